@@ -5,21 +5,21 @@
 #   make test       everything: unit, golden, command line, live, guests
 #   make check      the quick part of it: no guest, no live tracing
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
-#   make test-machine  the live tests in guests like other machines: hours
-#   make test-arch  live tests on kernels of other architectures, and all builds for them
+#   make test-machine  the live tests in guests that resemble other machines: hours
+#   make test-arch  live tests on kernels of other architectures, and all builds for them: two to three hours
 #   make proof      fuzzers, failing calls, kills and random command lines, for hours; PART='words 1000': one
-#   make bench      the figures, as ratios against the bare floor and peers; QUICK=1: fewer rounds
+#   make bench      the figures, as ratios to the least possible and to peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
-#                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links that begin so
-#   make APPLETS="profile stackcount" PARTS="unwind names"  a binary with these alone; PARTS=all
-#   make size       what each folder of src/ is of the binary, and the whole under xz
+#                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links with this prefix
+#   make APPLETS="profile stackcount" PARTS="unwind names"  a binary with only these; PARTS=all
+#   make size       how much of the binary each folder of src/ takes, and the whole under xz
 #   make deb        build/stackbox_VERSION_ARCH.deb
-#   make cross      the binary for aarch64, armv7, riscv64 and more, tried in emulation; ARCH=: one of them
+#   make cross      the binary for aarch64, armv7, riscv64 and more, tested in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
 #
 # CC=clang and SANITIZE=1 (AddressSanitizer, UBSan; not static) build the same tree elsewhere:
-# each pairing of BUILD and PROGRAM is its own build. FUZZER=1 beside SANITIZE=1 is libFuzzer.
+# each pair of BUILD and PROGRAM is a build of its own. FUZZER=1 with SANITIZE=1 uses libFuzzer.
 
 VERSION  := 0.2
 DATE     := 2026-11-25
@@ -28,7 +28,7 @@ PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
 LINKS    ?= yes
 APPLETS  ?= all
-# With APPLETS= there is none of them but what an applet cannot do without (src/base/parts.h).
+# With APPLETS= there are none but those that an applet cannot do without (src/base/parts.h).
 PARTS    ?= $(if $(filter-out all,$(APPLETS)),none,all)
 
 ifeq ($(origin CC),default)
@@ -39,24 +39,24 @@ endif
 # line of a program like this one, and the casts would hide the conversions that matter.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
-# Where size_t has 32 bits, glibc's times and offsets in files have them, too, unless it is told.
+# If size_t has 32 bits, so do glibc's times and file offsets, unless it is told otherwise.
 ifeq ($(filter x86_64% aarch64% riscv64%,$(shell $(CC) -dumpmachine)),)
 WIDE := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 endif
-# The parts of glibc are dropped function by function, so that one binary stays small there too.
+# glibc is dropped function by function, so that a binary with it stays small, too.
 CFLAGS   ?= $(shell $(CC) -Oz -E -x c /dev/null >/dev/null 2>&1 && echo -Oz || echo -Os)
 ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
             -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
             -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
             -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
-# What is alike stands together, which xz finds: 1 KB less of it. What nobody relocates needs no page of its own.
+# Similar things are put together for xz: 1 KB less. What is never relocated needs no page of its own.
 ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -Wl,--sort-section=alignment -Wl,-z,norelro -pthread $(LDFLAGS)
 
 ifdef SANITIZE
 ALL_CFLAGS  += -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL_LDFLAGS += -fsanitize=address,undefined
 else
-# What is linked stands at fixed addresses anyhow: code that can stand anywhere is 8 KB more.
+# The binary is at fixed addresses anyway: position-independent code is 8 KB more.
 ALL_CFLAGS  += -fno-pie
 ALL_LDFLAGS += -static -s -Wl,-z,noseparate-code
 endif
@@ -67,7 +67,7 @@ else
 FUZZ_DRIVER := tests/fuzz/driver.c
 endif
 
-# What is constant gets one place for good, which AddressSanitizer takes for gone with its block.
+# Constants get one permanent place, which AddressSanitizer takes to be gone with its block.
 CONSTANT := $(if $(SANITIZE),,-fmerge-all-constants)
 # What gcc does under -Os and -Oz for speed alone: 4 KB less without, and 14 KB less of what xz makes of it. Others do
 # not know these words; and clang, too, names a gcc by its path.
@@ -78,20 +78,24 @@ LEAN := -fno-schedule-insns2 -fno-reorder-blocks -fno-caller-saves -fno-if-conve
         -fno-tree-loop-optimize
 endif
 
-# musl's headers come without the kernel's: those are taken from the system, after musl's own.
+# musl's headers do not include the kernel's: those are the system's, after musl's own.
 ifneq ($(findstring musl,$(CC)),)
 MULTIARCH  := $(shell gcc -print-multiarch 2>/dev/null)
 KERNEL_HEADERS := -idirafter /usr/include $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 endif
 ALL_CFLAGS += $(KERNEL_HEADERS)
 
-# Programs to be traced: their stacks must look the same from every compiler and in every build.
+# Programs to trace: their stacks must look the same with every compiler and in every build.
 WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls \
             -D_GNU_SOURCE $(WIDE) $(KERNEL_HEADERS) -MMD -MP -pthread
 # Of 32-bit ARM's two kinds of code the kernel can put a probe into one, and walks the frames of that: as
 # APCS has them, which compilers make no longer by themselves.
 ifneq ($(findstring arm-linux,$(CC)),)
 WORKLOAD_CFLAGS += -marm -mapcs-frame
+endif
+# And on s390x only back chains.
+ifneq ($(findstring s390x-,$(CC)),)
+WORKLOAD_CFLAGS += -mbackchain
 endif
 
 SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
@@ -111,7 +115,7 @@ $(PROGRAM): $(OBJECTS)
 	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS) -Wl,-Map=$(BUILD)/link.map
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
-# A part that is left out is 0 for the compiler, which drops what is behind it.
+# A part that is left out is 0 for the compiler, which drops everything behind it.
 ALL_PARTS := exports listings live manual names packed pictures recordings rings shares unwind
 $(foreach name,$(filter-out all none $(ALL_PARTS),$(PARTS)),\
     $(error PARTS: there is no $(name); there are $(ALL_PARTS)))
@@ -120,7 +124,7 @@ LEFT_OUT := $(if $(filter all,$(PARTS)),,$(filter-out $(PARTS) $(if $(filter all
             $(ALL_PARTS)))
 ALL_CFLAGS += $(shell echo '$(LEFT_OUT:%=-DHAS_%=0)' | tr a-z A-Z)
 
-# What a compiler and its flags were is part of every object: a change of either rebuilds.
+# Every object depends on the compiler and its flags: a change of either rebuilds it.
 FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
@@ -130,7 +134,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $<
 
-# Of applets that are not in the list the linker takes nothing but what others need, too.
+# From applets that are not in the list, the linker only takes what others need, too.
 ifneq ($(APPLETS),all)
 ALL_APPLETS := $(shell sed -n 's/^ *&\(.*\)_applet,$$/\1/p' src/applets/applets.c)
 $(foreach name,$(filter-out $(ALL_APPLETS),$(APPLETS)),\
@@ -141,17 +145,17 @@ $(BUILD)/src/applets/applets.o: src/applets/applets.c $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $(BUILD)/applets.c
 endif
 
-# Bytecode of which all is constant is bytes, too, and no code that writes them.
+# Constant bytecode becomes bytes, too, not code that writes them.
 $(filter $(BUILD)/insns/%,$(OBJECTS)): private LEAN += $(CONSTANT)
 
-# The assembler reads them, of which the compiler knows nothing: without comments and margins.
+# The assembler includes these without the compiler's knowledge: without comments and margins.
 $(BUILD)/src/picture/svg_parts.o: $(BUILD)/picture/flame.js $(BUILD)/picture/flame.css
 $(BUILD)/src/picture/svg_parts.o: private ALL_CFLAGS += -Wa,-I$(BUILD)/picture
 $(BUILD)/picture/%: src/picture/%
 	@mkdir -p $(@D)
 	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' $< > $@
 
-# Every test program links the whole tree but main(): unused parts are dropped by the linker.
+# Every test program links the whole tree except main(): the linker drops unused parts.
 $(BUILD)/parts.a: $(ALL_BUT_MAIN)
 	@rm -f $@
 	@ar rcs $@ $(ALL_BUT_MAIN)
@@ -162,7 +166,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 
 units: $(UNIT_PROGRAMS)
 
-# The sanitized build once more, in which a call of a run can be made to fail (tests/faults).
+# The sanitized build again, in which a call can be made to fail (tests/faults).
 FAULT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/faults/*.c)))
 comma    := ,
 WRAPPED  := malloc calloc realloc strdup strndup vasprintf opendir fdopendir regcomp mmap \
@@ -174,14 +178,14 @@ $(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULT_OBJECTS)
 
 faulty: $(BUILD)/faulty/stackbox
 
-# Without libFuzzer, which not every compiler has, a driver of ours calls them.
+# Without libFuzzer, which not every compiler has, our own driver calls them.
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/fuzz.h
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -MF /dev/null -o $@ $< $(FUZZ_DRIVER) $(BUILD)/parts.a $(ALL_LDFLAGS)
 
 fuzzers: $(FUZZERS)
 
-# What the figures are measured with.
+# Tools for the figures.
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
@@ -192,7 +196,7 @@ $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(WORKLOAD_CFLAGS) -static -MF $(BUILD)/workloads/.$*.d -o $@ $<
 
-# What live tests ask our own parts by; it goes where the workloads go, into guests too.
+# Tools with which live tests use parts of stackbox; they go where the workloads go, into guests, too.
 $(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -MF $(BUILD)/workloads/.$*.d -o $@ $< $(BUILD)/parts.a $(ALL_LDFLAGS)
@@ -203,7 +207,7 @@ tools: $(TOOL_PROGRAMS)
 
 workloads: $(WORKLOAD_PROGRAMS) $(FLAVOUR_PROGRAMS) $(TOOL_PROGRAMS)
 
-# Those of them that need nothing where they run: what other machines' guests get.
+# Those that need nothing else: for other machines' guests.
 guest-programs: $(WORKLOAD_PROGRAMS) $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) $(TOOL_PROGRAMS)
 
 demo:

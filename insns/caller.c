@@ -3,7 +3,7 @@
 
 #include "insns/layout.h"
 
-/* A call of the kernel's own code has pushed 8 bytes. */
+/* A call in the kernel's own code has pushed 8 bytes. */
 static void emit_load_pushed(struct program *program, const struct machine *machine, int16_t place)
 {
     EMIT(program,
@@ -18,6 +18,6 @@ void emit_load_caller(struct program *program, const struct machine *machine, ui
 {
     if (flags & KEY_KERNEL_START && machine->kernel_tables)
         emit_load_pushed(program, machine, place);
-    else if (machine->emit_load_caller)
+    else if (machine->emit_load_caller && (flags & KEY_KERNEL_START || !machine->link_first))
         machine->emit_load_caller(program, place);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Numbers that an event has with it - words of registers, fields of a tracepoint - and what must hold of
+ * Numbers that come with an event - words of registers, fields of a tracepoint - and conditions on
  * them. r6 is the context, before and after.
  */
 #ifndef STACKBOX_INSNS_CONDITION_H
@@ -12,13 +12,13 @@
 
 #include "insns/program.h"
 
-/* Where in the context it is. */
+/* Its place in the context. */
 struct event_value {
-    uint16_t offset, size; /* bytes; the size is 1, 2, 4 or 8, or that of a text */
-    uint8_t bits;          /* so many of the lowest are the number */
+    uint16_t offset, size; /* bytes; the size is 1, 2, 4 or 8, or a text's */
+    uint8_t bits;          /* this many of the lowest bits are the number */
     bool is_signed;
-    bool is_comm;          /* none of it: the name of the thread, a text */
-    uint8_t unused;        /* 0: equal ones are equal to the byte */
+    bool is_comm;          /* not in the context: the thread's name, a text */
+    uint8_t unused;        /* 0: equal values are equal byte by byte */
 };
 
 enum comparison {
@@ -32,32 +32,32 @@ enum comparison {
 
 #define COMM_BYTES 16
 #define MOST_TESTS 32
-/* Where a test leads to: to another that stands behind it, or to an end. */
+/* Where a test leads: to a later test, or to an end. */
 #define TEST_HOLDS MOST_TESTS
 #define TEST_FAILS (MOST_TESTS + 1)
 
 struct event_test {
     struct event_value value;
     enum comparison comparison;
-    uint64_t number;       /* compared as the value is signed, or not */
-    bool is_text;          /* `text` is compared instead: whether it is equal, or not */
+    uint64_t number;       /* compared as signed or not, like the value */
+    bool is_text;          /* `text` is compared instead: equal or not */
     char text[COMM_BYTES];
     uint8_t yes, no;
     char label[8];
 };
 
-/* The first is where it begins. */
+/* It begins with the first. */
 struct event_condition {
     struct event_test tests[MOST_TESTS];
-    size_t count; /* 0: it always holds */
+    size_t count; /* 0: always true */
 };
 
 /* The target register = the number, in 64 bits. */
 void emit_event_value(struct program *program, const struct event_value *value, unsigned target);
 
 /*
- * On to the label "filtered" where it does not hold. `condition`, which has the labels, must outlive the
- * program. r0 to r5 are lost; COMM_BYTES at r10 + scratch are used.
+ * Goes to the label "filtered" if the condition is false. `condition`, which has the labels, must
+ * outlive the program. r0 to r5 are lost; uses COMM_BYTES at r10 + scratch.
  */
 void emit_event_condition(struct program *program, const struct event_condition *condition, int16_t scratch);
 

@@ -49,10 +49,10 @@
 #include "insns/life.h"
 #include "insns/slot.h"
 
-/* Where things are on the stack, from r10. */
+/* Places on the stack, from r10. */
 enum {
-    INDEX = -4,       /* the key of a small map */
-    FOREIGN = -8,     /* flags that are known before there is a slot */
+    INDEX = -4,       /* a small map's key */
+    FOREIGN = -8,     /* flags known before there is a slot */
     PID_SCRATCH = -16,
     SCRATCH = -32,    /* of 16 bytes */
 };
@@ -70,7 +70,7 @@ enum {
     KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
 };
 
-/* By the number of the whole machine, which is 0 for the idle tasks alone, of every CPU. */
+/* By the host's number, which is 0 only for the idle tasks, on every CPU. */
 static void emit_idle_filter(struct program *program)
 {
     EMIT(program,
@@ -231,7 +231,7 @@ static bool meets(const struct count_wishes *wishes)
     return wishes->flags & KEY_USER_PROBE || wishes->meets;
 }
 
-/* What a user's program does there the kernel is not in: it has no stack. */
+/* A user program's event does not come from within the kernel: it has no kernel stack. */
 static bool has_kernel_stack(const struct count_wishes *wishes)
 {
     return wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE);

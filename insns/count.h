@@ -15,20 +15,20 @@ struct count_wishes {
     bool kernel_stack, user_stack;
     bool per_process; /* tell processes apart: by pid and name */
     bool per_thread;  /* and their threads, by tid */
-    bool without_idle; /* not where nobody runs: the idle task of each CPU, pid 0 */
-    bool meets;       /* this program may meet others (slot.h); one on user probes always may */
-    bool caller;      /* the event is at the first instruction of a user's function */
-    const struct machine *machine; /* the kernel's: where its caller is looked for */
-    uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: what is known of every event */
-    const struct event_condition *condition; /* what must hold of the event besides; or NULL */
-    const struct event_value *sum; /* what is added up besides, and counts are struct summed; or NULL */
+    bool without_idle; /* leave out idle CPUs: the idle tasks, pid 0 */
+    bool meets;       /* may nest with other programs (slot.h); those on user probes may */
+    bool caller;      /* the event is at a user function's first instruction */
+    const struct machine *machine; /* the kernel's: tells where the caller is */
+    uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: of every event */
+    const struct event_condition *condition; /* a further condition on events; or NULL */
+    const struct event_value *sum; /* also summed up, and counts are struct summed; or NULL */
     uint32_t depth;   /* frames per stack */
     /* Descriptors of the maps that layout.h describes. */
     int control, account, slots;
     struct life_maps lives;
     struct stack_ids ids;
     struct bank_maps banks;
-    const struct unwind_wishes *unwind; /* user stacks along tables; NULL: along frame pointers alone */
+    const struct unwind_wishes *unwind; /* user stacks by tables; NULL: only by frame pointers */
 };
 
 /* The same code for kprobe, kprobe.multi, tracepoint, uprobe and perf event programs. */

@@ -13,10 +13,10 @@ struct dump {
     const struct bpf_insn *insns;
     size_t count;
     const struct program *program;
-    uint32_t *numbers; /* without a program: of each slot its label's number, 0 for none */
+    uint32_t *numbers; /* without a program: each slot's label number, 0 for none */
 };
 
-/* The fields besides the opcode: an instruction leaves those that it does not use 0. */
+/* The fields besides the opcode: those that an instruction does not use are 0. */
 enum { DST = 1, SRC = 2, OFF = 4, IMM = 8 };
 
 static bool uses_only(const struct bpf_insn *insn, int fields)
@@ -50,7 +50,7 @@ static bool is_wide(const struct dump *dump, size_t index)
     return false;
 }
 
-/* Whether it goes somewhere else in the program, and how far from the next instruction. */
+/* Does it go somewhere else in the program, and how far from the next instruction? */
 static bool jumps(const struct bpf_insn *insn, int64_t *distance)
 {
     switch (insn->code) {
@@ -71,7 +71,7 @@ static bool jumps(const struct bpf_insn *insn, int64_t *distance)
 
 /* ---- Labels ---- */
 
-/* Numbers, in their order, the instructions that jumps lead to. 0 or -1 when memory is out. */
+/* Numbers the instructions that jumps lead to, in order. 0, or -1 without memory. */
 static int number_labels(struct dump *dump)
 {
     uint32_t number = 0;
@@ -152,7 +152,7 @@ static void add_memory(struct text *text, const char *type, int base, int offset
     text_format(text, "*(%s *)(r%d %c %d)", type, base, offset < 0 ? '-' : '+', abs(offset));
 }
 
-/* The last operand of ALU and jump instructions. Masks are read best in hexadecimal. */
+/* The last operand of ALU and jump instructions. Masks are most readable in hexadecimal. */
 static void add_operand(struct text *text, const struct bpf_insn *insn, bool mask)
 {
     if (BPF_SRC(insn->code) == BPF_X)
@@ -173,7 +173,9 @@ static void add_map(const struct dump *dump, int fd)
         text_format(dump->text, "map fd %d", fd);
 }
 
-/* ---- Instructions: each adds its text and is true, or it knows none and is false ---- */
+/*
+ * ---- Instructions: each returns true after adding its text, or false if it does not know it ----
+ */
 
 static bool dump_wide(const struct dump *dump, size_t index)
 {
@@ -287,7 +289,7 @@ static bool dump_load(struct text *text, const struct bpf_insn *insn)
     return true;
 }
 
-/* The one that there was before 5.12 */
+/* The only one before 5.12 */
 static bool dump_atomic(struct text *text, const struct bpf_insn *insn)
 {
     bool narrow = BPF_SIZE(insn->code) == BPF_W;

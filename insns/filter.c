@@ -41,7 +41,9 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         JNE_IMM(R0, 1, "filtered"));
 }
 
-/* A number is beyond the value where kernel.pid_max was lowered before we began, or raised since. */
+/*
+ * A number may be beyond the value if kernel.pid_max was lowered before we began, or raised since.
+ */
 void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond)
 {
@@ -57,7 +59,7 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
         LDX(B, R0, R2, 0));
 }
 
-/* Of none but those who are followed. The register is lost. */
+/* Drops tasks that are not followed. The register is lost. */
 static void emit_followed_filter(struct program *program, const struct event_filter *filter, unsigned tid,
                                  int16_t index)
 {
@@ -65,7 +67,7 @@ static void emit_followed_filter(struct program *program, const struct event_fil
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
-/* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task of another namespace. */
+/* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace. */
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
                                        int16_t foreign, int16_t scratch)
 {
@@ -106,7 +108,7 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
         MOV_REG(R7, R0));
 }
 
-/* On to `found` where r0 is one of the numbers. */
+/* Goes to `found` if r0 is one of the numbers. */
 static void emit_one_of(struct program *program, const uint32_t *numbers, size_t count,
                         const char *found)
 {
@@ -122,7 +124,7 @@ void emit_if_pid(struct program *program, const struct event_filter *filter, con
     emit_one_of(program, filter->pids, filter->pid_count, found);
 }
 
-/* Of none but the processes and threads asked for, and who is followed besides. */
+/* Drops all but the processes and threads asked for, and followed tasks. */
 static void emit_pid_filter(struct program *program, const struct event_filter *filter,
                             const struct filter_places *places)
 {
@@ -150,7 +152,7 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
     }
 }
 
-/* What is not of our namespace has numbers of another kind. */
+/* Tasks outside our namespace have other numbers. */
 void emit_own_filter(struct program *program, const struct event_filter *filter,
                      const struct filter_places *places)
 {

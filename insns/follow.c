@@ -26,7 +26,7 @@ enum {
     SCRATCH = -16,
 };
 
-/* r1 = the number of the new task */
+/* r1 = the new task's number */
 static void emit_load_new_pid(struct program *program, const struct follow_programs *programs)
 {
     if (!programs->task.known) {

@@ -5,7 +5,10 @@
 
 #include "base/util.h"
 
-/* Those that programs of insns/ call, by the kernel's numbers: an older linux/bpf.h may lack the younger. */
+/*
+ * Those that programs in insns/ call, by the kernel's numbers: an older linux/bpf.h may lack the
+ * newer ones.
+ */
 static const struct {
     uint32_t id;
     const char *name;

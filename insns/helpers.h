@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The name of BPF_FUNC_... number `id`, or NULL: none of insns/ calls it. */
+/* The name of BPF_FUNC_... number `id`, or NULL: nothing in insns/ calls it. */
 const char *helper_name(uint32_t id);
 
 #endif

@@ -48,21 +48,21 @@
 #endif
 
 /*
- * R0 returns a value, R1 to R5 pass arguments and are lost in a call, R6 to R9 keep theirs,
- * R10 is the end of the stack's 512 bytes and cannot be written.
+ * R0 returns a value, R1 to R5 pass arguments and are lost in a call, R6 to R9 are preserved, R10
+ * is the end of the 512-byte stack and read-only.
  */
 enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, R10 };
 
-/* Behind the code of a label, a jump or what loads 64 bits is what it names, or loads. */
+/* After the code of a label, a jump or a 64-bit load comes the label, or the value. */
 union insn {
     struct bpf_insn code;
-    const char *label; /* kept by pointer: a string literal, or what outlives the program */
+    const char *label; /* kept by pointer: a string literal, or one that outlives the program */
     uint64_t value;
 };
 
-/* The codes of what is no instruction: loads that the kernel has not. */
+/* Codes of pseudo-instructions: loads that the kernel does not have. */
 #define INSN_LABEL    (BPF_LD | BPF_IMM | BPF_B) /* names the next instruction */
-#define INSN_FUNCTION (BPF_LD | BPF_IMM | BPF_H) /* the same, of one that others of the program call */
+#define INSN_FUNCTION (BPF_LD | BPF_IMM | BPF_H) /* the same, for a function called by others */
 
 /* Any plain instruction, by its fields. */
 #define INSN(opcode, dst, src, offset, immediate) {.code = { \
@@ -70,7 +70,7 @@ union insn {
 /* One with a label */
 #define NAMED(opcode, dst, src, immediate, target) \
     INSN(opcode, dst, src, 0, immediate), {.label = (target)}
-/* An instruction alone, as the kernel takes it: INSN_CODE(EXIT()) */
+/* A single instruction, as the kernel takes it: INSN_CODE(EXIT()) */
 #define INSN_CODE(...) ((const union insn)__VA_ARGS__.code)
 
 /* ---- Arithmetic ---- */
@@ -156,7 +156,7 @@ union insn {
 #define NEG(dst)                ALU64_IMM(BPF_NEG, dst, 0)
 #define NEG32(dst)              ALU32_IMM(BPF_NEG, dst, 0)
 
-/* The lower bits (16, 32, 64) of dst to little or big endian; the bits above become 0. */
+/* Converts the lower bits (16, 32, 64) of dst to little or big endian; the bits above become 0. */
 #define TO_LE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_LE, dst, 0, 0, bits)
 #define TO_BE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, bits)
 
@@ -202,8 +202,8 @@ union insn {
 #define LABEL(name)             NAMED(INSN_LABEL, 0, 0, 0, name)
 
 /*
- * name: of a function of numbers (CALL_LABEL), which stands behind the program's end, and whose code ends
- * with EXIT. It is verified once, by itself: what it needs of its caller it looks up again.
+ * name: a function of numbers (CALL_LABEL), after the program's end; its code ends with EXIT. It is
+ * verified once, by itself: what it needs from its caller it looks up again.
  */
 #define FUNCTION(name)          NAMED(INSN_FUNCTION, 0, 0, 0, name)
 
@@ -286,8 +286,8 @@ union insn {
 #define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /*
- * What a program at a tracepoint returns: where one returns 0 the kernel keeps that event from all of perf, whoever
- * has it open there. Of other programs it may mean something else.
+ * The return value of programs at tracepoints: if one returns 0, the kernel hides that event from
+ * all of perf, whoever has it open there. In other programs it may mean something else.
  */
 #define FOR_PERF_TOO 1
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What bytecode writes and C reads, or the other way round: one place, with its sizes nailed down. */
+/* What bytecode writes and C reads, or the other way round: in one place, with sizes asserted. */
 #ifndef STACKBOX_INSNS_LAYOUT_H
 #define STACKBOX_INSNS_LAYOUT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The one word of the control map: which bank programs count into. */
+/* The only word of the control map: which bank programs count into. */
 enum control_mode {
     CONTROL_PAUSED = 0,
     CONTROL_MAIN = 1,
@@ -16,69 +16,69 @@ enum control_mode {
 };
 
 /*
- * The key of a count. A stack is a word: its id in the map that get_stackid fills (32 bits), or with
- * STACK_SPILLED the key of one under its own hash, or a negative errno - the kernel's, -ENOMEM when
- * there was no room to keep it, NO_STACK where none is asked for.
+ * The key of a count. A stack is a word: its id in the map that get_stackid fills (32 bits), or
+ * with STACK_SPILLED the key of a stack under its own hash, or a negative errno - the kernel's,
+ * -ENOMEM if there was no room to keep it, NO_STACK if none was asked for.
  */
 struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
-    uint64_t born;   /* which life of the pid it was: 0, or what the maps of lives say */
-    uint64_t caller; /* at the start of a function: where it returns to, as far as that is asked; else 0 */
+    uint64_t born;   /* which life of the pid: 0, or from the maps of lives */
+    uint64_t caller; /* at a function's start: where it returns to, if that is needed; else 0 */
     uint32_t pid;
-    uint32_t flags;  /* and above KEY_TID_SHIFT the tid, where threads are told apart */
+    uint32_t flags;  /* and above KEY_TID_SHIFT the tid, if threads are told apart */
     char comm[16];
 };
 _Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
 _Static_assert(offsetof(struct count_key, comm) % 8 == 0, "cleared by two aligned stores");
 
 enum count_flags {
-    KEY_FOREIGN = 1,      /* pid is the host's number, the process is in no pid namespace of ours */
-    KEY_USER_PROBE = 2,   /* the event came from a user's program: it does have a user stack */
+    KEY_FOREIGN = 1,      /* pid is the host's number, the process is outside our pid namespace */
+    KEY_USER_PROBE = 2,   /* the event came from user code: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
-    KEY_MARK = 8,         /* the place begins with endbr64, where that is a question of its own */
-    KEY_KERNEL_START = 64, /* `caller` is that of a function of the kernel: see maps/callers.h */
+    KEY_MARK = 8,         /* the place begins with endbr64, if that matters */
+    KEY_KERNEL_START = 64, /* `caller` is a kernel function's: see maps/callers.h */
     KEY_TRACEPOINT = 128,
 };
 
-/* What is counted where a value of events is added up; else it is their number alone. */
+/* What is counted if a value of events is summed up; otherwise only their number. */
 struct summed {
     uint64_t events;
     uint64_t sum;
 };
 
-/* No kernel has more than 2^22 pids (PID_MAX_LIMIT), which is what is left of 32 bits. */
+/* No kernel has more than 2^22 pids (PID_MAX_LIMIT), which fits into the rest of 32 bits. */
 #define KEY_TID_SHIFT 10
 
 #define NO_STACK (-1) /* -EPERM, which get_stackid never returns */
 #define STACK_SPILLED (1LL << 62)
-#define STACK_SHALLOW (1LL << 61) /* beside that: it is among those of few frames */
+#define STACK_SHALLOW (1LL << 61) /* in addition: it is in the map of shallow stacks */
 
 /*
- * What a bank is made of. Programs know the first main bank, and find those of any other in maps of maps,
- * by the word of the control map: they are made when they are needed, and can be replaced by larger ones.
- * Most stacks are shallow, and room for many of these takes little.
+ * The maps of a bank. Programs have those of the first main bank built in, and find those of any
+ * other in maps of maps, by the word of the control map: they are made when needed, and can be
+ * replaced by larger ones. Most stacks are shallow, and room for many of these takes little.
  */
 enum bank_map {
     BANK_COUNTS,
-    BANK_SHALLOW, /* stacks under the hash of their frames */
-    BANK_DEEP,    /* likewise: those that are deeper, or all */
+    BANK_SHALLOW, /* stacks by the hash of their frames */
+    BANK_DEEP,    /* likewise: deeper ones, or all */
     BANK_MAPS,
 };
 #define SHALLOW_DEPTH 32
 
-/* A stack under the hash of its frames. */
+/* A stack in the map by the hash of its frames. */
 struct spilled_stack {
-    uint64_t bytes; /* of frames, 8 for each */
+    uint64_t bytes; /* of frames, 8 each */
     uint64_t frames[];
 };
-/* So many are hashed at a time, and the last of them may stand behind the deepest stack. */
+/* This many are hashed at a time, and the last of them may be past the deepest stack. */
 #define FRAMES_AT_A_TIME 4
 #define SPILLED_STACK_BYTES(depth) \
     (sizeof(struct spilled_stack) + ((size_t)(depth) + FRAMES_AT_A_TIME - 1) * sizeof(uint64_t))
 _Static_assert(offsetof(struct spilled_stack, frames) == 8, "no padding");
 
-/* A thread at a moment: as it leaves a CPU, or as it wakes another. Stacks as in a count_key. */
+/* A thread at one moment: as it leaves a CPU, or as it wakes another. Stacks as in a count_key. */
 struct party {
     int64_t kernel_stack;
     int64_t user_stack;
@@ -86,47 +86,47 @@ struct party {
     uint32_t pid;
     uint32_t tid;
     uint32_t flags; /* KEY_FOREIGN, PARTY_SEEN, PARTY_UNWANTED */
-    uint32_t unused; /* 0: a hash key must hold no padding */
+    uint32_t unused; /* 0: a hash key must not have padding */
     char comm[16];
 };
 _Static_assert(sizeof(struct party) == 56, "a hash key must hold no padding");
 _Static_assert(sizeof(struct party) == sizeof(struct count_key), "they share a slot's room");
 _Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned stores");
 
-#define PARTY_SEEN 16 /* the description is one: an entry that was just made has none yet */
-#define PARTY_UNWANTED 32 /* nobody asked for this thread, as was seen when it left */
-#define PARTY_SAMPLE 64   /* the stacks are those of a sample */
+#define PARTY_SEEN 16 /* filled in: an entry that was just made is not yet */
+#define PARTY_UNWANTED 32 /* this thread was not asked for, as was seen when it left */
+#define PARTY_SAMPLE 64   /* the stacks are a sample's */
 
 /*
- * An entry of the map of waits, by the tid of the whole machine: made when its thread is first seen
- * and gone with it. The two parties, or the target alone, are the key of a count.
+ * An entry of the map of waits, by the host's tid: made when its thread is first seen, and removed
+ * with it. The two parties, or only the target, are the key of a count.
  */
 struct wait {
-    uint64_t since; /* CLOCK_MONOTONIC; 0: it does not wait */
-    uint32_t tid;   /* as `target` would have it; 0 before that was filled in */
-    uint32_t woken; /* since it waits; a waker without it may be of a wake that found it running */
+    uint64_t since; /* CLOCK_MONOTONIC; 0: it is not waiting */
+    uint32_t tid;   /* as in `target`; 0 until that is filled in */
+    uint32_t woken; /* since it began to wait; without it, a waker may have found it running */
     struct party target;
-    struct party waker; /* where wakers are asked for, else the map's values end before it */
+    struct party waker; /* if wakers are asked for; otherwise the map's values end before it */
 };
 _Static_assert(offsetof(struct wait, waker) == 72, "a hash key must hold no padding");
 _Static_assert(sizeof(struct wait) == 128, "a hash key must hold no padding");
 
-/* What a thread can be in: where all of its time goes. */
+/* A thread's states: where all of its time goes. */
 enum wall_part {
     WALL_RUNNING, /* in a stretch that no sample has hit */
-    WALL_SAMPLED, /* running likewise, in one that was hit */
+    WALL_SAMPLED, /* running, in a stretch that was hit */
     WALL_RUNNABLE,
     WALL_BLOCKED,
     WALL_PARTS,
     WALL_UNKNOWN = WALL_PARTS, /* the thread was not seen yet: its first event tells */
 };
 
-/* An entry of the same map for walltime: it is there as soon as anything is seen of its thread. */
+/* An entry of the same map for walltime: it exists as soon as anything is seen of its thread. */
 struct wall {
-    uint64_t since; /* it is in its part; of the entry of nobody, tid 0: all threads that have none yet */
+    uint64_t since; /* in its state; in the entry of tid 0: for all threads without an entry */
     uint32_t tid;
     uint32_t part;
-    struct party target; /* without flags: not known yet */
+    struct party target; /* without flags: unknown yet */
     uint64_t spent[WALL_PARTS]; /* ns that are in no count yet */
     uint64_t lived; /* likewise: of a thread that has ended */
     uint64_t first; /* since when its time is counted */
@@ -134,36 +134,36 @@ struct wall {
 _Static_assert(sizeof(struct wall) == 120, "a hash key must hold no padding");
 _Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target), "fragments know both");
 
-/* And what is counted for it. */
+/* And its counts. */
 struct walled {
     uint64_t spent[WALL_PARTS];
     uint64_t lived;
-    uint64_t events; /* leavings, returns and samples */
+    uint64_t events; /* switches away, returns and samples */
 };
 _Static_assert(offsetof(struct walled, events) ==
                offsetof(struct wall, first) - offsetof(struct wall, spent), "added up word by word");
 
-/* What is counted of waits. */
+/* Counts of waits. */
 struct blocked {
     uint64_t nanoseconds;
     uint64_t waits;
-    uint64_t longest; /* ns, of one of them; where that is asked for, else the map's values end here */
+    uint64_t longest; /* ns, of a single one; if not asked for, the map's values end here */
 };
 
 /*
- * What a program works in: the stack of a program is too small for it, and that of programs on user
- * probes was seen to be overwritten beyond 48 bytes on some kernels. Some programs can be preempted,
- * and another may run on their CPU meanwhile (slot.h): each CPU has several slots, and a program claims
- * one by being its only user.
+ * A program's working memory: its stack is too small, and that of programs on user probes was seen
+ * to be overwritten beyond 48 bytes on some kernels. Some programs can be preempted, and another
+ * may run on their CPU meanwhile (slot.h): each CPU has several slots, and a program claims one by
+ * being its only user.
  */
 struct slot {
     uint64_t users;
     uint64_t zero;   /* the value of a new count */
     uint32_t number; /* of the slot, from 1 */
-    uint32_t walker; /* in the first: the slot of the program whose stack walk was the last to begin */
+    uint32_t walker; /* in the first: the slot of the program that last began a stack walk */
     union {
         struct count_key key;
-        struct party party; /* of the programs that see waits */
+        struct party party; /* for programs that see waits */
     };
     struct spilled_stack spilled;
 };
@@ -171,26 +171,26 @@ struct slot {
 #define SLOT_BYTES(depth) (offsetof(struct slot, spilled) + SPILLED_STACK_BYTES(depth))
 _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 
-/* What the kernel gives each CPU of a map is no more than this at once, and so a slot's frames are no more. */
+/* The largest per-CPU value of a map that the kernel allocates; it limits a slot's frames. */
 #define MOST_CPU_VALUE_BYTES 32768
 #define MOST_DEPTH ((MOST_CPU_VALUE_BYTES - SLOT_BYTES(0)) / sizeof(uint64_t))
 _Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
 
 /*
- * The maps of lives: by the pid of the whole machine, the time (CLOCK_MONOTONIC) of the last exec of
- * a process that lives, made even, and of the end of the last that had that pid, made odd. Of the
- * latter those of long ago are forgotten.
+ * The maps of lives: by the host's pid, the time (CLOCK_MONOTONIC) of a living process's last exec,
+ * made even, and of the exit of the last process that had that pid, made odd. Old ones of the
+ * latter are forgotten.
  */
 #define LIFE_ENDED 1
 
 struct life_account {
     uint64_t ends;        /* processes that ended */
-    uint64_t living_full; /* execs that there was no room for among those that live */
+    uint64_t living_full; /* execs for which there was no room among live processes */
 };
 
 /*
- * The map of who is followed: one value, with a byte for each tid of the whole machine. A command is
- * held from its fork to its exec, and what it does until then is not its own doing.
+ * The map of followed tasks: one value, with a byte per host tid. A command is held from its fork
+ * to its exec, and what it does until then is not its own doing.
  */
 enum followed_state {
     TASK_NOT_FOLLOWED,
@@ -199,51 +199,52 @@ enum followed_state {
 };
 
 /*
- * The map of the processes that trace: one value, with the pid of each as the caller's pid namespace
- * numbers it, of 32 bits.
+ * The map of the tracer's own processes: one value, with their pids in the caller's pid namespace,
+ * 32 bits each.
  */
 enum own_process {
     OWN_TRACER,
-    OWN_OPENER, /* and the reader, while they are at work; by their roles: see src/apart/apart.h */
+    OWN_OPENER, /* and the reader, while they are working; by role: see src/apart/apart.h */
     OWN_READER,
     OWN_ASIDE_OPENER,
     OWN_ASIDE_READER,
     OWN_PROCESSES,
 };
-#define OWN_NOBODY UINT32_MAX /* 0 are the idle tasks */
+#define OWN_NOBODY UINT32_MAX /* 0 is the idle tasks' */
 
 /*
- * What became of the events that programs saw: a value for each bank, on each CPU, by the word of the
- * control map. Where no program writes any more it is exact: an event that was seen is in the table,
- * or was not asked for, or is one of those that are lost. What offcputime and its like see is that a
- * thread blocks: such an event may also have come to nothing yet, while the thread waits.
+ * What became of the events that programs saw: a value per bank, on each CPU, by the word of the
+ * control map. Once no program writes to it any more it is exact: an event that was seen is in the
+ * table, or was not asked for, or is lost. For offcputime and the like an event is a thread that
+ * blocks: this may also have had no result yet, while the thread waits.
  */
 struct account {
-    uint64_t bank; /* the word itself, so that who has the account knows it */
+    uint64_t bank; /* the word itself, so that it can be read from the account */
     uint64_t seen;
     uint64_t filtered; /* not asked for */
     /* Lost: */
-    uint64_t table_full;  /* no room for a new count; in the buffer of records, for one */
+    uint64_t table_full;  /* no room for a new count; or in the buffer of records */
     uint64_t slots_taken;
-    uint64_t waits_full;  /* waits that there was no room for in the map of waits */
-    uint64_t ends_unseen; /* waits whose thread left the CPU again, and was not seen to come to it */
-    /* And beside that: */
-    uint64_t table_full_ns; /* how long the waits were that are in table_full; or the sum of their values */
-    uint64_t wakes_full;    /* wakers that there was no room for in the map of waits */
+    uint64_t waits_full;  /* waits for which there was no room in the map of waits */
+    uint64_t ends_unseen; /* waits whose thread left the CPU again, and was not seen to come */
+    /* And in addition: */
+    uint64_t table_full_ns; /* the total of waits in table_full; or of their values */
+    uint64_t wakes_full;    /* wakers for which there was no room in the map of waits */
     uint64_t inserted;      /* counts that were new in their table */
-    uint64_t stacks_kept;   /* stacks that were new under their own hash, */
+    uint64_t stacks_kept;   /* stacks that were new by their own hash, */
     uint64_t deep_kept;     /* and those of them that are not shallow */
-    uint64_t walker;        /* in a snoop: the thread whose stack walk was the last to begin */
-    uint64_t negative;      /* events that are in no sum, for their values are below 0 */
-    uint64_t sum_high;      /* of the values that are in one: the sum of their upper 32 bits */
+    uint64_t walker;        /* in a snoop: the thread that last began a stack walk */
+    uint64_t negative;      /* events left out of the sum, as their values are below 0 */
+    uint64_t sum_high;      /* of the values in the sum: the total of their upper 32 bits */
 };
 #define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
 #define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */
 
 /*
- * The maps of the unrolled walk (unrolled.c) are arrays alone, for kernels that have little else: the word of the
- * control map, which is CONTROL_PAUSED or the number of a bank; a scratch for each CPU and bank; and buckets, of
- * the first bank and then of the second, where a stack is by its hash and has its count.
+ * The maps of the unrolled walk (unrolled.c) are only arrays, for kernels that have little else:
+ * the word of the control map, which is CONTROL_PAUSED or the number of a bank; a scratch per CPU
+ * and bank; and buckets, the first bank's and then the second's, in which a stack is found by its
+ * hash and has its count.
  */
 #define WALK_BANKS 2
 
@@ -251,7 +252,7 @@ struct walked {
     uint32_t pid, tid;
     char comm[16];
     uint32_t kernel_frames, user_frames;
-    uint64_t frames[]; /* the kernel's, and behind room for the deepest of those the user's */
+    uint64_t frames[]; /* the kernel's, and the user's after room for the deepest of those */
 };
 _Static_assert(offsetof(struct walked, frames) == 32, "copied by words");
 
@@ -261,37 +262,37 @@ struct walk_scratch {
 };
 
 struct walk_bucket {
-    uint64_t claims; /* 0: it is free. Who makes it 1 fills it */
+    uint64_t claims; /* 0: free. The program that makes it 1 fills it */
     uint64_t hash;
     uint64_t count;
-    uint64_t time;   /* of its first event (CLOCK_MONOTONIC), where it has a user's stack */
+    uint64_t time;   /* of its first event (CLOCK_MONOTONIC), if it has a user stack */
     struct walked walked;
 };
 #define WALK_SCRATCH_BYTES(frames) (sizeof(struct walk_scratch) + (size_t)(frames) * sizeof(uint64_t))
 #define WALK_BUCKET_BYTES(frames) (sizeof(struct walk_bucket) + (size_t)(frames) * sizeof(uint64_t))
 
 /*
- * The map of settled buckets: one value, with a byte for each bucket of the map that get_stackid
- * fills. The id of a bucket holds once no program can be left that saw it empty: see stacks.c.
+ * The map of settled buckets: one value, with a byte per bucket of the map that get_stackid fills.
+ * A bucket's id is settled once no program can still have seen it empty: see stacks.c.
  */
 enum bucket_state {
     BUCKET_UNKNOWN,
-    BUCKET_FILLED,   /* a program got its id: it is not empty any more */
-    BUCKET_WATCHED,  /* and the tracer has seen that */
-    BUCKET_SETTLED,  /* all that ran then have ended */
+    BUCKET_FILLED,   /* a program got its id: it is no longer empty */
+    BUCKET_WATCHED,  /* and the tracer has noticed */
+    BUCKET_SETTLED,  /* all programs running then have ended */
 };
 
 /*
- * An event with its stacks, as stacksnoop gets each. The kernel's frames begin the array; the user's
+ * An event with its stacks, for stacksnoop. The array begins with the kernel's frames; the user's
  * begin where the deepest kernel stack would end, if there are kernel stacks at all.
  */
 struct snoop_record {
-    uint64_t time;         /* CLOCK_MONOTONIC, taken once the record has its place in the buffer */
+    uint64_t time;         /* CLOCK_MONOTONIC, taken after reserving the record */
     uint64_t born, caller; /* as in a count_key */
     uint32_t pid, tid;
     uint32_t cpu, flags;   /* KEY_... */
     uint32_t place;        /* which of the traced places was hit */
-    uint32_t walker;       /* the tid by the numbers of the whole machine */
+    uint32_t walker;       /* the host's tid */
     int32_t kernel_bytes, user_bytes; /* of frames, or a negative errno */
     char comm[16];
     uint64_t frames[];
@@ -301,7 +302,7 @@ _Static_assert(offsetof(struct snoop_record, frames) == 72, "no padding");
 #define SNOOP_RECORD_BYTES(stacks, depth) \
     (offsetof(struct snoop_record, frames) + (size_t)(stacks) * (depth) * sizeof(uint64_t))
 
-/* Where a record is made that is copied to a perf buffer: it begins as struct slot does. */
+/* Where a record for a perf buffer is prepared: it begins like struct slot. */
 struct snoop_slot {
     uint64_t users, unused;
     uint32_t number, unused_too;

@@ -31,7 +31,7 @@ enum {
     INDEX = -20,
 };
 
-#define EXIT_GROUP_DEAD 8 /* in the context of sched_process_exit: a bool */
+#define EXIT_GROUP_DEAD 8 /* in sched_process_exit's context: a bool */
 
 void life_name_maps(struct program *program, const struct life_maps *maps)
 {
@@ -42,7 +42,7 @@ void life_name_maps(struct program *program, const struct life_maps *maps)
     program_name_map(program, maps->account, "life_account");
 }
 
-/* PID = that of the current process, TIME = now, with the lowest bit as it is to be. */
+/* PID = the current process's pid, TIME = now, with the lowest bit as required. */
 static void emit_pid_and_time(struct program *program, bool ended)
 {
     EMIT(program,

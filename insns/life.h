@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The programs that keep the maps of lives (layout.h), on the raw tracepoints sched_process_exec and
- * sched_process_exit. A stack that carries what the maps say at its moment is never taken for one
- * of another program that the same process ran before or after, or of another process with its pid.
+ * The programs that maintain the maps of lives (layout.h), on the raw tracepoints
+ * sched_process_exec and sched_process_exit. A stack that carries the maps' word of its moment
+ * cannot be mistaken for one of another program that the same process ran before or after, or of
+ * another process with its pid.
  */
 #ifndef STACKBOX_INSNS_LIFE_H
 #define STACKBOX_INSNS_LIFE_H
@@ -15,21 +16,21 @@ struct life_maps {
 };
 #define LIFE_MAPS_NONE {-1, -1, -1}
 
-/* So that a dump shows them by their names. */
+/* Gives them names for dumps. */
 void life_name_maps(struct program *program, const struct life_maps *maps);
 
 /* For sched_process_exec. */
 void emit_life_begins(struct program *program, const struct life_maps *maps);
 /*
  * For sched_process_exit. `told`: its second word says whether the process has no more threads
- * (6.16); else a process is taken to end with its first thread.
+ * (6.16); otherwise a process is taken to end with its first thread.
  */
 void emit_life_ends(struct program *program, const struct life_maps *maps, bool told);
 
 /*
- * *(u64 *)(r8 + place) = what the maps say of the current process; left as it is where they say
- * nothing. `pid_known`: r7 is pid << 32 | tid by the numbers of the whole machine. `key` is where 4
- * bytes are free on the stack. r0 to r5 are lost.
+ * *(u64 *)(r8 + place) = what the maps say about the current process; left unchanged if they say
+ * nothing. `pid_known`: r7 is pid << 32 | tid in the host's numbers. Uses 4 bytes at `key` on the
+ * stack. r0 to r5 are lost.
  */
 void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,
                     int16_t key, int16_t place);

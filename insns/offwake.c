@@ -80,7 +80,7 @@ size_t offwake_value_bytes(bool longest)
 
 /* ---- Threads ---- */
 
-/* Frames of its own program, if not a stack, tell a user's thread. */
+/* A user thread has frames in its own program, if not a stack. */
 static void emit_thread_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     emit_look_for_user(program);
@@ -97,7 +97,7 @@ static bool leaves_out_threads(const struct offwake_wishes *wishes)
 
 static bool marks_unwanted(const struct offwake_wishes *wishes)
 {
-    /* That we trace is no reason to look at each waking: what wakes us is kept in vain. */
+    /* Our own wakeups are no reason to look at each one: what wakes us is kept in vain. */
     bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
 
     return leaves_others_out && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;
@@ -105,7 +105,7 @@ static bool marks_unwanted(const struct offwake_wishes *wishes)
 
 /* ---- The thread that leaves ---- */
 
-/* On to "out" where the state that it is left in is none of those asked for. */
+/* Goes to "out" if the thread's state is none of those asked for. */
 static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     wait_load_state(program, wishes);
@@ -121,7 +121,7 @@ static void emit_state_filter(struct program *program, const struct offwake_wish
         EMIT(program, LABEL("state_counts"));
 }
 
-/* TID = prev_pid; what it waited for it waits for no more. On to "ends" if it will never run again. */
+/* TID = prev_pid; its last wait is over. Goes to "ends" if it will never run again. */
 static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
 {
     wait_load_prev_pid(program, wishes);
@@ -169,7 +169,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     emit_state_filter(program, wishes);
     emit_account(program, seen);
     emit_event_filter(program, &wishes->filter, &places, true);
-    /* Before the stacks are taken: that takes its time, in which the thread does not run any more. */
+    /* Before the stacks are taken: that takes time, in which the thread no longer runs. */
     EMIT(program,
         CALL(BPF_FUNC_ktime_get_ns),
         STX(DW, R10, LEFT, R0));
@@ -197,11 +197,11 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
         CALL(BPF_FUNC_map_delete_elem));
 }
 
-/* ---- The thread that comes ---- */
+/* ---- The thread that runs next ---- */
 
 /*
- * For wakeuptime a wait that still runs either was woken before it began, or nobody was seen to
- * wake it: then it counts as that until here.
+ * For wakeuptime: an unfinished wait was either woken before it began, or nobody was seen to wake
+ * it: then it counts as that, until now.
  */
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
@@ -215,7 +215,7 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
         JEQ_IMM(R8, 0, wishes->view == VIEW_OFFCPU ? "end" : "counted"));
-    /* The moment of the switch, not that when the stacks of who leaves were taken. */
+    /* The time of the switch, not when the stacks of the thread that leaves were taken. */
     EMIT(program,
         LDX(DW, R0, R10, LEFT),
         JNE_IMM(R0, 0, "time_known"),
@@ -254,7 +254,7 @@ void emit_switch(struct program *program, const struct offwake_wishes *wishes)
 
 /* ---- The thread that wakes another ---- */
 
-/* On to "out" where nobody needs to know who wakes the thread TID. */
+/* Goes to "out" if nobody needs to know who wakes the thread TID. */
 static void emit_waking_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     emit_find_wait(program, wishes->waits);
@@ -280,7 +280,7 @@ static void emit_count_woken(struct program *program, const struct offwake_wishe
 void emit_waking(struct program *program, const struct offwake_wishes *wishes)
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH};
-    /* Whoever it is: filters are for those that wait. */
+    /* Anybody: filters are for threads that wait. */
     const struct event_filter anybody = {
         .cpu = -1,
         .in_namespace = wishes->filter.in_namespace,
@@ -289,7 +289,9 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
     };
     struct party_wishes shown = wait_party_wishes(wishes);
 
-    /* With user stacks alone, too: it tells wakes by an interrupt, which have no user stack. */
+    /*
+     * Even with user stacks only: it identifies wakeups by an interrupt, which have no user stack.
+     */
     shown.kernel_stack = true;
     shown.user_stack = wishes->user_stack;
 

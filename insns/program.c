@@ -67,7 +67,7 @@ static bool is_jump(const union insn *insn)
     return BPF_CLASS(insn->code.code) == BPF_JMP || BPF_CLASS(insn->code.code) == BPF_JMP32;
 }
 
-/* The one behind it: what is behind an instruction that names or loads something is that. */
+/* The next one: what follows an instruction that refers to a label or value is that. */
 static const union insn *next_insn(const union insn *insn)
 {
     return insn + (is_label(insn) || is_jump(insn) || is_wide(insn) ? 2 : 1);
@@ -97,7 +97,10 @@ static int add_function(struct program *program, size_t slot)
     return 0;
 }
 
-/* Gives every label its slot, and tells how many slots there are, and the last of all. 0 or -ENOMEM. */
+/*
+ * Gives every label its slot, and returns the number of slots, and the last instruction. 0 or
+ * -ENOMEM.
+ */
 static int place_labels(struct program *program, size_t *length, const union insn **last)
 {
     const union insn *end = program->insns + program->count;
@@ -194,7 +197,7 @@ static int resolve_jump(const union insn *insn, size_t slot, const struct progra
                     insn[1].label);
         return -EINVAL;
     }
-    /* A distance counts from the next instruction. */
+    /* Distances count from the next instruction. */
     int64_t distance = (int64_t)target->slot - (int64_t)slot - 1;
     bool is_long = is_local_call(insn);
     if (distance < (is_long ? INT32_MIN : INT16_MIN) ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A program as it is written: instructions and labels in order. EMIT adds to it, program_link makes
- * of it what the kernel takes. Start with {0}; free with program_free.
+ * A program being written: instructions and labels in order. EMIT adds to it, program_link turns it
+ * into what the kernel takes. Start with {0}; free with program_free.
  */
 #ifndef STACKBOX_INSNS_PROGRAM_H
 #define STACKBOX_INSNS_PROGRAM_H
@@ -17,7 +17,7 @@
 
 struct program_label {
     const char *name;
-    size_t slot; /* the index, in the linked code, of the instruction that it names */
+    size_t slot; /* the index, in the linked code, of the instruction it names */
 };
 
 struct program_map {
@@ -26,7 +26,7 @@ struct program_map {
 };
 
 struct program {
-    bool failed; /* memory ran out: what was emitted is not whole, and linking says so */
+    bool failed; /* memory ran out: what was emitted is incomplete, and linking says so */
     union insn *insns;
     size_t count, room;
     struct program_map *maps;
@@ -34,38 +34,42 @@ struct program {
     /* Made by program_link: */
     struct program_label *labels; /* in the order of their slots */
     size_t label_count, label_room;
-    uint32_t *functions; /* where each begins: the program itself and those that it has */
+    uint32_t *functions; /* where each begins: the program itself and its functions */
     size_t function_count, function_room;
     struct bpf_insn *code;
     size_t code_room;
 };
 
-/* What the kernel takes. It is the program's, and holds until that is linked again or freed. */
+/*
+ * What the kernel takes. It belongs to the program, and is valid until that is linked again or
+ * freed.
+ */
 struct linked {
     const struct bpf_insn *insns;
     size_t count;
-    const uint32_t *functions; /* where they begin; NULL: there are none but the program itself */
+    const uint32_t *functions; /* where they begin; NULL: only the program itself */
     size_t function_count;
 };
 
-/* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). It cannot fail here: linking tells. */
+/* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Errors are reported by linking. */
 #define EMIT(program, ...)                                            \
     program_emit(program, (const union insn[]){__VA_ARGS__},         \
                  sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn))
 
 void program_emit(struct program *program, const union insn *insns, size_t count);
 
-/* The dump shows the map open as `fd` by this name, which must outlive the program. */
+/* The dump shows the map open as `fd` under this name, which must outlive the program. */
 void program_name_map(struct program *program, int fd, const char *name);
 /* The name given to `fd`, or NULL. */
 const char *program_map_name(const struct program *program, int fd);
 
 /*
  * Resolves the labels and fills `linked`. `limit` is the greatest number of instructions that this
- * kernel takes. 0, or a negative errno with one sentence appended to `why`, indices being those of
- * the linked code: -EINVAL for an empty program, a label that is undefined, defined twice or has
- * nothing after it, or a last instruction that is neither exit nor goto; -ERANGE for a jump that is
- * too far, -E2BIG for a program that is too long, -ENOMEM. May be called again after more EMITs.
+ * kernel accepts. 0, or a negative errno with one sentence appended to `why`, whose indices are
+ * those of the linked code: -EINVAL for an empty program, a label that is undefined, defined twice
+ * or has nothing after it, or a last instruction that is neither exit nor goto; -ERANGE for a jump
+ * that is too far, -E2BIG for a program that is too long, -ENOMEM. May be called again after more
+ * EMITs.
  */
 int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why);
 

@@ -46,15 +46,15 @@
 
 #define WALKER ((int16_t)offsetof(struct account, walker))
 
-/* Where things are on the stack, from r10. */
+/* Places on the stack, from r10. */
 enum {
-    INDEX = -4, /* the key of a small map */
+    INDEX = -4, /* a small map's key */
     FOREIGN = -8,
     PID_SCRATCH = -16,
     SCRATCH = -32, /* of 16 bytes */
 };
 
-/* Where a member of the record is, from r8: a constant only for each kind of buffer. */
+/* A field's place in the record, from r8: a constant for each kind of buffer. */
 #define AT(wishes, member) \
     ((int16_t)(record_place(wishes) + (int)offsetof(struct snoop_record, member)))
 
@@ -105,7 +105,7 @@ static void emit_reserve(struct program *program, const struct snoop_wishes *wis
         MOV_REG(R8, R0));
 }
 
-/* Not every kernel fills all of a comm, and a caller or a life may be left as it is. */
+/* Not every kernel fills all of a comm, and a caller or a life may be left unset. */
 static void emit_event(struct program *program, const struct snoop_wishes *wishes)
 {
     EMIT(program,
@@ -166,7 +166,7 @@ static void emit_frames(struct program *program, const struct snoop_wishes *wish
     EMIT(program, STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
 }
 
-/* The record goes on its way, or to "full". */
+/* Submits the record, or goes to "full". */
 static void emit_hand_over(struct program *program, const struct snoop_wishes *wishes)
 {
     const struct slot_wishes slot = slot_of(wishes);
@@ -209,7 +209,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
                        AT(wishes, born));
     if (wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller)
         emit_load_caller(program, wishes->machine, wishes->flags, AT(wishes, caller));
-    /* What a user's program does there the kernel is not in: it has no stack. */
+    /* A user program's event does not come from within the kernel: it has no kernel stack. */
     if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE))
         emit_frames(program, wishes, false);
     if (wishes->user_stack)

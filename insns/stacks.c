@@ -51,18 +51,18 @@
 #include "insns/look_up.h"
 #include "insns/walk.h"
 
-#define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, and of no pattern */
+#define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, without a pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
 #define BANK ((int16_t)offsetof(struct account, bank))
 
-/* Where things are in the slot, from r8. */
+/* Places in the slot, from r8. */
 enum {
     SPILLED = (int)offsetof(struct slot, spilled),
     SPILLED_BYTES = SPILLED + (int)offsetof(struct spilled_stack, bytes),
     SPILLED_FRAMES = SPILLED + (int)offsetof(struct spilled_stack, frames),
 };
 
-/* Labels are of the whole program: each stack has its own, and each time that it is looked for. */
+/* Labels are global in a program: each stack has its own, for each place where it is looked up. */
 struct looking_labels {
     const char *is_deep, *chosen;
     struct bank_labels shallow, deep;
@@ -115,7 +115,7 @@ void emit_load_bank_map(struct program *program, const struct bank_choice *choic
     LABEL(labels->chosen));
 }
 
-/* On to `deep` where the stack in the scratch is not shallow. */
+/* Goes to `deep` if the stack in the scratch is not shallow. */
 static void emit_tell_depth(struct program *program, const struct bank_maps *banks, const char *deep)
 {
     EMIT(program,
@@ -123,7 +123,7 @@ static void emit_tell_depth(struct program *program, const struct bank_maps *ban
         JGT_IMM(R1, (int32_t)(banks->shallow_depth * 8), deep));
 }
 
-/* r1 = the map of the bank that the stack in the scratch is to be in. */
+/* r1 = the bank's map for the stack in the scratch. */
 static void emit_load_stacks(struct program *program, const struct stack_wishes *wishes,
                              const char *none, const struct looking_labels *labels)
 {
@@ -142,7 +142,7 @@ static void emit_load_stacks(struct program *program, const struct stack_wishes 
         EMIT(program, LABEL(labels->chosen));
 }
 
-/* r0 = how many bytes of frames are in the scratch now. */
+/* r0 = how many bytes of frames are now in the scratch. */
 static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
                        const struct labels *labels)
 {
@@ -161,7 +161,7 @@ static void emit_fetch(struct program *program, const struct stack_wishes *wishe
     });
 }
 
-/* r3 = what the hash becomes by the four frames at base + at; r5 is MIX. */
+/* r3 = the hash with the four frames at base + at added; r5 is MIX. */
 static void emit_mix(struct program *program, unsigned base, uint32_t at)
 {
     for (uint32_t end = at + STRIDE; at < end; at += 8)
@@ -190,7 +190,7 @@ static void emit_mix_in_loop(struct program *program, const struct stack_wishes 
         JLT_IMM(R4, (int32_t)(wishes->depth * 8), labels->next_frames));
 }
 
-/* The same for kernels that take no way back (before 5.3). */
+/* The same for kernels that allow no loops (before 5.3). */
 static void emit_mix_unrolled(struct program *program, const struct stack_wishes *wishes,
                               const struct labels *labels)
 {
@@ -207,7 +207,7 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
                       const struct labels *labels)
 {
     EMIT(program,
-        AND_IMM(R0, -8), /* whole frames: kernels that read no other words want to know that */
+        AND_IMM(R0, -8), /* whole frames: verifiers that allow no other words need to see that */
         STX(DW, R8, SPILLED_BYTES, R0),
         MOV_REG(R2, R8),
         ADD_REG(R2, R0));
@@ -266,7 +266,7 @@ static void emit_insert(struct program *program, const struct stack_wishes *wish
     emit_account(program, deep_kept);
 }
 
-/* Of the r0 bytes of frames in the scratch, if there are any. */
+/* With r0 bytes of frames in the scratch, if there are any. */
 static void emit_keep_by_hash(struct program *program, const struct stack_wishes *wishes,
                               const struct labels *labels)
 {
@@ -287,7 +287,7 @@ static void emit_keep_by_hash(struct program *program, const struct stack_wishes
     EMIT(program, LABEL(labels->kept));
 }
 
-/* On to `kept` with the word of a stack that has a settled bucket, or where there is none. */
+/* Goes to `kept` with the word of a stack in a settled bucket, or if there is no stack. */
 static void emit_try_id(struct program *program, const struct stack_wishes *wishes,
                         const struct labels *labels)
 {

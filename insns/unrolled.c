@@ -29,13 +29,16 @@
  *     regs = the last words before the end of the stack that `where` is in
  *     if (regs are those of a user's 64-bit code) {
  *         take regs.pc                                     of the user
- *         while (frame is an address of the user) {        unrolled
- *             {next, address} = *frame
- *             if (address is none of the user || next <= frame)
- *                 break
- *             take address
- *             frame = next
- *         }
+ *         if (frame >= regs.sp)
+ *             while (frame is an address of the user) {    unrolled
+ *                 {next, address} = *frame
+ *                 if (address is none of the user)
+ *                     break
+ *                 take address
+ *                 if (next <= frame)
+ *                     break
+ *                 frame = next
+ *             }
  *     }
  *     count it by its hash                                 see unrolled_keep.c
  *     return 0
@@ -52,11 +55,11 @@
 
 #define WORD 8
 #define COMM UNROLLED_PAIR
-/* Where a kernel has room for FRED its struct pt_regs ends so much before the stack does (6.9). */
+/* If a kernel has room for FRED, its struct pt_regs ends this far before the stack does (6.9). */
 #define FRED_PADDING 16
 #define MOST_USER_ADDRESS 0x7fffffffffff
 
-/* In the scratch, from r9. */
+/* Offsets in the scratch, from r9. */
 enum {
     WALKED = (int)offsetof(struct walk_scratch, walked),
     WALKED_PID = WALKED + (int)offsetof(struct walked, pid),
@@ -65,7 +68,7 @@ enum {
     WALKED_FRAMES = WALKED + (int)offsetof(struct walked, frames),
 };
 
-/* ---- Whose it is ---- */
+/* ---- The process ---- */
 
 static void emit_load_scratch(struct program *program, const struct unrolled_wishes *wishes)
 {
@@ -87,7 +90,7 @@ static void emit_load_scratch(struct program *program, const struct unrolled_wis
     emit_account(program, seen);
 }
 
-/* r1 into the hash. */
+/* Mixes r1 into the hash. */
 static void emit_mix(struct program *program)
 {
     EMIT(program,
@@ -106,9 +109,10 @@ static void emit_take_process(struct program *program, const struct unrolled_wis
         return;
     }
     if (wishes->per_thread)
-        EMIT(program, STX(W, R9, WALKED_TID, R7));
+        EMIT(program,
+            STX(W, R9, WALKED_TID, R7),
+            MOV_REG(R8, R7));
     EMIT(program,
-        MOV_REG(R8, R7),
         RSH_IMM(R7, 32),
         STX(W, R9, WALKED_PID, R7));
     if (!wishes->per_thread)
@@ -128,14 +132,14 @@ static void emit_take_process(struct program *program, const struct unrolled_wis
 
 /* ---- Steps ---- */
 
-/* One of the two stacks, as it is put into the scratch. */
+/* One of the two stacks, as written to the scratch. */
 struct part {
-    int16_t count;  /* where it says how many frames there are, */
-    uint32_t first; /* the frame from which on they stand, */
-    uint32_t depth; /* and so many at most: those above are walked through */
+    int16_t count;  /* where its number of frames is, */
+    uint32_t first; /* the index of its first frame */
+    uint32_t depth; /* and the most it may have: frames above are walked through */
 };
 
-/* Takes r1 as its frame i. */
+/* Makes r1 its frame i. */
 static void emit_take(struct program *program, const struct part *part, uint32_t i)
 {
     if (i >= part->depth)
@@ -145,7 +149,7 @@ static void emit_take(struct program *program, const struct part *part, uint32_t
     EMIT(program, ST(W, R9, part->count, (int32_t)i + 1));
 }
 
-/* *(r10 + to) = so many bytes at r3, or on to `otherwise`. */
+/* *(r10 + to) = that many bytes at r3, or goes to `otherwise`. */
 static void emit_read(struct program *program, int16_t to, int32_t bytes, const char *otherwise)
 {
     EMIT(program,
@@ -158,7 +162,7 @@ static void emit_read(struct program *program, int16_t to, int32_t bytes, const 
 
 /* ---- The kernel's ---- */
 
-/* The caller is where the stack pointer points to. */
+/* The caller is at the stack pointer. */
 static void emit_take_caller(struct program *program, const struct part *part)
 {
     EMIT(program, LDX(DW, R3, R10, UNROLLED_WHERE));
@@ -181,7 +185,7 @@ static void emit_kernel_step(struct program *program, const struct part *part, u
     EMIT(program, JSGE_IMM(R7, 0, "kernel_ended"));
 }
 
-/* All of it is walked where the user's is behind it. */
+/* All of it is walked if the user's follows. */
 static void emit_kernel_part(struct program *program, const struct unrolled_wishes *wishes)
 {
     const struct machine *machine = wishes->machine;
@@ -225,7 +229,7 @@ static int16_t tail_place(const struct machine *machine, unsigned word)
     return (int16_t)(UNROLLED_REGS + (int)(word - machine->pc.word) * WORD);
 }
 
-/* With r3 and UNROLLED_WHERE at them; on to "walked" where no user's code has come here. */
+/* r3 and UNROLLED_WHERE point to them; goes to "walked" if no user code has entered here. */
 static void emit_find_regs(struct program *program, const struct machine *machine)
 {
     const int32_t bytes = tail_bytes(machine);
@@ -263,6 +267,11 @@ static void emit_load_user_frame(struct program *program, const struct machine *
 
 static void emit_user_step(struct program *program, const struct part *part, uint32_t i)
 {
+    if (i > 1)
+        EMIT(program,
+            LDX(DW, R1, R10, UNROLLED_PAIR),
+            JGE_REG(R7, R1, "walked"),
+            MOV_REG(R7, R1));
     EMIT(program,
         JGT_REG(R7, R6, "walked"),
         MOV_REG(R3, R7));
@@ -272,10 +281,6 @@ static void emit_user_step(struct program *program, const struct part *part, uin
         JEQ_IMM(R1, 0, "walked"),
         JGT_REG(R1, R6, "walked"));
     emit_take(program, part, i);
-    EMIT(program,
-        LDX(DW, R1, R10, UNROLLED_PAIR),
-        JGE_REG(R7, R1, "walked"),
-        MOV_REG(R7, R1));
 }
 
 static void emit_user_part(struct program *program, const struct unrolled_wishes *wishes)

@@ -35,7 +35,7 @@
 
 #define SHIFT 6
 
-/* Each try, and what is after the last. */
+/* Each try, and what follows the last. */
 static const char *const tries[] = {
     "try_1", "try_2", "try_3", "try_4", "try_5", "try_6", "try_7", "try_8", "no_bucket",
 };
@@ -66,8 +66,10 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
 {
     EMIT(program,
     LABEL(tries[i]),
-        MOV_REG(R1, R8),
-        RSH_IMM(R1, (int32_t)(i * SHIFT)),
+        MOV_REG(R1, R8));
+    if (i)
+        EMIT(program, RSH_IMM(R1, (int32_t)(i * SHIFT)));
+    EMIT(program,
         AND_IMM(R1, (1 << wishes->bits) - 1),
         LDX(DW, R2, R10, UNROLLED_BANK),
         LSH_IMM(R2, (int32_t)wishes->bits),
@@ -87,7 +89,7 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
         XADD(DW, R0, CLAIMS, R1));
 }
 
-/* Word by word, and all that there may be: what is beyond a stack's end nobody looks at. */
+/* Word by word, all that there may be: nobody looks past a stack's end. */
 static void emit_copy(struct program *program, const struct unrolled_wishes *wishes)
 {
     const size_t stacks = (size_t)wishes->kernel_stack + wishes->user_stack;

@@ -127,7 +127,7 @@ static void emit_release(struct program *program, const struct unwind_wishes *wi
         EXIT());
 }
 
-/* *(r8 + to) = the kernel's word at r9 + offset; on to unwind_nobody where it cannot be read. */
+/* *(r8 + to) = the kernel's word at r9 + offset; goes to unwind_nobody if it cannot be read. */
 static void emit_task_word(struct program *program, int32_t offset, int16_t to)
 {
     EMIT(program,
@@ -140,7 +140,7 @@ static void emit_task_word(struct program *program, int32_t offset, int16_t to)
         JNE_IMM(R0, 0, "unwind_nobody"));
 }
 
-/* What a former walk found is nothing to this one. */
+/* An earlier walk's mappings do not apply to this one. */
 static void emit_no_mappings(struct program *program)
 {
     EMIT(program,
@@ -150,7 +150,7 @@ static void emit_no_mappings(struct program *program)
         ST(DW, R8, UNWIND_AT(other.end), 0));
 }
 
-/* On to unwind_nobody where the registers are not those of 64-bit code of a user. */
+/* Goes to unwind_nobody if the registers are not from 64-bit user code. */
 static void emit_mode(struct program *program, const struct machine_walk *walk)
 {
     EMIT(program, LDX(DW, R1, R8, UNWIND_WORD_AT(walk->mode.word)));
@@ -159,7 +159,7 @@ static void emit_mode(struct program *program, const struct machine_walk *walk)
     EMIT(program, JNE_IMM(R1, (int32_t)walk->mode.value, "unwind_nobody"));
 }
 
-/* state.mm and .registers, of the thread that runs. */
+/* state.mm and .registers, of the current thread. */
 static void emit_registers(struct program *program, const struct unwind_wishes *wishes)
 {
     const struct unwind_fields *fields = wishes->fields;
@@ -202,7 +202,7 @@ static void emit_registers(struct program *program, const struct unwind_wishes *
     emit_no_mappings(program);
 }
 
-/* One more of them. */
+/* Increments one of them. */
 static void emit_count_one(struct program *program, int16_t of)
 {
     EMIT(program,
@@ -211,7 +211,7 @@ static void emit_count_one(struct program *program, int16_t of)
         STX(DW, R8, of, R1));
 }
 
-/* r9 = the frame of the end of the walk: behind the frames, where it is not whole. */
+/* r9 = the frame for the end of the walk: after the frames, unless it is complete. */
 static void emit_end(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program,
@@ -379,7 +379,7 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
         CALL(BPF_FUNC_probe_read_kernel),
         LDX(W, R1, R10, place->index),
         CALL_LABEL("unwind_release"),
-        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* as it was: the verifier has not seen it */
+        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* unchanged, for the verifier */
     LABEL(place->failed),
         MOV_IMM(R0, -EFAULT),
     LABEL(place->done));

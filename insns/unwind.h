@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The walk along tables (unwind_layout.h), as functions that stand behind a program's end: code without frame
- * pointers has whole stacks. It needs no context, so it is the same for programs of every kind.
+ * Unwinding by tables (unwind_layout.h), as functions after a program's end: code without frame
+ * pointers has whole stacks. It needs no context, so it is the same for programs of every type.
  */
 #ifndef STACKBOX_INSNS_UNWIND_H
 #define STACKBOX_INSNS_UNWIND_H
@@ -13,25 +13,25 @@
 #include "insns/program.h"
 #include "insns/unwind_layout.h"
 
-/* Where the kernel keeps what it takes: distances in bytes. */
+/* Where the kernel keeps what it needs: distances in bytes. */
 struct unwind_fields {
     uint16_t task_mm, task_stack;
-    uint32_t registers; /* from where a thread's stack begins to its user's struct pt_regs */
+    uint32_t registers; /* from the beginning of a thread's stack to the user's struct pt_regs */
     uint16_t mm_tree;   /* the root of its mappings: */
-    bool maple;         /* a maple tree (6.1), else a red-black tree, */
+    bool maple;         /* a maple tree (6.1), otherwise a red-black tree, */
     uint16_t vma_node;  /* whose nodes are there in a mapping */
     uint16_t vma_start, vma_end, vma_page, vma_flags, vma_file;
     uint16_t file_inode;
     uint16_t inode_number, inode_generation, inode_super;
     bool wide_number;   /* of 64 bits */
-    uint8_t page_bits;  /* of the unit in which a mapping's place in its file is kept */
+    uint8_t page_bits;  /* of the unit of a mapping's offset in its file */
     uint16_t super_device;
     uint16_t mm_vdso, mm_first_stack;
-    bool returns; /* it keeps where functions return to that a probe waits for: in a list */
+    bool returns; /* it lists the return addresses that probes replaced */
     uint16_t task_utask, utask_returns;
     uint16_t return_stack, return_address, return_next; /* within UNWIND_RETURN_BYTES */
 };
-/* What is read at once of a mapping, and of a node of a maple tree; and of such a return. */
+/* How much of a mapping and of a maple tree's node is read at once; and of such a return. */
 #define UNWIND_NODE_BYTES 256
 #define UNWIND_RETURN_BYTES 64
 
@@ -40,7 +40,7 @@ struct unwind_maps {
     int objects; /* struct unwind_key to struct unwind_object */
     int chunks;  /* of blocks */
     int cache;   /* struct unwind_cached [UNWIND_CACHED], in one value */
-    int cold;    /* a ring buffer of what is kept of stacks; below 0: nothing is, and frame pointers have to do */
+    int cold;    /* a ring buffer for unfinished stacks; below 0: none, frame pointers must do */
 };
 
 struct unwind_wishes {
@@ -48,66 +48,68 @@ struct unwind_wishes {
     const struct unwind_fields *fields;
     struct unwind_maps maps;
     uint32_t depth;
-    bool asked;    /* for that depth: all of its frames are kept, and their end is not told */
-    bool claims;   /* programs may meet (slot.h): a walk claims its state */
-    bool readable; /* what is asked for need not be code */
-    bool first_alone; /* nothing is walked: the first frame will do, and nothing of the above is there */
-    /* By which a process is numbered in what is kept of its stack, where that is not the initial one. */
+    bool asked;    /* the user chose that depth: keep all of its frames, and do not mark the end */
+    bool claims;   /* programs may nest (slot.h): a walk claims its state */
+    bool readable; /* what is looked for need not be code */
+    bool first_alone; /* nothing is walked: the first frame will do, and the above is unset */
+    /*
+     * For a process's number with the kept part of its stack, unless this is the initial namespace.
+     */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
 };
 
-#define UNWIND_REGISTERS 34 /* words of struct pt_regs, of the machine that has most */
+#define UNWIND_REGISTERS 34 /* words of struct pt_regs, on the machine that has most */
 
 #define UNWIND_BASE_LOST 0
 #define UNWIND_BASE_IN_REGISTERS 1
 
-/* What was read of the stack at once: 64 words. */
+/* The part of the stack that is read at once: 64 words. */
 #define UNWIND_WINDOW_BYTES 512
-#define UNWIND_WINDOW_WORDS (UNWIND_WINDOW_BYTES - 8) /* the bits of where they are in it */
+#define UNWIND_WINDOW_WORDS (UNWIND_WINDOW_BYTES - 8) /* the bits of an offset in it */
 #define UNWIND_NO_WINDOW (1ull << 63)
 
-/* Walks so far: in all; left to frame pointers; whose rest there was no room to keep. */
+/* Walks so far: in all; left to frame pointers; without room to keep the rest. */
 struct unwind_counts {
     uint64_t walks, fell_back, not_kept;
 };
 
-/* Where an object is mapped, or anything else that is. */
+/* Where an object, or anything else, is mapped. */
 struct unwind_mapping {
     uint64_t start, end;     /* end 0: nothing is */
-    uint64_t delta;          /* what makes an address an offset in its object */
+    uint64_t delta;          /* turns an address into an offset in its object */
     uint32_t kind, unused;   /* what it is: unwind_layout.h */
     struct unwind_object object;
 };
 
-/* A walk at work. */
+/* A walk in progress. */
 struct unwind_state {
     uint64_t users;
     struct unwind_counts counts;
-    uint64_t pc, sp, frame;  /* of the frame that it is at */
-    uint32_t count;          /* frames that it has found */
-    uint32_t exact;          /* 1: pc is where the frame is, else where it returns to */
+    uint64_t pc, sp, frame;  /* of the current frame */
+    uint32_t count;          /* frames found */
+    uint32_t exact;          /* 1: pc is the frame's address, otherwise a return address */
     uint32_t first;          /* `registers` are this frame's */
-    uint32_t frame_lost;     /* nobody knows its frame pointer */
-    uint32_t sp_lost;        /* nor its stack pointer, which is above `sp` */
+    uint32_t frame_lost;     /* its frame pointer is unknown */
+    uint32_t sp_lost;        /* and so is its stack pointer, which is above `sp` */
     uint32_t unused;
-    uint64_t base;           /* where the caller's UNWIND_BASE stands; or UNWIND_BASE_ as below */
+    uint64_t base;           /* where the caller's UNWIND_BASE is; or UNWIND_BASE_ as below */
     uint64_t mm;
-    uint64_t first_stack;    /* the process's first stack pointer, where it was asked for */
-    uint64_t returns;        /* where the last was found that a probe waits for; 0: none yet */
-    uint64_t at, entry;      /* the address that is looked for, and where in the tree of mappings */
-    struct unwind_mapping mapping, other; /* the one that it is in, and the one where it was before */
-    uint32_t is_root;        /* `entry` is that of the tree */
+    uint64_t first_stack;    /* the process's initial stack pointer, if it was needed */
+    uint64_t returns;        /* where the last replaced return was found; 0: none yet */
+    uint64_t at, entry;      /* the address looked for, and where in the tree of mappings */
+    struct unwind_mapping mapping, other; /* the one that it is in, and the previous one */
+    uint32_t is_root;        /* `entry` is the tree's root */
     uint32_t at_entry;       /* 1: the event is at a function's first instruction */
     struct unwind_key key;
     struct unwind_rule rule; /* of the frame */
     uint64_t word[2];
-    uint64_t registers[UNWIND_REGISTERS]; /* the link register is that of what a signal interrupted, too */
-    uint64_t number, time;   /* of what was kept last: as its frame has it, and CLOCK_MONOTONIC */
+    uint64_t registers[UNWIND_REGISTERS]; /* the link register also for what a signal interrupted */
+    uint64_t number, time;   /* of what was kept last: as in its frame, and CLOCK_MONOTONIC */
     uint32_t tid, pid;       /* whose it is */
     uint64_t kept;           /* bytes of the stack, from sp on */
     unsigned char node[UNWIND_NODE_BYTES];
-    uint64_t from;           /* what is read next, where that is not in the window: */
+    uint64_t from;           /* what is read next, unless it is in the window: */
     uint64_t window_start;   /* the address of its first word */
     uint64_t window[UNWIND_WINDOW_BYTES / 8];
     uint64_t serial; /* of what was kept */
@@ -120,30 +122,30 @@ _Static_assert(UNWIND_STATE_BYTES(UNWIND_MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a
 _Static_assert(offsetof(struct unwind_state, users) == offsetof(struct slot, users), "claimed alike");
 
 /*
- * What is kept where an object has no table yet: the walk as it was, its last frame being the one without a
- * table, and `kept` bytes of the stack from there on, which are as many as are needed and could be read.
+ * What is kept if an object has no table yet: the walk's state, whose last frame is the one without
+ * a table, and `kept` bytes of the stack from there on: as many as are needed and readable.
  */
 #define UNWIND_PAGE_BYTES (1 << UNWIND_PAGE_BITS)
 #define UNWIND_MOST_KEPT (32 << 10)
 #define UNWIND_KEPT_HEAD offsetof(struct unwind_state, node)
 #define UNWIND_RECORD_BYTES(kept) (UNWIND_KEPT_HEAD + (size_t)(kept))
 
-/* Appends them: behind the program, which has ended with EXIT. */
+/* Appends them after the program, which has ended with EXIT. */
 void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes);
 
 /*
- * The program that tells under which key the kernel has what we mapped: run by bpf_run_raw() with the address
- * as the first word of its context, it leaves in state 0 of the CPU `key`, and `kind` and `end`.
+ * The program that finds the kernel's key of what we mapped: run by bpf_run_raw() with the address
+ * as the first word of its context, it leaves `key`, and `kind` and `end`, in the CPU's state 0.
  */
 void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes);
 
 /*
- * Part of a walk: r0 = how many bytes of frames went to r8 + frames, or a negative errno where the walk
- * is another's to do: there are no registers of a user, or an object on its way has no table yet. 4 bytes at
- * r10 + index are used for it. r1 to r5 are lost.
+ * Part of a walk: r0 = how many bytes of frames went to r8 + frames, or a negative errno if another
+ * walk must do it: there are no user registers, or an object on the way has no table yet. Uses 4
+ * bytes at r10 + index. r1 to r5 are lost.
  */
 struct unwind_place {
-    bool at_entry; /* the event is at the first instruction of a function */
+    bool at_entry; /* the event is at a function's first instruction */
     int32_t frames;
     int16_t index;
     const char *failed, *done; /* labels that the program has only once */
@@ -151,12 +153,12 @@ struct unwind_place {
 void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
                  const struct unwind_place *place);
 
-/* ---- Of unwind*.c alone ---- */
+/* ---- For unwind*.c only ---- */
 
-#define UNWIND_INDEX -4 /* on the stack: where emit_unwind_state() has put it */
+#define UNWIND_INDEX -4 /* on the stack: where emit_unwind_state() puts it */
 #define UNWIND_AT(member) ((int16_t)offsetof(struct unwind_state, member))
 
-/* r8 = the state whose index is r1, r6 = that index; on to `none` where there is none. */
+/* r8 = the state with index r1, r6 = that index; goes to `none` if there is none. */
 void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none);
 
 /* A word of state.registers. */
@@ -164,37 +166,42 @@ void emit_unwind_state(struct program *program, const struct unwind_wishes *wish
 
 #define UNWIND_RULE_AT(member) ((int16_t)offsetof(struct unwind_rule, member))
 
-/* dst = a number with sign, of so many bits. */
+/* dst = a signed number of that many bits. */
 #define UNWIND_SIGNED(dst, bits) LSH_IMM(dst, 64 - (bits)), ARSH_IMM(dst, 64 - (bits))
 
-/* *(r8 + to) = the user's bytes at r3; on to unwind_unreadable. */
+/* *(r8 + to) = the user's bytes at r3; or goes to unwind_unreadable. */
 void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes);
 
 /*
- * *(r8 + to) = the user's word at r3: of the window, if it is in there; on to unwind_unreadable. The labels are those
- * of this place alone.
+ * *(r8 + to) = the user's word at r3: from the window, if it is there; or goes to
+ * unwind_unreadable. The labels are for this place only.
  */
 void emit_unwind_read(struct program *program, int16_t to, const char *seen, const char *read);
 
 /* The function unwind_read(index). */
 void emit_unwind_reader(struct program *program, const struct unwind_wishes *wishes);
 
-/* The register `to` = the frame pointer; on to unwind_unsupported where it is lost. */
+/* The register `to` = the frame pointer; goes to unwind_unsupported if it is lost. */
 void emit_unwind_load_frame(struct program *program, unsigned to);
 
-/* r7 = the CFA by the rule in r9; on to labels of unwind_step() where there is none by this rule. */
+/* r7 = the CFA by the rule in r9; goes to labels of unwind_step() if this rule gives none. */
 void emit_unwind_cfa(struct program *program, const struct unwind_wishes *wishes);
 
 /* The function unwind_step(index): one frame. 0, or an end + 1. */
 void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes);
 
-/* r9 = the rule of the offset in r7; r6 is lost. On to unwind_no_table where there is none. */
+/* r9 = the rule for the offset in r7; r6 is lost. Goes to unwind_no_table if there is none. */
 void emit_unwind_rule(struct program *program, const struct unwind_wishes *wishes);
 
-/* The function unwind_returns(index): 1 where a probe waits for the return to state.pc, which is the real one now. */
+/*
+ * The function unwind_returns(index): 1 if a probe had replaced the return address state.pc, which
+ * is now the real one.
+ */
 void emit_unwind_returns(struct program *program, const struct unwind_wishes *wishes);
 
-/* r9 = the kernel's word at r9 + offset, of so many bytes; on to `failed` where it cannot be read. */
+/*
+ * r9 = the kernel's word at r9 + offset, of that many bytes; goes to `failed` if it cannot be read.
+ */
 void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, const char *failed);
 
 /* The function unwind_find(index): the mapping that state.pc is in. 0, or an end + 1. */
@@ -203,13 +210,13 @@ void emit_unwind_find(struct program *program, const struct unwind_wishes *wishe
 /* state.first_stack = that of state.mm, or 0. */
 void emit_unwind_first_stack(struct program *program, const struct unwind_wishes *wishes);
 
-/* r9 = UNWIND_END_ROOT where the stack that is to be seen from the frame's stack pointer is start code's alone. */
+/* r9 = UNWIND_END_ROOT if the stack above the frame's stack pointer is only start code's. */
 void emit_unwind_start_code(struct program *program, const struct unwind_wishes *wishes);
 
 /* The function unwind_exits(index). */
 void emit_unwind_exits(struct program *program, const struct unwind_wishes *wishes);
 
-/* The function unwind_keep(index): 0, and state.number is a frame's; or 1, there is no room. */
+/* The function unwind_keep(index): 0, with state.number for a frame; or 1: there is no room. */
 void emit_unwind_keep(struct program *program, const struct unwind_wishes *wishes);
 
 #endif

@@ -25,7 +25,7 @@ void emit_unwind_load_frame(struct program *program, unsigned to)
         LDX(DW, to & 0xf, R8, UNWIND_AT(frame)));
 }
 
-/* On to unwind_unsupported where nobody knows the stack pointer. */
+/* Goes to unwind_unsupported if the stack pointer is unknown. */
 static void emit_sp(struct program *program, const struct machine_walk *walk)
 {
     if (walk->sp_unknown)
@@ -40,7 +40,7 @@ static void emit_register(struct program *program, const struct machine_walk *wa
     EMIT(program,
         JGE_IMM(R1, walk->numbered, "unwind_unsupported"),
         LDX(W, R2, R8, UNWIND_AT(first)));
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program,
             JNE_IMM(R2, 0, "unwind_in_registers"),
             JNE_IMM(R1, UNWIND_BASE, "unwind_unsupported"),

@@ -58,13 +58,13 @@
  */
 #include "insns/unwind.h"
 
-#define MOST_LEVELS 40       /* of a red-black tree of 65530 mappings: 32 */
-#define MOST_MAPLE_LEVELS 8  /* of a maple tree of so many: 5 */
+#define MOST_LEVELS 40       /* for a red-black tree of 65530 mappings: 32 */
+#define MOST_MAPLE_LEVELS 8  /* for a maple tree of that many: 5 */
 #define TRIES 2
 
 #define VM_EXEC 4
 
-/* A node of a maple tree, whose address has its type in four bits from the third on. */
+/* A maple tree's node; its address has the type in four bits from the third on. */
 #define MAPLE_ADDRESS (-256)
 #define MAPLE_PIVOTS 8
 #define MAPLE_INNER 2        /* and above: its slots are nodes */
@@ -72,7 +72,7 @@
 #define ARANGE_SLOTS 80
 #define ARANGE_END 240       /* the byte with the number of its last slot */
 #define RANGE_SLOTS 128
-#define RANGE_LAST_PIVOT 120 /* 0: the byte is there, else the node is full */
+#define RANGE_LAST_PIVOT 120 /* 0: use that byte, otherwise the node is full */
 #define RANGE_END 248
 #define RANGE_FULL 15
 
@@ -90,7 +90,7 @@ enum {
     LEVEL_NOWHERE,
 };
 
-/* state.node = the bytes at r9 + before; on to `failed` where they cannot be read. */
+/* state.node = the bytes at r9 + before; goes to `failed` if they cannot be read. */
 static void emit_copy(struct program *program, int32_t before, const char *failed)
 {
     EMIT(program,
@@ -227,8 +227,8 @@ static void emit_level(struct program *program, const struct unwind_wishes *wish
 }
 
 /*
- * Back to the mapping where the walk was before this one: a library calls back, and returns. Else this one is
- * that from now on.
+ * Back to the mapping before this one: a library calls back, and returns. Otherwise this one
+ * becomes that.
  */
 static void emit_other(struct program *program)
 {
@@ -258,7 +258,7 @@ static void emit_other(struct program *program)
     LABEL("unwind_search"));
 }
 
-/* On to unwind_mapped with a copy of the mapping of r7. */
+/* Goes to unwind_mapped with a copy of r7's mapping. */
 static void emit_search(struct program *program, const struct unwind_wishes *wishes)
 {
     const struct unwind_fields *fields = wishes->fields;

@@ -36,11 +36,11 @@
 
 #include "base/util.h"
 
-/* A frame's number: from the lowest bit on the state's, the CPU's, the serial number. */
+/* A frame's number, lowest bits first: the state's, the CPU's, the serial number. */
 #define CPU_SHIFT 3
-#define SERIAL_SHIFT 19 /* 2^37 of each: no more is counted in a run */
+#define SERIAL_SHIFT 19 /* 2^37 of each: no run counts further */
 _Static_assert(SLOTS_PER_CPU == 1 << CPU_SHIFT, "each index has its number");
-#define MOST_PAGES (UNWIND_MOST_KEPT / UNWIND_PAGE_BYTES + 1) /* the first may be cut */
+#define MOST_PAGES (UNWIND_MOST_KEPT / UNWIND_PAGE_BYTES + 1) /* the first may be partial */
 
 static void emit_whose(struct program *program, const struct unwind_wishes *wishes)
 {
@@ -79,7 +79,7 @@ static void emit_number(struct program *program)
         STX(DW, R8, UNWIND_AT(number), R0));
 }
 
-/* r7 = how many bytes are to be kept. */
+/* r7 = how many bytes to keep. */
 static void emit_count_bytes(struct program *program)
 {
     EMIT(program,
@@ -117,7 +117,7 @@ static void emit_count_bytes(struct program *program)
         LDX(DW, R7, R8, UNWIND_AT(kept)));
 }
 
-/* On to unwind_fill with a record at r9 that has room for r6 bytes of the stack. */
+/* Goes to unwind_fill with a record at r9 that has room for r6 bytes of the stack. */
 static void emit_reserve(struct program *program, const struct unwind_wishes *wishes)
 {
     static const char *const less[] = {"unwind_8_kb", "unwind_2_kb"};

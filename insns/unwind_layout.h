@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Tables by which stacks are walked without frame pointers, as bytecode reads them and C writes them. An
- * object is a file, or the vDSO; its table says for each instruction where the caller's stack pointer,
- * frame pointer and return address are. It knows nothing of the format that it was made from.
+ * Tables for unwinding without frame pointers, as bytecode reads them and C writes them. An object
+ * is a file, or the vDSO; its table says for each instruction where the caller's stack pointer,
+ * frame pointer and return address are. It is independent of the format that it was made from.
  *
- * A table is an array of words of 32 bits, in blocks of UNWIND_BLOCK_WORDS, of which it has its own:
+ * A table is an array of 32-bit words, in blocks of UNWIND_BLOCK_WORDS, which it does not share:
  *
- *     rules       struct unwind_rule, one behind the other, from word 0 on
+ *     rules       struct unwind_rule, one after another, from word 0 on
  *     directory   struct unwind_page, one for each page of 4096 bytes of the file from the first that has code
  *                 to the last
  *     rows        a word for each, by offset within its page; those of a page are all in one block
  *
- * No rule, no entry of the directory and no page's rows lie across the border of two blocks. Places in
- * the file are offsets, not addresses: what a process has mapped where tells offsets, too.
+ * No rule, no entry of the directory and no page's rows cross the border between two blocks. Places
+ * in the file are offsets, not addresses: a process's mappings give offsets, too.
  */
 #ifndef STACKBOX_INSNS_UNWIND_LAYOUT_H
 #define STACKBOX_INSNS_UNWIND_LAYOUT_H
@@ -25,9 +25,9 @@
 #define UNWIND_BLOCK_BYTES (UNWIND_BLOCK_WORDS * sizeof(uint32_t))
 #define UNWIND_PAGE_BITS 12
 
-/* Where the canonical frame address (CFA) is, which is the stack pointer of the caller. */
+/* Where the canonical frame address (CFA) is, which is the caller's stack pointer. */
 enum unwind_cfa {
-    UNWIND_UNKNOWN,        /* no table covers this instruction: the walk ends, and is not whole */
+    UNWIND_UNKNOWN,        /* no table covers this instruction: the walk ends, incomplete */
     UNWIND_ROOT,           /* there is no caller: the stack is whole */
     UNWIND_BY_SP,          /* sp + offset */
     UNWIND_BY_FRAME,       /* frame pointer + offset */
@@ -49,23 +49,27 @@ enum unwind_frame {
     UNWIND_FRAME_SAME,     /* where it was: the function did not touch it */
     UNWIND_FRAME_AT_CFA,   /* *(CFA + frame) */
     UNWIND_FRAME_AT_FRAME, /* *(frame pointer + frame) */
-    UNWIND_FRAME_LOST,     /* the function used it otherwise: nobody may ask for it any more */
+    UNWIND_FRAME_LOST,     /* the function used it for something else: it is unknown from here on */
     UNWIND_FRAMES,
 };
 
 /* Where the return address is. */
 enum unwind_return {
     UNWIND_RETURN_AT_CFA,  /* *(CFA + ret) */
-    UNWIND_RETURN_IN_LINK, /* in the link register, of the first frame, and what a signal interrupted, alone */
+    UNWIND_RETURN_IN_LINK, /* in the link register; first frame, and what a signal interrupted */
     UNWIND_RETURNS,
 };
 
 /*
- * Besides those two, one more register is followed, in files that need it: rbx, by which x86-64's dynamic
- * linker finds its way back from binding a function at its first call.
+ * Besides those two, one more register is followed, in files that need it: rbx, which x86-64's
+ * dynamic linker uses to find its way back from binding a function at its first call; and, only in
+ * walk.c, 32-bit ARM's r11.
  */
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
+
+/* `inner` of a rule by a register that is only right at calls of functions: 32-bit ARM's. */
+#define UNWIND_AT_CALLS 1
 
 struct unwind_rule {
     uint8_t cfa, frame_kind, return_kind;
@@ -74,12 +78,11 @@ struct unwind_rule {
     int16_t inner;
     int16_t frame;
     int16_t ret;
-    int16_t base; /* where the caller's UNWIND_BASE is: 0, nobody knows; UNWIND_BASE_SAME, untouched; else
-                     *(CFA + base) */
+    int16_t base; /* the caller's UNWIND_BASE: 0 unknown, UNWIND_BASE_SAME, or at (CFA + base) */
 };
 _Static_assert(sizeof(struct unwind_rule) == 16, "4 words, and 4096 can be divided by that");
 
-/* A page: `count` rows from the word `first` of the table on. 0 rows: no table covers any of it. */
+/* A page: `count` rows from the table's word `first` on. 0 rows: no table covers any of it. */
 struct unwind_page {
     uint32_t first;
     uint32_t count;
@@ -87,8 +90,8 @@ struct unwind_page {
 _Static_assert(sizeof(struct unwind_page) == 8, "2 words");
 
 /*
- * A row holds from its offset to that of the next. The first row of a page that has any is of its offset
- * 0, the offsets rise, and so a search always finds one.
+ * A row applies from its offset up to the next row's. The first row of a page that has any is at
+ * offset 0, and offsets rise, so a search always finds one.
  */
 #define UNWIND_ROW_RULE_BITS 20
 #define UNWIND_MOST_RULES (1u << UNWIND_ROW_RULE_BITS)
@@ -96,29 +99,34 @@ _Static_assert(sizeof(struct unwind_page) == 8, "2 words");
 #define UNWIND_ROW_LOW(row) ((row) >> UNWIND_ROW_RULE_BITS)
 #define UNWIND_ROW_RULE(row) ((row) & (UNWIND_MOST_RULES - 1))
 
-/* What an object is known by, which is the kernel's own. All 0: the vDSO. */
+/* An object's key, which is the kernel's own. All 0: the vDSO. */
 struct unwind_key {
     uint64_t device, inode;
     uint32_t generation, unused; /* unused 0 */
 };
 _Static_assert(sizeof(struct unwind_key) == 24, "a hash key must hold no padding");
 
-/* What of an object's table walks need first. No pages: it has none, and keeps frame pointers if anything. */
+/*
+ * The part of an object's table that walks need first. No pages: it has none, and keeps frame
+ * pointers if anything.
+ */
 struct unwind_object {
-    uint32_t block;      /* its first, of all: they follow each other */
-    uint32_t directory;  /* the word of the table where that begins */
+    uint32_t block;      /* its first, among all: they are consecutive */
+    uint32_t directory;  /* the table's word where that begins */
     uint32_t first_page; /* the page (offset >> UNWIND_PAGE_BITS) of its first entry, */
     uint32_t pages;      /* and how many there are */
     uint32_t rules;      /* how many */
-    uint32_t number;     /* which table it is: no other ever has the same; not 0 */
-    uint32_t kind;       /* 0; without a table (pages 0) what is to be done there: below */
+    uint32_t number;     /* unique to this table; not 0 */
+    uint32_t kind;       /* 0; without a table (pages 0) what to do there: below */
     uint32_t unused;
 };
 
-/* What the object at a mapping is: 0, it has a table; an end + 1, by which walks end there; or */
+/* What the object at a mapping is: 0, it has a table; an end + 1, with which walks end there; or */
 #define UNWIND_KEEPS_RECORDS UINT32_MAX /* memory without a file: a JIT's */
 
-/* A rule that was found, by the number of its object and the offset; the sum tells whether it is whole. */
+/*
+ * A rule that was found, by its object's number and the offset; the sum tells whether it is intact.
+ */
 struct unwind_cached {
     uint64_t key;
     struct unwind_rule rule;
@@ -127,8 +135,8 @@ struct unwind_cached {
 #define UNWIND_CACHED 4096 /* of them */
 
 /*
- * Blocks are in chunks, arrays of their own in an array of maps: block n is the element n & 63 of chunk
- * n >> 6.
+ * Blocks are in chunks, separate arrays in an array of maps: block n is element n & 63 of chunk n
+ * >> 6.
  */
 #define UNWIND_CHUNK_BLOCKS 64
 #define UNWIND_MOST_CHUNKS 1024 /* 1 GB */
@@ -136,46 +144,50 @@ struct unwind_cached {
 /* Why a walk ended. */
 enum unwind_end {
     UNWIND_END_ROOT,        /* the stack is whole */
-    UNWIND_END_DEPTH,       /* there are more frames than were asked for */
+    UNWIND_END_DEPTH,       /* there are more frames than asked for */
     UNWIND_END_COLD,        /* the object has no table yet, and the rest of the stack was not kept */
     UNWIND_END_NO_TABLE,    /* this place in the object has none */
-    UNWIND_END_UNSUPPORTED, /* it asks for what rules cannot say, or for a register that was lost */
-    UNWIND_END_UNMAPPED,    /* there is nothing mapped there, or nothing to be executed */
+    UNWIND_END_UNSUPPORTED, /* it needs what rules cannot express, or a register that was lost */
+    UNWIND_END_UNMAPPED,    /* nothing is mapped there, or nothing executable */
     UNWIND_END_UNREADABLE,  /* the stack could not be read there */
-    UNWIND_END_SENSELESS,   /* it led nowhere: down the stack, or to where no address can be */
-    UNWIND_END_RETURN_PROBE, /* a probe at a function's return has put its own address there */
-    UNWIND_END_NO_REGISTERS, /* of the user: a thread of the kernel */
+    UNWIND_END_SENSELESS,   /* it led nowhere: down the stack, or to impossible addresses */
+    UNWIND_END_RETURN_PROBE, /* a return probe has put its own address there */
+    UNWIND_END_NO_REGISTERS, /* of the user: it is a kernel thread */
     UNWIND_END_UNREAD,       /* the object's file could not be read */
-    UNWIND_END_NO_ROOM,      /* there was no room or time for its table: such stacks are left to frame pointers */
+    UNWIND_END_NO_ROOM,      /* there was no room or time for its table: frame pointers must do */
     UNWIND_END_BEYOND,       /* there is more of the stack than was copied */
     UNWIND_ENDS,
 };
 
 /*
- * Start code may have no table: musl's is asm and plain C. A process's has so many bytes of the stack, from where
- * that began, and no function that it calls has any of them; a thread's has in as many a return address behind
- * which the thread is ended. What ends there as NO_TABLE is whole.
+ * Start code may have no table: musl's is asm and plain C. A process's has this many bytes of
+ * stack, from its beginning, which no function that it calls uses; a thread's has a return address
+ * within as many, after which the thread is ended. A walk that ends there as NO_TABLE is complete.
  */
 #define UNWIND_START_BYTES 64
 
 /*
- * The last of the frames, which says how the walk ended; where it is whole and of as many frames as there
- * is room for, none. No program has code there. Before it are the addresses, leaf first. All but the first, and those that a signal interrupted, are return
- * addresses; what a signal interrupted stands there as its address + 1, so that all but the first
- * are looked up one below.
+ * The last frame, which says how the walk ended; there is none if the stack is whole and has as
+ * many frames as there is room for. No program has code there. Before it are the addresses, leaf
+ * first. All but the first, and those that a signal interrupted, are return addresses; what a
+ * signal interrupted is stored as its address + 1, so that all but the first are looked up one
+ * below.
  */
 #define UNWIND_END_FRAME(end) (UINT64_C(0xffffffffffff0000) | (uint64_t)(end))
 #define UNWIND_IS_END_FRAME(address) (((address) & ~UINT64_C(0xff)) == UINT64_C(0xffffffffffff0000))
 
 /*
- * Or it says under which number the rest of the stack was kept, to be walked once there is a table for the
- * frame before it. No address of a user or of the kernel begins so. Each is used once.
+ * Or it has the number under which the rest of the stack was kept, to be walked once there is a
+ * table for the frame before it. No address of a user or of the kernel begins like this. Each is
+ * used once.
  */
 #define UNWIND_COLD_FRAME_BITS 56
 #define UNWIND_COLD_FRAME(number) (UINT64_C(0xc0) << UNWIND_COLD_FRAME_BITS | (uint64_t)(number))
 #define UNWIND_IS_COLD_FRAME(address) ((address) >> UNWIND_COLD_FRAME_BITS == 0xc0)
 
-/* How many of them are to be shown: not that of a stack which is whole. *by_tables: it was walked along these. */
+/*
+ * How many of them are shown: not the end of a whole stack. *by_tables: it was unwound by tables.
+ */
 static inline size_t unwind_count_frames(const uint64_t *frames, size_t count, bool *by_tables)
 {
     *by_tables = count && (UNWIND_IS_END_FRAME(frames[count - 1]) || UNWIND_IS_COLD_FRAME(frames[count - 1]));

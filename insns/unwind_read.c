@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#define BELOW 64     /* of a frame larger than the window: what else is saved there */
+#define BELOW 64     /* of a frame larger than the window: the other saved registers */
 
 void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes)
 {
@@ -81,7 +81,7 @@ void emit_unwind_reader(struct program *program, const struct unwind_wishes *wis
         STX(DW, R8, UNWIND_AT(word), R1),
         MOV_IMM(R0, 0),
         EXIT(),
-    LABEL("unwind_outside_window"), /* there is none, or it is no word of it */
+    LABEL("unwind_outside_window"), /* there is none, or this is not one of its words */
         MOV_REG(R1, R8),
         ADD_IMM(R1, UNWIND_AT(word)),
         MOV_IMM(R2, 8),

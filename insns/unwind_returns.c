@@ -20,7 +20,7 @@
  */
 #include "insns/unwind.h"
 
-#define MOST_RETURNS 8 /* those that longjmp() left behind, too: else it is the first */
+#define MOST_RETURNS 8 /* including those that longjmp() left behind: otherwise it is the first */
 
 #define NODE(field) ((int16_t)(UNWIND_AT(node) + (field)))
 

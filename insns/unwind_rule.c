@@ -35,7 +35,7 @@ enum {
     KEY = -24,
 };
 
-/* r0 = block r1 of the object's. r1 to r5 are lost. */
+/* r0 = the object's block r1. r1 to r5 are lost. */
 static void emit_block(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program,
@@ -58,7 +58,7 @@ static void emit_block(struct program *program, const struct unwind_wishes *wish
         JEQ_IMM(R0, 0, "unwind_no_table"));
 }
 
-/* r6 = the first of the page's rows, a word of the table, r9 = how many they are. */
+/* r6 = the first of the page's rows, a word of the table, r9 = how many there are. */
 static void emit_page(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program,
@@ -84,8 +84,8 @@ static void emit_page(struct program *program, const struct unwind_wishes *wishe
 }
 
 /*
- * r6 = the row of the offset: the last of those that begin there or before. No step branches, as a verifier
- * follows each way of each.
+ * r6 = the row for the offset: the last one that begins there or before. Without branches, as a
+ * verifier follows both ways of each.
  */
 static void emit_row(struct program *program, const struct unwind_wishes *wishes)
 {
@@ -149,7 +149,7 @@ static void emit_load_cached(struct program *program, const struct unwind_wishes
         ADD_REG(R3, R2));
 }
 
-/* state.rule = the cached one, and on to unwind_rule_known. */
+/* state.rule = the cached one; goes to unwind_rule_known. */
 static void emit_cached(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program,

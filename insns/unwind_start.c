@@ -23,7 +23,7 @@ void emit_unwind_first_stack(struct program *program, const struct unwind_wishes
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
-/* On to unwind_started where a thread is ended behind one of these addresses. */
+/* Goes to unwind_started if a thread is ended after one of these addresses. */
 static void emit_thread_exit(struct program *program)
 {
     EMIT(program,
@@ -64,7 +64,7 @@ void emit_unwind_start_code(struct program *program, const struct unwind_wishes 
         MOV_IMM(R9, UNWIND_END_ROOT));
 }
 
-/* A function of its own: so it is verified once, and not for each word. */
+/* A function of its own: so it is verified once, not for each word. */
 void emit_unwind_exits(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program, FUNCTION("unwind_exits"));

@@ -35,12 +35,13 @@
 #include "insns/unwind.h"
 
 #define USER_BITS 56 /* of addresses */
-#define MOST_STACK_BYTES (64 << 20) /* no two frames are so far from each other */
-#define SIGNAL_BASE 8 /* behind the frame pointer, in the frame of a signal: x86-64 alone has UNWIND_BASE */
+#define MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
+#define SIGNAL_BASE 8 /* after the frame pointer, in a signal frame: only x86-64 has UNWIND_BASE */
 
 /*
- * Where the kernel waits for a return, on to where that returns to. It waits at the first address of a mapping
- * without a file, and what is one below is in none, or in one that has no file either.
+ * If the kernel has replaced the return address for a probe, goes to the real one. Its own is the
+ * first address of a mapping without a file, and the address one below is in none, or in one that
+ * has no file, either.
  */
 static void emit_return(struct program *program)
 {
@@ -64,7 +65,7 @@ static void emit_return(struct program *program)
     LABEL("unwind_no_probe"));
 }
 
-/* r7 = the offset; the frame is among the frames. */
+/* r7 = the offset; the frame is stored. */
 static void emit_place(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program,
@@ -112,7 +113,7 @@ static void emit_place(struct program *program, const struct unwind_wishes *wish
         ADD_REG(R7, R1));
 }
 
-/* Can a stack pointer be r7? */
+/* Can r7 be a stack pointer? */
 static void emit_check_place(struct program *program)
 {
     EMIT(program,
@@ -124,7 +125,10 @@ static void emit_check_place(struct program *program)
         JNE_IMM(R1, 0, "unwind_senseless"));
 }
 
-/* Is r7 where the caller's stack pointer can be? Whoever has saved nothing returns by the link register. */
+/*
+ * Can r7 be the caller's stack pointer? A function that has saved nothing returns by the link
+ * register.
+ */
 static void emit_check(struct program *program, const struct machine *machine)
 {
     EMIT(program, LDX(DW, R1, R8, UNWIND_AT(sp)));
@@ -150,7 +154,7 @@ static void emit_return_to(struct program *program, const struct machine_walk *w
     EMIT(program, STX(DW, R8, UNWIND_AT(pc), R1));
 }
 
-/* Of what no call has left yet the link register is known. */
+/* In code that has made no call yet, the link register is known. */
 static void emit_link(struct program *program, const struct machine *machine)
 {
     EMIT(program,
@@ -196,7 +200,7 @@ static void emit_caller(struct program *program, const struct machine *machine)
     }
     if (machine_has_link(machine))
         EMIT(program, LABEL("unwind_returns_to"));
-    if (machine->walk->has_base)
+    if (machine->walk->base)
         emit_base(program);
     if (machine->walk->sp_unknown)
         EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 0));
@@ -226,8 +230,9 @@ static void emit_caller(struct program *program, const struct machine *machine)
 }
 
 /*
- * A function that calls none has saved the caller's frame pointer where others have the return address, which is
- * in the link register still. Registers: r7 = behind the record, which is in state.word.
+ * A function that calls none has saved the caller's frame pointer where others have the return
+ * address, which is still in the link register. Registers: r7 = past the record, which is in
+ * state.word.
  */
 static void emit_leaf_record(struct program *program, const struct machine *machine)
 {
@@ -253,7 +258,7 @@ static void emit_record_place(struct program *program, const struct machine_walk
         EMIT(program, ADD_IMM(R7, walk->record));
 }
 
-/* The frame pointer tells where the caller's is, and behind that where it returns to. */
+/* The frame pointer leads to the caller's, which is followed by the return address. */
 static void emit_records(struct program *program, const struct machine *machine)
 {
     const struct machine_walk *walk = machine->walk;
@@ -284,14 +289,14 @@ static void emit_records(struct program *program, const struct machine *machine)
         STX(DW, R8, UNWIND_AT(frame), R1),
         LDX(DW, R1, R8, UNWIND_AT(word[1])));
     emit_return_to(program, walk);
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program, ST(DW, R8, UNWIND_AT(base), UNWIND_BASE_LOST));
     if (walk->sp_unknown)
         EMIT(program, ST(W, R8, UNWIND_AT(sp_lost), 1));
     EMIT(program, JA("unwind_called"));
 }
 
-/* Nothing was saved yet. */
+/* Nothing has been saved yet. */
 static void emit_entry(struct program *program, const struct machine *machine)
 {
     EMIT(program,
@@ -312,14 +317,14 @@ static void emit_entry(struct program *program, const struct machine *machine)
     EMIT(program, JA("unwind_called"));
 }
 
-/* What a signal interrupted has its stack anywhere. */
+/* The stack of interrupted code may be anywhere. */
 static void emit_signal(struct program *program, const struct machine *machine)
 {
     const struct machine_walk *walk = machine->walk;
     const int16_t read = UNWIND_AT(node);
 
     EMIT(program, LABEL("unwind_signal"));
-    if (walk->has_base)
+    if (walk->base)
         EMIT(program,
             MOV_REG(R1, R7),
             ADD_IMM(R1, walk->signal.at + SIGNAL_BASE),

@@ -14,7 +14,7 @@ static void name_maps(struct program *program, const struct offwake_wishes *wish
     name_bank_maps(program, &wishes->banks);
 }
 
-/* r6 and r9; where nothing is to be done, "end". */
+/* r6 and r9; goes to "end" if there is nothing to do. */
 void wait_begin(struct program *program, const struct offwake_wishes *wishes)
 {
     name_maps(program, wishes);
@@ -24,7 +24,7 @@ void wait_begin(struct program *program, const struct offwake_wishes *wishes)
 
 /* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
 
-/* Reads what a raw tracepoint does not hand over as numbers; who leaves is current. */
+/* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
 void wait_read_fields(struct program *program, const struct offwake_wishes *wishes,
                       bool switches)
 {
@@ -48,7 +48,7 @@ void wait_load_prev_pid(struct program *program, const struct offwake_wishes *wi
         EMIT(program, LDX(W, R1, R6, wishes->prev_pid));
 }
 
-/* r1 = next_pid, or the pid of who is woken */
+/* r1 = next_pid, or the pid of the thread being woken */
 void wait_load_other_pid(struct program *program, const struct offwake_wishes *wishes,
                          int16_t field)
 {
@@ -107,7 +107,7 @@ void emit_make_wait_or(struct program *program, const struct offwake_wishes *wis
     EMIT(program,
         JNE_IMM(R0, 0, "has_entry"),
         ST(DW, R10, NEW_WAIT + SINCE, 0),
-        ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and what is beside it */
+        ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and the field next to it */
     emit_nobody(program, R10, NEW_WAIT + TARGET);
     if (wishes->view != VIEW_OFFCPU)
         emit_nobody(program, R10, NEW_WAIT + WAKER);
@@ -153,7 +153,7 @@ static bool has_bounds(const struct offwake_wishes *wishes)
     return wishes->least || wishes->most != UINT64_MAX;
 }
 
-/* On to "unfit" where r8, the time, is not of a wait that counts. */
+/* Goes to "unfit" if r8, the time, is not that of a wait that counts. */
 static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes)
 {
     if (wishes->least)
@@ -167,7 +167,7 @@ static void emit_time_filter(struct program *program, const struct offwake_wishe
 }
 
 /*
- * A count is of one thread's waits, which end one after the other: nobody else writes this word of it
+ * A count is of one thread's waits, which end one after another: nobody else writes this word of it
  * meanwhile.
  */
 static void emit_longest(struct program *program)

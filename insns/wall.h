@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The programs of walltime: on the tracepoints sched:sched_switch, sched:sched_wakeup and
- * sched:sched_wakeup_new, or the raw ones of these names, they see what threads are in (layout.h), and
- * since when; and one that samples gives the stacks of those that run. Their wishes are those of
- * offwake.h, of VIEW_WALL: threads, states and what follows `least` are not looked at.
+ * sched:sched_wakeup_new, or the raw ones of these names, they see which states threads are in
+ * (layout.h), and since when; and a sampling program gets the stacks of running threads. Their
+ * wishes are those of offwake.h, with VIEW_WALL: threads, states and everything from `least` on are
+ * ignored.
  */
 #ifndef STACKBOX_INSNS_WALL_H
 #define STACKBOX_INSNS_WALL_H
@@ -11,7 +12,7 @@
 #include "insns/offwake.h"
 
 void emit_wall_switch(struct program *program, const struct offwake_wishes *wishes);
-/* `born`: the thread is a new one. */
+/* `born`: the thread is new. */
 void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wishes, bool born);
 /* For a perf event that ticks on each CPU. */
 void emit_wall_sample(struct program *program, const struct offwake_wishes *wishes);

@@ -8,7 +8,7 @@ void emit_now(struct program *program)
         STX(DW, R10, NOW, R0));
 }
 
-/* r0 = a new entry, of whose thread nothing is known since the time r1. */
+/* r0 = a new entry, whose thread is unknown since the time r1. */
 static void emit_new_thread(struct program *program, int waits)
 {
     EMIT(program,

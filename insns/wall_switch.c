@@ -133,9 +133,9 @@ static void emit_left_out(struct program *program, const struct offwake_wishes *
     emit_delete_thread(program, wishes->waits);
 }
 
-/* ---- The thread that comes ---- */
+/* ---- The thread that runs next ---- */
 
-/* What was shorter than that has no stacks of its own. */
+/* Shorter times have no stacks of their own. */
 static void emit_shorten(struct program *program, uint64_t least)
 {
     EMIT(program,

@@ -7,19 +7,19 @@
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size share (which takes nine minutes)
 #
-# What stackbox costs, beside the least that it can cost and beside the tools that are installed: bcc,
-# bpftrace, libbpf-tools, perf, ply. In each round each of them does the same work, one after the other; so
-# a machine whose speed drifts is fair to all, and ratios are of two values of the same round.
+# What stackbox costs, compared with the least that it can cost and with the tools that are installed: bcc,
+# bpftrace, libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine
+# whose speed drifts is fair to all, and ratios are of two values from the same round.
 #
-# The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. What each
-# round measured is left in build/bench/raw.tsv, medians and ratios in build/bench/results.tsv, and the
-# table that is printed in build/bench/results.txt. `make bench-readme` puts them into src/docs/costs.md,
-# and those beside peers into README.md.
+# The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. The values of each
+# round go to build/bench/raw.tsv, medians and ratios to build/bench/results.tsv, and the table that is printed
+# to build/bench/results.txt. `make bench-readme` puts them into src/docs/costs.md, and the comparisons with
+# peers into README.md.
 #
 # bench.sh --guest KERNEL [--quick | --rounds N]
 #
-#   In an emulated guest, whose kernel has probes on its functions: tests/bench/guest.sh. Only ratios
-#   mean anything there. They go to build/bench/guest-KERNEL.tsv.
+#   In an emulated guest, whose kernel has probes on its functions: tests/bench/guest.sh. Only ratios are
+#   meaningful there. They go to build/bench/guest-KERNEL.tsv.
 
 set -u
 umask 022
@@ -104,8 +104,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for those who do not mount it for themselves, as distributions have it, and for ply where it
-# looks for it; nobody else sees them.
+# A tracefs for tools that do not mount it themselves, where distributions have it, and for ply where it looks
+# for it; nobody else sees them.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -116,7 +116,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# What was begun and not ended is ours to end.
+# What was started and has not ended is ours to end.
 clean_up()
 {
     # shellcheck disable=SC2086 # words

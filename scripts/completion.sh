@@ -3,14 +3,14 @@
 #
 # completion.sh bash|zsh|fish BINARY [PREFIX]     what that shell completes after BINARY's applets
 #
-# It is made from what the binary's help lists, and that from its tables of options. PREFIX is what the
-# applets' links begin with; -: there are none.
+# Made from what the binary's help lists, which comes from its option tables. PREFIX is the prefix of the
+# applets' links; -: there are none.
 
 set -eu
 shell=$1 program=$2 prefix=${3:-}
 applets=$("$program" | cut -d ' ' -f 1)
 
-# options APPLET: for each `LETTERS|NAME|ARGUMENT|what it does`, the letters as -p -L
+# options APPLET: for each, `LETTERS|NAME|ARGUMENT|what it does`, with letters as -p -L
 options()
 {
     "$program" "$1" --help | awk '
@@ -53,13 +53,13 @@ summary()
     "$program" | sed -n "s/^$1  *//p"
 }
 
-# words APPLET: all ways to write its options
+# words APPLET: all spellings of its options
 words()
 {
     options "$1" | cut -d '|' -f 1-2 | tr '|\n' '  '
 }
 
-# links: the commands that are completed, beside stackbox
+# links: the commands to complete, besides stackbox
 links()
 {
     [ "$prefix" = - ] || printf "$prefix%s " $applets

@@ -5,29 +5,29 @@
 # cross.sh --programs ARCH         is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
-# build/cross/ARCH/stackbox: static, it needs nothing there), and tries what came out in qemu's emulation
-# of programs: the unit tests, with the golden ones; and what the binary makes of words and files, which
-# must be the same to the byte as from the binary for this machine ($STACKBOX). For armv7 also a program of
-# both kinds of code is made, of which only ARM's own may be traced.
+# build/cross/ARCH/stackbox: static, it needs nothing there), and tests the result in qemu's emulation of
+# programs: the unit tests, golden ones included; and the binary's output for words and files, which must be the
+# same to the byte as from the binary for this machine ($STACKBOX). For armv7 it also builds a program with both
+# kinds of code, of which only ARM's own may be traced.
 #
-# --sample compares for the first of them alone. --programs builds what a guest of that machine gets, the
-# binary and build/cross/ARCH/workloads, and tries nothing: fast where all is there, and two may at a time.
+# --sample compares only for the first of them. --programs builds what a guest of that machine needs, the binary
+# and build/cross/ARCH/workloads, and tests nothing: fast if all of it exists, and two may run at the same time.
 #
-# Prints PASS, FAIL and SKIP line by line; --programs a sentence where it fails. Exit: 0 nothing failed; 1
-# something did; 77 nothing was built.
+# Prints PASS, FAIL and SKIP line by line; --programs a sentence on failure. Exit: 0 nothing failed; 1 something
+# did; 77 nothing was built.
 
 set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# Each round of a test with random numbers takes longer here, by so much and more.
+# Each round of a test with random numbers takes at least this much longer here.
 export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no
 
-# arch NAME: $compiler and $emulator for it
+# arch NAME: sets $compiler and $emulator
 arch()
 {
     case $1 in
@@ -59,7 +59,7 @@ skip()
     echo "SKIP $arch: $1"
 }
 
-# make_for TARGET...: false where that fails, or a compiler has anything to say, which is printed
+# make_for TARGET...: false if that fails, or a compiler prints anything, which is shown
 make_for()
 {
     mkdir -p "$build" || exit 1
@@ -90,7 +90,7 @@ programs()
     exit 1
 }
 
-# What llvm says of bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
+# What llvm says about bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
 # emulator of its system calls does not: it has no seccomp, and no openat2.
 units()
 {
@@ -122,7 +122,7 @@ run_units()
     echo "$arch: the unit tests took $(($(date +%s) - began)) s"
 }
 
-# same NAME WORD...: both binaries make the same of these words
+# same NAME WORD...: both binaries print the same for these words
 same()
 {
     name=$1
@@ -156,7 +156,7 @@ compare()
     done
 }
 
-# listed WORD STATUS TEXT: what --list says of a pattern of that program, below $root
+# listed WORD STATUS TEXT: what --list says about a pattern for that program, below $root
 listed()
 {
     timeout 60 "$emulator" -L "$root" "$build/stackbox" stackcount --list "$build/thumb:$1" \
@@ -169,8 +169,8 @@ listed()
     fi
 }
 
-# A program of both kinds of code, as its compiler makes it: of Thumb none is ever probed. Kernels of 64 bits
-# probe nothing in such programs, and so this one is to look like one of 32.
+# A program with both kinds of code, made by its compiler: Thumb code is never probed. 64-bit kernels cannot
+# probe such programs at all, so this one must resemble a 32-bit one.
 thumb()
 {
     mkdir -p "$build/root/proc" && echo '80008000 T _text' >"$build/root/proc/kallsyms" || return
@@ -181,7 +181,7 @@ int main(int argc, char **argv) { (void)argv; return in_arm(argc) - in_thumb(arg
 EOF
     $compiler -O1 -o "$build/thumb" "$build/thumb.c" || return
     root=/
-    listed in_arm 1 "is of 32 bits, and this kernel puts no probes into such programs"
+    listed in_arm 1 "is a 32-bit program, which this kernel cannot probe"
     root=$build/root
     listed in_arm 0 :in_arm
     listed in_thumb 1 "is Thumb code"

@@ -3,8 +3,8 @@
 #
 # deb.sh VERSION DATE BINARY    build/stackbox_VERSION_ARCH.deb, a Debian package of that binary
 #
-# Its links begin with stackbox-: names such as check and report belong to nobody. What is in it depends on
-# the binary and the sources alone, its files are of DATE, so the same sources give the same package.
+# Its links begin with stackbox-, as nobody may claim names such as check and report. The contents depend only
+# on the binary and the sources, and its files have the date DATE, so the same sources give the same package.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -59,7 +59,7 @@ END
 } | gzip -9n >"$doc/changelog.gz"
 gzip -9n <src/docs/changes.md >"$doc/changes.md.gz"
 
-# It is meant to run where there is no library.
+# It is meant to run where there are no libraries.
 echo 'stackbox: statically-linked-binary [usr/bin/stackbox]' >"$root/usr/share/lintian/overrides/stackbox"
 
 (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"

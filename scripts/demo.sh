@@ -15,7 +15,7 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
 fi
 
-# Something happens on a machine on which nothing does: files are read, for five seconds at most.
+# Makes something happen on an idle machine: reads files, for five seconds at most.
 busy()
 {
     for _ in $(seq 50); do
@@ -39,7 +39,7 @@ show()
     echo
 }
 
-# A function of the kernel where it has kprobes, a tracepoint where not.
+# A kernel function if there are kprobes, otherwise a tracepoint.
 if [ -d /sys/bus/event_source/devices/kprobe ]; then
     show stackcount -D 1 --top 3 vfs_read
 else

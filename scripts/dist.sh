@@ -3,9 +3,9 @@
 #
 # dist.sh VERSION DATE      build/stackbox-VERSION.tar.gz, a source archive whose files are of DATE
 #
-# In it is what git has or would take, or where git cannot tell (in an unpacked archive, or where it is not
-# installed), all that is no product of building. The bytes depend on the files alone: not on who they
-# belong to, when they were made, in what order a directory has them, or on the machine's language.
+# It contains what git has or would add, or, if git cannot tell (in an unpacked archive, or not installed),
+# everything that is not a product of the build. The bytes depend only on the files: not on their owners, on
+# when they were made, on the directory's order, or on the machine's language.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ fi
 name=stackbox-$1
 date=$2
 umask 022
-# Words for both that somebody keeps in the environment.
+# Default options for both that somebody keeps in the environment.
 unset TAR_OPTIONS GZIP
 
 git_tells()

@@ -64,7 +64,7 @@ awk '
             next_to[from] = next_to[from] " " to
         }
     }
-    # Is there a way along this floor from one folder to another?
+    # Is there a path within this floor from one folder to another?
     function leads(from, to, seen, words, count, i) {
         if (seen ~ " " from " ")
             return 0

@@ -3,9 +3,9 @@
 #
 # fuzz.sh SECONDS [TARGET...]   fuzzes the readers of foreign bytes, each for that long, two at a time
 #
-# TARGET: a file of tests/fuzz, without .c; all of them where none is named. Each begins with a copy
-# of tests/fuzz/corpus/TARGET and what earlier runs here have added to it. With clang's libFuzzer,
-# else with a plain driver that mutates the corpus. An input that is a finding is kept, and named.
+# TARGET: a file of tests/fuzz, without .c; default: all of them. Each begins with a copy of
+# tests/fuzz/corpus/TARGET and whatever earlier runs here have added. Uses clang's libFuzzer, or else a simple
+# driver that mutates the corpus. An input that is a finding is kept, and its name printed.
 #
 # Exit: 0 nothing was found; 1 something was, or nothing could be built.
 
@@ -25,7 +25,7 @@ if [ $# = 0 ]; then
     done
 fi
 
-# has_libfuzzer: else its output says why not
+# has_libfuzzer: if not, its output says why
 has_libfuzzer()
 {
     echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n); int
@@ -39,7 +39,7 @@ fuzz()
     corpus=build/fuzz/corpus/$1
     mkdir -p "$corpus"
     cp tests/fuzz/corpus/"$1"/* "$corpus" || return
-    # Nothing of 16 KiB takes 20 s or 512 MB. Each process has its own prefix of what it finds.
+    # No input of 16 KiB takes 20 s or 512 MB. Each process has its own prefix for what it finds.
     nice "$programs/$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=512 \
         -malloc_limit_mb=64 -max_len=16384 -print_final_stats=1 -verbosity=0 \
         -artifact_prefix="build/fuzz/found/$1-" "$corpus" >"build/fuzz/$1.log" 2>&1
@@ -56,7 +56,7 @@ fuzz()
     ls -t build/fuzz/found/"$1"-* 2>&1 | head -n 3
 }
 
-# fuzz_all TARGET...: one after the other
+# fuzz_all TARGET...: one after another
 fuzz_all()
 {
     for target; do

@@ -10,8 +10,8 @@
 # their PASS, FAIL and SKIP lines with the guest's name. The tests find the binary as $STACKBOX, the
 # test programs in $WORKLOADS, kernel modules in $MODULES and the name of the guest as $GUEST.
 #
-# Which binary and which programs that is, $STACKBOX and $WORKLOADS say. Without STACKBOX another machine's
-# are built here (cross.sh --programs): what is there is what the sources are.
+# $STACKBOX and $WORKLOADS say which binary and test programs to use. Without STACKBOX, another machine's are
+# built here (cross.sh --programs), from the present sources.
 #
 #   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
 #   --cpus N           CPUs (2; armhf: 1)
@@ -47,7 +47,7 @@ usage()
     exit 2
 }
 
-# choose_image: of Debian's there is only the busybox then, which is the newest of this machine
+# choose_image: only busybox is Debian's then, the newest for this machine
 choose_image()
 {
     if ! [ -r "$image" ]; then
@@ -126,7 +126,7 @@ describe()
     riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
-    # What a real one does for its caches against others' guesses, QEMU cannot.
+    # A real one clears its caches against speculation, which QEMU cannot.
     ppc64el-*) arch=ppc64el emulator=qemu-system-ppc64 console=hvc0
                board='-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9' ;;
     *)         arch= emulator=qemu-system-x86_64 board='-cpu max,-cx16' console=ttyS0
@@ -134,7 +134,7 @@ describe()
     esac
 }
 
-# find_programs: $stackbox and $workloads
+# find_programs: sets $stackbox and $workloads
 find_programs()
 {
     stackbox=${STACKBOX:-$PWD/stackbox} workloads=${WORKLOADS:-$PWD/build/release/workloads}
@@ -152,7 +152,7 @@ find_programs()
     exit 1
 }
 
-# What the guest needs and only that: unpacking takes a good part of the boot.
+# Only what the guest needs: unpacking takes a good part of the boot.
 fill_root()
 {
     for directory in bin proc sys dev tmp etc guest workloads modules tests/live; do
@@ -171,7 +171,7 @@ fill_root()
         esac
         [ -f "$program" ] && [ -x "$program" ] && { cp "$program" "$root/workloads/" || return 1; }
     done
-    # An image's own modules are not known.
+    # An image's own modules are unknown.
     [ "$image" ] || cp "build/kernels/$kernel/modules"/*.ko "$root/modules/" 2>/dev/null
     for file in README.md src/docs/*.md "$@" $files; do
         mkdir -p "$root/$(dirname "$file")" && cp "$file" "$root/$file" || return 1
@@ -208,7 +208,7 @@ boot()
         sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
-# judge TESTS: verdicts that no test could give itself, read from the whole log
+# judge TESTS: verdicts that no test could give itself, from the whole log
 judge()
 {
     # shellcheck disable=SC2016 # awk's own $
@@ -246,7 +246,7 @@ why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-# Who reads may end first, and the shell has a word to say of each program that was ended.
+# The reader may end first, and the shell comments on each program that is killed.
 trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"

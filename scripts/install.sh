@@ -7,11 +7,11 @@
 #                           WHICH: yes, no, or what the links' names begin with, such as stackbox-
 # install.sh --remove DIR   takes away what that made, and nothing else
 #
-# BINARY is run: it makes the links and prints the man pages. Something else that has the name of a
-# link in DIR/bin stays, and is an error.
+# BINARY is run: it makes the links and prints the man pages. Another file with a link's name in DIR/bin stays,
+# and is an error.
 
 set -eu
-# What is installed is for all, whatever the installer's own files are.
+# What is installed is for everybody, whatever the installer's umask.
 umask 022
 links=yes
 if [ "${1:-}" = --links ] && [ $# -gt 1 ]; then
@@ -52,7 +52,7 @@ page()
     fi
 }
 
-# link NAME: what is there under that name and is not ours stays
+# link NAME: a file of that name that is not ours stays
 link()
 {
     if [ -h "$bin/$1" ] && [ "$(readlink "$bin/$1")" = stackbox ]; then
@@ -65,7 +65,7 @@ link()
     ln -s stackbox "$bin/$1"
 }
 
-# completion SHELL DIRECTORY FILE: bash looks for a file by the name of the command
+# completion SHELL DIRECTORY FILE: bash looks for a file with the command's name
 completion()
 {
     mkdir -p "$2"
@@ -73,7 +73,7 @@ completion()
     chmod 644 "$2/$3"
 }
 
-# By the links one sees what the applets were, be they of an older binary.
+# The links tell which applets there were, even in an older binary.
 if [ "$1" = --remove ]; then
     for link in "$bin"/*; do
         if [ -h "$link" ] && [ "$(readlink "$link")" = stackbox ]; then

@@ -6,19 +6,19 @@
 #     RELEASE   5.10, 6.1, 6.12, newest
 #     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named
 #
-# Puts Debian's own kernel (of cloud flavour where there is one) into build/kernels/KERNEL/:
+# Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
 #     busybox (the static one of the same Debian: what runs beside the tests there)
-# Other machines' modules are left out where they are a package of their own: 20 to 120 MB.
+# Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
 #   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
 #             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
-# It comes from the mirror that this machine's apt already uses, through an apt state of its own
-# below build/: the machine's apt sees no new suite, and no root is needed. apt checks signatures
-# and sums. What is there already is not fetched again.
+# It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
+# machine's apt sees no new suite, and no root is needed. apt checks signatures and sums. What is there already
+# is not fetched again.
 #
-# Exit: 0 all there; 77 not to be had, with the reason on stderr.
+# Exit: 0 all there; 77 not available, with the reason on stderr.
 
 set -u
 umask 022
@@ -35,8 +35,8 @@ cannot()
     exit 77
 }
 
-# The suites that carry a kernel, what Debian calls its machine, and how the names of its image packages
-# end there, the best first.
+# The suites that have a kernel, Debian's name for the machine, and the suffixes of its image packages, best
+# first.
 describe()
 {
     case $kernel in
@@ -58,8 +58,8 @@ describe()
     esac
 }
 
-# apt with the private state in $work, whatever the machine's own configuration says and whatever
-# is installed here.
+# apt with the private state in $work, whatever the machine's own configuration says and whatever is installed
+# here.
 private_apt()
 {
     command=$1
@@ -73,7 +73,7 @@ private_apt()
         -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
 }
 
-# Reads the mirrors out of the machine's apt, which knows every way of writing its sources.
+# Takes the mirrors from the machine's apt, which knows every way of writing sources.
 find_mirrors()
 {
     command -v apt-get >/dev/null || cannot "this machine has no apt to fetch it with"
@@ -126,7 +126,7 @@ list_versions()
     done
 }
 
-# The newest that is there: a suite may name one that the mirror does not have.
+# The newest that exists: a suite may name one that the mirror does not have.
 fetch_busybox()
 {
     mkdir -p "$work/busybox"
@@ -153,7 +153,7 @@ fetch()
     done
 }
 
-# From the unpacked package to the directory that guests use. An image that is not compressed is called vmlinux.
+# From the unpacked package to the directory that guests use. An uncompressed image is named vmlinux.
 keep()
 {
     image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
@@ -243,13 +243,13 @@ get_peers()
 get_kernel()
 {
     describe
-    # The version is written last and the directory renamed whole: what is there is complete.
+    # The version is written last and the directory renamed as a whole: so what is there is complete.
     [ -s "$kernels/$kernel/version" ] && return
     take_turn
     [ -s "$kernels/$kernel/version" ] && return
     prepare_apt
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
-    # A suite may be missing from a mirror: what the others offer is enough.
+    # A mirror may lack a suite: what the others have is enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
     fetch_busybox >"$work/busybox.log" 2>&1
     for version in $(list_versions | head -n 8); do

@@ -8,17 +8,18 @@
 #   --only LABEL,...   of scripts/names/corpora.tsv these alone
 #   --again            reads the symbols anew; else those of an earlier run are taken
 #
-# The files are those of this machine where it has them; else their package is fetched by apt-get download
-# and unpacked below build/names; nothing is installed. Of each file all symbols are taken that are mangled,
-# those of .symtab and .dynsym and of all members of archives; a name that several have counts in the first.
-# What the three make of them is left in build/names/LABEL.tsv, differences in LABEL.differences.
+# The files are this machine's, if it has them; otherwise their package is fetched by apt-get download and
+# unpacked below build/names; nothing is installed. All mangled symbols of each file are used, from .symtab and
+# .dynsym and from all members of archives; a name that occurs in several counts in the first. The three results
+# go to build/names/LABEL.tsv, differences to LABEL.differences.
 #
-# Right is what is equal to c++filt, or to llvm-cxxfilt, to the letter or with its spellings turned into
-# those of c++filt (scripts/names/style.awk). A difference is of a kind that scripts/names/kinds.awk knows
-# a rule for and scripts/names/kinds.tsv explains, or it is printed, and a failure.
+# A result is right if it equals that of c++filt or llvm-cxxfilt, literally or after converting its spellings to
+# those of c++filt (scripts/names/style.awk). A difference is of a kind that has a rule in
+# scripts/names/kinds.awk and an explanation in scripts/names/kinds.tsv, or it is printed, and a failure.
 #
-# Exit: 0 at least 99 % are right in each that has more than 1,000 names of its own, and in all together to
-# the letter, and all else is of a kind; 1 not so, or there are fewer than twelve of those; 2 wrong usage.
+# Exit: 0 at least 99 % are right in each set with more than 1,000 names of its own, and literally right in all
+# of them together, and the rest is of known kinds; 1 otherwise, or with fewer than twelve such sets; 2 wrong
+# usage.
 
 set -u
 umask 022
@@ -46,7 +47,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# unpacked PACKAGE: $root is where its files are: / where it is installed
+# unpacked PACKAGE: $root is where its files are: / if it is installed
 unpacked()
 {
     root=
@@ -79,7 +80,7 @@ symbols_of()
     done | awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }'
 }
 
-# collect LABEL: all that is mangled in the files of it, in symbols/LABEL
+# collect LABEL: all mangled names in its files, to symbols/LABEL
 collect()
 {
     [ ! -f "$work/symbols/$1" ] || [ "$again" ] || return 0
@@ -96,7 +97,7 @@ collect()
         done | sort -u >"$work/symbols/.new" && mv "$work/symbols/.new" "$work/symbols/$1"
 }
 
-# A newer llvm-cxxfilt knows what newer compilers write; where it cannot be had it goes without.
+# A newer llvm-cxxfilt knows what newer compilers write; it is optional.
 find_newer()
 {
     newer=
@@ -110,7 +111,7 @@ find_newer()
     [ "$(echo _Z1fv | LD_LIBRARY_PATH=$tools "$tools/llvm-cxxfilt")" = 'f()' ] && newer=yes
 }
 
-# compare LABEL: those of its names that none before had
+# compare LABEL: those of its names that no earlier one had
 compare()
 {
     result=$work/$1
@@ -151,7 +152,7 @@ for label in $labels; do
     counts="$counts $work/$label.counts"
 done
 printf '\r%-30s\r' '' >&2
-# What could not be fetched is asked for again the next time.
+# What could not be fetched is tried again next time.
 while read -r label; do
     rm -f "$work/symbols/$label"
 done <"$work/missing"

@@ -15,7 +15,7 @@ unset BUILD
 own=build/parts
 page=src/docs/install.md
 
-# link APPLETS PARTS: what is not there is compiled, whatever it is older than.
+# link APPLETS PARTS: missing objects are compiled, regardless of their sources' age.
 link()
 {
     rm -f $own/stackbox $own/src/applets/applets.[do]
@@ -26,12 +26,12 @@ link()
         cat $own/log >&2
         exit 1
     }
-    # Of a warning nobody would hear.
+    # Nobody would see a warning.
     grep -v "^$own/stackbox: " $own/log >&2 || :
     wc -c <$own/stackbox
 }
 
-# drop PATTERN: the objects of sources that know what it matches. Their files are others' too: none is written to.
+# drop PATTERN: the objects of sources that match it. Other builds share these files: none is written to.
 drop()
 {
     grep -lE "$1" src/*.c src/*/*.c insns/*.c | while read -r source; do
@@ -53,7 +53,7 @@ build()
     link "$1" "$2"
 }
 
-# with APPLET PART...: its bytes with these, made from what is without any
+# with APPLET PART...: its size with these, starting from what has none
 with()
 {
     applet=$1

@@ -7,14 +7,16 @@
 #   corpus              what the fuzzers found new ways by goes into tests/fuzz/corpus, as little as leads there
 #   calls               every system call of every applet fails once (tests/live/faults.sh)
 #   calls-guest         those of runs that probe functions of the kernel, in a guest
-#   kills [RUNS]        runs that are struck at random moments, on this machine (1000) and in a guest (120)
+#   kills [RUNS]        runs that are struck at random moments (1000)
+#   kills-guest [RUNS]  the same in a guest (120)
 #   words [LINES]       random command lines (20000), some of which trace
 #   live                this machine's live tests, by the build with sanitizers
 #   valgrind            a run of each kind under valgrind
 #   all                 all of these but corpus
 #
 # Each says PASS, FAIL or SKIP line by line, and keeps what it printed in build/proof/PART.log. Needs root, but for
-# fuzz and corpus. KERNEL=6.12 is the guest's.
+# fuzz and corpus. KERNEL=6.12 is the guest's; ONLY='report check' of the calls are those of these runs, and with
+# SHARE=10 every tenth; SEED=1 are those random lines, and JOBS=2 so many at a time.
 #
 # Exit: 0, or 1 if something was found.
 
@@ -91,7 +93,7 @@ part_calls()
         / (perf_trace_sys_enter|perf_syscall_enter|register_kprobe|uprobe_register|perf_trace_sched_switch)$/' \
         /proc/kallsyms >build/proof/kallsyms
     # shellcheck disable=SC2016 # for that shell
-    FAULTS=calls STACKBOX=$PWD/stackbox kept calls unshare -pf --mount-proc sh -c \
+    FAULTS=calls STACKBOX=$PWD/stackbox kept "calls${ONLY:+-$ONLY}" unshare -pf --mount-proc sh -c \
         'mount --bind build/proof/kallsyms /proc/kallsyms && exec sh tests/live/faults.sh'
 }
 
@@ -108,8 +110,8 @@ part_calls_guest()
         files="$files --file $library"
     done
     # shellcheck disable=SC2086 # lists of words
-    kept calls-guest sh scripts/guest.sh --memory 2048 --timeout 14400 --test-timeout 14000 --append faults=calls \
-        --name "$kernel-calls" $files "$kernel" -- tests/live/faults.sh
+    kept calls-guest sh scripts/guest.sh --memory 2048 --timeout 14400 --test-timeout 14000 \
+        --append "faults=calls share=${SHARE:-1} only=${ONLY:-}" --name "$kernel-calls" $files "$kernel" -- tests/live/faults.sh
 }
 
 part_kills()
@@ -117,9 +119,14 @@ part_kills()
     build_release
     export STACKBOX="$PWD/stackbox"
     RUNS=${1:-1000} kept kills sh tests/live/killed.sh
-    kept kills-guest sh scripts/guest.sh --timeout 3600 --test-timeout 3500 --append runs=120 \
-        --name "$kernel-kills" "$kernel" -- tests/live/killed.sh
     unset STACKBOX
+}
+
+part_kills_guest()
+{
+    build_release
+    kept kills-guest sh scripts/guest.sh --timeout 3600 --test-timeout 3500 --append "runs=${1:-120}" \
+        --name "$kernel-kills" "$kernel" -- tests/live/killed.sh
 }
 
 # words_in SEED LINES [WORD]...: in a directory of its own
@@ -131,6 +138,21 @@ words_in()
     (cd "build/proof/words.$seed" && sanitized "$WORKLOADS/words" -s "$seed" -n "$lines" "$@")
 }
 
+# words_at_once SEED LINES [WORD]...: by several, each with a seed of its own
+words_at_once()
+{
+    first=$1 all=$2 jobs=${JOBS:-$(nproc)} running= worst=0
+    shift 2
+    for job in $(seq "$jobs"); do
+        words_in $((first + job)) $((all / jobs)) "$@" &
+        running="$running $!"
+    done
+    for job in $running; do
+        wait "$job" || worst=1
+    done
+    return $worst
+}
+
 # part_words LINES: one in seven traces for some milliseconds; of the others nothing comes to the kernel
 part_words()
 {
@@ -138,9 +160,9 @@ part_words()
     build_release
     lines=${1:-20000} seed=${SEED:-$(date +%s)}
     echo "seed $seed"
-    kept words words_in "$seed" $((lines * 6 / 7)) \
+    kept words words_at_once "$seed" $((lines * 6 / 7)) \
         "$WORKLOADS/deny" --syscall bpf:EPERM --syscall perf_event_open:EPERM -- "$asan/stackbox"
-    kept words-tracing words_in $((seed + 1)) $((lines / 7)) -d 0.01 "$asan/stackbox"
+    kept words-tracing words_at_once $((seed + 100)) $((lines / 7)) -d 0.01 "$asan/stackbox"
 }
 
 # live_tests FILE...: one after the other. LeakSanitizer cannot look where a test denies what it needs: that one
@@ -178,7 +200,7 @@ under_valgrind()
         build/gcc/bare "$@" >build/proof/valgrind.out 2>&1
     status=$?
     [ "$status" = 0 ] && echo "PASS valgrind: $*" || echo "FAIL valgrind: $*: status $status"
-    grep '^==' build/proof/valgrind.errors
+    grep '^==' build/proof/valgrind.errors || :
 }
 
 valgrind_runs()
@@ -219,7 +241,8 @@ while [ $# -gt 0 ]; do
     fuzz | kills | words) "part_$part" "$number" ;;
     corpus | calls | live | valgrind) "part_$part" ;;
     calls-guest) part_calls_guest ;;
-    all) for one in fuzz calls calls_guest kills words live valgrind; do "part_$one"; done ;;
+    kills-guest) part_kills_guest "$number" ;;
+    all) for one in fuzz calls calls_guest kills kills_guest words live valgrind; do "part_$one"; done ;;
     *) echo "proof.sh: there is no part \"$part\"" >&2; exit 2 ;;
     esac
 done

@@ -4,23 +4,23 @@
 # push.sh [OPTION...] SPOOL URL
 #
 # Sends the profiles that `stackbox profile -i 60 -o 'SPOOL/%t.pb.gz' --keep 1000` writes to a profile store:
-# each *.pb.gz and *.folded of SPOOL, the oldest first, as a POST to URL/ingest the way Pyroscope documents it. A file is
-# removed when the store has taken it, and not before: after a crash in between it is sent twice. Whatever goes
-# wrong is tried again, after pauses that grow; what the store will never take (400, 413, 415, 422) is moved to
-# SPOOL/refused. One push.sh at a time works on a SPOOL.
+# each *.pb.gz and *.folded in SPOOL, oldest first, as a POST to URL/ingest, as Pyroscope documents it. A file is
+# removed only once the store has accepted it: after a crash in between it is sent twice. Whatever fails is tried
+# again, after growing pauses; what the store will never accept (400, 413, 415, 422) is moved to SPOOL/refused.
+# Only one push.sh at a time works on a SPOOL.
 #
-#   --once             all that is there now, then the end
-#   --name NAME        what the store calls it (stackbox.profile)
-#   --label KEY=VALUE  one more label beside host=; may be there several times
-#   --token FILE       the first line of FILE is sent as a bearer token
+#   --once             send what is there now, then exit
+#   --name NAME        the profile's name in the store (stackbox.profile)
+#   --label KEY=VALUE  one more label besides host=; may be repeated
+#   --token FILE       send the first line of FILE as a bearer token
 #   --tenant ID        X-Scope-OrgID, for a store with several tenants
-#   --insecure         https without a look at the certificate, which busybox's wget cannot verify
-#   --timeout S        for one file (60)
-#   --pause S          between two looks at SPOOL (10), and the first pause after a failure; the longest is 300
+#   --insecure         https without verifying the certificate, which busybox's wget cannot do
+#   --timeout S        for each file (60)
+#   --pause S          between two looks at SPOOL (10), and after the first failure; at most 300 after more
 #
-# It sends with curl, else GNU wget, else nc (http alone), else busybox's wget, which sends no binary file: .folded
-# alone. stackbox itself opens no connection. Exit: 0 all was sent (--once), 1 something was not, 2 wrong usage. What
-# is said goes to stderr.
+# It sends with curl, else GNU wget, else nc (http only), else busybox's wget, which cannot send binary files: only
+# .folded. stackbox itself opens no connections. Exit status: 0 all was sent (--once), 1 something was not, 2 wrong
+# usage. Messages go to stderr.
 
 set -u
 umask 077
@@ -39,7 +39,7 @@ refuse()
     exit 2
 }
 
-# is_word TEXT: what may stand in a label as it is
+# is_word TEXT: may it be in a label unescaped?
 is_word()
 {
     case $1 in
@@ -66,13 +66,13 @@ while [ $# -gt 0 ]; do
     --once)     once=yes ;;
     --insecure) insecure=yes ;;
     --name | --label | --token | --tenant | --timeout | --pause)
-        [ $# -gt 1 ] || refuse "$1: takes a word after it"
+        [ $# -gt 1 ] || refuse "$1: an argument is missing"
         case $1 in
-        --name)    is_word "$2" || refuse "--name: \"$2\" has more in it than letters, digits and _ . : / -"
+        --name)    is_word "$2" || refuse "--name: \"$2\" has characters other than letters, digits and _ . : / -"
                    name=$2 ;;
         --label)   add_label "$2" ;;
         --token)   token=$2 ;;
-        --tenant)  is_word "$2" || refuse "--tenant: \"$2\" has more in it than letters, digits and _ . : / -"
+        --tenant)  is_word "$2" || refuse "--tenant: \"$2\" has characters other than letters, digits and _ . : / -"
                    tenant=$2 ;;
         --timeout) is_seconds "$2" "$1"; timeout=$2 ;;
         --pause)   is_seconds "$2" "$1"; pause=$2 ;;
@@ -95,7 +95,7 @@ esac
 host=$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)
 is_word "$host" || host=unknown
 
-# ---- What sends ----
+# ---- Sending ----
 
 choose_sender()
 {
@@ -117,13 +117,13 @@ choose_sender()
     command -v timeout >/dev/null || refuse "the timeout command is missing: a store that hangs would hang this"
     [ $sender = busybox ] || return 0
     [ "${url#http:}" != "$url" ] || [ $insecure = yes ] ||
-        refuse "busybox's wget verifies no certificate: anybody between here and $url could read along; " \
+        refuse "busybox's wget verifies no certificate: anybody between here and $url could read what is sent; " \
 "install curl, or say --insecure"
     [ -z "$token" ] ||
         refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
 }
 
-# prepare: headers in a file, since arguments can be read by everybody
+# prepare: puts headers into a file, as everybody can read arguments
 prepare()
 {
     work=$(mktemp -d) || exit 1
@@ -144,7 +144,7 @@ prepare()
     [ $insecure = no ] || echo insecure >>"$work/curl"
 }
 
-# by_nc URL: nc gets all of the request from a file, so no argument has the token
+# by_nc URL: nc gets the whole request from a file, so the token is in no argument
 by_nc()
 {
     rest=${1#http://}
@@ -187,7 +187,7 @@ post()
 
 # ---- One file ----
 
-# started FILE: when its report began, by its name; else when it was written
+# started FILE: when its report began, by its name, or else when it was written
 started()
 {
     when=$(basename "$1" | sed -n \
@@ -195,7 +195,7 @@ started()
     [ "$when" ] && date -d "$when" +%s 2>/dev/null || stat -c %Y "$1"
 }
 
-# What stackbox writes is packed in gzip's way, and not made small: that takes a third of the bytes.
+# stackbox's output is in gzip's format, but not compressed: that takes a third of the bytes.
 small()
 {
     if command -v gzip >/dev/null && gzip -dc <"$1" 2>/dev/null >"$work/plain"; then
@@ -205,7 +205,7 @@ small()
     fi
 }
 
-# make_body FILE: and of which $format and $type it is
+# make_body FILE: sets its $format and $type, too
 make_body()
 {
     case $1 in
@@ -224,7 +224,7 @@ make_body()
     } >"$work/body"
 }
 
-# send FILE: 0 taken, 1 to be tried again, 2 never to be taken, 3 gone
+# send FILE: 0 accepted, 1 to be tried again, 2 never accepted, 3 gone
 send()
 {
     if [ $sender = busybox ] && [ "${1%.folded}" = "$1" ]; then
@@ -233,7 +233,7 @@ send()
     fi
     from=$(started "$1" 2>/dev/null) && until=$(stat -c %Y "$1" 2>/dev/null) || return 3
     [ "$until" -gt "$from" ] || until=$((from + 1))
-    make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='it cannot be read' && return 1; return 3; }
+    make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='a file cannot be read' && return 1; return 3; }
     # { } and , as a URL has them.
     query="name=$name%7Bhost%3D$host$(echo "$labels" | sed 's/=/%3D/g; s/,/%2C/g')%7D"
     status=$(post "$url/ingest?$query&from=$from&until=$until&format=$format&spyName=stackbox")
@@ -258,14 +258,14 @@ list()
     return 0
 }
 
-# What was waiting, was not taken, and is not there any more.
+# What was waiting, was not accepted, and is no longer there.
 count_gone()
 {
     [ -e "$work/waiting" ] || return 0
     lost=$(comm -23 "$work/waiting" "$work/now" 2>/dev/null | wc -l)
     [ "$lost" -eq 0 ] && return
     gone=$((gone + lost))
-    say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for so long a failure"
+    say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for such a long failure"
 }
 
 # forget NAME: it is no longer waited for
@@ -275,7 +275,7 @@ forget()
     mv "$work/rest" "$work/waiting"
 }
 
-# pass: sends what is there, in order. 1: something has to wait
+# pass: sends what is there, in order. 1: something must wait
 pass()
 {
     list
@@ -298,7 +298,7 @@ pass()
 
 choose_sender
 prepare
-command -v flock >/dev/null || refuse "the flock command is missing: two at a time would send all twice"
+command -v flock >/dev/null || refuse "the flock command is missing: without it, two at a time would send everything twice"
 exec 9>"$spool/.push.lock" || exit 1
 if ! flock -n 9; then
     say "another push.sh works on $spool"

@@ -3,20 +3,19 @@
 #
 # setup.sh build|check|test|cross|arch
 #
-# Sees to it that the Debian packages are there which building needs, or the quick part of the tests, or
-# all of them (55 MB of what is fetched are emulators of arm64 and riscv64), or building for these two and armv7
-# (130 MB), or for all other machines, with what boots them (100 MB). Nothing is done where nothing is missing. On a
-# Debian machine, as root, what is missing is installed, and that is said; elsewhere it is named in one
-# sentence. What Debian does not have, for tests, npm fetches into build/npm.
+# Makes sure that the Debian packages are installed that are needed to build, or for the quick part of the
+# tests, or for all tests (55 MB of which are emulators of arm64 and riscv64), or to build for these two and
+# armv7 (130 MB), or for all other machines, with what boots them (100 MB). If nothing is missing, it does
+# nothing. On a Debian machine, as root, it installs what is missing, and says so; elsewhere it names it in one
+# sentence. What tests need and Debian does not have, npm fetches into build/npm.
 #
-# Exit: 0 all is there that is needed; 1 something is missing.
+# Exit: 0 everything needed is there; 1 something is missing.
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 
-# GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: goes
-# without, with less.
+# GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: optional.
 packages()
 {
     cat <<'END'
@@ -67,7 +66,7 @@ arch  want qemu-system-ppc          qemu-system-ppc64
 END
 }
 
-# What tests want of npm: NAME@VERSION, exactly.
+# What tests need from npm: NAME@VERSION, exactly.
 NODE_PACKAGES="speedscope@1.25.0"
 
 # shellcheck disable=SC2086 # a path may be a pattern
@@ -79,7 +78,7 @@ is_there()
     esac
 }
 
-# missing NEEDS: the packages of this group that are not there, of those NEEDS
+# missing NEEDS: the packages of this group that are missing, of those NEEDS
 missing()
 {
     packages | while read -r of need package probe; do
@@ -98,7 +97,7 @@ install()
         >>"$log" 2>&1 </dev/null
 }
 
-# A source of somebody else's that fails makes update fail, though the lists that matter came.
+# A failing source of somebody else's makes update fail, although the lists that matter came.
 update()
 {
     echo "\$ update" >>"$log"
@@ -112,7 +111,7 @@ install_missing()
     install $1 && return
     update
     install $1 && return
-    # One package that this Debian does not have must not keep the others away.
+    # A package that this Debian does not have must not block the others.
     grep -qE 'Unable to locate|no installation candidate|need to be removed|remove is disabled' \
         "$log" || return
     for package in $1; do
@@ -147,7 +146,7 @@ is_fetched()
     grep -qs "^  \"version\": \"${1##*@}\"" "build/npm/node_modules/${1%@*}/package.json"
 }
 
-# Tests that go without say so. Nothing that comes with a package is run to install it.
+# Tests that do without say so. No scripts of a package are run to install it.
 node_packages()
 {
     fetched=yes

@@ -3,9 +3,8 @@
 #
 # size.sh LINK.MAP BINARY
 #
-# What each folder is of a binary, in bytes of its file: code and data as the linker's map has them, the greatest
-# first; then libc, what fills the gaps between things that stand aligned, and the headers; and the whole, raw and
-# under xz -9.
+# How many bytes of a binary's file each folder takes: code and data by the linker's map, greatest first; then
+# libc, the gaps between aligned objects, and the headers; and the whole, raw and under xz -9.
 
 set -eu
 map=$1 binary=$2
@@ -23,7 +22,7 @@ awk -v bytes="$bytes" '
         count = split(file, words, "/")
         return words[count - 1] == "src" ? words[count] : words[count - 1]
     }
-    # The one before goes as far as this one: of strings that others have, too, the map tells only where they begin.
+    # The one before extends up to this one: for merged strings the map only tells where they begin.
     function take(address, size, file) {
         address = number(address)
         if (file_before != "" && address >= begin) {

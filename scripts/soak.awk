@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What soak.sh measured, judged and drawn (-v svg=FILE -v page=BYTES -v clock=TICKS). The first half is for caches to
-# fill. Of the second a straight line is laid through each figure by least squares. It grows if the line rises by more
-# than chance explains: by more than three standard errors of its slope, which are those of as many independent
-# minutes as their likeness to the minute before leaves (1 + r) / (1 - r); and by more than one step of what is
-# measured, a page, a descriptor, a tick (CPU time: nothing), in all of that time. Nothing in it is
-# chosen to fit.
+# Judges and plots soak.sh's figures (-v svg=FILE -v page=BYTES -v clock=TICKS). In the first half caches fill up. In
+# the second, a straight line is fitted to each figure by least squares. A figure grows if the line rises by more than
+# chance explains: by more than three standard errors of its slope, for as many independent minutes as their
+# autocorrelation leaves, (1 + r) / (1 - r); and by more than one step of what is measured, a page, a descriptor, a
+# tick (CPU time: nothing), in all of that time. Nothing in it is chosen to fit.
 
 BEGIN {
     FS = "\t"

@@ -3,13 +3,13 @@
 #
 # soak.sh [MINUTES]
 #
-# Whether a run without end stays as it is: for MINUTES (120; 20 at least) `profile -i 60 -F 99 --keep 20` of all
-# CPUs runs beside processes that come and go, libraries that are loaded and closed, containers (namespaces of mounts
-# and pids) and a JIT. They are paced: together they take some tenth of one CPU.
+# Does a run without end stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
+# runs beside short processes, libraries that are loaded and unloaded, containers (mount and pid namespaces) and
+# a JIT. They are paced: together they take about a tenth of one CPU.
 #
-# Each minute, in the middle between two reports, it writes to build/soak/figures.tsv what stackbox has and
-# takes: memory of its own, resident pages of files and maps, descriptors, memory of maps and programs in the kernel
-# (those whose descriptors it has), CPU time of its own and of its programs in the kernel. Afterwards they are drawn,
+# Each minute, halfway between two reports, it writes to build/soak/figures.tsv what stackbox has and uses: its
+# own memory, resident pages of files and maps, descriptors, memory of maps and programs in the kernel (those it
+# has open), CPU time of its own and of its programs in the kernel. Afterwards they are plotted, in
 # build/soak/soak.svg, and judged: none may grow. See soak.awk.
 
 set -u
@@ -28,12 +28,12 @@ results=build/soak
 out=$results/work
 rm -rf "$results"
 mkdir -p $out/spool $out/bin $out/container || exit 1
-# What runs is not what is built meanwhile.
+# Copies, so that a build does not change what runs.
 cp stackbox build/release/workloads/jit build/release/workloads/burn build/release/workloads/dynamic/loads \
     build/release/workloads/dynamic/libnorth.so $out/bin || exit 1
 work=$(cd $out && pwd)
 
-# ---- What comes and goes. Each is a shell of its own, and says how often it went round.
+# ---- The load. Each is a shell of its own, and says how many rounds it made.
 
 processes()
 {
@@ -46,7 +46,7 @@ processes()
     done
 }
 
-# Where file systems use inodes again, theirs are others' afterwards.
+# If file systems reuse inodes, these become others' afterwards.
 libraries()
 {
     while :; do
@@ -84,7 +84,7 @@ jits()
 
 # ---- What is measured
 
-# all_of PID: it and what it has forked that is still there
+# all_of PID: it and its live descendants
 all_of()
 {
     echo "$1"
@@ -93,14 +93,15 @@ all_of()
     done
 }
 
-# measure: a line of figures. What programs ran is summed up for each, as there may be others at times.
+# measure: a line of figures. CPU time of BPF programs is summed up per program, as there may be others at
+# times.
 measure()
 {
     tasks=$(all_of $stackbox)
     own=0 mapped=0 files=0 ticks=0
     : >$out/fdinfo
     for task in $tasks; do
-        # One that reads for it may end meanwhile.
+        # A reader of its may end meanwhile.
         own=$((own + $(awk '/^RssAnon:/ { sum = $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null) + 0))
         mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" \
             2>/dev/null) + 0))
@@ -131,7 +132,7 @@ measure()
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" $own $mapped $files "$(head -n 1 $out/kernel.before)" \
         $(((ticks - ticks_before) * 1000 / clock)) "$ran" >>$results/figures.tsv
     ticks_before=$ticks
-    # Somebody else's bench may have turned them off.
+    # Somebody else's bench may have switched them off.
     echo 1 >/proc/sys/kernel/bpf_stats_enabled
 }
 
@@ -163,7 +164,7 @@ while [ $minute -le "$minutes" ]; do
     now=$(date +%s)
     sleep $((begun + minute * 60 + 30 > now ? begun + minute * 60 + 30 - now : 0))
     kill -0 $stackbox 2>/dev/null || { echo "soak.sh: it ended: see $out/stackbox.err" >&2; exit 1; }
-    # The first is of half a minute.
+    # The first one is after half a minute.
     measure $minute
     minute=$((minute + 1))
 done

@@ -3,12 +3,12 @@
 #
 # stranger.sh [COMMAND...]      as a new user would: README's two commands, on a new Debian
 #
-# Makes a Debian of its least packages (bookworm) in build/stranger/, from the mirror that this
-# machine's apt uses, puts a fresh clone of the last commit into it, and types there, as they stand,
-# the commands that README.md has below "Two commands" (or the COMMANDs instead, each one word of
-# ours), in a mount namespace of their own, with /proc, /sys and /dev of this machine, and with debugfs
-# and tracefs mounted, as systemd has them. What they print is in build/stranger/N.log. It takes a quarter
-# of an hour beside the tests themselves, and some 700 MB: no test runs it. Root and debootstrap are needed.
+# Makes a minimal Debian (bookworm) in build/stranger/, from the mirror that this machine's apt uses, puts a
+# fresh clone of the last commit into it, and types there, unchanged, the commands below "Two commands" in
+# README.md (or the COMMANDs instead, each one argument), in a mount namespace of their own, with this machine's
+# /proc, /sys and /dev, and with debugfs and tracefs mounted, as systemd does. Their output is in
+# build/stranger/N.log. It takes a quarter of an hour besides the tests themselves, and some 700 MB: no test
+# runs it. Root and debootstrap are needed.
 #
 #     sh scripts/stranger.sh                       make demo, and make test: an hour
 #     sh scripts/stranger.sh 'make demo' 'make check'
@@ -28,7 +28,7 @@ cannot()
     exit 1
 }
 
-# The first Debian mirror of the machine's apt, which knows every way of writing its sources.
+# The first Debian mirror of the machine's apt, which knows every way of writing sources.
 find_mirror()
 {
     for target in $(apt-get --no-release-info indextargets --format '$(REPO_URI)|$(COMPONENT)' \
@@ -40,7 +40,7 @@ find_mirror()
     done
 }
 
-# The least Debian, kept as an archive: each run begins with a new one.
+# The minimal Debian, kept as an archive: each run begins with a fresh one.
 make_base()
 {
     [ -s "$place/base.tar" ] && return
@@ -53,8 +53,7 @@ make_base()
     tar -C "$place/root" -cf "$place/base.new" . && mv "$place/base.new" "$place/base.tar"
 }
 
-# What a container gets from the machine it runs on: where names are resolved, how the mirror is
-# reached, and the kernel's file systems.
+# What a container gets from its host: name resolution, the way to the mirror, and the kernel's file systems.
 make_root()
 {
     rm -rf "$place/root" && mkdir "$place/root" && tar -C "$place/root" -xf "$place/base.tar" || return
@@ -65,7 +64,7 @@ make_root()
     git clone -q --no-hardlinks "file://$PWD" "$place/root$home"
 }
 
-# The commands of README's section, and what stands there for machines without make
+# The commands in README's section, and those for machines without make
 readme_commands()
 {
     sed -n '/^## Two commands/,/^## [^T]/s/^    \(make [a-z]*\).*/\1/p' README.md
@@ -75,7 +74,7 @@ readme_make()
     sed -n '/^## Two commands/,/^## [^T]/s/.*`\(apt-get [^`]* make\)`.*/\1/p' README.md
 }
 
-# type_there COMMAND: by a shell in the new Debian, in the clone
+# type_there COMMAND: in a shell in the new Debian, in the clone
 type_there()
 {
     # shellcheck disable=SC2016 # for that shell

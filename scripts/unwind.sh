@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# unwind.sh [SAMPLES]: real programs, each stopped at as many random moments (300) and walked along tables by
-# ptrace(2): how many of its stacks reach the root, how deep they are, and where those end that do not. It needs no
-# rights. After `make tools`.
+# unwind.sh [SAMPLES]: stops real programs, each at that many random moments (300), and unwinds them by tables
+# through ptrace(2): how many stacks reach the root, how deep they are, and where the others end. It needs no
+# rights. Run after `make tools`.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Picks an applet, by the name that it was called by or by the first word, and runs it. */
+/* Picks an applet, by the name it was called by or by the first word, and runs it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static const struct option own_options[] = {
 static const struct option *const main_options[] = {own_options, common_options, NULL};
 
 /*
- * No map or probe may ever get the number of a stream that was closed: a descriptor that can only be
- * held takes its place. What is written there fails, as it would have, and a command finds it closed.
+ * No map or probe may get the number of a standard stream that was closed: a descriptor that can do
+ * nothing takes its place. Writing to it fails, as it would have, and a command finds it closed.
  */
 static void hold_standard_streams(void)
 {
@@ -51,8 +51,8 @@ static void hold_standard_streams(void)
 }
 
 /*
- * A report is written when it is whole, in one piece where it fits in here: what ends us in the middle
- * of it leaves no part of a report behind. Only what is used of this is ever memory.
+ * A report is written when it is complete, in one piece if it fits in here: whatever ends us in the
+ * middle leaves no part of a report. Only what is used of this takes memory.
  */
 static char output[1 << 20];
 
@@ -76,7 +76,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The applet that a link is called after, which may have a prefix: profile, stackbox-profile. */
+/* The applet that a link is named after, possibly with a prefix: profile, stackbox-profile. */
 static const struct applet *find_linked(const char *link)
 {
     const char *dash = strrchr(link, '-');
@@ -85,7 +85,9 @@ static const struct applet *find_linked(const char *link)
     return applet || !dash ? applet : find_applet(dash + 1);
 }
 
-/* What was printed must have arrived, or why not is said. A reader that left is no error. */
+/*
+ * What was printed must have arrived, or the reason is printed. A reader that left is not an error.
+ */
 static int finish_output(int status)
 {
     if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
@@ -95,7 +97,7 @@ static int finish_output(int status)
     return status;
 }
 
-/* What options_parse() refused. It may not have come to the command, if there is one. */
+/* What options_parse() refused. It may not have reached the command, if there is one. */
 static int refuse_usage(const char *name, int result, char **argv, struct text *error)
 {
     bool has_command = false;
@@ -163,7 +165,7 @@ static int run_help(const char *name)
     return finish_output(0);
 }
 
-/* Options of stackbox itself, where the first word is one. */
+/* stackbox's own options, if the first word is one. */
 static int run_options(int argc, char **argv)
 {
     struct arguments arguments;
@@ -208,8 +210,8 @@ static int run_main(int argc, char **argv)
 }
 
 /*
- * Started as the init of a machine the kernel panics when we end, and its last words are of that: who
- * reads them is told before. The first process of a container ends as any other.
+ * If we were started as a machine's init, the kernel panics when we end, and its last message is
+ * about that: the user is told in advance. A container's first process ends like any other.
  */
 static void say_last_word(void)
 {
@@ -220,7 +222,7 @@ static void say_last_word(void)
         return;
     (void)fflush(stdout);
     say("this ran as process 1, so the kernel panics when it exits: start it from an init");
-    (void)tcdrain(STDERR_FILENO); /* a serial line takes its time, which the kernel does not give it */
+    (void)tcdrain(STDERR_FILENO); /* a serial line is slow, and the kernel does not wait for it */
 }
 
 int main(int argc, char **argv)

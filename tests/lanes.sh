@@ -2,10 +2,10 @@
 #
 # What runs at the same time, and in which order: read by run.sh.
 #
-# A job is a line of shell. Three lanes take them, on two CPUs: guests, each of which takes one CPU, go in
-# two of them, and tests that look at this machine's kernel in the third, one after the other. What
-# remains disturbs nobody, and goes to whichever lane has nothing else to do, so that none is idle before
-# the end. Lanes are run.sh, once more.
+# A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
+# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs nobody,
+# and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane is another
+# run.sh.
 
 # header FILE KEY DEFAULT: what a live test says about itself in its first lines
 header()
@@ -20,15 +20,15 @@ says()
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# guests_of TEST: the kernels in whose guests it runs. `make test` runs it on those that differ in what it
-# looks at; the rest is `seldom`, for `make test-kernels` ($SELDOM).
+# guests_of TEST: the kernels in whose guests it runs. `make test` uses those that differ in what it looks at;
+# the rest is `seldom`, for `make test-kernels` ($SELDOM).
 guests_of()
 {
     echo ",$(header "$1" guests all),"
     [ -z "${SELDOM:-}" ] || echo ",$(header "$1" seldom ''),"
 }
 
-# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this of
+# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this about
 # themselves, or do not; those that say `last` at the end
 live_tests()
 {
@@ -64,14 +64,14 @@ guest()
         --timeout 2400 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
-# alone KERNEL: a guest with nothing in it but the binary, and what it traces
+# alone KERNEL: a guest with nothing in it but the binary and what it traces
 alone()
 {
     long_part "guest-$1-alone" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --alone \
         --name "$1-alone" --log "$logs/serial-$1-alone.log" "$1"
 }
 
-# own_clock KERNEL OPTION...: a guest for the tests that judge times
+# own_clock KERNEL OPTION...: a guest for tests that check times
 own_clock()
 {
     kernel=$1
@@ -87,12 +87,12 @@ jobs_guests()
 {
     sliced="tests/live/tools.sh tests/live/refusals.sh tests/live/lockdown.sh"
     many_tests newest
-    # An emulated riscv64 takes three to eight times as long as an arm64: see `make test-arch` for the rest.
+    # An emulated riscv64 is three to eight times as slow as an arm64: see `make test-arch` for the rest.
     echo "board_guest riscv64-newest riscv64-newest 'tests/live/stacks.sh tests/live/user_attach.sh' --cpus 1"
     echo "board arm64-newest"
     echo "own_clock 5.10"
     many_tests 5.10
-    # Machines as others have them: all of that is `make test-machine`.
+    # Guests like other machines: the rest of that is `make test-machine`.
     echo "guest 6.12 6.12-machine '$sliced' --machine --cpus 4 --test-timeout 300"
     echo "own_clock 6.12 --machine"
     many_tests 6.12
@@ -102,7 +102,7 @@ jobs_guests()
     # Where two threads never run at once.
     echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
     echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
-    # One that has to be locked down before it is up.
+    # One that must be locked down before it is up.
     echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
     little_memory 5.10 64 --append mem=64M --test-timeout 600
     echo "alone newest"
@@ -110,7 +110,7 @@ jobs_guests()
     echo "part 900 guest-harness sh tests/guest/harness.sh"
 }
 
-# Every test on every kernel that it is for, and some of them on kernels that were booted otherwise
+# Every test on every kernel that it is for, and some of them on kernels booted with other options
 jobs_kernels()
 {
     preempted="'tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh'"
@@ -126,7 +126,7 @@ jobs_kernels()
     little_memory 5.10 96
 }
 
-# many_tests KERNEL OPTION...: those that judge no times
+# many_tests KERNEL OPTION...: those that check no times
 many_tests()
 {
     kernel=$1
@@ -134,8 +134,8 @@ many_tests()
     echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off" "$@"
 }
 
-# little_memory KERNEL MB OPTION...: the kernels themselves take some 40 MB. Of 64 only the oldest can boot, and its
-# image and ours need more to be loaded from.
+# little_memory KERNEL MB OPTION...: the kernels themselves take some 40 MB. With 64 only the oldest can boot,
+# and loading its image and ours takes more.
 little_memory()
 {
     kernel=$1 megabytes=$2
@@ -144,20 +144,23 @@ little_memory()
 --programs 'session deny eater spread burn sleeps wakes calls' --memory 96" "$@"
 }
 
-# board_tests KERNEL [own-clock]: what is run on kernels of other machines, those live tests that tell most of
-# them. Where times are judged the guest has a clock of its own; of user stacks others than these two know little.
+# board_tests KERNEL [own-clock]: the live tests that tell most, for kernels of other machines. If times are
+# checked the guest has its own clock; these two know little about user stacks.
 board_tests()
 {
     case $1,${2:-} in
     # Its kernel leaves interrupts out of threads' own CPU time, which is a tenth of it in emulation: they have
     # more samples than time. On riscv64 all that is dearer than on a CPU.
-    arm64-*,own-clock) names='offcputime wakeuptime profile_itself' ;;
-    riscv64-*,own-clock) names='offcputime wakeuptime profile' ;;
-    arm64-*, | riscv64-*,) names='exact older stacks unwind kernel_callers user_attach user_usdt snoop' ;;
+    arm64-*,own-clock) names='profile_shares offcputime wakeuptime profile_itself' ;;
+    riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
+    armhf-* | s390x-*,own-clock) names=profile_shares ;;
+    arm64-*, | riscv64-*,) names='exact older stacks unwind frame_pointers kernel_callers user_attach user_usdt snoop' ;;
+    s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
+    armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
-    # These two boards are `make test`, too, which need not know more of them.
+    # These two boards are in `make test`, too, which need not know more about them.
     case $1,${2:-} in
     arm64-newest,* | riscv64-newest,* | *,own-clock) ;;
     *) names="$names call_names check_machine" ;;
@@ -167,14 +170,14 @@ board_tests()
     done
 }
 
-# board KERNEL [own-clock]: a guest of another machine, with all that is for it
+# board KERNEL [own-clock]: a guest of another machine, with everything for it
 board()
 {
     tests=$(board_tests "$@")
     [ -z "$tests" ] || board_guest "$1${2:+-$2}" "$1" "$tests" ${2:+--$2}
 }
 
-# board_guest NAME KERNEL TESTS OPTION...: for it guest.sh builds binary and programs
+# board_guest NAME KERNEL TESTS OPTION...: guest.sh builds binary and programs for it
 board_guest()
 {
     guest=$1 kernel=$2 tests=$3
@@ -184,6 +187,18 @@ board_guest()
         --timeout 2400 --test-timeout 900 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
+# The binary for armv7 where kernel and programs are arm64's
+armv7_on_arm64()
+{
+    if ! command -v arm-linux-gnueabihf-gcc >/dev/null; then
+        skip_part guest-arm64-newest-armv7 "arm-linux-gnueabihf-gcc is not installed"
+        return
+    fi
+    sh scripts/cross.sh --programs armv7
+    board_guest arm64-newest-armv7 arm64-newest tests/guest/armv7.sh --own-clock \
+        --file build/cross/armv7/stackbox --file build/cross/armv7/workloads/calls
+}
+
 jobs_arch()
 {
     for kernel in arm64-newest riscv64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
@@ -191,9 +206,10 @@ jobs_arch()
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
+    echo armv7_on_arm64
     echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
 s390x-newest ppc64el-newest"
-    # A third of the time that these two take, and little in it is the machine's.
+    # A third of the time that these two take, and little in them depends on the machine.
     for kernel in arm64-newest riscv64-newest; do
         echo "board_guest $kernel-filters $kernel tests/live/filters.sh --test-timeout 1800"
     done
@@ -202,8 +218,8 @@ s390x-newest ppc64el-newest"
     done
 }
 
-# What runs on this machine, in guests that are like other machines: with few CPUs and with many, all of
-# which one thread of the emulator has to run.
+# What runs on this machine, in guests that resemble other machines: with few CPUs and with many, all of which
+# one thread of the emulator has to run.
 jobs_machine()
 {
     for cpus in 1 2 8; do
@@ -219,8 +235,8 @@ jobs_machine()
 --machine --cpus 64 --memory 2048 --test-timeout 2000 --timeout 6000"
 }
 
-# machine_tests KERNEL: those of this machine and of that guest that a guest has all for. (For C++ programs
-# of README it lacks the library.)
+# machine_tests KERNEL: those of this machine and that guest for which a guest has everything. (It lacks the
+# library for README's C++ programs.)
 machine_tests()
 {
     {
@@ -229,19 +245,19 @@ machine_tests()
     } | grep -v '/examples\.sh$' | sort | uniq -d
 }
 
-# Sampled, mounted, traced and bounded are things of the whole machine: not two of them at a time.
+# Sampling, mounting, tracing and limiting affect the whole machine: not two at a time.
 jobs_host()
 {
     echo "run_live without quiet"
 }
 
-# Whatever stands for itself: what a quick run has, too,
+# Independent parts: those that a quick run includes,
 jobs_quick()
 {
     for script in tests/cli/*.sh tests/golden/*.sh; do
         [ -f "$script" ] && [ "${script##*/}" != lib.sh ] || continue
-        # What takes long with sanitizers and has little for them: shell alone, texts, and what fuzzers run with
-        # them anyhow.
+        # What takes long with sanitizers and gains little: only shell, texts, and what fuzzers run with them
+        # anyway.
         case ${script##*/} in
         floors.sh | deb.sh | dist.sh | manual.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
@@ -252,7 +268,7 @@ jobs_quick()
     echo run_units
 }
 
-# and what it has not. (Readers are large: not two at a time.)
+# and those that it does not. (Readers are large: not two at a time.)
 jobs_more()
 {
     echo run_fuzzers
@@ -262,7 +278,7 @@ jobs_more()
     echo "run_compiler clang"
 }
 
-# take_jobs KIND...: those that no lane has taken, one after the other
+# take_jobs KIND...: those that no lane has taken, one after another
 take_jobs()
 {
     for kind in "$@"; do
@@ -278,7 +294,7 @@ take_jobs()
     done
 }
 
-# lane KIND...: in the background, as a group of processes that ends at once
+# lane KIND...: in the background, as a process group that can be ended at once
 lane()
 {
     setsid sh tests/run.sh --lane "$@" &
@@ -295,7 +311,7 @@ end_lanes()
     exit 130
 }
 
-# Lanes alone are waited for, not what they may have had to leave behind.
+# Waits only for lanes, not for what they may have had to leave behind.
 run_lanes()
 {
     mkdir $logs/taken

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# A command with a bound, whatever it does: read by run.sh.
+# A command with a time limit, whatever it does: read by run.sh.
 #
-# A test may hang, and so may the kernel below it: then nothing ends the process, and who waits for it
-# waits for ever. And what a test leaves behind may hold what the test wrote to. So nobody here waits for
-# a process: each is heard of through a pipe that is nobody else's, or given up.
+# A test may hang, and so may the kernel below it: then nothing ends the process, and waiting for it never ends.
+# And what a test leaves behind may hold its output open. So nobody here waits for a process: each reports
+# through a pipe that nobody else has, or is given up.
 
-# A second more for what was told to end, and then was killed.
+# A second more for what was told to end, and then killed.
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
 
-# limited SECONDS COMMAND...: its exit status; 124 or 137 where it was ended, or cannot be. Called in a
-# subshell, ( limited ... ) >FILE: else what it gives up keeps a copy of the caller's output. At most one
-# at a time in one process; $limit_running is a file with the number of what is to be told to end.
+# limited SECONDS COMMAND...: its exit status; 124 or 137 if it was killed, or cannot be. Called in a
+# subshell, ( limited ... ) >FILE: otherwise what it gives up on keeps a copy of the caller's output. At most
+# one at a time in a process; the file $limit_running has the number of what must be told to end.
 limit_running=${TMPDIR:-/tmp}/limited.$$
 limited()
 {

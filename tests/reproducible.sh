@@ -3,8 +3,8 @@
 #
 # reproducible.sh COMPILER PROGRAM
 #
-# The same sources, built by COMPILER in another directory, in another language, time zone and order,
-# make PROGRAM, to the byte. (For the compiler that make chooses, tests/cli/dist.sh does the same.)
+# The same sources, built by COMPILER in another directory, language, time zone and order, make the same
+# PROGRAM, to the byte. (For the compiler that make chooses, tests/cli/dist.sh does this.)
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/live/lib.sh"

@@ -3,21 +3,21 @@
 #
 # run.sh [--quick | --kernels | --machine | --arch]
 #
-# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel that it
-# is for. --machine: this machine's live tests, in guests like other machines. --arch: live tests on kernels of other
-# architectures, and all builds for these.
+# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel
+# that it is for. --machine: this machine's live tests, in guests that resemble other machines. --arch: live
+# tests on kernels of other architectures, and all builds for these.
 #
 # Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
 # prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
 #
-# After the builds, and what wants this machine for itself, several lanes run at the same time (lanes.sh).
-# No part can hold the rest up: each has a bound (limits.sh).
+# After the builds, and what needs this machine to itself, several lanes run at the same time (lanes.sh). No
+# part can hold up the rest: each has a time limit (limits.sh).
 
 set -u
 umask 022
 exec </dev/null
 cd "$(dirname "$0")/.." || exit 1
-# This runs below `make test`, whose flags are not meant for the builds here.
+# This runs within `make test`, whose flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 kind=all
@@ -36,7 +36,7 @@ export WORKLOADS="$release/workloads"
 . tests/lanes.sh
 limit_running=$logs/running.$$
 
-# report NAME STATUS SECONDS: counts and shows what the part that wrote its log has come to
+# report NAME STATUS SECONDS: counts and shows the result of the part that wrote its log
 report()
 {
     log=$logs/$1.log
@@ -50,7 +50,7 @@ report()
     set -- "$1" "$3" "$(grep -c '^PASS ' "$log")" "$(grep -c '^FAIL ' "$log")" \
         "$(grep -c '^SKIP ' "$log")"
     echo "$1 $3 $4 $5 $2" >>$account
-    # Lanes do not speak at once.
+    # Lanes must not print at the same time.
     {
         flock 9
         echo "$1: $3 passed, $4 failed, $5 skipped, $2 s"
@@ -63,7 +63,7 @@ report()
     } 9>$logs/lock
 }
 
-# part SECONDS NAME COMMAND...: at most so long
+# part SECONDS NAME COMMAND...: with this time limit
 part()
 {
     part_limit=$1 name=$2 begin=$(date +%s)
@@ -72,8 +72,8 @@ part()
     report "$name" $? $(($(date +%s) - begin))
 }
 
-# long_part NAME COMMAND...: it shows its results as they come. A guest has a limit of its own, and may
-# be tried twice.
+# long_part NAME COMMAND...: shows results as they come. A guest has a limit of its own, and may be tried
+# twice.
 long_part()
 {
     name=$1 begin=$(date +%s)
@@ -93,7 +93,7 @@ skip_part()
     report "$1" 0 0
 }
 
-# build NAME MAKE-ARGUMENT...: whatever a compiler has to say is a failure
+# build NAME MAKE-ARGUMENT...: any message from a compiler is a failure
 build()
 {
     name=$1
@@ -124,7 +124,7 @@ run_builds()
         all units tools faulty
 }
 
-# run_compiler NAME: the same from another compiler, and once more for the same bytes
+# run_compiler NAME: the same with another compiler, and again to check for the same bytes
 run_compiler()
 {
     if command -v "$1" >/dev/null; then
@@ -135,7 +135,7 @@ run_compiler()
     fi
 }
 
-# run_cross NAME ARCH...: what other machines get; where their compilers are not to be had, cross.sh says so
+# run_cross NAME ARCH...: builds for other machines; without their compilers, cross.sh says so
 run_cross()
 {
     name=$1
@@ -158,7 +158,8 @@ run_units_sanitized()
     done
 }
 
-# script FILE: of the command line or of golden files, with the release build; script_sanitized: with that
+# script FILE: of the command line or of golden files, with the release build; script_sanitized: with the
+# sanitized one
 script_name()
 {
     script_name=${1#tests/}
@@ -175,7 +176,7 @@ script_sanitized()
     part 300 "$script_name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$1"
 }
 
-# Other people's programs read what ours writes. Large ones: not two at a time.
+# Other people's programs read our output. Large ones: not two at a time.
 run_readers()
 {
     for script in tests/readers/*.sh; do
@@ -183,8 +184,8 @@ run_readers()
     done
 }
 
-# Ten seconds each for what comes from anybody: folded stacks, mangled names, packed symbols; two seconds for all
-# others. Two run at a time.
+# Ten seconds each for input that comes from anybody: folded stacks, mangled names, packed symbols; two
+# seconds for all others. Two run at a time.
 run_fuzzers()
 {
     long='folded cxx_names rust_names xz'
@@ -198,8 +199,7 @@ run_fuzzers()
     part 600 fuzz sh scripts/fuzz.sh 2 $targets
 }
 
-# run_live with|without WORD: no test, but why, where the kernel does not let go of who asks it for a
-# tracepoint
+# run_live with|without WORD: skips all, saying why, if the kernel hangs whoever asks it for a tracepoint
 run_live()
 {
     for test in $(live_tests host "$1" "$2"); do
@@ -212,7 +212,7 @@ run_live()
     done
 }
 
-# One bounded look tells, before many tests would wait for their end.
+# One look with a time limit tells, before many tests would wait for theirs.
 look_at_kernel()
 {
     (limited 60 ./stackbox check) >$logs/check.log 2>&1
@@ -222,7 +222,7 @@ look_at_kernel()
     esac
 }
 
-# What failed, once more: it is looked for at the end.
+# Repeats failures: people look for them at the end.
 show_failures()
 {
     for part in $(awk '$3 > 0 { print $1 }' $account); do

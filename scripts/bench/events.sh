@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What a program of BPF takes each time it runs, by the kernel's own figures: events, stacks whose place
-# is taken, samples.
+# What a BPF program takes each time it runs, by the kernel's own figures: events, stacks whose place is
+# taken, samples.
 
 events=100000
 event=syscalls:sys_enter_getppid
@@ -15,8 +15,8 @@ of_floor()
     figure "$key" floor "$("$tools/floor" "$@" 2>/dev/null | sed -n 's/^ns per event: //p')"
 }
 
-# of_tracer KEY WHO COMMAND...: what the tracer that was begun last took for what COMMAND did, once $warm
-# has shown it the stacks: it is not the first meeting with each that counts, but all the others
+# of_tracer KEY WHO COMMAND...: what the tracer started last took for COMMAND's events, once $warm has shown
+# it the stacks: not the first time each comes matters, but all the others
 of_tracer()
 {
     key=$1 who=$2
@@ -49,21 +49,21 @@ part_events()
     keep_figures 1
     counted event '' 'kstack, ustack, comm, pid'
     counted event.kernel -K kstack
-    # ply has no stacks of users.
+    # ply has no user stacks.
     [ "$ply" ] && begin_ply "tracepoint:$(echo $event | tr : /) { @[stack] = count(); }" &&
         of_tracer event.kernel ply "$workloads/calls" -n $events
     counted event.user -U 'ustack, comm, pid'
     keep_figures 0
 }
 
-# least VALUE VALUE: the smaller number; the first may be none yet
+# least VALUE VALUE: the smaller number; the first may be missing
 least()
 {
     echo "$1 $2" | awk '{ print NF == 2 && $1 < $2 ? $1 : $NF }'
 }
 
-# Whole runs, with what they take in the kernel from the command. A neighbour's load changes what the same run takes
-# by more than both differ: they take turns, and of each the least is kept.
+# Whole runs, with what they take from the command in the kernel. Other load on the machine changes a run by
+# more than the two differ: so they take turns, and the least of each is kept.
 part_rings()
 {
     ours='' theirs=''
@@ -79,8 +79,8 @@ part_rings()
     figure rings.cpu perf "$theirs"
 }
 
-# In a stack map of one place the first stack has it. That is the kernel's of the first event: the user's
-# stack is another one, each time. Where something else came first neither has a place.
+# In a stack map with one place, the first stack has it: the kernel's of the first event. The user's stack
+# differs each time. If something else came first, neither has a place.
 part_collisions()
 {
     warm="$workloads/calls -n 1000"
@@ -96,7 +96,7 @@ part_collisions()
     keep_figures 0
 }
 
-# All CPUs are busy: nobody gains by samples of those on which nobody runs.
+# All CPUs are busy: nobody gains by leaving idle ones out.
 part_samples()
 {
     burn="$workloads/deep -t $(nproc) -s 700 -f 25"

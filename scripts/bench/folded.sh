@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# A flame graph of a million folded lines, 120 MB, no two of which are the same stack: sorted, as tools
-# write them, and in any order.
+# A flame graph of a million folded lines, 120 MB, without duplicate stacks: sorted, as tools write them, and
+# in any order.
 
 prepare_folded()
 {

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# The end of a run that has much to tell: 40,000 counts of 16,384 stacks. Three processes of one
-# program go through them, so that many stacks are of two processes or of three. There is no peer in
-# this: bpftrace takes more than a minute to name and print as many.
+# The end of a run with much to report: 40,000 counts of 16,384 stacks. Three processes of one program go
+# through them, so that many stacks belong to two or three processes. There is no peer: bpftrace takes more
+# than a minute to symbolize and print as many.
 
-# The processes, while somebody traces. They stay until he is done, so that there is what to name.
+# The processes, while something traces. They stay until it is done, so that there is something to symbolize.
 go_through_stacks()
 {
     going=
@@ -40,7 +40,7 @@ part_full()
     end_tracer_by INT
     drop_processes
     read_cost
-    # Where a count is missing it was another task that was measured.
+    # If a count is missing, another task was measured.
     if [ "$(awk '/^spread;/ { sum += $NF } END { print sum }' "$out/tracer.out")" = 40000 ]; then
         figure full.collect stackbox \
             "$(sed -n 's/.*; collected in \([0-9]*\) us.*/\1/p' "$out/tracer.err" | tail -n 1)"

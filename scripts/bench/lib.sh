@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What all parts of the bench are written with. A part is a function `part_NAME` that measures once,
-# each who in turn, and says `figure KEY WHO VALUE`; keys, units and what a value is compared with
-# are in rows.tsv. bench.sh calls the parts, round by round.
+# Shared by all parts of the bench. A part is a function `part_NAME` that measures once, each tool in turn,
+# and prints `figure KEY WHO VALUE`; keys, units and what a value is compared with are in rows.tsv. bench.sh
+# calls the parts, round by round.
 #
 # $out is where files go that nobody needs afterwards, $tools and $workloads have test programs,
 # $round is the number of the round. $bcc and $libbpf_tools (paths whose %s is the tool), $bpftrace, $perf and
 # $ply are the peers, empty where one is not installed.
 
-# figure KEY WHO VALUE: what is no number is left out
+# figure KEY WHO VALUE: leaves out what is not a number
 figure()
 {
     case $3 in
@@ -18,14 +18,14 @@ figure()
     printf '%s\t%s\t%s\t%s\n' "$round" "$1" "$2" "$3" >>"$results/raw.tsv"
 }
 
-# early_round [N]: whether this is one of the first three, or N: for what takes seconds, and differs
-# by far more than any noise
+# early_round [N]: is this one of the first three, or N: for what takes seconds, and differs by far more than
+# any noise
 early_round()
 {
     [ "$round" -le "${1:-3}" ]
 }
 
-# Programs of BPF take longer while the kernel keeps these figures: only while they are wanted.
+# BPF programs are slower while the kernel keeps these figures: only while they are needed.
 keep_figures()
 {
     echo "$1" >/proc/sys/kernel/bpf_stats_enabled
@@ -33,13 +33,13 @@ keep_figures()
 
 # ---- tracers in the background
 
-# begin COMMAND...: a tracer, which becomes $tracer. It cannot outlive a minute.
+# begin COMMAND...: a tracer, which becomes $tracer, for a minute at most.
 begin()
 {
     begin_for 60 "$@"
 }
 
-# begin_for SECONDS COMMAND...: one that cannot outlive so many
+# begin_for SECONDS COMMAND...: one for that long at most
 begin_for()
 {
     limit=$1
@@ -50,7 +50,7 @@ begin_for()
     tracer=$!
 }
 
-# as_soon_as COMMAND...: false, and no tracer is left, where it ended instead or 20 s (or $patience tries) have gone by
+# as_soon_as COMMAND...: false, with no tracer left, if it ended instead or after 20 s (or $patience tries)
 as_soon_as()
 {
     tries=${patience:-1000}
@@ -70,8 +70,8 @@ said_ready()
     grep -qE '^(Tracing|Sampling|ready)' "$out/tracer.out" "$out/tracer.err"
 }
 
-# It has a link to a program of BPF, or a program that a perf event runs: that is all that can be seen of
-# those that say nothing.
+# It has a link to a BPF program, or a program attached to a perf event: nothing else can be seen of those
+# that say nothing.
 has_link()
 {
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^link_id:'
@@ -82,7 +82,7 @@ has_program()
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^prog_id:'
 }
 
-# At once: some would take a minute to name and print what nobody reads.
+# At once: some would take a minute to symbolize and print what nobody reads.
 end_tracer()
 {
     end_tracer_by KILL
@@ -95,7 +95,7 @@ end_tracer_by()
     tracer=
 } 2>/dev/null
 
-# runs_of PID: `NS RUNS` of the one of its programs that ran most, by what the kernel keeps of each
+# runs_of PID: `NS RUNS` of its program that ran most, by the kernel's figures
 runs_of()
 {
     cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
@@ -113,7 +113,7 @@ ns_per_run()
 # A script's last probe
 ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 
-# bcc_tool NAME: its path. Debian has some as examples alone.
+# bcc_tool NAME: its path. Debian has some as examples only.
 bcc_tool()
 {
     # shellcheck disable=SC2059 # a path with one %s
@@ -167,8 +167,8 @@ begin_quiet()
 
 # ---- whole runs
 
-# cost COMMAND...: $cpu, $wall (ms), $peak (KB) and $ending (ms from a signal to the end) of it; its
-# output is in $out/cost.out. False where it failed.
+# cost COMMAND...: sets $cpu, $wall (ms), $peak (KB) and $ending (ms from a signal to the end); its output is
+# in $out/cost.out. False if it failed.
 cost()
 {
     rm -f "$out/cost"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# Names as people write them: a million mangled ones, those of libLLVM again and again, each who in a
-# whole process of its own, which reads them from a file and writes to nowhere.
+# Readable names: a million mangled ones, those of libLLVM again and again; each tool is a process of its own
+# that reads them from a file and writes to /dev/null.
 
 # Without a libLLVM this part measures nothing.
 prepare_mangled()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# Names: of 1,000 addresses, each who in a whole process of its own, from its start to its end.
+# Names of 1,000 addresses; each tool is a process of its own, from start to end.
 
 million=$out/million
 
-# A program of 100 MB with a million functions. perf names what it sampled there itself.
+# A program of 100 MB with a million functions. perf symbolizes what it sampled itself.
 prepare_names()
 {
     "$tools/symbols" make "$million" && chmod +x "$million" &&
@@ -29,7 +29,7 @@ named()
 part_names()
 {
     named stackbox "$tools/symbols" find "$million"
-    # Nobody can name the kernel's addresses who does not read this file.
+    # Naming kernel addresses takes at least reading this file.
     cost cat /proc/kallsyms
     figure names.kernel floor "$wall"
     cost "$tools/symbols" kernel 1000

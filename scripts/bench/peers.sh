@@ -4,7 +4,7 @@
 # The tools that are installed here and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
 # whose %s is the tool), $bpftrace, $perf and $ply, empty where one is not installed.
 
-# Which of the peers are here. What --install or a package of ours put into PATH is no peer.
+# Which peers are here. What --install or our package put into PATH is not a peer.
 find_peers()
 {
     bpftrace=$(command -v bpftrace)
@@ -21,8 +21,7 @@ find_peers()
     done
 }
 
-# bcc compiles against headers of the kernel: without any it is none. stackcount and profile are $bcc as
-# %s.
+# bcc compiles with kernel headers: without any it does not work. stackcount and profile are $bcc with %s.
 find_bcc()
 {
     bcc='' bcc_headers=/lib/modules/$(uname -r)/build
@@ -34,7 +33,7 @@ find_bcc()
     fi
 }
 
-# Where the headers are not this kernel's own that is told, too.
+# If the headers are not this kernel's own, that is reported, too.
 bcc_version()
 {
     dpkg-query -W -f '${Version}' bpfcc-tools 2>/dev/null || printf 'of unknown version'
@@ -47,7 +46,7 @@ bcc_foreign_headers()
     basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p' | grep -vxF -e "$(uname -r)"
 }
 
-# A line for each: `# NAME VERSION`
+# One line each: `# NAME VERSION`
 peers_versions()
 {
     [ "$bcc" ] && printf '# %s\t%s\n' bcc "$(bcc_version)"

@@ -2,8 +2,8 @@
 #
 # awk [-v front=KEYS] -f readme.awk results.tsv
 #
-# The results as src/docs/costs.md has them: what they were measured on, and a row for each figure. With
-# front, as README.md has them: the figures of these keys, without their ratios.
+# The results for src/docs/costs.md: what they were measured on, and a row for each figure. With front, those
+# for README.md: the figures with these keys, without ratios.
 
 BEGIN {
     FS = "\t"
@@ -38,7 +38,7 @@ function cell(key, who,    text)
     return text ")"
 }
 
-# Those that have no column of their own say who they are.
+# Tools without a column of their own are named.
 function others(key,    text, who_at, count, i)
 {
     count = split("perf ply addr2line c++filt llvm-cxxfilt inferno flamegraph.pl", who_at, " ")

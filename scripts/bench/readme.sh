@@ -14,10 +14,10 @@ kept=tests/bench/results.tsv
 begin='<!-- bench: made by make bench-readme -->'
 end='<!-- bench: end -->'
 . scripts/bench/with_table.sh
-# What the front page has of them
+# What the front page shows
 front='event event.kernel sample waits start.wall start.cpu names.user mangled.cpu memory size'
 
-# make_page PAGE AWK-OPTION...: as it has to be, in $scratch/page
+# make_page PAGE AWK-OPTION...: as it must be, in $scratch/page
 make_page()
 {
     page=$1
@@ -59,7 +59,7 @@ trap 'exit 1' HUP INT TERM
 if [ "$1" = --write ]; then
     results=${2:-build/bench/results.tsv}
     [ -s "$results" ] || { echo "readme.sh: no $results: make bench first" >&2; exit 1; }
-    # Those of a part of the bench are not kept.
+    # Results of a partial bench are not kept.
     awk -v front="$front" -f scripts/bench/readme.awk "$results" >"$scratch/table" || exit 1
     [ "$results" = "$kept" ] || cp "$results" "$kept" || exit 1
 fi

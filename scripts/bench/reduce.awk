@@ -2,7 +2,7 @@
 #
 # awk -f reduce.awk rows.tsv raw.tsv
 #
-# From what each round measured (round, key, who, value) to medians and ratios, a line for each key and
+# Turns the values of each round (round, key, who, value) into medians and ratios, a line for each key and
 # who, in the order of rows.tsv:
 #
 #     key who unit median ratio least greatest rounds beside what

@@ -6,7 +6,7 @@
 many=$workloads/many
 never=t:sched:sched_process_hang
 
-# took KEY WHO COMMAND...: the wall time of it, and $cpu
+# took KEY WHO COMMAND...: its wall time, and $cpu
 took()
 {
     key=$1 who=$2
@@ -52,7 +52,7 @@ drop_crowd()
     crowd=
 } 2>/dev/null
 
-# 500 processes more, whose memory is looked at before the first event.
+# 500 more processes, whose memory is looked at before the first event.
 part_crowd()
 {
     crowd=
@@ -80,7 +80,7 @@ part_attach()
         attached 100 'many_0*'
         attached 1000 'many_*'
     fi
-    # One by one each of them costs a tenth of a second to detach.
+    # One by one, each of them takes a tenth of a second to detach.
     early_round || return
     took attach.pmu.1 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_000"
     took attach.pmu.10 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_00*"
@@ -95,7 +95,7 @@ part_attach()
     done
 }
 
-# Kernel functions, where the kernel has probes on them.
+# Kernel functions, if the kernel has probes on them.
 part_kernel_functions()
 {
     [ -d /sys/bus/event_source/devices/kprobe ] || return
@@ -103,7 +103,7 @@ part_kernel_functions()
     took attach.kernel.many stackbox ./stackbox stackcount -f -K -D 0.001 --attach-by multi 'tcp_*'
 }
 
-# remember WHO COMMAND...: its peak, and its tables in the kernel after a second of two
+# remember WHO COMMAND...: its peak, and its tables in the kernel after one of two seconds
 remember()
 {
     who=$1
@@ -113,7 +113,7 @@ remember()
     echo "$! $who" >>"$out/memory"
 }
 
-# What maps take in the kernel, of all that the child of this process has open, each once.
+# The kernel memory of all maps that this process's child has open, each once.
 tables_kb()
 {
     child=$(cat "/proc/$1/task/$1/children" 2>/dev/null) && [ "$child" ] || return
@@ -125,7 +125,7 @@ tables_kb()
         END { if (sum) printf "%.0f\n", sum / 1024 }'
 }
 
-# All at the same time: memory is no matter of speed.
+# All at the same time: memory does not depend on speed.
 part_memory()
 {
     early_round || return
@@ -145,7 +145,7 @@ part_memory()
     done <"$out/memory"
 }
 
-# with_libraries FILE...: KB of them and of all that the dynamic linker gives them
+# with_libraries FILE...: KB of them and of everything that the dynamic linker loads for them
 with_libraries()
 {
     for file in "$@"; do
@@ -161,7 +161,7 @@ part_size()
 {
     early_round 1 || return
     figure size stackbox "$(with_libraries ./stackbox)"
-    # Of bcc what it is, without what Python reads and the headers.
+    # bcc itself, without what Python reads and the headers.
     library=$(ldconfig -p | sed -n 's/.*libbcc\.so\.[^ ]* .*=> //p' | head -n 1)
     [ "$bcc" ] && [ "$library" ] && figure size bcc "$(with_libraries /usr/bin/python3 "$library")"
     [ "$ply" ] && ldd "$ply" >/dev/null 2>&1 && figure size ply "$(with_libraries "$ply")"

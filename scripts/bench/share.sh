@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# What a profile that is left on takes of all CPUs: its own time, that of what it forks, and that of its programs in
-# the kernel, which is the kernel's own figure. Of perf, whose samples are taken by no program, it is its own alone:
-# what it takes in interrupts nobody counts. A minute each, with one report, as it would run for years.
+# What share of all CPUs a profile takes that is left on: its own time, that of what it forks, and that of its
+# programs in the kernel, by the kernel's own figure. For perf, which needs no program, only its own: nobody
+# counts what it takes in interrupts. A minute each, with one report, as it would run for years.
 
-# taken: ns of CPU time until now of the tracer that was begun last
+# taken: ns of CPU time so far of the tracer started last
 taken()
 {
     cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
@@ -21,7 +21,7 @@ taken()
         }'
 }
 
-# shared KEY WHO: percent of all CPUs in a minute of what was begun last
+# shared KEY WHO: percent of all CPUs, in a minute, of the tracer started last
 shared()
 {
     sleep 5

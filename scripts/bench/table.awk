@@ -2,8 +2,8 @@
 #
 # awk [-v ratios=1] -f table.awk results.tsv
 #
-# The results as a table for people: a line of words for each figure, below it one for each who. With
-# ratios=1 there are no values, which mean nothing where a machine is emulated.
+# The results as a table for people: a line of words for each figure, and below it one for each tool. With
+# ratios=1 there are no values, which are meaningless on an emulated machine.
 
 BEGIN {
     FS = "\t"

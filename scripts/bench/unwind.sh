@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# Stacks along unwind tables. What is the least here is a walk along frame pointers, which finds nothing where
-# there are none: the work has both.
+# Unwinding by tables. The least here is unwinding by frame pointers, which finds nothing where there are
+# none: the work has both.
 
-# sampled WHO TRACER...: ms of CPU that a tracer of that command took beyond what the command itself did
+# sampled WHO TRACER...: ms of CPU that a tracer of that command took beyond the command's own
 sampled()
 {
     who=$1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# A ping-pong of two processes on one CPU, each round of it two waits and two wakes: what a round takes
-# while somebody sums up waits, and while nobody does.
+# A ping-pong of two processes on one CPU, each round of which is two waits and two wakeups: how long a round
+# takes while something sums up waits, and while nothing does.
 
-# pingpong KEY WHO: with the tracer that was begun last, if any
+# pingpong KEY WHO: with the tracer started last, if any
 pingpong()
 {
     figure "$1" "$2" "$("$tools/pingpong" 50000 | sed -n 's/^us per round: //p')"

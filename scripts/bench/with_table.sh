@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2154 # variables that are of the scripts that read this one
 #
-# A page whose table is made: it stands between the lines $begin and $end.
+# A page with a generated table, between the lines $begin and $end.
 
 # with_table TABLE PAGE: the page with that table in it
 with_table()
@@ -10,7 +10,7 @@ with_table()
         echo "$2 must have each of these lines once: $begin $end" >&2
         return 1
     }
-    # ENVIRON, because -v takes a backslash for more than that
+    # ENVIRON, because -v interprets backslashes
     BEGIN_LINE=$begin END_LINE=$end awk '
         FNR == NR                     { table = table $0 "\n"; next }
         $0 == ENVIRON["BEGIN_LINE"]   { print; print ""; printf "%s", table; print ""; inside = 1 }

@@ -2,8 +2,8 @@
 #
 # awk -f style.awk -f kinds.awk -f compare.awk [-v differences=FILE] NAMES
 #
-# Of each line, parted by tabs: a mangled name, what ours makes of it, what c++filt does, and what one or
-# more llvm-cxxfilts do. What is the same as one of them is right, to the letter or in the other's
+# Each line has, separated by tabs: a mangled name, our result, c++filt's, and those of one or
+# more llvm-cxxfilts. What is the same as one of them is right, to the letter or in the other's
 # spelling (style.awk); what is not is of a kind (kinds.awk). Printed are lines of
 #
 #     count WHAT N      symbols, mangled (that nobody knows), gnu, llvm, either, spelled (as one of them, but

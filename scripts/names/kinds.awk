@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The kinds of differences between ours and what c++filt and llvm-cxxfilt say, where ours is like neither.
-# Each is a rule by which one text comes of the other; what the rule does not speak of is compared.
+# The kinds of differences from c++filt and llvm-cxxfilt, if our result equals neither.
+# Each is a rule that turns one text into the other; what it does not cover is compared.
 
 function replaced(text, what, by)
 {
@@ -19,7 +19,7 @@ function without_empty(text)
     return brackets_closed(replaced(text, ", >", ">"))
 }
 
-# What is behind the last blank that is in no angle brackets: a name without what it returns.
+# What follows the last blank outside angle brackets: a name without its return type.
 function without_type(text,    at, c, depth, begin)
 {
     for (at = 1; at <= length(text); at++) {
@@ -31,7 +31,7 @@ function without_type(text,    at, c, depth, begin)
     return substr(text, begin + 1)
 }
 
-# A text without all that is in brackets, which are parameters, and without the types that functions return.
+# A text without everything in brackets, which is parameters, and without return types.
 function without_parameters(text)
 {
     gsub(/unnamed type/, "unnamed", text)
@@ -43,7 +43,7 @@ function without_parameters(text)
     return text
 }
 
-# What differs is parameters alone, as one of the oracles has them.
+# Only parameters differ, and they are one oracle's.
 function parameters_differ(ours,    i, rest)
 {
     rest = without_parameters(ours)

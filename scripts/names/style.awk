@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# llvm-cxxfilt's way to write a name, turned into that of c++filt: what both know the two still spell
-# differently. It turns spellings, each from one to the other, and never throws away what tells two names
-# apart; blanks between closing angle brackets are taken out of both before they are compared.
+# Converts llvm-cxxfilt's spelling of a name to c++filt's: the two spell differently even what both know. It
+# converts spellings one by one, and never throws away what tells two names apart; blanks between closing angle brackets are taken out of both before they are compared.
 
-# The place of the bracket that closes the one at `from`, or 0.
+# The position of the bracket that closes the one at `from`, or 0.
 function closing(text, from,    at, depth, c)
 {
     for (at = from; at <= length(text); at++) {
@@ -17,7 +16,7 @@ function closing(text, from,    at, depth, c)
     return 0
 }
 
-# 'lambda'(int) is {lambda(int)#1}, 'lambda0' the second. The last first: others may be in its brackets.
+# 'lambda'(int) is {lambda(int)#1}, 'lambda0' the second. The last one first: its brackets may contain others.
 function lambdas_turned(text,    at, rest, number, open, end, after)
 {
     while (match(text, /.*'lambda[0-9]*'\(/)) {

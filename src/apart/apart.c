@@ -26,7 +26,7 @@
 #define SYS_close_range 436
 #endif
 
-/* An answer comes to some hundred bytes for each address: more is none of ours. */
+/* An answer has some hundred bytes per address: more than this is not ours. */
 #define MOST_ANSWER (256 << 20)
 
 static apart_watcher *watcher;
@@ -50,7 +50,7 @@ static bool is_anonymous(int directory, const char *name)
            !memcmp(target, inode, sizeof(inode) - 1);
 }
 
-/* From `first` to before `end`, by /proc, which knows which there are. */
+/* From `first` to before `end`, by /proc, which lists those that are open. */
 static void close_each(int first, int end, bool anonymous_alone)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -66,14 +66,14 @@ static void close_each(int first, int end, bool anonymous_alone)
         closedir(directory);
 }
 
-/* There is a call for it since 5.9. */
+/* Since 5.9 there is a system call for it. */
 static void close_between(int first, int end)
 {
     if (first < end && syscall(SYS_close_range, first, end - 1, 0))
         close_each(first, end, false);
 }
 
-/* Maps, rings, reports that are being written, a terminal: none of its business. -ENOMEM or 0. */
+/* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
 static int close_others(const struct apart_job *job, int socket, int answers)
 {
     int *kept = calloc(job->keep_count + 3, sizeof(*kept)), next = 0;
@@ -87,7 +87,7 @@ static int close_others(const struct apart_job *job, int socket, int answers)
     kept[count++] = socket;
     kept[count++] = answers;
 #ifdef __SANITIZE_ADDRESS__
-    kept[count++] = STDERR_FILENO; /* what it has to tell */
+    kept[count++] = STDERR_FILENO; /* for messages */
 #endif
     qsort(kept, count, sizeof(*kept), compare_numbers);
     for (size_t i = 0; i < count; i++) {
@@ -101,15 +101,15 @@ static int close_others(const struct apart_job *job, int socket, int answers)
 
 /* ---- The processes ---- */
 
-/* Ended when its parent ends. 0 or a negative errno. */
+/* Dies with its parent. 0 or a negative errno. */
 static int end_with_parent(void)
 {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
 }
 
 /*
- * Whoever began us may have ended before we said that we want to know. Not asked by getppid(2): it may be
- * what is traced, and our call would come between others'.
+ * Our maker may have ended before we asked to die with it. Not checked by getppid(2): that may be
+ * what is traced, and our call would be among the others.
  */
 static bool has_a_reader(int answers)
 {
@@ -134,7 +134,10 @@ static bool write_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
-/* The opener says when it, too, is no more than it should be, or that it stays more. Where it has ended, so do we. */
+/*
+ * The opener tells when it has given up its rights, or that it could not. If it has ended, so do
+ * we.
+ */
 static int wait_for_opener(int socket)
 {
     char stays;
@@ -160,7 +163,7 @@ static void tell_watcher(bool aside, bool begins, unsigned role)
         watcher(watcher_context, begins, aside ? role | APART_ASIDE : role);
 }
 
-/* To be ended is nothing that it could keep from happening: all signals but that one are blocked. */
+/* It cannot avoid being killed: all signals but that one are blocked. */
 static void limit_time(unsigned seconds)
 {
     const struct rlimit limit = {seconds, seconds};
@@ -177,7 +180,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket)
     limit_time(job->seconds);
     int result = close_others(job, socket, answers);
 
-    /* To become nobody takes away what end_with_parent() asks for: that comes behind it. */
+    /* Becoming nobody resets what end_with_parent() sets: so that comes afterwards. */
     if (!result && (rights_keep_none() || end_with_parent()))
         result = APART_KEEPS_RIGHTS;
     opener_is_at(socket);
@@ -191,14 +194,14 @@ static void be_apart(const struct apart_job *job, int answers, int socket)
         result = -ENOMEM;
     if (result)
         text_clear(&answer);
-    /* The result first: where it is missing the work was not done. */
+    /* The result first: without it, the work was not done. */
     bool sent = write_all(answers, &result, sizeof(result)) &&
                 write_all(answers, answer.data, answer.length);
     text_free(&answer);
     _exit(!sent);
 }
 
-/* How it has ended: by which signal, or with 0. Its pid stays its own until it is waited for. */
+/* How it ended: by which signal, or 0. Its pid stays its own until it is waited for. */
 static int wait_to_end(pid_t child)
 {
     siginfo_t ended = {0};
@@ -209,8 +212,8 @@ static int wait_to_end(pid_t child)
 }
 
 /*
- * The opener begins it, while both may still become less than they are, and ends as it ended: with the
- * number of its signal, 0 where there was none.
+ * The opener forks the reader, while both can still give up rights, and exits as it did: with its
+ * signal's number, or 0.
  */
 static void be_opener(const struct apart_job *job, int answers)
 {
@@ -229,7 +232,10 @@ static void be_opener(const struct apart_job *job, int answers)
         _exit(0);
     }
     close(ends[1]);
-    /* What is attached by one of these would stay so for as long as we are here, whoever else closes it. */
+    /*
+     * Whatever these have attached would stay attached as long as we hold them, whoever else closes
+     * them.
+     */
     close_each(STDERR_FILENO + 1, INT_MAX, true);
     const char stays = rights_keep_opening() || end_with_parent();
     if (!has_a_reader(answers))
@@ -244,7 +250,7 @@ static void be_opener(const struct apart_job *job, int answers)
     _exit(signal);
 }
 
-/* What came is the result and, behind it, the answer. */
+/* What came is the result, followed by the answer. */
 static int take_answer(struct text *answer)
 {
     int result;
@@ -257,7 +263,10 @@ static int take_answer(struct text *answer)
     return result > 0 || result < -4095 ? -EBADMSG : result;
 }
 
-/* What a terminal sends to all of a group is ours: both end when we do. A pid or a negative errno. */
+/*
+ * What a terminal sends to a whole process group is for us: both end when we do. A pid or a
+ * negative errno.
+ */
 static pid_t begin(const struct apart_job *job, const int ends[2])
 {
     sigset_t all, before;
@@ -295,7 +304,7 @@ int apart_begin(struct apart_run *run, const struct apart_job *job)
     return 0;
 }
 
-/* Both have ended, or are to end at once. How the reader did: as be_opener() says. */
+/* Both have ended, or are to end at once. Returns how the reader did, as be_opener() says. */
 static int end_run(struct apart_run *run)
 {
     struct rusage used = {0};
@@ -325,7 +334,7 @@ static bool has_more(const struct apart_run *run, uint64_t until)
     }
 }
 
-/* 0 once all of it is there, -EINPROGRESS, or another negative errno. */
+/* 0 once everything is there, -EINPROGRESS, or another negative errno. */
 static int read_answer(struct apart_run *run, uint64_t until)
 {
     char piece[65536];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What strangers wrote is read by a process apart. It holds no capability, is nobody where it can
- * be, and where the kernel has seccomp it can do little but read what is open, compute and answer: a
- * file that were to break its reader would have gained nothing. What must be opened meanwhile is
- * opened by a second process, which holds only the capabilities that opening takes, and opens plain
- * files for reading alone. Both end with the call, and with us, whatever ends us.
+ * Files written by strangers are read by a process apart. It holds no capability, is nobody where
+ * possible, and where the kernel has seccomp it can do little but read what is open, compute and
+ * answer: a file that takes over its reader gains nothing. Whatever must be opened meanwhile is
+ * opened by a second process, which holds only the capabilities for opening and opens only regular
+ * files, for reading. Both end with the call, and with us, however we end.
  */
 #ifndef STACKBOX_APART_APART_H
 #define STACKBOX_APART_APART_H
@@ -17,59 +17,62 @@
 #include "base/text.h"
 #include "insns/machine.h"
 
-/* Runs in the process apart: what is to come back goes into `answer`. 0 or a negative errno. */
+/* Runs in the process apart and appends its result to `answer`. 0 or a negative errno. */
 typedef int apart_work(void *context, struct text *answer);
 
 /*
- * Runs in the opener: another way of opening than that of apart_open(). A descriptor, with what there
- * is to tell of it in `told`, or a negative errno.
+ * Runs in the opener: another way of opening than apart_open(). A descriptor, with whatever there
+ * is to say about it in `told`, or a negative errno.
  */
 typedef int apart_opener(unsigned how, const char *root, const char *path, struct text *told);
 
 struct apart_job {
     apart_work *work;
     void *context;
-    const struct machine *machine; /* this one: by its system calls the reader is bound */
-    const int *keep; /* descriptors that it reads; others are closed to it. Below 0: none */
+    const struct machine *machine; /* ours: its system calls make the reader's filter */
+    const int *keep; /* descriptors that it reads; all others are closed in it. Below 0: none */
     size_t keep_count;
-    apart_opener *open; /* for apart_ask(); NULL: there is no other way */
-    bool aside;         /* it runs beside another one: see apart_begin() */
-    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: it may take what it takes */
+    apart_opener *open; /* for apart_ask(); NULL: none */
+    bool aside;         /* it runs beside another: see apart_begin() */
+    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: no limit */
 };
 
-/* Either process could not become what it should be: the work was not begun. No other errno is this. */
+/*
+ * One of the processes could not give up its rights: the work was not begun. No other failure
+ * returns this.
+ */
 #define APART_KEEPS_RIGHTS (-EKEYREVOKED)
 
 /*
- * Runs the work on a copy of all there is: what it changes is not seen here. `answer` becomes its
- * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG with *signal
- * what it was ended by (0: by nothing that is known), or where the answer is longer than any;
- * APART_KEEPS_RIGHTS; or the negative errno for which no process could be made.
+ * Runs the work on a copy of our memory: its changes are not seen here. `answer` becomes its
+ * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG if a signal
+ * ended it (*signal; 0: the cause is unknown) or the answer is too long; APART_KEEPS_RIGHTS; or the
+ * negative errno for which no process could be made.
  */
 int apart_run(const struct apart_job *job, struct text *answer, int *signal);
 
-/*
- * The same while we do something else. Of jobs that are `aside` and of those that are not, one of each kind
- * may run at a time.
- */
+/* The same in the background. One job that is `aside` and one that is not may run at a time. */
 struct apart_run {
-    pid_t pid;          /* 0: it does not run */
-    int answers;        /* readable once there is something to take */
+    pid_t pid;          /* 0: not running */
+    int answers;        /* readable when there is something to take */
     bool aside;
     struct text answer; /* the caller's to free */
-    uint64_t cpu_ns;    /* when it has ended: of both processes */
+    uint64_t cpu_ns;    /* of both processes, once ended */
 };
-/* Begins it. 0 or a negative errno. `answer` is kept, for its memory, and emptied. */
+/* Begins it. 0 or a negative errno. `answer` is emptied, but its memory is kept. */
 int apart_begin(struct apart_run *run, const struct apart_job *job);
-/* Waits until that time (now_ns) at most. -EINPROGRESS: it is not done; else it has ended, as apart_run() tells. */
+/*
+ * Waits until that time (now_ns) at most. -EINPROGRESS: it is still running; otherwise it has
+ * ended, with results as from apart_run().
+ */
 int apart_take(struct apart_run *run, uint64_t until, int *signal);
 /* Ends it, if it runs. */
 void apart_stop(struct apart_run *run);
 
 /*
- * Called in the opener and in the reader as the first that they do; and when they have ended, but nobody else
- * can have their pids yet: of the reader in the opener, of the opener (and the reader, where that was killed)
- * by us. NULL: nobody is.
+ * Called in the opener and in the reader before they do anything else; and when they have ended,
+ * while nobody else can have their pids yet: in the opener about the reader, in us about the opener
+ * (and about the reader, if it was killed). NULL: no watcher.
  */
 enum apart_role {
     APART_OPENER,
@@ -79,19 +82,19 @@ enum apart_role {
 typedef void apart_watcher(void *context, bool begins, unsigned role);
 void apart_watch(apart_watcher *watcher, void *context);
 
-/* Appends what befell it: "was ended by signal 11: Segmentation fault". */
+/* Appends what happened to it: "was ended by signal 11: Segmentation fault". */
 void apart_explain(int result, int signal, struct text *why);
 
 /*
- * Opens a plain file for reading, by whoever may: below `root`, which no link in `path` leads out of,
- * where that is not NULL. A descriptor, -EINVAL for what is no plain file or lies where programs have
- * none (apart_places.h), or another negative errno.
+ * Opens a regular file for reading, in whichever process may. If `root` is not NULL, the path is
+ * below it and no link in `path` leads out of it. A descriptor, -EINVAL for anything but a regular
+ * file or for a place where no programs are (apart_places.h), or another negative errno.
  */
 int apart_open(const char *root, const char *path);
 
-/* Are we the process apart? Else there is nobody to ask. */
+/* Are we the process apart? If not, there is nobody to ask. */
 bool apart_is_here(void);
-/* As the opener of the job does it, by `how` of 1 to 255; the rest as for that. */
+/* Opens with the job's opener; `how` is 1 to 255, the rest as for apart_opener. */
 int apart_ask(unsigned char how, const char *root, const char *path, struct text *told);
 
 #endif

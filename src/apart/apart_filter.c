@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 
-/* By the compiler's own numbers: not every architecture has each of them. */
+/* By the compiler's numbers: no architecture has them all. */
 static const int allowed[] = {
     SYS_read, SYS_write, SYS_pread64, SYS_close, SYS_readv, SYS_writev, SYS_sendmsg, SYS_recvmsg,
     SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_restart_syscall,
@@ -47,7 +47,7 @@ static const int allowed[] = {
 #ifdef SYS__llseek
     SYS__llseek,
 #endif
-#ifdef SYS_llseek /* the same of 32 bits that came late: riscv32 */
+#ifdef SYS_llseek /* the 32-bit one that came late: riscv32 */
     SYS_llseek,
 #endif
 #ifdef SYS_futex
@@ -75,7 +75,7 @@ static void load(struct program *program, size_t offset)
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-/* How many of those behind it are passed over, where it is so and where not. */
+/* How many instructions to skip, if it is so and if not. */
 static void jump(struct program *program, unsigned short test, uint32_t value, unsigned char so,
                  unsigned char not_so)
 {
@@ -88,7 +88,7 @@ static void end(struct program *program, uint32_t action)
     program->filter[program->length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 }
 
-/* What a program of another architecture on the same kernel would number otherwise is its end. */
+/* A program of another architecture on the same kernel, whose numbers differ, is killed. */
 static void kill_foreign(struct program *program, const struct machine *machine)
 {
     load(program, offsetof(struct seccomp_data, arch));
@@ -101,11 +101,11 @@ static void kill_foreign(struct program *program, const struct machine *machine)
     }
 }
 
-/* glibc for i386 and s390x, which is to run on kernels before 4.3, has but this way to a socket. */
+/* glibc for i386 and s390x, which supports kernels before 4.3, has no other way to a socket. */
 static void allow_messages(struct program *program)
 {
 #ifdef SYS_socketcall
-    /* The kernel takes an int: of 64 bits the low half. */
+    /* The kernel takes an int: the low half of 64 bits. */
     const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0;
 
     jump(program, BPF_JEQ, SYS_socketcall, 0, 4);

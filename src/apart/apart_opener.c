@@ -21,10 +21,10 @@
 #define SYS_openat2 437
 #endif
 
-/* In the process apart: where it asks. */
+/* In the process apart: its socket to the opener. */
 static int asks = -1;
 
-/* Where the kernel cannot keep links within the root they are followed as they are. */
+/* If the kernel cannot keep links within the root, they are followed as they are. */
 static int open_below(const char *root, const char *path, uint64_t flags)
 {
     const struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
@@ -52,7 +52,7 @@ static int open_plain(const char *root, const char *path)
 
     if (seen < 0)
         return seen;
-    /* To be opened means something to some of the kernel's own files: it is judged before. */
+    /* Opening some of the kernel's own files has effects: so this is checked first. */
     int fd = place_has_programs(seen) ? open_seen(seen, &about) : -EINVAL;
     close(seen);
     if (fd == -ENOENT) /* without /proc */
@@ -60,13 +60,13 @@ static int open_plain(const char *root, const char *path)
     return fd == -ENODEV ? -EINVAL : fd;
 }
 
-/* How, "ROOT\0PATH\0" in one message; of no root it is "". */
+/* How, and "ROOT\0PATH\0", in one message; without a root it is "". */
 struct request {
     unsigned char how;
     char names[2 * PATH_MAX];
 };
 
-/* Whatever way it was opened: what is not a place of programs is not handed over. */
+/* However it was opened: a file from a place without programs is not handed over. */
 static int open_for(const struct apart_job *job, const struct request *request, struct text *told)
 {
     const char *root = request->names, *path = root + strlen(root) + 1;
@@ -90,7 +90,7 @@ static bool is_request(const struct request *request, ssize_t size)
            (ssize_t)strlen(request->names) < length - 1;
 }
 
-/* After the descriptor comes what is told of it, with its NUL. */
+/* The descriptor is followed by the text about it, with its NUL. */
 void opener_serve(const struct apart_job *job, int socket)
 {
     struct request request;

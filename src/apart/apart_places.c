@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-/* By linux/magic.h and the sources of those that are not in it. */
+/* By linux/magic.h, and the kernel's sources for those that are not in it. */
 static const uint32_t without_programs[] = {
     0x00009fa0, /* proc */
     0x62656572, /* sysfs */
@@ -43,7 +43,7 @@ static const uint32_t without_programs[] = {
     0x00009fa1, /* openpromfs */
 };
 
-/* None of those above fails to say what it is: only who forbids that it be asked keeps it hidden. */
+/* None of those above fails to say what it is: if this fails, somebody forbids the call. */
 static bool is_one(int result, const struct statfs *place)
 {
     if (result)

@@ -18,7 +18,7 @@
 
 /* ---- Capabilities ---- */
 
-/* Of those that are held, these stay. By system calls alone: they are this thread's. */
+/* Only these of our capabilities stay. By system calls only: they are per thread. */
 static int keep_capabilities(uint64_t wanted)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -53,7 +53,7 @@ static int keep_listed(const int *capabilities, size_t count)
 
 int rights_keep_opening(void)
 {
-    /* CAP_KILL: what this process began, and is nobody's, is to end with it. */
+    /* CAP_KILL: what this process starts, and is nobody's, must end with it. */
     static const int kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL};
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -62,27 +62,27 @@ int rights_keep_opening(void)
 }
 
 /*
- * What goes: modules, networks, devices, clocks, roots, the kernel's log and addresses, which were
- * opened before. CAP_SYS_ADMIN is much, and stays: uprobes and CPUs that come need it on many
- * kernels, and so do mappings of deleted files and bpf(2) before 5.8.
+ * This drops modules, networks, devices, clocks, roots, the kernel's log and addresses, which were
+ * opened before. CAP_SYS_ADMIN is a lot, and stays: on many kernels uprobes and new CPUs need it,
+ * as do mappings of deleted files, and bpf(2) before 5.8.
  */
 int rights_keep_tracing(void)
 {
     static const int kept[] = {
-        CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,            /* maps; events on CPUs that come */
+        CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN,            /* maps; events on new CPUs */
         CAP_IPC_LOCK, CAP_SYS_RESOURCE,                 /* their rings; limits */
-        CAP_SYS_NICE,                                   /* to be first in line while maps are read */
+        CAP_SYS_NICE,                                   /* to run first while maps are read */
         CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,            /* /proc and files of others */
         CAP_CHECKPOINT_RESTORE,                         /* their mappings, without CAP_SYS_ADMIN */
-        CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER, CAP_FSETID, /* reports in place of others' files */
-        CAP_KILL,                                       /* a signal to a command that has other rights */
-        CAP_SETUID, CAP_SETGID,                         /* for who reads to become nobody */
+        CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER, CAP_FSETID, /* reports in others' files' place */
+        CAP_KILL,                                       /* to signal a command with other rights */
+        CAP_SETUID, CAP_SETGID,                         /* so that the reader can become nobody */
     };
 
     return keep_listed(kept, COUNT_OF(kept));
 }
 
-/* Root without capabilities still owns what is root's. In a container there may be no nobody. */
+/* Root without capabilities still owns root's files. In a container there may be no nobody. */
 int rights_keep_none(void)
 {
     const struct rlimit no_core = {0, 0};
@@ -90,10 +90,10 @@ int rights_keep_none(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -errno;
     setrlimit(RLIMIT_CORE, &no_core);
-    /* By system calls: libc's own would do it for all threads, of which there is one. */
+    /* By system calls: libc's functions would do it for all threads, of which there is one. */
     if (!syscall(SYS_setgroups, 0, NULL) && !syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY))
         (void)!syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
-    /* Others who are nobody are not to write to it. */
+    /* Other processes of nobody must not write to it. */
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
         return -errno;
     return keep_capabilities(0);
@@ -107,7 +107,7 @@ int rights_filter_calls(const struct machine *machine)
     struct sock_filter filter[APART_FILTER_ROOM];
     const struct sock_fprog program = {apart_filter_make(machine, filter), filter};
 
-    /* EINVAL: a kernel without filters; ENOSYS: what stands in for a kernel. */
+    /* EINVAL: a kernel without filters; ENOSYS: something that emulates a kernel. */
     if (program.len && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) &&
         errno != EINVAL && errno != ENOSYS)
         return -errno;

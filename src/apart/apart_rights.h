@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rights are given up: by the processes of apart.c, and by us once tracing runs. */
+/* Giving up privileges: in the processes of apart.c, and in ours once tracing runs. */
 #ifndef STACKBOX_APART_APART_RIGHTS_H
 #define STACKBOX_APART_APART_RIGHTS_H
 
 #include "insns/machine.h"
 
-/* Keeps no capabilities but those that opening files of other processes takes. 0 or a negative errno. */
+/* Keeps only the capabilities that opening other processes' files takes. 0 or a negative errno. */
 int rights_keep_opening(void);
 
-/* Sheds what nothing needs once tracing runs: see there. 0 or a negative errno. */
+/* Drops what nothing needs once tracing runs: see there. 0 or a negative errno. */
 int rights_keep_tracing(void);
 
-/* Keeps none; becomes nobody where that is possible. 0 or a negative errno. */
+/* Keeps no capability; becomes nobody where possible. 0 or a negative errno. */
 int rights_keep_none(void);
 
 /*
- * From now on system calls but those that reading, computing and answering take fail with EPERM.
- * Where the kernel or this machine has no such filter all is as before. 0 or a negative errno.
+ * From now on all system calls but those for reading, computing and answering fail with EPERM. Does
+ * nothing if the kernel or this machine has no such filter. 0 or a negative errno.
  */
 int rights_filter_calls(const struct machine *machine);
 

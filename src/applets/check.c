@@ -105,7 +105,7 @@ static int check_usage(const struct arguments *arguments, bool *as_json, struct 
     return -EINVAL;
 }
 
-/* Those that were named, or all but this one. The number of them, or -ENOMEM. */
+/* The named ones, or all but this one. Returns their number, or -ENOMEM. */
 static int list_applets(const struct arguments *arguments, struct judged **judged)
 {
     size_t count = 0, room = arguments->count;
@@ -123,7 +123,7 @@ static int list_applets(const struct arguments *arguments, struct judged **judge
     return (int)count;
 }
 
-/* Whether all can run, or a negative errno. */
+/* Can all of them run? Or a negative errno. */
 static int judge(const struct checks *checks, const struct arguments *arguments, bool as_json)
 {
     struct judged *judged;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* flamegraph: anybody's folded stacks become a picture, text, or folded stacks in order. */
+/* flamegraph: turns anybody's folded stacks into a picture, text, or sorted folded stacks. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static struct settings {
 #define AT(member) offsetof(struct settings, member)
 #define WISH(member) offsetof(struct settings, wishes.member)
 
-/* What would make another picture than the one that was asked for. */
+/* Options that would make another picture than the one asked for. */
 static int refuse(const struct option *option, const char *text, void *destination,
                   struct text *error)
 {
@@ -40,7 +40,7 @@ static int refuse(const struct option *option, const char *text, void *destinati
     return -EINVAL;
 }
 
-/* Without OLD, which is the first FILE then. */
+/* Without OLD, which is then the first FILE. */
 static int take_diff(const struct option *option, const char *text, void *destination,
                      struct text *error)
 {
@@ -90,7 +90,7 @@ static const struct option own_options[] = {
      "leaf first: merge stacks from their leaves"},
     {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not displayed"},
     OPTION_HEADING("Other"),
-    /* Of looks alone, or what is so anyhow: a name has one colour in all files. */
+    /* Only about looks, or always so: a name has the same colour in all files. */
     {0, "cp", NULL, option_ignore, 0, 0, 0, NULL},
     {0, "hash", NULL, option_ignore, 0, 0, 0, NULL},
     {0, "random", NULL, option_ignore, 0, 0, 0, NULL},
@@ -111,12 +111,12 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, common_options, NULL};
 
 static const struct manual_row input[] = {
-    {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a blank and a "
+    {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a space and a "
      "count, which may have a fraction, as written by -f of the other applets, bcc's -f, "
      "stackcollapse-perf.pl and async-profiler. FILE may also be a recording (-o FILE.sbx of the "
      "other applets): see report(1). Several files are added up. Without FILE, or if FILE is -, "
      "reads stdin."},
-    {NULL, "Lines that begin with # and a blank are comments. Lines without a valid count are "
+    {NULL, "Lines that begin with # and a space are comments. Lines without a valid count are "
      "left out; stderr says how many, and where the first is. If lines end in two counts, as "
      "difffolded.pl writes them, the first is before, the second now."},
     {0},
@@ -164,14 +164,14 @@ static const struct manual_row notes[] = {
      "delimiters."},
     {NULL, "Counts with a fraction are summed up exactly and shown as whole numbers."},
     {NULL, "Control characters, escapes and invalid UTF-8 are written as \\xNN. In folded output, "
-     "if the last frame ends in a blank and a number, _ replaces the blank, so that it is not "
+     "if the last frame ends in a space and a number, _ replaces the space, so that it is not "
      "read as another count."},
     {0},
 };
 
 /* ---- What is asked for ---- */
 
-/* Digits, and perhaps a point and more digits. *end is behind them. */
+/* Digits, perhaps with a decimal point. *end is past them. */
 static bool parse_decimal(const char *text, double *value, const char **end)
 {
     const char *at = text;
@@ -258,7 +258,7 @@ static bool is_drawn(enum report_format format)
            format == REPORT_FLAT;
 }
 
-/* A picture, where nothing else is said, and no verdict is asked for. */
+/* A picture, unless something else or a verdict is asked for. */
 static int choose_files(struct report_files *files, struct text *error)
 {
     struct report_files_wishes wishes = {.paths = &settings.outputs, .format = settings.format};
@@ -324,7 +324,7 @@ static int run(const struct arguments *arguments)
     struct text error = {0};
     int result = check_usage(&drawing, &inputs, &error);
 
-    /* Who has stopped reading is no error: writing tells. */
+    /* A reader that left is not an error: writing reports it. */
     (void)signal(SIGPIPE, SIG_IGN);
     int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, &inputs);
     drawing_close(&drawing);

@@ -26,7 +26,7 @@ static struct offwake_options settings;
 
 /* ---- Options ---- */
 
-/* As ps(1) shows them, and /proc/TID/stat. */
+/* As in ps(1) and /proc/TID/stat. */
 static const struct {
     char letter;
     uint32_t bit;
@@ -45,7 +45,7 @@ static int add_letter(char letter, struct states *states)
     return -EINVAL;
 }
 
-/* "D", "D,S", "DS", or a mask as bcc has it: 2, 0 being those that can run. */
+/* "D", "D,S", "DS", or a mask as in bcc: 2, with 0 for runnable threads. */
 static int option_states(const struct option *option, const char *text, void *destination,
                          struct text *error)
 {
@@ -65,7 +65,7 @@ static int option_states(const struct option *option, const char *text, void *de
         known = *at == ',' || !add_letter(*at, states);
     if (known && (states->mask || states->runnable))
         return 0;
-    text_format(error, "\"%s\" is no state: it takes letters of R, S, D, T, t, P and I, such as "
+    text_format(error, "\"%s\" is not a state: it takes letters of R, S, D, T, t, P and I, such as "
                 "D,S, or their mask (S 1, D 2, T 4, t 8, P 0x40, I 0x80; R 0)", text);
     return -EINVAL;
 }
@@ -100,7 +100,7 @@ static const struct option *const options[] = {own_options, trace_options, commo
 static const struct option *const offwaketime_options[] = {
     own_options, both_options, trace_options, common_options, NULL};
 
-/* What a refusal ends with. */
+/* The end of an error message. */
 static const char *const see_help[] = {
     [VIEW_OFFCPU] = " (see offcputime -h)",
     [VIEW_WAKEUP] = " (see wakeuptime -h)",
@@ -109,7 +109,7 @@ static const char *const see_help[] = {
 
 /* ---- The command line ---- */
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, enum offwake_view view,
                        struct text *error)
 {
@@ -120,9 +120,9 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
         return -EINVAL;
     }
     if (settings.user_threads && settings.kernel_threads)
-        text_add(error, "-u and -k exclude each other: without either all threads are traced");
+        text_add(error, "-u and -k cannot be combined: without either, all threads are traced");
     else if (settings.kernel_threads && settings.trace.user_only)
-        text_add(error, "-k and -U exclude each other: threads of the kernel have no user stacks");
+        text_add(error, "-k and -U cannot be combined: kernel threads have no user stacks");
     else if (settings.least > settings.most)
         text_format(error, "-m %llu is more than -M %llu: no wait is both",
                     (unsigned long long)settings.least, (unsigned long long)settings.most);

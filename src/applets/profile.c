@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* profile: samples what each CPU does, and counts the stacks. */
+/* profile: samples what each CPU is doing, and counts the stacks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "session/heading.h"
 
 #define SEE_HELP " (see profile -h)"
-#define DEFAULT_FREQUENCY 49 /* in step with nothing that runs at round numbers */
+#define DEFAULT_FREQUENCY 49 /* not in step with anything that runs at round numbers */
 #define MOST_COUNT (1ULL << 62)
 #define NS_PER_SECOND 1000000000
 
@@ -92,7 +92,7 @@ static const struct manual_row notes[] = {
 
 struct profiling {
     struct bpf_counts counts;
-    struct ring_counts rings; /* instead, where there is no bpf(2) */
+    struct ring_counts rings; /* used instead if there is no bpf(2) */
     struct counting counting;
     struct sampled sampled;
 };
@@ -120,7 +120,7 @@ static void build_program(const struct session *session, const struct store *sto
         .unwind = unwinding_wishes(&session->unwinding),
     };
 
-    wishes.filter.cpu = -1; /* there are no events of others */
+    wishes.filter.cpu = -1; /* others' events do not arrive */
     emit_count(program, &wishes);
 }
 
@@ -128,11 +128,11 @@ static void build_program(const struct session *session, const struct store *sto
 
 static int refuse_event(void);
 
-/* The heading has what there is. */
+/* The heading says what there is. */
 static int take_user_part(bool alone)
 {
     if (alone && settings.trace.kernel_only)
-        say("-K: stacks of the kernel are for root and CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
+        say("-K: kernel stacks need root or CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
             "as root, or without -K");
     else
         settings.trace.user_only |= alone;
@@ -250,7 +250,7 @@ static void add_stops(struct profiling *profiling, struct missing *missing)
     sampled_add_stops(&profiling->sampled, &stops, missing);
 }
 
-/* What the kernel kept from the program. */
+/* Samples that the kernel did not pass to the program. */
 static void add_losses(void *context, struct missing *missing)
 {
     struct profiling *profiling = context;
@@ -261,7 +261,7 @@ static void add_losses(void *context, struct missing *missing)
     add_stops(profiling, missing);
 }
 
-/* What the kernel knows about the program that has run. */
+/* What the kernel knows about the program that ran. */
 static void say_account(const struct profiling *profiling)
 {
     struct bpf_program_info info = {.id = 0};
@@ -296,7 +296,7 @@ static int profile(struct profiling *profiling)
 
 /* ---- The command line ---- */
 
-/* Is a sample asked for more often than the kernel takes them? */
+/* Are more samples asked for than the kernel allows? */
 static void check_rate(const struct sampling_event *event, struct text *error)
 {
     uint64_t limit = sampling_rate_limit();
@@ -319,7 +319,7 @@ static void refuse_unknown_event(struct text *error)
         text_format(error, "%s %s", event == sampling_events ? "" : ",", event->name);
 }
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, const struct sampling_event **event,
                        struct text *error)
 {
@@ -344,8 +344,8 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
 }
 
 /*
- * A sample stands for as much as there is between two; what that is of a frequency that the kernel
- * seeks is not known.
+ * A sample stands for the time or events between two samples; unknown if the kernel adjusts the
+ * period to a frequency.
  */
 static struct report_measure measure_of(const struct sampling_wishes *wishes)
 {
@@ -365,7 +365,10 @@ static struct report_measure measure_of(const struct sampling_wishes *wishes)
 
 static struct collector *make_counts(struct profiling *profiling)
 {
-    /* Samples come rarely and meet ever new stacks: ids would seldom be settled when they come again. */
+    /*
+     * Samples are rare and find ever new stacks: ids would seldom be settled when a stack comes
+     * again.
+     */
     const struct store_wishes wishes = {
         .stacks = settings.trace.storage,
         .depth = settings.trace.depth,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* report: what was recorded on one machine is named on another. */
+/* report: symbolizes on one machine what was recorded on another. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -214,7 +214,7 @@ static int report(const struct arguments *arguments, struct report_files *files)
     return status;
 }
 
-/* As flamegraph compares, whose words are what is now. */
+/* As flamegraph compares; its words are the new files. */
 static int compare(const struct arguments *arguments, const struct report_files *files)
 {
     const struct drawing_wishes wishes = {
@@ -298,7 +298,7 @@ static int run(const struct arguments *arguments)
     struct text error = {0};
     int result = check_usage(arguments, &files, &error), status;
 
-    /* Who has stopped reading is no error: writing tells. */
+    /* A reader that left is not an error: writing reports it. */
     (void)signal(SIGPIPE, SIG_IGN);
     if (result)
         status = applet_refuse(result, &error, false);

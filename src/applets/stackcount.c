@@ -38,7 +38,7 @@ static struct stackcount_options settings;
 
 static const struct option own_options[] = {
     OPTION_HEADING("Counting"),
-    OPTION_LETTER('c', "cpu"), /* as bcc has it */
+    OPTION_LETTER('c', "cpu"), /* as in bcc */
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      OFTEN "patterns are extended regular expressions that match anywhere in a name"},
     {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
@@ -78,8 +78,7 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
-     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs, which is "
-     "mounted for this process alone if it is not mounted yet."},
+     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs."},
     {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
      "probes. --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
@@ -95,8 +94,8 @@ static const struct manual_row notes[] = {
 
 struct tracing {
     struct bpf_counts counts;
-    struct ring_counts rings; /* instead, where there is no bpf(2), */
-    struct walk_counts walk;  /* or where the kernel keeps no stacks */
+    struct ring_counts rings; /* used instead if there is no bpf(2), */
+    struct walk_counts walk;  /* or if the kernel keeps no stacks */
     struct find find;
     enum attach_way way;
     struct attachment attachment;
@@ -106,7 +105,7 @@ struct tracing {
 
 /* ---- The program ---- */
 
-/* Is it told whose the stacks are? With -K, as bcc has it, where that is asked for. */
+/* Are processes told apart? With -K, as in bcc, only if asked for. */
 static bool per_process(void)
 {
     return !settings.trace.kernel_only || settings.trace.by;
@@ -145,7 +144,7 @@ static void build_program(const struct session *session, const struct tracing *t
 
 /* ---- Attaching ---- */
 
-/* Without programs it is by rings. */
+/* Without programs, by rings. */
 static int attach(struct tracing *tracing, const struct linked *linked)
 {
     struct attach_request request = {
@@ -167,7 +166,7 @@ static int attach(struct tracing *tracing, const struct linked *linked)
 
 /* ---- The run ---- */
 
-/* What each program cost, where the kernel keeps that. */
+/* What each program cost, if the kernel keeps that. */
 static void debug_costs(const struct attachment *attachment)
 {
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++) {
@@ -180,7 +179,7 @@ static void debug_costs(const struct attachment *attachment)
     }
 }
 
-/* What the kernel knows about the programs that have run. */
+/* What the kernel knows about the programs that ran. */
 static void say_account(const struct counting *counting, const struct tracing *tracing)
 {
     uint64_t missed = attach_missed(&tracing->attachment);
@@ -197,7 +196,7 @@ static void add_losses(void *context, struct missing *missing)
     missing_add_recursion(missing, "events", attach_missed(&tracing->attachment));
 }
 
-/* What is attached counts and reports until the end. */
+/* Counts and reports until the end; everything is attached. */
 static int count(struct counting *counting, struct tracing *tracing)
 {
     struct text heading = {0};
@@ -276,6 +275,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
+        .uninherited = attaching_points_here(&tracing->find, tracing->way),
         .per_process = per_process(),
         .per_thread = settings.trace.by == WHO_THREAD,
         .depth = settings.trace.depth,
@@ -309,7 +309,7 @@ static struct collector *choose_collector(struct tracing *tracing, struct sessio
 
 /* ---- The command line ---- */
 
-/* Fields that have bytes are called so: bytes_req, nr_bytes, size, len. */
+/* Fields that hold bytes have such names: bytes_req, nr_bytes, size, len. */
 static const char *unit_of(const char *name)
 {
     static const char *const words[] = {"bytes", "size", "len"};
@@ -331,7 +331,7 @@ static struct report_measure measure_of(const struct asked_values *asked)
     return measure;
 }
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {

@@ -100,9 +100,9 @@ static const struct manual_row output[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
-    {NULL, "Events that find the buffer full are lost, and their number is printed at the end: "
-     "printed + lost = all events. For events that are faster than a terminal or disk, use "
-     "stackcount(1), which counts them in the kernel."},
+    {NULL, "Events are dropped if the buffer is full; a line at the end tells how many: printed + lost "
+     "= all events. For events that are faster than a terminal or disk, use stackcount(1), which "
+     "counts them in the kernel."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed. stackcount(1) "
      "says more on what can be traced and where names come from."},
     {0},
@@ -110,7 +110,7 @@ static const struct manual_row notes[] = {
 
 struct tracing {
     struct bpf_events events;
-    struct ring_snoops rings; /* instead, where there is no bpf(2) */
+    struct ring_snoops rings; /* used instead if there is no bpf(2) */
     struct find find;
     enum attach_way way;
     enum recorder_kind buffer;
@@ -153,7 +153,7 @@ static void build_program(const struct session *session, const struct tracing *t
 
 /* ---- The run ---- */
 
-/* What is attached is printed until the end. */
+/* Prints until the end; everything is attached. */
 static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t depth)
 {
     struct text heading = {0};
@@ -243,6 +243,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
+        .uninherited = attaching_points_here(&tracing->find, tracing->way),
         .per_process = true,
         .per_thread = true,
         .bytes = settings.buffer_size * 1024,
@@ -255,7 +256,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
 
 /* ---- The command line ---- */
 
-/* What other applets print at an interval or at the end there is none of here. */
+/* Reports at intervals or at the end do not exist here. */
 static void refuse_reports(struct text *error)
 {
     const struct trace_options *trace = &settings.trace;
@@ -313,7 +314,7 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
     return -EINVAL;
 }
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
@@ -360,7 +361,7 @@ static int open_and_trace(struct tracing *tracing)
     collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
     if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
-        say("--buffer ring: it is of programs in the kernel, and without them events wait in perf's");
+        say("--buffer ring: needs BPF programs; without them, events wait in perf's ring buffers");
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* walltime: where all the time of threads goes, running, waiting for a CPU, and blocked. */
+/* walltime: where all of threads' time goes: running, waiting for a CPU, and blocked. */
 #include <errno.h>
 
 #include "applets/applets.h"
@@ -52,15 +52,15 @@ static const struct manual_row output[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "Times are exact; samples only divide up the running time between stacks."},
-    {NULL, "A thread that is stopped is blocked. What it waits for when the run begins has the stack of "
-     "/proc/TID/stack, the kernel's alone."},
+    {NULL, "Times are exact; samples only divide up the running time among stacks."},
+    {NULL, "A stopped thread is blocked. A wait that began before the run has the stack from "
+     "/proc/TID/stack: kernel frames only."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
      "above 2, as on some systems."},
     {0},
 };
 
-/* All that can be wrong before the kernel is asked. 0, or -EINVAL with one line in `error`. */
+/* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, struct text *error)
 {
     const struct trace_options *trace = &settings.trace;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,13 +10,11 @@
 #include "attach/attach_work.h"
 #include "attach/detach.h"
 #include "base/util.h"
-#include "insns/layout.h"
 #include "kernel/bpf.h"
-#include "kernel/bpf_abi.h"
 #include "kernel/misses.h"
 #include "kernel/perf.h"
 
-/* One by one takes some 10 to 100 ms for each function: more than this many want --force. */
+/* One by one takes some 10 to 100 ms per function: more than this need --force. */
 #define MOST_SINGLE_PROBES 400
 #define SAMPLED_PROBES 8
 #define SPARE_DESCRIPTORS 64
@@ -34,106 +31,7 @@ const char *attach_way_name(enum attach_way way, bool user)
     return names[way][user];
 }
 
-enum attach_program attach_program_of(const struct place *place)
-{
-    static const enum attach_program by_start[] = {
-        [START_NONE] = ATTACH_USER,
-        [START_PUSH] = ATTACH_PUSH_START,
-        [START_MARK] = ATTACH_MARK_START,
-        [START_OTHER] = ATTACH_OTHER_START,
-    };
-
-    if (place->kind != PLACE_USER)
-        return place->kind == PLACE_TRACEPOINT ? ATTACH_TRACEPOINT
-               : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
-    return place->at_return ? ATTACH_USER : by_start[place->start];
-}
-
-const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
-    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
-    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
-    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
-    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
-    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
-                            KEY_USER_PROBE | KEY_NO_CALLER},
-};
-
-/* ---- What the ways share ---- */
-
-static uint32_t link_type(enum attach_program which)
-{
-    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
-}
-
-struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
-                                   enum program_kind kind)
-{
-    return (struct bpf_load){
-        .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
-        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
-        .name = work->request->program_name,
-        .insns = work->request->programs[which].insns,
-        .count = work->request->programs[which].count,
-        .functions = work->request->programs[which].functions,
-        .function_count = work->request->programs[which].function_count,
-    };
-}
-
-/* The verifier's words are of the last load: of one way that was refused nothing is left by the next. */
-static int load_logged(struct work *work, const struct bpf_load *load)
-{
-    text_free(&work->attachment->log);
-    return bpf_load_program(load, &work->attachment->log);
-}
-
-/*
- * Loads a program in which the number of the place is `number`, or is asked for at each hit: by a
- * program that a link has, whose `number` says nothing.
- */
-static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
-                         enum program_kind kind, size_t number)
-{
-    size_t at = work->request->number_at[which];
-    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
-
-    if (!insns)
-        return -ENOMEM;
-    memcpy(insns, load.insns, load.count * sizeof(*insns));
-    insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
-                                      : INSN_CODE(MOV_IMM(R0, (int32_t)number));
-    load.insns = insns;
-    int program = load_logged(work, &load);
-    free(insns);
-    return program;
-}
-
-int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
-{
-    const struct bpf_load load = attach_how_to_load(work, which, kind);
-    int *program = &work->attachment->programs[which][kind];
-
-    if (*program < 0)
-        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
-                                           : load_logged(work, &load);
-    return *program;
-}
-
-static int load_own(struct work *work, const struct place *place, enum program_kind kind)
-{
-    enum attach_program which = attach_program_of(place);
-    struct attachment *attachment = work->attachment;
-
-    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
-                      sizeof(int)))
-        return -ENOMEM;
-    int program = load_numbered(work, attach_how_to_load(work, which, kind), which, kind,
-                                (size_t)(place - work->all));
-    if (program >= 0)
-        attachment->own_programs[attachment->own_count++] = program;
-    return program;
-}
+/* ---- Shared by all ways ---- */
 
 int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,
                    uint64_t **cookies)
@@ -161,11 +59,11 @@ bool attach_concerns_one_place(int error)
     switch (error) {
     case -ESRCH:         /* no such function, or ftrace does not know it */
     case -ENOENT:        /* likewise */
-    case -EINVAL:        /* blacklisted, or an address of no function */
+    case -EINVAL:        /* blacklisted, or not a function's address */
     case -EADDRNOTAVAIL: /* several functions have the name */
     case -EILSEQ:        /* between two instructions */
     case -EOPNOTSUPP:
-    case -KERNEL_ENOTSUPP: /* an instruction that cannot be stepped over */
+    case -KERNEL_ENOTSUPP: /* an instruction that cannot be single-stepped */
     case -EBUSY:
     case -ERANGE:
         return true;
@@ -176,7 +74,7 @@ bool attach_concerns_one_place(int error)
 static int give_program(struct work *work, int event, const struct place *place,
                         enum program_kind kind, bool by_link)
 {
-    int program = work->request->numbered ? load_own(work, place, kind)
+    int program = work->request->numbered ? attach_load_own(work, place, kind)
                                           : attach_load(work, attach_program_of(place), kind);
     int link = program >= 0 && by_link ? bpf_link_perf_event(program, event) : -1;
 
@@ -229,8 +127,8 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 }
 
 /*
- * How long the first probes take to attach and, which can be a hundred times as long, to detach tells
- * how long all will.
+ * The time that the first probes take to attach and, up to a hundred times as long, to detach tells
+ * how long all will take.
  */
 static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
 {
@@ -271,7 +169,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
         int result = open(work, context, place);
         if (result && !attach_concerns_one_place(result))
             return result;
-        place->error = result; /* an error that a link had is no more */
+        place->error = result; /* a link's error no longer matters */
         work->attachment->attached += !result;
         if (asks && work->attachment->attached == before + SAMPLED_PROBES)
             return refuse_too_many(work, kept_before, start);
@@ -292,7 +190,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
     for (uint32_t i = 0; i < count && !result; i++)
         attachment->attached += !group[i]->error;
-    /* Where none could be defined, every place has its error: that is all there is to say. */
+    /* If none could be defined, every place has its error: there is nothing more to say. */
     return group[0]->error && attach_concerns_one_place(result) ? 0 : result;
 }
 
@@ -312,7 +210,10 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 
 /* ---- Tracepoints, and all together ---- */
 
-/* Who may open others may not open this: some, such as of irq_work, are nobody's to sample. */
+/*
+ * Someone who may open others may not open this one: some, such as irq_work's, cannot be sampled by
+ * anybody.
+ */
 static bool is_nobodys(const struct work *work, const struct place *place, int error)
 {
     return error == -EPERM && place->kind == PLACE_TRACEPOINT && work->attachment->attached;
@@ -409,7 +310,10 @@ uint64_t attach_missed(const struct attachment *attachment)
     for (size_t i = 0; i < attachment->own_count; i++)
         missed += misses_of_program(attachment->own_programs[i]);
     missed += misses_of_links(attachment->fds, attachment->count);
-    /* What counts misses of text probes counts perf's own, too, where no program runs, and they are none. */
+    /*
+     * The counter of text probes' misses includes perf's own, where no program runs; those are not
+     * misses.
+     */
     if (attachment->tracefs >= 0 && !attachment->instead)
         missed += attach_text_missed(attachment->tracefs, &attachment->maker);
     return missed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* How many places at once are what anybody wants, and what is left out of very many. */
+/* How many places at once make sense, and what is left out of very many. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "find/kernel_functions.h"
 
 /*
- * What a program, the probe before it and its stack walks run through themselves. Each call of these
- * from there is a hit that the kernel takes and drops: tens of them for every hit that counts. With all
- * of them probed a tick of the timer can come to take longer than until the next, and nothing else
- * runs any more. Words anywhere in a name; with a ^ at its begin.
+ * What a program, the probe before it and its stack walks call themselves. Each such call is a hit
+ * that the kernel takes and drops: tens of them for every hit that counts. With all of them probed,
+ * a timer tick can come to take longer than the time to the next, and nothing else runs. Words
+ * anywhere in a name; with a ^ at its beginning.
  */
 static const char own_path[] =
     "bpf\0" "htab\0" "array_map\0" "stack_map\0" "_map_\0" "lookup_nulls\0" "pcpu_free\0" "jhash\0"
@@ -44,7 +44,7 @@ static bool is_by_name(const struct place *place)
     return place->named || place->offset;
 }
 
-/* What ftrace does not list is not told by trying, where there are so many. */
+/* With this many, ftrace's list is used instead of trying. */
 static void sift(struct work *work)
 {
     if (work->request->tracefs < 0)

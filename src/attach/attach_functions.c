@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions of the kernel: by links, by events, by text. */
+/* Kernel functions: by links, by events, by text. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -43,8 +43,8 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
 }
 
 /*
- * One link to all. One function that cannot be traced fails it: then the list is cleaned by what
- * ftrace says, which takes a while to read, and what still fails is found by halves.
+ * One link to all. One function that cannot be traced makes it fail: then the list is filtered by
+ * ftrace's, which takes a while to read, and what still fails is found by halving.
  */
 static int link_part(struct work *work, int program, struct place **part, uint32_t count)
 {
@@ -61,7 +61,7 @@ static int link_part(struct work *work, int program, struct place **part, uint32
     return attach_by_halves(work, link_all, program, part, left);
 }
 
-/* What can have one program, and one link or event, together. */
+/* Places that can share a program, and a link or event. */
 static const struct group {
     enum attach_program which;
     bool at_return;
@@ -90,8 +90,8 @@ static int link_group(struct work *work, const struct group *group, struct place
 }
 
 /*
- * Links all entries, then all returns. What a link cannot take, but an event may, is left in the
- * list: an offset, and a function that was named but is none of ftrace's.
+ * Links all entries, then all returns. What links cannot do, but events may, stays in the list:
+ * offsets, and named functions that ftrace does not list.
  */
 static int attach_by_links(struct work *work)
 {
@@ -100,7 +100,7 @@ static int attach_by_links(struct work *work)
     int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_MULTI);
     int result = part ? 0 : -ENOMEM;
 
-    /* Without the right to load it there is none to load it for another way, either. */
+    /* Without the right to load it, no other way can load it, either. */
     if (!result && (program == -EPERM || program == -EACCES))
         result = program;
     if (!result && (program < 0 || !bpf_has_kprobe_multi(program)))
@@ -143,7 +143,7 @@ static int attach_by_events(struct work *work)
 
     if (result)
         return -EOPNOTSUPP;
-    /* Known before the first probe: a program that does not load is not one place's fault. */
+    /* Checked before the first probe: if a program does not load, that is not a place's fault. */
     int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
     if (program < 0)
         return program;
@@ -175,7 +175,7 @@ static int attach_by_text(struct work *work)
     return result;
 }
 
-/* The best way first; what a way cannot take is left to the next. */
+/* The best way first; what it cannot attach is left to the next. */
 int attach_functions(struct work *work)
 {
     enum attach_way way = work->request->way;

@@ -27,7 +27,7 @@ static int open_events(int tracefs, const char *file)
     return fd < 0 ? -errno : fd;
 }
 
-/* The kernel takes a definition a write; what it thinks of it is the result of the write. */
+/* The kernel takes one definition per write; the write returns its result. */
 static int write_line(int events, const struct text *line)
 {
     if (line->failed)
@@ -57,7 +57,7 @@ static bool is_of(void *context, const char *group)
 #define BUSY_TRIES 200
 #define BUSY_NS 10000000
 
-/* Collected first and removed after: the directory that is read must not change meanwhile. */
+/* Collected first and removed afterwards: the directory must not change while it is read. */
 static int collect_name(void *context, const char *group, const char *name)
 {
     struct names *names = context;
@@ -93,7 +93,10 @@ static int remove_from(int events, struct names *names)
     return result;
 }
 
-/* Each is in one of the two files. How many were listed, or a negative errno: some are left. */
+/*
+ * Each is in one of the two files. Returns how many were listed, or a negative errno: some are
+ * left.
+ */
 static int remove_listed(int tracefs, const char *maker)
 {
     struct names names = {.maker = maker};
@@ -117,8 +120,8 @@ static int remove_listed(int tracefs, const char *maker)
 }
 
 /*
- * While others' events are made and removed a list of them may lack some that are there all the time: none
- * is left when two lists have none.
+ * While others create and remove events, a list of them may miss some that are there all the time:
+ * none is left if two lists have none.
  */
 static int remove_of(int tracefs, const char *maker)
 {
@@ -139,7 +142,10 @@ void attach_text_sweep(int tracefs)
     makers_each_dead(remove_dead, &tracefs);
 }
 
-/* Events that a command's tasks had inherited are in use for a moment after the last of them has ended. */
+/*
+ * Events that a command's tasks inherited stay in use for a moment after the last of them has
+ * ended.
+ */
 int attach_text_remove(int tracefs, struct maker *maker)
 {
     int result = maker->name[0] ? remove_of(tracefs, maker->name) : 0;
@@ -166,12 +172,12 @@ uint64_t attach_text_missed(int tracefs, const struct maker *maker)
 /* ---- Defining ---- */
 
 struct definition {
-    const char *event, *caller; /* NULL: it is not told */
+    const char *event, *caller; /* NULL: not needed */
 };
 
 /*
- * Paths may hold blanks, which end a word there: the file goes by a descriptor of ours. Without /proc the
- * kernel could not find it by that: there it is the path, when it can be.
+ * Paths may contain blanks, which end a word there: so the file is given by a descriptor of ours.
+ * Without /proc the kernel could not find it by that: then it is the path, if possible.
  */
 static void add_file(struct text *line, const struct place *place, int file)
 {
@@ -181,7 +187,7 @@ static void add_file(struct text *line, const struct place *place, int file)
         text_format(line, "/proc/%d/fd/%d", (int)getpid(), file);
 }
 
-/* Functions go by their addresses, where these are to be told. */
+/* Functions are given by address, if known. */
 static int define_at(int events, const struct definition *as, const struct place *place, int file, bool by_address,
                      uint64_t offset)
 {
@@ -214,7 +220,7 @@ static int define(int events, const struct definition *as, const struct place *p
     return result == -EINVAL && later ? define_at(events, as, place, file, by_address, later) : result;
 }
 
-/* The file to write to, and that of user places, else *file is below 0. */
+/* Opens the file to write to; and for user places *file, otherwise below 0. */
 static int open_for(int tracefs, const struct place *place, int *file)
 {
     bool user = place->kind == PLACE_USER;
@@ -240,7 +246,10 @@ static int define_all(int tracefs, const struct definition *as, struct place *co
         return events;
     for (size_t i = 0; i < count; i++) {
         places[i]->error = define(events, as, places[i], file, places[i]->address);
-        /* Some kernels (5.10) take all addresses of one event for the same place, others none at a return (before 4.12). */
+        /*
+         * Some kernels (5.10) take all addresses of one event for the same place, others none at a
+         * return (before 4.12).
+         */
         if ((places[i]->error == -EEXIST || places[i]->error == -EINVAL) && file < 0)
             places[i]->error = define(events, as, places[i], file, false);
         defined += !places[i]->error;
@@ -274,7 +283,7 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
         return false;
     name_event(maker, maker->events++, &event);
     bool defined = !define(events, &as, place, file, place->address);
-    /* It is there already: it would have been added. */
+    /* It exists already: so it would have been added. */
     bool adds = defined && define(events, &as, place, file, place->address) == -EEXIST;
     text_format(&removal, "-:%s\n", event.both);
     if (defined)

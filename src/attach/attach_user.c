@@ -9,12 +9,14 @@
 #include "kernel/perf.h"
 
 /*
- * Where links are of all processes, a few events are better: in one process alone they leave all
+ * If links are for all processes, a few events are better: only in one process, they leave all
  * others undisturbed. But each takes a tenth of a second to close.
  */
 #define MOST_OWN_EVENTS 4
 
-/* Places that one link or one text event can take together compare equal; the list is sorted so. */
+/*
+ * Places that one link or text event can take together compare equal; the list is sorted by this.
+ */
 static int compare_groups(const struct place *a, const struct place *b)
 {
     if (a->file != b->file)
@@ -79,7 +81,7 @@ static int attach_by_links(struct work *work)
     int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_MULTI), result = 0;
     uint32_t length;
 
-    /* Without the right to load it there is none to load it for another way, either. */
+    /* Without the right to load it, no other way can load it, either. */
     if (program == -EPERM || program == -EACCES)
         return program;
     if (program < 0 || !bpf_has_uprobe_multi(program))
@@ -147,7 +149,7 @@ static int attach_by_text(struct work *work)
     return result;
 }
 
-/* Of the one process that is asked for, if there is one and links can be of a process. */
+/* The process asked for, if there is one and links can be for a process. */
 static uint32_t pid_for_links(const struct work *work)
 {
     enum attach_program which = attach_program_of(work->places[0]);
@@ -163,7 +165,10 @@ static bool kernel_counts(void)
     return !perf_probe_type("uprobe", &type) && type.counts;
 }
 
-/* What the kernel does not count of who listens we do, or the place is left out: nobody would come by. */
+/*
+ * If the kernel does not raise the semaphore, we do, or the place is left out: it would never be
+ * reached.
+ */
 static void count_listeners(struct work *work)
 {
     const uint32_t pid = work->request->pid;
@@ -202,7 +207,7 @@ int attach_user_places(struct work *work)
     qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
     if (way == ATTACH_BEST && events_first)
         result = attach_by_events(work);
-    /* The events take more rights than the link does. */
+    /* Events take more rights than links. */
     if ((way == ATTACH_BEST && work->count &&
          (!events_first || result == -EOPNOTSUPP || result == -EACCES || result == -EPERM)) ||
         way == ATTACH_MULTI)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Closes events and links. The kernel waits for itself at each probe that goes away, so that many are
- * closed by several threads, which wait at once.
+ * Closes events and links. The kernel waits at each probe that is removed, so many are closed by
+ * several threads, which wait at the same time.
  */
 void detach_all(const int *fds, size_t count);
 

@@ -18,14 +18,14 @@
 
 #define TRIES 10
 
-/* On memory, for what is in the kernel is gone after a restart, too. */
+/* In memory, as what is in the kernel is gone after a restart, too. */
 static const char *const places[] = {"/run/stackbox", "/dev/shm/stackbox"};
 
-/* What the names of all makers of this process begin with. */
+/* The names of all makers of this process begin with this. */
 static char own[MAKER_NAME_ROOM - 8];
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
-/* Nobody else may have a say in who is alive. */
+/* Nobody else may influence who is alive. */
 static int open_place(const char *path)
 {
     struct stat about;
@@ -53,8 +53,8 @@ static int open_makers(void)
 }
 
 /*
- * A lock of the process: a child that is about to become another program has no part in it. Whoever looks
- * for the dead may have been the first, and have removed the file.
+ * The process's lock: a child that is about to exec has no part in it. Another process that looks
+ * for dead makers may have been first, and have removed the file.
  */
 static int lock(int fd)
 {
@@ -70,7 +70,10 @@ static void make_own(void)
 {
     uint64_t number;
 
-    /* A machine that has just started may have none: the time is no one else's with this pid. */
+    /*
+     * A machine that has just started may have no random numbers: no other process has this time
+     * and this pid.
+     */
     if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
         number = now_ns();
     snprintf(own, sizeof(own), "%d_%012llx", (int)getpid(), (unsigned long long)number >> 16);
@@ -95,7 +98,7 @@ static int hold_lock(struct maker *maker, int makers)
         maker->lock = fd;
         return 0;
     }
-    unlinkat(makers, maker->name, 0); /* a kernel may have no locks at all */
+    unlinkat(makers, maker->name, 0); /* the kernel may not support locks at all */
     close(fd);
     return result;
 }
@@ -110,7 +113,10 @@ const char *maker_name(struct maker *maker)
         make_name(maker);
         result = hold_lock(maker, makers);
     }
-    /* Without a lock there is no file of that name: nobody takes it for dead, or clears up after it. */
+    /*
+     * Without a lock there is no file of that name: nobody takes it for dead, or cleans up after
+     * it.
+     */
     if (result)
         make_name(maker);
     if (makers >= 0)
@@ -144,7 +150,7 @@ void makers_each_dead(maker_dead *dead, void *context)
     DIR *names = makers < 0 ? NULL : fdopendir(makers);
 
     for (struct dirent *name; names && (name = readdir(names));)
-        /* A lock of this process's would be had, and be gone when its file is closed. */
+        /* This process's own lock could be taken, and would be lost when the file is closed. */
         if (is_name(name->d_name) && strncmp(name->d_name, own, strlen(own)) != 0)
             look_at(makers, name->d_name, dead, context);
     if (names)

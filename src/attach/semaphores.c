@@ -13,10 +13,12 @@
 
 struct search {
     struct stat file;
-    uint64_t offset, address; /* in the file, and in memory: 0, nowhere yet */
+    uint64_t offset, address; /* in the file, and in memory: 0 so far */
 };
 
-/* The last is it: the page where code ends and data begins is there twice, first as code. */
+/*
+ * The last mapping is it: the page where code ends and data begins is mapped twice, first as code.
+ */
 static int look_at(void *context, const struct maps_entry *entry)
 {
     struct search *search = context;
@@ -27,7 +29,7 @@ static int look_at(void *context, const struct maps_entry *entry)
     return 0;
 }
 
-/* Others count there, too, as we do: not in one step. */
+/* Others change it like this, too: not atomically. */
 static int add(int memory, uint64_t address, int difference)
 {
     uint16_t listeners;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The counters that arm USDT probes: a program comes by such a probe only while its counter, in its own
- * memory, is not 0. Kernels count there themselves (4.20); before, they take what they are told of it and do
- * nothing. Then we count, in the memory of the one process that is asked for.
+ * The counters that arm USDT probes: a program reaches such a probe only while its counter, in the
+ * program's memory, is not 0. Kernels since 4.20 raise it themselves; older ones accept it and do
+ * nothing. Then we raise it, in the memory of the one process asked for.
  */
 #ifndef STACKBOX_ATTACH_SEMAPHORES_H
 #define STACKBOX_ATTACH_SEMAPHORES_H
@@ -12,17 +12,23 @@
 
 #include "find/place.h"
 
-/* Zeroed, it holds nothing. */
+/* Zeroed, it is empty. */
 struct semaphores {
-    int memory; /* of the process, where `count` is not 0: another with its number would have another */
+    int memory; /* of the process, if `count` is not 0: a later process with its pid has another */
     uint64_t *addresses;
     size_t count, room;
 };
 
-/* Of a place that has one, in a process that runs. 0 or a negative errno: -ENOENT, its file is not mapped there. */
+/*
+ * For a place that has one, in a running process. 0 or a negative errno: -ENOENT, its file is not
+ * mapped there.
+ */
 int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid);
 
-/* Each as often as it was raised. A process that has ended, or runs another program, has none of them any more. */
+/*
+ * Lowers each as often as it was raised. A process that has ended, or runs another program, no
+ * longer has any of them.
+ */
 void semaphores_lower(struct semaphores *semaphores);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "base/crc32.h"
 
-#define POLYNOMIAL 0xedb88320 /* its bits the other way round */
+#define POLYNOMIAL 0xedb88320 /* bits reversed */
 
 void crc32_begin(struct crc32 *crc)
 {

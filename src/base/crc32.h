@@ -12,10 +12,10 @@ struct crc32 {
 };
 
 void crc32_begin(struct crc32 *crc);
-/* As if begun anew, with the table that it has. */
+/* Starts anew with the same table. */
 void crc32_again(struct crc32 *crc);
 void crc32_add(struct crc32 *crc, const unsigned char *bytes, size_t length);
-/* Of all bytes so far; more may follow. */
+/* The CRC of all bytes so far; more may follow. */
 uint32_t crc32_value(const struct crc32 *crc);
 
 #endif

@@ -3,12 +3,12 @@
 
 #include "base/text.h"
 
-/* The length of the valid UTF-8 character at `bytes`, 0 when there is none. */
+/* The length of the valid UTF-8 character at `bytes`, 0 if there is none. */
 static size_t utf8_length(const unsigned char *bytes, size_t left)
 {
     unsigned first = bytes[0], code;
     size_t length;
-    /* The least code that may take a character of this length: anything less is overlong. */
+    /* The least code of each length: anything less is overlong. */
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
 
     if (first < 0x80)

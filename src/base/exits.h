@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a run exits with beside 0 and EXIT_FAILURE. */
+/* Exit statuses beside 0 and EXIT_FAILURE. */
 #ifndef STACKBOX_BASE_EXITS_H
 #define STACKBOX_BASE_EXITS_H
 
 enum {
     EXIT_USAGE = 2, /* the command line is wrong */
-    EXIT_GREW = 3,  /* what was compared has grown by more than was allowed */
-    /* Of a run with a command, as env(1) has them. */
-    EXIT_TRACER = 125, /* tracing failed: what it is otherwise 1 for */
+    EXIT_GREW = 3,  /* a comparison found more growth than allowed */
+    /* Of a run with a command, as in env(1). */
+    EXIT_TRACER = 125, /* tracing failed: 1 in a run without a command */
     EXIT_NOT_RUN = 126,
     EXIT_NOT_FOUND = 127,
 };

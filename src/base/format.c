@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MOST_DIGITS 18 /* behind the point that are computed: the rest are 0 */
+#define MOST_DIGITS 18 /* digits computed after the point: the rest are 0 */
 #define TEXT_BYTES 64
 
 struct piece {
     FILE *out;
     bool left, zeros, plus, failed;
-    int width, precision; /* -1: none was given */
+    int width, precision; /* -1: not given */
     int printed;
 };
 
@@ -34,7 +34,7 @@ static void fill(struct piece *piece, char with, int count)
         put(piece, bytes, count < TEXT_BYTES ? (size_t)count : TEXT_BYTES);
 }
 
-/* A text with its sign, in as many columns as were asked for. */
+/* A text with its sign, padded to the width. */
 static void put_field(struct piece *piece, const char *sign, const char *text, size_t length)
 {
     const int rest = piece->width - (int)(strlen(sign) + length);
@@ -49,7 +49,7 @@ static void put_field(struct piece *piece, const char *sign, const char *text, s
         fill(piece, ' ', rest);
 }
 
-/* The digits end where `end` points to; with that many at least. */
+/* Digits ending at `end`; at least that many. */
 static char *add_digits(char *end, uint64_t value, unsigned base, int least)
 {
     do {
@@ -71,7 +71,7 @@ static void put_number(struct piece *piece, const char *sign, uint64_t value, un
 /* ---- Fractions ---- */
 
 struct decimal {
-    uint64_t whole, part; /* before the point, and so many digits behind it */
+    uint64_t whole, part; /* before the point, and that many digits after it */
 };
 
 static uint64_t power_of_ten(int exponent)
@@ -83,7 +83,7 @@ static uint64_t power_of_ten(int exponent)
     return power;
 }
 
-/* The next digit of a fraction of 64 bits, which keeps the rest. */
+/* The next digit of a 64-bit fraction, which keeps the rest. */
 static unsigned next_digit(uint64_t *fraction)
 {
     const uint64_t low = (*fraction & UINT32_MAX) * 10;
@@ -93,7 +93,7 @@ static unsigned next_digit(uint64_t *fraction)
     return (unsigned)(high >> 32);
 }
 
-/* To so many digits, a half to what is even: a value below 2^63. */
+/* Rounded to that many digits, halves to even: for a value below 2^63. */
 static struct decimal round_to(double value, int digits)
 {
     struct decimal decimal = {.whole = (uint64_t)value};
@@ -114,7 +114,7 @@ static struct decimal round_to(double value, int digits)
     return decimal;
 }
 
-/* What is too large for that is divided by ten so often. */
+/* Divides by ten what is too large for that. Returns how often. */
 static int scale_down(double *value)
 {
     int tens = 0;
@@ -141,7 +141,7 @@ static void put_fixed(struct piece *piece, const char *sign, double value, int d
     put_field(piece, sign, start, (size_t)(end - start));
 }
 
-/* The power of ten of its first digit, once it is rounded to so many. */
+/* The power of ten of its first digit, after rounding to that many. */
 static int exponent_of(double value, int digits)
 {
     int exponent = 0;
@@ -155,7 +155,7 @@ static int exponent_of(double value, int digits)
     return exponent + (round_to(value, digits - 1).whole >= 10);
 }
 
-/* Without the zeros that end it. */
+/* Without trailing zeros. */
 static int digits_needed(double value, int digits)
 {
     struct decimal decimal = round_to(value, digits);
@@ -205,12 +205,12 @@ static void put_double(struct piece *piece, char conversion, double value)
 
 /* ---- The format ---- */
 
-/* A list of arguments that functions share. */
+/* A list of arguments shared by functions. */
 struct given {
     va_list list;
 };
 
-/* A number, or * for one that is given. */
+/* A number, or * for an argument. */
 static int take_count(const char **at, struct given *given)
 {
     int count = 0;
@@ -243,7 +243,7 @@ static void take_layout(const char **at, struct given *given, struct piece *piec
     }
 }
 
-/* How many l there are; z is one, for it is a long everywhere. */
+/* How many l there are; z counts as one, as it is a long everywhere. */
 static int take_size(const char **at)
 {
     int size = 0;
@@ -326,7 +326,7 @@ int format_print(FILE *out, const char *format, va_list arguments)
     return piece.failed ? -1 : piece.printed;
 }
 
-/* musl's others call this one by its name. */
+/* musl's other functions call this one by its name. */
 #ifndef __GLIBC__
 int vfprintf(FILE *out, const char *format, va_list arguments)
 {

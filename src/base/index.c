@@ -7,10 +7,10 @@
 #define FIRST_SIZE 1024
 
 struct index_slot {
-    uint32_t hash, item; /* the item's number plus one; 0: it is free */
+    uint32_t hash, item; /* the item's number plus one; 0: free */
 };
 
-/* Good low bits, of a hash whose high ones are. */
+/* Mixes the high bits into the low ones. */
 static uint32_t fold(uint64_t hash)
 {
     return (uint32_t)(hash ^ hash >> 32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Items by their hashes. The items are the caller's, numbered from 0; here is which of them have a hash. To
- * find one, or to add it where it is not there:
+ * Items by their hashes. The items are the caller's, numbered from 0; the index only knows which of
+ * them have a hash. To find an item, or add it if it is missing:
  *
  *     size_t at = 0;
  *     while (index_next(&index, hash, &at, &item))
@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* {0} is an empty one. */
+/* {0} is empty. */
 struct index {
     struct index_slot *slots; /* open addressing */
-    size_t size, count;       /* size: a power of two, and more than twice of what is in it */
+    size_t size, count;       /* size: a power of two, more than twice count */
 };
 
-/* The next item of that hash; *at is 0 at first. False: there is none left. */
+/* The next item with that hash; *at is 0 at first. False: there are no more. */
 bool index_next(const struct index *index, uint64_t hash, size_t *at, uint32_t *item);
 /* 0 or -ENOMEM. */
 int index_add(struct index *index, uint64_t hash, uint32_t item);

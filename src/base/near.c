@@ -7,9 +7,9 @@
 #include "base/text.h"
 
 #define LONGEST_NAME 128
-#define PARTS "_:" /* what parts words */
+#define PARTS "_:" /* separates words */
 
-/* A slip of the fingers every four letters, and two at least. */
+/* A typing error per four letters, and two at least. */
 static unsigned farthest(size_t length)
 {
     return length / 4 > 2 ? (unsigned)(length / 4) : length < 4 ? 1 : 2;
@@ -21,8 +21,8 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * How many letters must be changed, left out, put in or swapped with their neighbour to make one
- * name of the other; `limit` + 1 for anything above `limit`.
+ * How many letters must be changed, left out, inserted or swapped with their neighbour to turn one
+ * name into the other; `limit` + 1 for anything above `limit`.
  */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length,
                          unsigned limit)
@@ -56,7 +56,7 @@ static void keep(struct near *near, const char *name, unsigned found)
 
     for (size_t i = 0; i < near->count; i++)
         if (!strcmp(near->best[i].name, name))
-            return; /* a static function can be there several times */
+            return; /* a static function may be there several times */
     while (at && near->best[at - 1].distance > found)
         at--;
     if (at == NEAR_NAMES)
@@ -106,7 +106,7 @@ void near_offer_words(struct near *near, const char *name)
             return;
         at += own + (at[own] != '\0');
     }
-    /* Behind all slips of the fingers; the fewer letters it has more, the nearer. */
+    /* Ranks after all typing errors; the fewer additional letters, the nearer. */
     if (length <= LONGEST_NAME && wanted_length <= LONGEST_NAME)
         keep(near, name, LONGEST_NAME + (unsigned)(length > wanted_length ? length - wanted_length : 0));
 }

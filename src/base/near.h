@@ -18,7 +18,7 @@ struct near {
 
 /* {.wanted = name} starts it. Offers one existing name; it is kept if it is near enough. */
 void near_offer(struct near *near, const char *name);
-/* The same of one that has all of its words: sched_process_fork for sched_fork. */
+/* The same for a name that contains all its words: sched_process_fork for sched_fork. */
 void near_offer_words(struct near *near, const char *name);
 /* "; near: a, b", or nothing. */
 void near_add_to(const struct near *near, struct text *text);

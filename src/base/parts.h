@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a build may be without: `make PARTS="unwind names"` has these two, and others not; all, where nothing is
- * said. The door of a part looks at its HAS_, which is constant: where that is 0, compiler and linker drop what is
- * behind it, of which nothing else knows.
+ * Parts that a build may leave out: `make PARTS="unwind names"` builds these two and no others; by
+ * default all are built. A part's entry point checks its HAS_, a constant: where it is 0, compiler
+ * and linker drop everything behind it, which nothing else refers to.
  */
 #ifndef STACKBOX_BASE_PARTS_H
 #define STACKBOX_BASE_PARTS_H
 
 #include "base/text.h"
 
-/* The Makefile says of each that is left out that it has 0. */
+/* The Makefile defines the HAS_ of each part left out as 0. */
 #ifndef HAS_EXPORTS
 #define HAS_EXPORTS 1    /* reports for pprof and speedscope */
 #endif
@@ -23,19 +23,19 @@
 #define HAS_MANUAL 1     /* `--man` */
 #endif
 #ifndef HAS_NAMES
-#define HAS_NAMES 1      /* names of C++ and Rust as people write them, `--shorten` */
+#define HAS_NAMES 1      /* readable names of C++ and Rust, `--shorten` */
 #endif
 #ifndef HAS_PACKED
-#define HAS_PACKED 1     /* symbols that are compressed, by zlib or xz */
+#define HAS_PACKED 1     /* symbols compressed by zlib or xz */
 #endif
 #ifndef HAS_PICTURES
-#define HAS_PICTURES 1   /* flame graphs, .svg; `flamegraph` has it always */
+#define HAS_PICTURES 1   /* flame graphs, .svg; `flamegraph` always has it */
 #endif
 #ifndef HAS_RECORDINGS
 #define HAS_RECORDINGS 1 /* recordings, .sbx */
 #endif
 #ifndef HAS_RINGS
-#define HAS_RINGS 1      /* `--collect rings`: without bpf(2), or without rights */
+#define HAS_RINGS 1      /* `--collect rings`: without bpf(2), or without privileges */
 #endif
 #ifndef HAS_SHARES
 #define HAS_SHARES 1     /* `--flat`, `--tree` */
@@ -44,7 +44,7 @@
 #define HAS_UNWIND 1     /* whole stacks of code without frame pointers */
 #endif
 
-/* What a text has of a part where that is there. */
+/* Text that is there only if the part is. */
 #if HAS_EXPORTS
 #define OF_EXPORTS(text) text
 #else
@@ -66,7 +66,10 @@
 #define OF_SHARES(text) ""
 #endif
 
-/* Refuses what needs a part that is not there, by its name: -EINVAL, as parsers of options have it. */
+/*
+ * Refuses what needs a part that was left out, by the part's name: -EINVAL, as from options'
+ * parsers.
+ */
 int part_refuse(const char *part, struct text *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 struct envelope {
-    int error; /* 0: a descriptor comes with it */
+    int error; /* 0: there is a descriptor with it */
     struct iovec piece;
     struct msghdr message;
     union {

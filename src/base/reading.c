@@ -17,7 +17,7 @@ int lines_open(struct lines *lines, int fd)
     return lines->buffer ? 0 : -ENOMEM;
 }
 
-/* Reads more behind what is unread. False when nothing more came. */
+/* Reads more after what is unread. False if nothing came. */
 static bool lines_fill(struct lines *lines)
 {
     if (lines->start) {
@@ -41,7 +41,7 @@ static bool lines_fill(struct lines *lines)
     return false;
 }
 
-/* Drops what is left of a line that did not fit, up to and with its newline. */
+/* Drops the rest of a line that did not fit, including its newline. */
 static void lines_skip_rest(struct lines *lines)
 {
     lines->skipping = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files, whole or by line, and what may be opened. */
+/* Reading files, whole or by line, and which files may be opened. */
 #ifndef STACKBOX_BASE_READING_H
 #define STACKBOX_BASE_READING_H
 
@@ -9,8 +9,9 @@
 #include "base/text.h"
 
 /*
- * Lines of an open descriptor, read in large pieces and never held whole. `fd` stays the caller's.
- * A line that fills the buffer is cut there and its rest is skipped, which `cut` counts.
+ * Lines from an open descriptor, read in large pieces and never held whole. `fd` stays the
+ * caller's. A line that does not fit into the buffer is cut there; the rest of it is skipped, and
+ * `cut` counts it.
  */
 struct lines {
     int fd;
@@ -21,26 +22,29 @@ struct lines {
     char *buffer;
 };
 
-/* 0 or -ENOMEM; lines_close is needed after 0. */
+/* 0 or -ENOMEM; after 0, lines_close is needed. */
 int lines_open(struct lines *lines, int fd);
-/* The next line, NUL-terminated, without its newline, good until the next call; NULL at the end. */
+/*
+ * The next line, NUL-terminated and without its newline, valid until the next call; NULL at the
+ * end.
+ */
 char *lines_next(struct lines *lines, size_t *length);
 void lines_close(struct lines *lines);
 
 /*
  * Appends a whole small file below `directory` (AT_FDCWD: as the path says) to `text`, which may
- * come to `limit` bytes; a file that is longer is -EFBIG. 0 or a negative errno. An empty file
- * leaves the text of an empty one as it was: without data.
+ * grow to `limit` bytes; a longer file is -EFBIG. 0 or a negative errno. An empty file leaves an
+ * empty text without data.
  */
 int read_file(int directory, const char *path, size_t limit, struct text *text);
-/* The same of what is left of an open descriptor, which stays the caller's. */
+/* The same for the rest of an open descriptor, which stays the caller's. */
 int read_to_end(int fd, size_t limit, struct text *text);
 
 struct stat;
 
 /*
- * Opens for reading what `seen` (O_PATH) is, if that is a plain file: to some devices it means
- * something to be opened. *about: what it is. A descriptor, -ENODEV for what is no plain file, -ENOENT
+ * Opens for reading what `seen` (O_PATH) refers to, if it is a regular file: opening some devices
+ * has effects. *about: its stat. A descriptor, -ENODEV for anything but a regular file, -ENOENT
  * without /proc, or another negative errno. `seen` stays the caller's.
  */
 int open_seen(int seen, struct stat *about);

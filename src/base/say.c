@@ -15,7 +15,7 @@ const char *say_as = "stackbox";
 void (*before_say)(void);
 struct text *say_aside;
 
-/* All of it, or as much as can be: there is nobody to tell that this failed. */
+/* All of it, or as much as possible: there is nobody to tell about a failure. */
 void say_write(const char *bytes, size_t length)
 {
     size_t written = 0;
@@ -27,7 +27,7 @@ void say_write(const char *bytes, size_t length)
         written += count > 0 ? (size_t)count : 0;
 }
 
-/* Without memory a long line is cut, and bytes that could do harm are not shown. */
+/* Without memory a long line is cut, and harmful bytes are left out. */
 static __attribute__((format(printf, 1, 0))) void say_in_little_room(const char *format, va_list list)
 {
     char line[512];
@@ -44,7 +44,7 @@ static __attribute__((format(printf, 1, 0))) void say_in_little_room(const char 
     say_write(line, end + 1);
 }
 
-/* False where memory is out: nothing was said. */
+/* False without memory: nothing was said. */
 static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format, va_list list)
 {
     struct text raw = {0}, shown = {0};

@@ -49,7 +49,7 @@ static void swap(char *one, char *other, size_t size)
     }
 }
 
-/* Lets the item at `at` down to where no child is greater. */
+/* Sifts the item at `at` down until no child is greater. */
 static void sink(char *items, size_t at, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
@@ -61,7 +61,7 @@ static void sink(char *items, size_t at, size_t count, size_t size, int (*compar
     }
 }
 
-/* What is in order already, as tables of symbols often are, is only looked at. */
+/* Sorted input, such as many symbol tables, only takes one look. */
 void small_qsort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
     size_t sorted = 1;

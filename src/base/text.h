@@ -6,23 +6,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* {0} is empty; data is NUL-terminated once anything was appended. */
+/* {0} is empty; data is NUL-terminated once anything has been appended. */
 struct text {
     char *data;
     size_t length, room;
-    bool failed; /* memory ran out somewhere: what is in data is not whole */
+    bool failed; /* memory ran out at some point: data is incomplete */
 };
 
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Empties it and keeps its memory. */
+/* Empties it but keeps its memory. */
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
 /*
- * The next line of a text in memory: where it begins, with its length in *length; *rest is behind it
- * then. NULL: there is none left.
+ * The next line of a text in memory: its beginning, with its length in *length; *rest then points
+ * past it. NULL: there are no more.
  */
 const char *next_line(const char **rest, size_t *length);
 

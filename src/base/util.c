@@ -78,7 +78,7 @@ int parse_seconds(const char *string, uint64_t *nanoseconds)
             over = true;
     if (*string == '.')
         for (string++; *string >= '0' && *string <= '9'; string++, any = true) {
-            unit /= 10; /* beyond the ninth digit it is 0, and so is what the digit adds */
+            unit /= 10; /* beyond the ninth digit this is 0, and the digit adds nothing */
             fraction += unit * (uint64_t)(*string - '0');
         }
     if (*string || !any)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What every room needs: arrays that grow, exact numbers, the clock. */
+/* What everything needs: arrays that grow, exact numbers, the clock. */
 #ifndef STACKBOX_BASE_UTIL_H
 #define STACKBOX_BASE_UTIL_H
 
@@ -13,37 +13,42 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Makes room for `need` items of `size` bytes in *items, whose room is *room items; *items may be
- * NULL with a room of 0. Grows by doubling. 0, or -ENOMEM with the old array left as it was.
- * The caller frees *items with free().
+ * Makes room for `need` items of `size` bytes in *items, which has room for *room; *items may be
+ * NULL if *room is 0. Grows by doubling. 0, or -ENOMEM with the old array unchanged. The caller
+ * frees *items with free().
  */
 int array_reserve(void *items, size_t *room, size_t need, size_t size);
 
 /*
  * A whole number: decimal, or hexadecimal after 0x. The text must be all digits, without sign or
- * blank. 0, -EINVAL when it is no number, -ERANGE when it is outside [least, greatest].
+ * blank. 0, -EINVAL if it is not a number, -ERANGE if it is outside [least, greatest].
  */
 int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t *number);
 
-/* 292 years: what is added to the clock does not overflow. */
+/* 292 years: adding it to the clock does not overflow. */
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
 
-/* Seconds as a plain decimal ("5", "0.25") into nanoseconds; more than 0. As parse_number. */
+/*
+ * Converts seconds as a plain decimal ("5", "0.25") to nanoseconds; more than 0. Errors as
+ * parse_number.
+ */
 int parse_seconds(const char *string, uint64_t *nanoseconds);
 
-/* Sorts numbers, and leaves one of each. Returns how many are left. */
+/* Sorts numbers and removes duplicates. Returns how many are left. */
 size_t sort_numbers(uint64_t *numbers, size_t count);
 
-/* Where in sorted numbers the first stands that is not below `least`; `count`: none is. */
+/*
+ * The index of the first of the sorted numbers that is not below `least`; `count`: there is none.
+ */
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
 
 /*
- * The same of items that are sorted by a key, `stride` bytes from one to the next: the first whose key is
- * greater than `limit`.
+ * The same for items sorted by a key, `stride` bytes apart: the first whose key is greater than
+ * `limit`.
  */
 size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit);
 
-/* For qsort() and bsearch(): pointers to strings, by what strcmp() says of these. */
+/* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
 /* The monotonic clock in nanoseconds. */

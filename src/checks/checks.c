@@ -22,23 +22,23 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_BUFFER] = {"ring_buffer", "ring buffer"},
     [CHECK_KPROBE_MULTI] = {"kprobe_multi", "kprobe multi"},
     [CHECK_KPROBE_PMU] = {"kprobe_pmu", "kprobe PMU"},
-    [CHECK_KERNEL_FUNCTIONS] = {"kernel_functions", "functions of the kernel"},
+    [CHECK_KERNEL_FUNCTIONS] = {"kernel_functions", "kernel functions"},
     [CHECK_UPROBE_MULTI] = {"uprobe_multi", "uprobe multi"},
     [CHECK_UPROBE_PMU] = {"uprobe_pmu", "uprobe PMU"},
-    [CHECK_USER_FUNCTIONS] = {"user_functions", "functions of programs"},
+    [CHECK_USER_FUNCTIONS] = {"user_functions", "user functions"},
     [CHECK_TRACEFS] = {"tracefs", "tracefs"},
     [CHECK_TRACEPOINTS] = {"tracepoints", "tracepoints"},
-    [CHECK_SWITCHES] = {"switches", "switches and wakes"},
+    [CHECK_SWITCHES] = {"switches", "switches and wakeups"},
     [CHECK_PERF_EVENTS] = {"perf_events", "perf_event_open(2)"},
     [CHECK_SAMPLING] = {"sampling", "perf sampling"},
     [CHECK_RINGS] = {"rings", "collecting by rings"},
     [CHECK_OWN_RINGS] = {"own_rings", "rings of your own programs"},
     [CHECK_HARDWARE] = {"hardware_events", "hardware events"},
     [CHECK_COMMANDS] = {"commands", "-- COMMAND"},
-    [CHECK_LIVES] = {"process_ends", "execs and ends"},
+    [CHECK_LIVES] = {"process_ends", "execs and exits"},
     [CHECK_KALLSYMS] = {"kallsyms", "kallsyms addresses"},
     [CHECK_BTF] = {"btf", "BTF"},
-    [CHECK_UNWINDING] = {"unwind_tables", "stacks along tables"},
+    [CHECK_UNWINDING] = {"unwind_tables", "unwind tables"},
     [CHECK_OTHERS] = {"other_processes", "others' processes"},
     [CHECK_REAL_TIME] = {"real_time", "exact intervals"},
     [CHECK_CGROUPS] = {"cgroup_v2", "cgroup v2"},
@@ -97,8 +97,8 @@ static void *look_at_part(void *part)
 }
 
 /*
- * Before Linux 5.11 a limit on locked memory counts what all maps of a user take, and that of closed ones
- * until a moment later. Whether it does is seen where none is allowed: the limit is raised for a map then.
+ * Before Linux 5.11 a limit on locked memory counts all maps of a user, and closed ones until a
+ * moment later. To find out, allow none: if that matters, the limit is raised to create a map.
  */
 static bool find_limit(void)
 {
@@ -126,8 +126,8 @@ static bool find_limit(void)
 }
 
 /*
- * What is detached is waited for in the kernel, up to a tenth of a second: so all wait at once, unless
- * that would be more than may be there at once.
+ * Detaching waits in the kernel, up to a tenth of a second: so all checks wait in parallel, unless
+ * they would exceed the memory allowed.
  */
 void checks_look(struct checks *checks)
 {
@@ -164,12 +164,12 @@ void checks_free(struct checks *checks)
 
 /* ---- Applets ---- */
 
-/* What applets need, in the order in which they ask for it, and what they can go without. */
+/* What applets need, in the order in which they ask for it, and what they can do without. */
 struct need {
-    const char *applets; /* with a blank before and behind each */
-    const char *without; /* NULL: it cannot go without */
+    const char *applets; /* with a blank before and after each */
+    const char *without; /* NULL: it cannot do without */
     enum check_name check;
-    enum collect_way way; /* where they collect so alone; COLLECT_BEST: however they do */
+    enum collect_way way; /* only if they collect in this way; COLLECT_BEST: in any way */
 };
 
 #define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
@@ -187,9 +187,9 @@ static const struct need needs[] = {
     {" profile walltime ", NULL, CHECK_SAMPLING, COLLECT_BPF},
     {WAITS, NULL, CHECK_WAITS, COLLECT_BPF},
     {WAITS, NULL, CHECK_SWITCHES, COLLECT_BEST},
-    {" profile ", "programs of others", CHECK_RINGS, COLLECT_RINGS},
-    {PATTERNS, "functions of the kernel", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
-    {PATTERNS, "functions of programs", CHECK_USER_FUNCTIONS, COLLECT_BEST},
+    {" profile ", "others' programs", CHECK_RINGS, COLLECT_RINGS},
+    {PATTERNS, "kernel functions", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
+    {PATTERNS, "user functions", CHECK_USER_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
     {" profile ", "-e cycles and the like", CHECK_HARDWARE, COLLECT_BEST},
     {PATTERNS, "--if, --sum, --print", CHECK_BPF, COLLECT_RINGS},
@@ -198,7 +198,7 @@ static const struct need needs[] = {
     {TRACERS, "names of kernel functions", CHECK_KALLSYMS, COLLECT_BEST},
     {TRACERS, "user stacks of code without frame pointers", CHECK_UNWINDING, COLLECT_BPF},
     {TRACERS, "user frames' names in others' processes", CHECK_OTHERS, COLLECT_BEST},
-    {TRACERS, "user frames' names once a process has ended", CHECK_PERF_EVENTS, COLLECT_BPF},
+    {TRACERS, "user frames' names once a process has exited", CHECK_PERF_EVENTS, COLLECT_BPF},
     {TRACERS, "user frames' names across execs", CHECK_LIVES, COLLECT_BPF},
     {COUNTERS, "exact intervals", CHECK_REAL_TIME, COLLECT_BPF},
 };
@@ -217,7 +217,7 @@ static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, 
 static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
 static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
 
-/* Of an applet that takes patterns: there is none whose events it could get. */
+/* For an applet that takes patterns: there is no kind of event that it could get. */
 static bool has_no_events(const struct checks *checks, const char *applet)
 {
     return concerns(&of_patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What this kernel and these rights allow: each thing is tried, by the same calls that applets make
- * and with the same sentence where it is refused, and undone at once. Nothing is told by a version.
+ * What this kernel and these rights allow: each thing is tried with the same calls that applets
+ * make, reported with the same sentence if it is refused, and undone at once. Nothing is concluded
+ * from a version.
  */
 #ifndef STACKBOX_CHECKS_CHECKS_H
 #define STACKBOX_CHECKS_CHECKS_H
@@ -49,40 +50,40 @@ enum check_name {
 
 struct check {
     bool yes;
-    struct text detail; /* what is to know; where it is no: why and, behind ": ", what to do */
+    struct text detail; /* what to know; for a no: why and, after ": ", what to do */
 };
 
 struct checks {
     struct check of[CHECKS];
-    struct collecting found[2]; /* how applets would collect; [1]: those that take_own, as collecting.h has it */
+    struct collecting found[2]; /* how applets would collect; [1]: those that take_own */
 };
 
-/* What it is called in JSON, and for people. */
+/* Its name in JSON, and for people. */
 struct check_title {
     const char *key, *title;
 };
 extern const struct check_title check_titles[CHECKS];
 
-/* Tries everything. checks_free after it. */
+/* Tries everything. checks_free afterwards. */
 void checks_look(struct checks *checks);
 void checks_free(struct checks *checks);
 
-/* ---- An applet by these ---- */
+/* ---- What they mean for an applet ---- */
 
 #define MOST_LIMITS 12
 
 struct verdict {
     bool yes;
-    enum collect_way way;    /* where it is yes; COLLECT_BEST: it collects nothing */
-    enum check_name because; /* where it is no */
+    enum collect_way way;    /* for a yes; COLLECT_BEST: it collects nothing */
+    enum check_name because; /* for a no */
     struct limit {
-        const char *without; /* it runs, without this */
+        const char *without; /* it runs without this */
         enum check_name because;
     } limits[MOST_LIMITS];
     size_t limit_count;
 };
 
-/* An applet that is not known here needs nothing of the kernel. */
+/* An applet not listed here needs nothing from the kernel. */
 void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict);
 
 #endif

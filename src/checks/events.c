@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* perf_event_open(2), and the events that give samples. */
+/* perf_event_open(2), and the events that can be sampled. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -68,8 +68,8 @@ static void check_hardware(struct check *check)
     if (!check->yes && refusal)
         check_decide(check, REFUSED_SAMPLING, refusal, 0);
     else if (!check->yes)
-        check_refuse(check, "the processor has no counters, or the host of this virtual machine passes "
-                            "none on: cpu-clock, which profile takes of itself, does without");
+        check_refuse(check, "the processor has no counters, or this virtual machine's host hides them: "
+                            "profile's default, cpu-clock, needs none");
 }
 
 void check_events(struct checks *checks)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the parts of the checks share. Of src/checks alone. */
+/* Shared by the parts of the checks. For src/checks only. */
 #ifndef STACKBOX_CHECKS_LOOK_H
 #define STACKBOX_CHECKS_LOOK_H
 
@@ -8,9 +8,9 @@
 #include "kernel/refusal.h"
 #include "rings/ring_source.h"
 
-/* Yes where `result` is not negative; else no, with the sentence of refusal_explain. */
+/* Yes if `result` is not negative; otherwise no, with refusal_explain's sentence. */
 void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes);
-/* No, with a sentence of its own. */
+/* No, with this sentence. */
 void check_refuse(struct check *check, const char *sentence);
 
 /* A program that returns 0. */
@@ -18,18 +18,23 @@ extern const struct bpf_insn check_program[2];
 /* Loads it: a descriptor or a negative errno. */
 int check_load(uint32_t type);
 
-/* Is there a limit on what all maps take together, which cannot be raised? */
+/* Is there a limit on all maps together that cannot be raised? */
 extern bool check_is_limited;
 
-/* Where perf's rings collect, and not programs: those that are open for what is to be tried; else NULL. */
+/*
+ * If perf's rings collect instead of programs: the open rings to try things with; otherwise NULL.
+ */
 extern struct ring_source *check_rings;
-/* Tries them, and opens them where that is so; checks->ways is known. Before the others, which are one by one then. */
+/*
+ * Tries rings, and opens them in that case; checks->found is known. Called before the others, which
+ * then run one after another.
+ */
 void check_rings_open(struct checks *checks);
 void check_rings_close(void);
-/* Would an event be had by these? 0 or a negative errno. */
+/* Could such an event be opened? 0 or a negative errno. */
 int check_ring_event(uint32_t type, uint64_t config);
 
-/* Each of these fills in checks of its part, beside the others and at the same time. */
+/* Each of these fills in the checks of its part; they run in parallel. */
 void check_maps(struct checks *checks);
 void check_kernel_functions(struct checks *checks);
 void check_user_functions(struct checks *checks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* bpf(2), what it makes of a program, and the maps. */
+/* bpf(2), how it runs programs, and maps. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -34,8 +34,7 @@ static void check_bpf(struct checks *checks)
     int map = create_hash();
 
     if (map >= 0 && refused == -EINVAL)
-        check_refuse(&checks->of[CHECK_BPF], "this kernel's takes no program that reads stacks (Linux 4.18, "
-                     "CONFIG_BPF_EVENTS): perf's rings collect instead");
+        check_refuse(&checks->of[CHECK_BPF], refusal_too_old);
     else
         check_decide(&checks->of[CHECK_BPF], REFUSED_MAPS, map < 0 ? map : refused, 0);
     if (map < 0) {
@@ -44,12 +43,12 @@ static void check_bpf(struct checks *checks)
     }
     batches->yes = bpf_has_batches(map);
     if (!batches->yes)
-        check_refuse(batches, "this kernel has none, which came with Linux 5.6: tables are emptied one "
-                              "entry after the other, and reports take longer");
+        check_refuse(batches, "this kernel has none (Linux 5.6): tables are read one entry at a time, and "
+                              "reports take longer");
     close(map);
 }
 
-/* Some kernels interpret no program that asks for its CPU. */
+/* Some kernels cannot interpret a program that asks for its CPU. */
 static bool is_interpreted(void)
 {
     const struct bpf_insn insns[] = {
@@ -72,7 +71,7 @@ static bool is_interpreted(void)
     return program >= 0;
 }
 
-/* A kind of program that anybody may load who may do anything here. */
+/* A type of program that anybody may load who may use bpf(2) at all. */
 static void check_jit(struct check *check)
 {
     struct bpf_program_info info;
@@ -80,15 +79,14 @@ static void check_jit(struct check *check)
     int result = program < 0 ? program : bpf_program_info(program, &info);
 
     if (!result && !info.translated_bytes)
-        result = -EPERM; /* it is told to root alone: before 5.8 everybody may load this */
+        result = -EPERM; /* only root is told: before 5.8 everybody may load this */
     check_decide(check, REFUSED_MAPS, result, 0);
     check->yes = check->yes && info.jited_bytes;
     if (result >= 0 && !check->yes) {
         const bool is_off = kernel_jit_is_off();
         text_format(&check->detail, "%sprograms are interpreted, and events take several times as long%s: %s",
                     is_off ? "net.core.bpf_jit_enable is 0, so " : "",
-                    is_interpreted() ? "" : "; this kernel refuses those of stacksnoop, of --cpu and of stacks "
-                                            "along tables then",
+                    is_interpreted() ? "" : "; then this kernel refuses stacksnoop, --cpu and unwind tables",
                     is_off ? "sysctl net.core.bpf_jit_enable=1" : "boot a kernel with CONFIG_BPF_JIT");
     }
     if (program >= 0)
@@ -100,7 +98,7 @@ static uint64_t kilobytes(uint64_t bytes)
     return bytes / 1024;
 }
 
-/* As applets that count take it without options. */
+/* As applets that count do by default. */
 static void check_memory(struct check *check)
 {
     const struct store_wishes wishes = {0};
@@ -109,13 +107,13 @@ static void check_memory(struct check *check)
 
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result)
-        text_format(&check->detail, "%llu KB for %u stacks of %u frames, of %llu KB that are free",
+        text_format(&check->detail, "%llu KB for %u stacks of %u frames; %llu KB are free",
                     (unsigned long long)kilobytes(store_bytes(&store)), store.stacks, store.depth,
                     (unsigned long long)kilobytes(kernel_free_memory()));
     store_close(&store);
 }
 
-/* The same where stacks are kept by the kernel's ids, too. */
+/* The same, with stacks kept by the kernel's ids, too. */
 static void check_stack_maps(struct check *check)
 {
     const struct store_wishes wishes = {.by_id = true};
@@ -125,11 +123,11 @@ static void check_stack_maps(struct check *check)
     check_decide(check, REFUSED_MAPS, result, store_bytes(&store));
     if (!result && !store.settled.ids.buckets)
         text_add(&check->detail, "but not used, since this kernel cannot map arrays (Linux 5.5): stacks "
-                                 "are kept by hashes of their own, and events take longer");
+                                 "are kept by stackbox's own hashes, and events take longer");
     store_close(&store);
 }
 
-/* And what is remembered of threads that wait. The sentence is of what was refused. */
+/* With the map of waiting threads. The sentence is about what was refused. */
 static void check_waits(struct check *check)
 {
     const struct store_wishes wishes = {
@@ -147,13 +145,13 @@ static void check_waits(struct check *check)
     }
     check_decide(check, REFUSED_MAPS, result, bytes);
     if (!result)
-        text_format(&check->detail, "%llu KB for as many threads as %u that wait",
+        text_format(&check->detail, "%llu KB for up to %u waiting threads",
                     (unsigned long long)kilobytes(bytes), waits.entries);
     waits_close(&waits);
     store_close(&store);
 }
 
-/* Of events one by one. */
+/* For single events. */
 static void check_buffer(struct check *check)
 {
     const struct recorder_wishes wishes = {.stacks = 2};
@@ -163,8 +161,8 @@ static void check_buffer(struct check *check)
     check_decide(check, REFUSED_MAPS, result, recorder.bytes);
     if (!result)
         text_format(&check->detail, recorder.kind == RECORDER_RING
-                                        ? "of %llu KB"
-                                        : "no, but perf buffers of each CPU do, of %llu KB in all",
+                                        ? "%llu KB"
+                                        : "as perf buffers, one for each CPU, %llu KB in all",
                     (unsigned long long)kilobytes(recorder.bytes));
     recorder_close(&recorder);
 }
@@ -177,7 +175,7 @@ static void wait_for_memory(void)
         nanosleep(&moment, NULL);
 }
 
-/* One after the other: together they would take more than an applet does. */
+/* One after another: together they would take more than an applet does. */
 void check_maps(struct checks *checks)
 {
     check_bpf(checks);

@@ -26,7 +26,7 @@ static int print_line(FILE *out, const char *name, bool yes, const struct text *
     return result;
 }
 
-/* "yes: by perf's rings, without A (check), B", or why not, as the check has it. */
+/* "yes: by perf's rings, without A (check), B", or why not, in the check's words. */
 static int print_applet(FILE *out, const struct checks *checks, const struct judged *judged)
 {
     const struct verdict *verdict = &judged->verdict;
@@ -68,7 +68,7 @@ static void add_member(struct text *json, const char *key, const char *text, siz
     svg_add_json_bytes(json, text, length);
 }
 
-/* Why and what to do are parted by the first ": ". */
+/* The first ": " separates why from what to do. */
 static void add_answer(struct text *json, bool yes, const struct text *detail)
 {
     const char *all = detail->data ? detail->data : "", *end = strstr(all, ": ");

@@ -7,13 +7,13 @@
 
 #include "checks/checks.h"
 
-/* An applet that was asked for. */
+/* An applet that was asked about. */
 struct judged {
     const char *applet;
     struct verdict verdict;
 };
 
-/* What is wrong with `out` shows when it is flushed. 0 or -ENOMEM. */
+/* Errors of `out` show when it is flushed. 0 or -ENOMEM. */
 int checks_print_text(FILE *out, const struct checks *checks, const struct judged *judged,
                       size_t count);
 int checks_print_json(FILE *out, const struct checks *checks, const struct judged *judged,

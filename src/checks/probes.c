@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Probes on functions of the kernel and of programs: each way is tried by itself. */
+/* Probes on kernel and user functions: each way is tried by itself. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 #include "rings/ring_attach.h"
 
-/* Every kernel has it, it is there for modules, and next to nobody calls it. */
+/* Every kernel has it, as modules need it, and almost nobody calls it. */
 static const char function[] = "vfs_mknod";
 
 static int attach(const struct place *place, enum attach_way way, int tracefs)
@@ -36,7 +36,7 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
         request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
     if (!result) {
-        /* places_add has copied the names alone. */
+        /* places_add has copied only the names. */
         result = attach_open(&attachment, &request, &places);
         (void)attach_close(&attachment);
     }
@@ -44,7 +44,7 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     return result;
 }
 
-/* What attaching would take in the end, if neither link nor event does. */
+/* What attaching would use in the end, if neither links nor events work. */
 static int attach_by_text(const struct place *place)
 {
     int tracefs = tracefs_open();
@@ -55,7 +55,7 @@ static int attach_by_text(const struct place *place)
     return result;
 }
 
-/* An instruction that nobody comes to: where any will do, the one that this program began with. */
+/* An instruction that never runs: where any will do, the first one of this program. */
 static uint64_t unused_instruction(void)
 {
     const struct machine *ours = machine_ours();
@@ -63,7 +63,7 @@ static uint64_t unused_instruction(void)
     return ours->unused_instruction ? ours->unused_instruction() : getauxval(AT_ENTRY);
 }
 
-/* Where that is in our file, wherever the file was loaded. */
+/* Its offset in our file, wherever the file was loaded. */
 static int find_own_instruction(const char *path, uint64_t *offset)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static int find_own_instruction(const char *path, uint64_t *offset)
     return result;
 }
 
-/* Without /proc the kernel has said where we are from. */
+/* Without /proc: the kernel has told us which file we are from. */
 static int find_own_file(struct place *place)
 {
     const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
@@ -99,8 +99,8 @@ static int find_own_file(struct place *place)
 }
 
 /*
- * A file that nobody runs. This program's own is of 32 bits, where the kernel takes no probe, but of others it
- * does.
+ * A file that nobody runs. Our own is 32-bit where the kernel cannot probe that, but can probe
+ * others.
  */
 static int make_file(struct place *place, char *path, size_t room, int *file)
 {
@@ -122,7 +122,10 @@ static void decide_way(struct check *check, enum refused what, int result, const
         check_decide(check, what, result, 0);
 }
 
-/* An applet takes the first way that there is; a refusal of that one is the last word. Rings have text first. */
+/*
+ * An applet takes the first way that exists; if that is refused, that is final. Rings use text
+ * first.
+ */
 static int best_of(int multi, int pmu, const struct place *place)
 {
     if (check_rings)
@@ -132,7 +135,7 @@ static int best_of(int multi, int pmu, const struct place *place)
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
 }
 
-/* By rings it is tracefs that is said to be missing, where the PMUs are, too. */
+/* By rings, tracefs is reported missing, even if the PMUs are missing, too. */
 static void decide_best(struct check *check, enum refused what, int result)
 {
     int tracefs = check_rings && result == -EOPNOTSUPP ? tracefs_open() : 0;
@@ -142,21 +145,21 @@ static void decide_best(struct check *check, enum refused what, int result)
     check_decide(check, tracefs < 0 ? REFUSED_TRACEFS : what, tracefs < 0 ? tracefs : result, 0);
 }
 
-/* Links to many functions at once: no kernel of 32 bits has them. */
+/* Links to many functions at once: no 32-bit kernel has them. */
 static const char *no_links(const char *otherwise)
 {
     if (check_rings)
         return "perf's rings have none: functions are probed one by one";
-    return machine_of_kernel()->bits == 32 ? "kernels of 32 bits have none: functions are probed one by one"
+    return machine_of_kernel()->bits == 32 ? "32-bit kernels have none: functions are probed one by one"
                                            : otherwise;
 }
 
-/* Code that may be in programs here, and that the kernel cannot probe: patterns of it are refused. */
+/* Code that programs here may contain but the kernel cannot probe: patterns for it are refused. */
 static const char *unprobed(void)
 {
     const struct machine *kernel = machine_of_kernel();
 
-    return kernel->probes_wide_alone ? "but not in those of 32 bits"
+    return kernel->probes_wide_alone ? "but not in 32-bit ones"
            : kernel->marks.thumb     ? "but not in Thumb code"
                                      : "";
 }
@@ -174,10 +177,10 @@ void check_kernel_functions(struct checks *checks)
     decide_way(&checks->of[CHECK_KPROBE_MULTI], REFUSED_PROBES, multi,
                no_links("this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one"));
     if (!multi && machine_of_kernel()->links_lack_stacks)
-        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without stacks of the kernel on this machine: "
+        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without kernel stacks on this machine: "
                  "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
-               "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are taken");
+               "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are used");
     decide_best(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place));
 }
 
@@ -194,7 +197,7 @@ void check_user_functions(struct checks *checks)
     decide_way(&checks->of[CHECK_UPROBE_MULTI], REFUSED_USER_PROBES, multi,
                no_links("this kernel has none (Linux 6.6): functions are probed one by one"));
     decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
-               "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are taken");
+               "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are used");
     decide_best(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
                 found ? found : best_of(multi, pmu, &place));
     if (checks->of[CHECK_USER_FUNCTIONS].yes)

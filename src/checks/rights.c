@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What may be read, and who we are to the kernel. */
+/* What we may read, and who we are to the kernel. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -12,7 +12,7 @@
 #include "collect/scope.h"
 #include "kernel/kallsyms.h"
 
-/* So many functions without an address tell that there are none with. */
+/* If this many functions have no address, none has. */
 #define ENOUGH_FUNCTIONS 64
 #define CGROUPS "/sys/fs/cgroup"
 
@@ -59,14 +59,14 @@ static void check_btf(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which is asked for the kernel's structs "
-                            "where tracefs is closed: mount /sys, or boot a kernel with "
+        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which unwind tables need, and "
+                            "everything if tracefs is closed: mount /sys, or boot a kernel with "
                             "CONFIG_DEBUG_INFO_BTF");
     else
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
 }
 
-/* The first process is root's, or somebody else's than ours; of a container it may be out of reach. */
+/* Process 1 is root's, or at least not ours; in a container it may be out of reach. */
 static void check_others(struct check *check)
 {
     int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC), error = errno;
@@ -75,11 +75,11 @@ static void check_others(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /proc/1/maps, and so nothing tells what processes have mapped: "
+        check_refuse(check, "there is no /proc/1/maps, so nothing tells what processes have mapped: "
                             "mount /proc");
     if (!check->yes && !check->detail.length)
-        check_refuse(check, "CAP_SYS_PTRACE is missing, without which nothing tells what processes of "
-                            "others have mapped: run it as root, or give it CAP_SYS_PTRACE, and "
+        check_refuse(check, "CAP_SYS_PTRACE is missing, so nothing tells what other users' processes "
+                            "have mapped: run it as root, or give it CAP_SYS_PTRACE, and "
                             "CAP_DAC_READ_SEARCH for programs that not everybody may read");
 }
 
@@ -88,7 +88,7 @@ static void check_real_time(struct check *check)
     check->yes = bpf_begin_unpreempted();
     bpf_end_unpreempted();
     if (!check->yes)
-        check_refuse(check, "CAP_SYS_NICE is missing, without which a preemptible kernel may lose some "
+        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some "
                             "events while tables are read: run it as root, or give it CAP_SYS_NICE");
 }
 
@@ -106,7 +106,7 @@ static void check_cgroups(struct check *check)
         check_decide(check, REFUSED_MAPS, map, 0);
     else
         check_refuse(check, "there is no cgroup v2 at " CGROUPS ": mount it (mount -t cgroup2 none "
-                            CGROUPS "), and not version 1, or name a directory of it where it is");
+                            CGROUPS ") instead of version 1, or give --cgroup its full path");
 }
 
 /* ---- Capabilities ---- */
@@ -116,16 +116,16 @@ static void check_cgroups(struct check *check)
 
 static const struct {
     unsigned number;
-    bool as_admin; /* CAP_SYS_ADMIN does as well */
+    bool as_admin; /* CAP_SYS_ADMIN will do, too */
     const char *name, *use;
 } capabilities[] = {
     {NUMBER_CAP_BPF, true, "CAP_BPF", "maps and programs"},
     {NUMBER_CAP_PERFMON, true, "CAP_PERFMON", "programs and events"},
     {CAP_SYSLOG, false, "CAP_SYSLOG", "names of kernel functions"},
-    {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "what others' processes have mapped"},
+    {CAP_SYS_PTRACE, false, "CAP_SYS_PTRACE", "mappings of others' processes"},
     {CAP_DAC_READ_SEARCH, false, "CAP_DAC_READ_SEARCH", "others' files"},
     {CAP_SYS_NICE, false, "CAP_SYS_NICE", "exact intervals"},
-    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and what kernel.perf_event_paranoid above 2 closes"},
+    {CAP_SYS_ADMIN, false, "CAP_SYS_ADMIN", "tracefs, and kernel.perf_event_paranoid above 2"},
 };
 
 static void check_capabilities(struct check *check)
@@ -145,7 +145,7 @@ static void check_capabilities(struct check *check)
         text_format(&check->detail, "missing: %s; ", missing.data);
     text_format(&check->detail, "held: %s", held.length ? held.data : "none");
     if (!check->yes)
-        text_add(&check->detail, ": run it as root, or give it those that are wanted");
+        text_add(&check->detail, ": run it as root, or give it the missing ones");
     text_free(&missing);
     text_free(&held);
 }
@@ -156,7 +156,7 @@ static void check_lockdown(struct check *check)
 
     check->yes = !refusal_locked_down(&level);
     if (!check->yes)
-        text_format(&check->detail, "this kernel is locked down (%s), which blocks what is no "
+        text_format(&check->detail, "this kernel is locked down (%s), which blocks whatever says no "
                     "above: boot with lockdown=none, or without secure boot", level.data);
     text_free(&level);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* perf's rings: whether they can be had, and, where no program collects, which events they take. */
+/* perf's rings: can they be used, and, if no program collects, with which events. */
 #include <errno.h>
 
 #include "checks/look.h"
@@ -9,7 +9,7 @@ struct ring_source *check_rings;
 
 static struct scope scope;
 static struct ring_source source;
-static struct ring_unwind by_the_kernel; /* stacks are no matter here */
+static struct ring_unwind by_the_kernel; /* stacks do not matter here */
 
 static int take_nothing(void *context, const struct ring_record *record)
 {
@@ -47,7 +47,7 @@ void check_rings_open(struct checks *checks)
     decide(own, rings_try(true, false));
     if (own->yes && refused)
         text_format(&own->detail, "profile with -p PID or -- COMMAND%s",
-                    rings_try(true, true) ? ", without stacks of the kernel" : "");
+                    rings_try(true, true) ? ", without kernel stacks" : "");
     decide(&checks->of[CHECK_RINGS], needed ? open_source() : refused);
     if (needed && checks->of[CHECK_RINGS].yes)
         check_rings = &source;

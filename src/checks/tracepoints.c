@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tracepoints, and what hangs on those of the scheduler. */
+/* Tracepoints, and what depends on the scheduler's. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "maps/lives.h"
 #include "maps/waits.h"
 
-/* One that every kernel has, and that applets use. */
+/* One that every kernel has and applets use. */
 static int attach(int tracefs, const char *name)
 {
     uint32_t id;
@@ -31,16 +31,16 @@ static int attach(int tracefs, const char *name)
     return result;
 }
 
-/* Where the files of tracepoints are; an open directory or below 0. */
+/* Finds the files of tracepoints; an open directory or below 0. */
 static int check_tracefs(struct check *check)
 {
-    /* By the way of all applets, which do not take what is mounted where nothing in it can be opened. */
+    /* As all applets do, which do not use a mounted one if nothing in it can be opened. */
     int tracefs = tracefs_open(), mounted = tracefs_open_mounted();
 
     if (mounted >= 0)
         close(mounted);
     else if (tracefs >= 0)
-        text_add(&check->detail, "mounted for stackbox alone, whenever it needs it");
+        text_add(&check->detail, "mounted for stackbox alone when needed");
     check_decide(check, REFUSED_TRACEFS, tracefs, 0);
     return tracefs;
 }
@@ -52,7 +52,7 @@ void check_commands(struct checks *checks)
     struct follow follow;
     enum refused what;
 
-    /* Rings are of whatever forks from a task. */
+    /* Rings follow whatever a task forks. */
     if (check_rings) {
         checks->of[CHECK_COMMANDS].yes = true;
         return;
@@ -75,7 +75,7 @@ void check_lives(struct checks *checks)
     lives_close(&lives);
 }
 
-/* The programs themselves, for all that applets ask of a thread that leaves its CPU. */
+/* The programs themselves, with everything that applets record when a thread leaves its CPU. */
 static int open_switches(struct switches *switches, struct store *store, struct waits *waits,
                          struct switches_refusal *refusal)
 {
@@ -98,7 +98,7 @@ static int open_switches(struct switches *switches, struct store *store, struct 
     return switches_open(switches, &wishes, NULL, refusal);
 }
 
-/* Whether it is by tracefs. */
+/* Does it work by tracefs? */
 static bool check_switches(struct check *check)
 {
     const struct store_wishes wishes = {
@@ -118,7 +118,7 @@ static bool check_switches(struct check *check)
         result = open_switches(&switches, &store, &waits, &refusal);
     check_decide(check, refusal.what, result, 0);
     if (!result && switches.raw)
-        text_add(&check->detail, "by raw tracepoints, and the kernel's types");
+        text_add(&check->detail, "by raw tracepoints and BTF");
     bool by_tracefs = !result && !switches.raw;
     switches_close(&switches);
     waits_close(&waits);

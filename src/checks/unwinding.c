@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whether stacks of user code can be walked along the tables of its files. */
+/* Can stacks of user code be walked by its files' tables? */
 #include <errno.h>
 
 #include "base/parts.h"
@@ -8,14 +8,12 @@
 #include "machine/machine.h"
 #include "unwind/learn.h"
 
-/* By rings that is done here, and nothing of the kernel has to be known. */
+/* With rings that is done here, and nothing about the kernel must be known. */
 static int try_walk(struct learned *learned, struct text *log)
 {
-    const struct machine *machine = machine_of_kernel();
-
     if (!check_rings)
         return learned_open(learned, log);
-    return HAS_UNWIND && machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
+    return HAS_UNWIND && machine_walks() ? 0 : -EOPNOTSUPP;
 }
 
 void check_unwinding(struct checks *checks)
@@ -27,7 +25,7 @@ void check_unwinding(struct checks *checks)
 
     check->yes = !result;
     if (result) {
-        text_add(&check->detail, "user stacks are walked along frame pointers: ");
+        text_add(&check->detail, "user stacks are unwound by frame pointers: ");
         learned_explain(result, &check->detail);
     }
     learned_close(&learned);

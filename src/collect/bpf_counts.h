@@ -10,14 +10,14 @@
 struct bpf_counts {
     struct collector collector;
     struct store_wishes wishes;
-    struct store store; /* what programs are made with, once it is open */
+    struct store store; /* once open, programs are made with this */
     struct losses losses;
 };
 
-/* One that holds nothing, and may be closed. */
+/* An empty one, which may be closed. */
 void bpf_counts_init(struct bpf_counts *counts, const struct store_wishes *wishes);
 
-/* What other collectors of such a store have in common with it: their first member is a bpf_counts. */
+/* Shared with other collectors on such a store, whose first member is a bpf_counts. */
 int bpf_counts_open(struct collector *collector, struct text *why);
 int bpf_counts_start(struct collector *collector);
 void bpf_counts_account(const struct collector *collector, struct collector_account *account);

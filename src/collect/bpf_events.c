@@ -53,7 +53,7 @@ static int start(struct collector *collector)
     return recorder_start(&events_of(collector)->recorder);
 }
 
-/* Before 5.2 no program was told that a buffer was full: what never came was lost. */
+/* Before 5.2 programs were not told that a buffer was full: what never came was lost. */
 #define TELLS_PROGRAMS 0x050200
 
 static int sum_of(const struct bpf_events *events, struct account *sum)
@@ -181,7 +181,7 @@ static int stop(struct collector *collector)
     return recorder_stop(&events->recorder);
 }
 
-/* Perf buffers wake nobody before they are half full. */
+/* Perf buffers wake nobody until they are half full. */
 static bool wakes_at_once(const struct collector *collector)
 {
     return seen_events_of(collector)->recorder.kind == RECORDER_RING;

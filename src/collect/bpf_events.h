@@ -9,23 +9,23 @@
 
 struct bpf_events_wishes {
     enum recorder_kind buffer;
-    uint64_t bytes;    /* of all buffers together; 0: by the memory that is there */
+    uint64_t bytes;    /* of all buffers together; 0: by free memory */
     uint64_t depth;    /* frames per stack; 0: the kernel's limit */
-    bool kernel, user; /* which stacks an event has */
+    bool kernel, user; /* which stacks events have */
     size_t values;     /* and how many words besides */
 };
 
 struct bpf_events {
     struct collector collector;
     struct bpf_events_wishes wishes;
-    struct recorder recorder; /* what programs are made with, once it is open */
-    struct snoop_record *scratch; /* room for the greatest record */
+    struct recorder recorder; /* once open, programs are made with this */
+    struct snoop_record *scratch; /* room for the largest record */
     uint64_t taken; /* records that came out of the buffer */
     uint64_t walks_failed;
-    bool stopped, has_all;  /* no more come; and all came */
+    bool stopped, has_all;  /* no more come; and all have come */
 };
 
-/* One that holds nothing, and may be closed. */
+/* An empty one, which may be closed. */
 void bpf_events_init(struct bpf_events *events, const struct bpf_events_wishes *wishes);
 
 #endif

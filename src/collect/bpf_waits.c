@@ -34,7 +34,7 @@ static int open_waits(struct collector *collector, struct text *why)
     return result;
 }
 
-/* Until the end nobody knows who waits, and so which events are missing from the account. */
+/* Until the end it is unknown who is waiting, and so which events are missing from the account. */
 static void account_waits(const struct collector *collector, struct collector_account *account)
 {
     const struct bpf_waits *of = seen_waits_of(collector);

@@ -43,7 +43,7 @@ static const char *what_of(const struct missing *missing, size_t kind)
     return missing->what[kind].failed ? "are missing" : missing->what[kind].data;
 }
 
-/* Of what happened: all that was counted, and what was not. */
+/* Of what happened: everything that was counted, and what was not. */
 static uint64_t all_of(const struct missing *missing, uint64_t events)
 {
     for (size_t i = 0; i < missing->count; i++)

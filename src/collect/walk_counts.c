@@ -19,12 +19,12 @@
 
 #define VERSION(major, minor) ((major) << 16 | (minor) << 8)
 
-/* Of a bank, by powers of two; and the part of the free memory that all may take. */
+/* Of a bank, as powers of two; and the part of free memory that everything may take. */
 #define LEAST_BITS 8
 #define USUAL_BITS 13
 #define MOST_BITS 20
 #define MOST_SHARE 16
-/* Emptied when it is so full: in a fuller one a stack finds no bucket now and then. */
+/* Emptied when it is this full: in a fuller one, a stack finds no bucket now and then. */
 #define FILLED 16
 
 static struct walk_counts *counts_of(struct collector *collector)
@@ -139,7 +139,7 @@ static int start(struct collector *collector)
 
 /* ---- Accounts ---- */
 
-/* All that programs did in that bank since it was made. */
+/* Everything that programs have done in that bank since it was made. */
 static int sum_account(const struct walk_counts *counts, uint32_t bank, struct account *sum)
 {
     const size_t cpus = cpus_possible();
@@ -254,7 +254,7 @@ static int add_bucket(struct walk_counts *counts, const struct walk_bucket *buck
     return result;
 }
 
-/* What no program writes to any more; it is empty after. */
+/* A bank that no program writes to any more; it is then empty. */
 static int empty_bank(struct walk_counts *counts, uint32_t bank, struct tally *tally)
 {
     const uint32_t first = (bank - 1) << counts->unrolled.bits, end = bank << counts->unrolled.bits;

@@ -39,8 +39,8 @@ struct adding {
     const struct blocked_all_along *all_along;
     struct tally *tally;
     struct stack_texts texts;
-    size_t first;   /* the entry that is the first of ours */
-    size_t *frames; /* of each of ours, in `texts` */
+    size_t first;   /* the first entry that is ours */
+    size_t *frames; /* for each of ours, in `texts` */
     size_t room;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is known of waits only when they are in the tally: whose wakes they were, who never ran. */
+/*
+ * What is found out about waits only once they are in the tally: who the wakers really were, and
+ * who never ran.
+ */
 #ifndef STACKBOX_COUNTING_BLOCKED_H
 #define STACKBOX_COUNTING_BLOCKED_H
 
@@ -9,16 +12,16 @@
 #include "tally/tally.h"
 
 /*
- * A wake by an interrupt is none of the interrupted thread: its waker is the interrupt, without numbers
- * and a user stack, and with `bystanders` alone it keeps that thread's name. Without `kernel` no waker
- * keeps its kernel stack, which was there to tell.
+ * A wakeup by an interrupt is not the interrupted thread's doing: its waker is the interrupt,
+ * without numbers and user stack, and keeps that thread's name only with `bystanders`. Without
+ * `kernel` no waker keeps its kernel stack, which was only taken for this.
  */
 void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
                           struct tally *tally);
 
 /*
- * Adds the threads that sleep and were not seen to block, with that mark, for `time` ns. With
- * `kernel` their kernel stacks, by /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
+ * Adds the threads that are asleep and were not seen to block, with that mark, for `time` ns. With
+ * `kernel`, their kernel stacks, by /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
  */
 struct blocked_all_along {
     const struct asleep_wishes *wishes;

@@ -18,7 +18,7 @@
 static int say_failure(int result)
 {
     if (result == -EPIPE)
-        return 0; /* nobody reads any more: not an error, and nobody to tell */
+        return 0; /* the reader is gone: not an error, and nobody to tell */
     say("cannot make a report: %s", strerror(-result));
     return EXIT_FAILURE;
 }
@@ -31,7 +31,7 @@ static struct collector_account account_of(const struct counting *counting)
     return account;
 }
 
-/* How large it is, at first and when it has grown. */
+/* Its size, at first and when it has grown. */
 static void debug_size(struct counting *counting, bool again)
 {
     uint64_t bytes = account_of(counting).bytes;
@@ -113,7 +113,7 @@ static int collect(struct counting *counting, bool again)
     struct processes *processes = counting->session.processes;
     struct tally *tally = &counting->tally;
     size_t before = tally->count;
-    /* What the kernel tells of processes is not to pile up meanwhile. */
+    /* Process events must not pile up meanwhile. */
     int result = processes ? processes_read(processes) : 0;
 
     if (result)
@@ -127,7 +127,7 @@ static int collect(struct counting *counting, bool again)
     return result;
 }
 
-/* Of this report: what became of the events that were seen since the last one, and the time it took. */
+/* About this report: what became of the events seen since the last one, and how long it took. */
 static void debug_report(const struct collector_account *last, const struct collector_account *now,
                          uint64_t began, uint64_t collected)
 {
@@ -152,7 +152,7 @@ static void check_account(struct counting *counting, uint64_t began, uint64_t co
         counting->does_not_close = true;
 }
 
-/* So long a report waits for tables of what ran for the first time, and the last one does. */
+/* How long a report, including the last one, waits for tables of what just started. */
 #define TABLES_NS 2000000000
 #define LAST_TABLES_NS 10000000000
 
@@ -174,7 +174,7 @@ static int make_report(struct counting *counting, bool again)
         progress_make_way();
     else
         progress_clear();
-    /* Looking addresses up takes in first what the kernel told until now. */
+    /* Looking addresses up first handles what the kernel has reported until now. */
     if (!result)
         result = counting_write_report(counting, !again);
     if (!result)
@@ -187,7 +187,7 @@ static int make_report(struct counting *counting, bool again)
     return result;
 }
 
-/* What is missing of the whole run: one line where it matters, each kind where that is asked for. */
+/* The whole run's losses: one line if it matters, each kind if asked for. */
 static void say_losses(struct counting *counting)
 {
     const char *name = counting->report.measure.events;
@@ -210,13 +210,13 @@ static void say_losses(struct counting *counting)
 /* ---- Between reports ---- */
 
 /*
- * A table that fills is emptied into the tally in time, so that its size bounds what is new within a
- * moment, and not what there is. What comes in between two looks needs room, too.
+ * A table that fills up is emptied into the tally in time, so that its size limits what is new
+ * within a moment, not the total. It also needs room for what comes between two looks.
  */
 #define TICK_NS 20000000
-#define MOST_TICK_NS 80000000 /* where there is nothing new */
+#define MOST_TICK_NS 80000000 /* if there is nothing new */
 #define LOOK_NS 125000000
-/* Where everything is always new, that is most of what this process does, and not of the machine. */
+/* If everything is always new, this is most of what this process does, but not of the machine. */
 #define GATHER_PAUSES 4
 
 static int merge(struct counting *counting)
@@ -227,7 +227,7 @@ static int merge(struct counting *counting)
     return result;
 }
 
-/* What was gathered already comes again and again: it is merged whenever it has doubled. */
+/* What was gathered comes again and again: it is merged whenever it has doubled. */
 static int gather(struct counting *counting)
 {
     uint64_t began = now_ns();
@@ -244,7 +244,7 @@ static int gather(struct counting *counting)
     return result;
 }
 
-/* So many are merged in a few milliseconds: for a line that is shown every second. */
+/* That many are merged in a few milliseconds: for a line that is shown every second. */
 #define QUICKLY_MERGED 16384
 
 static int show_progress(struct counting *counting)
@@ -255,7 +255,7 @@ static int show_progress(struct counting *counting)
         .counted = true,
     };
 
-    /* With a command the terminal is the command's: what it prints would stand behind the line. */
+    /* With a command the terminal is the command's: its output would follow the line. */
     if (counting->options->command || !progress_is_wanted() || !progress_is_due())
         return 0;
     int result = gather(counting);
@@ -269,7 +269,7 @@ static int show_progress(struct counting *counting)
     return result;
 }
 
-/* What has been counted until now, if it is to be seen. */
+/* What has been counted so far, if it is to be shown. */
 static int show_live(struct counting *counting)
 {
     int result = 0;
@@ -327,7 +327,10 @@ int counting_start(struct counting *counting)
     return result ? say_failure(result) : 0;
 }
 
-/* Not of what did not run, which must leave the files of what did; nor what would be no document. */
+/*
+ * Not if nothing ran, which must leave files of earlier runs alone; nor if it would not make a
+ * document.
+ */
 static bool is_reported(struct counting *counting, enum run_event event)
 {
     if (event == RUN_END)
@@ -342,7 +345,7 @@ static bool is_reported(struct counting *counting, enum run_event event)
     return false;
 }
 
-/* Tables of what is new are begun at once. */
+/* Starts making tables for what is new at once. */
 static int take_told(struct counting *counting)
 {
     int result = processes_read(counting->session.processes);

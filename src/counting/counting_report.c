@@ -14,12 +14,12 @@
 #include "symbolize/tracing_frames.h"
 #include "view/terminal.h"
 
-/* What the formats of one report are made from. */
+/* What a report's formats are made from. */
 struct writing {
     struct counting *counting;
     struct symbols symbols;
     struct process_names names;
-    struct recording_places places; /* where a recording is written */
+    struct recording_places places; /* if a recording is written */
     struct tm when;
     bool told; /* what --top left out */
 };
@@ -58,7 +58,7 @@ static int write_format(void *context, FILE *out, enum report_format format)
         return write_recording(writing, out);
     counting->report.format = format;
     counting->report.width = out == stdout ? terminal_width(STDOUT_FILENO) : 0;
-    /* Shares are of all; what people read is cut. */
+    /* Shares are of everything; only text for people is cut. */
     bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
     counting->report.top = is_cut ? counting->options->top : 0;
     int result = report_write(out, &counting->tally, &writing->symbols, &counting->report,
@@ -78,7 +78,7 @@ void counting_add_losses(const struct counting *counting, struct missing *missin
         counting->add_losses(counting->losing, missing);
 }
 
-/* What is missing until now, and of how many events the report is. */
+/* The losses so far, and the report's number of events. */
 static void finish_facts(struct counting *counting)
 {
     struct missing missing = {0};
@@ -95,7 +95,7 @@ static void finish_facts(struct counting *counting)
     facts_count(&counting->facts, events);
 }
 
-/* Only a recording is written: it needs no names of what is in files. */
+/* Only a recording is written: it needs no names from files. */
 static bool is_recorded_alone(const struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -104,7 +104,7 @@ static bool is_recorded_alone(const struct report_files *files)
     return true;
 }
 
-/* Names of all that is in the tally. 0 or a negative errno; end_writing() after either. */
+/* Names everything in the tally. 0 or a negative errno; end_writing() after either. */
 static int begin_writing(struct writing *writing, struct counting *counting)
 {
     const struct traced_file program = {counting->program.path, counting->program.fd};

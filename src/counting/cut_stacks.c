@@ -6,7 +6,7 @@
 
 #include "base/parts.h"
 
-#define MATTERS 100 /* less than one in so many is not worth a line */
+#define MATTERS 100 /* less than one in this many is not worth a line */
 
 static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file, uint64_t events)
 {
@@ -26,7 +26,7 @@ static void add(struct cut_stacks *stacks, enum unwind_end end, const char *file
     stacks->causes[at].events += events;
 }
 
-/* Of a stack whose frames' symbols begin at `frames`. */
+/* A stack whose frames' symbols begin at `frames`. */
 static void see_stack(struct cut_stacks *stacks, const struct symbols *symbols, const struct stack *stack,
                       const uint32_t *frames, uint64_t events)
 {
@@ -83,7 +83,7 @@ static void add_cause(const struct cut_cause *cause, struct text *line)
         text_add(line, "the stack could not be read");
         break;
     case UNWIND_END_COLD:
-        text_format(line, "%s ran for the first time, and there was no room or time to keep them", file);
+        text_format(line, "%s ran for the first time, and there was no room or time to keep these stacks", file);
         break;
     case UNWIND_END_BEYOND:
         text_add(line, "they are deeper than a sample's copy of the stack; BPF programs "

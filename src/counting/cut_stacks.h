@@ -6,25 +6,25 @@
 #include "insns/unwind_layout.h"
 #include "symbolize/symbolize.h"
 
-#define CUT_CAUSES 32 /* told apart; the rest is counted alone */
+#define CUT_CAUSES 32 /* told apart; others are only counted in total */
 
 struct cut_cause {
     enum unwind_end end;
-    char file[64]; /* of the last frame; "": not known */
+    char file[64]; /* of the last frame; "": unknown */
     uint64_t events;
 };
 
-/* {0} is none. */
+/* {0} is empty. */
 struct cut_stacks {
-    uint64_t stacks, cut; /* of users, by their events */
+    uint64_t stacks, cut; /* user stacks, by events */
     struct cut_cause causes[CUT_CAUSES];
     size_t count;
 };
 
-/* Those of a report. */
+/* Adds a report's. */
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols);
 
-/* The line where it is more than one in a hundred; with `all` a line for each cause. */
+/* The line, if it is more than one in a hundred; with `all` a line per cause. */
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines);
 
 #endif

@@ -13,7 +13,7 @@ struct noting {
     int map;
 };
 
-/* The map is asked after the stack was read: what it does not know by then had not ended. */
+/* The map is asked after the stack was read: a wait that it does not know then had not ended. */
 static int note(void *context, const struct asleep *thread)
 {
     const struct noting *noting = context;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where threads were blocked as tracing began: their kernel stacks, which no program has seen. For walltime. */
+/*
+ * Where threads were blocked when tracing began: their kernel stacks, which no program has seen.
+ * For walltime.
+ */
 #ifndef STACKBOX_COUNTING_FIRST_WAITS_H
 #define STACKBOX_COUNTING_FIRST_WAITS_H
 
@@ -11,7 +14,7 @@ struct first_wait {
     size_t first, frames; /* in the texts */
 };
 
-/* {0} is none. */
+/* {0} is empty. */
 struct first_waits {
     struct stack_texts texts;
     struct first_wait *waits;
@@ -20,12 +23,12 @@ struct first_waits {
 };
 
 /*
- * To be called once tracing has begun: whoever sleeps by these wishes and is not in the map of waits has been
- * in this wait since then. 0 or a negative errno.
+ * To be called once tracing has begun: whoever is asleep by these wishes and not in the map of
+ * waits has been in this wait since then. 0 or a negative errno.
  */
 int first_waits_note(struct first_waits *first, const struct asleep_wishes *wishes, int map);
 
-/* Gives them to the entries of blocked time that have no stacks. By /proc/kallsyms, open as `kallsyms`. */
+/* Adds them to entries of blocked time without stacks. By /proc/kallsyms, open as `kallsyms`. */
 int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally);
 void first_waits_free(struct first_waits *first);
 

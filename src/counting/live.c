@@ -15,12 +15,12 @@
 #include "session/progress.h"
 #include "view/terminal.h"
 
-/* Making a report takes no more than a part of the time, whatever was asked for. */
+/* Making reports takes at most part of the time, whatever was asked for. */
 #define PAUSES 4
 
 /* ---- The terminal ---- */
 
-/* What a command types and prints would go between what is typed at us and what we draw. */
+/* A command's input and output would mix with our keys and drawing. */
 static int share_with_command(void)
 {
     if (isatty(STDERR_FILENO)) {
@@ -49,7 +49,7 @@ int live_open(struct live *live, const struct trace_options *options)
     return live->drawn && options->command ? share_with_command() : 0;
 }
 
-/* What is said meanwhile would be drawn over. */
+/* Messages printed meanwhile would be drawn over. */
 static void keep_what_is_said(struct live *live)
 {
     if (isatty(STDERR_FILENO))
@@ -86,7 +86,7 @@ void live_look(struct live *live)
         keep_what_is_said(live);
         screen_forget(&live->screen);
     }
-    /* Who does not tell is asked; what was answered stands until the next time. */
+    /* A terminal that does not tell its size is asked; its answer holds until the next time. */
     if (!terminal_size(STDOUT_FILENO, &size))
         return;
     if (size.rows && size.columns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * --live: the report until now, again and again while it runs: in the place of the last one on a terminal
- * that can do that, else one after the other. Part of counting.
+ * --live: the report so far, again and again during the run: replacing the last one on a terminal
+ * that can do that, otherwise one after another. Part of counting.
  */
 #ifndef STACKBOX_COUNTING_LIVE_H
 #define STACKBOX_COUNTING_LIVE_H
@@ -16,27 +16,29 @@ struct live {
     bool drawn;       /* on a terminal */
     struct screen screen;
     struct keys keys;
-    struct text said; /* of stderr, while the terminal is ours */
+    struct text said; /* for stderr, while we have the terminal */
     char *report;     /* the last one, or NULL */
     struct text status;
     uint64_t due;     /* when the next is, ns */
 };
 
-/* Before the session begins. 0, or the exit status; what is wrong was said. live_close after either. */
+/*
+ * Before the session begins. 0, or the exit status, with errors reported. live_close after either.
+ */
 int live_open(struct live *live, const struct trace_options *options);
 
-/* Whether a report is to be made now. */
+/* Should a report be made now? */
 bool live_is_due(const struct live *live);
 
 struct counting;
-/* Makes and shows one, of what is in the tally. 0 or a negative errno. */
+/* Makes and shows one, from the tally. 0 or a negative errno. */
 int live_show(struct live *live, struct counting *counting, uint64_t lost);
 
-/* Whether the terminal is as it was, and ours; and what was typed. True: the end is asked for. */
+/* Handles changes of the terminal, and what was typed. True: asked to end. */
 void live_look(struct live *live);
 bool live_read_keys(struct live *live);
 
-/* The terminal is as it was before, and what was kept is said. */
+/* Restores the terminal and prints what was kept back. */
 void live_close(struct live *live);
 
 #endif

@@ -40,11 +40,11 @@ struct tracing {
     const struct offwaking_wishes *wishes;
     struct counting counting;
     struct bpf_waits collector;
-    struct ring_waits rings; /* instead, where there is no bpf(2) */
+    struct ring_waits rings; /* used instead if there is no bpf(2) */
     struct switches switches;
-    struct wall_time wall; /* of VIEW_WALL */
+    struct wall_time wall; /* for VIEW_WALL */
     struct interrupts interrupts;
-    struct waiting_text waiting; /* where a flat table is to have it */
+    struct waiting_text waiting; /* if a flat table needs it */
     bool knows_interrupts;
     uint64_t started; /* since boot, ns */
 };
@@ -149,7 +149,7 @@ static int attach_to_rings(struct tracing *tracing)
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
     if (tracing->wishes->view == VIEW_WALL) {
-        say("--collect rings: walltime needs programs in the kernel");
+        say("--collect rings: walltime needs BPF programs");
         return EXIT_FAILURE;
     }
     int tracefs = tracefs_open();
@@ -212,7 +212,7 @@ static void print_header(struct tracing *tracing)
 
 /* ---- Reports ---- */
 
-/* What an interrupt did is told by names that are looked up once. */
+/* Interrupts' wakeups are recognized by names, which are looked up once. */
 static int judge_wakers(struct tracing *tracing, struct tally *tally)
 {
     int result = 0;
@@ -257,7 +257,7 @@ static int add_all_along(struct tracing *tracing, struct tally *tally)
         .kallsyms = tracing->counting.session.kallsyms,
     };
 
-    /* Who comes of a command has not been here before it. */
+    /* A command's descendants did not exist before it. */
     if (trace->command)
         return 0;
     if (tracing->wishes->view == VIEW_WALL)
@@ -297,7 +297,7 @@ static void add_losses(void *context, struct missing *missing)
 {
     struct tracing *tracing = context;
 
-    missing_add_recursion(missing, "switches and wakes", switches_missed(&tracing->switches));
+    missing_add_recursion(missing, "switches and wakeups", switches_missed(&tracing->switches));
     if (tracing->wishes->view == VIEW_WALL)
         wall_time_add_losses(&tracing->wall, missing);
 }
@@ -332,7 +332,7 @@ static int count(struct tracing *tracing)
     int status = counting_start(&tracing->counting);
     if (status)
         return status;
-    /* With a least time those of shorter waits have no stack, either. */
+    /* With a minimum time, shorter waits have no stack, either. */
     if (looks && !tracing->wishes->trace->user_only && !tracing->wishes->least)
         wall_time_look(&tracing->wall, tracing->collector.waits.map);
     print_header(tracing);
@@ -384,7 +384,7 @@ static int trace(struct tracing *tracing)
     counting->losing = tracing;
     if (!status && counting->session.kallsyms >= 0 &&
         (report_files_have(&counting->files, REPORT_FLAT) || report_files_have(&counting->files, REPORT_SBX)))
-        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* else by names */
+        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* or by names */
     if (!status)
         status = by_rings ? attach_to_rings(tracing) : attach(tracing);
     if (!status)

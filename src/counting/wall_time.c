@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "counting/wall_time.h"
 
+#include <string.h>
+
 #include "base/say.h"
 #include "insns/wall.h"
 #include "kernel/sampling.h"
 
-#define BLOCKED "SDTtPI" /* as /proc/TID/stat has it */
+#define BLOCKED "SDTtPI" /* as in /proc/TID/stat */
 
 int wall_time_attach(struct wall_time *wall, const struct offwake_wishes *wishes,
                      const struct trace_options *options, uint64_t frequency)
@@ -36,10 +38,10 @@ void wall_time_look(struct wall_time *wall, int map)
     struct asleep_wishes blocked = wall->threads;
 
     blocked.states = BLOCKED;
-    first_waits_note(&wall->first, &blocked, map);
+    wall->unseen = first_waits_note(&wall->first, &blocked, map);
 }
 
-/* Each thread's time has one beginning and one end, whatever there was in between. */
+/* Each thread's time has one beginning and one end, whatever happens in between. */
 void wall_time_check(struct wall_time *wall, const struct walling *walling)
 {
     uint64_t gap = walling->spent > walling->lived ? walling->spent - walling->lived
@@ -76,6 +78,9 @@ void wall_time_add_losses(struct wall_time *wall, struct missing *missing)
 
     sampling_stops(&wall->sampled.sampling, &stops);
     sampled_add_stops(&wall->sampled, &stops, missing);
+    if (wall->unseen)
+        missing_add(missing, &(struct loss){.count = MISSING_UNCOUNTED, .events = "waits"},
+                    "that began before the run may have no stack: cannot list threads: %s", strerror(-wall->unseen));
 }
 
 void wall_time_close(struct wall_time *wall)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a run of walltime has beside switches and wakeups (offwaking.c): samples, threads that no switch tells of,
- * and a sum that must come out. It speaks to the user.
+ * What walltime has besides switches and wakeups (offwaking.c): samples, threads that no switch
+ * reports, and a sum that must add up. It speaks to the user.
  */
 #ifndef STACKBOX_COUNTING_WALL_TIME_H
 #define STACKBOX_COUNTING_WALL_TIME_H
@@ -13,9 +13,10 @@
 
 struct wall_time {
     struct sampled sampled;
-    struct asleep_wishes threads; /* those that are asked for */
+    struct asleep_wishes threads; /* those asked for */
     struct first_waits first;
-    bool does_not_close; /* that its times do not add up was said */
+    int unseen; /* the negative errno for which not all of the first waits are known; or 0 */
+    bool does_not_close; /* it was reported that times do not add up */
 };
 #define WALL_TIME_NONE {.sampled.wishes.program = -1}
 
@@ -23,14 +24,17 @@ struct wall_time {
 int wall_time_attach(struct wall_time *wall, const struct offwake_wishes *wishes,
                      const struct trace_options *options, uint64_t frequency);
 
-/* Just before events are counted: whom nobody knows is looked for among these threads of /proc. */
+/* Just before events are counted: unknown threads are looked for among these, in /proc. */
 void wall_time_begin(struct wall_time *wall, const struct asleep_wishes *threads, struct walling *walling);
-/* And just after it, where they are to have kernel stacks: in which calls they are blocked. */
+/* And just after, if they are to have kernel stacks: in which calls they are blocked. */
 void wall_time_look(struct wall_time *wall, int map);
 
 /* Says so once if a report does not add up. */
 void wall_time_check(struct wall_time *wall, const struct walling *walling);
-/* Adds what no switch has told of; the time and the mark of `all_along` are filled in. 0 or a negative errno. */
+/*
+ * Adds what no switch has reported; the time and the mark of `all_along` are set here. 0 or a
+ * negative errno.
+ */
 int wall_time_add(struct wall_time *wall, const struct walling *walling,
                   struct blocked_all_along *all_along, struct tally *tally);
 

@@ -8,7 +8,7 @@
 #include "demangle/cxx_nodes.h"
 #include "demangle/cxx_print.h"
 
-/* Longer names than compilers make. */
+/* Compilers make no longer names. */
 #define LONGEST (128 * 1024)
 
 static bool is_clone_letter(char byte)
@@ -17,7 +17,7 @@ static bool is_clone_letter(char byte)
            cxx_is_digit(byte);
 }
 
-/* .isra, .isra.0, .0, .__uniq.1.2: how long the part is that one pass of a compiler added. */
+/* .isra, .isra.0, .0, .__uniq.1.2: the length of the suffix added by one pass of a compiler. */
 static size_t clone_length(const char *at, const char *end)
 {
     const char *first = at;
@@ -54,7 +54,7 @@ static void add_clones(const char *at, const char *end, struct text *to)
     }
 }
 
-/* _block_invoke, _block_invoke_2, _block_invoke.2: the code of a block in the function. */
+/* _block_invoke, _block_invoke_2, _block_invoke.2: the code of a block in a function. */
 static bool take_block(struct cxx *cxx)
 {
     static const char ending[] = "_block_invoke";

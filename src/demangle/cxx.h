@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of the Itanium C++ ABI, which every compiler on Linux mangles by: _Z... */
+/* Names mangled by the Itanium C++ ABI, as all compilers on Linux do: _Z... */
 #ifndef STACKBOX_DEMANGLE_CXX_H
 #define STACKBOX_DEMANGLE_CXX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What stands in template arguments, decltype, noexcept, array bounds and requires clauses. */
+/* Expressions in template arguments, decltype, noexcept, array bounds and requires clauses. */
 #include "demangle/cxx_expressions.h"
 
 #include <string.h>
@@ -43,10 +43,10 @@ uint32_t cxx_literal(struct cxx *cxx)
     if (cxx_take(cxx, 'E')) {
         if (node->kind == CXX_ARRAY)
             return cxx_make(cxx, CXX_TEXT_LITERAL, type, 0, 0);
-        /* nullptr alone has no value behind its type. */
+        /* Only nullptr has no value after its type. */
         return node->kind == CXX_BUILTIN && node->small == cxx_builtin_d('n') ? type : 0;
     }
-    /* Of a float its bytes in hexadecimal, of a complex one two of them. */
+    /* A float has its bytes in hexadecimal, a complex one twice. */
     bool is_complex = node->kind == CXX_SUFFIXED;
     bool is_float = is_complex || node->kind == CXX_FLOAT ||
                     (node->kind == CXX_BUILTIN && cxx_builtins[node->small].literal == 'f');
@@ -103,7 +103,7 @@ static bool comes(const struct cxx *cxx, const char *two)
     return cxx->at[0] == two[0] && cxx->at[1] == two[1];
 }
 
-/* The forms that begin by s, and are no operator's. */
+/* Forms that begin with s and are not operators. */
 static uint32_t s_expression(struct cxx *cxx)
 {
     uint32_t a, b;
@@ -135,7 +135,7 @@ static uint32_t s_expression(struct cxx *cxx)
     }
 }
 
-/* The forms that no table of operators says. */
+/* Forms that are not in the operator table. */
 static uint32_t special_expression(struct cxx *cxx)
 {
     uint32_t type = 0, list;
@@ -184,7 +184,7 @@ static uint32_t special_expression(struct cxx *cxx)
     }
 }
 
-/* An operator of the table, and what it is done with. */
+/* An operator from the table, and its operands. */
 static uint32_t operation(struct cxx *cxx, int row)
 {
     uint32_t a, b, c;

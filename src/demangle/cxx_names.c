@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Encodings, what compilers make on their own, and names: nested, local and plain ones. */
+/* Encodings, compilers' special names, and names: nested, local and plain. */
 #include "demangle/cxx_nodes.h"
 
 static bool is_end_of_encoding(const struct cxx *cxx)
@@ -7,7 +7,7 @@ static bool is_end_of_encoding(const struct cxx *cxx)
     return cxx->at >= cxx->end || *cxx->at == 'E' || *cxx->at == '.' || *cxx->at == '_';
 }
 
-/* The name is read; what it returns and takes, where it is a function, is behind it. */
+/* After the name: a function's return type and parameters. */
 static uint32_t function_behind(struct cxx *cxx, uint32_t name, const struct cxx_name_state *state)
 {
     uint32_t type = 0, returned = 0;
@@ -72,7 +72,7 @@ static bool call_offset(struct cxx *cxx)
     return cxx_number(cxx, &number) && cxx_take(cxx, '_');
 }
 
-/* In base 36, of capital letters, up to a '_'. */
+/* In base 36, in capital letters, up to a '_'. */
 static bool sequence(struct cxx *cxx, uint32_t *number)
 {
     *number = 0;
@@ -88,7 +88,7 @@ static bool sequence(struct cxx *cxx, uint32_t *number)
     return cxx_take(cxx, '_');
 }
 
-/* GR <name> [<sequence>] _; an older compiler ended it by a number or nothing. */
+/* GR <name> [<sequence>] _; older compilers end it with a number, or nothing. */
 static uint32_t reference_temporary(struct cxx *cxx, uint32_t *number)
 {
     uint32_t name = cxx_name(cxx, NULL);
@@ -180,7 +180,7 @@ uint32_t cxx_special(struct cxx *cxx)
     return special;
 }
 
-/* _<digit>, __<number>_: which of equal names; not shown. */
+/* _<digit>, __<number>_: which one of several equal names; not shown. */
 static bool discriminator(struct cxx *cxx)
 {
     uint32_t number;
@@ -219,13 +219,13 @@ static uint32_t local_name(struct cxx *cxx, struct cxx_name_state *state)
     return cxx_make(cxx, CXX_LOCAL, encoding, entity, 0);
 }
 
-/* What a substitution in a name is: the name itself, or the module of the name behind it. */
+/* Is a substitution in a name a module, of the name after it, or the name itself? */
 static bool is_module(const struct cxx *cxx, uint32_t number)
 {
     return number && cxx_at(cxx, number)->kind == CXX_MODULE;
 }
 
-/* One component of a nested name: 0 where it is none. */
+/* One component of a nested name: 0 if it is not one. */
 static uint32_t component(struct cxx *cxx, struct cxx_name_state *state, uint32_t before,
                           bool *is_new)
 {
@@ -268,20 +268,20 @@ static uint32_t nested_name(struct cxx *cxx, struct cxx_name_state *state)
     if (state)
         state->quals = (uint8_t)quals;
     while (!cxx_take(cxx, 'E')) {
-        if (so_far && cxx_take(cxx, 'M')) /* what is initialized; a lambda is behind it */
+        if (so_far && cxx_take(cxx, 'M')) /* what is initialized; followed by a lambda */
             continue;
         so_far = component(cxx, state, so_far, &is_new);
         if (!so_far || (is_new && !cxx_remember(cxx, so_far)))
             return 0;
     }
-    /* The whole is remembered by who asked for it. */
+    /* The caller remembers the whole. */
     if (!is_new)
         return 0;
     cxx->seen.count--;
     return so_far;
 }
 
-/* [St] [module] <unqualified-name>, or a substitution, which is no new one. */
+/* [St] [module] <unqualified-name>, or a substitution, which is not new. */
 static uint32_t unscoped_name(struct cxx *cxx, struct cxx_name_state *state, bool *is_new)
 {
     uint32_t scope = 0, module = 0;

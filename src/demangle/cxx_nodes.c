@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name of 64 KB has fewer, whatever it is; 16 bytes each. */
+/* No name of 64 KB has more; 16 bytes each. */
 #define MOST_NODES 131072
 /*
- * How deep types, names and expressions may be in each other: real ones come to some forty. The
- * stack of a thread may be small.
+ * The deepest nesting of types, names and expressions: real ones reach some forty. A thread's stack
+ * may be small.
  */
 #define DEEPEST 128
 
@@ -40,7 +40,7 @@ void cxx_free(struct cxx *cxx)
     cxx->store = NULL;
 }
 
-/* Twice the room, out of the store where the first was there; NULL: there is no memory. */
+/* Doubles the room, moving out of the store if necessary; NULL: no memory. */
 static void *grow(void *items, const void *stored, size_t *room, size_t size)
 {
     void *more = realloc(items == stored ? NULL : items, 2 * *room * size);
@@ -53,7 +53,7 @@ static void *grow(void *items, const void *stored, size_t *room, size_t size)
     return more;
 }
 
-/* Makes room for the next node; the number of the last, which is there. */
+/* Makes room for the next node; returns the number of the last. */
 static uint32_t grow_nodes(struct cxx *cxx)
 {
     void *more = NULL;
@@ -66,7 +66,7 @@ static uint32_t grow_nodes(struct cxx *cxx)
     } else {
         cxx->error = -ENOMEM;
     }
-    /* The last is given up, so that there is room for it when there is another try. */
+    /* Gives the last one up, to leave room for another try. */
     cxx->count--;
     return 0;
 }
@@ -102,7 +102,7 @@ uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, u
     node->a = a;
     node->b = b;
     node->c = c;
-    /* Afterwards, and last: what is done for each node needs no register that must be kept. */
+    /* The check for room comes last: nothing done for each node needs a saved register. */
     return ++cxx->count < cxx->room ? (uint32_t)cxx->count - 1 : grow_nodes(cxx);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a C++ name is between reading (cxx_names.c, cxx_unqualified.c, cxx_types.c, cxx_templates.c,
+ * A C++ name between reading (cxx_names.c, cxx_unqualified.c, cxx_types.c, cxx_templates.c,
  * cxx_expressions.c, cxx_scopes.c, cxx_rare.c) and printing (cxx_print.c and its kin): nodes that
  * refer to each other by number. Number 0 is no node.
  */
@@ -25,7 +25,7 @@ enum cxx_kind {
     CXX_STRING,        /* a string literal of a function */
     CXX_TEMPLATE,      /* a: name, b: arguments; small, c: see cxx_put_once() */
     CXX_ARGUMENTS,     /* a: list, b: what they require */
-    CXX_PACK,          /* a: list: arguments that are one parameter's */
+    CXX_PACK,          /* a: list: arguments of one parameter */
     CXX_TAGGED,        /* a: name, b: its tag */
     CXX_CONSTRUCTOR,   /* a: of what */
     CXX_DESTRUCTOR,    /* a: of what */
@@ -108,13 +108,13 @@ struct cxx_node {
     uint32_t a, b, c;
 };
 
-/* Room for most names, on the stack of who demangles: nothing of it is allocated. */
+/* Room for most names, on the caller's stack: no allocation needed. */
 struct cxx_store {
     struct cxx_node nodes[112];
     uint32_t lists[64], open[32], seen[64];
 };
 
-/* Numbers of nodes, of which some become a list. */
+/* Numbers of nodes, some of which become a list. */
 struct cxx_numbers {
     uint32_t *items;
     size_t count, room;
@@ -125,11 +125,11 @@ struct cxx_heads {
     uint32_t first, count; /* among the open ones */
 };
 
-/* How compilers differ in the scope of a name behind sr. */
+/* How compilers differ in the scope of a name after sr. */
 enum cxx_scopes {
     CXX_SCOPES_TYPES, /* it is a type: sr <type> <name> */
-    CXX_SCOPES_ENDED, /* one that begins by a name is names up to an E */
-    CXX_SCOPES_PLAIN, /* and so it is in srN: nothing of it is remembered */
+    CXX_SCOPES_ENDED, /* a scope that begins with a name is names up to an E */
+    CXX_SCOPES_PLAIN, /* and in srN, too: none of it is remembered */
 };
 
 struct cxx {
@@ -138,20 +138,20 @@ struct cxx {
     struct cxx_node *nodes;
     size_t count, room;
     struct cxx_numbers lists, open, seen; /* seen: what S_ may refer to */
-    uint32_t arguments;     /* list: of the name that is read; T_ in its type are these */
+    uint32_t arguments;     /* list: of the name being read; T_ in its type refers to these */
     unsigned depth;
     unsigned in_lambda;
     unsigned heads[3];      /* how many template parameters of each kind lambdas named so far */
-    struct cxx_heads head;  /* the template parameters of the lambda that is read */
+    struct cxx_heads head;  /* the template parameters of the lambda being read */
     struct cxx_heads inner; /* those of a template among them */
-    bool was_seen;          /* the last name was S_ or its like alone */
-    bool no_arguments;      /* an I behind T_ is not the type's, but the conversion's */
+    bool was_seen;          /* the last name was just S_ or the like */
+    bool no_arguments;      /* an I after T_ belongs to the conversion, not to the type */
     enum cxx_scopes scopes;
-    bool has_scope;         /* such a thing was met */
+    bool has_scope;         /* such a scope was met */
     int error;
 };
 
-/* Of the name of an encoding: what decides how what is behind it is read. */
+/* Of an encoding's name: this decides how the rest is read. */
 struct cxx_name_state {
     bool ends_with_arguments, no_return;
     uint8_t quals;
@@ -179,24 +179,24 @@ extern const char *const cxx_specials[];
 extern const char *const cxx_texts[];
 enum { CXX_TEXT_COMPLEX, CXX_TEXT_IMAGINARY, CXX_TEXT_STRUCT, CXX_TEXT_UNION, CXX_TEXT_ENUM,
        CXX_TEXT_AUTO, CXX_TEXT_DECLTYPE_AUTO };
-/* Which it is, or -1. */
+/* Its index, or -1. */
 int cxx_builtin(char letter);
 int cxx_builtin_d(char letter);
 int cxx_operator(const char *code);
 
-/* cxx_nodes.c: begins a name, again where there was another try; cxx_free ends it. */
+/* cxx_nodes.c: begins a name, or begins again for another try; cxx_free ends it. */
 void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end);
 void cxx_free(struct cxx *cxx);
-/* The number of a new node; 0 with cxx->error where there is no more room. */
+/* The number of a new node; 0, with cxx->error set, if there is no room. */
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
-/* The same, of which a part may be 0 when it must not: then it is 0. */
+/* The same for a node whose part must not be 0: if it is, returns 0. */
 uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a);
 static inline struct cxx_node *cxx_at(const struct cxx *cxx, uint32_t number)
 {
     return &cxx->nodes[number];
 }
 bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers);
-/* false: it is 0, or there is no room for it. */
+/* false: it is 0, or there is no room. */
 static inline bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number)
 {
     if (!number || (numbers->count == numbers->room && !cxx_grow(cxx, numbers)))
@@ -204,7 +204,7 @@ static inline bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32
     numbers->items[numbers->count++] = number;
     return true;
 }
-/* A list of the open ones from `first` on, which are open no more. */
+/* A list of the open ones from `first` on, which are then no longer open. */
 uint32_t cxx_list(struct cxx *cxx, size_t first);
 /* Remembers a node for S_, and returns it; 0 stays 0. */
 uint32_t cxx_remember(struct cxx *cxx, uint32_t number);
@@ -214,7 +214,7 @@ static inline void cxx_leave(struct cxx *cxx)
     cxx->depth--;
 }
 
-/* The next bytes of the name; '\0' behind its end. */
+/* The next bytes of the name; '\0' past its end. */
 static inline char cxx_peek(const struct cxx *cxx)
 {
     return cxx->at < cxx->end ? *cxx->at : '\0';
@@ -223,7 +223,7 @@ static inline char cxx_peek_next(const struct cxx *cxx)
 {
     return cxx->end - cxx->at > 1 ? cxx->at[1] : '\0';
 }
-/* Whether these come next; then they are taken. */
+/* If this comes next, takes it. */
 static inline bool cxx_take(struct cxx *cxx, char byte)
 {
     if (cxx->at >= cxx->end || *cxx->at != byte)
@@ -236,9 +236,9 @@ static inline bool cxx_is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
-/* A decimal number; false: there is none, or it is out of all bounds. */
+/* A decimal number; false: there is none, or it is far too large. */
 bool cxx_number(struct cxx *cxx, uint32_t *number);
-/* [<number>] _ : 0 without a number, else one more. */
+/* [<number>] _ : 0 without a number, otherwise the number + 1. */
 bool cxx_counted(struct cxx *cxx, uint32_t *number);
 /* A node of digits as they stand: CXX_NUMBER. */
 uint32_t cxx_digits(struct cxx *cxx);
@@ -255,23 +255,23 @@ uint32_t cxx_tags(struct cxx *cxx, uint32_t name);
 uint32_t cxx_type(struct cxx *cxx);
 uint32_t cxx_decltype(struct cxx *cxx);
 unsigned cxx_quals(struct cxx *cxx);
-/* Types until one of "E.Q_" or the end, `v` alone for none: a list. */
+/* A list of types, up to one of "E.Q_" or the end; a single `v`: none. */
 uint32_t cxx_parameters(struct cxx *cxx);
 uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
 uint32_t cxx_parameter(struct cxx *cxx);
 bool cxx_is_declaration(const struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);
-/* As many as come, which are open then, and counted in `heads`. */
+/* All that come; they are then open and counted in `heads`. */
 bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads);
-/* What stands in I...E. */
+/* One argument of I...E. */
 uint32_t cxx_argument(struct cxx *cxx);
-/* I...E; of_encoding: T_ are these from now on. */
+/* I...E; of_encoding: from now on T_ refers to these. */
 uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding);
-/* The name and the arguments behind it. */
+/* The name with the arguments after it. */
 uint32_t cxx_template(struct cxx *cxx, uint32_t name, bool of_encoding);
 uint32_t cxx_expression(struct cxx *cxx);
 uint32_t cxx_literal(struct cxx *cxx);
-/* Names in expressions: alone, and behind sr. */
+/* Names in expressions: alone, and after sr. */
 uint32_t cxx_base_name(struct cxx *cxx);
 uint32_t cxx_scoped_name(struct cxx *cxx);
 

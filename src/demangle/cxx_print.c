@@ -6,13 +6,13 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* What repeats parts of itself may become endless: such a name is none. */
+/* A name that repeats parts of itself could grow without end: longer ones are rejected. */
 #define MOST_BYTES (128 * 1024)
 #define MOST_STEPS 400000
-/* Of nodes in each other, which by what S_ refers to may be more than the name has. */
+/* Nested nodes; through S_ there may be more of them than the name has. */
 #define DEEPEST 256
 
-/* Room for so many bytes more. */
+/* Room for that many more bytes. */
 static bool make_room(struct cxx_print *print, size_t length)
 {
     if (print->error)
@@ -30,7 +30,7 @@ static void put_slowly(struct cxx_print *print, const char *bytes, size_t length
         cxx_put(print, bytes, length);
 }
 
-/* By pieces of a fixed size: they are short, and a call of memcpy() takes longer than they do. */
+/* In pieces of a fixed size: they are short, and a call of memcpy() would take longer. */
 void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
 {
     if (length > print->room - print->length) {
@@ -65,7 +65,7 @@ void cxx_put_byte(struct cxx_print *print, char byte)
 
 void cxx_put_again(struct cxx_print *print, size_t first, size_t length)
 {
-    /* The room first: it may move. */
+    /* Room first: it may move. */
     if (length <= print->room - print->length || make_room(print, length))
         cxx_put(print, print->out + first, length);
 }
@@ -102,7 +102,7 @@ bool cxx_print_enter(struct cxx_print *print)
     return true;
 }
 
-/* The argument of the pack that this expansion is at; 0: it has no more. */
+/* The pack's argument at this point of the expansion; 0: there are no more. */
 static uint32_t of_pack(struct cxx_print *print, const struct cxx_node *list)
 {
     if (print->pack == CXX_PACK_UNKNOWN) {
@@ -132,7 +132,7 @@ uint32_t cxx_resolve(struct cxx_print *print, uint32_t number)
     return 0;
 }
 
-/* The pattern once for each argument of the pack in it; with dots where no pack is known. */
+/* The pattern once per argument of the pack in it; with dots if the pack is unknown. */
 static void put_expansion(struct cxx_print *print, uint32_t pattern)
 {
     int32_t pack = print->pack, count = print->pack_count;
@@ -248,7 +248,7 @@ void cxx_put_node(struct cxx_print *print, uint32_t number)
         cxx_put_left(print, number);
 }
 
-/* The whole name, of a function without what is behind its name where that is wished. */
+/* The whole name; if so wished, of a function only what precedes its types. */
 static void put_whole(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);

@@ -51,7 +51,7 @@ static void put_literal(struct cxx_print *print, const struct cxx_node *node)
         cxx_put_string(print, texts[ending - endings]);
 }
 
-/* The address of a member function: of that, its name is enough where it has no qualifiers. */
+/* The address of a member function without qualifiers is printed as its name only. */
 static void put_address(struct cxx_print *print, uint32_t of)
 {
     const struct cxx_node *node = cxx_at(print->cxx, of);
@@ -92,7 +92,7 @@ static void put_unary(struct cxx_print *print, const struct cxx_node *node)
 static void put_binary(struct cxx_print *print, const struct cxx_node *node)
 {
     const char *text = cxx_operators[node->small].text;
-    /* It would end the template arguments otherwise. */
+    /* It would otherwise end the template arguments. */
     bool is_greater = !strcmp(text, ">");
 
     if (is_greater)
@@ -112,7 +112,7 @@ static void put_call(struct cxx_print *print, const struct cxx_node *node)
 {
     const struct cxx_node *function = cxx_at(print->cxx, node->a);
 
-    /* What it takes is said by the call. */
+    /* The call shows the parameters. */
     cxx_put_within(print, function->kind == CXX_ENCODING ? function->a : node->a);
     cxx_put_byte(print, '(');
     cxx_put_list(print, node->b);
@@ -194,7 +194,7 @@ static bool is_expanded_parameter(const struct cxx_print *print, uint32_t number
     return node->kind == CXX_EXPANSION && cxx_at(print->cxx, node->a)->kind == CXX_PARAMETER;
 }
 
-/* How many a pack's arguments are; a pattern that has none in it: one. */
+/* The number of a pack's arguments; one for a pattern without a pack. */
 static uint32_t count_of(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "demangle/cxx_print.h"
 
-/* What a constructor is called: the last name of its class, without arguments. */
+/* A constructor's name: the last name of its class, without arguments. */
 static void put_base_name(struct cxx_print *print, uint32_t number)
 {
     while (cxx_step(print)) {
@@ -28,7 +28,7 @@ static void put_base_name(struct cxx_print *print, uint32_t number)
     }
 }
 
-/* Nothing, or packs of nothing. */
+/* Nothing, or only empty packs. */
 static bool is_empty(const struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *list = cxx_at(print->cxx, number);
@@ -50,15 +50,15 @@ static void put_arguments(struct cxx_print *print, const struct cxx_node *argume
         cxx_put(print, "...", 3);
     else
         cxx_put_list(print, arguments->a);
-    /* c++filt has no blank behind what is not there. */
+    /* c++filt prints no blank after something empty. */
     if (cxx_last(print) == '>' && print->dropped != print->length)
         cxx_put_byte(print, ' ');
     cxx_put_byte(print, '>');
 }
 
 /*
- * A name that S_ refers to is the same text again: it is copied from where it was first. Not where
- * what it is depends on where it is, by a pack's argument or a lambda's parameter in it.
+ * A name that S_ refers to is the same text again: it is copied from its first appearance. Except
+ * where its text depends on its place, through a pack's argument or a lambda's parameter.
  */
 static void put_once(struct cxx_print *print, const struct cxx_node *node)
 {
@@ -158,7 +158,7 @@ static void put_module(struct cxx_print *print, const struct cxx_node *module)
     cxx_put_node(print, module->b);
 }
 
-/* What is in a function: that is said without what it returns. */
+/* Something within a function, which is printed without its return type. */
 static void put_local(struct cxx_print *print, const struct cxx_node *node)
 {
     const struct cxx_node *function = cxx_at(print->cxx, node->a);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Types, of which some stand around what they declare, and functions. */
+/* Functions and types, some of which surround what they declare. */
 #include "demangle/cxx_print.h"
 
 enum shape { PLAIN, ARRAY, FUNCTION };
 
-/* What is around what a pointer to this declares: its own shape, or none. */
+/* What surrounds a pointer to this: a shape of its own, or none. */
 static enum shape shape_of(struct cxx_print *print, uint32_t number)
 {
     while (cxx_step(print)) {
@@ -20,7 +20,7 @@ static enum shape shape_of(struct cxx_print *print, uint32_t number)
     return PLAIN;
 }
 
-/* Is a part of it behind what it declares? */
+/* Does part of it follow what it declares? */
 static bool has_right(struct cxx_print *print, uint32_t number)
 {
     while (cxx_step(print)) {
@@ -34,7 +34,7 @@ static bool has_right(struct cxx_print *print, uint32_t number)
     return false;
 }
 
-/* The qualifiers that a type has already: of an array they are its items'. */
+/* The qualifiers that a type already has: an array has its items'. */
 static unsigned quals_of(struct cxx_print *print, uint32_t number)
 {
     unsigned quals = 0;
@@ -125,7 +125,7 @@ void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, 
     uint32_t arguments = print->arguments;
 
     print->in_lambda = 0;
-    /* T_ in the names of another encoding are others. */
+    /* T_ means something else in the names of another encoding. */
     print->changing += print->inner++ > 0;
     if (encoding->c)
         print->arguments = encoding->c;
@@ -146,7 +146,7 @@ void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, 
     print->arguments = arguments;
 }
 
-/* A reference to a reference is one: && only where both are. */
+/* References to references collapse: && only if both are. */
 static void put_reference(struct cxx_print *print, const struct cxx_node *node, bool is_left)
 {
     bool is_rvalue = node->flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Expressions that names seldom have. */
+/* Expressions that are rare in names. */
 #include "demangle/cxx_expressions.h"
 
 /* fl <operator> <pack>, fr ..., fL <operator> <first> <second>, fR ... */
@@ -130,13 +130,13 @@ static uint32_t arguments(struct cxx *cxx)
     return cxx_list(cxx, first);
 }
 
-/* sP <argument>... E: how many they are. */
+/* sP <argument>... E: their number. */
 uint32_t cxx_captured_count(struct cxx *cxx)
 {
     return cxx_wrap(cxx, CXX_COUNT, arguments(cxx));
 }
 
-/* u <name> <argument>... E: what only one compiler knows. */
+/* u <name> <argument>... E: known to one compiler only. */
 uint32_t cxx_vendor_call(struct cxx *cxx)
 {
     cxx->at++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names in expressions, which compilers put into their scopes in three ways. */
+/* Names in expressions, whose scopes compilers mangle in three ways. */
 #include "demangle/cxx_nodes.h"
 
 /* <name> [<arguments>] */
@@ -37,7 +37,7 @@ static uint32_t in_scope(struct cxx *cxx, uint32_t scope, uint32_t name)
     return scope && name ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : 0;
 }
 
-/* One or more names of scopes up to an E. */
+/* One or more scopes up to an E. */
 static uint32_t scopes(struct cxx *cxx, uint32_t scope)
 {
     do {
@@ -48,8 +48,8 @@ static uint32_t scopes(struct cxx *cxx, uint32_t scope)
 }
 
 /*
- * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. Where a scope's name is
- * the type they cannot be told apart: cxx_demangle() tries one after the other.
+ * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. If a scope's name is
+ * the type, they cannot be told apart: cxx_demangle() tries one after another.
  */
 uint32_t cxx_scoped_name(struct cxx *cxx)
 {
@@ -68,7 +68,10 @@ uint32_t cxx_scoped_name(struct cxx *cxx)
         name = scope ? cxx_base_name(cxx) : 0;
         return in_scope(cxx, scope, name);
     }
-    /* The arguments are the whole name's here: c++filt has it in parentheses where it is called. */
+    /*
+     * The arguments belong to the whole name here: c++filt puts it in parentheses where it is
+     * called.
+     */
     name = scope ? base_name_alone(cxx) : 0;
     name = in_scope(cxx, scope, name);
     return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;

@@ -6,7 +6,7 @@
 #define BUILTIN(letter, literal, text) {letter, literal, sizeof(text) - 1, text}
 #define NONE {0}
 
-/* One for each letter of the alphabet, then those of D and a letter. */
+/* One per letter of the alphabet, then those of D and a letter. */
 const struct cxx_builtin cxx_builtins[] = {
     BUILTIN('a', '-', "signed char"),
     BUILTIN('b', 'b', "bool"),
@@ -127,7 +127,7 @@ const struct cxx_operator cxx_operators[] = {
     {"tw", 'u', "throw"},
 };
 
-/* Code, then what stands before the name. */
+/* Code, then what precedes the name. */
 const char *const cxx_specials[] = {
     "TVvtable for ",
     "TTVTT for ",

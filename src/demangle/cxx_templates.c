@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Template arguments and parameters, and what was read before and is referred to. */
+/* Template arguments and parameters, and substitutions. */
 #include "demangle/cxx_nodes.h"
 
-/* S_, S<base 36>_: the one that was read then. */
+/* S_, S<base 36>_: a substitution. */
 static uint32_t seen_before(struct cxx *cxx)
 {
     size_t which = 0;
@@ -36,7 +36,7 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix)
         return 0;
     cxx->at++;
     cxx_at(cxx, standard)->small = row;
-    /* The constructor of std::string has the whole name of what that is before it. */
+    /* Before the constructor of std::string, its abbreviation is printed in full. */
     char behind = cxx_peek(cxx);
     if (in_prefix && (behind == 'C' || behind == 'D'))
         cxx_at(cxx, standard)->flags = 1;
@@ -155,7 +155,7 @@ uint32_t cxx_argument(struct cxx *cxx)
         cxx_leave(cxx);
         return cxx_wrap(cxx, CXX_PACK, cxx_list(cxx, first));
     case 'T':
-        /* Of what kind the parameter is matters to who overloads by it only. */
+        /* The parameter's kind only matters for overloading. */
         if (cxx_is_declaration(cxx))
             return cxx_declaration(cxx) ? cxx_argument(cxx) : 0;
         return cxx_type(cxx);

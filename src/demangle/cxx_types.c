@@ -17,8 +17,8 @@ unsigned cxx_quals(struct cxx *cxx)
 }
 
 /*
- * A pointer, a reference or a qualified type. Most are plain: nothing of them can stand behind what
- * they declare, nor is one part of what they are as another is; printing asks no more then.
+ * A pointer, a reference or a qualified type. Most are plain: no part of them can follow what they
+ * declare, and they do not merge with what they are of; then printing need not check.
  */
 static uint32_t around(struct cxx *cxx, enum cxx_kind kind, uint32_t of, unsigned flags)
 {
@@ -133,7 +133,7 @@ static uint32_t vendor_type(struct cxx *cxx)
     return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
 }
 
-/* A [<number> | <expression>] _ <type>, and what is like it. */
+/* A [<number> | <expression>] _ <type>, and the like. */
 static uint32_t array_type(struct cxx *cxx, enum cxx_kind kind)
 {
     uint32_t size = 0;
@@ -187,7 +187,7 @@ static uint32_t bit_int_type(struct cxx *cxx, bool is_unsigned)
     return type;
 }
 
-/* A type with a word before or behind it. */
+/* A type with a word before or after it. */
 static uint32_t worded(struct cxx *cxx, enum cxx_kind kind, uint32_t of, uint16_t word)
 {
     uint32_t type = cxx_wrap(cxx, kind, of);
@@ -197,7 +197,7 @@ static uint32_t worded(struct cxx *cxx, enum cxx_kind kind, uint32_t of, uint16_
     return type;
 }
 
-/* Those of D and a letter; *is_new: S_ may refer to them. */
+/* D and a letter; *is_new: S_ may refer to them. */
 static uint32_t d_type(struct cxx *cxx, bool *is_new)
 {
     char which = cxx_peek_next(cxx);
@@ -234,7 +234,7 @@ static uint32_t d_type(struct cxx *cxx, bool *is_new)
     }
 }
 
-/* T_, which may be the name of a template; Ts, Tu, Te: struct, union, enum. */
+/* T_, which may be a template's name; Ts, Tu, Te: struct, union, enum. */
 static uint32_t t_type(struct cxx *cxx)
 {
     static const char kinds[] = "sue";

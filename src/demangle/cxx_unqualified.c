@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names by themselves: identifiers, operators, constructors, lambdas and what has no name. */
+/* Single names: identifiers, operators, constructors, lambdas and unnamed things. */
 #include <string.h>
 
 #include "demangle/cxx_nodes.h"
@@ -12,7 +12,7 @@ uint32_t cxx_source_name(struct cxx *cxx)
         return 0;
     const char *name = cxx->at;
     cxx->at += length;
-    /* _GLOBAL__N_, with another byte for each _ where names may not have it. */
+    /* _GLOBAL__N_, with another byte for _ where names may not contain it. */
     if (length >= 10 && !memcmp(name, "_GLOBAL_", 8) && strchr("_.$", name[8]) && name[9] == 'N')
         return cxx_make(cxx, CXX_ANONYMOUS, 0, 0, 0);
     return cxx_make(cxx, CXX_NAME, (uint32_t)(name - cxx->name), length, 0);
@@ -28,7 +28,7 @@ uint32_t cxx_tags(struct cxx *cxx, uint32_t name)
     return name;
 }
 
-/* cv <type>; template arguments behind it are the operator's. */
+/* cv <type>; template arguments after it belong to the operator. */
 static uint32_t conversion_operator(struct cxx *cxx, struct cxx_name_state *state)
 {
     bool no_arguments = cxx->no_arguments;
@@ -54,7 +54,7 @@ uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
         return cxx_wrap(cxx, CXX_VENDOR_NAME, cxx_source_name(cxx));
     }
     int row = cxx_operator(cxx->at);
-    /* Those that are functions of nobody: casts, sizeof and the like. */
+    /* Those that cannot be functions: casts, sizeof and the like. */
     if (row < 0 || strchr("ct", cxx_operators[row].shape) || !strncmp(cxx->at, "nx", 2) ||
         !strncmp(cxx->at, "sz", 2) || !strncmp(cxx->at, "az", 2) ||
         (cxx->at[0] == 't' && cxx_operators[row].shape == 'u') || !strncmp(cxx->at, "dt", 2) ||
@@ -67,7 +67,7 @@ uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
     return name;
 }
 
-/* C1, C2 ...; CI1 <type>: as a base class has it. D0, D1 ... */
+/* C1, C2 ...; CI1 <type>: a base class's. D0, D1 ... */
 static uint32_t constructor(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope)
 {
     bool is_constructor = *cxx->at == 'C';

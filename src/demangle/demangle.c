@@ -10,7 +10,7 @@
 #include "demangle/cxx.h"
 #include "demangle/rust.h"
 
-/* Whether one of these eight bytes is that: 0 if none is. */
+/* Is one of these eight bytes that one: 0 if none is. */
 static uint64_t have(uint64_t eight, unsigned char byte)
 {
     const uint64_t each = UINT64_MAX / 0xff;
@@ -19,7 +19,7 @@ static uint64_t have(uint64_t eight, unsigned char byte)
     return (zeros - each) & ~zeros & each << 7;
 }
 
-/* What is asked of every name, in one look at its bytes. */
+/* What every name is checked for, in one pass over its bytes. */
 static void look(const char *name, size_t length, bool *has_end, bool *has_ending)
 {
     uint64_t end = 0, ending = 0, eight;
@@ -36,7 +36,7 @@ static void look(const char *name, size_t length, bool *has_end, bool *has_endin
     *has_ending = ending | have(eight, '.') | have(eight, '$');
 }
 
-/* Most of what begins like the older of Rust's manglings is C++: that has no hash at its end. */
+/* Most names that begin like Rust's legacy mangling are C++: they lack the hash at the end. */
 static bool may_be_rust(const char *name, size_t length, bool has_ending)
 {
     static const char hash[] = "17h0123456789abcdefE";
@@ -48,13 +48,13 @@ static bool may_be_rust(const char *name, size_t length, bool has_ending)
            !memcmp(name + length - hash_length, hash, 3);
 }
 
-/* The older of Rust's manglings looks like C++: what is not quite like it is that. */
+/* Rust's legacy mangling looks like C++: names that do not quite fit it are C++. */
 int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
              struct text *to)
 {
     if (!HAS_NAMES)
         return -EINVAL;
-    /* A block's function in clang is called by the function's name, with two more. */
+    /* clang names a block's function after its function, with two more underscores. */
     const bool is_block = length > 4 && !memcmp(name, "___Z", 4);
     bool has_end, has_ending;
     int result = -EINVAL;

@@ -8,7 +8,7 @@
 enum { BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700 };
 enum { INITIAL_BIAS = 72, INITIAL_N = 128 };
 
-/* The bias after a difference of `delta` was read, `count` characters being known then. */
+/* The new bias after reading a difference of `delta`, with `count` characters known. */
 static uint32_t adapt(uint32_t delta, size_t count, int is_first)
 {
     uint32_t k = 0;
@@ -46,7 +46,10 @@ static int read_difference(const char **at, const char *end, uint32_t bias, uint
     }
 }
 
-/* What stands as it is: up to the last delimiter. Where that is, or the first byte without one. */
+/*
+ * Copies the plain characters, up to the last delimiter. Returns its position, or that of the first
+ * byte if there is none.
+ */
 static ssize_t copy_plain(const char *bytes, size_t length, char delimiter, uint32_t *characters,
                           size_t room)
 {

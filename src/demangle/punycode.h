@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Puts the characters of `bytes` into `characters`, which has room for `room`. `delimiter` is what
- * stands where the RFC has a hyphen. How many there are, or -EINVAL: it is no punycode, a character
- * is none of Unicode, or there are more than `room`.
+ * Decodes `bytes` into `characters`, which has space for `room`. `delimiter` replaces the RFC's
+ * hyphen. Returns how many characters there are, or -EINVAL: this is not punycode, a character is
+ * not in Unicode, or there are more than `room`.
  */
 ssize_t punycode_decode(const char *bytes, size_t length, char delimiter, uint32_t *characters,
                         size_t room);

@@ -24,7 +24,10 @@ bool rust_say(struct rust_name *name, const char *string)
     return rust_put(name, string, strlen(string));
 }
 
-/* What turns the direction of text, or is not seen, could make one name look like another. */
+/*
+ * Characters that turn the direction of text, or are invisible, could make one name look like
+ * another.
+ */
 static bool is_formatting(uint32_t c)
 {
     return (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -53,7 +56,7 @@ bool rust_put_character(struct rust_name *name, uint32_t c)
     return rust_put(name, bytes, length);
 }
 
-/* What compilers add, said as LLVM, whose work it is, says it: f (.llvm.123.cold). */
+/* Compilers' suffixes, printed as LLVM, which adds them, does: f (.llvm.123.cold). */
 static bool put_endings(struct rust_name *name)
 {
     const char *const first = name->at;

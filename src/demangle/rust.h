@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of Rust: legacy (_ZN...17h<hash>E) and v0 (_R...). */
+/* Rust's names: legacy (_ZN...17h<hash>E) and v0 (_R...). */
 #ifndef STACKBOX_DEMANGLE_RUST_H
 #define STACKBOX_DEMANGLE_RUST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The older of Rust's manglings: a nested name of C++ whose last part is a hash. What no identifier
- * has is written as $..$ in its parts, and :: as two dots.
+ * Rust's legacy mangling: a nested C++ name whose last part is a hash. Characters that identifiers
+ * lack are written as $..$, and :: as two dots.
  */
 #include <ctype.h>
 #include <string.h>
@@ -19,10 +19,10 @@ static const struct {
 } ESCAPES[] = {{"SP", '@'}, {"BP", '*'}, {"RF", '&'}, {"LT", '<'},
                {"GT", '>'}, {"LP", '('}, {"RP", ')'}, {"C", ','}};
 
-/* A part of the path, and how far it is read. */
+/* A part of the path, and how far it has been read. */
 struct part {
     const char *at, *end;
-    unsigned folded; /* how many < are open that stand in <...> */
+    unsigned folded; /* how many < are open within an omitted <...> */
 };
 
 static bool next_part(struct rust_name *name, struct part *part)
@@ -46,7 +46,7 @@ static bool is_hash(const struct part *part)
     return true;
 }
 
-/* How many parts there are before the hash; 0: it is no name of Rust. */
+/* The number of parts before the hash; 0: this is not a Rust name. */
 static size_t count_parts(struct rust_name name)
 {
     struct part part = {0};
@@ -63,7 +63,7 @@ static size_t count_parts(struct rust_name name)
     return count && is_hash(&part) ? count - 1 : 0;
 }
 
-/* The character that $..$ means; 0: none, it stands for itself then. */
+/* The character for $..$; 0: none, it stands for itself. */
 static uint32_t read_escape(struct part *part)
 {
     const char *first = part->at + 1;
@@ -93,7 +93,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c & 0x80;
 }
 
-/* Whether the arguments of what was just printed begin; those of for<'a> are no such. */
+/* Does an argument list begin after what was just printed? That of for<'a> is not one. */
 static bool begins_arguments(const struct text *to)
 {
     size_t length = to->length;
@@ -104,7 +104,7 @@ static bool begins_arguments(const struct text *to)
            (length > 3 && is_word(to->data[length - 4]));
 }
 
-/* < and >, within which --shorten has three dots. */
+/* < and >, between which --shorten prints three dots. */
 static bool put_bracket(struct rust_name *name, struct part *part, char bracket)
 {
     if (part->folded) {
@@ -120,7 +120,7 @@ static bool put_bracket(struct rust_name *name, struct part *part, char bracket)
     return rust_put(name, &bracket, 1);
 }
 
-/* What begins with a dot: ::, the -> of a function's type, or a dot. */
+/* A dot: ::, the -> of a function's type, or itself. */
 static bool put_dot(struct rust_name *name, struct part *part)
 {
     size_t left = (size_t)(part->end - part->at);
@@ -156,7 +156,7 @@ static bool put_part(struct rust_name *name, struct part *part)
             fine = rust_put_character(name, c);
         else if (*part->at == '.')
             fine = put_dot(name, part);
-        else /* no escape is known: all that follows may be none */
+        else /* not a known escape: the rest may have none */
             return rust_put(name, part->at, (size_t)(part->end - part->at));
         if (!fine)
             return false;
@@ -164,7 +164,7 @@ static bool put_part(struct rust_name *name, struct part *part)
     return true;
 }
 
-/* All parts but the hash; *odd: of brackets that were to be left out not all are closed. */
+/* All parts but the hash; *odd: not all omitted brackets are closed. */
 static bool put_parts(struct rust_name *name, size_t count, bool *odd)
 {
     struct part part;

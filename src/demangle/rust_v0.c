@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The newer of Rust's manglings, v0: paths and types. A tag, an upper case letter, says what
- * follows; no tag means two things in one place. What is printed is what rustc itself makes of a
- * name in a backtrace: without the hashes of crates, and without where an impl stands.
+ * Rust's v0 mangling: paths and types. An upper case tag says what follows; no tag means two things
+ * in one place. The output is what rustc prints for a name in a backtrace: without crates' hashes,
+ * and without where an impl is.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "demangle/rust_parts.h"
 
-/* By their lower case letters; a letter that means nothing is empty. */
+/* By their lower case letters; empty for a letter without meaning. */
 static const char BASIC_TYPES[26][6] = {
     "i8", "bool", "char", "f64", "str", "f32", "",   "u8",  "isize", "usize", "",    "i32", "u32",
     "i128", "u128", "_",  "",    "",    "i16", "u16", "()", "...",   "",      "i64", "u64", "!"};
@@ -28,7 +28,7 @@ static bool put_lifetime(struct rust_name *name, uint64_t index)
     return rust_say(name, text);
 }
 
-/* The L was read. */
+/* After the L. */
 static bool read_lifetime(struct rust_name *name)
 {
     uint64_t index;
@@ -36,7 +36,7 @@ static bool read_lifetime(struct rust_name *name)
     return rust_base62(name, &index) && put_lifetime(name, index);
 }
 
-/* for<'a, 'b>: what it binds is bound until name->lifetimes is what it was. */
+/* for<'a, 'b>: its lifetimes are bound until name->lifetimes is restored. */
 static bool read_binder(struct rust_name *name)
 {
     uint64_t count;
@@ -55,7 +55,7 @@ static bool read_binder(struct rust_name *name)
     return rust_say(name, "> ");
 }
 
-/* Between them is what --shorten leaves out. */
+/* --shorten omits what is between them. */
 static bool open_arguments(struct rust_name *name)
 {
     bool fine = rust_say(name, name->shorten ? "<..." : "<");
@@ -98,7 +98,7 @@ static bool read_nested(struct rust_name *name, bool inside)
            rust_put_identifier(name, &identifier) && rust_say(name, number);
 }
 
-/* <type as trait>: behind it comes what is in there. `tag`: M without trait, X, or Y. */
+/* <type as trait>, after which its contents follow. `tag`: M without a trait, X, or Y. */
 static bool read_impl(struct rust_name *name, char tag)
 {
     uint64_t disambiguator;
@@ -154,7 +154,7 @@ bool rust_path(struct rust_name *name, bool inside)
     return fine;
 }
 
-/* extern "C-unwind", the K being read: a hyphen has become an underscore in the mangled name. */
+/* extern "C-unwind", after the K: a hyphen is an underscore in the mangled name. */
 static bool read_abi(struct rust_name *name)
 {
     struct rust_identifier abi = {.bytes = "C", .length = 1};
@@ -186,7 +186,7 @@ static bool read_function(struct rust_name *name)
     return true;
 }
 
-/* A path whose generic arguments are left open, since associated types may follow them. */
+/* A path whose generic arguments are left open, as associated types may follow. */
 static bool read_open_path(struct rust_name *name, bool inside)
 {
     bool fine;
@@ -242,7 +242,7 @@ static bool read_dyn(struct rust_name *name)
            (!lifetime || (rust_say(name, " + ") && put_lifetime(name, lifetime)));
 }
 
-/* &'a mut T; an erased lifetime is not said. */
+/* &'a mut T; an erased lifetime is omitted. */
 static bool read_reference(struct rust_name *name, bool is_mutable)
 {
     uint64_t lifetime = 0;

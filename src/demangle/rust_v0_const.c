@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* v0: constants, which are generic arguments and lengths, and patterns that make types narrower. */
+/* v0: constants, which are generic arguments and lengths, and patterns that narrow types. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Digits up to a _, which may be none; where they begin in *digits, without zeros before them. */
+/* Digits up to a _, possibly none; *digits is where they begin, without leading zeros. */
 static bool read_hex(struct rust_name *name, const char **digits, size_t *length)
 {
     while (rust_eat(name, '0'))
@@ -38,7 +38,7 @@ static bool read_small(struct rust_name *name, uint64_t *value)
     return true;
 }
 
-/* In decimal as far as 64 bits go, then in hexadecimal; none is of more than 128 bits. */
+/* In decimal up to 64 bits, then in hexadecimal; none has more than 128 bits. */
 static bool read_integer(struct rust_name *name, bool is_signed)
 {
     char text[24];
@@ -67,7 +67,7 @@ static bool read_bool(struct rust_name *name)
     return read_small(name, &value) && value <= 1 && rust_say(name, value ? "true" : "false");
 }
 
-/* A character within quotes, as a source could have it; what is not ASCII as its number. */
+/* A quoted character, as in a source; as its number if it is not ASCII. */
 static bool put_quoted(struct rust_name *name, uint64_t c, char quote)
 {
     static const char CODES[] = "\tt\rr\nn\\\\";
@@ -104,7 +104,7 @@ static int next_byte(struct rust_name *name)
     return high << 4 | low;
 }
 
-/* The bytes of UTF-8 in hexadecimal, up to a _. */
+/* UTF-8 bytes in hexadecimal, up to a _. */
 static bool read_string(struct rust_name *name)
 {
     if (!rust_say(name, "\""))
@@ -128,7 +128,7 @@ static bool read_string(struct rust_name *name)
     return rust_say(name, "\"");
 }
 
-/* &value; of a string that is how one is written. */
+/* &value; a string is written like that. */
 static bool read_reference(struct rust_name *name, char tag)
 {
     if (tag == 'R' && rust_eat(name, 'e'))
@@ -167,7 +167,7 @@ static bool read_variant(struct rust_name *name)
     return rust_eat(name, 'U');
 }
 
-/* What is more than a literal; the tag stands before name->at. */
+/* Anything but a literal; the tag is before name->at. */
 static bool read_expression(struct rust_name *name, char tag)
 {
     switch (tag) {
@@ -180,7 +180,7 @@ static bool read_expression(struct rust_name *name, char tag)
     case 'T': return read_tuple(name);
     case 'V': return read_variant(name);
     }
-    /* A constant that has a name, in what is generic over its value. */
+    /* A named constant, in something generic over its value. */
     name->at--;
     return rust_path(name, true);
 }
@@ -210,7 +210,7 @@ bool rust_const(struct rust_name *name, bool inside)
     return fine;
 }
 
-/* From 1..=5 on; one of several; !null */
+/* Open ranges such as 1..=5; alternatives; !null */
 static bool read_pattern(struct rust_name *name)
 {
     switch (*name->at++) {

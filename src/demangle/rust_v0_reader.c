@@ -6,15 +6,15 @@
 #include "demangle/rust_parts.h"
 
 /*
- * How deep paths, types and constants may be within each other. Those of the compiler itself
- * come to forty. A level costs up to 250 bytes of the stack; a thread of musl's has 128 KB in all.
+ * The deepest nesting of paths, types and constants. The compiler itself reaches forty. A level
+ * takes up to 250 bytes of stack; a musl thread has 128 KB in all.
  */
 #define DEEPEST 200
 
-/* A name of RUST_LONGEST bytes has fewer; only what is read again and again comes to more. */
+/* A name of RUST_LONGEST bytes has fewer; only repeated reading exceeds it. */
 #define MOST_STEPS (2 * RUST_LONGEST)
 
-/* Of characters; the time that one takes grows with their square. */
+/* In characters; decoding takes time proportional to their square. */
 #define LONGEST_PUNYCODE 256
 
 bool rust_enter(struct rust_name *name)
@@ -22,7 +22,7 @@ bool rust_enter(struct rust_name *name)
     return ++name->depth <= DEEPEST && ++name->steps <= MOST_STEPS && name->at < name->end;
 }
 
-/* A 0 is a number of its own: a digit behind it belongs to what follows. */
+/* 0 is a number by itself: a digit after it belongs to what follows. */
 bool rust_decimal(struct rust_name *name, size_t *number)
 {
     size_t value = 0;
@@ -101,7 +101,7 @@ uint32_t rust_next_character(const char **at, const char *end)
     return c >= least[more] ? c : 0;
 }
 
-/* One bit for each character of ASCII: most of the time names are read here. */
+/* One bit per ASCII character: reading names spends most of its time here. */
 static inline bool is_word(unsigned char c)
 {
     static const uint32_t WORD[] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};

@@ -19,18 +19,18 @@ struct drain {
     struct spilled_stack *spilled; /* likewise */
     struct stack *known;           /* by stack id: what was read already */
     uint32_t ids;                  /* how many this bank may have */
-    bool by_tables;                /* how the stack that was taken last was walked */
+    bool by_tables;                /* how the last stack was walked */
     struct doubtful *doubtful;
     size_t doubtful_count, doubtful_room;
 };
 
-/* A stack whose second frame is where its function returns to: see maps/callers.h. */
+/* A stack whose second frame is its function's return address: see maps/callers.h. */
 struct doubtful {
     size_t entry;
     uint64_t caller, flags;
 };
 
-/* A stack of the stack map ends with its first 0. */
+/* A stack in the stack map ends with its first 0. */
 static int read_kept(struct drain *drain, uint32_t id, struct stack *stack)
 {
     size_t count = 0;
@@ -95,7 +95,7 @@ static struct stack *user_stack(struct drain *drain, size_t entry)
     return &drain->tally->entries[entry].task.user;
 }
 
-/* The kernel's, which may be one of several entries: what is left out of it is left out here alone. */
+/* A kernel stack, which several entries may share: what is left out is only left out here. */
 static int complete_kernel(struct drain *drain, struct stack *stack, const struct count_key *key)
 {
     const uint64_t *frames = drain->tally->addresses + stack->first;
@@ -116,7 +116,7 @@ static int complete_user(struct drain *drain, size_t entry, const struct count_k
     struct stack *stack = user_stack(drain, entry);
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
-    /* A walk along tables has it, too. */
+    /* Unwinding by tables has it, too. */
     if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables ||
         key->flags & KEY_KERNEL_START)
         return 0;
@@ -147,8 +147,9 @@ static int decide_doubtful(struct drain *drain)
 }
 
 /*
- * -EFAULT is said of a stack that is not there, such as a kernel thread's among users', too. But the
- * program that a probe stopped has one, and of whatever else runs there is at least one of the two.
+ * -EFAULT also means a stack that does not exist, such as a kernel thread's user stack. But the
+ * program that a probe stopped has one, and anything else that runs there has at least one of the
+ * two.
  */
 static bool has_failed(const struct count_key *key)
 {
@@ -269,7 +270,7 @@ struct collecting {
     struct losses *losses;
 };
 
-/* Stacks stay from report to report: what they are kept by says what they are, and nothing else. */
+/* Stacks stay from report to report: their keys are derived from their contents only. */
 static int empty_of_counts(void *context, struct bank *bank, bool again)
 {
     struct collecting *collecting = context;

@@ -7,22 +7,22 @@
 #include "maps/store.h"
 #include "tally/tally.h"
 
-/* What a drain could not give, by cause; all are events. */
+/* What a drain could not deliver, by cause; all are events. */
 struct losses {
-    uint64_t stacks_lost; /* counted without their stack: there was no room for it */
-    uint64_t walks_failed; /* likewise: the kernel could not walk the user's stack */
+    uint64_t stacks_lost; /* counted without their stack, for lack of room */
+    uint64_t walks_failed; /* likewise, because the kernel could not walk the user stack */
 };
 
 /*
- * Ends the report that runs and drains it into `tally` and `losses` (both are added to). With
- * `again` the next report starts at the same instant; else counting ends there. 0 or a negative errno.
+ * Ends the current report and drains it into `tally` and `losses` (both are added to). With `again`
+ * the next report starts at the same instant; otherwise counting ends there. 0 or a negative errno.
  */
 int drain_counts(struct store *store, bool again, struct tally *tally, struct losses *losses);
 
 /* Takes all stacks out of a bank, by their words: a struct spilled_stack each. */
 int drain_stacks(const struct store *store, const struct bank *bank, bpf_take *take, void *context);
 
-/* An entry of the tally for events that are in no count: the table was full. 0 or -ENOMEM. */
+/* Adds an entry for events that no count has: the table was full. 0 or -ENOMEM. */
 int drain_uncounted(struct tally *tally, uint64_t events, uint64_t value);
 
 #endif

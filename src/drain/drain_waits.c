@@ -65,7 +65,7 @@ static int take_count(void *context, const void *key, const void *value)
     memcpy(&wait.target, key, offwake_key_bytes(taking->waits->view));
     memcpy(&blocked, value, taking->waits->store->value_bytes);
     taking->waits->store->counted += blocked.waits;
-    /* A count that was made by one CPU, and to which nobody came to add. */
+    /* A count created on one CPU that nobody has added to yet. */
     return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
 }
 
@@ -78,7 +78,7 @@ int waits_take_stack(void *context, const void *key, const void *value)
     return stack_table_add(&taking->waits->stacks, word, value, taking->waits->store->depth);
 }
 
-/* Stacks first: the counts of any bank may be of those of either. */
+/* Stacks first: counts in either bank may refer to stacks of both. */
 static int drain(void *context, struct bank *bank, bool again)
 {
     struct waits_taking *taking = context;
@@ -98,7 +98,7 @@ static void read_wait(const struct waits_taking *taking, const void *value, stru
     memcpy(wait, value, waits_value_bytes(taking->waits));
 }
 
-/* What programs write meanwhile they have put into a bank that is drained later. */
+/* What programs write meanwhile goes into a bank that is drained later. */
 static int keep_stacks(void *context, const void *key, const void *value)
 {
     const struct waits_taking *taking = context;
@@ -116,7 +116,7 @@ static int keep_stacks(void *context, const void *key, const void *value)
     return 0;
 }
 
-/* ---- Those that still wait ---- */
+/* ---- Threads that still wait ---- */
 
 int waits_note_seen(struct waits *waits, uint32_t tid)
 {

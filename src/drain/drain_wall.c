@@ -9,10 +9,10 @@
 #include "drain/drain_waits.h"
 #include "kernel/bpf.h"
 
-/* A part of a thread's time; below 0: of that so much is not to be told again. */
+/* A part of a thread's time; below 0: that much was already reported. */
 struct wall_row {
     struct party party;
-    uint32_t part;   /* an enum wall_part; SAMPLES: what divides its running time */
+    uint32_t part;   /* an enum wall_part; SAMPLES: divides its running time */
     int64_t time;
     uint64_t events;
 };
@@ -21,7 +21,7 @@ struct wall_row {
 struct taking {
     struct waits_taking of;
     struct walling *walling;
-    uint64_t spent, lived; /* of threads that live */
+    uint64_t spent, lived; /* of live threads */
     struct wall_row *rows;
     size_t count, room;
     bool has_strangers;
@@ -29,7 +29,7 @@ struct taking {
 
 /* ---- The beginning ---- */
 
-/* Whoever is seen first after this has been in its part since then. */
+/* Threads first seen after this have been in their state since then. */
 static int set_beginning(const struct waits *waits, uint64_t now)
 {
     const uint32_t nobody = 0;
@@ -104,7 +104,7 @@ static int take_count(void *context, const void *key, const void *value)
                                       : add_parts(taking, &party, walled.spent, walled.events);
 }
 
-/* ---- What has not ended ---- */
+/* ---- Unfinished states ---- */
 
 static int add_open(struct taking *taking, const struct wall *wall, const struct party *target)
 {
@@ -114,7 +114,7 @@ static int add_open(struct taking *taking, const struct wall *wall, const struct
     memcpy(spent, wall->spent, sizeof(spent));
     if (wall->part < WALL_PARTS && wall->since < now)
         spent[wall->part] += now - wall->since;
-    /* What a thread that runs has not told yet is of the time before it was known. */
+    /* Unreported time of a running thread belongs to the time before it was known. */
     if (wall->part < WALL_RUNNABLE)
         party.kernel_stack = party.user_stack = NO_STACK;
     taking->spent += sum_of(spent);
@@ -136,7 +136,7 @@ static int take_thread(void *context, const void *key, const void *value)
     memcpy(&wall, value, sizeof(wall));
     stack_table_keep(stacks, wall.target.kernel_stack);
     stack_table_keep(stacks, wall.target.user_stack);
-    /* Its first event may have come after the report: then it was in one part all along. */
+    /* Its first event may have come after the report: until then it was in one state. */
     if (tid && wall.first < taking->of.now && !(wall.target.flags & KEY_FOREIGN))
         result = waits_note_seen(taking->of.waits, wall.tid ? wall.tid : tid);
     if (!wall.target.flags)
@@ -195,7 +195,7 @@ static int compare_threads(const struct wall_row *a, const struct wall_row *b)
     return (int)a->party.flags - (int)b->party.flags;
 }
 
-/* A thread's rows stand together, and among them those of a part. */
+/* A thread's rows are adjacent, and within them those of a part. */
 static int compare(const void *one, const void *other)
 {
     const struct wall_row *a = one, *b = other;
@@ -238,8 +238,8 @@ static int put(const struct taking *taking, const struct wall_row *row, uint64_t
 }
 
 /*
- * Off the CPU, of one part. What the last report told of it under another stack, or of a wait that has none
- * because it was short, is taken from whatever there is.
+ * Off the CPU, in one part. What the last report had of it under another stack, or under a wait
+ * that was too short to have one, is subtracted from whatever there is.
  */
 static int put_off(const struct taking *taking, const struct wall_row *rows, size_t count,
                    enum tally_mark mark)
@@ -258,7 +258,7 @@ static int put_off(const struct taking *taking, const struct wall_row *rows, siz
     return result;
 }
 
-/* Divides it by samples, so that the sum stays what it is. */
+/* Divides it by samples, so that the sum stays the same. */
 static int put_sampled(const struct taking *taking, const struct wall_row *rows, size_t count,
                        uint64_t time, uint64_t samples)
 {
@@ -274,7 +274,7 @@ static int put_sampled(const struct taking *taking, const struct wall_row *rows,
     return result;
 }
 
-/* Of one thread: `runs` rows of running, and its samples. */
+/* For one thread: `runs` rows of running, and its samples. */
 static int put_running(const struct taking *taking, const struct wall_row *rows, size_t runs,
                        const struct wall_row *of_samples, size_t count)
 {
@@ -285,7 +285,7 @@ static int put_running(const struct taking *taking, const struct wall_row *rows,
         *(rows[i].part == WALL_SAMPLED ? &sampled : &plain) += rows[i].time;
     for (size_t i = 0; i < count; i++)
         samples += of_samples[i].events;
-    /* A stretch may have been hit only after the report that it was in last. */
+    /* A stretch may only have been sampled after its last report. */
     if (plain < 0) {
         sampled += plain;
         plain = 0;
@@ -334,7 +334,7 @@ static int put_all(struct taking *taking)
 
 /* ---- A report ---- */
 
-/* Nothing is counted into the main bank from here on: that is the moment of the report. */
+/* Nothing is counted into the main bank from here on: this is the moment of the report. */
 static int drain(void *context, struct bank *bank, bool again)
 {
     struct taking *taking = context;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * All of threads' time: from the maps that insns/wall.c writes to a tally. A report has what was counted
- * since the last one, and of what has not ended what it is by then, without what the last one had of it.
+ * All of threads' time: from the maps that insns/wall.c writes to a tally. A report has what was
+ * counted since the last one, and unfinished states as far as they have got, less what the last
+ * report had of them.
  */
 #ifndef STACKBOX_DRAIN_DRAIN_WALL_H
 #define STACKBOX_DRAIN_DRAIN_WALL_H
@@ -15,14 +16,14 @@ struct wall_row;
 /* {0} at first. */
 struct walling {
     /*
-     * Where threads are looked for that had events, but have not left their CPU yet: nobody knows whose they
-     * are. NULL: nowhere.
+     * Where to look for threads that had events but have not left their CPU yet, so that their
+     * process is unknown. NULL: nowhere.
      */
     const struct asleep_wishes *strangers;
     /* Of the last report: */
     uint64_t began, ended;  /* when it did */
-    uint64_t spent, lived;  /* ns of all threads from the start on: as it was summed up, and as it must be */
-    uint64_t doubt;         /* what may be in the next one: of threads that went on before they were looked at */
+    uint64_t spent, lived;  /* ns of all threads since the start: as summed up, and as it must be */
+    uint64_t doubt;         /* may be in the next: of threads that ran on before a look at them */
     /* What had not ended then. */
     struct wall_row *open;
     size_t open_count, open_room;
@@ -30,7 +31,7 @@ struct walling {
     uint64_t counted_spent, counted_lived;
 };
 
-/* From here on threads are in whatever they are in. 0 or a negative errno. */
+/* From now on threads' states are timed. 0 or a negative errno. */
 int walling_start(struct walling *walling, const struct waits *waits);
 void walling_free(struct walling *walling);
 

@@ -23,7 +23,7 @@ bool drawing_is_stdin(const char *path)
 
 /* ---- Reading ---- */
 
-/* What is folded stacks in memory is read as a file is. */
+/* Folded stacks in memory are read like a file. */
 static int read_text(struct folded *folded, const struct text *stacks)
 {
     const int fd = memfd_create("stacks", MFD_CLOEXEC);
@@ -41,7 +41,7 @@ static int read_text(struct folded *folded, const struct text *stacks)
     return result;
 }
 
-/* A recording becomes folded stacks first. 0 or the exit status. */
+/* Turns a recording into folded stacks first. 0 or the exit status. */
 static int read_recording(const struct drawing *drawing, struct folded *folded, int fd)
 {
     const struct show_wishes wishes = {
@@ -50,7 +50,7 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
         .formats = {REPORT_FOLDED},
         .format_count = 1,
         .symfs = drawing->wishes->symfs,
-        .annotations = true,
+        .annotations = !drawing->is_mixed,
     };
     struct shown shown;
     struct text why = {0};
@@ -62,13 +62,16 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
     if (result && result != -ECHILD) {
         recordings_explain(result, &why);
         say("\"%s\" %s", folded->name, why.data ? why.data : strerror(-result));
+    } else if (!result && shown.unread && drawing->wishes->verdict.text) {
+        say("no verdict: functions of \"%s\" have no names", folded->name);
+        result = -EIO;
     }
     text_free(&why);
     shown_free(&shown);
     return result ? EXIT_FAILURE : 0;
 }
 
-/* 0 or the exit status: what is wrong was said. */
+/* 0 or the exit status, with errors reported. */
 static int read_input(const struct drawing *drawing, struct folded *folded, const char *path)
 {
     bool standard = drawing_is_stdin(path);
@@ -109,8 +112,29 @@ static void say_findings(const struct folded *folded)
                             : "with a second number, taken for a part of the name");
 }
 
+static bool is_recording(const char *path)
+{
+    const int fd = drawing_is_stdin(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is_one = fd >= 0 && recording_is_at(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return is_one;
+}
+
+/* Folded stacks call a function of the kernel as they call others: recordings beside them do, too. */
+static bool is_mixed(const struct drawing *drawing, const struct arguments *arguments)
+{
+    bool mixed = false;
+
+    for (size_t i = 0; i < arguments->count && drawing->wishes->old; i++)
+        mixed = mixed || is_recording(arguments->words[i]) != is_recording(drawing->wishes->old);
+    return mixed;
+}
+
 static int read_all(struct drawing *drawing, const struct arguments *arguments)
 {
+    drawing->is_mixed = is_mixed(drawing, arguments);
     int status = drawing->wishes->old ? read_input(drawing, &drawing->old, drawing->wishes->old) : 0;
 
     if (!arguments->count && isatty(STDIN_FILENO))
@@ -172,7 +196,7 @@ static const char *escaped(struct text *text, const char *raw)
     return raw && !text->length ? "" : text->data;
 }
 
-/* What is drawn around the stacks. 0 or -ENOMEM. */
+/* The texts around the stacks. 0 or -ENOMEM. */
 static int make_texts(struct drawing *drawing)
 {
     struct svg_options *svg = &drawing->svg;
@@ -231,7 +255,7 @@ static int write_all(struct drawing *drawing)
     return drawing->files.failed || !root->value ? EXIT_FAILURE : 0;
 }
 
-/* On stdout, unless that is for a picture. 0 or the exit status. */
+/* To stdout, unless a picture goes there. 0 or the exit status. */
 static int give_verdict(const struct drawing *drawing)
 {
     FILE *out = report_files_use_stdout(&drawing->files) ? stderr : stdout;

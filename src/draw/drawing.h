@@ -11,13 +11,13 @@
 
 struct drawing_wishes {
     const char *title, *subtitle, *count_name, *notes;
-    const char *old; /* what is compared with, or NULL */
-    const char *symfs; /* where files of recordings are looked for, or NULL */
+    const char *old; /* to compare with, or NULL */
+    const char *symfs; /* where to look for recordings' files, or NULL */
     bool reversed, normalize;
-    struct verdict_wishes verdict; /* without a text: no verdict is asked for */
+    struct verdict_wishes verdict; /* without a text: no verdict was asked for */
 };
 
-/* The wishes, the files and `svg`, but for its texts, are set by who has it made. */
+/* The caller sets the wishes, the files and `svg`, except for its texts. */
 struct drawing {
     const struct drawing_wishes *wishes;
     struct report_files files;
@@ -26,13 +26,17 @@ struct drawing {
     struct folded now, old;
     struct svg_options svg;
     struct text subtitle, texts[3]; /* the texts of `svg` */
-    uint64_t *scaled;               /* what was before, scaled, or NULL */
+    uint64_t *scaled;               /* the values before, scaled; or NULL */
     bool differential;
+    bool is_mixed; /* recordings are compared with folded stacks */
 };
 
 bool drawing_is_stdin(const char *path);
 
-/* Reads the files that the words name, or stdin, and writes what was asked for. The exit status. */
+/*
+ * Reads the files that the words name, or stdin, and writes what was asked for. Returns the exit
+ * status.
+ */
 int drawing_make(struct drawing *drawing, const struct arguments *arguments);
 void drawing_close(struct drawing *drawing);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A flame as text: functions, with their shares or with what has changed. */
+/* A flame as text: functions, with their shares or their changes. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,11 +8,11 @@
 #include "picture/flame_order.h"
 #include "report/flat.h"
 
-#define LEAST_PERCENT 0.05 /* what is less is shown as 0.0 */
+#define LEAST_PERCENT 0.05 /* anything less is shown as 0.0 */
 
 /* ---- Shares ---- */
 
-/* Where each name begins in a text that has them all, with a NUL after each. */
+/* Where each name begins in a text with all of them, with a NUL after each. */
 static int list_names(const struct functions *functions, struct text *names,
                       struct flat_function *list, size_t *count)
 {
@@ -68,7 +68,7 @@ struct change {
     uint32_t name;
 };
 
-/* qsort() passes nothing along to the function that compares. */
+/* qsort() passes no context to the comparison function. */
 static const struct flame_name *sorted_names;
 
 static int compare_changes(const void *left, const void *right)
@@ -100,7 +100,7 @@ static size_t find_changes(const struct functions *functions, bool shares, struc
     for (size_t i = 0; i < functions->flame->name_count; i++) {
         double percent = find_percent(&functions->items[i], functions->flame->nodes, shares);
         double size = percent < 0 ? -percent : percent;
-        /* What is left of equal shares is of how such numbers are kept. */
+        /* Equal shares differ by rounding errors. */
         if (size > 1e-9)
             changes[count++] = (struct change){percent, size, (uint32_t)i};
     }

@@ -13,16 +13,16 @@
 #define FIRST_ROOM (256 << 10)
 #define STACKS_AT_ONCE 64
 
-/* A stack whose frames are looked for. */
+/* A stack that is being added. */
 struct folded_stack {
     const char *text;
-    size_t length, at; /* where its next frame begins; turned round: behind where it ends */
-    size_t shared;     /* so many frames are those of the stack before */
-    uint32_t node;     /* of the frame that was found last */
+    size_t length, at; /* where its next frame begins; if reversed: past its end */
+    size_t shared;     /* how many frames it shares with the stack before */
+    uint32_t node;     /* of the frame found last */
     bool done;
-    bool in_step, has_own;     /* it goes on; with a frame that is not that of the stack before */
-    struct flame_slice frame;  /* the next, */
-    uint32_t name;             /* and what it is called */
+    bool in_step, has_own;     /* it goes on; with a frame that differs from the stack before */
+    struct flame_slice frame;  /* the next one, */
+    uint32_t name;             /* and its name */
     uint64_t values[2];
 };
 
@@ -36,7 +36,7 @@ static void note(struct folded *folded, struct folded_lines *lines)
 
 /* ---- Counts ---- */
 
-/* The whole number that a count is here, with what was left over before. False: it does not fit. */
+/* A count as a whole number, with the fraction carried over. False: it does not fit. */
 static bool take_value(struct folded *folded, enum flame_side side,
                        const struct folded_count *count, uint64_t *value)
 {
@@ -60,7 +60,7 @@ static bool is_plain(const char *text, size_t length)
     return true;
 }
 
-/* A name that is not known yet, or that is known by its spellings. 0 or -ENOMEM. */
+/* A name that is new, or known by its spellings. 0 or -ENOMEM. */
 static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *name)
 {
     if (!is_plain(frame.text, frame.length)) {
@@ -78,7 +78,7 @@ static int add_name(struct folded *folded, struct flame_slice frame, uint32_t *n
 /* 0 or -ENOMEM. */
 static int find_name(struct folded *folded, const struct flame_slice *frame, uint32_t *name)
 {
-    /* What is in the flame is fit to be shown. */
+    /* What is in the flame may be shown. */
     if (!folded->spellings && flame_find_name(folded->flame, frame, name))
         return 0;
     return add_name(folded, *frame, name);
@@ -86,7 +86,7 @@ static int find_name(struct folded *folded, const struct flame_slice *frame, uin
 
 /* ---- Stacks ---- */
 
-/* What two stacks begin with, as whole frames: *at is behind them. */
+/* How much two stacks begin with, in whole frames: *at is past them. */
 static size_t count_shared(const struct folded_stack *stack, const struct folded_stack *before,
                            size_t *at)
 {
@@ -105,7 +105,7 @@ static size_t count_shared(const struct folded_stack *stack, const struct folded
     return shared;
 }
 
-/* Takes the next frame off a stack. */
+/* Takes the next frame from a stack. */
 static struct flame_slice take_frame(struct folded_stack *stack)
 {
     size_t end = folded_find_semicolon(stack->text, stack->at, stack->length);
@@ -129,7 +129,7 @@ static struct flame_slice take_last_frame(struct folded_stack *stack)
     return frame;
 }
 
-/* A step is a frame that becomes a node. Its frame is found first: */
+/* A step turns a frame into a node. First find the frame: */
 static void begin_step(struct folded *folded, struct folded_stack *stack, size_t level)
 {
     stack->in_step = !stack->done;
@@ -142,7 +142,7 @@ static void begin_step(struct folded *folded, struct folded_stack *stack, size_t
     flame_expect_name(folded->flame, &stack->frame);
 }
 
-/* Then what it is called. 0 or -ENOMEM. */
+/* Then its name. 0 or -ENOMEM. */
 static int name_step(struct folded *folded, struct folded_stack *stack)
 {
     if (!stack->has_own)
@@ -153,7 +153,7 @@ static int name_step(struct folded *folded, struct folded_stack *stack)
     return result;
 }
 
-/* And then the node. 0 or -ENOMEM. */
+/* Then the node. 0 or -ENOMEM. */
 static int end_step(struct folded *folded, struct folded_stack *stack, size_t level)
 {
     const struct flame_node *nodes;
@@ -169,7 +169,7 @@ static int end_step(struct folded *folded, struct folded_stack *stack, size_t le
     return stack->node ? 0 : -ENOMEM;
 }
 
-/* All that wait go one step. *left is how many have not come to their end. */
+/* All waiting stacks go one step. *left is how many have not ended. */
 static int step(struct folded *folded, size_t level, size_t *left)
 {
     struct folded_stack *stacks = folded->stacks_waiting;
@@ -188,8 +188,8 @@ static int step(struct folded *folded, size_t level, size_t *left)
 }
 
 /*
- * Puts the stacks that wait into the flame, frame by frame all of them at once: where the next
- * name or node of one is in memory is asked for early, and the others are seen to while it comes.
+ * Adds the waiting stacks to the flame, all of them at once, frame by frame: the memory of the next
+ * name or node is prefetched, and others are handled while it arrives.
  */
 static int add_stacks(struct folded *folded)
 {
@@ -207,7 +207,7 @@ static int add_stacks(struct folded *folded)
     return result;
 }
 
-/* One more that waits. */
+/* One more waiting stack. */
 static void add_stack(struct folded *folded, const char *text, size_t length,
                       const uint64_t values[2])
 {
@@ -226,7 +226,7 @@ static void add_stack(struct folded *folded, const char *text, size_t length,
 /* ---- Lines ---- */
 
 /*
- * What the first line that is a stack has, all others are expected to have. False: these are no
+ * All lines should have as many counts as the first one that is a stack. False: these are not
  * pairs.
  */
 static bool take_first_of_pair(struct folded *folded, const char *line, const char **end,
@@ -286,7 +286,7 @@ static int add_line(struct folded *folded, const char *line, const char *end)
 
 /* ---- Bytes ---- */
 
-/* Moves what is unread to the beginning, and makes room behind it. 0 or -ENOMEM. */
+/* Moves what is unread to the beginning, and makes room after it. 0 or -ENOMEM. */
 static int make_room(struct folded *folded)
 {
     size_t left = folded->end - folded->start;
@@ -316,12 +316,12 @@ static ssize_t read_more(struct folded *folded, int fd)
     while (got < 0 && errno == EINTR);
     if (got > 0)
         folded->end += (size_t)got;
-    /* What is behind the end is looked at, and not used. */
+    /* What follows the end is read, but not used. */
     memset(folded->buffer + folded->end, 0, FOLDED_MORE);
     return got < 0 ? -errno : got;
 }
 
-/* The lines that are whole; `searched` bytes of the first have no end. */
+/* The complete lines; the first `searched` bytes have no newline. */
 static int add_lines(struct folded *folded, size_t searched)
 {
     int result = 0;

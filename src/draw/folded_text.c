@@ -59,7 +59,7 @@ bool folded_take_count(const char *line, const char **end, struct folded_count *
 
 /* ---- Words ---- */
 
-/* 0x80 in each byte of a word that is 0, and in no other. */
+/* 0x80 in each byte that is 0 in the word, and in no other. */
 static uint64_t zero_bytes(uint64_t word)
 {
     const uint64_t low = 0x7f7f7f7f7f7f7f7f;
@@ -75,7 +75,7 @@ static uint64_t word_at(const char *text)
     return word;
 }
 
-/* The first byte in memory that is marked is which of the eight? */
+/* The index of the first marked byte in memory. */
 static size_t first_mark(uint64_t marks)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

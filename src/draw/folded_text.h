@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What lines of folded stacks are taken apart with. */
+/* Parses lines of folded stacks. */
 #ifndef STACKBOX_DRAW_FOLDED_TEXT_H
 #define STACKBOX_DRAW_FOLDED_TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many bytes behind a text are looked at, and not used: they must be there. */
+/* That many bytes after a text are read, but not used: they must exist. */
 #define FOLDED_MORE sizeof(uint64_t)
 
 #define FOLDED_UNIT 1000000
@@ -21,15 +21,15 @@ struct folded_count {
 bool folded_is_blank(char c);
 
 /*
- * Takes blanks and a number off the end of what is between `line` and *end: digits, and perhaps a
- * point and more of them. False: there is none.
+ * Takes blanks and a number off the end of the text between `line` and *end: digits, perhaps with a
+ * decimal point. False: there is none.
  */
 bool folded_take_count(const char *line, const char **end, struct folded_count *count);
 
-/* Where from `at` on the next `;` is, or `length`. */
+/* The position of the next `;` from `at` on, or `length`. */
 size_t folded_find_semicolon(const char *stack, size_t at, size_t length);
 
-/* How many bytes are the same in both, of `most`. */
+/* How many of the first `most` bytes are the same in both. */
 size_t folded_common_length(const char *a, const char *b, size_t most);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "picture/flame_order.h"
 
-/* A name that is drawn, and is no function's. */
+/* A name that is drawn, but not a function's. */
 static bool is_mark(const struct flame *flame, uint32_t node)
 {
     uint32_t kind = flame->names[flame->nodes[node].name].kind;
@@ -16,8 +16,8 @@ static bool is_mark(const struct flame *flame, uint32_t node)
 }
 
 /*
- * The function that a stack is of which ends in this node. Behind `--` stands a waker's, upside
- * down: the stack is of the one where the two meet.
+ * The function to which a stack belongs that ends in this node. After `--` comes a waker's,
+ * inverted: the stack belongs to the one where the two meet.
  */
 static uint32_t leaf_at(const struct functions *functions, uint32_t node, size_t depth, size_t met)
 {
@@ -50,7 +50,7 @@ static int enter(struct functions *functions, uint32_t node, size_t depth, size_
     if (*met >= depth)
         *met = SIZE_MAX;
     uint32_t leaf = leaf_at(functions, node, depth, *met);
-    /* Nothing comes before it: it is the leaf after all. */
+    /* Nothing precedes it: it is the leaf after all. */
     if (!leaf && !is_mark(functions->flame, node))
         leaf = node;
     functions->leaves[depth] = leaf;
@@ -74,7 +74,7 @@ static int add_all(struct functions *functions)
     int result = 0;
 
     while (!result && (before = depth, next = flame_next(flame, node, &depth))) {
-        /* What was on the way, and is not any more. */
+        /* What was on the path and is no longer. */
         for (; before >= depth && node; before--, node = flame->nodes[node].parent)
             functions->items[flame->nodes[node].name].open--;
         node = next;

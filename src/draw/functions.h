@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What each name in a flame has by itself, and with what it calls. Pure. */
+/* Each name's count in a flame, by itself and with what it calls. Pure. */
 #ifndef STACKBOX_DRAW_FUNCTIONS_H
 #define STACKBOX_DRAW_FUNCTIONS_H
 
@@ -7,22 +7,22 @@
 
 struct function_counts {
     uint64_t self;  /* of stacks that end in it */
-    uint64_t total; /* of stacks that it is in */
+    uint64_t total; /* of stacks that contain it */
 };
 
 struct function {
     struct function_counts now, before;
-    uint32_t open; /* how often it is on the way to the node that is looked at */
+    uint32_t open; /* how often it is on the path to the current node */
 };
 
 struct functions {
     const struct flame *flame;
     struct function *items; /* by the index of their names; delimiters have no counts */
-    uint32_t *leaves;       /* by depth: whose own a stack is that ends there, a node or 0 */
+    uint32_t *leaves;       /* by depth: the node to which a stack that ends there belongs, or 0 */
     size_t room;
 };
 
-/* Of a flame that is summed. 0 or -ENOMEM; functions_free after either. */
+/* For a summed flame. 0 or -ENOMEM; functions_free after either. */
 int functions_make(struct functions *functions, const struct flame *flame);
 void functions_free(struct functions *functions);
 

@@ -10,11 +10,11 @@
 #include "picture/flame_order.h"
 
 #define MOST_SHOWN 3
-#define NOTHING 1e-9 /* what is left of equal shares is of how such numbers are kept */
+#define NOTHING 1e-9 /* equal shares differ by rounding errors */
 
 /* ---- Shares ---- */
 
-/* By Newton; of 0 to some, without a library of mathematics. */
+/* Newton's method; for 0 and some more, without a math library. */
 static double square_root(double square)
 {
     double root = 1;
@@ -29,7 +29,7 @@ static double part_of(const struct share *share)
     return (double)share->count / (double)share->all;
 }
 
-/* How far below (sign -1) or above (1) what was seen the true share may be, as Wilson has it. */
+/* How far below (sign -1) or above (1) the observed share the true one may be, by Wilson. */
 static double distance(const struct share *share, double sigmas, double sign)
 {
     const double part = part_of(share), all = (double)share->all, more = sigmas * sigmas / all;
@@ -54,11 +54,11 @@ struct growth {
     struct share before, now;
     double grown, least;
     enum certainty certainty;
-    bool total; /* with what it calls; else by itself */
+    bool total; /* with what it calls; otherwise by itself */
     uint32_t name;
 };
 
-/* qsort() passes nothing along to the function that compares. */
+/* qsort() passes no context to the comparison function. */
 static const struct flame_name *sorted_names;
 
 static int compare(const void *left, const void *right)
@@ -81,7 +81,7 @@ static void judge(struct growth *growth, double limit)
                                                          : WITHIN;
 }
 
-/* The worse one of both shares of a function; its own, where they are alike. */
+/* The worse of a function's two shares; its own, if they are alike. */
 static struct growth find_growth(const struct functions *functions, uint32_t name, double limit)
 {
     const struct function *function = &functions->items[name];
@@ -116,7 +116,7 @@ static void write_heading(FILE *out, const struct verdict_wishes *wishes, size_t
     else
         fprintf(out, "no function grew by more than %s%s of all", wishes->text, sign);
     if (uncertain)
-        fprintf(out, "; uncertain, of too few samples: %zu", uncertain);
+        fprintf(out, "; %zu uncertain: too few samples", uncertain);
     fputc('\n', out);
 }
 

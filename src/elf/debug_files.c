@@ -15,11 +15,11 @@
 #include "elf/elf_unpacked.h"
 
 #define LONGEST_LINK 255
-/* A debug file without a build id is read whole for its checksum. */
+/* A debug file without a build id must be read whole for its checksum. */
 #define MOST_CHECKED_BYTES ((uint64_t)1 << 30)
 #define PIECE_BYTES 65536
 
-/* ---- What the file says of its debug file ---- */
+/* ---- What the file says about its debug file ---- */
 
 struct traits {
     unsigned char id[ELF_LONGEST_BUILD_ID];
@@ -28,7 +28,7 @@ struct traits {
     uint32_t checksum;
 };
 
-/* .gnu_debuglink: a file's name, zeros up to a multiple of four bytes, its CRC. */
+/* .gnu_debuglink: a file's name, zeros up to a multiple of four bytes, and its CRC. */
 static void read_link(const struct elf *elf, struct traits *traits)
 {
     const struct elf_section *section = elf_section(elf, ".gnu_debuglink");
@@ -42,7 +42,7 @@ static void read_link(const struct elf *elf, struct traits *traits)
     if (elf_read(elf, section->offset, bytes, size))
         return;
     const size_t length = strlen((char *)bytes), at = (length + 4) & ~(size_t)3;
-    /* A name, no path: it leads nowhere else. */
+    /* A name, not a path: it must not lead elsewhere. */
     if (!length || length > LONGEST_LINK || at + 4 > size || memchr(bytes, '/', length))
         return;
     memcpy(traits->link, bytes, length + 1);
@@ -57,7 +57,7 @@ static void read_traits(const struct elf *elf, struct traits *traits)
     read_link(elf, traits);
 }
 
-/* ---- Whether a file is it ---- */
+/* ---- Is a file the right one? ---- */
 
 static int checksum_of(const struct elf *elf, uint64_t size, uint32_t *checksum)
 {
@@ -78,7 +78,7 @@ static int checksum_of(const struct elf *elf, uint64_t size, uint32_t *checksum)
     return result;
 }
 
-/* Without a build id in both only what is asked for by the user is taken without a checksum. */
+/* If neither has a build id, only a file that the user asked for is accepted without a checksum. */
 static bool same_layout(const struct elf *a, const struct elf *b)
 {
     if (a->segment_count != b->segment_count)
@@ -120,7 +120,7 @@ struct hunt {
     struct debug_file *debug;
 };
 
-/* What is not its own need not be unpacked. */
+/* If its symbols are not for us, they need not be unpacked. */
 static bool has_symbols(const struct hunt *hunt, const char *root, const struct text *path)
 {
     struct debug_file *debug = hunt->debug;
@@ -137,7 +137,7 @@ static bool has_symbols(const struct hunt *hunt, const char *root, const struct 
     return false;
 }
 
-/* Whether the file at that place is the one; then it is open. */
+/* Is the file at that place the right one? If so, it is open. */
 static bool try_file(const struct hunt *hunt, const char *root, const struct text *path,
                      enum proof proof)
 {
@@ -220,7 +220,7 @@ static bool try_below(const struct hunt *hunt, const char *root, const char *fil
     if (!file || file[0] != '/')
         return false;
     if (is_symfs) {
-        /* The file itself, before its symbols were taken out. */
+        /* The file itself, before it was stripped. */
         text_clear(path);
         text_add(path, file);
         if (try_file(hunt, root, path, BY_LAYOUT))

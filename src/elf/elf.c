@@ -10,8 +10,8 @@
 #include "machine/machine.h"
 
 /*
- * More than any linker makes of segments, each of which may be looked at for each symbol; more
- * sections are made only for objects.
+ * Linkers never make this many segments, each of which may be looked at for each symbol; and more
+ * sections only for object files.
  */
 #define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
@@ -126,7 +126,7 @@ static int read_header(struct elf *elf, struct tables *tables)
     return 0;
 }
 
-/* One entry of a table, of which `size` bytes are read. */
+/* One entry of a table; `size` bytes of it are read. */
 static int read_entry(const struct elf *elf, const struct table *table, uint64_t index, void *to,
                       size_t size)
 {
@@ -160,7 +160,7 @@ static int read_section(const struct elf *elf, const struct table *table, uint64
     return 0;
 }
 
-/* Numbers that are too great for the file's header stand in the first section's. */
+/* Numbers that are too large for the file's header are in the first section's. */
 static void read_great_counts(const struct elf *elf, struct tables *tables)
 {
     struct elf_section first;
@@ -181,7 +181,7 @@ static void read_great_counts(const struct elf *elf, struct tables *tables)
         tables->section_names = first.link;
 }
 
-/* A file is read without them where they are cut off: what is loaded stands in the segments. */
+/* If they are cut off, a file is read without them: segments say what is loaded. */
 static int read_sections(struct elf *elf, const struct tables *tables)
 {
     int result = 0;
@@ -362,7 +362,7 @@ bool elf_is_named(const struct elf *elf, const struct elf_section *section, cons
            !elf_read(elf, names->offset + section->name, bytes, size) && !memcmp(bytes, name, size);
 }
 
-/* Few files have more names than fit: all of them are read at once, and not one after the other. */
+/* Few files have longer name tables: all names are read at once instead of one by one. */
 static bool read_names(const struct elf *elf, char *bytes, size_t most)
 {
     const struct elf_section *names = &elf->sections[elf->section_names];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One checked view of an ELF file, of either class and byte order. It reads from an open
- * descriptor, never by path and never by mmap: a file that shrinks meanwhile gives an error, not a
- * signal. All numbers that stand in the file are hostile.
+ * A checked view of an ELF file, of either class and byte order. It reads from an open descriptor,
+ * never by path and never by mmap: a file that shrinks meanwhile gives an error, not a signal. No
+ * number in the file is trusted.
  */
 #ifndef STACKBOX_ELF_ELF_H
 #define STACKBOX_ELF_ELF_H
@@ -15,31 +15,28 @@
 #include "base/text.h"
 #include "insns/machine.h"
 
-/* A part of the file that is loaded, or one that PT_NOTE or PT_DYNAMIC names. */
+/* A loaded part of the file, or one that PT_NOTE or PT_DYNAMIC names. */
 struct elf_segment {
     uint64_t offset, file_size, address, memory_size;
     uint32_t flags; /* PF_X ... */
 };
 
 struct elf_section {
-    uint32_t name; /* where it begins in the table of their names: elf_section() knows */
+    uint32_t name; /* where its name begins in their table; use elf_section() */
     uint32_t type, link, info;
     uint64_t flags, address, offset, size, entry_size;
 };
 
-/*
- * Symbols that stand compressed in a file, as elf_unpacked.h unpacks them when they are wanted. {0}:
- * nothing was wanted yet.
- */
+/* Compressed symbols, unpacked by elf_unpacked.h when first needed. {0}: not yet. */
 struct elf_unpacked {
     enum { UNPACKED_NOTHING, UNPACKED_SYMBOLS, UNPACKED_IMAGE } kind;
     bool symbols_tried, image_tried;
     struct text parts[2]; /* .symtab and its names, or the image in .gnu_debugdata */
-    struct elf_section symbols, names; /* as they would stand in the file, were they not compressed */
-    const char *refusal; /* why something that is there is not unpacked: "its ... is damaged"; or NULL */
+    struct elf_section symbols, names; /* as they would be in the file if not compressed */
+    const char *refusal; /* why symbols were not unpacked: "its ... is damaged"; or NULL */
 };
 
-/* Bytes from here on are those of elf_unpacked.parts[0]; no file has so many. */
+/* Offsets from here on are in elf_unpacked.parts[0]; no file is that large. */
 #define ELF_UNPACKED ((uint64_t)1 << 63)
 /* And from here on those of parts[1]. */
 #define ELF_UNPACKED_MORE (ELF_UNPACKED | (uint64_t)1 << 40)
@@ -50,44 +47,46 @@ struct elf {
     bool is_64, swapped;
     uint16_t type, machine;
     const struct machine *row; /* of the machine */
-    struct elf_segment *segments; /* PT_LOAD alone, as the file has them */
+    struct elf_segment *segments; /* PT_LOAD only, in the file's order */
     size_t segment_count;
     struct elf_segment *notes; /* PT_NOTE */
     size_t note_count;
     struct elf_segment dynamic; /* PT_DYNAMIC; all 0: none */
     struct elf_segment frames;  /* PT_GNU_EH_FRAME */
-    struct elf_section *sections; /* none where their table is missing or cut off */
+    struct elf_section *sections; /* none if the table is missing or cut off */
     size_t section_count;
-    size_t section_names; /* index of the section that holds them; 0: none */
+    size_t section_names; /* index of the section that holds their names; 0: none */
     int *trouble; /* the caller's, or NULL: see elf_open_watched() */
     struct elf_unpacked *unpacked; /* the caller's, set after opening; NULL: nothing is unpacked */
 };
 
 /*
- * 0, or a negative errno: -ENOEXEC for what is no ELF file or contradicts itself. elf_close is
+ * 0, or a negative errno: -ENOEXEC for a file that is not ELF or contradicts itself. elf_close is
  * needed after 0 and does no harm after an error; it leaves the descriptor open.
  */
 int elf_open(struct elf *elf, int fd);
-/* The same of an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
+/* The same for an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
 int elf_open_at(struct elf *elf, int fd, uint64_t base);
 /*
- * The same, and where what was asked later is answered as if it were not in the file, because that
- * could not be read or memory ran out, *trouble becomes that error: the first, unless it was one
- * already. What the file itself is to blame for is none.
+ * The same; and whenever a later question is answered as if the file had nothing, because it could
+ * not be read or memory ran out, *trouble becomes that error: the first one, and only if it was 0.
+ * What is the file's own fault does not count.
  */
 int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
-/* The same of the image that was unpacked. */
+/* The same for the image that was unpacked. */
 int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *trouble);
 void elf_close(struct elf *elf);
-/* ELFCLASS32 or ELFCLASS64 of an open file whose programs run here; 0: it is none. */
+/* ELFCLASS32 or ELFCLASS64 of an open file if its programs run here; 0: they do not. */
 int elf_own_class(int fd);
-/* Notes an error, if it is one of those. Returns it. */
+/* Notes the error if it counts as trouble. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);
 
 /* Every read of the file goes through here: all of the bytes, or a negative errno. */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);
 
-/* Numbers in the file's byte order, at any alignment; a word has the size of the file's class. */
+/*
+ * Numbers in the file's byte order, at any alignment; a word is as large as the file's class says.
+ */
 uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size);
 static inline uint16_t elf_get16(const struct elf *elf, const void *bytes)
 {
@@ -111,8 +110,8 @@ static inline uint64_t elf_get_word(const struct elf *elf, const void *bytes)
 }
 
 /*
- * A field of a structure of <elf.h> as its bytes stand in the file, whatever the class:
- * ELF_FIELD(elf, bytes, Shdr, sh_size) is sh_size of an Elf32_Shdr or of an Elf64_Shdr.
+ * A field of a struct of <elf.h> from its bytes in the file, whatever the class: ELF_FIELD(elf,
+ * bytes, Shdr, sh_size) is sh_size of an Elf32_Shdr or of an Elf64_Shdr.
  */
 #define ELF_FIELD(elf, bytes, kind, field)                                                     \
     elf_field(elf, bytes, ELF_PLACE(Elf32_##kind, field) << 16 | ELF_PLACE(Elf64_##kind, field))
@@ -121,17 +120,17 @@ uint64_t elf_field(const struct elf *elf, const void *bytes, uint32_t places);
 #define ELF_SIZE(elf, kind) ((elf)->is_64 ? sizeof(Elf64_##kind) : sizeof(Elf32_##kind))
 
 /*
- * The virtual address that the file gives to one of its bytes: by the segment that holds it, since
- * the distance between the two may differ from segment to segment; of several by one of code.
- * False: no segment holds it.
+ * The virtual address of an offset in the file: by the segment that holds it, as the distance
+ * between the two may differ from segment to segment; of several segments, by one of code. False:
+ * no segment holds it.
  */
 bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address);
-/* And back. False: nothing of the file is loaded there. */
+/* And back. False: nothing from the file is loaded there. */
 bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset);
 /* The loaded segment of code that holds an address; NULL: none. */
 const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address);
 
-/* Whether the first `size` bytes of a section's name are these; its NUL may be one of them. */
+/* Are these the first `size` bytes of a section's name? The NUL may be among them. */
 bool elf_is_named(const struct elf *elf, const struct elf_section *section, const char *name,
                   size_t size);
 /* The first section of that name; NULL: none. */
@@ -147,18 +146,18 @@ struct elf_note {
 };
 
 /*
- * Calls `each` with every note of the section of that name, in a file without it with those of all
- * PT_NOTE; what it points to holds for that call. A value other than 0 ends it: a negative
- * one is returned, any other counts as done. 0 where there are no notes; -ENOEXEC where they lead
- * out of their section, or are longer than any.
+ * Calls `each` with every note of the section of that name, or, if the file has no such section,
+ * with the notes of all PT_NOTE; what it points to is valid during the call. A result other than 0
+ * ends this: a negative one is returned, any other counts as success. 0 if there are no notes;
+ * -ENOEXEC if they lead out of their section or are too long.
  */
 typedef int elf_note_callback(void *context, const struct elf_note *note);
 int elf_each_note(const struct elf *elf, const char *section, elf_note_callback *each,
                   void *context);
 
-/* The longest that is made by any tool; SHA-1 gives 20. */
+/* The longest that any tool makes; SHA-1 gives 20. */
 #define ELF_LONGEST_BUILD_ID 64
-/* 0 with *length of 1 and more, -ENOENT where the file has none. */
+/* 0 with *length of at least 1, -ENOENT if the file has none. */
 int elf_build_id(const struct elf *elf, unsigned char id[ELF_LONGEST_BUILD_ID], size_t *length);
 
 #endif

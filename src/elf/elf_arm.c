@@ -20,7 +20,7 @@ struct looking {
     const uint64_t *addresses;
     size_t count;
     struct sight *marks, *functions;
-    /* A file has thousands of marks, and their names mostly once. */
+    /* A file has thousands of marks, most of which share their names. */
     uint32_t known[MARKS_KNOWN]; /* places of names; 0: none */
     enum arm_code known_codes[MARKS_KNOWN];
     size_t next_known;
@@ -35,12 +35,12 @@ static void note(const struct looking *looking, struct sight *sights, const stru
     struct sight *sight = &sights[at];
     if (sight->code && sight->start > seen->start)
         return;
-    /* Of two that begin at one place the one that forbids probes is believed. */
+    /* If two begin at the same place, the one that forbids probes wins. */
     if (!sight->code || sight->start < seen->start || seen->code != ARM_CODE_ARM)
         *sight = *seen;
 }
 
-/* What was found for one address holds for those behind it, until something nearer. */
+/* A result holds for the addresses after it, up to something nearer. */
 static void spread(const struct looking *looking, struct sight *sights)
 {
     for (size_t i = 1; i < looking->count; i++)

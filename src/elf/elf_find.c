@@ -10,24 +10,23 @@
 #include "elf/elf_tables.h"
 
 /*
- * Tables that are made to be slow: so many of a symbol's addresses are looked at and so many names
- * are compared (each counts as NAME_WORK and its bytes); behind that a symbol counts for one
- * address alone.
+ * Against tables made to be slow: this many addresses of symbols are looked at and names compared
+ * (each counts as NAME_WORK and its bytes); after that a symbol counts for one address only.
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64
 
-/* What makes one symbol better than another of the same start. */
-#define RANK_STRONG 16 /* typed, sized or seen by other files: no label within a function */
+/* What makes one symbol better than another with the same start. */
+#define RANK_STRONG 16 /* typed, sized or visible to other files: not a label in a function */
 #define RANK_SIZED 8
 #define RANK_TYPED 4
 #define RANK_GLOBAL 2
 #define RANK_WEAK 1
 
 struct candidate {
-    uint64_t start, end; /* of its section, not its own */
+    uint64_t start, end; /* of its section, not of the symbol */
     uint32_t name;
-    uint8_t table; /* that the name is in */
+    uint8_t table; /* that its name is in */
     uint8_t rank;
     bool any;
 };
@@ -35,7 +34,7 @@ struct candidate {
 /* For one address: */
 struct slot {
     struct candidate best;    /* of those that cover it */
-    struct candidate nearest; /* of those that begin at it or before it; strong ones */
+    struct candidate nearest; /* of strong ones that begin at or before it */
 };
 
 struct search {
@@ -43,17 +42,17 @@ struct search {
     const uint64_t *addresses;
     size_t count;
     struct slot *slots;
-    /* buckets[b]: the first address that is not below the b-th part of their range */
+    /* buckets[b]: the first address not below the b-th part of the range */
     uint32_t *buckets;
     size_t bucket_count;
     unsigned shift;
     uint64_t work;
-    struct text names[2];         /* those that were compared last, */
-    struct candidate compared[2]; /* whose they are, */
-    bool first_is_better;         /* and how that came out */
+    struct text names[2];         /* the last two that were compared, */
+    struct candidate compared[2]; /* their symbols, */
+    bool first_is_better;         /* and the result */
 };
 
-/* ---- Which addresses a symbol may be for, so fast that a million are asked ---- */
+/* ---- Which addresses a symbol may cover, fast enough for a million symbols ---- */
 
 static int make_buckets(struct search *search)
 {
@@ -92,7 +91,7 @@ static inline size_t first_in_reach(const struct search *search, uint64_t start)
     return low == high ? low : low + first_not_below(addresses + low, high - low, start);
 }
 
-/* ---- Which of two symbols is the better one ---- */
+/* ---- Which of two symbols is better ---- */
 
 static bool better_name(const struct text *names)
 {
@@ -112,7 +111,7 @@ static bool same_name(const struct candidate *a, const struct candidate *b)
     return a->any && a->name == b->name && a->table == b->table;
 }
 
-/* The same two names meet at every address of their function: what came out is kept. */
+/* The same two names meet at every address of their function: the result is cached. */
 static bool name_wins(struct search *search, const struct candidate *ours,
                       const struct candidate *theirs)
 {
@@ -184,7 +183,7 @@ static void offer_entry(struct search *search, uint8_t table, const struct elf_e
         end = UINT64_MAX;
     struct slot *slot = &search->slots[first];
     const bool covers = search->addresses[first] < end;
-    /* Where functions may be missing it is not known what is behind one without size. */
+    /* If functions may be missing, it is unknown what follows one without a size. */
     const bool is_near = search->tables->is_full &&
                          (!slot->nearest.any || entry->address >= slot->nearest.start);
     struct candidate candidate = {entry->address, 0, entry->name, table, rank_of(entry), true};
@@ -217,7 +216,7 @@ static int pass(struct search *search, uint8_t which)
     return pieces.error;
 }
 
-/* Up to the next function reaches what has no size; a label never reaches so far. */
+/* A symbol without a size reaches up to the next function; a label does not. */
 static const struct candidate *winner(const struct search *search, size_t i)
 {
     const struct slot *slot = &search->slots[i];
@@ -273,9 +272,9 @@ static int name_all(const struct search *search, const size_t *where, struct elf
     return result;
 }
 
-/* ---- Tables that are as one, then others ---- */
+/* ---- Tables used as one, then others ---- */
 
-/* The addresses that have no name yet, and where they stand. */
+/* The addresses without a name, and their positions. */
 struct wanted {
     uint64_t *addresses;
     size_t *where, count;
@@ -329,7 +328,7 @@ static int find_symbols(const struct elf *elf, bool dynamic_only, const uint64_t
         if (tables.count)
             result = find_in_tables(&tables, &wanted, found);
         elf_symbol_tables_close(&tables);
-        /* What those do not have .dynsym may, in a file that somebody worked on. */
+        /* .dynsym may have symbols that those lack, in a file that was edited. */
         dynamic_only = tables.is_full;
         tables = (struct elf_symbol_tables){0};
     }

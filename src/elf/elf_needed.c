@@ -11,7 +11,7 @@ struct dynamic {
     uint64_t names, names_size;
 };
 
-/* The entry of that number; DT_NULL behind the last. */
+/* The entry with that number; DT_NULL past the last. */
 static uint64_t entry_at(const struct elf *elf, uint64_t number, uint64_t *value)
 {
     unsigned char bytes[sizeof(Elf64_Dyn)];
@@ -37,7 +37,7 @@ static void find_names(struct dynamic *dynamic)
     }
 }
 
-/* False: it leads out of the table, or is longer than any. */
+/* False: it leads out of the table, or is too long. */
 static bool read_name(const struct dynamic *dynamic, uint64_t at, char name[ELF_LONGEST_NEEDED + 1])
 {
     if (at >= dynamic->names_size)

@@ -7,7 +7,7 @@
 
 #define ELF_LONGEST_NEEDED 255
 
-/* Called with each name; not 0 ends it, and is returned. */
+/* Called with each name; a result other than 0 ends this and is returned. */
 typedef int elf_needed_callback(void *context, const char *name);
 int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context);
 

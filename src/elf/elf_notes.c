@@ -6,7 +6,7 @@
 #include "elf/elf.h"
 
 #define HEADER_BYTES 12
-/* More than all sections of notes have; and of one note, the owner's name and the descriptor. */
+/* More than all note sections of a file have; and the limits of a note's owner and descriptor. */
 #define MOST_BYTES (16 << 20)
 #define LONGEST_OWNER 64
 #define LONGEST_DESCRIPTOR 65536
@@ -15,7 +15,7 @@ struct walk {
     const struct elf *elf;
     elf_note_callback *each;
     void *context;
-    uint64_t left; /* of MOST_BYTES: any number of segments may name the same bytes */
+    uint64_t left; /* of MOST_BYTES: any number of segments may refer to the same bytes */
     char owner[LONGEST_OWNER + 1];
     unsigned char descriptor[LONGEST_DESCRIPTOR];
 };
@@ -25,7 +25,7 @@ static uint64_t aligned(uint64_t size)
     return (size + 3) & ~(uint64_t)3;
 }
 
-/* The note at `offset`, of which `left` bytes belong to the section. *used: how long it is. */
+/* The note at `offset`; `left` bytes are left in the section. *used: its length. */
 static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t *used)
 {
     const struct elf *elf = walk->elf;
@@ -39,7 +39,7 @@ static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t
         return -ENOEXEC;
     *used = at + aligned(size);
     if (owner_size > LONGEST_OWNER || size > LONGEST_DESCRIPTOR)
-        return 0; /* nobody here knows such a note */
+        return 0; /* not a note that we know */
     result = elf_read(elf, offset + sizeof(header), walk->owner, owner_size);
     if (!result)
         result = elf_read(elf, offset + at, walk->descriptor, size);
@@ -57,7 +57,7 @@ static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
     if (size > walk->left || offset > UINT64_MAX - size)
         return -ENOEXEC;
     walk->left -= size;
-    /* What is shorter is padding; the last note may lack its own. */
+    /* A shorter rest is padding; the last note may lack its own. */
     while (size >= HEADER_BYTES && !result) {
         uint64_t used = 0;
         result = give_note(walk, offset, size, &used);

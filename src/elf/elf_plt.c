@@ -9,16 +9,16 @@
 #include "elf/elf_tables.h"
 
 /*
- * Such an entry jumps to the address in a word of data, and a relocation says whose address the
- * dynamic linker is to put there. So its own instructions say which one it is, whatever linker made
- * it, and in whatever order.
+ * A PLT entry jumps to an address in a word of data, and a relocation names the function whose
+ * address the dynamic linker puts there. So the entry's instructions tell which one it is, whatever
+ * linker made it, and in whatever order.
  */
 struct entry {
-    struct machine_plt_entry found; /* its word is what it jumps by */
-    size_t index;    /* of the address that lies in it */
-    bool is_claimed; /* by a relocation, of */
+    struct machine_plt_entry found; /* its word holds the address it jumps to */
+    size_t index;    /* of the address in it */
+    bool is_claimed; /* by a relocation, with */
     uint64_t symbol; /* this symbol, or 0, or */
-    uint64_t chooser; /* what this function, unless 0, chooses */
+    uint64_t chooser; /* the function, unless 0, that chooses the target */
 };
 
 struct entries {
@@ -27,10 +27,10 @@ struct entries {
     uint64_t searched; /* bytes of relocations */
 };
 
-/* Any number of sections may name the same bytes. */
+/* Any number of sections may refer to the same bytes. */
 #define MOST_RELOCATION_BYTES (256 << 20)
 
-/* ---- Which addresses lie in entries ---- */
+/* ---- Which addresses are in entries ---- */
 
 static bool read_section(const struct machine_plt *plt, uint64_t skip, void *to, size_t size)
 {
@@ -65,7 +65,7 @@ static bool has_entries(const struct elf *elf, const struct elf_section *section
            (elf_is_named(elf, section, ".plt", 4) || elf_is_named(elf, section, ".iplt", 5));
 }
 
-/* Only objects have more, and those have no such entries. */
+/* Only object files have more, and those have no such entries. */
 #define MOST_SECTIONS 4096
 
 static const struct elf_section *code_section_at(const struct elf *elf, uint64_t address)
@@ -114,7 +114,7 @@ static void collect(const struct elf *elf, const uint64_t *addresses, size_t cou
         qsort(entries->items, entries->count, sizeof(*entries->items), compare_entries);
 }
 
-/* ---- Which relocations are theirs ---- */
+/* ---- Which relocations belong to them ---- */
 
 static uint64_t chooser_of(const struct elf *elf, const unsigned char *relocation, bool has_addend,
                            uint64_t word)
@@ -143,7 +143,7 @@ static size_t first_with(const struct entries *entries, uint64_t word)
     return low;
 }
 
-/* Of several relocations that claim one word the first counts. */
+/* If several relocations claim a word, the first counts. */
 static void take_relocation(const struct elf *elf, struct entries *entries,
                             const unsigned char *relocation, bool has_addend)
 {
@@ -156,7 +156,7 @@ static void take_relocation(const struct elf *elf, struct entries *entries,
         return;
     const uint64_t symbol = elf->is_64 ? info >> 32 : info >> 8;
     uint64_t chooser = 0;
-    /* Functions that choose themselves at the start, as in static programs. */
+    /* IFUNCs resolved at startup, as in static programs. */
     if ((uint32_t)(elf->is_64 ? info : info & 0xff) == elf->row->irelative)
         chooser = chooser_of(elf, relocation, has_addend, word);
     for (; entry < end && entry->found.word == word; entry++) {
@@ -254,7 +254,7 @@ static int compare_choosers(const void *left, const void *right)
     return a->chooser < b->chooser ? -1 : a->chooser > b->chooser;
 }
 
-/* The function that chooses has the name of what is chosen. */
+/* The choosing function has the name of what it chooses. */
 static int name_by_choosers(const struct elf *elf, const struct entries *entries,
                             struct elf_found *found)
 {

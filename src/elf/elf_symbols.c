@@ -9,10 +9,10 @@
 #include "base/util.h"
 #include "elf/elf_tables.h"
 
-/* Of tables that are made to be slow: bytes of names that are too long for the window. */
+/* Against tables made to be slow: bytes of names that are too long for the window. */
 #define MOST_LONG_NAMES (64 << 20)
 
-/* Linkers write the names mostly in the order of the symbols: the next one is near. */
+/* Linkers mostly write names in the order of the symbols: the next one is near. */
 struct window {
     const struct elf_symbol_table *table;
     uint64_t from;
@@ -51,8 +51,8 @@ static int read_name(struct window *window, uint32_t place, struct text *name)
 }
 
 /*
- * Functions that were given, by a number made of address and name. .gnu_debugdata may have those of
- * .dynsym again: who makes it leaves out names, and in the one of the two they may have a version.
+ * Functions already delivered, by a hash of address and name. .gnu_debugdata may repeat some of
+ * .dynsym: its makers leave out names, and those in .dynsym may have a version.
  */
 struct given {
     uint64_t *numbers;

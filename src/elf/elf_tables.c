@@ -9,7 +9,7 @@
 #include "elf/elf_unpacked.h"
 
 #define PIECE_BYTES 65536
-/* More than any table has: a file with holes may claim any size. */
+/* More than any table has: a sparse file may claim any size. */
 #define MOST_TABLE_BYTES ((uint64_t)1 << 30)
 #define MOST_DYNAMIC 4096
 #define MOST_BUCKETS (1 << 22)
@@ -86,7 +86,7 @@ bool elf_full_symbols(const struct elf *elf, struct elf_symbol_table *table)
     return symbols_of_section(elf, SHT_SYMTAB, table);
 }
 
-/* What PT_DYNAMIC says of the symbols: addresses and sizes. */
+/* What PT_DYNAMIC says about symbols: addresses and sizes. */
 struct dynamic {
     uint64_t symbols, names, names_size, entry_size, hash, gnu_hash;
 };
@@ -128,8 +128,8 @@ static int read_dynamic(const struct elf *elf, struct dynamic *dynamic)
 }
 
 /*
- * The greatest number that a bucket of DT_GNU_HASH begins with, followed to the end of its chain,
- * is the last symbol.
+ * The last symbol is at the end of the chain that the greatest first symbol of DT_GNU_HASH's
+ * buckets begins.
  */
 static uint64_t count_by_gnu_hash(const struct elf *elf, uint64_t offset)
 {
@@ -152,7 +152,7 @@ static uint64_t count_by_gnu_hash(const struct elf *elf, uint64_t offset)
     if (last < first)
         return first; /* none is hashed: the others come before those */
     table = (struct elf_table){table.offset + table.size + (last - first) * 4, MOST_TABLE_BYTES, 4};
-    /* One by one: a chain is short, and the end of the file may be near. */
+    /* One by one: chains are short, and the end of the file may be near. */
     for (; !elf_read(elf, table.offset, header, 4); table.offset += 4, last++)
         if (elf_get32(elf, header) & 1 || last >= MOST_TABLE_BYTES / sizeof(Elf32_Sym))
             return last + 1;
@@ -196,7 +196,7 @@ bool elf_dynamic_symbols(const struct elf *elf, struct elf_symbol_table *table)
 {
     if (symbols_of_section(elf, SHT_DYNSYM, table))
         return true;
-    /* Only without sections: what a separate debug file says of its segments is not in it. */
+    /* Only without sections: the segments of a separate debug file are not in it. */
     *table = (struct elf_symbol_table){.elf = elf};
     return !elf->section_count && symbols_of_segment(elf, table);
 }
@@ -226,7 +226,7 @@ void elf_symbol_tables_close(struct elf_symbol_tables *tables)
 
 /* ---- Entries ---- */
 
-/* A million of them are read at once: not by ELF_FIELD. */
+/* A million of them are read at once: not with ELF_FIELD. */
 bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf_entry *entry)
 {
     uint8_t info, other;
@@ -264,7 +264,7 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
         entry->address &= ~(uint64_t)1;
     }
     if (elf->row->local_entries)
-        entry->entry = (uint8_t)(1 << (other >> 5) >> 2 << 2); /* ELFv2: 0 and 1 are none, 2 to 6 are 4 to 64 bytes */
+        entry->entry = (uint8_t)(1 << (other >> 5) >> 2 << 2); /* ELFv2: 0, 1: 0; 2 to 6: 4 to 64 */
     return true;
 }
 
@@ -275,7 +275,7 @@ bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t 
         *end = section->address + section->size;
         return section->flags & SHF_EXECINSTR;
     }
-    /* Of an absolute symbol nobody says that it is an address. */
+    /* An absolute symbol need not be an address. */
     if (entry->section >= SHN_LORESERVE && entry->section != SHN_XINDEX)
         return false;
     const struct elf_segment *segment = elf_code_at(elf, entry->address);
@@ -323,7 +323,7 @@ int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct t
             return result;
         size_t length = strnlen(piece, size);
         if (length && name->length >= ELF_LONGEST_NAME) {
-            /* Without them it may read as another name: of a function of fewer parameters. */
+            /* A cut name might otherwise read as another: of a function with fewer parameters. */
             text_add(name, "...");
             break;
         }

@@ -10,7 +10,7 @@
 #include "unpack/unpack.h"
 
 #define MOST_PACKED_BYTES ((uint64_t)64 << 20)
-/* A browser of 600,000 functions has some 60 MB. */
+/* A browser with 600,000 functions has some 60 MB. */
 #define MOST_UNPACKED_BYTES ((size_t)128 << 20)
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -19,7 +19,7 @@
 
 typedef int unpacker(const unsigned char *packed, size_t size, size_t most, struct text *to);
 
-/* The packed bytes are gone once it is done. */
+/* The compressed bytes are freed when it is done. */
 static int unpack_part(const struct elf *elf, uint64_t offset, uint64_t size, unpacker *unpack,
                        size_t most, struct text *to)
 {
@@ -35,7 +35,7 @@ static int unpack_part(const struct elf *elf, uint64_t offset, uint64_t size, un
     return to->failed ? -ENOMEM : result;
 }
 
-/* What does not belong to any reason is the reading's, which elf->trouble has. */
+/* Errors without a reason of their own are those of reading, in elf->trouble. */
 static const char *reason_of(int result, const char *const reasons[4])
 {
     switch (result) {
@@ -81,7 +81,7 @@ static int unpack_section(const struct elf *elf, const struct elf_section *secti
     result = unpack_part(elf, section->offset + header_size, section->size - header_size,
                          unpack_zlib, (size_t)size, to);
     if (result == -EFBIG || (!result && to->length != size))
-        return -EBADMSG; /* its size is not what it says */
+        return -EBADMSG; /* its size is not the declared one */
     plain->flags &= ~(uint64_t)SHF_COMPRESSED;
     plain->offset = (part ? ELF_UNPACKED_MORE : ELF_UNPACKED) - elf->base;
     plain->size = size;
@@ -95,13 +95,13 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
 {
     static const char *const reasons[] = {
         "its symbols are damaged: they cannot be unpacked",
-        "its symbols are compressed in a way that is not read here" WHAT_TO_DO,
-        "its symbols are compressed, and too many" WHAT_TO_DO,
+        "its symbols are compressed in a way that is not supported" WHAT_TO_DO,
+        "its symbols are compressed, and too large" WHAT_TO_DO,
         "there is not enough memory to unpack its symbols",
     };
     struct elf_unpacked *unpacked = elf->unpacked;
 
-    /* What an image has in itself is not looked for. */
+    /* An image's own compressed symbols are not looked for. */
     if (!unpacked || unpacked->symbols_tried || elf->base == ELF_UNPACKED)
         return unpacked && unpacked->kind == UNPACKED_SYMBOLS && elf->base != ELF_UNPACKED;
     int result = unpack_section(elf, symbols, 0, &unpacked->symbols);
@@ -114,7 +114,7 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
     }
     drop_parts(unpacked);
     unpacked->refusal = result == -ENOPKG
-        ? "its symbols are compressed with zstd, which is not read here" WHAT_TO_DO
+        ? "its symbols are compressed with zstd, which is not supported" WHAT_TO_DO
         : reason_of(result, reasons);
     return false;
 }
@@ -133,7 +133,7 @@ static int unpack_image(const struct elf *elf)
                        &elf->unpacked->parts[0]);
 }
 
-/* With other addresses every name would be a wrong one. */
+/* With other addresses every name would be wrong. */
 static bool is_its_own(const struct elf *elf, const struct elf *image)
 {
     const struct elf_section *ours = elf_section(elf, ".text"), *theirs;
@@ -149,7 +149,7 @@ static void try_image(const struct elf *elf)
 {
     static const char *const reasons[] = {
         "its .gnu_debugdata is damaged",
-        "its .gnu_debugdata is packed in a way that is not read here",
+        "its .gnu_debugdata is packed in a way that is not supported",
         "its .gnu_debugdata is too large",
         "there is not enough memory to unpack its .gnu_debugdata",
     };

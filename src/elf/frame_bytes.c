@@ -39,7 +39,7 @@ void cfi_skip(struct cfi_bytes *bytes, uint64_t size)
     bytes->at = fits ? bytes->at + size : bytes->end;
 }
 
-/* What is above 64 bits is lost: nobody makes such. */
+/* What is above 64 bits is lost: nobody produces that. */
 static uint64_t take_leb(struct cfi_bytes *bytes, unsigned *shift, unsigned *last)
 {
     uint64_t value = 0;

@@ -5,7 +5,7 @@
 
 #define MOST_REMEMBERED 16
 
-/* DW_CFA_, of which three have an operand in their lower six bits. */
+/* DW_CFA_, three of which have an operand in their lower six bits. */
 enum {
     CFA_ADVANCE_LOC = 0x40,
     CFA_OFFSET = 0x80,
@@ -43,20 +43,20 @@ struct running {
     const struct cfi_common *common;
     struct cfi_bytes *bytes;
     struct cfi_state *state;
-    struct cfi_state *remembered; /* [MOST_REMEMBERED], of which so many are: */
+    struct cfi_state *remembered; /* [MOST_REMEMBERED], of which this many are in use: */
     size_t remembered_count;
     uint64_t address;
     cfi_row *row;
     void *context;
-    uint64_t frame; /* the number of the frame pointer */
+    uint64_t frame, base; /* the numbers of the frame pointer, and of the machine's `base` */
 };
 
-/* Where the state says that of this register; NULL: nobody asks. */
+/* Where the state keeps that register; NULL: it is not needed. */
 static struct cfi_place *place_of(const struct running *running, struct cfi_state *state, uint64_t reg)
 {
     return reg == running->frame ? &state->frame
            : reg == running->common->return_register ? &state->ret
-           : reg == UNWIND_BASE ? &state->base : NULL;
+           : reg == running->base ? &state->base : NULL;
 }
 
 static void set(struct running *running, uint64_t reg, struct cfi_place place)
@@ -92,7 +92,7 @@ static int advance(struct running *running, uint64_t distance)
     return result;
 }
 
-/* The block of an expression. */
+/* An expression's block. */
 static struct cfi_place take_expression(struct running *running, enum cfi_kind kind)
 {
     struct cfi_bytes *bytes = running->bytes;
@@ -126,7 +126,7 @@ static void define_cfa(struct running *running, uint64_t reg, int64_t offset)
     running->state->cfa_offset = offset;
 }
 
-/* The operands of a call are evaluated in no order: each is taken by itself. */
+/* C evaluates a call's arguments in no fixed order: each is read by itself. */
 static int run_extended(struct running *running, unsigned operation)
 {
     struct cfi_bytes *bytes = running->bytes;
@@ -170,7 +170,7 @@ static int run_extended(struct running *running, unsigned operation)
         return 0;
     }
     }
-    reg = cfi_take_uleb(bytes); /* all others begin with one */
+    reg = cfi_take_uleb(bytes); /* all others begin with a register */
     switch (operation) {
     case CFA_OFFSET_EXTENDED:
         set_offset(running, reg, cfi_take_uleb(bytes));
@@ -235,7 +235,8 @@ static int run_one(struct running *running)
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context)
 {
-    struct cfi_state remembered[MOST_REMEMBERED]; /* not made empty, which would take longer than all else */
+    const struct machine_walk *walk = bytes->elf->row->walk;
+    struct cfi_state remembered[MOST_REMEMBERED]; /* uninitialized: clearing it takes longest */
     struct running running = {
         .common = common,
         .remembered = remembered,
@@ -245,6 +246,7 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
         .row = row,
         .context = context,
         .frame = bytes->elf->row->frame.dwarf,
+        .base = walk && walk->base ? walk->base : UNWIND_BASE,
     };
     int result = 0;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Call frame instructions (DWARF 5, 6.4): what the tables of a function say, from one of its instructions to
- * the next. Part of frame_rows: bytes are taken in frame_bytes.c, instructions run in frame_cfi.c, and rules are
- * made of what they come to in frame_rule.c.
+ * Call frame instructions (DWARF 5, 6.4): what the tables say about a function, from one
+ * instruction to the next. Part of frame_rows: frame_bytes.c reads bytes, frame_cfi.c runs
+ * instructions, frame_rule.c makes rules from the result.
  */
 #ifndef STACKBOX_ELF_FRAME_CFI_H
 #define STACKBOX_ELF_FRAME_CFI_H
@@ -10,11 +10,11 @@
 #include "elf/elf.h"
 #include "insns/unwind_layout.h"
 
-/* Bytes that are taken one behind the other. Beyond their end there are zeros, and `bad` is set. */
+/* Bytes read one after another. Past the end there are zeros, and `bad` is set. */
 struct cfi_bytes {
     const struct elf *elf;
     const unsigned char *at, *end;
-    uint64_t address; /* that the file gives to what is at `end`, from which the others' follow */
+    uint64_t address; /* in the file, of what `end` points to; the others' follow from it */
     bool bad;
 };
 
@@ -22,7 +22,7 @@ uint64_t cfi_take(struct cfi_bytes *bytes, size_t size);
 uint64_t cfi_take_uleb(struct cfi_bytes *bytes);
 int64_t cfi_take_sleb(struct cfi_bytes *bytes);
 void cfi_skip(struct cfi_bytes *bytes, uint64_t size);
-/* By a DW_EH_PE_ encoding; `data` is the base of those that are relative to data. */
+/* By a DW_EH_PE_ encoding; `data` is the base of those relative to data. */
 uint64_t cfi_take_pointer(struct cfi_bytes *bytes, unsigned encoding, uint64_t data);
 
 /* Where a register of the caller is. */
@@ -31,8 +31,8 @@ enum cfi_kind {
     CFI_SAME,
     CFI_UNDEFINED,
     CFI_AT_CFA,     /* saved at CFA + offset */
-    CFI_EXPRESSION, /* saved at what an expression says */
-    CFI_ELSEWHERE,  /* as no rule can say */
+    CFI_EXPRESSION, /* saved where an expression says */
+    CFI_ELSEWHERE,  /* in a way that no rule can express */
 };
 
 struct cfi_place {
@@ -44,7 +44,7 @@ struct cfi_place {
 struct cfi_state {
     uint64_t cfa_register;
     int64_t cfa_offset;
-    const unsigned char *expression, *expression_end; /* of the CFA; NULL: it is by register */
+    const unsigned char *expression, *expression_end; /* of the CFA; NULL: by register */
     struct cfi_place frame, ret, base;
 };
 
@@ -54,23 +54,26 @@ struct cfi_common {
     int64_t data_factor;
     uint64_t return_register;
     unsigned encoding;      /* of addresses */
-    bool is_signal;         /* what a signal interrupted is its caller */
-    bool has_augmentation;  /* FDEs have data of that, too */
+    bool is_signal;         /* the caller is what a signal interrupted */
+    bool has_augmentation;  /* FDEs have augmentation data, too */
     const unsigned char *program, *program_end;
-    struct cfi_state state; /* at the first instruction of each */
+    struct cfi_state state; /* at each function's first instruction */
 };
 
-/* Called for each stretch of code of which the same holds: from `address` on. Not 0 ends it. */
+/*
+ * Called for each stretch of code with the same state: from `address` on. A result other than 0
+ * ends this.
+ */
 typedef int cfi_row(void *context, uint64_t address, const struct cfi_state *state);
 
 /*
- * Runs the instructions in `bytes`, from the state at `address` on, which becomes that behind them. 0; -EBADMSG:
- * they are damaged; or what `row` returned.
+ * Runs the instructions in `bytes`, starting with `state` at `address`; `state` becomes the one
+ * after them. 0; -EBADMSG: they are damaged; or what `row` returned.
  */
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context);
 
-/* What of it a rule can say. `with_base`: where UNWIND_BASE is, too. */
+/* As much as a rule can express. `with_base`: where the machine's `base` is, too. */
 struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common, const struct cfi_state *state,
                             bool with_base);
 

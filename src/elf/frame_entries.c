@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/frame_exidx.h"
 
 /*
- * Entries follow each other, and so a table has no more bytes to be read than it is long, and those of what
- * functions have in common once more for each. One whose entries lie across each other is not read on.
+ * Entries follow one another, so all of a table's bytes need reading once, and those of its CIEs
+ * once more per function. A table with overlapping entries exceeds this and is not read further.
  */
 #define MOST_READINGS 8
 #define SOME_BYTES 65536
@@ -20,12 +21,12 @@
 
 /* A CIE or an FDE. */
 struct entry {
-    size_t body, end; /* in the section: of what is behind its id, and behind it */
+    size_t body, end; /* in the section: what follows its id, and its end */
     size_t common;    /* of an FDE: where its CIE is */
     bool is_common;
 };
 
-/* False: none is there, or none that could be one. */
+/* False: there is none, or none that is valid. */
 static bool read_entry(const struct frame_section *section, size_t at, struct entry *entry)
 {
     struct cfi_bytes bytes;
@@ -54,7 +55,7 @@ static bool read_entry(const struct frame_section *section, size_t at, struct en
     return !bytes.bad;
 }
 
-/* What its augmentation says, letter by letter. */
+/* Its augmentation, letter by letter. */
 static void read_augmentation(struct cfi_bytes *bytes, const char *letters, struct cfi_common *common)
 {
     const uint64_t size = cfi_take_uleb(bytes);
@@ -75,7 +76,7 @@ static void read_augmentation(struct cfi_bytes *bytes, const char *letters, stru
             if (encoding != OMITTED)
                 cfi_take_pointer(&data, encoding & 0x0f, 0);
         } else if (*letter != 'B')
-            break; /* what comes after it cannot be told */
+            break; /* the rest cannot be parsed */
     }
     bytes->bad = bytes->bad || data.bad;
 }
@@ -101,20 +102,21 @@ static int read_common(const struct frame_section *section, const struct entry *
         read_augmentation(&bytes, letters, common);
     if (bytes.bad)
         return -EBADMSG;
-    /* What `common` says while they run is that there was nothing before. */
+    /* While they run, `common` says that nothing came before. */
     return cfi_run(common, &bytes, &common->state, 0, NULL, NULL);
 }
 
-/* ---- One after the other ---- */
+/* ---- One after another ---- */
 
-/* Of a section: what functions have in common is the same for many, of which some take turns. */
+/* Of a section: many functions share a CIE, and some CIEs alternate. */
 #define COMMONS 8
 
 struct reading {
     const struct frame_section *section;
+    bool is_index; /* .ARM.exidx */
     frame_callback *each;
     void *context;
-    uint64_t skipped, budget; /* bytes that may be read */
+    uint64_t skipped, budget; /* bytes that may still be read */
     struct {
         bool is_known;
         size_t at;
@@ -177,7 +179,7 @@ static int see_function(struct reading *reading, size_t at)
         cfi_skip(bytes, cfi_take_uleb(bytes));
     if (bytes->bad || __builtin_add_overflow(function.start, size, &function.end))
         return -EBADMSG;
-    /* At 0 linkers leave what debug information says of functions that they have dropped. */
+    /* Linkers leave debug information of dropped functions at address 0. */
     if (!size || (section->is_debug && !function.start))
         return 0;
     return reading->each(reading->context, &function);
@@ -185,24 +187,25 @@ static int see_function(struct reading *reading, size_t at)
 
 static int see(struct reading *reading, size_t at)
 {
-    int result = see_function(reading, at);
+    int result = HAS_EXIDX && reading->is_index ? frame_exidx_see(reading->section, at, reading->each, reading->context)
+                                                : see_function(reading, at);
 
     reading->skipped += result == -EBADMSG;
     return result == -EBADMSG ? 0 : result;
 }
 
-/* ---- By the order that the file tells ---- */
+/* ---- In the file's order ---- */
 
 /*
- * The table of .eh_frame_hdr has all functions by address: pairs of two numbers of 32 bits, relative to its
- * section. Is there one of that form, whose addresses rise? Then *pairs is the first.
+ * The table in .eh_frame_hdr has all functions by address: pairs of 32-bit numbers, relative to its
+ * section. Does it have that form, with rising addresses? Then *pairs is the first.
  */
 static size_t find_sorted(const struct frame_section *order, const unsigned char **pairs)
 {
-    static const unsigned char form[] = {0x03, 0x3b}; /* their number's, and their own */
+    static const unsigned char form[] = {0x03, 0x3b}; /* the count's encoding, and the table's */
     size_t count;
 
-    /* Before it is where .eh_frame is, in four bytes, as everybody writes it. */
+    /* Before it is the address of .eh_frame, in four bytes, as all linkers write it. */
     if (order->size < 12 || order->bytes[0] != 1 || (order->bytes[1] & 0x0f) != 0x0b ||
         memcmp(order->bytes + 2, form, sizeof(form)))
         return 0;
@@ -233,12 +236,14 @@ static int see_sorted(struct reading *reading, const struct frame_section *order
     return result;
 }
 
-/* ---- Without that: all of them are looked at, and put in order ---- */
+/* ---- Without it: all are looked at, and sorted ---- */
+
+enum table { TABLE_FRAMES, TABLE_DEBUG, TABLE_INDEX, TABLES };
 
 struct found {
     uint64_t start;
     size_t at;
-    bool is_debug;
+    enum table table;
 };
 
 static int compare_found(const void *left, const void *right)
@@ -247,8 +252,8 @@ static int compare_found(const void *left, const void *right)
 
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
-    if (a->is_debug != b->is_debug)
-        return a->is_debug ? 1 : -1;
+    if (a->table != b->table)
+        return a->table > b->table ? 1 : -1;
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
@@ -257,14 +262,30 @@ struct gathering {
     size_t count, room, at;
 };
 
-static int gather(void *context, const struct frame_entry *entry)
+static int add(struct gathering *gathering, uint64_t start, enum table table)
 {
-    struct gathering *gathering = context;
-
     if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1, sizeof(*gathering->found)))
         return -ENOMEM;
-    gathering->found[gathering->count++] = (struct found){entry->start, gathering->at, entry->is_debug};
+    gathering->found[gathering->count++] = (struct found){start, gathering->at, table};
     return 0;
+}
+
+static int gather(void *context, const struct frame_entry *entry)
+{
+    return add(context, entry->start, entry->is_debug ? TABLE_DEBUG : TABLE_FRAMES);
+}
+
+static int gather_index(struct gathering *gathering, const struct frame_section *index)
+{
+    uint64_t start;
+    int result = 0;
+
+    for (size_t at = 0; at < index->size && !result; at += FRAME_EXIDX_BYTES) {
+        gathering->at = at;
+        if (frame_exidx_start(index, at, &start))
+            result = add(gathering, start, TABLE_INDEX);
+    }
+    return result;
 }
 
 static int gather_all(struct gathering *gathering, const struct frame_section *section, uint64_t *skipped)
@@ -291,28 +312,36 @@ static void sort(struct gathering *gathering)
         }
 }
 
-static int see_unsorted(struct reading *table, struct reading *debug)
+static int see_unsorted(struct reading readings[TABLES])
 {
     struct gathering gathering = {0};
-    int result = gather_all(&gathering, table->section, &table->skipped);
+    int result = gather_all(&gathering, readings[TABLE_FRAMES].section, &readings[TABLE_FRAMES].skipped);
 
     if (!result)
-        result = gather_all(&gathering, debug->section, &debug->skipped);
+        result = gather_all(&gathering, readings[TABLE_DEBUG].section, &readings[TABLE_DEBUG].skipped);
+    if (HAS_EXIDX && !result)
+        result = gather_index(&gathering, readings[TABLE_INDEX].section);
     sort(&gathering);
     for (size_t i = 0; i < gathering.count && !result; i++)
-        result = see(gathering.found[i].is_debug ? debug : table, gathering.found[i].at);
+        result = see(&readings[gathering.found[i].table], gathering.found[i].at);
     free(gathering.found);
     return result;
 }
 
 int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped)
 {
-    struct reading table = reading_of(&sections->table, each, context);
-    struct reading debug = reading_of(&sections->debug, each, context);
+    struct reading readings[TABLES] = {
+        [TABLE_FRAMES] = reading_of(&sections->table, each, context),
+        [TABLE_DEBUG] = reading_of(&sections->debug, each, context),
+        [TABLE_INDEX] = reading_of(&sections->index, each, context),
+    };
     const unsigned char *pairs;
-    const size_t count = sections->debug.size ? 0 : find_sorted(&sections->order, &pairs);
-    int result = count ? see_sorted(&table, &sections->order, pairs, count) : see_unsorted(&table, &debug);
+    readings[TABLE_INDEX].is_index = true;
+    const bool is_alone = !sections->debug.size && !sections->index.size;
+    const size_t count = is_alone ? find_sorted(&sections->order, &pairs) : 0;
+    int result = count ? see_sorted(&readings[TABLE_FRAMES], &sections->order, pairs, count) : see_unsorted(readings);
 
-    *skipped += table.skipped + debug.skipped;
+    for (unsigned i = 0; i < TABLES; i++)
+        *skipped += readings[i].skipped;
     return result;
 }

@@ -8,10 +8,10 @@
 #include "elf/frame_v8.h"
 #include "elf/frame_vdso.h"
 
-/* The dynamic linker's first code is 61 bytes, and calls twice. */
+/* The dynamic linker's entry code is 61 bytes long and calls twice. */
 #define ENTRY_BYTES 64
 #define PLT_ENTRY 16
-/* So much is searched of a file: all of musl's libc, twice. */
+/* How much of a file is searched at least: all of musl's libc, twice. */
 #define LEAST_SEARCHED 4096
 #define MOST_SEARCHED (1u << 20)
 
@@ -60,7 +60,7 @@ uint64_t frame_find_code(const struct elf *elf, uint64_t code, uint64_t offset, 
 
 typedef bool find_text(const struct elf *elf, uint64_t *address, uint64_t *size);
 
-/* Code that keeps frame pointers, in this way. */
+/* Code that keeps frame pointers in this way. */
 static bool framed_gap(const struct elf *elf, find_text *find, enum unwind_cfa way, struct frame_gap *gap)
 {
     uint64_t address, size;
@@ -71,7 +71,7 @@ static bool framed_gap(const struct elf *elf, find_text *find, enum unwind_cfa w
     return true;
 }
 
-/* Whoever the kernel has entered has no caller. */
+/* Where the kernel enters a program there is no caller. */
 static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
 {
     unsigned char header[sizeof(Elf64_Ehdr)];
@@ -95,11 +95,11 @@ static int16_t pushes_after(const unsigned char *entry)
     return entry[0] == 0xff && entry[1] == 0x25 && entry[6] == 0x68 ? 11 : 0; /* jmp *; push */
 }
 
-/* As a function that has saved nothing. */
+/* The rule of a function that has saved nothing. */
 const struct unwind_rule frame_linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK,
                                          .base = UNWIND_BASE_SAME};
 
-/* All of its entries leave the link register alone; arm64's first saves it, for the dynamic linker. */
+/* All its entries leave the link register alone; arm64's first saves it, for the dynamic linker. */
 static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
 {
     static const unsigned char saves[] = {0xf0, 0x7b, 0xbf, 0xa9}; /* stp x16, x30, [sp, #-16]! */
@@ -119,8 +119,8 @@ static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame
 }
 
 /*
- * Either all of its entries jump to where a word says. Or the first one pushes a word and jumps to the dynamic
- * linker, and those behind it push a number and jump to that.
+ * Either all entries jump to the address in a word. Or the first one pushes a word and jumps to the
+ * dynamic linker, and the others push a number and jump to the first.
  */
 static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
 {
@@ -146,7 +146,7 @@ static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *g
     return true;
 }
 
-/* A frame of 8 bytes, up to the last instruction: libc's, with calls of whoever puts one there. */
+/* A frame of 8 bytes, up to the last instruction: libc's, plus calls that others add there. */
 static bool init_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
 {
     static const unsigned char head[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x83, 0xec, 0x08}; /* endbr64; sub */
@@ -167,7 +167,7 @@ static bool init_gap(const struct elf *elf, const char *name, struct frame_gap *
     return true;
 }
 
-/* By offset, and of one the longer one first. */
+/* By offset; with equal offsets, the longer one first. */
 static int compare_gaps(const void *left, const void *right)
 {
     const struct frame_gap *a = left, *b = right;
@@ -228,7 +228,7 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, stru
             continue;
         const uint64_t size = end - first < MOST_SEARCHED ? end - first : MOST_SEARCHED;
         const uint64_t found = frame_find_code(elf, elf->row->walk->thread_exit, first, size);
-        /* A call stands before it. */
+        /* There is a call before it. */
         return found > first ? insert_root(gaps, count, found - 1) : count;
     }
     return count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Code that has no tables, but whose frames are known by what it is: Go's, V8's, where the kernel enters a file, and
- * what linkers write themselves (.plt, .init). Part of frame_rows.
+ * Code without tables whose frames are known by what it is: Go's, V8's, where the kernel enters a
+ * file, and what linkers write themselves (.plt, .init). Part of frame_rows.
  */
 #ifndef STACKBOX_ELF_FRAME_GAPS_H
 #define STACKBOX_ELF_FRAME_GAPS_H
@@ -16,33 +16,37 @@ struct frame_gap {
     uint64_t offset, size; /* in the file */
     unsigned count;
     struct {
-        uint64_t offset; /* the first is that of the gap */
+        uint64_t offset; /* the first is the gap's */
         struct unwind_rule rule;
     } rows[FRAME_GAP_ROWS];
 };
 
-/* How many there are, by offset: which may have tables nevertheless, and may lie in another. There is room for one more. */
+/*
+ * Returns how many there are, sorted by offset; they may have tables nevertheless, and overlap.
+ * There is room for one more.
+ */
 size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST]);
 
 /*
- * In code of the file without any tables, which is more than compilers leave between functions: where threads end
- * (thread_exit of the machine), added in its place. How many there are.
+ * Searches a stretch of code without any tables, longer than what compilers leave between
+ * functions, for where threads end (the machine's thread_exit), and adds that in its place. Returns
+ * how many there are.
  */
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
                          size_t count);
 
-/* ---- Of frame_gaps.c and frame_vdso.c ---- */
+/* ---- Between frame_gaps.c and frame_vdso.c ---- */
 
-/* Is it code, all of it? Then it has an offset. */
+/* Is all of it code? If so, sets its offset. */
 bool frame_place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap);
 
-/* Where in so many bytes of the file from `offset` on these eight are; 0: nowhere. */
+/* Where, within `size` bytes of the file from `offset` on, these eight are; 0: nowhere. */
 uint64_t frame_find_code(const struct elf *elf, uint64_t code, uint64_t offset, uint64_t size);
 
-/* That of a function which has saved nothing, where there is a link register. */
+/* The rule of a function that has saved nothing, with a link register. */
 extern const struct unwind_rule frame_linked;
 
-/* One more row, so far behind where the gap begins. */
+/* Adds a row at this distance from the gap's beginning. */
 void frame_add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule rule);
 
 #endif

@@ -5,26 +5,26 @@
 
 #include "base/util.h"
 
-/* The first word, by which versions are told: 1.2, 1.16, 1.18, 1.20. */
+/* The first word, which tells versions apart: 1.2, 1.16, 1.18, 1.20. */
 #define MAGIC_2  0xfffffffb
 #define MAGIC_16 0xfffffffa
 #define MAGIC_18 0xfffffff0
 #define MAGIC_20 0xfffffff1
 
-#define HEADER_BYTES 8 /* magic, two zeros, the least instruction's and a pointer's size; words come then */
+#define HEADER_BYTES 8 /* magic, two zeros, least instruction's and a pointer's size; then words */
 #define MOST_WORDS 8
 
-/* Which of the words are what. */
+/* What the words are. */
 enum {
     COUNT = 0,      /* of functions */
     TEXT_18 = 2,    /* where they begin */
-    TABLE_16 = 6,   /* where in the section the table of functions is; in 1.2 right behind the count */
+    TABLE_16 = 6,   /* where in the section the function table is; in 1.2 right after the count */
     TABLE_18 = 7,
 };
 
 struct table {
     const struct elf *elf;
-    uint64_t offset, size; /* in the file, of what it is in from its start on */
+    uint64_t offset, size; /* in the file, of what contains it, from its start on */
     uint32_t magic;
     uint64_t words[MOST_WORDS];
 };
@@ -42,7 +42,7 @@ static bool is_magic(const struct elf *elf, const unsigned char *bytes)
            !bytes[5] && bytes[7] == elf_word_size(elf);
 }
 
-/* `from` bytes behind the start of a section. */
+/* `from` bytes after the start of a section. */
 static bool open_table(struct table *table, const struct elf *elf, const struct elf_section *section, uint64_t from)
 {
     unsigned char bytes[HEADER_BYTES + MOST_WORDS * 8];
@@ -61,7 +61,7 @@ static bool open_table(struct table *table, const struct elf *elf, const struct 
     return table->words[COUNT] > 0 && table->words[COUNT] <= table->size;
 }
 
-/* The address in entry `number`, of two numbers of so many bytes. */
+/* The address in entry `number`, which consists of two numbers of that size. */
 static bool read_entry(const struct table *table, uint64_t start, uint64_t number, size_t size, uint64_t *value)
 {
     unsigned char bytes[8];
@@ -72,7 +72,7 @@ static bool read_entry(const struct table *table, uint64_t start, uint64_t numbe
     return true;
 }
 
-/* The last entry is behind the last function. */
+/* The last entry is past the last function. */
 static bool read_bounds(const struct table *table, uint64_t *first, uint64_t *last)
 {
     const size_t word = elf_word_size(table->elf);
@@ -83,7 +83,7 @@ static bool read_bounds(const struct table *table, uint64_t *first, uint64_t *la
     case MAGIC_20:
     case MAGIC_18:
         *first = table->words[TEXT_18];
-        if (!*first) { /* a relocation's: where nothing else is linked, it is there */
+        if (!*first) { /* left to a relocation: without other linked code, it is there */
             text = elf_section(table->elf, ".text");
             if (!text || elf_section(table->elf, ".eh_frame"))
                 return false;
@@ -115,7 +115,7 @@ static bool find_text(const struct table *table, uint64_t *address, uint64_t *si
     return segment && last - segment->address <= segment->file_size;
 }
 
-/* ---- Within other data, where linkers other than Go's have put it ---- */
+/* ---- Within other data, where other linkers than Go's put it ---- */
 
 #define AT_A_TIME 65536
 #define ALIGNED 32

@@ -19,7 +19,7 @@ static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
 struct placing {
     const struct elf *elf;
     const struct elf_segment *segment; /* of the last function */
-    uint64_t end;                      /* in the file, of those that there were */
+    uint64_t end;                      /* in the file, of those so far */
 };
 
 static bool holds(const struct elf_segment *segment, uint64_t address)
@@ -28,8 +28,8 @@ static bool holds(const struct elf_segment *segment, uint64_t address)
 }
 
 /*
- * *delta makes an address of it an offset, at which it begins behind all that there were. -EBADMSG: it is not
- * code; -EEXIST: it lies within another one, which keeps what it has.
+ * *delta turns its addresses into offsets; it begins after all so far. -EBADMSG: it is not code;
+ * -EEXIST: it overlaps another, which keeps its rows.
  */
 static int place(struct placing *placing, const struct frame_entry *entry, uint64_t *delta)
 {
@@ -48,7 +48,7 @@ static int place(struct placing *placing, const struct frame_entry *entry, uint6
     return 0;
 }
 
-/* .debug_frame says it of functions once more. */
+/* .debug_frame repeats functions. */
 static int refuse(const struct frame_entry *entry, int result)
 {
     return result == -EEXIST && entry->is_debug ? 0 : -EBADMSG;
@@ -61,13 +61,13 @@ struct making {
     struct placing placing;
     const struct cfi_common *common;
     struct index rules;
-    uint64_t end;   /* of the rows that there are, in the file */
-    uint64_t delta; /* what makes an address an offset */
-    uint64_t last;  /* no row of the function is behind this address */
-    bool with_base; /* some rule needs UNWIND_BASE */
+    uint64_t end;   /* of the rows so far, in the file */
+    uint64_t delta; /* turns an address into an offset */
+    uint64_t last;  /* no row of the function is above this address */
+    bool with_base; /* some rule needs the machine's `base` */
     struct frame_gap gaps[FRAME_GAPS_MOST];
     size_t gap_count;
-    bool is_searched;          /* one of the places without tables, which is enough */
+    bool is_searched;          /* one of the places without tables was searched, which is enough */
     struct unwind_rule recent; /* and its number */
     uint32_t recent_number;
 };
@@ -124,7 +124,7 @@ static int add_row(struct making *making, uint64_t offset, const struct unwind_r
 
     if (result)
         return result;
-    /* The last word on a place counts. */
+    /* The last rule for a place counts. */
     if (frames->row_count && frames->rows[frames->row_count - 1].offset == offset)
         frames->row_count--;
     if (frames->row_count && frames->rows[frames->row_count - 1].rule == number)
@@ -150,7 +150,17 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
     return address < making->last ? add_row(making, offset, &rule) : 0;
 }
 
-/* The rows of a gap from `from` on, up to `to`, where it is known that nothing is known. */
+/* A function whose rows exist already. */
+static int take_rows(struct making *making, const struct frame_entry *entry)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < entry->row_count && !result; i++)
+        result = add_row(making, entry->rows[i].address + making->delta, &entry->rows[i].rule);
+    return result;
+}
+
+/* The rows of a gap from `from` up to `to`, where nothing is known afterwards. */
 static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
 {
     int result = 0;
@@ -162,7 +172,7 @@ static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t 
     return result;
 }
 
-/* What code has no tables at all is a libc's. */
+/* Code without any tables is a libc's. */
 static void search(struct making *making, uint64_t from, uint64_t to)
 {
     const size_t count = frame_gaps_search(making->placing.elf, from, to, making->gaps, making->gap_count);
@@ -182,7 +192,7 @@ static int pass(struct making *making, uint64_t to)
     for (size_t i = 0; i < making->gap_count && !result; i++) {
         const struct frame_gap *gap = &making->gaps[i];
         const uint64_t end = gap->offset + gap->size;
-        /* Code that keeps frame pointers goes on behind a function of C. */
+        /* Code that keeps frame pointers continues after a C function. */
         const uint8_t way = gap->rows[0].rule.cfa;
         const bool is_whole = way == UNWIND_FAR_RECORD || way == UNWIND_FRAME_RECORD;
         if (gap->offset >= to || end <= from || (gap->offset < from && !is_whole))
@@ -197,8 +207,8 @@ static int make_rows(void *context, const struct frame_entry *entry)
 {
     struct making *making = context;
     struct frame_rows *frames = making->frames;
-    struct cfi_state state = entry->common->state;
     struct cfi_bytes program = entry->program;
+    struct cfi_state state;
     int result = place(&making->placing, entry, &making->delta);
 
     if (result)
@@ -208,8 +218,12 @@ static int make_rows(void *context, const struct frame_entry *entry)
     making->end = start;
     making->last = entry->end;
     making->common = entry->common;
-    if (!result)
+    if (!result && entry->rows)
+        result = take_rows(making, entry);
+    else if (!result) {
+        state = entry->common->state;
         result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
+    }
     making->end = making->placing.end;
     if (result != -EBADMSG)
         return result;
@@ -231,7 +245,7 @@ static int make_all(struct making *making, const struct frame_sections *sections
         result = pass(making, UINT64_MAX);
     if (result != -E2BIG)
         return result;
-    /* Nothing is known of what is beyond, where the last row would hold. */
+    /* Nothing is known beyond, where the last row would otherwise apply. */
     frames->skipped++;
     if (frames->row_count)
         frames->rows[frames->row_count - 1].rule = 0;
@@ -248,11 +262,11 @@ static int read_rows(struct frame_rows *frames, const struct elf *elf, const str
     return result;
 }
 
-/* Few files do, and in all others it would be many more rules. */
-static bool needs_base(const struct frame_rows *frames)
+/* Few files do, and all others would get many more rules. */
+static bool needs_base(const struct frame_rows *frames, uint8_t base)
 {
     for (size_t i = 0; i < frames->rule_count; i++)
-        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == UNWIND_BASE)
+        if (frames->rules[i].cfa == UNWIND_BY_REGISTER && frames->rules[i].reg == base)
             return true;
     return false;
 }
@@ -267,7 +281,7 @@ int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const stru
         result = 0;
     if (!result)
         result = read_rows(frames, elf, &sections, false);
-    if (!result && elf->row->walk && elf->row->walk->has_base && needs_base(frames)) {
+    if (!result && elf->row->walk && elf->row->walk->base && needs_base(frames, elf->row->walk->base)) {
         frame_rows_free(frames);
         result = read_rows(frames, elf, &sections, true);
     }
@@ -294,8 +308,9 @@ static int take_bounds(void *context, const struct frame_entry *entry)
 {
     struct bounds *bounds = context;
     uint64_t delta;
+    if (entry->rows)
+        return 0; /* which may be several functions' */
     int result = place(&bounds->placing, entry, &delta);
-
     if (result)
         return refuse(entry, result);
     if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1, sizeof(*bounds->functions)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame where there is none, read
- * into rows. Code of which it is known that it keeps frame pointers (Go's) has rows that say so.
- * Nothing in a file is trusted: one that contradicts itself costs its own rows.
+ * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame if there is none, and
+ * for 32-bit ARM's functions in neither .ARM.exidx, read into rows. Code known to keep frame pointers
+ * (Go's) has rows that say so. Nothing in a file is trusted: a table that contradicts itself only
+ * loses its own rows.
  */
 #ifndef STACKBOX_ELF_FRAME_ROWS_H
 #define STACKBOX_ELF_FRAME_ROWS_H
@@ -12,39 +13,39 @@
 #include "elf/elf.h"
 #include "insns/unwind_layout.h"
 
-/* Holds from its offset in the file on, up to the next. */
+/* Applies from its offset in the file on, up to the next row. */
 struct frame_row {
     uint64_t offset;
     uint32_t rule;
 };
 
-/* A function has these bytes of the file, as its table says. */
+/* A function's bytes in the file, as its table says. */
 struct frame_function {
     uint64_t offset, size;
 };
 
 struct frame_rows {
-    struct frame_row *rows; /* by offset, no two of one; between functions there are UNWIND_UNKNOWN */
+    struct frame_row *rows; /* by offset, without duplicates; between functions UNWIND_UNKNOWN */
     size_t row_count, row_room;
     struct unwind_rule *rules; /* no two are equal; rule 0 is {UNWIND_UNKNOWN} */
     size_t rule_count, rule_room;
-    uint64_t skipped; /* functions whose table is damaged, that lie in others, or that no segment of code holds */
+    uint64_t skipped; /* functions that overlap others, without code, or with damaged tables */
 };
 
-/* No file is given more, and what is beyond is `skipped`. */
+/* The most rows of one file; the rest is `skipped`. */
 #define FRAME_ROWS_MOST (8u << 20)
 
 /*
- * Reads all of them, and what .debug_frame says of code of which .eh_frame says nothing. `debug` may be the file
- * of debug information, whose .debug_frame is read where the file itself has none; or NULL. 0, -ENOENT: there is none, -ENOMEM, or another negative errno.
- * frame_rows_free after either.
+ * Reads all of them, and .debug_frame for code that .eh_frame does not cover. `debug` may be the
+ * file's debug file, whose .debug_frame is read if the file has none; or NULL. 0, -ENOENT: there is
+ * none, -ENOMEM, or another negative errno. frame_rows_free after either.
  */
 int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const struct elf *debug);
 void frame_rows_free(struct frame_rows *frames);
 
 /*
- * The bounds of the functions that a file's tables tell of, by offset: for names of stripped files. Their
- * number, or a negative errno; *functions is the caller's to free.
+ * The bounds of the functions in a file's tables, by offset: for names in stripped files. Returns
+ * their number or a negative errno; *functions is the caller's to free.
  */
 ssize_t frame_functions(const struct elf *elf, struct frame_function **functions);
 

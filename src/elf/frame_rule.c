@@ -15,7 +15,7 @@ static bool fits16(int64_t value)
     return value == (int16_t)value;
 }
 
-/* breg N, offset: true, with what is behind it in `bytes`. */
+/* breg N, offset: true, with the rest in `bytes`. */
 static bool take_base(struct cfi_bytes *bytes, uint64_t *reg, int64_t *offset)
 {
     const unsigned operation = (unsigned)cfi_take(bytes, 1);
@@ -48,7 +48,7 @@ static bool take_plt(struct cfi_bytes *bytes, uint64_t pc, struct unwind_rule *r
     return true;
 }
 
-/* False: it is of no form that a rule can say. */
+/* False: no rule can express this form. */
 static bool set_cfa_by_expression(const struct elf *elf, const struct cfi_state *state,
                                   struct unwind_rule *rule)
 {
@@ -111,8 +111,8 @@ static void set_frame(const struct elf *elf, const struct cfi_place *place, stru
 }
 
 /*
- * Where tables say by the stack pointer where a signal interrupted code, it is the kernel's frame. Elsewhere all
- * say by registers what they have found there, or nothing.
+ * If tables find the interrupted code through the stack pointer, it is the kernel's frame.
+ * Otherwise they use registers, or say nothing.
  */
 static bool is_kernels_signal(const struct elf *elf, const struct cfi_place *ret)
 {

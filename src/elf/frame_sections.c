@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "elf/frame_exidx.h"
 #include "elf/frame_go.h"
 
-/* No linker makes more of it: libLLVM has 5 MB. */
+/* No linker makes more: libLLVM has 5 MB. */
 #define MOST_SECTION_BYTES (256u << 20)
 
 struct cfi_bytes frame_bytes(const struct frame_section *section, size_t at, size_t end)
@@ -27,7 +28,7 @@ static int read_bytes(struct frame_section *section, uint64_t offset, uint64_t s
         return 0;
     if (size > MOST_SECTION_BYTES)
         return -E2BIG;
-    /* Before memory is taken: the file has all of it. */
+    /* Before allocating: does the file have all of it? */
     int result = elf_read(section->elf, offset + (size - 1), &last, 1);
     if (result)
         return result;
@@ -42,7 +43,7 @@ static int read_bytes(struct frame_section *section, uint64_t offset, uint64_t s
     return result;
 }
 
-/* -ENOENT: it is not in the file, whose sections may be known nevertheless. */
+/* -ENOENT: it is not in the file, even if its section header is. */
 static int read_section(struct frame_section *section, const struct elf *elf, const char *name, bool is_debug)
 {
     const struct elf_section *found = elf_section(elf, name);
@@ -56,9 +57,9 @@ static int read_section(struct frame_section *section, const struct elf *elf, co
     return read_bytes(section, found->offset, found->size);
 }
 
-/* ---- Without a table of sections ---- */
+/* ---- Without section headers ---- */
 
-/* What the file has from this address on, up to `most` bytes. */
+/* Reads what the file has from this address on, up to `most` bytes. */
 static int read_loaded(struct frame_section *section, uint64_t address, uint64_t most)
 {
     for (size_t i = 0; i < section->elf->segment_count; i++) {
@@ -74,7 +75,10 @@ static int read_loaded(struct frame_section *section, uint64_t address, uint64_t
     return -ENOENT;
 }
 
-/* .eh_frame_hdr has a segment of its own, and begins with where .eh_frame is, whose end it does not tell. */
+/*
+ * .eh_frame_hdr has a segment of its own, and begins with the address of .eh_frame, but not its
+ * end.
+ */
 static int read_by_segment(struct frame_sections *sections, const struct elf *elf)
 {
     const struct elf_segment *order = &elf->frames;
@@ -114,15 +118,17 @@ int frame_sections_read(struct frame_sections *sections, const struct elf *elf, 
 
     *sections = (struct frame_sections){0};
     int result = read_table(sections, elf);
-    /* Go's debug information is of code that keeps frame pointers, which are exact, too. */
+    /* Go's debug information covers code that keeps frame pointers, which are exact, too. */
     is_go = frame_go_text(elf, &address, &size);
     if ((result && result != -ENOENT) || is_go)
         return result == -ENOENT ? 0 : result;
     result = read_section(&sections->debug, elf, ".debug_frame", true);
     if (debug && !sections->debug.size && (!result || result == -ENOENT))
         result = read_section(&sections->debug, debug, ".debug_frame", true);
+    if (HAS_EXIDX && elf->machine == EM_ARM && (!result || result == -ENOENT))
+        result = read_section(&sections->index, elf, ".ARM.exidx", false);
     if (!result || result == -ENOENT)
-        result = sections->table.size || sections->debug.size ? 0 : -ENOENT;
+        result = sections->table.size || sections->debug.size || sections->index.size ? 0 : -ENOENT;
     return result;
 }
 
@@ -131,5 +137,6 @@ void frame_sections_free(struct frame_sections *sections)
     free(sections->table.bytes);
     free(sections->order.bytes);
     free(sections->debug.bytes);
+    free(sections->index.bytes);
     *sections = (struct frame_sections){0};
 }

@@ -5,14 +5,14 @@
 
 #include "elf/elf_symbols.h"
 
-/* Whoever has V8 in it is larger; of others the symbols are not looked through. */
+/* Files that contain V8 are larger; the symbols of others are not searched. */
 #define LEAST_CODE (4u << 20)
 
 struct blob {
-    uint64_t start, end; /* end 0: it is not there */
+    uint64_t start, end; /* end 0: not found */
 };
 
-/* The whole has a name, and so has each of its functions. */
+/* The whole has a symbol, and so does each of its functions. */
 static int see_symbol(void *context, const struct elf_symbol *symbol)
 {
     struct blob *blob = context;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where V8 (node, Chromium) has its built-in functions in a file: they keep frame pointers, and have no tables. */
+/*
+ * Where V8's built-in functions (node, Chromium) are in a file: they keep frame pointers and have
+ * no tables.
+ */
 #ifndef STACKBOX_ELF_FRAME_V8_H
 #define STACKBOX_ELF_FRAME_V8_H
 

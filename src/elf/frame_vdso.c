@@ -8,7 +8,7 @@
 #define MOST_BYTES (64u << 10)
 #define INSTRUCTION 4
 
-/* Where the code of handlers' returns is, as an address; 0: it is not there. */
+/* The address of the code through which handlers return; 0: there is none. */
 static uint64_t sigreturn_of(const struct elf *elf)
 {
     if (!elf->row->walk || !elf->row->walk->sigreturn)
@@ -68,7 +68,7 @@ size_t frame_vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_M
     struct gaps found = {.elf = elf, .gaps = gaps};
     const uint64_t sigreturn = sigreturn_of(elf);
 
-    /* A handler's return address is its first instruction, and is looked up one below. */
+    /* A handler's return address is its first instruction, and the lookup is one below. */
     if (frame_place_gap(elf, sigreturn - INSTRUCTION, 3 * INSTRUCTION, &gaps[0])) {
         frame_add_row(&gaps[0], 0, (struct unwind_rule){.cfa = UNWIND_SIGNAL});
         found.count = 1;

@@ -5,10 +5,13 @@
 
 #include "elf/frame_gaps.h"
 
-/* Has it the code by which handlers of signals return there, and hardly more? */
+/* Does it hold little more than the code through which signal handlers return? */
 bool frame_is_vdso(const struct elf *elf);
 
-/* That code, and those of its functions that leave the stack pointer alone. How many there are. */
+/*
+ * That code, and those of its functions that leave the stack pointer alone. Returns how many there
+ * are.
+ */
 size_t frame_vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST]);
 
 #endif

@@ -10,13 +10,13 @@
 #include "apart/apart.h"
 #include "base/util.h"
 
-/* A file without a build id is read whole: no program is as large. */
+/* A file without a build id is read whole: no program is larger than this. */
 #define MOST_HASHED_BYTES ((uint64_t)1 << 30)
 #define PIECE_BYTES 65536
 
 /* ---- What it is ---- */
 
-/* By words of eight bytes, the first the lowest, and zeros behind the last: the same on every machine. */
+/* In words of eight bytes, low ones first, padded with zeros: the same on every machine. */
 static uint64_t add_to_hash(uint64_t hash, const unsigned char *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += 8) {
@@ -71,7 +71,14 @@ void identity_add_id(const struct file_identity *identity, struct text *text)
         text_format(text, "%02x", identity->id[i]);
 }
 
-/* What has another build id is not read whole. */
+/* The first is told. */
+static void note(int *trouble, int error)
+{
+    if (!*trouble)
+        *trouble = error;
+}
+
+/* A file with another build id is not read whole. */
 static bool is_it(const struct elf *elf, const struct file_identity *wanted)
 {
     struct file_identity found;
@@ -80,13 +87,22 @@ static bool is_it(const struct elf *elf, const struct file_identity *wanted)
     if (wanted->kind == IDENTITY_BUILD_ID)
         return !elf_build_id(elf, found.id, &found.id_length) && found.id_length == wanted->id_length &&
                !memcmp(found.id, wanted->id, found.id_length);
-    return !fstat(elf->fd, &about) && (uint64_t)about.st_size == wanted->size &&
-           !identity_read(elf, &found) && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
+    int result = fstat(elf->fd, &about) ? -errno : 0;
+    if (!result && (uint64_t)about.st_size != wanted->size)
+        return false;
+    if (!result)
+        result = identity_read(elf, &found);
+    if (result)
+        note(elf->trouble, result);
+    return !result && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
 }
 
 /* ---- Where it may be ---- */
 
-/* Programs by their build ids as distributions link them, debug files, and what debuginfod-find has fetched. */
+/*
+ * Programs by build id, as distributions link them, debug files, and what debuginfod-find has
+ * fetched.
+ */
 static const struct place {
     enum { BELOW_SYMFS, HERE, IN_CACHE } root;
     bool is_split; /* ab/cdef... */
@@ -107,8 +123,11 @@ static int try_path(const struct file_identity *wanted, const char *root, const 
 {
     int fd = apart_open(root, path);
 
-    if (fd < 0)
+    if (fd < 0) {
+        if (fd != -ENOENT && fd != -ENOTDIR)
+            note(trouble, fd);
         return -ENOENT;
+    }
     if (!elf_open_watched(elf, fd, 0, trouble)) {
         if (is_it(elf, wanted))
             return fd;
@@ -143,7 +162,7 @@ static int try_place(const struct file_identity *wanted, const struct debug_sear
     return fd;
 }
 
-/* A path that climbs is none that a process has shown. */
+/* No process shows a path with "..". */
 static bool is_plain(const char *path)
 {
     const size_t length = strlen(path);

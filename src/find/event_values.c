@@ -11,12 +11,12 @@
 #include "base/text.h"
 #include "kernel/tracefs.h"
 
-#define FIRST_OF_ALL 8 /* bytes of a record that programs may not read, and that all tracepoints have */
+#define FIRST_OF_ALL 8 /* bytes at the start of tracepoints' records that programs may not read */
 
 struct search {
     const struct values_where *where;
     const struct place *place;
-    struct text format; /* of the tracepoint, once it was read */
+    struct text format; /* the tracepoint's, once read */
     struct text *error;
 };
 
@@ -71,7 +71,7 @@ static int take_field(struct search *search, const char *name, struct event_valu
     value->bits = 0;
     if (field.is_text)
         return 0;
-    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of any length, which is not read"
+    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of varying length, which cannot be read"
                                                   : "\"%s\" of %s is not a "
                                                     "number", name, search->place->name);
     return -EINVAL;
@@ -90,7 +90,7 @@ static bool is_narrow(const char *file)
     return narrow;
 }
 
-/* Functions that are system calls have one argument: where the caller's registers are. */
+/* Functions that are system calls have one argument: the address of the caller's registers. */
 static bool is_call(const struct search *search)
 {
     const char *prefix = search->where->machine->call_prefix, *name = search->place->name;
@@ -104,17 +104,17 @@ static const char *why_no_argument(const struct search *search)
     const struct place *place = search->place;
 
     if (place->is_usdt)
-        return "arguments of USDT probes are not read";
+        return "arguments of USDT probes cannot be read";
     if (place->at_return)
         return "arguments are gone when a function returns: trace its start, without r:";
     if (place->kind == PLACE_KERNEL_FUNCTION && is_call(search))
-        return "it is handed registers alone; t:syscalls:sys_enter_... has the arguments";
+        return "its only argument is registers; t:syscalls:sys_enter_... has the arguments";
     if (place->kind == PLACE_USER && search->where->machine->bits == 64 && is_narrow(place->file))
-        return "arguments of programs of 32 bits are not read";
+        return "arguments of 32-bit programs cannot be read";
     return NULL;
 }
 
-/* What is asked for is a word of a register, or a text says why it is none. */
+/* The value is a word of a register, or a text says why not. */
 static int take_register(struct search *search, const char *name, struct event_value *value)
 {
     const struct machine *machine = search->where->machine;
@@ -124,7 +124,7 @@ static int take_register(struct search *search, const char *name, struct event_v
     uint8_t word = machine->args.result;
 
     if (!count)
-        why = "arguments are not read on this machine";
+        why = "arguments cannot be read on this machine";
     else if (is_argument && !(why = why_no_argument(search)) && name[3] > '0' + (char)count)
         why = "it is in no register";
     else if (is_argument)
@@ -132,7 +132,7 @@ static int take_register(struct search *search, const char *name, struct event_v
     else if (strcmp(name, "ret"))
         why = search->place->at_return ? "there are ret and comm" : "there are arg1, arg2 ... and comm";
     else if (!search->place->at_return)
-        why = "it is there when a function returns, as at r::vfs_read";
+        why = "it exists when a function returns, as at r::vfs_read";
     if (why) {
         text_format(search->error, "\"%s\" at \"%s\": %s", name, search->place->name, why);
         return -EINVAL;
@@ -158,7 +158,7 @@ static int find_value(struct search *search, const struct value_words *words, st
     if (result || !words->bits)
         return result;
     if (value->bits < words->bits) {
-        text_format(search->error, "\"%s\" has no %u bits", words->name, words->bits);
+        text_format(search->error, "\"%s\" has fewer than %u bits", words->name, words->bits);
         return -EINVAL;
     }
     value->bits = words->bits;
@@ -176,7 +176,7 @@ static int check_test(struct search *search, const struct test_words *words, con
         text_format(search->error, test->is_text ? "\"%s\" is a number, not a text"
                                                  : "\"%s\" is a text: compare it with one, in \"\"", name);
     else if (test->is_text && strlen(test->text) > value->size)
-        text_format(search->error, "\"%s\" is a text of %u bytes at most", name, value->size);
+        text_format(search->error, "\"%s\" is a text of at most %u bytes", name, value->size);
     else if (!test->is_text && !value->is_signed &&
              (words->is_negative || (!number && (test->comparison == IS_LESS ||
                                                  test->comparison == IS_GREATER_OR_EQUAL))))

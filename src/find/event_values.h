@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What events are asked for by name - arg1, ret, comm, a tracepoint's fields - and where a place has them. */
+/*
+ * Values of events asked for by name - arg1, ret, comm, a tracepoint's fields - and where a place
+ * has them.
+ */
 #ifndef STACKBOX_FIND_EVENT_VALUES_H
 #define STACKBOX_FIND_EVENT_VALUES_H
 
@@ -10,14 +13,14 @@
 
 #define MOST_VALUES 8
 
-/* As it was typed; {0} asks for nothing. */
+/* As typed; {0} asks for nothing. */
 struct asked_values {
     struct condition_words condition;
     struct value_words values[MOST_VALUES];
     size_t count;
 };
 
-/* At a place. */
+/* At one place. */
 struct event_values {
     struct event_condition condition;
     struct event_value values[MOST_VALUES];
@@ -30,11 +33,14 @@ struct values_where {
     const struct machine *machine; /* the kernel's */
 };
 
-/* 0, or a negative errno with a sentence in `error`: what there is instead, or why there is nothing. */
+/*
+ * 0, or a negative errno with a sentence in `error`: what there is instead, or why there is
+ * nothing.
+ */
 int event_values_find(struct event_values *values, const struct asked_values *asked,
                       const struct values_where *where, const struct place *place, struct text *error);
 
-/* Has a program that is made for one place them at another? Both are of the same that was asked. */
+/* Does a program made for one place find them at the other? Both are for the same request. */
 bool event_values_equal(const struct event_values *a, const struct event_values *b);
 
 #endif

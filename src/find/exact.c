@@ -12,12 +12,12 @@
 
 struct look {
     const char *call;  /* getppid */
-    bool preempts;     /* the kernel has what runs a program that can be preempted */
+    bool preempts;     /* the kernel has the function that runs preemptible programs */
     bool has_kprobes;
     struct text found; /* __x64_sys_getppid */
 };
 
-/* What architectures put before sys_NAME; other ways into the kernel have prefixes of their own. */
+/* Architectures' prefixes of sys_NAME; other ways into the kernel have their own prefixes. */
 static bool is_function_of(const char *name, const char *call)
 {
     for (size_t i = 0; machines[i]; i++) {

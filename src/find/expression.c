@@ -26,7 +26,7 @@ static int refuse(const struct parser *parser, const char *why)
     return -EINVAL;
 }
 
-/* So many more steps at that index: what is there moves on. */
+/* Inserts that many steps at this index: what is there moves on. */
 static int make_room(const struct parser *parser, size_t at, size_t count)
 {
     struct expression *expression = parser->expression;
@@ -85,7 +85,7 @@ static void set_add_kind(struct expression_step *step, int (*is_of)(int))
             set_add(step, (unsigned char)byte);
 }
 
-/* [:alpha:], of which the first two letters were read. */
+/* [:alpha:], after its first two characters. */
 static int add_class(struct parser *parser, struct expression_step *step)
 {
     static const struct {
@@ -108,7 +108,7 @@ static int add_class(struct parser *parser, struct expression_step *step)
     return refuse(parser, "there is no such class between [: and :]");
 }
 
-/* A letter of a set, or several: a-z. */
+/* A character of a set, or a range: a-z. */
 static int add_range(struct parser *parser, struct expression_step *step)
 {
     const unsigned char first = (unsigned char)*parser->at++;
@@ -125,7 +125,7 @@ static int add_range(struct parser *parser, struct expression_step *step)
     return 0;
 }
 
-/* Behind its [. */
+/* After the [. */
 static int parse_set(struct parser *parser)
 {
     struct expression_step step = {.kind = STEP_BYTE};
@@ -137,7 +137,7 @@ static int parse_set(struct parser *parser)
         if (!*parser->at)
             return refuse(parser, "a [ has no ]");
         if (parser->at[0] == '[' && strchr(".=", parser->at[1]) && parser->at[1])
-            return refuse(parser, "[. and [= are not known");
+            return refuse(parser, "[. and [= are not supported");
         if (parser->at[0] == '[' && parser->at[1] == ':') {
             parser->at += 2;
             result = add_class(parser, &step);
@@ -164,7 +164,7 @@ static int add_byte(const struct parser *parser, char byte)
     return add(parser, step);
 }
 
-/* Behind its backslash. */
+/* After the backslash. */
 static int parse_escape(struct parser *parser)
 {
     struct expression_step step = {.kind = STEP_BYTE};
@@ -185,7 +185,7 @@ static int parse_escape(struct parser *parser)
     case 's': set_add_kind(&step, isspace); break;
     default:
         if (isalnum((unsigned char)letter))
-            return refuse(parser, "\\ stands before a letter or digit that means nothing there");
+            return refuse(parser, "\\ precedes a letter or digit without a meaning");
         return add_byte(parser, letter);
     }
     if (isupper((unsigned char)letter))
@@ -195,7 +195,7 @@ static int parse_escape(struct parser *parser)
 
 static int parse_ways(struct parser *parser);
 
-/* Behind its (. */
+/* After the (. */
 static int parse_group(struct parser *parser)
 {
     if (++parser->nested > MOST_NESTED)
@@ -227,7 +227,7 @@ static int parse_atom(struct parser *parser)
     return add_byte(parser, letter);
 }
 
-/* What is from `from` on, once more behind it, or as often as one likes. */
+/* Repeats what is from `from` on after it; may be done any number of times. */
 static int copy(const struct parser *parser, size_t from, size_t length)
 {
     const size_t end = parser->expression->count;
@@ -244,13 +244,13 @@ static int make_optional(const struct parser *parser, size_t from)
     return insert_either(parser, from, from + 1, parser->expression->count + 1);
 }
 
-/* a* is (a+)?, and a+ goes back where it likes. */
+/* a* is (a+)?, and a+ may go back. */
 static int make_endless(const struct parser *parser, size_t from)
 {
     return insert_either(parser, parser->expression->count, from, parser->expression->count + 1);
 }
 
-/* From `least` to `most` of what is from `from` on; MOST_TIMES + 1: without end. */
+/* Repeats what is from `from` on, `least` to `most` times; MOST_TIMES + 1: no limit. */
 static int repeat(const struct parser *parser, size_t from, unsigned least, unsigned most)
 {
     struct expression *expression = parser->expression;
@@ -327,7 +327,7 @@ static int parse_ways(struct parser *parser)
         result = parse_piece(parser);
     if (result || *parser->at != '|')
         return result;
-    /* from: either this one and on to the end, or what is behind it */
+    /* from: either this one and on to the end, or what follows */
     result = insert_either(parser, from, from + 1, parser->expression->count + 2);
     const size_t go = parser->expression->count;
     if (!result)
@@ -352,7 +352,7 @@ int expression_make(struct expression *expression, const char *text, const char 
         result = add(&parser, (struct expression_step){.kind = STEP_DONE});
     if (result)
         return result;
-    /* Three lists of steps, and of each whether it is in one. */
+    /* Three lists of steps, and for each step whether it is in one. */
     expression->scratch = malloc(4 * expression->count * sizeof(*expression->scratch));
     return expression->scratch ? 0 : -ENOMEM;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Extended regular expressions, as grep -E has them, found anywhere in a name. All ways through an expression
- * are gone at once: a match takes time by the length of both, whatever they are.
+ * Extended regular expressions, as in grep -E, found anywhere in a name. All paths through an
+ * expression are followed at once: matching takes time in proportion to the lengths of both,
+ * whatever they are.
  *
  *     a  .  \.  [a-z_]  [^[:digit:]]  \w \W \d \D \s \S     a byte
  *     ^  $  \<  \>  \b  \B                                  a place between two
@@ -16,14 +17,17 @@
 
 struct expression_step;
 
-/* {0} holds nothing, and may be freed. */
+/* {0} is empty, and may be freed. */
 struct expression {
     struct expression_step *steps;
     size_t count, room;
     uint16_t *scratch;
 };
 
-/* 0, -ENOMEM, or -EINVAL with what is wrong in *why, a part of a sentence. To be freed after either. */
+/*
+ * 0, -ENOMEM, or -EINVAL with what is wrong in *why, a part of a sentence. Must be freed after any
+ * of them.
+ */
 int expression_make(struct expression *expression, const char *text, const char **why);
 bool expression_matches(const struct expression *expression, const char *name);
 void expression_free(struct expression *expression);

@@ -8,7 +8,7 @@ struct round {
     uint16_t *now, *next, *waiting;
     bool *seen; /* which steps are in `next` */
     size_t now_count, next_count;
-    unsigned char before, after; /* the place: 0 at the ends */
+    unsigned char before, after; /* the bytes around the place: 0 at the ends */
 };
 
 static bool is_at(const struct round *round, enum edge edge)
@@ -34,7 +34,9 @@ static void note(struct round *round, size_t *waiting, size_t step)
     round->waiting[(*waiting)++] = (uint16_t)step;
 }
 
-/* Takes the step, and whatever comes of it without a byte, into `next`. True: the end is among them. */
+/*
+ * Adds the step to `next`, with everything it leads to without a byte. True: the end is among them.
+ */
 static bool take(struct round *round, size_t first)
 {
     size_t waiting = 0;
@@ -64,7 +66,7 @@ static bool take(struct round *round, size_t first)
     return false;
 }
 
-/* All that the byte before this place leads to, and whatever begins here. */
+/* Everything that the byte before this place leads to, and whatever begins here. */
 static bool go_on(struct round *round)
 {
     uint16_t *list = round->now;

@@ -77,10 +77,10 @@ bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
     return false;
 }
 
-/* Places whose programs are kept apart in different ways; those of one kind never meet. */
+/* How programs at places are kept from nesting; programs at places of one kind never nest. */
 enum kept_apart {
-    BY_THE_CPU = 1,     /* one program runs there at a time: functions of the kernel, tracepoints */
-    BY_THE_PROGRAM = 2, /* it meets others, and itself nowhere: single calls, since Linux 7.2 */
+    BY_THE_CPU = 1,     /* one program runs at a time: kernel functions, tracepoints */
+    BY_THE_PROGRAM = 2, /* only other programs nest with it: single system calls, since Linux 7.2 */
     BY_NOTHING = 4,     /* user probes */
 };
 
@@ -114,7 +114,7 @@ static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
     return i;
 }
 
-/* sys_getppid, as people type it on every machine, where it is no function: __x64_sys_getppid. */
+/* sys_getppid, as people type it on every machine, although the function is __x64_sys_getppid. */
 static int find_call(struct find *find, size_t which)
 {
     const char *const prefixes[] = {find->kernel->call_prefix, "__se_"};
@@ -162,7 +162,7 @@ static int find_functions(struct find *find, struct text *error)
     if (!result)
         result = find_calls(find);
     if (result) {
-        text_format(error, "cannot read /proc/kallsyms, which tells the kernel's functions: %s%s",
+        text_format(error, "cannot read /proc/kallsyms, which lists the kernel's functions: %s%s",
                     strerror(-result), find->kallsyms < 0 ? " (is /proc mounted?)" : "");
         return result;
     }

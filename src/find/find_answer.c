@@ -20,7 +20,7 @@ bool find_is_users(const struct pattern *pattern)
 
 /* ---- Writing ---- */
 
-/* Of one file there may be many thousands: its paths stand once. */
+/* There may be many thousands in one file: its paths are written once. */
 static void put_place(struct text *answer, const struct place *place, const struct place *before)
 {
     bool same = before && before->file == place->file && before->path == place->path;
@@ -58,10 +58,10 @@ void find_answer_write(const struct find *find, size_t known, int result, const 
 
 struct paths {
     struct text file, path, name;
-    size_t files, most; /* how many were told, and may be: one for each pattern */
+    size_t files, most; /* how many were read, and may be: one per pattern */
 };
 
-/* "libc.so.6:malloc", of which place_own_name() gives what is behind the file's name. */
+/* "libc.so.6:malloc", from which place_own_name() takes what follows the file's name. */
 static bool is_named_well(const struct paths *paths)
 {
     const char *base = paths->path.length ? base_name(paths->path.data) : "";
@@ -100,7 +100,7 @@ static void take_place(struct answer *answer, struct paths *paths, struct places
     answer->failed = places_add(places, &place) != 0;
 }
 
-/* As find, with nothing in it but what is found here. */
+/* Like find, but with only what is found here. */
 static void take_all(struct answer *answer, struct find *read, int *found, struct text *error)
 {
     struct paths paths = {.most = read->count};

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the process apart found of patterns, as bytes: written there, and read here as a stranger's.
+ * What the process apart found for patterns, as bytes: written there, and read here without
+ * trusting it.
  */
 #ifndef STACKBOX_FIND_FIND_ANSWER_H
 #define STACKBOX_FIND_FIND_ANSWER_H
 
 #include "find/find.h"
 
-/* Is it a pattern whose places are in programs and libraries? */
+/* Does the pattern mean places in programs and libraries? */
 bool find_is_users(const struct pattern *pattern);
 
 /*
- * The places from the `known` first on, what matched, and `result` with its `error`. Where memory runs
- * out answer->failed says so.
+ * The places from index `known` on, the numbers of matches, and `result` with its `error`. If
+ * memory runs out, answer->failed is set.
  */
 void find_answer_write(const struct find *find, size_t known, int result, const struct text *error,
                        struct text *answer);
 
 /*
- * Adds the places, and sets what matched. 0, with what was the result there in *found and `error`;
- * -EBADMSG, with everything as it was, for what nobody here writes; or -ENOMEM.
+ * Adds the places and sets the numbers of matches. 0, with the result from there in *found and
+ * `error`; -EBADMSG, with everything unchanged, for invalid bytes; or -ENOMEM.
  */
 int find_answer_read(const char *bytes, size_t length, struct find *find, int *found,
                      struct text *error);

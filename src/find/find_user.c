@@ -16,23 +16,23 @@
 
 struct search {
     struct find *find;
-    size_t known; /* so many places were found before */
+    size_t known; /* how many places were found before */
     struct library_where where;
 };
 
 /* ---- In the process apart ---- */
 
-/* Where the kernel would take a probe, and nothing come of it. */
+/* Where the kernel would accept a probe that never hits. */
 static int check_probed(const struct find *find, const struct user_file *file, struct text *error)
 {
     if (!find->kernel->probes_wide_alone || file->elf.row->bits != 32)
         return 0;
-    text_format(error, "\"%s\" is of 32 bits, and this kernel puts no probes into such programs: functions of "
-                "the kernel and tracepoints see them", file->library.path.data);
+    text_format(error, "\"%s\" is a 32-bit program, which this kernel cannot probe: trace "
+                "kernel functions or tracepoints instead", file->library.path.data);
     return -ENOTSUP;
 }
 
-/* One pattern of a function or USDT probe; the file of the one before it may be open already. */
+/* One pattern for a function or USDT probe; the previous one's file may be open already. */
 static int find_in_file(struct find *find, size_t i, const struct library_where *where,
                         struct user_file *file, const char **opened, struct text *error)
 {
@@ -55,7 +55,7 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
     if (!result)
         result = thumb_remove(file, pattern, &find->places, first, &find->left_out, error);
-    /* Who names one function, and gets it, misses none. */
+    /* If a single function was named and found, nothing is missing. */
     if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
         !pattern->is_address && pattern->name.kind != MATCH_PLAIN && !find->unread.length)
         text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
@@ -117,7 +117,7 @@ static int run_apart(struct search *search, const int *keep, size_t count, struc
     return result ? result : found;
 }
 
-/* What the process has mapped of what is meant goes with the search. */
+/* What the process has mapped that may be meant goes along with the search. */
 static int see(const struct find *find, struct library_seen *seen)
 {
     const char **typed = calloc(find->count + 1, sizeof(*typed));

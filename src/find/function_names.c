@@ -9,7 +9,7 @@
 
 static const struct demangle_wishes whole = {0}, said = {.without_parameters = true};
 
-/* Where in the name begins what compilers added to it: "f() [clone .cold]", of Rust "f (.cold)". */
+/* Where a compiler's suffix begins in a name: "f() [clone .cold]", in Rust "f (.cold)". */
 static const char *added_part(const char *name)
 {
     const char *clone = strstr(name, " [clone ");
@@ -17,7 +17,7 @@ static const char *added_part(const char *name)
     return clone ? clone : strstr(name, " (.");
 }
 
-/* A piece that was cut off a function runs within a call of that: it is not what its name means. */
+/* A piece that was split off a function runs within a call of it: it is not what the name means. */
 static bool is_piece(const char *name)
 {
     const char *added = added_part(name);
@@ -25,7 +25,7 @@ static bool is_piece(const char *name)
     return added && (strstr(added, ".cold") || strstr(added, ".warm") || strstr(added, ".part."));
 }
 
-/* What is not mangled matches by nothing else. */
+/* A name that is not mangled matches in no other way. */
 static int matches_readable(const struct matcher *wanted, const char *symbol, struct text *scratch)
 {
     int result = demangle_symbol(symbol, &whole, scratch);

@@ -21,7 +21,7 @@ static bool is_function(char type)
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* What stands before a function for those who patch it there is code of nobody: never run as itself. */
+/* Padding before a function, for those who patch it: it never runs as a function. */
 static bool is_padding(const char *name)
 {
     return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
@@ -32,9 +32,9 @@ struct pass {
     size_t pattern_count;
     struct places *places;
     size_t *matched;
-    const char *tables; /* of machine_of_kernel() */
+    const char *tables; /* from machine_of_kernel() */
     bool has_tables;
-    /* Of names that share an address, which follow each other, ftrace lists the first. */
+    /* Of adjacent names with the same address, ftrace lists the first. */
     uint64_t address;
     char first_name[LONGEST_NAME];
     struct text scratch;
@@ -130,14 +130,14 @@ int kernel_functions_check_offsets(int kallsyms, const struct places *places, st
 {
     int result = 0;
 
-    /* Where the kernel hides addresses there is nothing to compare. */
+    /* If the kernel hides addresses, there is nothing to compare. */
     for (size_t i = 0; i < places->count && !result; i++)
         if (places->items[i].offset && places->items[i].address)
             result = check_offset(kallsyms, &places->items[i], error);
     return result;
 }
 
-/* A function under a name that ftrace may list it by. */
+/* A function with a name that ftrace may list it by. */
 struct listed {
     const char *name;
     size_t function;
@@ -165,7 +165,7 @@ static void mark_name(const struct listed *names, size_t count, const char *name
         found[names[low].function] = true;
 }
 
-/* How many letters all names begin with: most of what ftrace lists differs in these. */
+/* How many characters all names begin with: most of ftrace's list differs in these. */
 static size_t common_prefix(const struct listed *names, size_t count)
 {
     const char *first = names[0].name, *last = names[count - 1].name; /* they are sorted */
@@ -176,7 +176,7 @@ static size_t common_prefix(const struct listed *names, size_t count)
     return length;
 }
 
-/* Reads what ftrace can trace: "name" or "name [module]", a line each. */
+/* Reads what ftrace can trace: "name" or "name [module]", one per line. */
 static int mark_listed(int tracefs, const struct listed *names, size_t count, bool *found)
 {
     struct lines lines;

@@ -37,7 +37,7 @@ int library_take_file(struct library_search *search, const char *root, const cha
     return -ENOMEM;
 }
 
-/* The likeliest candidate that is an ELF file for this machine: 64-bit ones first. */
+/* The likeliest candidate that is an ELF file for this machine: 64-bit first. */
 static int take_candidate(struct library_search *search)
 {
     struct library_candidates *candidates = &search->candidates;
@@ -58,7 +58,7 @@ static int take_candidate(struct library_search *search)
     return result;
 }
 
-/* Appends a file of the root, if it is there. */
+/* Appends a file in the root, if it exists. */
 static int read_in_root(struct library_search *search, const char *path, size_t limit, struct text *bytes)
 {
     struct text resolved = {0};
@@ -87,7 +87,7 @@ static int offer_cached(void *context, const struct link_cache_entry *entry)
     if (entry->special)
         candidate.level = machine_level_of(entry->path);
     if (entry->special && !candidate.level)
-        return 0; /* the dynamic linker does not take it here */
+        return 0; /* the dynamic linker does not use it here */
     return library_offer(&search->candidates, entry->name, &candidate);
 }
 
@@ -102,7 +102,7 @@ static int find_cached(struct library_search *search)
     return result == -ENOMEM ? result : take_candidate(search);
 }
 
-/* The files of a directory of the root; `each` may look at one directory alone. */
+/* The files of a directory in the root; `each` may decide to look at only one directory. */
 static DIR *open_directory(struct library_search *search, const char *path)
 {
     struct text resolved = {0};
@@ -153,7 +153,7 @@ static int find_program_in(struct library_search *search, const char *path)
     return result == -ENOMEM || result > 0 ? result : 0;
 }
 
-/* The directories of a list, parted by colons or newlines, one after the other. */
+/* The directories in a list, separated by colons or newlines, one after another. */
 static int find_in_list(struct library_search *search, const char *list,
                         int (*find_in)(struct library_search *search, const char *path))
 {
@@ -199,7 +199,7 @@ static int find_by_musl(struct library_search *search)
     return result;
 }
 
-/* "goapp" where one was just built: as ./goapp, which stands behind all others. */
+/* "goapp" where one was just built: as ./goapp, after all other places. */
 static int find_here(struct library_search *search)
 {
     struct text path = {0};

@@ -27,7 +27,7 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
     return result;
 }
 
-/* A descriptor of what is mapped, the caller's, or a negative errno. */
+/* A descriptor of what is mapped, which the caller closes, or a negative errno. */
 static int take_link(const struct library_search *search, const struct library_candidate *mapped,
                      uint32_t pid)
 {
@@ -43,8 +43,8 @@ static int take_link(const struct library_search *search, const struct library_c
 }
 
 /*
- * A file that was deleted, or that we cannot see by its name, is there under the addresses where it
- * is mapped, which only root may open.
+ * A file that was deleted, or whose name we cannot see, can be opened through its mapping's
+ * addresses, but only by root.
  */
 static int take_mapping(struct library_search *search, const struct library_candidate *mapped,
                         uint32_t pid)
@@ -72,7 +72,7 @@ static int take_mapping(struct library_search *search, const struct library_cand
     return 1;
 }
 
-/* In a chroot the kernel shows the path from our root, if both are of one namespace. */
+/* In a chroot the kernel shows the path from our root, if both are in the same mount namespace. */
 static int take_ours(struct library_search *search, const struct library_candidate *mapped)
 {
     struct stat file;

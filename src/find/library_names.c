@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* So many files can have a name that is meant: no honest directory has half of it. */
+/* Files with a matching name: no honest directory has half as many. */
 #define MOST_CANDIDATES 1000
 
 enum { RANK_NONE, RANK_MUSL, RANK_DASH_VERSION, RANK_PLAIN, RANK_VERSION, RANK_WHOLE };
@@ -17,7 +17,7 @@ static bool starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* ".6", ".1.0.2k": a digit behind each dot; ".6.debug" and ".6.dpkg-new" are something else. */
+/* ".6", ".1.0.2k": a digit after each dot; ".6.debug" and ".6.dpkg-new" are something else. */
 static bool is_version(const char *ending)
 {
     for (; *ending; ending++)
@@ -31,7 +31,7 @@ static unsigned rank_ending(const char *ending)
 {
     if (*ending == '-' && ending[1] >= '0' && ending[1] <= '9') {
         ending += 1 + strspn(ending + 1, "0123456789.");
-        /* The last of those was the dot of ".so". */
+        /* The last dot was that of ".so". */
         return starts_with(ending - 1, ".so") ? RANK_DASH_VERSION : RANK_NONE;
     }
     if (!starts_with(ending, ".so"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files that may be the library which a short name means, the likeliest first. */
+/* Files that a short name may mean, likeliest first. */
 #ifndef STACKBOX_FIND_LIBRARY_NAMES_H
 #define STACKBOX_FIND_LIBRARY_NAMES_H
 
@@ -7,22 +7,22 @@
 #include <stdint.h>
 
 
-/* What is behind the last slash. */
+/* What follows the last slash. */
 const char *base_name(const char *path);
-/* How long a path of maps is without what says that the file is gone. */
+/* The length of a path in maps without " (deleted)". */
 size_t length_without_deleted(const char *path);
 
 /*
- * Is the file `name` what `typed` means? 0: no. The greater the likelier: its whole name, then
- * lib*.so.VERSION, lib*.so, lib*-VERSION.so, and musl's linker, which is its C library too.
+ * Is the file `name` what `typed` means? 0: no. The greater, the likelier: the whole name, then
+ * lib*.so.VERSION, lib*.so, lib*-VERSION.so, and musl's linker, which is its C library, too.
  */
 unsigned library_name_rank(const char *typed, const char *name);
 
 struct library_candidate {
     const char *path;
     unsigned rank;
-    int level; /* of what it asks of the processor */
-    uint64_t start, end, inode; /* where a process has it mapped, and which file that is */
+    int level; /* the processor level that it needs */
+    uint64_t start, end, inode; /* where a process has it mapped, and the file's inode */
 };
 
 /* {.typed = name} is empty. */
@@ -33,14 +33,14 @@ struct library_candidates {
 };
 
 /*
- * Adds `candidate`, with a copy of its path and a rank of its own, if `name`, which it was found by,
- * is meant. 0 or -ENOMEM.
+ * Adds `candidate`, with a copy of its path and its own rank, if it is meant by `name`, under which
+ * it was found. 0 or -ENOMEM.
  */
 int library_offer(struct library_candidates *candidates, const char *name,
                   const struct library_candidate *candidate);
-/* Into the order of likelihood: by rank, then the highest version, then the highest level. */
+/* Likeliest first: by rank, then the highest version, then the highest level. */
 void library_sort(struct library_candidates *candidates);
-/* Leaves none. */
+/* Empties the list. */
 void library_forget(struct library_candidates *candidates);
 
 #endif

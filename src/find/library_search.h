@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the ways to a library share: see library.h. */
+/* Shared by the ways of finding a library: see library.h. */
 #ifndef STACKBOX_FIND_LIBRARY_SEARCH_H
 #define STACKBOX_FIND_LIBRARY_SEARCH_H
 
@@ -14,14 +14,14 @@ struct library_search {
     struct text *error;
 };
 
-/* A file, as a path of the root leads to it. 1: it is the library now; else a negative errno. */
+/* A file by a path in the root. 1: it is the library now; otherwise a negative errno. */
 int library_take_file(struct library_search *search, const char *root, const char *path);
 
 /*
- * Of what the process has mapped, the likeliest by its name; or by a path, if it was deleted: what
- * is there now is another file. Of a process that is gone or not ours to look at nothing is known.
- * 1: it is the library now; 0: there is none; else a negative errno, with a line in `error` for one
- * that cannot be opened.
+ * The likeliest, by name, of what the process has mapped; or by path, if that was deleted: the path
+ * may lead to another file now. If a process is gone or we may not look at it, nothing is known. 1:
+ * it is the library now; 0: there is none; otherwise a negative errno, with a line in `error` for
+ * one that cannot be opened.
  */
 int library_find_mapped(struct library_search *search);
 

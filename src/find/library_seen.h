@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which files a process has mapped, and those of them open that a pattern may mean. */
+/* Which files a process has mapped; those that a pattern may mean are open. */
 #ifndef STACKBOX_FIND_LIBRARY_SEEN_H
 #define STACKBOX_FIND_LIBRARY_SEEN_H
 
@@ -9,10 +9,10 @@
 
 struct library_mapped {
     struct maps_entry entry; /* with a path of its own */
-    int fd;                  /* what is mapped, or a negative errno */
+    int fd;                  /* the mapped file, or a negative errno */
 };
 
-/* What a process had mapped of files when it was looked at: {0} is nothing. */
+/* The files that a process had mapped when it was looked at: {0} is none. */
 struct library_seen {
     struct library_mapped *items;
     size_t count, room;
@@ -20,14 +20,17 @@ struct library_seen {
 };
 
 /*
- * Looks at a process; of one that is gone or not ours to look at nothing is seen. What one of the
- * `count` names may mean is opened by its mapping, which takes more rights than opening else does: it
- * need not be open by its path any more. 0 or -ENOMEM; library_seen_free after either.
+ * Looks at a process; nothing is seen if it is gone or we may not look at it. What one of the
+ * `count` names may mean is opened through its mapping, which takes more rights than opening a
+ * path, but works without one. 0 or -ENOMEM; library_seen_free after either.
  */
 int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen);
 void library_seen_free(struct library_seen *seen);
 
-/* What is mapped there, by the mapping: it need not have a path any more. Or a negative errno. */
+/*
+ * Opens what is mapped there through the mapping: it may no longer have a path. A descriptor or a
+ * negative errno.
+ */
 int library_open_mapping(uint32_t pid, uint64_t start, uint64_t end);
 
 #endif

@@ -37,7 +37,7 @@ static uint32_t word_at(const char *bytes, bool swapped)
     return swapped ? __builtin_bswap32(word) : word;
 }
 
-/* Does a table of so many entries fit, in this byte order? */
+/* Does a table with that many entries fit, in this byte order? */
 static bool count_entries(struct table *table, const char *number, size_t header, bool swapped)
 {
     table->swapped = swapped;
@@ -78,7 +78,7 @@ static bool read_new(struct table *table)
            count_entries(table, number, NEW_HEADER, true);
 }
 
-/* A string that ends within the file, and is no longer than a path, or NULL. */
+/* A string that ends within the file, and is no longer than a path; or NULL. */
 static const char *string_at(const struct table *table, uint32_t offset)
 {
     size_t room = table->length - table->strings;

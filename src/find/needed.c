@@ -32,7 +32,7 @@ static int add(struct search *search, const char *path)
     return paths->failed ? -ENOMEM : 0;
 }
 
-/* Of one that is not found nothing is said: the dynamic linker will. */
+/* Missing ones are not reported: the dynamic linker will do that. */
 static int take_needed(void *context, const char *name)
 {
     const struct library_where where = {.root = ""};
@@ -68,7 +68,7 @@ static int search_apart(void *context, struct text *answer)
     struct search search = {.program = context, .paths = answer};
     int result = add(&search, search.program);
 
-    /* What is found is looked into in turn; it moves as it grows. */
+    /* What is found is searched in turn; the text moves as it grows. */
     for (size_t at = 0; at < answer->length && !result;) {
         struct text path = {0};
         text_add(&path, answer->data + at);
@@ -89,7 +89,7 @@ int needed_find(const char *program, struct text *paths)
     };
     int signal, result = apart_run(&job, paths, &signal);
 
-    /* Each ends with a NUL: nobody else made it. */
+    /* Each ends with a NUL: otherwise it is not ours. */
     if (!result && (!paths->length || paths->data[paths->length - 1]))
         result = -EBADMSG;
     return result;

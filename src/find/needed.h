@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a program will have mapped when it runs, as far as that can be told before. */
+/* The files that a program will have mapped when it runs, as far as that can be known. */
 #ifndef STACKBOX_FIND_NEEDED_H
 #define STACKBOX_FIND_NEEDED_H
 
@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /*
- * Appends its own path, those of the libraries that it needs, of theirs and so on, each with a NUL behind it. 0
- * or a negative errno.
+ * Appends its own path, the paths of the libraries it needs, of those that they need and so on,
+ * each followed by a NUL. 0 or a negative errno.
  */
 int needed_find(const char *program, struct text *paths);
 

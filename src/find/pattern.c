@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* `*` stands for any letters, none included; everything else for itself. */
+/* `*` stands for any number of characters; everything else for itself. */
 static bool glob_matches(const char *glob, const char *name)
 {
     const char *star = NULL, *resume = NULL;
@@ -21,7 +21,7 @@ static bool glob_matches(const char *glob, const char *name)
             glob++;
             name++;
         } else if (star) {
-            /* The last star takes one more letter. An earlier one never needs to. */
+            /* The last star takes one more character. Earlier ones never need to. */
             glob = star + 1;
             name = ++resume;
         } else {
@@ -81,7 +81,10 @@ void matcher_free(struct matcher *matcher)
     *matcher = (struct matcher){0};
 }
 
-/* The next colon that parts a pattern: in a regular expression, none within brackets ([[:alpha:]]). */
+/*
+ * The next colon that separates parts: in a regular expression, not one within brackets
+ * ([[:alpha:]]).
+ */
 static const char *next_colon(const char *at, bool is_regex)
 {
     bool bracket = false;
@@ -91,7 +94,7 @@ static const char *next_colon(const char *at, bool is_regex)
             at++;
         } else if (is_regex && *at == '[' && !bracket) {
             bracket = true;
-            /* A bracket right at the start of a set is a letter of it. */
+            /* A bracket right at the start of a set belongs to it. */
             at += at[1] == '^' ? 1 : 0;
             at += at[1] == ']' ? 1 : 0;
         } else if (bracket && *at == '[' && at[1] == ':') {
@@ -106,7 +109,10 @@ static const char *next_colon(const char *at, bool is_regex)
     return NULL;
 }
 
-/* "A::operator+(A)", "A::operator++", "decltype ({parm#1}+{parm#2}) f": this plus is of the name. */
+/*
+ * "A::operator+(A)", "A::operator++", "decltype ({parm#1}+{parm#2}) f": this plus is part of the
+ * name.
+ */
 static bool is_of_name(const char *name, const char *plus)
 {
     const char *const word = "operator";
@@ -175,7 +181,7 @@ static int parse_tracepoint(struct pattern *pattern, char *category, bool is_reg
     return result;
 }
 
-/* What is before the first colon is a library, which may hold anything else. */
+/* Before the first colon is a library, which may contain anything else. */
 static int take_library(struct pattern *pattern, char *library, char *colon)
 {
     *colon = '\0';
@@ -214,7 +220,7 @@ static int parse_usdt(struct pattern *pattern, char *library, bool is_regex, str
     return result ? result : matcher_make(&pattern->name, probe, is_regex, error);
 }
 
-/* "0x1234": an address as the file numbers it. It is one in a regular expression's place, too. */
+/* "0x1234": an address as the file numbers it. Also in place of a regular expression. */
 static int parse_address(struct pattern *pattern, const char *name, struct text *error)
 {
     pattern->is_address = true;
@@ -225,7 +231,7 @@ static int parse_address(struct pattern *pattern, const char *name, struct text 
     return result ? -EINVAL : matcher_make(&pattern->name, name, false, error);
 }
 
-/* `colon` parts the library from the function. */
+/* `colon` separates the library from the function. */
 static int parse_user_function(struct pattern *pattern, char *library, char *colon, bool is_regex,
                                struct text *error)
 {
@@ -249,13 +255,13 @@ static int refuse_half(const struct pattern *pattern, const char *rest, struct t
 {
     char kind = pattern->at_return ? 'r' : 'p';
 
-    text_format(error, "\"%s\" does not name a library: %c::%s is a function of the kernel, "
+    text_format(error, "\"%s\" does not name a library: %c::%s is a kernel function, "
                 "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
                 *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
     return -EINVAL;
 }
 
-/* Behind p: or r: a further colon parts the function from its library, or from none. */
+/* After p: or r: another colon separates the function from its library, or from nothing. */
 static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex,
                               struct text *error)
 {
@@ -263,11 +269,11 @@ static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex
 
     if (!colon)
         return refuse_half(pattern, rest, error);
-    /* p::f and r::f are of the kernel; p:lib:f and r:lib:f are of a library. */
+    /* p::f and r::f are kernel functions; p:lib:f and r:lib:f are in a library. */
     if (colon != rest)
         return parse_user_function(pattern, rest, colon, is_regex, error);
     const char *further = next_colon(rest + 1, is_regex);
-    if (further && further[1] != ':') { /* that is of the name: p::kernel::print */
+    if (further && further[1] != ':') { /* it belongs to the name: p::kernel::print */
         text_format(error, "\"%s\" has too many colons: write p::vfs_read or p:c:malloc",
                     pattern->typed);
         return -EINVAL;
@@ -276,7 +282,7 @@ static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex
 }
 
 /*
- * The words of other tools: kprobe:f, uretprobe:/path:f, tracepoint:a:b, usdt:lib:probe. `colon` is the
+ * Other tools' words: kprobe:f, uretprobe:/path:f, tracepoint:a:b, usdt:lib:probe. `colon` is the
  * first one. 1: it is none of them.
  */
 static int parse_dialect(struct pattern *pattern, const char *typed, char *colon, bool is_regex,
@@ -302,13 +308,15 @@ static int parse_dialect(struct pattern *pattern, const char *typed, char *colon
     if (words[i].letter == 'u')
         return parse_usdt(pattern, colon + 1, is_regex, error);
     pattern->at_return = words[i].letter == 'r';
-    /* With its colon the rest is as in p::f. */
+    /* With its colon the rest is like p::f. */
     return parse_after_letter(pattern, words[i].of_kernel ? colon : colon + 1, is_regex, error);
 }
 
 static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, struct text *error)
 {
-    /* A path ends at its first colon; a regular expression for the kernel may hold [[:alpha:]]. */
+    /*
+     * A path ends at its first colon; a regular expression for the kernel may contain [[:alpha:]].
+     */
     bool is_path = *typed == '/' || *typed == '.';
     char *first = is_path && strchr(typed, '/') ? strchr(typed, ':')
                                                 : (char *)next_colon(typed, is_regex);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the user typed, taken apart: which kind of place, and which names. No kernel is asked. */
+/* What the user typed, parsed: which kind of place, and which names. The kernel is not asked. */
 #ifndef STACKBOX_FIND_PATTERN_H
 #define STACKBOX_FIND_PATTERN_H
 
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "find/expression.h"
 
-/* Matches names: one by its letters, by `*` (whole name), or by a regular expression (anywhere). */
+/* Matches names: literally, with `*` (the whole name), or by a regular expression (anywhere). */
 struct matcher {
     enum { MATCH_PLAIN, MATCH_GLOB, MATCH_REGEX } kind;
     char *text;
@@ -18,7 +18,7 @@ struct matcher {
 
 /* 0, or -EINVAL with what is wrong with the expression in `error`. matcher_free after 0. */
 int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error);
-/* Whether a * in this may be a letter of a function's name: f(char*), A<char*>::f, A::operator*. */
+/* May a * in this be part of a function's name: f(char*), A<char*>::f, A::operator*? */
 bool may_have_star(const char *name);
 bool matcher_matches(const struct matcher *matcher, const char *name);
 void matcher_free(struct matcher *matcher);
@@ -36,9 +36,9 @@ struct pattern {
     bool at_return;          /* r:: */
     uint64_t offset;         /* vfs_read+0x10 */
     struct matcher name;     /* of the function, the tracepoint or the USDT probe */
-    struct matcher category; /* of the tracepoint; of a USDT probe its provider, * where unsaid */
-    bool is_plain;           /* a:b, which may mean a tracepoint, too */
-    bool is_call;            /* sys_NAME, of which there is none: `name` is this machine's entry of that call */
+    struct matcher category; /* of a tracepoint; or a USDT probe's provider, * if not given */
+    bool is_plain;           /* a:b, which may be a tracepoint, too */
+    bool is_call;            /* sys_NAME is no function: `name` is this machine's for that call */
     char *library;           /* of a user function or USDT probe: a short name or a path */
     bool is_address;         /* a user function as /path:0x1234 */
     uint64_t address;
@@ -47,14 +47,14 @@ struct pattern {
 /*
  * p::vfs_read  vfs_read+0x10  r::vfs_read  tcp_*  t:sched:sched_switch  t:sched:*  c:malloc
  * p:c:malloc  r:c:malloc  c:malloc+4  /path:func  /path:0x1234  u:lib:probe  u:lib:provider:probe;
- * kprobe:f  kretprobe:f  tracepoint:a:b  uprobe:lib:f  uretprobe:lib:f  usdt:lib:probe are the same;
- * with `is_regex` the names are extended regular expressions, but those of libraries and files are
- * not. 0, or -EINVAL with one line in `error`. pattern_free after 0.
+ * kprobe:f  kretprobe:f  tracepoint:a:b  uprobe:lib:f  uretprobe:lib:f  usdt:lib:probe mean the
+ * same; with `is_regex` names are extended regular expressions, except those of libraries and
+ * files. 0, or -EINVAL with one line in `error`. pattern_free after 0.
  */
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error);
 /*
- * sched:sched_switch, which was taken for a function of "sched", as t:sched:sched_switch: made of
- * `pattern`, which stays. 0 or a negative errno: -ENOENT for what can be no tracepoint.
+ * Makes t:sched:sched_switch from `pattern`, which was taken for a function of "sched" and stays
+ * unchanged. 0 or a negative errno: -ENOENT if it cannot be a tracepoint.
  */
 int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern);
 void pattern_free(struct pattern *pattern);

@@ -16,7 +16,7 @@ static void free_names(struct place *place)
     free(place->first_name);
 }
 
-/* The list's own copy of a path. Files come one after the other: the last one is likely it. */
+/* The list's own copy of a path. Files come one after another: the last one is likely the same. */
 static const char *own_path(struct places *places, const char *path)
 {
     for (size_t i = places->path_count; i--;)
@@ -50,7 +50,7 @@ int places_add(struct places *places, const struct place *place)
     return 0;
 }
 
-/* Places that are one and the same compare equal; else by kind, file, place, name. */
+/* The same place compares equal; otherwise by kind, file, place, name. */
 static int compare_places(const struct place *a, const struct place *b)
 {
     if (a->kind != b->kind)
@@ -91,7 +91,7 @@ void place_add_own_name(const struct place *place, const struct demangle_wishes 
     text_free(&name);
 }
 
-/* Of the names that a file has for one function the plain one comes first: malloc, __libc_malloc. */
+/* Of a function's names in a file the plain one comes first: malloc, __libc_malloc. */
 static int compare_names(const struct place *left, const struct place *right)
 {
     const char *a = place_own_name(left), *b = place_own_name(right);
@@ -117,7 +117,7 @@ void places_remove_doubles(struct places *places)
     size_t kept = 0;
 
     if (!places->count)
-        return; /* no array yet, which qsort() would not take */
+        return; /* no array yet, which qsort() does not allow */
     qsort(places->items, places->count, sizeof(*places->items), compare_for_sort);
     for (size_t i = 0; i < places->count; i++) {
         struct place *last = kept ? &places->items[kept - 1] : NULL;
@@ -125,7 +125,10 @@ void places_remove_doubles(struct places *places)
             places->items[kept++] = places->items[i];
             continue;
         }
-        /* A function and a USDT probe at one instruction: the kernel takes one counter for both. */
+        /*
+         * A function and a USDT probe at the same instruction: the kernel takes one counter for
+         * both.
+         */
         if (!last->semaphore)
             last->semaphore = places->items[i].semaphore;
         free_names(&places->items[i]);

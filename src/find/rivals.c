@@ -24,7 +24,7 @@
 #define MOST_FILES 1024 /* of a process */
 #define LONGEST ((size_t)1 << 16)
 
-/* A container by one of its processes, or our own root. */
+/* A container, by one of its processes, or our own root. */
 struct other_root {
     uint32_t pid;
     struct text path;
@@ -38,12 +38,12 @@ struct hunt {
     size_t root_count;
     char *files[MOST_FILES]; /* that the process has mapped */
     size_t file_count;
-    struct stat traced[MOST_ROOTS]; /* files: one for each library, mostly */
+    struct stat traced[MOST_ROOTS]; /* files: mostly one per library */
     size_t traced_count;
     size_t told;
 };
 
-/* One function, named without a wildcard, of a library. */
+/* A pattern for one function in a library, without wildcards. */
 static bool is_named(const struct pattern *pattern)
 {
     return pattern->kind == PATTERN_USER_FUNCTION && !pattern->is_address &&
@@ -86,7 +86,7 @@ static bool defines(const struct user_file *file, const struct pattern *pattern)
     return naming.found;
 }
 
-/* The file `typed` of a root, if it has the function and is not what is traced. */
+/* The file `typed` in a root, if it has the function and is not what is traced. */
 static void try_file(struct hunt *hunt, const struct library_where *where, const char *typed,
                      size_t pattern, size_t root, struct text *answer)
 {
@@ -131,7 +131,7 @@ static int hunt_apart(void *context, struct text *answer)
 
 /* ---- Here ---- */
 
-/* Processes that see other files than we, one for each root. */
+/* Processes that see other files than we do, one per root. */
 static int find_roots(struct hunt *hunt)
 {
     DIR *processes = opendir("/proc");
@@ -166,7 +166,7 @@ static int find_roots(struct hunt *hunt)
     return result;
 }
 
-/* What the dynamic linker keeps to itself is called by nobody else. */
+/* The dynamic linker's internal functions are called by nobody else. */
 static int take_mapped(void *context, const struct maps_entry *entry)
 {
     struct hunt *hunt = context;
@@ -181,7 +181,7 @@ static int take_mapped(void *context, const struct maps_entry *entry)
     return hunt->files[hunt->file_count] ? (hunt->file_count++, 0) : -ENOMEM;
 }
 
-/* The process that is traced, and all that it has mapped: nothing, if it has ended. */
+/* The traced process, and everything it has mapped: nothing, if it has ended. */
 static int find_own(struct hunt *hunt)
 {
     struct other_root *own = &hunt->roots[hunt->root_count++];

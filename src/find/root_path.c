@@ -14,14 +14,14 @@
 #include "apart/apart_places.h"
 #include "base/text.h"
 
-#define MOST_LINKS 40 /* as many as the kernel follows */
+#define MOST_LINKS 40 /* the kernel's limit */
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* What the kernel calls the file; where that is no way to it (a link of /proc), as it was given. */
+/* The kernel's name for the file; if that does not lead to it (a link in /proc), the given one. */
 static int resolve_ours(const char *path, struct text *resolved)
 {
     char link[64], target[PATH_MAX];
@@ -45,9 +45,9 @@ static int resolve_ours(const char *path, struct text *resolved)
 }
 
 struct walk {
-    size_t root, length;     /* of the root's path, and of all, in `done` */
+    size_t root, length;     /* of the root's path, and in total, in `done` */
     unsigned links;
-    char done[2 * PATH_MAX]; /* no links in it, but perhaps the last part */
+    char done[2 * PATH_MAX]; /* without links, except perhaps the last part */
     char rest[2 * PATH_MAX];
     char target[PATH_MAX];
 };
@@ -59,14 +59,14 @@ static void leave_last(struct walk *walk)
     walk->done[walk->length] = '\0';
 }
 
-/* The link that is the last part, if it is one, is put before what is left of the path. */
+/* If the last part is a link, puts its target before the rest of the path. */
 static int follow_last(struct walk *walk)
 {
     ssize_t got = readlink(walk->done, walk->target, sizeof(walk->target));
     size_t length = (size_t)got, rest = strlen(walk->rest);
 
     if (got < 0)
-        return errno == EINVAL ? 0 : -errno; /* EINVAL: it is there and no link */
+        return errno == EINVAL ? 0 : -errno; /* EINVAL: it exists and is not a link */
     if (++walk->links > MOST_LINKS)
         return -ELOOP;
     if (length >= sizeof(walk->target) || length + rest + 2 > sizeof(walk->rest))
@@ -80,7 +80,7 @@ static int follow_last(struct walk *walk)
     return 0;
 }
 
-/* Goes into the next part of the rest. */
+/* Enters the next part of the rest. */
 static int step(struct walk *walk)
 {
     const char *part = walk->rest + strspn(walk->rest, "/");
@@ -102,8 +102,8 @@ static int step(struct walk *walk)
 }
 
 /*
- * The kernel would take an absolute link from our root, not from theirs (but for openat2, which is
- * younger, and tells no path that could be probed): the way is walked here.
+ * The kernel would follow an absolute link from our root, not from theirs (except openat2, which is
+ * newer, and gives no path to probe): so the path is walked here.
  */
 static int resolve_in(const char *root, const char *path, struct text *resolved)
 {
@@ -137,7 +137,7 @@ int root_open(const char *root, const char *resolved)
 
     if (length < 0 || (size_t)length >= sizeof(path))
         return -ENAMETOOLONG;
-    /* To open a device or a pipe can be more than to look: what is no file is left alone. */
+    /* Opening a device or a pipe may have effects: only regular files are opened. */
     if (stat(path, &file))
         return -errno;
     if (!S_ISREG(file.st_mode))

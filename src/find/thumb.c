@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "elf/elf_arm.h"
 
-/* The addresses of the places, sorted, each once. */
+/* The addresses of the places, sorted, without duplicates. */
 static size_t collect(const struct place *items, size_t count, uint64_t *addresses)
 {
     for (size_t i = 0; i < count; i++)
@@ -20,11 +20,11 @@ static size_t collect(const struct place *items, size_t count, uint64_t *address
 static void explain(const struct user_file *file, const struct pattern *pattern,
                     enum arm_code why, struct text *error)
 {
-    static const char danger[] = "the kernel's probes know ARM code alone, and elsewhere would destroy "
-                                 "the programs that come by; what is compiled with -marm can be traced";
+    static const char danger[] = "the kernel can only probe ARM code, and would break the program; "
+                                 "code compiled with -marm can be traced";
 
     if (why == ARM_CODE_DATA)
-        text_format(error, "\"%s\" is data, no instruction: a probe would overwrite it",
+        text_format(error, "\"%s\" is data, not an instruction: a probe would overwrite it",
                     pattern->typed);
     else if (why == ARM_CODE_THUMB)
         text_format(error, "\"%s\" is Thumb code: %s", pattern->typed, danger);
@@ -37,8 +37,8 @@ static void add_left_out(const struct user_file *file, size_t removed, size_t co
                          struct text *left_out)
 {
     if (removed && !left_out->length)
-        text_format(left_out, "left out %zu of %zu in %s, which are Thumb code or may be: the kernel's "
-                    "probes know ARM code alone, and would destroy the programs that come by",
+        text_format(left_out, "left out %zu of %zu in %s, which are or may be Thumb code: the kernel can "
+                    "only probe ARM code, and would break the program",
                     removed, count, file->library.path.data);
 }
 

@@ -22,11 +22,11 @@ static int add_event(struct search *search, const char *category, const char *na
     struct place place = {.kind = PLACE_TRACEPOINT};
     int result = tracefs_event_id(search->tracefs, category, name, &place.id);
 
-    if (result) /* no event that can be opened, such as those of ftrace itself */
+    if (result) /* not an event that can be opened, such as ftrace's own */
         return result == -ENOENT || result == -EINVAL || result == -ENOTDIR ? 0 : result;
     text_format(&full, "%s:%s", category, name);
     place.name = full.data;
-    /* The id tells two tracepoints apart as an address does two functions. */
+    /* The id identifies a tracepoint as an address does a function. */
     place.address = place.id;
     result = full.failed ? -ENOMEM : places_add(search->places, &place);
     text_free(&full);

@@ -10,7 +10,7 @@
 #define NOTE_TYPE 3
 
 /*
- * A note of the owner "stapsdt" and of type 3 in .note.stapsdt: three words (the instruction, where
+ * A note with owner "stapsdt" and type 3 in .note.stapsdt: three words (the instruction, where
  * .stapsdt.base was when the file was linked, the semaphore or 0), then the provider, the name and
  * the arguments. https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
  */
@@ -50,7 +50,7 @@ static bool read_site(const struct elf *elf, const struct elf_note *note, struct
     return *site->provider && *site->name;
 }
 
-/* A file that was moved after it was linked (prelink) has its notes as they were before. */
+/* A file that was moved after linking (prelink) has its notes as they were before. */
 static void adjust(const struct pass *pass, struct site *site)
 {
     uint64_t moved = pass->base && site->base ? pass->base->address - site->base : 0;
@@ -68,7 +68,10 @@ static int add_site(struct pass *pass, const struct site *site)
     int result = 0;
 
     place.named = pass->pattern->name.kind == MATCH_PLAIN;
-    /* Without the semaphore the program would not come by, so a wrong one makes the site useless. */
+    /*
+     * Without the semaphore the program would not reach the probe, so a wrong one makes the site
+     * useless.
+     */
     if (site->semaphore &&
         (!elf_offset_of(&pass->file->elf, site->semaphore, &place.semaphore) || !place.semaphore))
         result = -EFAULT;
@@ -123,12 +126,12 @@ static void explain_none(struct pass *pass, struct text *error)
 {
     const struct pattern *pattern = pass->pattern;
     const char *path = pass->file->library.path.data;
-    /* What follows the library, as it was typed. */
+    /* What follows the library, as typed. */
     struct near near = {.wanted = strchr(strchr(pattern->typed, ':') + 1, ':') + 1};
 
     text_format(error, "0 USDT probes matched by \"%s\"", pattern->typed);
     if (pass->unusable)
-        text_format(error, " can be traced: they lie outside of what %s loads", path);
+        text_format(error, " can be traced: they are outside of what %s loads", path);
     else if (!pass->seen)
         text_format(error, ": %s has none", path);
     else if (pattern->category.kind != MATCH_REGEX) {

@@ -85,7 +85,7 @@ void user_file_close(struct user_file *file)
     library_close(&file->library);
 }
 
-/* How the function begins; kernels since 6.13 look at these bytes too. */
+/* How the function begins; kernels since 6.13 look at these bytes, too. */
 static int look_at_start(const struct user_file *file, const struct place *place,
                          enum place_start *start)
 {
@@ -98,7 +98,7 @@ static int look_at_start(const struct user_file *file, const struct place *place
         *start = START_PUSH;
     else if (machine->mark && machine_little32(bytes) == machine->mark)
         *start = START_MARK;
-    return result == -ENOEXEC ? 0 : result; /* a file may end there */
+    return result == -ENOEXEC ? 0 : result; /* a file may end here */
 }
 
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
@@ -126,7 +126,7 @@ int user_file_add(const struct user_file *file, const struct place *place, uint6
     return result;
 }
 
-/* The addresses of the places that are to be looked at. */
+/* The addresses of the places to look at. */
 static size_t sort_addresses(const struct place *places, size_t count, uint64_t *addresses)
 {
     size_t listed = 0;
@@ -145,10 +145,10 @@ static int judge(const struct user_file *file, struct place *place, const struct
 
     if (result)
         return result;
-    /* Where no function is known, nothing but one begins in these two ways. */
+    /* If no function is known, only one begins in these two ways. */
     if (found->found ? found->start == place->address : start != START_OTHER)
         place->start = start;
-    /* There the kernel would put its own address in the place of something else. */
+    /* A return probe there would replace something else by the kernel's own address. */
     if (place->at_return && found->found && found->start != place->address) {
         text_format(error, "\"%s\" is within %s: a return is traced from the start of a function",
                     place->name, found->name.data);

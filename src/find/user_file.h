@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A program or library whose instructions are to be probed. */
+/* A program or library to put probes into. */
 #ifndef STACKBOX_FIND_USER_FILE_H
 #define STACKBOX_FIND_USER_FILE_H
 
@@ -16,25 +16,25 @@ struct user_file {
 };
 
 /*
- * Finds and opens what `typed` means. 0, or a negative errno with one line in `error`, also for
- * what has no code that runs here. user_file_close after 0; until then it must not be moved.
+ * Finds and opens what `typed` means. 0, or a negative errno with one line in `error`, also for a
+ * file without code that runs here. user_file_close after 0; until then it must not be moved.
  */
 int user_file_open(struct user_file *file, const struct library_where *where, const char *typed,
                    struct text *error);
 void user_file_close(struct user_file *file);
 
 /*
- * Adds the instruction at `address`; `place` gives the rest, its `name` without the file's, and as
- * `start` whether it is known to be a function's first, START_NONE or any other. 0, -EFAULT where
- * the file has no code, or another negative errno.
+ * Adds the instruction at `address`; `place` has the rest, its `name` without the file's, and
+ * `start` only to say whether it is known to be a function's first: START_NONE or any other. 0,
+ * -EFAULT if there is no code, or another negative errno.
  */
 int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
                   struct places *places);
 
 /*
- * Finds out of the places from `first` on that have START_NONE, and are all of this file, how they
- * lie in their functions: sets `start`. 0, -ERANGE with one line in `error` when a return is within
- * a function, not at its start, or another negative errno.
+ * Sets `start` of the places from `first` on, all in this file, that have START_NONE, by where they
+ * are in their functions. 0, -ERANGE with one line in `error` if a return probe is within a
+ * function, not at its start, or another negative errno.
  */
 int user_file_find_starts(const struct user_file *file, struct places *places, size_t first,
                           struct text *error);

@@ -14,7 +14,7 @@
 struct pass {
     const struct user_file *file;
     const struct pattern *pattern;
-    bool typed_whole; /* "f(char*)" names a function: its * is no pattern */
+    bool typed_whole; /* "f(char*)" names a function: its * is not a wildcard */
     struct places *places;
     size_t matched, functions, choosers;
     bool too_far;        /* the offset leads out of the function */
@@ -40,7 +40,9 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
     };
 
     pass->functions++;
-    /* A label may lie between any two instructions, or before data: only one who names it knows. */
+    /*
+     * A label may be between any two instructions, or before data: it is only used if it was named.
+     */
     if (symbol->type == STT_NOTYPE && !place.named)
         return 0;
     int result = pass->typed_whole
@@ -58,11 +60,13 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
         pass->too_far = true;
         return 0;
     }
-    /* An offset is from the symbol, as disassemblers have it; without one it is where all calls come to. */
+    /*
+     * An offset is from the symbol, as in disassemblers; without one it is where all calls arrive.
+     */
     const uint64_t skipped = place.offset ? place.offset : symbol->entry;
     result = user_file_add(pass->file, &place, symbol->address + skipped, pass->places);
     if (result == -EFAULT)
-        return 0; /* the symbol lies: nothing of the file is loaded there */
+        return 0; /* the symbol is wrong: nothing from the file is loaded there */
     pass->matched++;
     return result;
 }
@@ -108,7 +112,7 @@ struct offering {
     struct text scratch;
 };
 
-/* What is not like a mangled name is one as people say it, or a whole one. */
+/* A name that does not look mangled is a readable one, or a whole one. */
 static int offer_symbol(void *context, const struct elf_symbol *symbol)
 {
     struct offering *offering = context;
@@ -204,7 +208,7 @@ int user_functions_find(const struct user_file *file, const struct pattern *patt
     size_t first = places->count;
 
     int result = pattern->is_address ? add_address(&pass, error) : find_functions(&pass, error);
-    /* Where memcpy is an IFUNC, one that is not is there for old programs alone. */
+    /* If memcpy is an IFUNC, another one that is not exists only for old programs. */
     if (!result && pass.choosers && (is_named(&pass) || !pass.matched)) {
         explain_chooser(&pass, error);
         result = -ENOENT;

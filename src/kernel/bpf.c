@@ -26,7 +26,7 @@ int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size)
     long result;
     int tries = MOST_LOADS;
 
-    /* -EAGAIN: a signal came while the kernel looked at a program. */
+    /* -EAGAIN: a signal came while the verifier was running. */
     do
         result = syscall(SYS_bpf, command, attributes, size);
     while (result < 0 && errno == EAGAIN && command == BPF_ABI_PROG_LOAD && --tries);
@@ -38,7 +38,7 @@ static void copy_name(char *to, const char *name)
     snprintf(to, BPF_ABI_OBJ_NAME_BYTES, "%s", name);
 }
 
-/* True where the limit was below and now is not, so that another try is worth it. */
+/* True if the limit was lower and is not any more, so that trying again makes sense. */
 static bool raise_locked_memory(void)
 {
     struct rlimit limit, most = {RLIM_INFINITY, RLIM_INFINITY};
@@ -62,7 +62,7 @@ static int create(struct bpf_abi_map_create *attributes)
     return fd;
 }
 
-/* Is it said by kernels that do not know all of what they are asked for? */
+/* May a kernel say this because it does not know a feature? */
 static bool is_of_age(int error)
 {
     return error == -EINVAL || error == -E2BIG;
@@ -108,7 +108,7 @@ static unsigned bytes_of(const struct bpf_abi_prog_load *attributes)
     return attributes->func_info_cnt ? sizeof(*attributes) : BPF_ABI_PROG_LOAD_PLAIN;
 }
 
-/* The verifier's words on a program that the kernel has just refused. */
+/* The verifier's log for a program that the kernel has just rejected. */
 static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log)
 {
     for (uint32_t size = FIRST_LOG_BYTES; size <= LAST_LOG_BYTES; size *= 4) {
@@ -121,7 +121,7 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
         attributes->log_buf = pointer(buffer);
         int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
         if (fd >= 0)
-            close(fd); /* not what was asked: the first answer stands */
+            close(fd); /* not what was asked for: the first answer stands */
         if (fd != -ENOSPC || size * 4 > LAST_LOG_BYTES) {
             text_append(log, buffer, strnlen(buffer, size));
             free(buffer);
@@ -140,7 +140,9 @@ static int load_once(struct bpf_abi_prog_load *attributes)
     return fd;
 }
 
-/* As kernels before 5.5 want it, and then as those before 4.15. `insns` is room for the program. */
+/*
+ * As kernels before 5.5 need it, and then as those before 4.15. `insns` has room for the program.
+ */
 static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *insns)
 {
     memcpy(insns, (const void *)(uintptr_t)attributes->insns, attributes->insn_cnt * sizeof(*insns));
@@ -152,7 +154,7 @@ static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *ins
         struct bpf_abi_prog_load nameless = *attributes;
         memset(nameless.prog_name, 0, sizeof(nameless.prog_name));
         int second = load_once(&nameless);
-        if (!is_of_age(second)) {
+        if (fd == -E2BIG || !is_of_age(second)) { /* E2BIG only says that it knows no names */
             *attributes = nameless;
             fd = second;
         }
@@ -173,7 +175,7 @@ static int load(struct bpf_abi_prog_load *attributes, struct text *log)
     return fd;
 }
 
-/* Says of which type each function is: that is what has it verified by itself. */
+/* Gives each function a type: this has it verified by itself. */
 static int load_with_functions(struct bpf_abi_prog_load *attributes, const struct bpf_load *wanted,
                                struct text *log)
 {
@@ -211,6 +213,33 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
 
     copy_name(attributes.prog_name, wanted->name);
     return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
+}
+
+int bpf_try_stacks(void)
+{
+    const struct bpf_insn insns[] = {
+        INSN_CODE(MOV_REG(R2, R10)),
+        INSN_CODE(ADD_IMM(R2, -8)),
+        INSN_CODE(MOV_IMM(R3, 8)),
+        INSN_CODE(MOV_IMM(R4, 0)),
+        INSN_CODE(CALL(BPF_FUNC_get_stack)),
+        INSN_CODE(MOV_IMM(R0, 0)),
+        INSN_CODE(EXIT()),
+    };
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_PERF_EVENT,
+        .name = "stackbox",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
+    struct text log = {0};
+    int program = bpf_load_program(&load, &log);
+
+    text_free(&log);
+    if (program < 0)
+        return program;
+    close(program);
+    return 0;
 }
 
 bool bpf_has_loops(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What bpf(2) takes, written out: each command has its own struct, holding only what is used here,
- * so that the size that is passed never names a field that the running kernel has not heard of.
- * Fields and commands younger than 4.9 carry the version that brought them. <linux/bpf.h> of the
- * build machine gives the older numbers alone.
+ * The arguments of bpf(2), written out: one struct per command, with only the fields used here, so
+ * that the size passed never covers a field that the running kernel does not know. Fields and
+ * commands newer than 4.9 carry the version that added them. The build machine's <linux/bpf.h> is
+ * used only for older constants.
  */
 #ifndef STACKBOX_KERNEL_BPF_ABI_H
 #define STACKBOX_KERNEL_BPF_ABI_H
@@ -123,7 +123,7 @@ struct bpf_abi_info_by_fd { /* 4.13 */
     uint64_t info;
 };
 
-struct bpf_abi_prog_info { /* as far as 5.12; a kernel that knows less leaves the rest as it was */
+struct bpf_abi_prog_info { /* as of 5.12; older kernels leave the rest unchanged */
     uint32_t type;
     uint32_t id;
     uint8_t tag[8];
@@ -218,7 +218,7 @@ enum bpf_abi_perf_event_type { /* 6.6 */
     BPF_ABI_PERF_EVENT_KRETPROBE = 4,
 };
 
-struct bpf_abi_link_info { /* as far as 6.7; a kernel that knows less leaves the rest as it was */
+struct bpf_abi_link_info { /* as of 6.7; older kernels leave the rest unchanged */
     uint32_t type;
     uint32_t id;
     uint32_t prog_id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* bpf(2) itself. Of bpf.c and bpf_links.c only. */
+/* bpf(2) itself. For bpf.c and bpf_links.c only. */
 #ifndef STACKBOX_KERNEL_BPF_CALL_H
 #define STACKBOX_KERNEL_BPF_CALL_H
 

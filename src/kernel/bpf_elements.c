@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is in maps: looked up, written, taken out. */
+/* The elements of maps: lookups, updates, removals. */
 #include <errno.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -29,7 +29,7 @@ bool bpf_begin_unpreempted(void)
         return before.raised;
     before.policy = (int)syscall(SYS_sched_getscheduler, 0);
     before.raised = false;
-    /* Already real-time, by the user's choice: leave it so. */
+    /* Already real-time, by the user's choice: leave it. */
     if (before.policy == SCHED_FIFO || before.policy == SCHED_RR || before.policy == SCHED_DEADLINE)
         return true;
     if (before.policy < 0 || syscall(SYS_sched_getparam, 0, &before.parameters))
@@ -46,7 +46,7 @@ void bpf_end_unpreempted(void)
     before.raised = false;
 }
 
-/* What has to do with the elements of a map. */
+/* For calls about the elements of a map. */
 static int map_call(enum bpf_abi_command command, void *attributes, unsigned size)
 {
     bpf_begin_unpreempted();
@@ -64,7 +64,7 @@ int bpf_lookup(int map, const void *key, void *value)
 
 int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
 {
-    /* The kernel fills in a value for each possible CPU. */
+    /* The kernel fills in a value per possible CPU. */
     size_t cpus = cpus_possible();
     uint64_t *values = calloc(cpus, words * sizeof(*values));
 
@@ -100,7 +100,7 @@ int bpf_next_key(int map, const void *key, void *next)
 }
 
 /*
- * `command` is to look up, or to look up and delete. `any` is set once a batch was answered: an
+ * `command` is a lookup, or a lookup with deletion. `any` is set once a batch was answered: an
  * error before that means that the kernel has no batches, and nothing was taken yet.
  */
 static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size,
@@ -108,7 +108,7 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
-    /* What the kernel keeps its place with: up to a key's size. */
+    /* The kernel's position: at most as large as a key. */
     char *place = calloc(1, key_size > 8 ? key_size : 8);
     bool first = true;
     int result = keys && values && place ? 0 : -ENOMEM;
@@ -123,7 +123,7 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
             .map_fd = (uint32_t)map,
         };
         int got = map_call(command, &batch, sizeof(batch));
-        if (got == -ENOSPC) { /* one bucket of the hash holds more than the room */
+        if (got == -ENOSPC) { /* a hash bucket holds more than there is room for */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
             char *more_values = realloc(values, (size_t)room * 2 * value_size);
@@ -196,7 +196,7 @@ int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, v
     return result;
 }
 
-/* From an entry that was deleted meanwhile the search begins anew: what was listed is again. */
+/* If the previous entry was deleted meanwhile, the kernel starts over: entries are listed again. */
 static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
                        void *context)
 {

@@ -12,9 +12,9 @@
 #define HEADER_BYTES 8 /* BPF_RINGBUF_HDR_SZ: u32 length with two flags, u32 of the kernel's own */
 #define BUSY (1u << 31)
 #define DISCARDED (1u << 30)
-/* The place of what was read is given back after so many records, not for each. */
+/* Read records are released after this many, not one by one. */
 #define RECORDS_AT_A_TIME 32
-/* Where in an unsigned long its lower 32 bits are. */
+/* Where the lower 32 bits of an unsigned long are. */
 #define LOW_HALF (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && sizeof(long) == 8 ? 4 : 0)
 
 int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
@@ -35,8 +35,8 @@ int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
     if (at == MAP_FAILED)
         return -errno;
     ring->consumer = at;
-    madvise(at, page, MADV_DONTFORK); /* as perf's rings are by themselves: it is ours alone */
-    /* The data is there twice, one after the other: no record is in two parts. */
+    madvise(at, page, MADV_DONTFORK); /* as perf's rings are anyway: it is only ours */
+    /* The data are mapped twice in a row: no record is split. */
     at = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->map, (off_t)page);
     if (at == MAP_FAILED)
         return -errno;
@@ -59,15 +59,18 @@ void bpf_ring_close(struct bpf_ring *ring)
 }
 
 /*
- * Positions only grow. They are the kernel's unsigned long, which may be twice as wide as ours: we count
- * in 64 bits. A kernel of 32 has something else behind its own position, and nothing behind ours.
+ * Positions only grow. They are the kernel's unsigned long, which may be twice as wide as ours: we
+ * count in 64 bits. A 32-bit kernel has something else after its own position, and nothing after
+ * ours.
  */
 static uint64_t *our_position(const struct bpf_ring *ring)
 {
     return (uint64_t *)(void *)ring->consumer;
 }
 
-/* The programs' position is never further from ours than the ring is large: half of it is enough. */
+/*
+ * The programs' position is never further from ours than the ring's size: its lower half suffices.
+ */
 static uint64_t programs_position(const struct bpf_ring *ring, int order)
 {
     const uint32_t *low = (const void *)(ring->producer + LOW_HALF);
@@ -76,7 +79,7 @@ static uint64_t programs_position(const struct bpf_ring *ring, int order)
     return ours + (uint32_t)(__atomic_load_n(low, order) - (uint32_t)ours);
 }
 
-/* The record at a position, if it was submitted: the size of its place, or 0. */
+/* The record at a position, if it was submitted: its size in the ring, or 0. */
 static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *length)
 {
     const char *data = ring->producer + sysconf(_SC_PAGESIZE);
@@ -90,8 +93,8 @@ static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *leng
 }
 
 /*
- * The clock is read before the position: whatever was not reserved by then takes its time later. Once
- * all that was reserved has been read, every earlier record is here.
+ * The clock is read before the position: what was not reserved by then takes its time later. Once
+ * everything reserved has been read, all earlier records are here.
  */
 static void set_mark(struct bpf_ring *ring)
 {
@@ -119,7 +122,7 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
     size_t size;
 
     set_mark(ring);
-    /* No further than it is now: programs could keep us here for ever. */
+    /* No further than now: programs could keep us here for ever. */
     const uint64_t end = programs_position(ring, __ATOMIC_ACQUIRE);
     while (!result && end > position && (size = record_at(ring, position, &length))) {
         if (!(length & DISCARDED)) {
@@ -131,7 +134,7 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
         if (count % RECORDS_AT_A_TIME == 0)
             __atomic_store_n(ours, position, __ATOMIC_RELEASE);
     }
-    /* As strict as this, or the kernel may not see that we sleep when it submits the next. */
+    /* Sequentially consistent, or the kernel may not see that we sleep when it submits the next. */
     __atomic_store_n(ours, position, __ATOMIC_SEQ_CST);
     look_at_mark(ring, position);
     return result ? result : count;

@@ -13,16 +13,17 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 
-#define MAGIC 0xeb9f /* in the byte order of the kernel, which is ours */
+#define MAGIC 0xeb9f /* in the kernel's byte order, which is ours */
 #define VERSION 1
 #define MOST_BYTES (64 << 20)
 #define TYPE_BYTES 12
 #define MEMBER_BYTES 12
-/* Types that only name, qualify or hold another follow each other no further than this. */
+/* The longest chain of types that only name, qualify or hold another. */
 #define MOST_STEPS 32
 #define DEEPEST 8
-/* Members that are looked at for one that is asked for: the largest struct has some hundreds. */
+/* Members searched for one: the largest struct has some hundreds. */
 #define MOST_MEMBERS 65536
 
 /*
@@ -70,7 +71,7 @@ enum kind {
 };
 
 struct type {
-    uint32_t name, size; /* or the type that it is of */
+    uint32_t name, size; /* or the type that it refers to */
     enum kind kind;
     bool flag;
     uint32_t count;
@@ -85,7 +86,7 @@ static uint32_t number_at(const char *bytes, size_t offset)
     return number;
 }
 
-/* What stands behind a type; false: a kind that nobody knows yet. */
+/* The bytes that follow a type; false: a kind that is not known yet. */
 static bool bytes_behind(enum kind kind, uint32_t count, size_t *bytes)
 {
     static const uint8_t fixed[] = {[KIND_INT] = 4, [KIND_ARRAY] = 12, [KIND_VAR] = 4,
@@ -113,7 +114,7 @@ static struct type parse_type(const char *at)
     };
 }
 
-/* Finds where each type stands: what is beyond that check is within the types. */
+/* Finds where each type is: what passes this check is within the types. */
 static int index_types(struct btf *btf)
 {
     size_t room = 0, at = 0, behind;
@@ -137,7 +138,7 @@ static int index_types(struct btf *btf)
     return 0;
 }
 
-/* A part that the header names: within what is behind the header. */
+/* A part that the header describes: it must be after the header and inside the data. */
 static bool has_part(const struct btf *btf, size_t header, uint32_t offset, uint32_t size)
 {
     size_t room = btf->size - header;
@@ -163,7 +164,7 @@ static int parse(struct btf *btf)
         return -ENOEXEC;
     btf->types = btf->data + header + types;
     btf->strings = btf->data + header + strings;
-    /* The last string ends where they do, so that none leads beyond. */
+    /* The last string ends with the section, so that none leads out of it. */
     if (!btf->strings_size || btf->strings[btf->strings_size - 1])
         return -ENOEXEC;
     return index_types(btf);
@@ -182,7 +183,7 @@ int btf_read(struct btf *btf, int fd)
     return result;
 }
 
-/* Since 6.15 they can be mapped, which takes no time; before, the file has none. */
+/* Since 6.15 the file can be mapped, which takes no time; before, it cannot. */
 static int map_kernel(struct btf *btf, int fd)
 {
     struct stat about;
@@ -224,7 +225,7 @@ void btf_free(struct btf *btf)
     *btf = (struct btf){0};
 }
 
-/* ---- Looking for ---- */
+/* ---- Lookups ---- */
 
 /* False: there is no such type, or it is void. */
 static bool get_type(const struct btf *btf, uint32_t id, struct type *type)
@@ -254,7 +255,7 @@ static bool names_another(enum kind kind)
            kind == KIND_RESTRICT || kind == KIND_TYPE_TAG;
 }
 
-/* The type itself that others name or qualify. False: there is none, or it goes round in a circle. */
+/* The type that others name or qualify. False: there is none, or they go round in a circle. */
 static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
 {
     for (int step = 0; step < MOST_STEPS && get_type(btf, id, type); step++) {
@@ -265,11 +266,11 @@ static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
     return false;
 }
 
-/* Of what a program may read at once: 0 where it is anything else. */
+/* If a program can read it at once; otherwise 0. */
 static uint32_t size_of(const struct type *type)
 {
     if (type->kind == KIND_PTR)
-        return sizeof(long);
+        return machine_of_kernel()->bits ? machine_of_kernel()->bits / 8 : sizeof(long);
     return type->kind == KIND_INT || type->kind == KIND_ENUM || type->kind == KIND_ENUM64 ||
                    type->kind == KIND_STRUCT || type->kind == KIND_UNION
                ? type->size
@@ -294,7 +295,7 @@ static int take_member(struct search *search, uint32_t id, uint64_t offset)
     return 0;
 }
 
-/* `base`: where in the struct that was asked for, in bits. */
+/* `base`: its offset in the struct that was asked for, in bits. */
 static int search_in(struct search *search, const struct type *structure, uint64_t base, int depth)
 {
     struct type inner;

@@ -42,7 +42,7 @@ bool cpus_next(const char **list, unsigned *first, unsigned *last)
     return true;
 }
 
-/* Where the numbers are guessed, the first that the kernel does not know ends them. */
+/* If the numbers are guessed, the first one that the kernel does not know ends them. */
 struct adding {
     cpus_add *add;
     void *context;
@@ -94,7 +94,7 @@ int cpus_each_present(cpus_add *add, void *context)
 
 size_t cpus_possible(void)
 {
-    static size_t known; /* it never changes */
+    static size_t known; /* constant */
     struct text list = {0};
     unsigned first, last;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which CPUs there are, and are online. */
+/* Which CPUs exist, and which are online. */
 #ifndef STACKBOX_KERNEL_CPUS_H
 #define STACKBOX_KERNEL_CPUS_H
 
@@ -8,21 +8,22 @@
 
 
 /*
- * Calls `add` with each CPU that is online: 0, or a negative errno, which ends it and is returned. But
- * -ENODEV is one that went offline meanwhile and is passed over. Without /sys all numbers are tried, and
- * -EINVAL, where it is not the first answer, says that there are no more. 0 or -ENOMEM, too.
+ * Calls `add` with each CPU that is online: 0, or a negative errno, which ends this and is
+ * returned. But -ENODEV is a CPU that went offline meanwhile, and is skipped. Without /sys all
+ * numbers are tried, and -EINVAL, unless it is the first answer, means there are no more. Returns 0
+ * or -ENOMEM, too.
  */
 typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
-/* The same with each that could be brought online. */
+/* The same for each CPU that could be brought online. */
 int cpus_each_present(cpus_add *add, void *context);
 
-/* As many CPUs as there may ever be, or more: what is kept for each has so many values. */
+/* An upper bound of how many CPUs there may ever be: per-CPU maps have that many values. */
 size_t cpus_possible(void);
 
 /* ---- For tests ---- */
 
-/* Takes the next range off a list such as "0-3,6\n"; false at its end, and where it is no list. */
+/* Takes the next range from a list such as "0-3,6\n"; false at its end, or if it is not a list. */
 bool cpus_next(const char **list, unsigned *first, unsigned *last);
 
 #endif

@@ -11,29 +11,29 @@
 #include "base/util.h"
 
 /*
- * kallsyms gives no sizes: behind the last function of a module its name would go on to the next
- * symbol, wherever that is, over code that has no symbol. No function is near this long.
+ * kallsyms has no sizes: the last function of a module would otherwise extend to the next symbol,
+ * wherever that is, over code without symbols. No function is nearly this long.
  */
 #define LONGEST_FUNCTION (1 << 20)
 
-/* Aliases: what is preferred, then global over weak over local, then fewer leading underscores. */
+/* Aliases: preferred ones, then global over weak over local, then fewer leading underscores. */
 #define RANK_PREFERRED 1000
 #define RANK_GLOBAL 200
 #define RANK_WEAK 100
 #define MOST_UNDERSCORES 50
 
-/* A longer name is cut: the kernel's own limits, MODULE_NAME_LEN and KSYM_NAME_LEN, are these. */
+/* Longer names are cut: the kernel's own limits, MODULE_NAME_LEN and KSYM_NAME_LEN, are these. */
 #define LONGEST_NAME 512
 #define LONGEST_MODULE 64
 
-/* The values of hexadecimal digits plus one; 0 for what is none. */
+/* The values of hexadecimal digits plus one; 0 for anything else. */
 static const uint8_t digit_values[256] = {
     ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
     ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Hexadecimal digits up to a blank; NULL when it is something else or longer than 64 bits. */
+/* Hexadecimal digits up to a blank; NULL for anything else, or more than 64 bits. */
 static char *parse_address(char *at, const char *end, uint64_t *address)
 {
     char *start = at;
@@ -91,11 +91,11 @@ int kallsyms_each(int fd, kallsyms_callback *each, void *context)
     return result < 0 ? result : 0;
 }
 
-/* The last symbol: it is an answer only if the next one is behind an address that is looked for. */
+/* The last symbol: it is an answer only if the next one is above an address that is looked for. */
 struct candidate {
     bool any;
-    size_t slot; /* of the first address that is not below it */
-    struct kallsyms_symbol symbol; /* its texts are these */
+    size_t slot; /* the first address that is not below it */
+    struct kallsyms_symbol symbol; /* its strings are these */
     char name[LONGEST_NAME], module[LONGEST_MODULE];
 };
 
@@ -104,7 +104,7 @@ struct pass {
     struct kallsyms_found *found;
     struct candidate candidate;
     bool any;
-    /* As long as the symbols come sorted, which those of the kernel itself do: */
+    /* As long as symbols come sorted, as the kernel's own do: */
     bool sorted;
     uint64_t first, last;
 };
@@ -134,7 +134,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
         rank = RANK_GLOBAL;
     while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
         underscores++;
-    /* A system call without arguments is one function under the names of both of x86's ABIs. */
+    /* A system call without arguments is one function with the names of both x86 ABIs. */
     if (!strncmp(name, "__ia32_", 7))
         rank--;
     return rank - underscores;
@@ -153,7 +153,7 @@ static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symb
     return found->name.failed || found->module.failed ? -ENOMEM : 0;
 }
 
-/* Is an address that is looked for behind `low` and below `high`, too far from it to be its? */
+/* Is an address that is looked for between `low` and `high`, too far from it to be its? */
 static bool any_between(const struct kallsyms_search *search, uint64_t low, uint64_t high)
 {
     if (high - low <= LONGEST_FUNCTION)
@@ -163,9 +163,9 @@ static bool any_between(const struct kallsyms_search *search, uint64_t low, uint
 }
 
 /*
- * Once the sorted part has passed the last address, nothing that follows can be nearer to any: what
- * is not in that part (modules, BPF programs) lies outside of its range, or in a wide gap of it.
- * That saves half the pass.
+ * Once the sorted part has passed the last address, nothing after it can be nearer: what is not in
+ * that part (modules, BPF programs) is outside its range, or in a wide gap. That saves half the
+ * pass.
  */
 static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
 {
@@ -178,14 +178,14 @@ static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
     if (pass->first && any_between(search, pass->last, symbol->address))
         pass->sorted = false;
     pass->last = symbol->address;
-    /* Before it stand the per-CPU symbols of some kernels, which are no addresses. */
+    /* Some kernels put per-CPU symbols before it, which are not addresses. */
     if (!pass->first && symbol->address >> 63)
         pass->first = symbol->address;
     return pass->sorted && pass->first && search->addresses[0] >= pass->first &&
            symbol->address > search->addresses[search->count - 1];
 }
 
-/* The slot of a symbol; most are of the same as the one before. */
+/* A symbol's slot; mostly the same as the previous one's. */
 static size_t slot_of(const struct pass *pass, uint64_t start)
 {
     const uint64_t *addresses = pass->search->addresses;
@@ -256,7 +256,7 @@ static bool is_function(char type)
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* What is nearest to an address is also nearest to the next, unless that has a nearer one. */
+/* The symbol nearest to an address is also nearest to the next, unless that has a nearer one. */
 static int spread(const struct kallsyms_search *search, struct kallsyms_found *found)
 {
     for (size_t i = 1; i < search->count; i++) {

@@ -10,7 +10,7 @@
 
 #define DEFAULT_DEPTH 127
 
-/* The number behind `after` in a small file (NULL: at its start), or `otherwise`. */
+/* The number after `after` in a small file (NULL: at its start), or `otherwise`. */
 static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
 {
     struct text content = {0};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the kernel has, and how far it goes, as its files tell. */
+/* The kernel's limits, from its files. */
 #ifndef STACKBOX_KERNEL_LIMITS_H
 #define STACKBOX_KERNEL_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Free memory in bytes, or 0 where nobody tells. */
+/* Free memory in bytes; 0: unknown. */
 uint64_t kernel_free_memory(void);
 
-/* Programs are interpreted by somebody's choice: net.core.bpf_jit_enable is 0. */
+/* The user has switched the JIT off: net.core.bpf_jit_enable is 0. */
 bool kernel_jit_is_off(void);
 
 /* perf_event_max_stack: the frames of a stack. */

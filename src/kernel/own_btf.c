@@ -24,7 +24,7 @@ enum {
 
 #define WORDS_OF_TYPES 15
 
-/* In the order of their numbers: {name, info, size or type, what the kind has besides}. */
+/* By number: {name, info, size or type, what the kind adds}. */
 static const struct {
     uint16_t magic;
     uint8_t version, flags;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The types of our own programs, as far as the kernel asks for them: who calls functions of a program has
- * them verified each by itself only where they are said to be global, and BTF is where that is said.
+ * The types of our own programs, as far as the kernel needs them: the verifier checks a function by
+ * itself, rather than at each call, only if it is global, and BTF is where that is declared.
  */
 #ifndef STACKBOX_KERNEL_OWN_BTF_H
 #define STACKBOX_KERNEL_OWN_BTF_H
 
-/* Numbers of types in it. */
+/* The types' numbers. */
 enum own_btf_type {
     OWN_BTF_INT = 1,
     OWN_BTF_PROTOTYPE, /* int (int) */
@@ -14,7 +14,7 @@ enum own_btf_type {
     OWN_BTF_FUNCTION,  /* a function, global */
 };
 
-/* A descriptor, which may be closed once programs are loaded, or a negative errno. */
+/* A descriptor, which may be closed once programs are loaded; or a negative errno. */
 int own_btf_load(void);
 
 #endif

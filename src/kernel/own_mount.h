@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A file system of the kernel's own that is mounted nowhere, for us alone. */
+/* One of the kernel's own file systems, mounted nowhere, for us only. */
 #ifndef STACKBOX_KERNEL_OWN_MOUNT_H
 #define STACKBOX_KERNEL_OWN_MOUNT_H
 
 /*
- * Its root, open as a directory: the mount hangs in no tree, and is gone when the last descriptor of
- * it is closed. A negative errno where that cannot be, -ENOSYS on kernels before 5.2.
+ * Its root, open as a directory: the mount is detached and goes away with the last descriptor. A
+ * negative errno on failure, -ENOSYS before 5.2.
  */
 int own_mount(const char *type);
 

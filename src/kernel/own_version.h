@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the running kernel calls its version in its code: kernels before 5.0 load no kprobe program that does not
- * repeat it. uname(2) may say something else: its third number goes beyond 255, and distributions have their own.
+ * The running kernel's LINUX_VERSION_CODE: kernels before 5.0 load no kprobe program without it.
+ * uname(2) may differ: its third number goes beyond 255, and distributions change it.
  */
 #ifndef STACKBOX_KERNEL_OWN_VERSION_H
 #define STACKBOX_KERNEL_OWN_VERSION_H

@@ -18,9 +18,9 @@
 
 #define DEVICES "/sys/bus/event_source/devices"
 #define MOST_CPUS 4096
-#define SEMAPHORE_SHIFT 32 /* 4.20; its format file says the same on every architecture */
+#define SEMAPHORE_SHIFT 32 /* 4.20; its format file is the same on every architecture */
 
-/* -EINTR: a signal came while it waited for a process that execs. */
+/* -EINTR: a signal came while it waited for a process in exec. */
 static int open_with(struct perf_event_attr *attributes, pid_t pid, int cpu, unsigned long flags)
 {
     long fd;
@@ -42,8 +42,8 @@ int perf_open(struct perf_event_attr *attributes, int pid, unsigned cpu, unsigne
 }
 
 /*
- * An event that only carries a program belongs to one CPU in name: the program runs on all. Any
- * CPU that is online does.
+ * An event that only carries a program is on one CPU in name only: the program runs on all. Any CPU
+ * that is online will do.
  */
 static int open_for_program(struct perf_event_attr *attributes)
 {
@@ -80,7 +80,7 @@ int perf_probe_type(const char *name, struct perf_probe_type *type)
     if (!result)
         result = parse_number(content.data, 0, UINT32_MAX, &number);
     type->type = (uint32_t)number;
-    /* "config:0": which bit asks for the return is the kernel's to say. */
+    /* "config:0": the kernel says which bit asks for a return probe. */
     text_clear(&content);
     if (!result && !read_device(name, "format/retprobe", &content) &&
         !strncmp(content.data, "config:", 7))
@@ -129,14 +129,14 @@ int perf_open_tracepoint(uint32_t id)
         .type = PERF_TYPE_TRACEPOINT,
         .size = PERF_ATTR_SIZE_VER0,
         .config = id,
-        .sample_period = 1, /* what may not be sampled is refused here */
-        .disabled = 1, /* none is to be handed to it, but to its program */
+        .sample_period = 1, /* events that cannot be sampled are refused here */
+        .disabled = 1, /* perf_attach's program enables it */
     };
 
     return open_for_program(&attributes);
 }
 
-/* All that is asked for is older than 4.4, and so is the event that counts nothing. */
+/* Everything used here is older than 4.4, and so is the dummy event. */
 int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task)
 {
     struct perf_event_attr attributes = {
@@ -147,7 +147,7 @@ int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task)
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
         .inherit = task != 0,
-        .exclude_kernel = 1, /* of the event, not of the records: it takes fewer rights */
+        .exclude_kernel = 1, /* by the event, not by its records: that takes fewer rights */
         .exclude_hv = 1,
         .mmap = 1,
         .mmap2 = 1,
@@ -182,7 +182,7 @@ int perf_open_sampled(const struct perf_sampled *sampled)
         .exclude_idle = sampled->leaves_idle_out,
         .freq = sampled->by_frequency,
         .sample_period = sampled->period,
-        .use_clockid = 1, /* in what its ring tells (kernel/throttle.c) */
+        .use_clockid = 1, /* for the records in its ring (kernel/throttle.c) */
         .clockid = CLOCK_MONOTONIC,
     };
 
@@ -209,8 +209,8 @@ int perf_armed_ns(int event, uint64_t *armed)
 }
 
 /*
- * What programs hand over by perf_event_output. Who reads looks from time to time: a wake-up for
- * each record would cost more than the record.
+ * What programs output by perf_event_output. The reader polls: a wakeup per record would cost more
+ * than the record.
  */
 int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
 {

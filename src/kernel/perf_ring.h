@@ -9,7 +9,7 @@
 
 struct perf_event_mmap_page;
 
-/* The length of a record is a number of 16 bits. */
+/* A record's length is a 16-bit number. */
 #define PERF_RING_MOST_RECORD_BYTES 65536
 
 struct perf_ring {
@@ -20,31 +20,31 @@ struct perf_ring {
 };
 
 /*
- * Maps the ring of event `fd`, which is the ring's from then on, also where this fails. 0 or a
+ * Maps the ring of event `fd`, which belongs to the ring from then on, even if this fails. 0 or a
  * negative errno; perf_ring_close after either.
  */
 int perf_ring_open(struct perf_ring *ring, int fd, size_t bytes);
 void perf_ring_close(struct perf_ring *ring);
 
-/* Up to which position there are records now. */
+/* The position up to which there are records now. */
 uint64_t perf_ring_head(const struct perf_ring *ring);
 
-/* Is there something that was not released? */
+/* Are there records that were not released? */
 bool perf_ring_has_any(const struct perf_ring *ring);
 
 /*
  * Copies the record at position `at`, before `head`, to `record`, which has room for
- * PERF_RING_MOST_RECORD_BYTES. Its size, or 0: there is none that is whole.
+ * PERF_RING_MOST_RECORD_BYTES. Returns its size, or 0: there is no whole record.
  */
 size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record);
 
 /*
- * The same, but *record is in the ring, to be read until that is released, where it is a sample that stands there in
- * one piece: they are large. Else it is `room`.
+ * The same, but a sample that is contiguous is not copied, as samples are large: *record is then in
+ * the ring, valid until that is released. Otherwise it is `room`.
  */
 size_t perf_ring_find(const struct perf_ring *ring, uint64_t at, uint64_t head, char *room, char **record);
 
-/* The kernel may write over all before this position. */
+/* Lets the kernel overwrite everything before this position. */
 void perf_ring_release(const struct perf_ring *ring, uint64_t position);
 
 #endif

@@ -76,7 +76,7 @@ static int open_rings(struct perf_rings *rings, size_t bytes)
     return result ? result : rings->count ? 0 : -ENODEV;
 }
 
-/* Which CPUs there may be: the highest number of them, and not how many are configured now. */
+/* Possible CPUs: by the highest number, not by how many are configured now. */
 static uint32_t possible_cpus(void)
 {
     struct text list = {0};

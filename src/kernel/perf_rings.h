@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A ring for each CPU that programs write to by perf_event_output: what there is before 5.8. */
+/* One ring per CPU that programs write to by perf_event_output: for kernels before 5.8. */
 #ifndef STACKBOX_KERNEL_PERF_RINGS_H
 #define STACKBOX_KERNEL_PERF_RINGS_H
 
@@ -12,24 +12,24 @@
 struct perf_rings {
     int map;
     struct perf_ring *rings; /* of the CPUs that were online */
-    uint64_t *taken;         /* in each: up to where records were handed out */
+    uint64_t *taken;         /* in each: how far records were handed out */
     size_t count, room, taken_room;
-    uint64_t lost;           /* records, by what the kernel says in the rings */
+    uint64_t lost;           /* records, as the kernel reports in the rings */
     char *record;
 };
 
-/* `bytes` for each CPU: a power of two, of pages. As bpf_ring_open. */
+/* `bytes` per CPU: a power of two, of pages. As bpf_ring_open. */
 int perf_rings_open(struct perf_rings *rings, size_t bytes);
 void perf_rings_close(struct perf_rings *rings);
 
-/* Hands out what is there, CPU by CPU: how many, or a negative errno. */
+/* Hands out what is there, CPU by CPU. Returns how many, or a negative errno. */
 int perf_rings_read(struct perf_rings *rings, ring_take *take, void *context);
 
 /* ---- For tests ---- */
 
 /*
- * Where in a record of a ring, of `size` bytes, the bytes of the program are, and how many: NULL if it
- * is not one of a program's; *lost is then added to if it says what was lost.
+ * Finds a program's bytes in a ring's record of `size` bytes, and how many: NULL if it is not a
+ * program's; if it reports lost records, *lost grows by them.
  */
 const void *perf_rings_parse(const char *record, size_t size, size_t *found, uint64_t *lost);
 

@@ -27,7 +27,7 @@
 /* The inode of the initial user namespace, the same in every kernel. */
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFD
 
-/* By system calls alone: /proc may not be there. */
+/* By system calls only: /proc may not be there. */
 bool refusal_has_capability(unsigned capability)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -43,7 +43,7 @@ static bool under_seccomp(void)
     return prctl(PR_GET_SECCOMP) == 2; /* by a filter: SECCOMP_MODE_FILTER */
 }
 
-/* Capabilities of such a namespace, root's too, are over what belongs to it: not over the kernel. */
+/* Capabilities in such a namespace, even root's, apply to what belongs to it: not to the kernel. */
 static bool in_user_namespace(void)
 {
     struct stat about;
@@ -51,7 +51,7 @@ static bool in_user_namespace(void)
     return !stat("/proc/self/ns/user", &about) && about.st_ino != INITIAL_USER_NAMESPACE;
 }
 
-/* "none [integrity] confidentiality": what is in the brackets; empty where the kernel does not say. */
+/* "none [integrity] confidentiality": what is in the brackets; empty if the kernel does not say. */
 static void add_lockdown(int directory, const char *path, struct text *level)
 {
     struct text state = {0};
@@ -65,8 +65,8 @@ static void add_lockdown(int directory, const char *path, struct text *level)
 }
 
 /*
- * "integrity" or "confidentiality"; false when the kernel is not locked down (or does not say). Where
- * securityfs is not mounted it is asked for what keeps tracers out, which the former does not.
+ * "integrity" or "confidentiality"; false if the kernel is not locked down (or does not say). If
+ * securityfs is not mounted, this tries what keeps tracers out, which the former does not.
  */
 bool refusal_locked_down(struct text *level)
 {
@@ -154,7 +154,7 @@ static bool explain_paranoid(struct text *sentence)
 {
     long value = refusal_paranoid();
 
-    /* Up to 2 CAP_PERFMON is enough. Higher values are Debian's and others' own. */
+    /* Up to 2, CAP_PERFMON is enough. Higher values are extensions of Debian and others. */
     if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
         return false;
     text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run "
@@ -162,7 +162,7 @@ static bool explain_paranoid(struct text *sentence)
     return true;
 }
 
-/* Links to programs take no more than CAP_PERFMON; events of them are for CAP_SYS_ADMIN alone. */
+/* Links to programs take only CAP_PERFMON; events on programs are for CAP_SYS_ADMIN only. */
 static bool explain_user_probes(struct text *sentence)
 {
     if (refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
@@ -172,7 +172,7 @@ static bool explain_user_probes(struct text *sentence)
     return true;
 }
 
-/* EPERM and EACCES: the causes from the most certain to the least. */
+/* EPERM and EACCES: causes, most certain first. */
 static void explain_no_right(enum refused what, uint64_t map_bytes, struct text *sentence)
 {
     bool maps = what == REFUSED_MAPS;
@@ -219,6 +219,9 @@ static const char no_probes[] =
     "t:sched:sched_switch";
 static const char no_user_probes[] =
     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use kernel functions or tracepoints";
+const char refusal_too_old[] =
+    "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets "
+    "collect by perf's rings instead";
 const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
@@ -236,6 +239,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
+    /* If everybody may call bpf(2), kernels say this of unknown things before they check rights. */
+    if (error == -EINVAL && explain_capabilities(sentence))
+        return;
     switch (error) {
     case -EPERM:
     case -EACCES:
@@ -248,7 +254,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
     case -EINVAL:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling : strerror(-error));
+        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling
+                           : what == REFUSED_MAPS   ? refusal_too_old
+                                                    : strerror(-error));
         break;
     case -EOPNOTSUPP:
         text_add(sentence, unsupported(what));
@@ -270,7 +278,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
     }
 }
 
-/* Of the lines of a verifier's log the last that is not one of its figures, which come behind all else. */
+/*
+ * The last line of a verifier's log that is not one of its figures, which follow everything else.
+ */
 static bool last_words(const struct text *log, const char **begin, size_t *length)
 {
     static const char *const figures[] = {"processed ", "verification time ", "stack depth "};
@@ -291,7 +301,7 @@ static bool last_words(const struct text *log, const char **begin, size_t *lengt
     return false;
 }
 
-/* Some programs are not interpreted, and who says so names the compiler. */
+/* Some programs cannot be interpreted; the message then mentions the compiler. */
 static bool explain_jit(int error, const char *words, size_t length, struct text *sentence)
 {
     const bool is_off = kernel_jit_is_off();
@@ -304,7 +314,10 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
     return true;
 }
 
-/* "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container begin with it. */
+/*
+ * "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container
+ * begin with it.
+ */
 static bool explain_namespace(const char *words, size_t length, struct text *sentence)
 {
     static const char helper[] = "#120";
@@ -327,6 +340,10 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
         return;
     if (has_words && explain_namespace(words, length, sentence))
         return;
+    if ((error == -EACCES || error == -EINVAL) && bpf_try_stacks() == -EINVAL) {
+        text_add(sentence, refusal_too_old);
+        return;
+    }
     if ((error == -EACCES || error == -EINVAL) && has_words) {
         text_add(sentence, "the kernel's verifier rejects the program (\"");
         escape_bytes(sentence, words, length);

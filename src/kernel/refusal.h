@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Why the kernel said no, and what the user can do about it, in one plain sentence. */
+/* Why the kernel refused, and what the user can do about it, in one plain sentence. */
 #ifndef STACKBOX_KERNEL_REFUSAL_H
 #define STACKBOX_KERNEL_REFUSAL_H
 
@@ -11,20 +11,20 @@ enum refused {
     REFUSED_MAPS,        /* bpf(2): the maps */
     REFUSED_PROBES,      /* bpf(2) for the program, perf_event_open(2), links */
     REFUSED_USER_PROBES, /* the same in programs and libraries */
-    REFUSED_SAMPLING,    /* bpf(2) for the program, perf_event_open(2) for events of CPUs */
+    REFUSED_SAMPLING,    /* bpf(2) for the program, perf_event_open(2) for CPUs' events */
     REFUSED_TRACEFS,     /* finding or mounting tracefs */
 };
 
 /*
- * Appends the sentence for a negative errno: why and, behind ": ", what to do; from what /proc and
- * /sys say of rights, limits and lockdown. `map_bytes` is about what the maps need, for a limit on
- * locked memory (0: not known).
+ * Appends the sentence for a negative errno: the reason and, after ": ", what to do; based on what
+ * /proc and /sys say about rights, limits and lockdown. `map_bytes` is roughly what the maps need,
+ * for a limit on locked memory (0: unknown).
  */
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence);
 
 /*
- * The same for a program, whose verifier said `log` where it is not empty: what is wrong with the
- * program then, in the verifier's last words.
+ * The same for a program. If `log` is not empty, the verifier rejected the program: the sentence
+ * has the last words of that.
  */
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence);
@@ -32,13 +32,14 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 
-/* The same where names of kernel functions are hidden. */
+/* The same for hidden names of kernel functions. */
 extern const char refusal_hidden_names[];
+extern const char refusal_too_old[];
 
-/* How far the kernel is locked down, if it is: "integrity" or "confidentiality". */
+/* The kernel's lockdown level, if it is locked down: "integrity" or "confidentiality". */
 bool refusal_locked_down(struct text *level);
 
-/* kernel.perf_event_paranoid; -1: nobody tells. */
+/* kernel.perf_event_paranoid; -1: unknown. */
 long refusal_paranoid(void);
 
 #endif

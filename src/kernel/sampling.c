@@ -15,9 +15,9 @@
 #include "kernel/perf.h"
 
 #define NS_PER_SECOND 1000000000
-#define DEFAULT_RATE_LIMIT 100000 /* the kernel's own */
+#define DEFAULT_RATE_LIMIT 100000 /* the kernel's default */
 
-/* An event seems to stand still if it is looked at again before its clock went on. */
+/* An event seems to stand still if it is looked at again before its clock has advanced. */
 #define SOONEST_LOOK_NS (SAMPLING_LOOK_NS / 2)
 
 const struct sampling_event sampling_events[] = {
@@ -52,15 +52,15 @@ uint64_t sampling_rate_limit(void)
     return limit ? limit : DEFAULT_RATE_LIMIT;
 }
 
-/* Of an event that counts nanoseconds. */
+/* For an event that counts nanoseconds. */
 uint64_t sampling_clock_period(const struct sampling_wishes *wishes)
 {
     return wishes->count ? wishes->count : NS_PER_SECOND / wishes->frequency;
 }
 
 /*
- * A clock's period never changes: the kernel's search for a frequency would wander about it. What else
- * is counted comes as often as it likes, and there that search is the only way to a frequency.
+ * A clock's period never changes: the kernel's search for a frequency would drift. Other events
+ * come as often as they like, and there that search is the only way to a frequency.
  */
 struct perf_sampled sampling_event_of(const struct sampling_wishes *wishes, unsigned cpu)
 {
@@ -86,7 +86,7 @@ static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
     return result == -EOPNOTSUPP ? -ENOENT : result;
 }
 
-/* -ECANCELED: it could be, which is all there is to know. */
+/* -ECANCELED: it can be opened, which is all we need to know. */
 static int try_event(void *event, unsigned cpu)
 {
     const struct sampling_wishes wishes = {.event = event, .frequency = 1, .idle = true};
@@ -178,7 +178,7 @@ void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)
         }
 }
 
-/* The event of a CPU that went offline is dead, and stays so when that comes back. */
+/* The event of a CPU that went offline is dead, and stays dead when the CPU comes back. */
 static void drop_dead(struct sampling *sampling)
 {
     for (unsigned cpu = 0; cpu < sampling->count; cpu++) {

@@ -11,7 +11,7 @@
 #include "kernel/own_version.h"
 #include "machine/machine.h"
 
-#define SAVES_ALL 0x041000 /* Linux 4.16, and what stable series took from it */
+#define SAVES_ALL 0x041000 /* Linux 4.16, and stable kernels with a backport */
 
 static int is_way(void *way, const struct kallsyms_symbol *symbol)
 {

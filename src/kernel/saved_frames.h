@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Does this kernel save a program's frame pointer, with all registers, on the way into each system call? */
+/*
+ * Does this kernel save a program's frame pointer, with all registers, on every entry to a system
+ * call?
+ */
 bool kernel_saves_frames(void);
 
 #endif

@@ -14,7 +14,7 @@ struct opening {
     struct offwake_wishes *wishes;
     switches_show *show;
     struct switches_refusal *refusal;
-    int tracefs; /* below 0: by raw tracepoints */
+    int tracefs; /* below 0: use raw tracepoints */
 };
 
 static int refuse(const struct opening *opening, enum refused what, const char *event, int error)
@@ -93,7 +93,7 @@ static int attach_wall(const struct opening *opening)
     return result;
 }
 
-/* Wakings first: who wakes is known before anybody is seen to wait. */
+/* Wakeups first: wakers are known before anybody is seen to wait. */
 static int attach(const struct opening *opening)
 {
     struct program switches = {0}, wakings = {0};
@@ -136,7 +136,9 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
-/* First, for these come always: those of tracefs not to a CPU on which somebody's bpf(2) was preempted. */
+/*
+ * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2).
+ */
 static bool opens_raw_first(struct opening *opening)
 {
     struct switches_refusal *refusal = opening->refusal;
@@ -150,7 +152,7 @@ static bool opens_raw_first(struct opening *opening)
     return false;
 }
 
-/* Of two refusals that of less rights: they are the shorter way. But only a right can be given. */
+/* Of two refusals, report the way that needs fewer rights. But only rights can be granted. */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal)
 {

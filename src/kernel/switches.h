@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs the programs of insns/offwake.c, or those of insns/wall.c: on the scheduler's raw tracepoints, for which the
- * kernel's types are asked, or, where there are none, on the tracepoints of tracefs.
+ * Runs the programs of insns/offwake.c or insns/wall.c: on the scheduler's raw tracepoints, whose
+ * fields are found by the kernel's types, or, if there are none, on those of tracefs.
  */
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H
@@ -14,16 +14,16 @@
 struct switches {
     struct tracepoint switches, wakings;
     struct tracepoint births; /* of threads, for VIEW_WALL */
-    bool raw; /* they are on raw tracepoints */
+    bool raw; /* on raw tracepoints */
 };
 #define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
 
-/* Why there are none: the program of this event was refused; NULL: something before it was. */
+/* Why it failed: the program for this event was refused; NULL: something before it was. */
 struct switches_refusal {
     enum refused what;
     int error;
     const char *event;
-    bool no_field;   /* -ENOENT: the event has not got what is needed, or there is none */
+    bool no_field;   /* -ENOENT: the event lacks a field that is needed, or does not exist */
     struct text log; /* the verifier's words; the caller frees it */
 };
 
@@ -31,14 +31,14 @@ struct switches_refusal {
 typedef void switches_show(struct program *program, const char *event);
 
 /*
- * `wishes` are filled in but for the fields, which are put in. 0, or a negative errno with `refusal`;
- * switches_close after either.
+ * `wishes` are filled in except for the fields, which are set here. 0, or a negative errno with
+ * `refusal`; switches_close after either.
  */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal);
 void switches_close(struct switches *switches);
 
-/* Hits that the kernel kept from them. */
+/* Hits that the kernel did not pass to them. */
 uint64_t switches_missed(const struct switches *switches);
 
 #endif

@@ -15,62 +15,65 @@
 #include "kernel/perf_ring.h"
 
 /*
- * Of each ring: what thousands of short processes have to tell while a report is made, where a small
- * part of the free memory is enough for that.
+ * Of each ring: what thousands of short processes report while a report is made, if a small part of
+ * the free memory is enough for that.
  */
 #define LEAST_BYTES 32768
 #define MOST_BYTES 524288
 #define MOST_SHARE 64
 
 /*
- * Waking somebody for every record costs the processes that are traced more than all else that is done
- * for them. So the kernel wakes when there is much, and for less it is looked so often.
+ * A wakeup for every record costs the traced processes more than everything else. So the kernel
+ * only wakes us when there is much, and otherwise we poll this often.
  */
 #define WAKEUP_BYTES 8192
 #define LATER_NS 4000000
 
 /*
- * Where nothing came for so long nobody looks either: each CPU gets a bell, an event which wakes by
- * every record, and is silenced by the first.
+ * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
+ * at every record, and is silenced by the first.
  */
 #define REST_NS 100000000
 
-/* CPUs are looked at no more often: their events would seem to stand still. */
+/* CPUs are checked no more often: their events would seem to stand still. */
 #define LOOK_NS 400000000
 
 struct ring {
     struct perf_ring ring;
     unsigned cpu;
-    bool dead;      /* its CPU went offline: there is nothing more to come */
-    uint64_t armed; /* for how long (ns) it was so when last looked at */
-    uint64_t taken, seen, head; /* positions: up to which records were handed out, and are there */
-    uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: there is none */
-    struct perf_ring bell;      /* without a page: there is none */
-    bool bell_rings;            /* by the next record */
+    bool dead;      /* its CPU went offline: nothing more will come */
+    uint64_t armed; /* for how long (ns) it had been armed when last looked at */
+    uint64_t taken, seen, head; /* positions: handed out, seen, and the end of what is there */
+    uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: none */
+    struct perf_ring bell;      /* without a page: none */
+    bool bell_rings;            /* at the next record */
 };
 
 struct task_events {
     struct ring *rings;
     size_t count, room;
     uint32_t task; /* 0: all */
-    size_t bytes; /* of the data of a ring, if there is room: a power of two */
+    size_t bytes; /* of data in each ring, if there is memory: a power of two */
     int epoll;
-    int timer;     /* makes the other one readable when it is time to look */
+    int timer;     /* makes the other descriptor readable when it is time to look */
     bool is_timed;
-    uint64_t came; /* when something did that was found by a reading, or was left for later */
-    uint64_t looked; /* at the CPUs, when */
+    uint64_t came; /* when a reading last found something, or left something for later */
+    uint64_t looked; /* at CPUs, when */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
 /* ---- Rings ---- */
 
-/* The record at a position of a ring, in events->record. Its size, or 0: there is none. */
+/*
+ * Copies the record at a position of a ring to events->record. Returns its size, or 0: there is
+ * none.
+ */
 static size_t copy_record(struct task_events *events, const struct ring *ring, uint64_t at)
 {
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
 }
 
-/* Hands what is new to `see`. Was there anything? */
+/* Passes what is new to `see`. Was there anything? */
 static bool see_ring(struct task_events *events, struct ring *ring, task_event_callback *see,
                      void *context)
 {
@@ -78,7 +81,7 @@ static bool see_ring(struct task_events *events, struct ring *ring, task_event_c
     size_t size;
 
     ring->head = perf_ring_head(&ring->ring);
-    if (ring->head - ring->taken > ring->ring.bytes) /* nor that: begin anew */
+    if (ring->head - ring->taken > ring->ring.bytes) /* not even that: start over */
         ring->taken = ring->seen = ring->head;
     bool any = ring->seen != ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
@@ -88,7 +91,7 @@ static bool see_ring(struct task_events *events, struct ring *ring, task_event_c
     return any;
 }
 
-/* Skips what does not matter. The time of the next record goes to ring->next. */
+/* Skips records that do not matter. Sets ring->next to the time of the next one. */
 static void find_next(struct task_events *events, struct ring *ring)
 {
     struct task_event event;
@@ -125,7 +128,7 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
-/* What makes the descriptor readable is taken back by looking at it, once for each (EPOLLET). */
+/* Reading resets the descriptor's readability, once for each event (EPOLLET). */
 static void take_back_readable(struct task_events *events)
 {
     struct epoll_event woken[16];
@@ -139,8 +142,8 @@ static void take_back_readable(struct task_events *events)
 }
 
 /*
- * A bell that rang has a record. (epoll_wait() does not tell which ones rang: a poll() of its descriptor
- * takes that from a perf event. One that is not silenced is full some day, and full rings do not wake.)
+ * A bell that rang has a record. (epoll_wait() does not tell which ones rang: poll() on a perf
+ * event resets that. A bell that is not silenced fills up, and full rings do not wake.)
  */
 static void silence_bells(struct task_events *events)
 {
@@ -151,7 +154,7 @@ static void silence_bells(struct task_events *events)
     }
 }
 
-/* Will all that comes from now on be heard of without a look? */
+/* Will everything that comes from now on wake us without polling? */
 static bool set_bells(struct task_events *events)
 {
     bool rings = true;
@@ -215,7 +218,7 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
-/* Without one it is looked for ever. */
+/* Without one, polling never stops. */
 static void add_bell(const struct task_events *events, struct ring *ring)
 {
     int fd = perf_open_tasks(ring->cpu, 1, events->task);
@@ -251,7 +254,7 @@ static int add_ring(void *context, unsigned cpu)
     *ring = (struct ring){.cpu = cpu, .next = UINT64_MAX};
     size_t bytes = events->bytes;
     int result = perf_ring_open(&ring->ring, fd, bytes);
-    /* Beyond a limit of locked memory it is -EPERM. */
+    /* A limit on locked memory is -EPERM. */
     while ((result == -EPERM || result == -ENOMEM) && (bytes /= 2) >= LEAST_BYTES)
         result = perf_ring_open(&ring->ring, fd, bytes);
     if (!result)
@@ -280,7 +283,7 @@ static int open_rings(struct task_events *events)
     return result ? result : events->count ? 0 : -ENODEV;
 }
 
-/* Has the CPU gone, and is all that it told taken? */
+/* Is the CPU gone, and everything it reported taken? */
 static bool is_over(struct ring *ring)
 {
     uint64_t armed = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the kernel tells of processes: forks, execs, executable mappings and exits, of all CPUs that
- * are online, merged by time. Pids are those of our pid namespace; processes outside
- * of it are left out.
+ * What processes do: forks, execs, executable mappings and exits, on all CPUs that are online,
+ * merged by time. Pids are those of our pid namespace; processes outside it are left out.
  */
 #ifndef STACKBOX_KERNEL_TASK_EVENTS_H
 #define STACKBOX_KERNEL_TASK_EVENTS_H
@@ -12,62 +11,62 @@
 
 enum task_event_kind {
     TASK_FORK, /* of a process or of a thread, which has the pid of its parent */
-    TASK_EXEC, /* after what was mapped is gone, before anything new is */
-    TASK_NAME, /* a first thread, and so its process, has another name */
+    TASK_EXEC, /* after the old mappings are gone, before there are new ones */
+    TASK_NAME, /* a first thread, and so its process, is renamed */
     TASK_MAP,  /* executable memory */
     TASK_EXIT, /* of a thread */
-    TASK_LOST, /* so many records that there was no room for; of no process */
+    TASK_LOST, /* records that were lost for lack of room; of no process */
 };
 
 struct task_event {
     enum task_event_kind kind;
     uint64_t time; /* CLOCK_MONOTONIC, ns */
     uint32_t pid, tid;
-    uint32_t parent; /* fork: the process that did it */
+    uint32_t parent; /* fork: the process that forked */
     uint64_t start, end, offset;
     uint64_t device, inode, generation; /* inode 0: no file */
     const char *path; /* as its process sees it; "//anon" without a name; exec, name: the name */
     uint64_t lost;
 };
 
-/* `event` is good during the call alone. */
+/* `event` is valid during the call only. */
 typedef void task_event_callback(void *context, const struct task_event *event);
 
 struct task_events;
 
 /*
- * Of all, or, where `task` is not 0, of that one and of all that it forks, which takes fewer rights. 0, -ENOMEM, or
- * why the kernel does not let us listen: -EACCES, -EPERM, -ENOSYS, -ENOENT ...
+ * Of all processes, or, if `task` is not 0, of that one and all that it forks, which needs fewer
+ * rights. 0, -ENOMEM, or why the kernel does not allow it: -EACCES, -EPERM, -ENOSYS, -ENOENT ...
  */
 int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * Readable within some milliseconds of something new, or when something was left for later: an epoll
- * descriptor.
+ * An epoll descriptor: readable within some milliseconds of something new, or if something was left
+ * for later.
  */
 int task_events_fd(const struct task_events *events);
 
 /*
- * `see` gets every record that is new, at once and in no order; `take` gets those that are not
- * younger than `until`, once each, by time. What is younger waits for the next call: a record of
- * another CPU that belongs before it may still be on its way.
+ * `see` gets every new record, at once and unordered; `take` gets those not newer than `until`,
+ * once each, by time. Newer ones wait for the next call: an earlier record of another CPU may still
+ * be on its way.
  */
 void task_events_read(struct task_events *events, uint64_t until, task_event_callback *see,
                       task_event_callback *take, void *context);
 
 /*
- * Listens on CPUs that came, or went and came back, since it was called last; a call that comes too
- * soon after the last does nothing. What happens on such a CPU before that is not told. 0, or why one
- * of them cannot be listened to.
+ * Starts listening on CPUs that came online, or back online, since the last call; does nothing if
+ * called too soon. What happens on such a CPU before that is missed. 0, or why one of them cannot
+ * be listened to.
  */
 int task_events_look(struct task_events *events);
 
 /* ---- For tests ---- */
 
 /*
- * One record as it stands in a ring, of `size` bytes, followed by a byte of room, which is written
- * to. 0, or -EINVAL: it is none, or none that matters.
+ * A record as in a ring, of `size` bytes, followed by a byte of room, which is written to. 0, or
+ * -EINVAL: it is not a record, or not one that matters.
  */
 int task_event_parse(char *record, size_t size, struct task_event *event);
 

@@ -5,7 +5,7 @@
 
 #include "kernel/btf.h"
 
-/* What it hands over before the words that we use: its own data. */
+/* What it passes before the words that we use: its own data. */
 #define OWN_PARAMETERS 1
 
 static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_t *offset)
@@ -21,7 +21,7 @@ static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_
     return (int)member.size;
 }
 
-/* The name has changed with the size, in 5.14. */
+/* Its name and size changed in 5.14. */
 static int find_state(const struct btf *btf, struct task_fields *fields)
 {
     int size = find(btf, "__state", 0, &fields->state);

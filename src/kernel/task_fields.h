@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where the kernel keeps what its raw tracepoints do not hand over as numbers. */
+/* Where the kernel keeps what its raw tracepoints do not pass as numbers. */
 #ifndef STACKBOX_KERNEL_TASK_FIELDS_H
 #define STACKBOX_KERNEL_TASK_FIELDS_H
 
 #include "insns/task.h"
 
-/* By the kernel's types, which everybody may read. 0, or a negative errno: -ENOENT, it has none. */
+/*
+ * By the kernel's types, which everybody may read. 0, or a negative errno: -ENOENT if it has none.
+ */
 int task_fields_find(struct task_fields *fields);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One record of what processes do, from its bytes in a ring. */
+/* Parses a record of what processes do from its bytes in a ring. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static int parse_map(char *record, size_t size, struct task_event *event)
     struct mmap2_record map;
 
     memcpy(&map, record, sizeof(map));
-    /* What a build id stands in has no device and inode; it is never asked for. */
+    /* A record with a build id has no device and inode; we never ask for one. */
     if (map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !(map.protection & PROT_EXEC) ||
         __builtin_add_overflow(map.start, map.length, &event->end) || !map.length)
         return -EINVAL;
@@ -37,7 +37,7 @@ static int parse_map(char *record, size_t size, struct task_event *event)
     event->device = makedev(map.major, map.minor);
     event->inode = map.inode;
     event->generation = map.generation;
-    record[size] = '\0'; /* over the time, which was read */
+    record[size] = '\0'; /* over the time, which has been read */
     event->path = record + sizeof(map);
     return 0;
 }
@@ -53,7 +53,7 @@ static void parse_fork(const char *record, enum task_event_kind kind, struct tas
     event->parent = fork.ppid;
 }
 
-/* The numbers of what is outside of our namespace, and of what has none any more. */
+/* Processes outside our namespace have number 0, those that are gone have -1. */
 static bool is_ours(uint32_t pid)
 {
     return pid && pid != UINT32_MAX;
@@ -98,7 +98,7 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
             return -EINVAL;
         event->pid = comm.pid;
         event->tid = comm.tid;
-        record[size] = '\0'; /* over the time, which was read */
+        record[size] = '\0'; /* over the time, which has been read */
         event->path = record + sizeof(comm);
         break;
     default:

@@ -24,7 +24,7 @@ void throttle_close(struct throttle *throttle)
     perf_ring_close(&throttle->ring);
 }
 
-/* Of what was lost between two records nothing is known: it is taken for no stop. */
+/* A record lost between two is unknown: it counts as no throttling. */
 void throttle_take(struct throttle *throttle, const char *record, size_t size)
 {
     struct throttle_record begin;

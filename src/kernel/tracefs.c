@@ -44,7 +44,7 @@ int tracefs_open_mounted(void)
         struct statfs about;
         int fd = open_directory(AT_FDCWD, places[i]);
         if (fd < 0) {
-            /* A refusal says more than an absence. */
+            /* A refusal says more than "not found". */
             if (result == -ENOENT)
                 result = fd;
             continue;
@@ -56,7 +56,7 @@ int tracefs_open_mounted(void)
     return result;
 }
 
-/* In a child: a mount namespace of its own, tracefs over some directory in it, and that opened. */
+/* In a child: makes a mount namespace, mounts tracefs over some directory in it, and opens that. */
 static int mount_in_own_namespace(void)
 {
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -89,8 +89,8 @@ static int mount_by_child(void)
 }
 
 /*
- * Then nothing in it can be opened. And where the kernel was booted so, it has no files at all, and
- * kernels (6.12, 7.2) crash when such a one is unmounted.
+ * Then nothing in it can be opened. And if the kernel was booted like that, it has no files at all,
+ * and kernels (6.12, 7.2) crash when such a tracefs is unmounted.
  */
 static bool is_locked(void)
 {
@@ -107,7 +107,7 @@ int tracefs_open(void)
         return -EPERM;
     int fd = tracefs_open_mounted();
 
-    /* Not allowed in, or mounted nowhere: a mount of our own may still go. */
+    /* No permission, or mounted nowhere: a mount of our own may still work. */
     if (fd < 0)
         fd = own_mount("tracefs");
     if (fd == -ENOSYS || fd == -EPERM || fd == -EINVAL) {
@@ -117,13 +117,13 @@ int tracefs_open(void)
     return fd;
 }
 
-/* A file of a tracepoint: `file` names it. */
+/* A tracepoint's file of that name. */
 static int read_event_file(int tracefs, const char *category, const char *name, const char *file,
                            size_t limit, struct text *content)
 {
     struct text path = {0};
 
-    /* A name with a slash would leave the directory of events. */
+    /* A name with a slash would lead out of the events directory. */
     if (strchr(category, '/') || strchr(name, '/'))
         return -ENOENT;
     text_format(&path, "events/%s/%s/%s", category, name, file);
@@ -147,7 +147,7 @@ int tracefs_event_id(int tracefs, const char *category, const char *name, uint32
     return result;
 }
 
-/* The number behind `key` in one line of a format file, up to the next ";". */
+/* The number after `key` in one line of a format file, up to the next ";". */
 static int parse_key(const char *line, size_t length, const char *key, uint16_t *number)
 {
     const char *at = memmem(line, length, key, strlen(key));
@@ -169,8 +169,8 @@ static int parse_key(const char *line, size_t length, const char *key, uint16_t 
 
 /* "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;" */
 struct declaration {
-    const char *type, *name; /* the type begins the line's declaration, and the name ends it, */
-    size_t length;           /* but for an array's brackets, which follow it */
+    const char *type, *name; /* the type begins the line's declaration, the name ends it, */
+    size_t length;           /* except for an array's brackets, which follow it */
     bool is_array;
 };
 
@@ -255,7 +255,7 @@ static bool is_entry(const struct dirent *entry)
     return entry->d_name[0] != '.' && entry->d_type != DT_REG;
 }
 
-/* NULL: there is no other, or *result says why it cannot be read. */
+/* NULL: there are no more, or *result says why they cannot be read. */
 static const struct dirent *next_entry(DIR *directory, int *result)
 {
     errno = 0;
@@ -275,7 +275,7 @@ static int each_of_category(int events, const char *category, tracefs_each *each
         result = fd < 0 ? fd : -errno;
         if (fd >= 0)
             close(fd);
-        /* Gone since it was listed, as a module's events are at its unloading. */
+        /* Gone since it was listed, as a module's events are when it is unloaded. */
         return result == -ENOENT || result == -ENOTDIR ? 0 : result;
     }
     while (!result && (entry = next_entry(directory, &result)))

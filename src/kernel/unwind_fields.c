@@ -39,7 +39,7 @@ struct kernel {
     struct btf_struct structs[STRUCTS];
 };
 
-/* What is wanted of a member: its place, and how large it must be; 0: that does not matter. */
+/* A wanted member: its name, and its required size; 0: any. */
 struct wanted {
     unsigned structure;
     const char *member;
@@ -62,7 +62,7 @@ static int find(const struct kernel *kernel, const struct wanted *wanted)
     return (int)member.size;
 }
 
-/* A member of a member, both of which have names. */
+/* A member of a member, both named. */
 static int find_within(const struct kernel *kernel, const struct wanted *outer, const struct wanted *inner)
 {
     int result = find(kernel, outer);
@@ -75,7 +75,7 @@ static int find_within(const struct kernel *kernel, const struct wanted *outer, 
     return result;
 }
 
-/* 6.1 has brought the maple tree. */
+/* 6.1 brought the maple tree. */
 static int find_tree(const struct kernel *kernel, struct unwind_fields *fields)
 {
     uint16_t inner = 0;
@@ -119,7 +119,7 @@ static bool find_returns(const struct kernel *kernel, struct unwind_fields *fiel
            fields->return_address + 8 <= UNWIND_RETURN_BYTES && fields->return_next + 8 <= UNWIND_RETURN_BYTES;
 }
 
-/* Of a mapping the first bytes alone are read. */
+/* Only a mapping's first bytes are read. */
 static bool are_near(const struct unwind_fields *fields)
 {
     const uint16_t places[] = {fields->vma_start, fields->vma_end, fields->vma_page, fields->vma_flags,

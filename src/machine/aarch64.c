@@ -4,7 +4,7 @@
 #include "insns/program.h"
 #include "machine/rows.h"
 
-/* ---- The caller at a function's first instruction: in a register, still ---- */
+/* ---- The caller at a function's first instruction: still in a register ---- */
 
 #define X30 (30 * 8)
 
@@ -29,7 +29,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
 {
     if (plt->size < 8)
         return false;
-    /* The adrp is the last at or before the address, or follows a bti that is the address. */
+    /* The adrp is the last one at or before the address, or follows a bti at the address. */
     for (int back = -1; back <= 5; back++) {
         unsigned char code[8];
         const uint64_t at = (address & ~(uint64_t)3) - (uint64_t)(int64_t)back * 4;
@@ -67,7 +67,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
 
 /* ---- Stacks ---- */
 
-/* add, sub; ldr, str, and pairs of them, that change the register by which they go. */
+/* add, sub; ldr, str and their pair forms, that change their base register. */
 static bool moves_sp(uint32_t instruction)
 {
     const bool by_sp = (instruction >> 5 & 31) == 31;
@@ -83,7 +83,7 @@ static const struct machine_walk walk = {
     .mode = {33, 0x1f, 0}, /* pstate: EL0 of AArch64 */
     .numbered = 31,
     .sampled = 0x1ffffffff,
-    .address = 0xffffffffffff, /* pointer authentication has the others */
+    .address = 0xffffffffffff, /* pointer authentication uses the others */
     .record = 0, .sp_unknown = true,
     .signal = {.at = 544, .bytes = 32, .frame = 0, .link = 8, .sp = 16, .pc = 24},
     .sigreturn = 0xd4000001d2801168,   /* mov x8, #139; svc #0 */
@@ -92,7 +92,7 @@ static const struct machine_walk walk = {
 };
 
 const struct machine machine_aarch64 = {
-    .elf = EM_AARCH64, .bits = 64, /* of the other byte order for seccomp, too */
+    .elf = EM_AARCH64, .bits = 64, /* of the other byte order, for seccomp, too */
 #if defined(__aarch64__)
     .is_ours = true,
 #endif

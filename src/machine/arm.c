@@ -9,7 +9,7 @@
 
 #define LR (14 * 4)
 
-/* The lowest bit says that the caller is of Thumb instructions. */
+/* The lowest bit says that the caller is Thumb code. */
 static void emit_load_caller_lr(struct program *program, int16_t place)
 {
     EMIT(program,
@@ -22,7 +22,7 @@ static void emit_load_caller_lr(struct program *program, int16_t place)
 
 #if defined(__arm__)
 
-/* ARM's own, whatever the compiler makes of the rest: see find/thumb.h. */
+/* ARM code, whatever the rest is compiled to: see find/thumb.h. */
 __attribute__((target("arm"), noinline, used)) static void unused_function(void)
 {
     __asm__ volatile("");
@@ -47,6 +47,19 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_WAYS] = "ret_fast_syscall\0",
 };
 
+/* Only for perf's rings: BPF programs walk 64-bit stacks. */
+static const struct machine_walk walk = {
+    .registers = 18,
+    .call = 7,
+    .mode = {16, 0x1f, 0x10},
+    .numbered = 16,
+    .sampled = 0xffff,
+    .base = 11,
+    .address = 0xfffffffe, /* without the Thumb bit */
+    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR, .base = 11 * 4},
+};
+
+/* Thumb code's frame pointer; ARM code's is `base`. */
 const struct machine machine_arm = {
     .elf = EM_ARM, .bits = 32,
 #if defined(__ARMEB__)
@@ -55,13 +68,13 @@ const struct machine machine_arm = {
 #if defined(__arm__)
     .is_ours = true,
 #endif
-    .family = EM_AARCH64, .wide = &machine_aarch64,
+    .family = EM_AARCH64, .wide = &machine_aarch64, .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
     .multiarch = "arm-linux-gnueabihf",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,
-    .pc = {15, 15}, .sp = {13, 13}, .frame = {11, 11}, .link = {14, LR / 4},
+    .pc = {15, 15}, .sp = {13, 13}, .frame = {7, 7}, .link = {14, LR / 4},
     .args = {4, {0, 1, 2, 3}, 0},
-    .emit_load_caller = emit_load_caller_lr, .no_frames = true,
+    .emit_load_caller = emit_load_caller_lr, .walk = &walk, .no_frames = true,
     .instruction = 4,
     .marks = {.code = 'a', .thumb = 't', .data = 'd'},
     .unused_instruction = UNUSED_INSTRUCTION,

@@ -55,8 +55,8 @@ bool machines_have(enum machine_names list, const char *name)
 }
 
 /*
- * Bits of the kernel's addresses, by how many digits it writes them with, be they zeros; 0: not known.
- * What uname(2) says is made up for 32-bit programs.
+ * Bits of kernel addresses, by how many digits the kernel prints, even zeros; 0: unknown. uname(2)
+ * pretends for 32-bit programs.
  */
 static unsigned kernel_bits(void)
 {
@@ -80,4 +80,11 @@ const struct machine *machine_of_kernel(void)
     if (bits == 64 && ours->wide)
         return ours->wide;
     return bits == ours->bits ? ours : &unknown;
+}
+
+bool machine_walks(void)
+{
+    const struct machine *kernel = machine_of_kernel(), *ours = machine_ours();
+
+    return kernel->walk && (kernel == ours || ours->in_wide.sp);
 }

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Machines of which little more is known than what their files and system calls are told by. One that is to
- * be more gets a file of its own.
+ * Machines for which only files and system calls are recognized. One that can do more gets a file
+ * of its own.
  */
 #include <elf.h>
 
+#include "insns/program.h"
 #include "machine/rows.h"
 
+/* ---- s390x: the caller at a function's first instruction is in a register, still ---- */
+
+#define R14 (3 + 14) /* behind a word and the PSW */
+
+static void emit_load_caller_r14(struct program *program, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R1, R6, R14 * 8),
+        STX(DW, R8, place, R1));
+}
+
+/* Of the kernel's own functions its walk has the caller, and so this is no link of these. */
 const struct machine machine_s390x = {
     .elf = EM_S390, .bits = 64, .is_big = true,
 #if defined(__s390x__)
@@ -15,7 +28,9 @@ const struct machine machine_s390x = {
     .multiarch = "s390x-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__s390x_",
-    .args = {5, {5, 6, 7, 8, 9}, 5}, /* behind a word and the PSW */
+    .link = {0, R14},
+    .args = {5, {5, 6, 7, 8, 9}, 5}, /* after a word and the PSW */
+    .emit_load_caller = emit_load_caller_r14,
     .instruction = 2, .wide_hash = true,
 };
 
@@ -45,7 +60,7 @@ const struct machine machine_loongarch64 = {
     .instruction = 4,
 };
 
-/* Files alone: nobody has built this program for it. */
+/* Files only: this program has never been built for it. */
 const struct machine machine_alpha = {
     .elf = EM_ALPHA, .bits = 64,
     .multiarch = "alpha-linux-gnu",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* RISC-V of 64 bits, and what of it holds for that of 32. */
+/* 64-bit RISC-V, and the parts that apply to 32-bit RISC-V. */
 #include <elf.h>
 
 #include "insns/program.h"
 #include "machine/rows.h"
 
-/* The caller at a function's first instruction: in a register, still. */
-#define RA (1 * 8) /* behind the pc */
+/* The caller at a function's first instruction: still in a register. */
+#define RA (1 * 8) /* after the pc */
 
 static void emit_load_caller_ra(struct program *program, int16_t place)
 {
@@ -24,7 +24,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
 static const struct machine_walk walk = {
     .registers = 33,
     .call = 17,
-    .mode = {32, 0x100, 0}, /* status: it was not in the kernel */
+    .mode = {32, 0x100, 0}, /* status: user mode */
     .numbered = 32,
     .sampled = 0xffffffff,
     .record = -16,
@@ -43,7 +43,7 @@ const struct machine machine_riscv64 = {
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__riscv_", .names = kernel_names,
     .entry_patch = 8, .links_lack_stacks = true,
-    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8},
+    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8}, .link_first = true,
     .args = {6, {10, 11, 12, 13, 14, 15}, 10},
     .emit_load_caller = emit_load_caller_ra, .caller_text = "%ra", .walk = &walk,
     .instruction = 2,

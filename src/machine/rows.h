@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The rows themselves, for what means one by its name; the table of them all is in machine.c. */
+/* The rows themselves, for code that needs a certain one; machine.c has the table of all. */
 #ifndef STACKBOX_MACHINE_ROWS_H
 #define STACKBOX_MACHINE_ROWS_H
 

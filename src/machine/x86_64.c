@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* x86-64, and i386, whose programs its kernels run. */
+/* x86-64, and i386, whose programs x86-64 kernels run. */
 #include <elf.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -7,6 +7,7 @@
 #endif
 
 #include "insns/program.h"
+#include "insns/unwind_layout.h"
 #include "machine/rows.h"
 
 /* ---- The caller at a function's first instruction ---- */
@@ -14,6 +15,7 @@
 #define CS 136
 #define SP 152
 #define CS_OF_64_BIT_CODE 0x33
+#define CS_OF_32_BIT_CODE 0x23
 
 /* The call has just pushed it: 8 bytes, or 4 in 32-bit code, at the stack pointer. */
 static void emit_load_caller_pushed(struct program *program, int16_t place)
@@ -32,7 +34,7 @@ static void emit_load_caller_pushed(struct program *program, int16_t place)
 
 /* ---- PLT: [endbr] [mov $n,%r11d] [bnd] jmp *WORD, at a multiple of 16 or 8 bytes ---- */
 
-/* What of an entry is in the section, which may end with a short one. */
+/* As much of an entry as the section has, which may end with a short one. */
 static size_t read_entry(const struct machine_plt *plt, uint64_t skip, size_t size,
                          unsigned char *code)
 {
@@ -51,7 +53,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
     unsigned char code[24] = {0};
     size_t at = 0, size = read_entry(plt, skip, 16, code);
 
-    /* Without anything but the jump, and its padding, entries have eight bytes. */
+    /* With only a jump and padding, entries have eight bytes. */
     if (plt->entry_size == 8 ||
         (!memcmp(code, "\xff\x25", 2) && !memcmp(code + 6, "\x66\x90", 2))) {
         skip = distance & ~(uint64_t)7;
@@ -75,7 +77,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
     return true;
 }
 
-/* ---- What the processor has of what libraries ask ---- */
+/* ---- The processor levels that libraries require ---- */
 
 #if defined(__x86_64__)
 
@@ -84,7 +86,7 @@ static bool has_all(unsigned flags, unsigned wanted)
     return (flags & wanted) == wanted;
 }
 
-/* The greatest level of the x86-64 ABI that processor and kernel give. */
+/* The highest level of the x86-64 ABI that processor and kernel support. */
 static int greatest_level(void)
 {
     unsigned a = 0, b = 0, c = 0, d = 0, more = 0, states = 0, high;
@@ -153,7 +155,7 @@ static const struct machine_walk walk = {
     .numbered = 16,
     .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */
     .sampled = 0xff01ff, .sampled_words = "\12\5\13\14\15\16\4\23\20\11\10\7\6\3\2\1", /* and 0 */
-    .has_base = true,
+    .base = UNWIND_BASE,
     /* struct rt_sigframe, without the return address, which the handler has taken */
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
     .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
@@ -181,13 +183,13 @@ const struct machine machine_x86_64 = {
     .level_of = LEVEL_OF,
 };
 
-/* Where its own kernels have the caller nobody has asked yet. */
+/* Whether its own kernels have the caller has not been tried yet. */
 const struct machine machine_i386 = {
     .elf = EM_386, .bits = 32,
 #if defined(__i386__)
     .is_ours = true,
 #endif
-    .family = EM_X86_64, .wide = &machine_x86_64,
+    .family = EM_X86_64, .wide = &machine_x86_64, .in_wide = {.call = 15, .sp = 19, .mode = CS_OF_32_BIT_CODE},
     .multiarch = "i386-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .names = kernel_names,

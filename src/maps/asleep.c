@@ -22,9 +22,28 @@ struct listing {
     asleep_each *each;
     void *context;
     struct stat cgroup;
-    char mount[4096]; /* where the cgroup's hierarchy is mounted; "": no cgroup is asked for */
+    char mount[4096]; /* where the cgroup's hierarchy is mounted; "": no cgroup was asked for */
     struct text content;
+    int trouble; /* the first error for which something was passed over; or 0 */
 };
+
+/* Whoever has ended, or may not be looked at, gives other errors than what we lack. */
+static void note_trouble(struct listing *listing, int error)
+{
+    bool is_ours = error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;
+
+    if (is_ours && !listing->trouble)
+        listing->trouble = -error;
+}
+
+/* A file of a thread's directory becomes the content. */
+static bool read_of(struct listing *listing, int thread, const char *name)
+{
+    text_clear(&listing->content);
+    int result = read_file(thread, name, MOST_BYTES, &listing->content);
+    note_trouble(listing, -result);
+    return !result && listing->content.data;
+}
 
 /* ---- What is asked for ---- */
 
@@ -36,7 +55,7 @@ static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t number)
     return !count;
 }
 
-/* Up from the cgroup's directory as far as it is one file system: its hierarchy's root. */
+/* The root of the cgroup's hierarchy: up from its directory within the same file system. */
 static int find_mount(struct listing *listing)
 {
     const char *path = listing->wishes->cgroup;
@@ -58,7 +77,7 @@ static int find_mount(struct listing *listing)
     }
 }
 
-/* Is it in the cgroup, or in one below it? /proc says where: "0::/a/b". */
+/* Is it in the cgroup, or in one below? /proc tells: "0::/a/b". */
 static bool is_in_cgroup(struct listing *listing, int thread)
 {
     size_t least = strlen(listing->mount);
@@ -67,8 +86,7 @@ static bool is_in_cgroup(struct listing *listing, int thread)
 
     if (!listing->wishes->cgroup)
         return true;
-    text_clear(&listing->content);
-    if (read_file(thread, "cgroup", MOST_BYTES, &listing->content) || !listing->content.data)
+    if (!read_of(listing, thread, "cgroup"))
         return false;
     char *line = strstr(listing->content.data, "0::/");
     if (!line || (line != listing->content.data && line[-1] != '\n'))
@@ -89,7 +107,7 @@ static bool is_in_cgroup(struct listing *listing, int thread)
 
 /* ---- /proc/TID/stat ---- */
 
-/* The fields of stat(5) that are looked at, by their numbers there. */
+/* The fields of stat(5) used here, with their numbers there. */
 struct stat_fields {
     char state;                      /* 3 */
     uint64_t flags, started, processor; /* 9, 22, 39 */
@@ -100,8 +118,7 @@ static bool read_stat(struct listing *listing, int thread, struct asleep *about,
 {
     struct text *content = &listing->content;
 
-    text_clear(content);
-    if (read_file(thread, "stat", MOST_BYTES, content) || !content->data)
+    if (!read_of(listing, thread, "stat"))
         return false;
     char *name = strchr(content->data, '('), *at = strrchr(content->data, ')');
     if (!name || !at || at < name || strlen(at) < 4)
@@ -145,25 +162,29 @@ static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64
     if (!read_stat(listing, thread, &about, &fields) ||
         !is_asked_for(listing->wishes, &fields) || !is_in_cgroup(listing, thread))
         return 0;
-    text_clear(&listing->content);
-    if (!read_file(thread, "stack", MOST_BYTES, &listing->content))
+    if (read_of(listing, thread, "stack"))
         about.stack = listing->content.data;
     return listing->each(listing->context, &about);
 }
 
-/* The next entry of a directory that is one of these numbers, opened; below 0: there is none. */
-static int next_number(DIR *directory, const uint32_t *numbers, size_t count, uint64_t *number)
+/*
+ * The next entry of a directory that is one of these numbers, opened; below 0: there are no more.
+ */
+static int next_number(struct listing *listing, DIR *directory, const uint32_t *numbers, size_t count,
+                       uint64_t *number)
 {
     struct dirent *entry;
 
-    while ((entry = readdir(directory))) {
+    while (errno = 0, (entry = readdir(directory))) {
         if (parse_number(entry->d_name, 1, UINT32_MAX, number) || !is_one_of(numbers, count, *number))
             continue;
         int opened = openat(dirfd(directory), entry->d_name,
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (opened >= 0)
             return opened;
+        note_trouble(listing, errno);
     }
+    note_trouble(listing, errno);
     return -1;
 }
 
@@ -174,10 +195,12 @@ static int take_process(struct listing *listing, int process, uint64_t pid)
     DIR *directory = tasks < 0 ? NULL : fdopendir(tasks);
     uint64_t tid;
 
+    if (!directory)
+        note_trouble(listing, errno);
     if (!directory && tasks >= 0)
         close(tasks);
     while (directory && !result &&
-           (thread = next_number(directory, wishes->tids, wishes->tid_count, &tid)) >= 0) {
+           (thread = next_number(listing, directory, wishes->tids, wishes->tid_count, &tid)) >= 0) {
         result = take_thread(listing, thread, pid, tid);
         close(thread);
     }
@@ -195,12 +218,12 @@ int asleep_list(const struct asleep_wishes *wishes, asleep_each *each, void *con
 
     if (!directory && !result)
         result = -errno;
-    while (!result && (process = next_number(directory, wishes->pids, wishes->pid_count, &pid)) >= 0) {
+    while (!result && (process = next_number(&listing, directory, wishes->pids, wishes->pid_count, &pid)) >= 0) {
         result = take_process(&listing, process, pid);
         close(process);
     }
     if (directory)
         closedir(directory);
     text_free(&listing.content);
-    return result;
+    return result ? result : listing.trouble;
 }

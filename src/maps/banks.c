@@ -24,7 +24,9 @@ static void close_bank(struct bank *bank)
     }
 }
 
-/* One with room for what is wanted, or for what there is memory for. 0 or a negative errno. */
+/*
+ * Makes a map with the room wanted, or with as much as there is memory for. 0 or a negative errno.
+ */
 static int make_map(struct store *store, enum bank_map map, bool or_less, int *fd, uint32_t *entries)
 {
     for (*entries = store->wanted[map];; *entries /= 2) {
@@ -35,7 +37,10 @@ static int make_map(struct store *store, enum bank_map map, bool or_less, int *f
     }
 }
 
-/* What programs find the maps of all banks but the first by; that of the first is the pattern. */
+/*
+ * Through this, programs find the maps of all banks but the first; the first bank's map is the
+ * pattern.
+ */
 static int open_others(struct store *store, enum bank_map map)
 {
     const struct bpf_map_shape shape = {
@@ -81,8 +86,8 @@ int banks_open(struct store *store)
 }
 
 /*
- * Puts a map in place for the programs that count into that bank, of which there are none now. Kernels of
- * 32 bits put it at so many pointers, and look for it at so many times 8 bytes.
+ * Installs a map for programs that count into that bank, of which none runs now. 32-bit kernels
+ * store it at an index times the size of a pointer, and look for it at the index times 8.
  */
 static int show_map(const struct store *store, enum control_mode mode, int map, int fd)
 {
@@ -96,7 +101,7 @@ static int show_map(const struct store *store, enum control_mode mode, int map, 
 }
 _Static_assert(CONTROL_STAND_IN * 2 > CONTROL_GROWN, "what is shown twice hides no other");
 
-/* An empty bank gets a larger map, if there is the memory for one. */
+/* Replaces an empty bank's map by a larger one, if there is memory. */
 static int enlarge_map(struct store *store, struct bank *bank, enum bank_map map)
 {
     uint32_t entries;
@@ -125,7 +130,10 @@ static bool is_smaller(const struct store *store, const struct bank *bank)
     return false;
 }
 
-/* Of the first main bank programs know the maps: a larger one is another, with an account of its own. */
+/*
+ * Programs have the first main bank's maps built in: a larger one is another bank, with its own
+ * account.
+ */
 static int leave_first(struct store *store)
 {
     struct bank *bank = &store->main;
@@ -143,7 +151,7 @@ static int leave_first(struct store *store)
     return result;
 }
 
-/* Before 5.10 all that a map of maps holds is of one size: that of the first. */
+/* Before 5.10, all maps within a map of maps have the same size: the first one's. */
 static int keep_size(struct store *store, struct bank *bank)
 {
     store->grows = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What programs that collect have in common, whatever they collect into: the word that says whether and where
- * to, their account, and the slots in which they make what they write.
+ * What collecting programs share, whatever they collect into: the word that says whether to collect
+ * and where to, their account, and the slots in which they prepare what they write.
  */
 #ifndef STACKBOX_MAPS_CONTROLS_H
 #define STACKBOX_MAPS_CONTROLS_H
@@ -18,18 +18,18 @@ struct controls {
 };
 #define CONTROLS_NONE {-1, -1, -1, GRACE_NONE}
 
-/* Paused. 0 or a negative errno; controls_close after either. */
+/* Starts paused. 0 or a negative errno; controls_close after either. */
 int controls_open(struct controls *controls);
-/* The slots, of so many bytes. */
+/* The slots, of `bytes` each. */
 int controls_open_slots(struct controls *controls, size_t bytes);
 void controls_close(struct controls *controls);
 
-/* Sets the word: programs that run may go on by the old one. 0 or a negative errno. */
+/* Sets the word: programs that are running may still use the old one. 0 or a negative errno. */
 int controls_set(const struct controls *controls, enum control_mode mode);
-/* The same, and returns when all of those have ended. */
+/* The same, but waits until those have ended. */
 int controls_set_and_wait(const struct controls *controls, enum control_mode mode);
 
-/* What the programs did by that word. 0 or a negative errno. */
+/* What the programs did under that word. 0 or a negative errno. */
 int controls_account(const struct controls *controls, enum control_mode mode, struct account *account);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define MOST_PID 4194304 /* PID_MAX_LIMIT */
 
-/* No pid or tid is as great as this: kernel.pid_max, or what it can be at most. */
+/* No pid or tid reaches this: kernel.pid_max, or its maximum. */
 static uint32_t pid_limit(void)
 {
     struct text content = {0};
@@ -47,7 +47,7 @@ static int create_map(struct follow *follow)
     return follow->map < 0 ? follow->map : 0;
 }
 
-/* `tracefs` below 0: on the raw tracepoint. */
+/* `tracefs` below 0: use the raw tracepoint. */
 static int attach_birth(struct follow *follow, int tracefs, const struct follow_programs *programs)
 {
     const struct tracepoint_wishes wishes = {tracefs, "task", "task_newtask", "follow_birth"};
@@ -82,7 +82,7 @@ static int follow_births_by_tracefs(struct follow *follow, struct follow_program
     return result;
 }
 
-/* Where tracefs or perf_event_open(2) is closed to us the raw tracepoint takes less rights. */
+/* If we may not use tracefs or perf_event_open(2), the raw tracepoint takes fewer rights. */
 static int follow_births(struct follow *follow, const struct event_filter *filter,
                          enum refused *what)
 {
@@ -98,7 +98,7 @@ static int follow_births(struct follow *follow, const struct event_filter *filte
     int raw = task_fields_find(&programs.task);
     if (!raw)
         raw = attach_birth(follow, -1, &programs);
-    /* Of two refusals that of less rights is the shorter way. */
+    /* Of two refusals, report the way that needs fewer rights. */
     if (raw && raw != -EPERM && raw != -EACCES)
         return result;
     *what = REFUSED_PROBES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Follows what this thread starts, and all that comes of it, whoever it runs as. */
+/* Follows what this thread starts and all its descendants, whatever user they run as. */
 #ifndef STACKBOX_MAPS_FOLLOW_H
 #define STACKBOX_MAPS_FOLLOW_H
 
@@ -15,20 +15,20 @@ struct follow {
 #define FOLLOW_NONE {-1, 0, TRACEPOINT_NONE, TRACEPOINT_NONE}
 
 /*
- * From here on whom the calling thread forks is followed from its exec on, with all its descendants; where the
- * filter has pids it is whom those fork, from the start, and they themselves are picked besides;
- * `filter`, of which the pid namespace is set, picks none but those from now on. 0, or a negative
- * errno with what was refused in *what. follow_close after either.
+ * From now on, what the calling thread forks is followed from its exec on, with all its
+ * descendants. If the filter has pids, their children are followed, from the start, and they
+ * themselves are picked as well. `filter`, whose pid namespace is set, then picks only those. 0, or
+ * a negative errno with what was refused in *what. follow_close after either.
  */
 int follow_open(struct follow *follow, struct event_filter *filter, enum refused *what);
 void follow_close(struct follow *follow);
 
 /*
- * Forks and execs that the kernel skipped (5.12): whom they concern is not followed, or is though
- * it should not be.
+ * Forks and execs that the kernel skipped (5.12): children that should be followed are not, or the
+ * other way round.
  */
 uint64_t follow_missed(const struct follow *follow);
-/* Was kernel.pid_max raised since? Who has a number beyond the old one is not followed. */
+/* Has kernel.pid_max been raised since? Pids beyond the old limit are not followed. */
 bool follow_is_outgrown(const struct follow *follow);
 
 #endif

@@ -10,7 +10,7 @@
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 
-#define MEMBARRIER_SHARED 1 /* MEMBARRIER_CMD_GLOBAL, as kernels before 4.16 call it */
+#define MEMBARRIER_SHARED 1 /* MEMBARRIER_CMD_GLOBAL's name in kernels before 4.16 */
 
 int grace_open(struct grace *grace)
 {
@@ -58,8 +58,9 @@ static int run_on(void *context, unsigned cpu)
 }
 
 /*
- * For kernels without such maps (before 4.12), whose programs nobody takes the CPU from: whoever runs on it is
- * behind them. membarrier(2) waits for just that, but not where some CPUs have no ticks.
+ * For kernels without such maps (before 4.12), whose programs cannot be preempted: once something
+ * else has run on a CPU, its programs have ended. membarrier(2) waits for just that, but not if
+ * some CPUs have no ticks.
  */
 static int wait_for_cpus(void)
 {
@@ -74,8 +75,8 @@ static int wait_for_cpus(void)
 }
 
 /*
- * The kernel waits before an update of a map of maps returns, since programs may use the old inner map.
- * (membarrier(2) waits likewise, but does nothing at all on a machine of one CPU.)
+ * The kernel waits before an update of a map of maps returns, as programs may be using the old
+ * inner map. (membarrier(2) waits likewise, but does nothing at all on a machine with one CPU.)
  */
 int grace_wait(const struct grace *grace)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Waiting for all programs that run at the moment, wherever they do. */
+/* Waiting for all running programs to end, on all CPUs. */
 #ifndef STACKBOX_MAPS_GRACE_H
 #define STACKBOX_MAPS_GRACE_H
 
@@ -12,7 +12,7 @@ struct grace {
 int grace_open(struct grace *grace);
 void grace_close(struct grace *grace);
 
-/* Returns when every program that ran at the call has ended. 0 or a negative errno. */
+/* Returns when every program that was running at the call has ended. 0 or a negative errno. */
 int grace_wait(const struct grace *grace);
 
 #endif

@@ -10,10 +10,13 @@
 #include "kernel/limits.h"
 #include "maps/store.h"
 
-/* Processes that execute a program while tracing runs, and live; and that ended, but are remembered. */
+/*
+ * How many processes that execute a program while tracing runs are remembered while they live; and
+ * how many after they ended.
+ */
 #define MOST_LIVES 16384
 #define LEAST_LIVES 1024
-#define LIFE_BYTES 80  /* about what one takes */
+#define LIFE_BYTES 80  /* roughly what one takes */
 #define MOST_SHARE 64  /* of the free memory, for each */
 #define MOST_HELD 2    /* the kernel may begin to forget when its map is half full */
 
@@ -80,7 +83,7 @@ static int open_ends(struct lives *lives)
 
     if (result != -EINVAL)
         return result;
-    tracepoint_close(&lives->ends); /* the tracepoint has no such word */
+    tracepoint_close(&lives->ends); /* the tracepoint has no such field */
     return keep_ends(lives, false);
 }
 

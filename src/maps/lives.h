@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Keeps the maps of lives (insns/layout.h) while tracing runs: which program a process ran when, and
- * whose a pid was, is then told by the events themselves.
+ * Maintains the maps of lives (insns/layout.h) while tracing runs: events then tell which program a
+ * process was running, and whose a pid was.
  */
 #ifndef STACKBOX_MAPS_LIVES_H
 #define STACKBOX_MAPS_LIVES_H
@@ -17,22 +17,22 @@ struct lives {
     struct tracepoint begins, ends;
 };
 
-/* Lives that hold nothing, which lives_close takes. */
+/* An empty struct, which lives_close accepts. */
 void lives_init(struct lives *lives);
 
 /*
- * From here on the maps are kept. 0, or a negative errno: this kernel or our rights do not allow it, and
- * the maps are closed. lives_close after either.
+ * Maintains the maps from now on. 0, or a negative errno: this kernel or our rights do not allow
+ * it, and the maps are closed. lives_close after either.
  */
 int lives_open(struct lives *lives);
 void lives_close(struct lives *lives);
 
-/* Execs and ends that the kernel kept from the programs (5.12). */
+/* Execs and exits that the kernel did not pass to the programs (5.12). */
 uint64_t lives_missed(const struct lives *lives);
 
 /*
- * Execs that there was no room for among the programs that live: they are kept beside those that
- * ended, and forgotten as those are. With `forgets`, whether any of either may have been by now.
+ * Execs for which there was no room among live programs: they are kept with those that ended, and
+ * forgotten like them. *forgets: may any of either have been forgotten by now?
  */
 uint64_t lives_crowded_out(const struct lives *lives, bool *forgets);
 

@@ -26,7 +26,7 @@ static void put(const struct own *own, size_t place, uint32_t pid)
         (void)bpf_update(own->map, &zero, own->pids, BPF_ANY);
 }
 
-/* Of a map, or below 0 of nothing but memory that the processes which trace share. */
+/* A map's memory, or, if it is below 0, just memory shared by the tracer's processes. */
 static int map_pids(struct own *own, int map)
 {
     void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
@@ -92,7 +92,10 @@ void own_watch(void *context, bool begins, unsigned role)
         put(own, OWN_OPENER + (role | APART_READER), OWN_NOBODY);
     } else {
         put(own, OWN_OPENER + role, (uint32_t)getpid());
-        /* What it is to read could turn it against us: it writes no other. The opener begins the reader. */
+        /*
+         * What it reads could turn it against us: it must not write others' pids. The opener forks
+         * the reader.
+         */
         if (role & APART_READER)
             own_close(own);
     }

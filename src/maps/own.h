@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The map of the processes that trace (insns/layout.h), which programs ask whether an event is of one of
- * them. It is written to as memory, where the kernel shares it: a call of bpf(2) would keep programs from
- * running meanwhile.
+ * The map of the tracer's own processes (insns/layout.h), in which programs look up whether an
+ * event is ours. It is written through shared memory, if the kernel allows that: a bpf(2) call
+ * would keep programs from running meanwhile.
  */
 #ifndef STACKBOX_MAPS_OWN_H
 #define STACKBOX_MAPS_OWN_H
@@ -12,13 +12,13 @@
 
 struct own {
     int map;        /* 0: there is none */
-    uint32_t *pids; /* OWN_PROCESSES of them, shared with processes that are forked */
-    bool is_copied; /* these are copied into the map: the kernel shares none (before 5.5) */
+    uint32_t *pids; /* OWN_PROCESSES of them, shared with forked processes */
+    bool is_copied; /* they are copied into the map: it cannot be shared (before 5.5) */
 };
 
-/* This process is one of them. 0 or a negative errno, and nothing to close. */
+/* Adds this process. 0 or a negative errno, and nothing to close. */
 int own_open(struct own *own);
-/* The same in memory alone, without a map: for who asks from here. */
+/* The same in memory only, without a map: for lookups from here. */
 int own_open_in_memory(struct own *own);
 void own_close(struct own *own);
 

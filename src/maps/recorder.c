@@ -17,7 +17,7 @@
 #define LEAST_RECORDS 2
 /*
  * The kernel's fast clock can go back for a moment when the time is adjusted: by less than a
- * microsecond. What is as old as this is in order in any case.
+ * microsecond. What is this old is in order in any case.
  */
 #define CLOCK_SLACK_NS 1000000
 
@@ -41,7 +41,7 @@ static uint64_t least_bytes(uint64_t record)
     return bytes;
 }
 
-/* As was wished, else as a quarter of the free memory allows. */
+/* As asked for, or as a quarter of the free memory allows. */
 static uint64_t first_size(const struct recorder_wishes *wishes)
 {
     uint64_t available = kernel_free_memory(), bytes = wishes->bytes;
@@ -51,7 +51,7 @@ static uint64_t first_size(const struct recorder_wishes *wishes)
     return power_of_two_below(bytes < MOST_BYTES ? bytes : MOST_BYTES);
 }
 
-/* Tries sizes from `bytes` down to `least` while there is not the memory for more. */
+/* Tries sizes from `bytes` down to `least` until there is enough memory. */
 static int open_ring(struct recorder *recorder, uint64_t bytes, uint64_t least)
 {
     int result;
@@ -66,7 +66,7 @@ static int open_ring(struct recorder *recorder, uint64_t bytes, uint64_t least)
     return result;
 }
 
-/* Locked pages beyond a limit are refused as well: -EPERM. */
+/* A limit on locked pages is a refusal, too: -EPERM. */
 static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t least)
 {
     int result;
@@ -82,7 +82,7 @@ static int open_buffers(struct recorder *recorder, uint64_t bytes, uint64_t leas
     return result;
 }
 
-/* A record for a perf buffer is made in a slot, where both stacks must have room. */
+/* A record for a perf buffer is prepared in a slot, which must have room for both stacks. */
 static uint32_t most_of_slot(uint32_t stacks, size_t values)
 {
     size_t room = MOST_CPU_VALUE_BYTES - SNOOP_SLOT_BYTES(0, 0);
@@ -126,7 +126,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_wishes *wishe
     if (!result)
         result = open_kind(recorder, wishes->kind == RECORDER_PERF ? RECORDER_PERF : RECORDER_RING,
                            wishes);
-    /* EINVAL is what a kernel says that does not know the kind of map. */
+    /* EINVAL means that the kernel does not know this type of map. */
     if (result == -EINVAL && wishes->kind == RECORDER_BEST)
         result = open_kind(recorder, RECORDER_PERF, wishes);
     return result;
@@ -164,8 +164,8 @@ int recorder_stop(struct recorder *recorder)
 }
 
 /*
- * A program that has taken its time may not have written its record yet; once all that ran then
- * have ended, it has.
+ * A program that has taken its time may not have written its record yet; once all programs running
+ * then have ended, it has.
  */
 static int read_buffers(struct recorder *recorder, ring_take *take, void *context)
 {
@@ -198,7 +198,7 @@ int recorder_account(const struct recorder *recorder, struct account *account)
 {
     int result = controls_account(&recorder->controls, CONTROL_MAIN, account);
 
-    /* Before 5.2 programs were not told, and the buffers alone say what they had no room for. */
+    /* Before 5.2 programs were not told: only the buffers know what they dropped. */
     if (recorder->buffers.lost > account->table_full)
         account->table_full = recorder->buffers.lost;
     return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where programs put a record of each event, and where it is read: a ring buffer (5.8) or perf buffers,
- * the word that lets programs record, and the account of what was lost.
+ * Where programs put a record of each event, and where it is read: a ring buffer (5.8) or perf
+ * buffers, the word that turns recording on, and the account of lost events.
  */
 #ifndef STACKBOX_MAPS_RECORDER_H
 #define STACKBOX_MAPS_RECORDER_H
@@ -15,17 +15,17 @@
 #include "maps/controls.h"
 
 enum recorder_kind {
-    RECORDER_BEST, /* the first of these that works */
+    RECORDER_BEST, /* the first one that works */
     RECORDER_RING,
     RECORDER_PERF,
 };
 
 struct recorder_wishes {
     enum recorder_kind kind;
-    uint64_t bytes;      /* of all buffers together; 0: by the memory that is there */
+    uint64_t bytes;      /* of all buffers together; 0: by free memory */
     uint64_t depth;      /* frames per stack; 0: the kernel's limit */
-    uint32_t stacks;     /* how many an event has */
-    size_t values;       /* and how many words besides */
+    uint32_t stacks;     /* stacks per event */
+    size_t values;       /* and words besides */
 };
 
 struct recorder {
@@ -35,34 +35,38 @@ struct recorder {
     struct controls controls;
     struct bpf_ring ring;
     struct perf_rings buffers;
-    uint64_t settled; /* no record will come any more whose time is before this */
+    uint64_t settled; /* records still to come are not older than this */
 };
 
-/* A recorder that holds nothing, which recorder_close takes. */
+/* An empty recorder, which recorder_close accepts. */
 void recorder_init(struct recorder *recorder);
 
 /* Creates the maps; nothing is recorded yet. 0 or a negative errno; recorder_close after either. */
 int recorder_open(struct recorder *recorder, const struct recorder_wishes *wishes);
 void recorder_close(struct recorder *recorder);
 
-/* The map that programs put records into. */
+/* The map that programs write records to. */
 int recorder_buffer(const struct recorder *recorder);
 
-/* Descriptors that are readable when there is something: the index-th, or below 0 behind the last. */
+/*
+ * Descriptors that become readable when there are records: the index-th, or below 0 after the last.
+ */
 int recorder_fd(const struct recorder *recorder, size_t index);
 
-/* From here on events are recorded. */
+/* Records events from now on. */
 int recorder_start(struct recorder *recorder);
-/* No more: when it returns all records are in the buffers. */
+/* Stops: when it returns, all records are in the buffers. */
 int recorder_stop(struct recorder *recorder);
 
-/* Hands out what is there, in no order, and renews `settled`: how many, or a negative errno. */
+/*
+ * Hands out what is there, unordered, and updates `settled`. Returns how many, or a negative errno.
+ */
 int recorder_read(struct recorder *recorder, ring_take *take, void *context);
 
-/* A program has its place in the buffer and has not filled it yet: there is nothing to wake us then. */
+/* A program has reserved a record but not filled it yet: nothing will wake us for it. */
 bool recorder_is_behind(const struct recorder *recorder);
 
-/* Of all events since the beginning; exact when it was stopped. 0 or a negative errno. */
+/* Of all events since the beginning; exact once stopped. 0 or a negative errno. */
 int recorder_account(const struct recorder *recorder, struct account *account);
 
 #endif

@@ -10,11 +10,11 @@
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 
-/* Waiting for programs holds up the tracer: rarely where there is always something new. */
+/* Waiting for programs holds up the tracer: do it rarely if there is always something new. */
 #define LEAST_PAUSE_NS 10000000
 #define MOST_PAUSE_NS 320000000
 
-/* As the kernel does it for the buckets of a stack map. */
+/* As the kernel does for the buckets of a stack map. */
 static uint32_t power_of_two(uint32_t entries)
 {
     uint32_t power = 1;
@@ -87,7 +87,7 @@ uint32_t settled_used(const struct settled *settled)
     return used;
 }
 
-/* What is `from` becomes `to`: how many. */
+/* Turns all `from` into `to`. Returns how many. */
 static uint32_t turn(struct settled *settled, enum bucket_state from, enum bucket_state to)
 {
     uint32_t turned = 0;
@@ -131,7 +131,7 @@ static int clear_ids(const struct settled *settled)
     int more = bpf_next_key(settled->ids.map, NULL, &id);
 
     while (!more) {
-        /* Asked before the delete: from a stack that is gone, the search would begin anew. */
+        /* Asked before the deletion: from a stack that is gone, the kernel would start over. */
         more = bpf_next_key(settled->ids.map, &id, &next);
         int result = bpf_delete(settled->ids.map, &id);
         if (result && result != -ENOENT)

@@ -7,13 +7,13 @@
 
 #include "insns/unwind_layout.h"
 
-#define FIRST_SIZE 256 /* a power of two, as all are */
+#define FIRST_SIZE 256 /* a power of two, as all sizes are */
 #define MIX 0x9e3779b97f4a7c15
 
 struct kept_stack {
     int64_t word;
-    uint32_t used;     /* the last report that it was added or kept in */
-    uint32_t reported; /* the last one that `place` is of */
+    uint32_t used;     /* the last report in which it was added or kept */
+    uint32_t reported; /* the last report whose tally `place` is in */
     struct stack place;
     uint32_t count;
     uint64_t frames[];
@@ -47,7 +47,7 @@ static struct kept_stack *find(const struct stack_table *table, int64_t word)
     return table->size ? *place_of(table, word) : NULL;
 }
 
-/* The places of those that stay, in a table of `size`; the others are freed. */
+/* Rehashes those that stay into a table of `size`; frees the others. */
 static int rebuild(struct stack_table *table, size_t size, uint32_t least_used)
 {
     struct stack_table next = {.size = size, .round = table->round};
@@ -104,7 +104,7 @@ void stack_table_keep(struct stack_table *table, int64_t word)
 
 void stack_table_drop(struct stack_table *table)
 {
-    /* Without the memory for it everything stays, and nothing is wrong. */
+    /* Without memory for that everything stays, which does no harm. */
     if (table->size && table->round > 1)
         (void)rebuild(table, table->size, table->round - 1);
 }

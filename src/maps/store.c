@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "maps/banks.h"
 #include "maps/store_sizes.h"
 
@@ -29,8 +30,10 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
-    uint64_t stacks = store_first_sizes(store, wishes);
-    int result = controls_open(&store->controls);
+    uint64_t stacks = store_first_sizes(store, wishes), free_memory = kernel_free_memory();
+    /* The kernel would only fail after it has used all memory, which takes a minute or more. */
+    const bool is_too_much = wishes->stacks && free_memory && store_bytes(store) > free_memory;
+    int result = is_too_much ? -ENOMEM : controls_open(&store->controls);
 
     if (!result)
         result = controls_open_slots(&store->controls, SLOT_BYTES(store->depth));
@@ -40,7 +43,9 @@ int store_open(struct store *store, const struct store_wishes *wishes)
         store_set_sizes(store, stacks /= 2, wishes);
         result = banks_open(store);
     }
-    /* Whoever wishes a size has all of it, or hears at once that there is not the memory. */
+    /*
+     * Whoever asks for a size gets all of it, or is told at once that there is not enough memory.
+     */
     if (!result && wishes->stacks)
         result = banks_enlarge(store, &store->stand_in);
     return result;
@@ -60,7 +65,7 @@ int store_start(struct store *store)
     return controls_set(&store->controls, store->main.mode);
 }
 
-/* What the programs have counted in a bank's account since the last time: nobody writes to it now. */
+/* What programs have added to a bank's account since the last time: nobody writes to it now. */
 static int take_account(struct store *store, struct bank *bank)
 {
     struct account now;
@@ -103,7 +108,7 @@ int64_t store_account_gap(const struct store *store)
     return (int64_t)(store->sum.seen - store->sum.filtered - store->counted - store_lost(store));
 }
 
-/* By the upper halves of all values, and the sum of these, whose own upper end is lost. */
+/* By the sum of all values' upper halves, whose own upper end is lost. */
 uint64_t store_wraps(const struct store *store)
 {
     const uint64_t high = store->sum.sum_high, shifted = high << 32, low = store->summed - shifted;
@@ -112,12 +117,12 @@ uint64_t store_wraps(const struct store *store)
     return (high >> 32) + __builtin_add_overflow(shifted, low, &sum);
 }
 
-/* A table that is emptied when it is so full has room for what comes meanwhile. */
+/* A table that is emptied when it is this full has room for what comes meanwhile. */
 #define FILLED 4 /* a quarter */
-/* And long before that the stand-in is there, for which the counting does not have to wait then. */
+/* Long before that the stand-in exists, so that counting does not have to wait for it. */
 #define IN_USE 16
 
-/* So many entries are a part of a map, or of what it is wanted to be. */
+/* Do this many entries fill 1/part of a map, or of its wanted size? */
 static bool fill(const uint64_t entries[BANK_MAPS], const struct bank *bank, uint32_t part)
 {
     for (int map = 0; map < BANK_MAPS; map++)
@@ -152,7 +157,7 @@ enum store_news store_look(struct store *store)
     return has_news ? STORE_HAS_NEWS : STORE_NOTHING_NEW;
 }
 
-/* If there is not the memory for one the next report tries it again, and says so. */
+/* Without memory for one, the next report tries again, and says so. */
 static void prepare(struct store *store)
 {
     if (store->stand_in.maps[BANK_COUNTS] < 0)

@@ -11,24 +11,24 @@
 #include "kernel/limits.h"
 
 /*
- * What may be new in a fifth of a second, as a program does everything for the first time, and some for
- * all others. Memory costs where it is made, and not where it is used: they are set up in some
+ * What may be new within a fifth of a second, when a program does everything for the first time,
+ * and several at once. Preallocated memory costs something even if it is not used: setup takes some
  * milliseconds.
  */
 #define DEFAULT_STACKS 20480
 #define STACKS_PER_DEEP 5
-#define COUNTS_PER_FIVE 6 /* stacks, for they come in pairs, and with processes */
-/* Of larger machines: more run, and more is new, between two looks at what fills. */
+#define COUNTS_PER_FIVE 6 /* per five stacks, as they come in pairs, and with processes */
+/* On larger machines more runs, and more is new between two looks. */
 #define STACKS_PER_CPU 512
 #define MOST_STACKS 65536
-#define MOST_IDS 4096 /* that map never grows; what has no place in it is kept by its own hash */
-/* Of a size that was wished: a stack goes with several others, and these with several processes. */
+#define MOST_IDS 4096 /* that map never grows; stacks that do not fit are kept by our own hash */
+/* With a size asked for: a stack occurs with several others, and these with several processes. */
 #define COUNTS_PER_STACK 2
-/* What an entry of a hash costs besides its key and value. */
+/* What a hash entry takes besides its key and value. */
 #define ENTRY_OVERHEAD 56
 #define MOST_SHARE 4 /* of the free memory */
-#define MOST_MAP_BYTES (128u << 20) /* a single map does not grow beyond that */
-/* More than a half of a map at once: then it is to be a quarter at most. */
+#define MOST_MAP_BYTES (128u << 20) /* a single map does not grow beyond this */
+/* More than half of a map at once: then it should be at most a quarter. */
 #define GROWS_FROM 2
 #define GROWS_TO 4
 
@@ -138,7 +138,7 @@ static int count_cpu(void *context, unsigned cpu)
     return 0;
 }
 
-/* As many as this machine makes new ones of in a moment. */
+/* As many new ones as this machine makes in a moment. */
 static uint64_t usual_stacks(void)
 {
     uint64_t cpus = 0, stacks = DEFAULT_STACKS;

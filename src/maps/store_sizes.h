@@ -8,16 +8,16 @@
 
 #define LEAST_STACKS 64
 
-/* What is wanted for so many stacks: of the banks, and of the map of ids. */
+/* Sets the sizes wanted for this many stacks: of the banks, and of the map of ids. */
 void store_set_sizes(struct store *store, uint64_t stacks, const struct store_wishes *wishes);
 
 /*
- * The same as was wished, else as this machine asks for and a quarter of its free memory allows.
- * Returns how many stacks it is.
+ * The same for the size asked for, or else for what suits this machine and a quarter of its free
+ * memory allows. Returns how many stacks.
  */
 uint64_t store_first_sizes(struct store *store, const struct store_wishes *wishes);
 
-/* A map of a bank, with so many entries. */
+/* The shape of a bank's map with this many entries. */
 struct bpf_map_shape store_map_shape(const struct store *store, enum bank_map map,
                                      uint32_t entries);
 
@@ -25,7 +25,7 @@ struct bpf_map_shape store_map_shape(const struct store *store, enum bank_map ma
 void store_new_entries(const struct account *now, const struct account *before,
                        uint64_t entries[BANK_MAPS]);
 
-/* So many were new between two looks: is more wanted from now on? */
+/* After this many new ones between two looks: sets whether more is wanted from now on. */
 void store_want(struct store *store, const uint64_t entries[BANK_MAPS]);
 
 #endif

@@ -13,10 +13,10 @@
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
 
-/* Beside twice the tasks that there are now. */
+/* In addition to twice the present number of tasks. */
 #define MORE_ENTRIES 8192
 #define LEAST_ENTRIES 512
-#define ENTRY_OVERHEAD 56 /* what an entry of a hash costs besides its key and value */
+#define ENTRY_OVERHEAD 56 /* what a hash entry takes besides its key and value */
 #define MOST_SHARE 8      /* of the free memory */
 
 uint32_t waits_value_bytes(const struct waits *waits)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* An applet: what its command line, its help and its man page are made from. */
+/* An applet: its command line, its help and its man page are made from this. */
 #ifndef STACKBOX_OPTIONS_APPLET_H
 #define STACKBOX_OPTIONS_APPLET_H
 
 #include "options/options.h"
 
-/* A list of things with what they mean, or, where no row has a term, paragraphs. */
+/* A list of terms and their meanings, or, where no row has a term, paragraphs. */
 struct manual_row {
     const char *term, *text;
 };
 
 struct manual_section {
     const char *title;
-    const struct manual_row *rows; /* up to one without a text */
+    const struct manual_row *rows; /* up to one without text */
 };
 
 struct applet {
@@ -22,24 +22,24 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
-    const struct manual_row *output;       /* what its output means, beside what all have; man page alone; or NULL */
-    const struct manual_row *notes;        /* paragraphs of the man page alone, up to {0} */
+    const struct manual_row *output;       /* its output, beyond the shared part; man page, or NULL */
+    const struct manual_row *notes;        /* paragraphs for the man page only, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
-    bool filter; /* it traces nothing: no signals and no command are its own */
-    bool no_stacks; /* it prints none */
-    void *settings;       /* what the options are put into, all zeros at first, */
-    void (*begin)(void *settings); /* and what puts the defaults there that are others; or NULL */
-    /* The exit status. The words stay main()'s. */
+    bool filter; /* it does not trace: it handles no signals and runs no command */
+    bool no_stacks; /* it prints no stacks */
+    void *settings;       /* where the options are stored, all zeros at first, */
+    void (*begin)(void *settings); /* and what sets defaults that are not zero; or NULL */
+    /* Returns the exit status. The words stay main()'s. */
     int (*run)(const struct arguments *arguments);
 };
 
 /*
- * Says what is wrong with a command line, `result` being what a check of it came to, and returns the
- * exit status: memory that ran out is not the user's doing.
+ * Says what is wrong with a command line, `result` being what checking it returned, and returns the
+ * exit status: running out of memory is not the user's fault.
  */
 int applet_refuse(int result, const struct text *error, bool has_command);
 
-/* The rows that every applet's tables end with: -h, --help and --man. */
+/* The rows that end every applet's tables: -h, --help and --man. */
 extern const struct option common_options[];
 
 #endif

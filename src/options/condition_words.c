@@ -112,14 +112,14 @@ static int take_text(struct parsing *parsing, struct event_test *test)
     if (length >= sizeof(test->text))
         return refuse(parsing, "a text is longer than 15 bytes");
     if (test->comparison > IS_NOT_EQUAL)
-        return refuse(parsing, "texts only compare by == or !=");
+        return refuse(parsing, "texts can only be compared by == or !=");
     memcpy(test->text, begin, length);
     test->is_text = true;
     parsing->at += length + 1;
     return 0;
 }
 
-/* 4096, 0x1000, 4K, -11. A negative one is kept as two's complement. */
+/* 4096, 0x1000, 4K, -11. Negative numbers are stored as two's complement. */
 static int take_number(struct parsing *parsing, struct test_words *words)
 {
     static const char sizes[] = "KMGT";
@@ -156,7 +156,7 @@ static int take_number(struct parsing *parsing, struct test_words *words)
 
 static int take_test(struct parsing *parsing)
 {
-    static const char *const signs[] = { /* the longer ones first */
+    static const char *const signs[] = { /* longer ones first */
         [IS_EQUAL] = "==",
         [IS_NOT_EQUAL] = "!=",
         [IS_LESS_OR_EQUAL] = "<=",
@@ -188,7 +188,7 @@ static int take_test(struct parsing *parsing)
 
 /* ---- How tests are combined ---- */
 
-/* What leads from tests [first, end) to `from` leads to `to`. */
+/* Redirects the exits of tests [first, end) that lead to `from`: to `to`. */
 static void lead(struct condition_words *condition, size_t first, size_t end, uint8_t from, uint8_t to)
 {
     for (size_t i = first; i < end; i++) {
@@ -238,7 +238,7 @@ static int take_not(struct parsing *parsing)
     return result;
 }
 
-/* Parts with `sign` between them: what leads to `end` goes on to the next, if there is one. */
+/* Parts separated by `sign`: exits to `end` go on to the next part, if there is one. */
 static int take_parts(struct parsing *parsing, const char *sign, uint8_t end,
                       int (*take_part)(struct parsing *parsing))
 {

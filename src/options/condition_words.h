@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Conditions and values of events as they are typed: arg1 > 4096 && (ret:i32 < 0 || comm == "cc1"). What
- * the names are is not known here.
+ * Conditions and values of events as typed: arg1 > 4096 && (ret:i32 < 0 || comm == "cc1"). What the
+ * names refer to is not known here.
  */
 #ifndef STACKBOX_OPTIONS_CONDITION_WORDS_H
 #define STACKBOX_OPTIONS_CONDITION_WORDS_H
@@ -11,14 +11,14 @@
 
 struct value_words {
     char name[48];
-    uint8_t bits;   /* of a type behind it, as of arg1:i32; 0: it has none */
+    uint8_t bits;   /* of the type after it, as in arg1:i32; 0: none */
     bool is_signed;
 };
 
 struct test_words {
     struct value_words value;
     struct event_test test; /* all but its value */
-    bool is_negative;       /* of the number */
+    bool is_negative;       /* the number is */
 };
 
 struct condition_words {
@@ -29,7 +29,7 @@ struct condition_words {
 /* 0, or -EINVAL with the rest of a sentence in `error`. */
 int condition_words_parse(struct condition_words *condition, const char *text, struct text *error);
 
-/* NAME[:TYPE][,NAME[:TYPE]]: at most `most` values, of which *count there are. As above. */
+/* NAME[:TYPE][,NAME[:TYPE]]: at most `most` values; *count is set to how many. Returns as above. */
 int value_words_parse(struct value_words *values, size_t most, size_t *count, const char *text,
                       struct text *error);
 

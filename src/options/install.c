@@ -17,7 +17,7 @@ static bool same_file(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* The absolute path of the running binary, which may not be there any more. 0 or -1, errno set. */
+/* The absolute path of the running binary, which may no longer be there. 0 or -1, errno set. */
 static int find_self(const char *called, char self[PATH_MAX], struct stat *status)
 {
     ssize_t length = readlink("/proc/self/exe", self, PATH_MAX - 1);
@@ -29,7 +29,7 @@ static int find_self(const char *called, char self[PATH_MAX], struct stat *statu
     return stat(self, status);
 }
 
-/* What a link in `directory` has to say to lead to `self`. */
+/* A link's text, for `directory`, that leads to `self`. */
 static const char *link_target(const struct stat *directory, const char *self)
 {
     const char *name = strrchr(self, '/') + 1;
@@ -41,7 +41,7 @@ static const char *link_target(const struct stat *directory, const char *self)
     return !stat(parent, &status) && same_file(&status, directory) ? name : self;
 }
 
-/* 0, the exit status, or -1 where the other links could not be made, either. All is said. */
+/* 0, the exit status, or -1 if the other links could not be made, either. Errors are printed. */
 static int make_link(const char *target, const char *path, const struct stat *self)
 {
     struct stat there;

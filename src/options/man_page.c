@@ -6,7 +6,7 @@
 #include "options/manual.h"
 #include "options/manual_texts.h"
 
-/* Text as roff takes it: what it would take as a request, or print as another character. */
+/* Escapes text for roff: what it would take as a request, or print as another character. */
 static void print_roff(FILE *out, const char *text)
 {
     static const struct {
@@ -119,7 +119,7 @@ static void roff_head(FILE *out, const char *name, const char *summary, const ch
     fputc('\n', out);
 }
 
-/* The pages of all others. */
+/* References to all other pages. */
 static void roff_others(FILE *out, const char *name, const struct applet *const *all)
 {
     fprintf(out, ".SH SEE ALSO\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What several man pages say, and no help: of a file of its own a build without them has nothing. */
+/* Texts for man pages only: a separate file, so that builds without man pages do not have them. */
 #include "options/manual_texts.h"
 
 const struct manual_row manual_exit_status[] = {
@@ -14,8 +14,8 @@ static const struct manual_row signals[] = {
      "signal ignored at startup (nohup) stays ignored"},
     {"SIGUSR1", "print a report now and go on tracing; each event is in exactly one report; if "
      "the FILE of -o has neither %n nor %t, the number goes before its extension: out.00001.svg"},
-    {"Enter", "stops tracing where there is no controlling terminal for Ctrl-C, as in an "
-     "initramfs; the first line printed says so"},
+    {"Enter", "stops tracing if there is no controlling terminal for Ctrl-C, as in an "
+     "initramfs; the first line says so"},
     {0},
 };
 
@@ -53,16 +53,17 @@ static const struct manual_row files[] = {
 };
 
 const struct manual_row manual_output[] = {
-    {"NAME (PID)", "a process, below its stack and above its count; NAME (PID/TID) is a thread other than "
-     "the first; (host PID), or [host PID] in events, is one outside this container, as the host numbers it"},
-    {"file+0xADDR", "code without a symbol, at ADDR in the file, as addr2line -e takes it (where its "
-     "function begins, if that is known); [file] in other formats than text if it is not"},
+    {"NAME (PID)", "a process, below its stack (after - in some applets), above its count; "
+     "NAME (PID/TID) is a thread other than the first; (host PID), or [host PID] in events, is one outside "
+     "this container, as the host numbers it"},
+    {"file+0xADDR", "code without a symbol: ADDR, for addr2line -e, is where its function begins; if that is "
+     "not known, its own address, or [file] in formats other than text"},
     {"[anon], [heap], [vdso]", "code not mapped from a file, named as in /proc/PID/maps; [anon] is often "
      "JIT-compiled code without /tmp/perf-PID.map"},
     {"[unknown]", "nothing is mapped at this address; [unknown] (7 frames) is seven in a row, which -v lists"},
     {"[truncated]", "the stack goes on, but could not be unwound further; stderr says why"},
     {"[no stack], [no user stack], [no kernel stack]", "the event had none, or it is not known"},
-    {"[stack storage full], [table full]", "events for which there was no room: raise --stack-storage-size"},
+    {"[stack storage full], [table full]", "there was no room for these events: raise --stack-storage-size"},
     {"--", "with -d, between kernel and user stack; - in folded output"},
     {"_[k]", "with -a, follows the names of kernel functions"},
     {"seen, counted, filtered out, lost", "--debug ends with an account of events: seen is the sum of the "
@@ -84,6 +85,7 @@ static const struct manual_row filter_status[] = {
     {"0", "success"},
     {"1", "failure, or nothing in the input; stderr says which"},
     {"2", "invalid command line"},
+    {"3", "flamegraph --fail-above: a share grew by more"},
     {0},
 };
 
@@ -94,7 +96,7 @@ const struct manual_section manual_filter[] = {
 
 const struct manual_row manual_main_notes[] = {
     {NULL, "Requires Linux 4.4 or later and root; with just CAP_BPF and CAP_PERFMON, or on kernels "
-     "before 5.10, some things are missing. stackbox check says which, and so does any applet that is refused something. "
+     "before 5.10, some things are missing: stackbox check says which, and so do the applets. "
      "Nothing stays in the kernel when it exits."},
     {NULL, "In names of programs and functions, control characters, terminal escapes and invalid "
      "UTF-8 are printed as \\xNN."},

@@ -10,7 +10,7 @@
 
 #define WIDTH 79
 #define TEXT_COLUMN 28
-#define BRIEF_EXAMPLES 5 /* the first, which are the plainest */
+#define BRIEF_EXAMPLES 5 /* the first ones, which are the simplest */
 
 /* Prints words from `column` on, each further line from `indent` on. */
 static void print_wrapped(FILE *out, const char *text, int column, int indent)
@@ -46,7 +46,7 @@ static void print_row(FILE *out, const char *term, const char *text)
     print_wrapped(out, text, TEXT_COLUMN, TEXT_COLUMN);
 }
 
-/* No example is of a part that is left out. */
+/* Skips examples of parts that were left out. */
 static bool can_be_typed(const char *example)
 {
     return !example || ((HAS_PICTURES || !strstr(example, ".svg")) && (HAS_RECORDINGS || !strstr(example, ".sbx")) &&
@@ -75,7 +75,7 @@ static void print_section(FILE *out, const struct manual_section *section)
     print_rows(out, section, -1);
 }
 
-/* The text may go into details, after what -h has of it. */
+/* The text may go into details after what -h shows of it. */
 static size_t brief_length(const char *text)
 {
     size_t length = strcspn(text, ":;(");

@@ -164,13 +164,13 @@ static bool is_called(const struct option *row, const char *name, size_t length)
            !memcmp(row->name, name, length);
 }
 
-/* Is `row` listed, with a name that begins so? */
+/* Is `row` listed, with a name that begins like this? */
 static bool begins(const struct option *row, const char *beginning, size_t length)
 {
     return row->name && row->help && length && !strncmp(row->name, beginning, length);
 }
 
-/* By its whole name, or by a beginning that no other has; *clashes is how many have it. */
+/* By its whole name, or by an unambiguous beginning; *clashes is how many options have it. */
 static const struct option *find_name(const struct option *const *tables, const char *name,
                                       size_t length, size_t *clashes)
 {
@@ -238,11 +238,11 @@ static void add_near(const struct option *const *tables, const char *name, size_
     text_free(&offered);
 }
 
-/* ---- The walk along argv ---- */
+/* ---- The walk through argv ---- */
 
 struct walk {
     const struct option *const *tables;
-    char **next; /* what comes after the word that is looked at */
+    char **next; /* what follows the current word */
     void *settings;
     struct text *error;
 };
@@ -260,8 +260,8 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
 }
 
 /*
- * Only a number is taken for an argument that may be left out: other words are not the option's. Of a file
- * ([OLD]) it is whatever is no long option.
+ * An optional argument is only taken if it is a number: other words are not the option's. For a
+ * file ([OLD]), anything but a long option is.
  */
 static bool is_its_own(const struct option *row, const char *word)
 {
@@ -272,7 +272,7 @@ static bool is_its_own(const struct option *row, const char *word)
     return word && *word && !word[strspn(word, digits)];
 }
 
-/* The argument that was not joined to the option is the next word, whatever it looks like. */
+/* An argument that is not joined to the option is the next word, whatever it looks like. */
 static int parse_with_next(struct walk *walk, const struct option *row, const char *shown)
 {
     if (!row->argument || (row->argument[0] == '[' && !is_its_own(row, *walk->next)))
@@ -315,7 +315,7 @@ static int parse_long(struct walk *walk, const char *name)
     return parse_row(walk, row, shown, name + length + 1);
 }
 
-/* "-folded" is -f, -o and so on: who writes that may mean --folded. */
+/* "-folded" is -f, -o and so on: the user may have meant --folded. */
 static int refuse_letter(struct walk *walk, const char *shown, const char *letters)
 {
     text_format(walk->error, "%s: unknown option", shown);
@@ -324,7 +324,7 @@ static int refuse_letter(struct walk *walk, const char *shown, const char *lette
     return -EINVAL;
 }
 
-/* A long option behind one dash alone. */
+/* A long option after a single dash. */
 static int refuse_word(struct walk *walk, const char *letters)
 {
     text_format(walk->error, "-%s: unknown option", letters);
@@ -332,13 +332,13 @@ static int refuse_word(struct walk *walk, const char *letters)
     return -EINVAL;
 }
 
-/* -KU5: flags, and at most one option with an argument, which is what is left, or the next word. */
+/* -KU5: flags, and at most one option with an argument, which is the rest, or the next word. */
 static int parse_letters(struct walk *walk, const char *letters)
 {
     size_t clashes;
     int result = 0;
 
-    /* "-folded" would be -f, and -o with a file called "lded". */
+    /* "-folded" would be -f, and -o with a file named "lded". */
     if (strlen(letters) > 2 && find_name(walk->tables, letters, strcspn(letters, "="), &clashes))
         return refuse_word(walk, letters);
     for (const char *at = letters; *at && !result;) {

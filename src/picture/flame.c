@@ -12,7 +12,7 @@
 #define CHILDREN_IN_LIST 2
 #define MOST_NODES (UINT32_MAX - 1)
 
-/* Texts are kept in large pieces, of which none ever moves. */
+/* Texts are kept in large pieces, which never move. */
 struct flame_bytes {
     struct flame_bytes *before;
     size_t used, room;
@@ -54,7 +54,7 @@ static uint64_t word_at(const char *text)
     return word;
 }
 
-/* The whole of a text of up to eight bytes, which is never read beyond its end. */
+/* A text of up to eight bytes, without reading beyond its end. */
 static uint64_t short_text(const char *text, size_t length)
 {
     uint32_t first = 0, last;
@@ -69,7 +69,7 @@ static uint64_t short_text(const char *text, size_t length)
     return first;
 }
 
-/* Its last eight bytes are taken as a word that overlaps the one before. */
+/* The last eight bytes are a word that may overlap the one before. */
 static uint64_t hash_text(const char *text, size_t length)
 {
     uint64_t hash = length;
@@ -98,7 +98,7 @@ static uint64_t hash_child(uint32_t parent, uint32_t name)
 
 /* ---- Names ---- */
 
-/* The kind of a frame; its ending is taken off. */
+/* A frame's kind; its suffix is cut off. */
 static enum flame_kind kind_of(const char *text, size_t *length)
 {
     static const char letters[] = {
@@ -258,7 +258,7 @@ static size_t find_node_slot(const struct flame *flame, uint32_t parent, uint32_
     return slot;
 }
 
-/* Twice the slots. 0 or -ENOMEM, and all is as it was. */
+/* Twice the slots. 0, or -ENOMEM with everything unchanged. */
 static int grow_nodes(struct flame *flame)
 {
     struct flame grown = *flame;
@@ -291,9 +291,8 @@ static int put_into_table(struct flame *flame, uint32_t index)
 }
 
 /*
- * Most nodes have few children, and those that were added last stand first: those are looked at
- * one by one, which is as quick as a table, and needs no memory. Others are in the table, by their
- * hash.
+ * Most nodes have few children, the latest first: these are searched one by one, which is as fast
+ * as a table and needs no memory. Others are in the hash table.
  */
 void flame_expect_child(const struct flame *flame, uint32_t parent, uint32_t name)
 {
@@ -320,7 +319,7 @@ uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name)
         if (found)
             return found;
     }
-    /* The one that was looked at last will be one too far behind. */
+    /* The one looked at last will then be one too many. */
     if (looked_at == CHILDREN_IN_LIST && put_into_table(flame, last))
         return 0;
     return add_node(flame, parent, name) ? 0 : (uint32_t)flame->count - 1;
@@ -366,7 +365,7 @@ int flame_add(struct flame *flame, enum flame_side side, const struct flame_slic
     return 0;
 }
 
-/* No child stands before its parent. */
+/* No child comes before its parent. */
 void flame_sum(struct flame *flame)
 {
     for (size_t i = flame->count; i-- > 1;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tree behind a flame graph: stacks that begin alike share the frames that they begin with.
- * Made of reports and of anybody's folded text, of up to millions of lines.
+ * The tree behind a flame graph: stacks that begin alike share their first frames. Made from
+ * reports and from anybody's folded text, of up to millions of lines.
  */
 #ifndef STACKBOX_PICTURE_FLAME_H
 #define STACKBOX_PICTURE_FLAME_H
@@ -10,29 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a frame is of, as the ending of its name says, which is not shown. */
+/* A frame's kind, by the suffix of its name, which is not shown. */
 enum flame_kind {
-    FLAME_PLAIN,     /* a program's, or not known */
+    FLAME_PLAIN,     /* a program's, or unknown */
     FLAME_KERNEL,    /* name_[k] */
     FLAME_JIT,       /* name_[j] */
     FLAME_INLINED,   /* name_[i] */
-    FLAME_WAKER,     /* name_[w]; all frames on a `--` are drawn as such */
+    FLAME_WAKER,     /* name_[w]; all frames above a `--` are drawn so */
     FLAME_DELIMITER, /* `-` */
     FLAME_MEETING,   /* `--` */
 };
 
 struct flame_name {
-    const char *text; /* not NUL-terminated; without the ending of its kind */
+    const char *text; /* not NUL-terminated; without the kind's suffix */
     uint32_t length;
     uint32_t kind; /* an enum flame_kind */
 };
 
-/* Nodes are found by their index; the root, which is all stacks, has 0. */
+/* Nodes are found by index; the root, which stands for all stacks, is 0. */
 struct flame_node {
-    uint64_t value;  /* of the stacks that go through it */
-    uint64_t before; /* the same of those that it is compared with */
+    uint64_t value;  /* of the stacks through it */
+    uint64_t before; /* the same in the flame compared with */
     uint32_t name;
-    uint32_t parent, first_child, next; /* next: of the same parent, in no order; 0: none */
+    uint32_t parent, first_child, next; /* next: of the same parent, unordered; 0: none */
 };
 
 struct flame {
@@ -41,15 +41,15 @@ struct flame {
     struct flame_name *names;
     size_t name_count, name_room;
     uint32_t *name_table; /* found by hash: an index + 1, or 0 */
-    uint32_t *node_table; /* of nodes with many siblings: an index, or 0 */
+    uint32_t *node_table; /* for nodes with many siblings: an index, or 0 */
     size_t node_slots, name_slots; /* powers of two */
     size_t in_table;
     uint64_t *name_hashes;
     size_t hash_room;
-    struct flame_bytes *bytes; /* what the names' texts are in */
+    struct flame_bytes *bytes; /* hold the names' texts */
 };
 
-/* Bytes of a text that is somebody else's. */
+/* Bytes of somebody else's text. */
 struct flame_slice {
     const char *text;
     size_t length;
@@ -66,35 +66,34 @@ int flame_init(struct flame *flame);
 void flame_free(struct flame *flame);
 
 /*
- * Adds a stack, root first. The texts are copied. *leaf becomes its last node (the root's without
- * frames), if it is not NULL. 0 or -ENOMEM.
+ * Adds a stack, root first. The texts are copied. *leaf, unless it is NULL, becomes its last node
+ * (the root without frames). 0 or -ENOMEM.
  */
 int flame_add(struct flame *flame, enum flame_side side, const struct flame_slice *frames,
               size_t count, uint64_t value, uint32_t *leaf);
 
 /*
- * The same for who knows where frames were added before: the child of `parent` with this name, made
- * if there is none, as an index; values are the caller's to add. 0, which is nobody's child: memory
- * ran out.
+ * The same step by step: the index of the child of `parent` with this name, made if there is none;
+ * the caller adds values. 0, which is nobody's child: out of memory.
  */
 uint32_t flame_child(struct flame *flame, uint32_t parent, const struct flame_slice *frame);
 
-/* What the ending of a frame's name says. */
+/* The kind that a name's suffix says. */
 enum flame_kind flame_kind_of(const char *text, size_t length);
 
-/* The name of a frame, made if there is none, as an index. 0 or -ENOMEM. */
+/* The index of a frame's name, made if there is none. 0 or -ENOMEM. */
 int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *name);
-/* The same where nothing is made: false, there is none. */
+/* The same without making one. False: there is none. */
 bool flame_find_name(const struct flame *flame, const struct flame_slice *frame, uint32_t *name);
-/* As flame_child, of whose frame the name is known. */
+/* As flame_child, for a name that is known. */
 uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name);
 
-/* Soon flame_find_name() or flame_named_child() will be asked this: memory takes its time. */
+/* Prefetches for a flame_find_name() or flame_named_child() to come. */
 void flame_expect_name(const struct flame *flame, const struct flame_slice *frame);
 void flame_expect_child(const struct flame *flame, uint32_t parent, uint32_t name);
 /*
- * Once, for who added values to the last nodes of stacks alone: adds those to all that are on the
- * way to them.
+ * To be called once if values were added to stacks' last nodes only: adds them to all their
+ * ancestors.
  */
 void flame_sum(struct flame *flame);
 

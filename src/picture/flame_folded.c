@@ -11,7 +11,7 @@
 
 #define BYTES_AT_ONCE 65536
 
-/* A stack: what ends in its last node. */
+/* A stack that ends in this node. */
 struct stack {
     uint64_t value, before;
     uint32_t node;
@@ -53,10 +53,7 @@ static size_t count_stacks(const struct flame *flame)
     return count;
 }
 
-/*
- * By one byte of their values; equal ones stay in their order. False, and nothing was done: it is
- * the same in all.
- */
+/* Sorts stably by one byte of their values. False, with nothing done: it is the same in all. */
 static bool sort_by_byte(const struct stack *from, struct stack *to, size_t count, unsigned shift)
 {
     size_t ends[256] = {0}, at = 0;
@@ -73,7 +70,7 @@ static bool sort_by_byte(const struct stack *from, struct stack *to, size_t coun
     return true;
 }
 
-/* Of two arrays, the second of which is room; which of them has the result. */
+/* Sorts with a second array as room; returns the one with the result. */
 static struct stack *sort_stacks(struct stack *stacks, struct stack *room, size_t count)
 {
     for (unsigned shift = 0; shift < 64 && count; shift += 8)
@@ -88,8 +85,8 @@ static struct stack *sort_stacks(struct stack *stacks, struct stack *room, size_
 /* ---- Numbers in names ---- */
 
 /*
- * The blank before the number that a text ends in, or NULL. In a last frame it would be read as one
- * more count, so it is written as `_`.
+ * The blank before a number at the end of a text, or NULL. In the last frame it would be read as
+ * another count, so it is written as `_`.
  */
 static const char *find_number(const char *text, size_t length)
 {
@@ -105,7 +102,7 @@ static const struct flame_name *name_of(const struct flame *flame, uint32_t node
     return &flame->names[flame->nodes[node].name];
 }
 
-/* The name that has `_` for that blank, if there is one. */
+/* The name with `_` in place of that blank, if there is one. */
 static bool find_joined_name(const struct flame *flame, const struct flame_name *name,
                              const char *blank, struct text *text, uint32_t *joined)
 {
@@ -133,7 +130,7 @@ static uint32_t find_joined(const struct flame *flame, uint32_t node, struct tex
     return other;
 }
 
-/* Lines that would be equal become one; how many are left. */
+/* Merges lines that would be equal; returns how many are left. */
 static size_t merge_joined(const struct flame *flame, struct stack *stacks, size_t count)
 {
     struct text text = {0};
@@ -206,7 +203,7 @@ static int write_stacks(FILE *out, const struct flame *flame, const struct stack
 
     for (size_t i = 0; i < count && !result; i++) {
         result = add_stack(&lines, flame, &stacks[i], differential, &path);
-        /* Few large pieces: not every libc has a buffer of some size. */
+        /* A few large pieces: some libcs have no large buffer. */
         if (!result && (lines.length >= BYTES_AT_ONCE || i + 1 == count)) {
             fwrite(lines.data, 1, lines.length, out);
             text_clear(&lines);

@@ -18,7 +18,7 @@ int flame_compare_names(const struct flame_name *a, const struct flame_name *b)
     return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* qsort() passes nothing along to the function that compares. */
+/* qsort() passes no context to the comparison function. */
 static const struct flame_name *sorted_names;
 
 static int compare_indexes(const void *left, const void *right)
@@ -27,7 +27,7 @@ static int compare_indexes(const void *left, const void *right)
                                &sorted_names[*(const uint32_t *)right]);
 }
 
-/* ranks[name]: where it stands among the others. */
+/* ranks[name]: its rank among the others. */
 static void rank_names(const struct flame *flame, uint32_t *names, uint32_t *ranks)
 {
     for (size_t i = 0; i < flame->name_count; i++)
@@ -38,7 +38,7 @@ static void rank_names(const struct flame *flame, uint32_t *names, uint32_t *ran
         ranks[names[i]] = (uint32_t)i;
 }
 
-/* All nodes but the root, by the rank of their names: counted, then put where they belong. */
+/* All nodes but the root, by their names' ranks: a counting sort. */
 static void sort_nodes(const struct flame *flame, const uint32_t *ranks, uint32_t *ends,
                        uint32_t *order)
 {
@@ -65,7 +65,7 @@ int flame_order(struct flame *flame)
         sort_nodes(flame, ranks, names, order);
         for (size_t i = 0; i < flame->count; i++)
             flame->nodes[i].first_child = 0;
-        /* The last first: each is put before those that are there. */
+        /* Last first: each is put before those already there. */
         for (size_t i = flame->count - 1; i--;) {
             struct flame_node *node = &flame->nodes[order[i]];
             node->next = flame->nodes[node->parent].first_child;
@@ -91,7 +91,7 @@ uint32_t flame_next(const struct flame *flame, uint32_t node, size_t *depth)
     return node ? flame->nodes[node].next : 0;
 }
 
-/* Of a part of what was before; a greater part never becomes less. */
+/* Of a part of the values before; a greater part never becomes less. */
 static uint64_t scale(uint64_t part, const struct flame_node *root)
 {
     double scaled = root->before ? (double)part / (double)root->before * (double)root->value : 0;
@@ -106,7 +106,7 @@ int flame_scale(const struct flame *flame, uint64_t **scaled)
 
     if (!begins)
         return -ENOMEM;
-    /* Where each one's part of the whole begins, until its turn comes. */
+    /* First, each one's offset in the whole, until its turn comes. */
     for (size_t i = 0; i < flame->count; i++) {
         uint64_t at = begins[i], end = at + nodes[i].before;
         for (uint32_t child = nodes[i].first_child; child; child = nodes[child].next) {

@@ -10,7 +10,7 @@
 
 #define HASH_DIGITS 16
 
-/* ---- Endings ---- */
+/* ---- Suffixes ---- */
 
 static bool ends_in(const char *name, size_t length, const char *ending, size_t ending_length)
 {
@@ -43,7 +43,10 @@ static size_t without_plain_ending(const char *name, size_t length)
     return length;
 }
 
-/* The brackets at the end of the name, if all in them is endings: of "x.isra.0" an x would be left. */
+/*
+ * The brackets at the end of a name, if they only hold suffixes: of "x.isra.0" only x would be
+ * left.
+ */
 static size_t without_bracketed(const char *name, size_t length, const char *open)
 {
     const size_t open_length = strlen(open);
@@ -54,7 +57,7 @@ static size_t without_bracketed(const char *name, size_t length, const char *ope
     if (start < 3 || length - start < open_length || memcmp(name + start - 2, open, open_length))
         return length;
     start += open_length - 2;
-    /* They are cut from a name of one letter, since none is an ending alone. */
+    /* Cut with a letter in front, as nothing is a suffix by itself. */
     const char *const letter = name + start - 1;
     size_t left = length - start, before;
     do {
@@ -65,8 +68,8 @@ static size_t without_bracketed(const char *name, size_t length, const char *ope
 }
 
 /*
- * One of them, with its number: "f.isra.0" or, made readable, "f() [clone .isra.0]" of C++ and
- * "f (.cold)" of Rust, which has several in one.
+ * One of them, with its number: "f.isra.0" or, in readable form, "f() [clone .isra.0]" of C++ and
+ * "f (.cold)" of Rust, which may hold several.
  */
 static size_t without_ending(const char *name, size_t length)
 {
@@ -90,7 +93,7 @@ size_t spelling_length(const char *name, size_t length)
 
 /* ---- Names ---- */
 
-/* The name without its ending, but with that of its kind, as _[k] is one. */
+/* The name without its suffix, but with that of its kind, such as _[k]. */
 static int add_name(struct flame *flame, const struct flame_slice *frame,
                     const struct flame_name *spelled, uint32_t *name)
 {
@@ -99,7 +102,7 @@ static int add_name(struct flame *flame, const struct flame_slice *frame,
 
     text_append(&text, frame->text, length);
     text_append(&text, frame->text + spelled->length, frame->length - spelled->length);
-    /* An ending that hid that of another kind stays. */
+    /* A suffix that hid the kind's suffix stays. */
     if (!text.failed && (length == spelled->length ||
                          flame_kind_of(text.data, text.length) != (enum flame_kind)spelled->kind)) {
         text_free(&text);

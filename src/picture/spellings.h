@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names as two builds of one program have them. A compiler that takes a function apart, or makes
- * one for certain arguments, puts an ending to its name (read.isra.0), and Rust puts a hash there:
- * such names are one, and how each side spelled it is remembered.
+ * Names as two builds of a program have them. A compiler that splits a function, or makes a version
+ * for certain arguments, adds a suffix to its name (read.isra.0), and Rust adds a hash: such names
+ * are the same, and how each side spelled it is remembered.
  */
 #ifndef STACKBOX_PICTURE_SPELLINGS_H
 #define STACKBOX_PICTURE_SPELLINGS_H
@@ -13,12 +13,12 @@
 struct spelling {
     uint32_t name;  /* in the flame */
     uint32_t next;  /* of the same name: an index + 1, or 0 */
-    uint32_t sides; /* bits 1 << flame_side: where it stands so */
+    uint32_t sides; /* bits 1 << flame_side: which sides spell it so */
 };
 
 /* {0} is empty. */
 struct spellings {
-    struct flame texts;     /* of which the names alone are used */
+    struct flame texts;     /* only its names are used */
     struct spelling *items; /* of each of those names */
     size_t count, room;
     uint32_t *first; /* of each name in the flame, up to `named`: an index + 1, or 0 */
@@ -26,18 +26,18 @@ struct spellings {
 };
 
 /*
- * How much of a name is left without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N, as
- * " [clone .cold]" and " (.cold)", too, and ::h and sixteen hexadecimal digits, of which several may stand
- * one behind the other.
+ * The length of a name without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N (also as "
+ * [clone .cold]" and " (.cold)"), and ::h with sixteen hexadecimal digits; several may follow one
+ * another.
  */
 size_t spelling_length(const char *name, size_t length);
 
-/* Puts a name without its ending into `flame`: *name is its index there. 0 or -ENOMEM. */
+/* Adds a name without its suffix to `flame`: *name is its index there. 0 or -ENOMEM. */
 int spellings_name(struct spellings *spellings, struct flame *flame, enum flame_side side,
                    const struct flame_slice *frame, uint32_t *name);
 /*
- * Appends " (b.isra.0 = b.constprop.0)": what a name is before, and now; nothing where both sides,
- * or the only one, spell it the same.
+ * Appends " (b.isra.0 = b.constprop.0)": how a name is spelled before and now; nothing if both
+ * sides, or the only one, spell it the same.
  */
 void spellings_add(const struct spellings *spellings, uint32_t name, struct text *text);
 void spellings_free(struct spellings *spellings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The file: texts, the frames as they are seen without a script, and behind them a script with the
- * same frames as numbers. What is horizontal is in percent: the picture is as wide as its window.
+ * The file: texts, the frames as seen without a script, and then a script with the same frames as
+ * numbers. Horizontal positions are in percent: the picture is as wide as its window.
  */
 #include "picture/svg.h"
 
@@ -45,7 +45,7 @@ static struct rows make_rows(const struct svg_picture *picture, const struct svg
     return rows;
 }
 
-/* Comments and indentation are for who reads the source. */
+/* Comments and indentation are for readers of the source. */
 static void write_part(struct svg_picture *picture, struct svg_part part)
 {
     const char *line = part.text, *end = part.text + part.length;
@@ -63,7 +63,7 @@ static void write_part(struct svg_picture *picture, struct svg_part part)
     svg_flush(picture);
 }
 
-/* In a comment of XML no two dashes may follow each other, and none may be the last. */
+/* An XML comment must contain no two dashes in a row, and not end with one. */
 static void write_notes(struct svg_picture *picture, const char *notes)
 {
     struct text clean = {0};
@@ -118,7 +118,7 @@ static void write_head(struct svg_picture *picture, const struct svg_head *head)
     text_add(line, "</text>\n");
 }
 
-/* Without a script they are not seen. */
+/* Without a script they are invisible. */
 static void write_controls(struct svg_picture *picture, const struct rows *rows)
 {
     text_format(&picture->line,
@@ -219,7 +219,7 @@ static void add_clean(struct text *text, const char *given, const char *otherwis
     if (!given)
         given = otherwise;
     svg_add_clean(text, given, strlen(given));
-    text_add(text, ""); /* never without data */
+    text_add(text, ""); /* so that data is never NULL */
 }
 
 int svg_write(FILE *out, const struct flame *flame, const struct svg_options *options)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Black text is on all of them, with a contrast of 4.5 at least; on those that are half transparent
- * because they are below a zoomed frame, too. The unit test computes it for every colour.
+ * Text on all colours is black, with a contrast of at least 4.5; also on frames below a zoomed one,
+ * which are half transparent. The unit test computes this for every colour.
  */
 #include "picture/svg_colors.h"
 
@@ -11,12 +11,12 @@
 #include "base/util.h"
 #include "picture/svg.h"
 
-/* Colours on a way from `base` to base + way, each somewhat lighter or not: base + ... + light. */
+/* Colours between `base` and base + way, and up to `light` lighter. */
 struct range {
     struct svg_color base, way, light;
 };
 
-/* Warm against cool: who does not tell red from green tells these apart, too. */
+/* Warm against cool: these can be told apart by the red-green colour-blind, too. */
 static const struct range warm = {{205, 88, 42}, {10, 108, 8}, {20, 4, 10}};
 static const struct range steel = {{112, 152, 196}, {30, 22, 16}, {10, 8, 6}};
 static const struct range green = {{88, 178, 78}, {40, 26, 20}, {8, 8, 8}};
@@ -34,7 +34,7 @@ static const struct range io = {{112, 142, 206}, {40, 44, 22}, {8, 8, 8}};
 static const struct svg_color delimiter_color = {200, 200, 200};
 static const struct svg_color meeting_color = {130, 130, 130};
 
-/* `scoped`: of names with `::` in them; NULL: as others. */
+/* `scoped`: for names that contain `::`; NULL: as others. */
 struct svg_palette {
     const char *name;
     const struct range *plain, *kernel, *jit, *inlined, *waker, *scoped;
@@ -85,7 +85,7 @@ void svg_add_colors(struct text *names)
     svg_palettes_add_names(names);
 }
 
-/* FNV-1a, and its bits mixed: names often differ in their last letter alone. */
+/* FNV-1a, with its bits mixed: names often differ only in their last letter. */
 static uint32_t hash_of(const char *text, size_t length)
 {
     uint32_t hash = 2166136261;
@@ -166,7 +166,7 @@ struct svg_color svg_color_of_change(double change)
     return (struct svg_color){255, others, others};
 }
 
-/* The light that a screen makes of a value: within a hundredth or so of sRGB's power of 2.4. */
+/* The light that a screen makes of a value: within about a hundredth of sRGB's power of 2.4. */
 static double light_of(double value)
 {
     double part = value / 255;

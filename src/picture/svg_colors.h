@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What colour a frame has: by its kind and by its name, so the same in every file. */
+/* A frame's colour depends on its kind and its name, so it is the same in every file. */
 #ifndef STACKBOX_PICTURE_SVG_COLORS_H
 #define STACKBOX_PICTURE_SVG_COLORS_H
 
@@ -14,11 +14,11 @@ struct svg_color {
 
 struct svg_palette;
 
-/* NULL is the palette for NULL: by the kinds. NULL as a result: there is none of this name. */
+/* NULL gives the palette by kinds. Returns NULL if there is none of this name. */
 const struct svg_palette *svg_palette_by_name(const char *name);
 void svg_palettes_add_names(struct text *names);
 
-/* What a frame stands on, or is: of these the palette of kinds has colours. */
+/* What a frame is or stands on: the palette by kinds has colours for these. */
 enum svg_side {
     SVG_PLAIN,
     SVG_WAKER, /* on a `--` */
@@ -28,23 +28,23 @@ enum svg_side {
     SVG_SIDES,
 };
 
-/* That of a frame of this name on one of `below`. */
+/* For a frame of this name on top of one of `below`. */
 enum svg_side svg_side_of(const struct flame_name *name, enum svg_side below);
 
 struct svg_color svg_color_of(const struct svg_palette *palette, const struct flame_name *name,
                               enum svg_side side);
 
-/* From -1, all blue, by 0, white, to 1, all red. */
+/* From -1, all blue, through 0, white, to 1, all red. */
 struct svg_color svg_color_of_change(double change);
 
 /*
- * What is half transparent on a dark page has light text on it, but for a colour that this is true
- * of: it has dark text there, too. flame.css has the same pages.
+ * On a dark page, half-transparent frames have light text, except for colours that this is true of:
+ * those keep dark text. flame.css has the same pages.
  */
 bool svg_color_is_pale(struct svg_color color);
 
 #define SVG_DARK_PAGE ((struct svg_color){0x16, 0x16, 0x1a})
-/* White frames are seen on it. */
+/* White frames can be seen on it. */
 #define SVG_DIFFERENTIAL_PAGE ((struct svg_color){0xe4, 0xe4, 0xe8})
 
 #endif

@@ -12,7 +12,7 @@
 #define LEAST_LETTERS 3
 #define LABEL_MARGINS 6
 #define LEAST_TITLED 1.0
-/* Of all tooltips: files stay below 5 MB, and browsers take long for so many small texts. */
+/* Of all tooltips: files stay below 5 MB, and browsers are slow with many small texts. */
 #define TITLE_BYTES (1024 * 1024)
 #define MOST_TITLES 5000
 #define BYTES_AT_ONCE 60000
@@ -39,7 +39,7 @@ static double width_of(const struct svg_picture *picture, const struct svg_frame
 
 /* ---- Before it is written ---- */
 
-/* Would it be too much to have the tooltips of all frames from this width on? */
+/* Would tooltips for all frames of at least this width be too much? */
 static bool are_many_titles(const struct svg_picture *picture, double from)
 {
     size_t count = 0, bytes = 0;
@@ -68,7 +68,7 @@ int svg_prepare_frames(struct svg_picture *picture)
     return picture->name_numbers ? 0 : -ENOMEM;
 }
 
-/* ---- What is said of a frame ---- */
+/* ---- A frame's description ---- */
 
 double svg_change_of(const struct svg_picture *picture, const struct flame_node *node)
 {
@@ -106,20 +106,20 @@ static struct svg_color color_of(const struct svg_picture *picture, const struct
         return svg_color_of(picture->palette, frame->name, frame->side);
     double change = svg_change_of(picture, frame->node);
     double share = picture->greatest_change > 0 ? change / picture->greatest_change : 0;
-    /* Small changes are seen, too. */
+    /* So that small changes are visible, too. */
     share *= 2 - (share < 0 ? -share : share);
     return svg_color_of_change(picture->options->negate ? -share : share);
 }
 
 /* ---- Elements ---- */
 
-/* The name of a frame, clean. False: memory ran out, which the line remembers. */
+/* A frame's name, escaped. False: memory ran out, as the line records. */
 static bool take_name(struct svg_picture *picture, const struct svg_frame *frame,
                       struct text *name)
 {
     text_clear(name);
     svg_add_clean(name, frame->name->text, frame->name->length);
-    text_add(name, ""); /* never without data */
+    text_add(name, ""); /* so that data is never NULL */
     if (name->failed)
         picture->line.failed = true;
     return !name->failed;
@@ -173,7 +173,7 @@ static void add_narrow(const struct svg_picture *picture, const struct svg_frame
     }
 }
 
-/* A frame with its name on it is a picture of its own, which cuts the name where the frame ends. */
+/* A frame with its name on it is a nested picture, which cuts the name where the frame ends. */
 static void add_labelled(const struct svg_picture *picture, const struct svg_frame *frame,
                          const struct text *name, size_t letters, struct text *text)
 {
@@ -236,7 +236,7 @@ static void write_names(struct svg_picture *picture)
     text_free(&name);
 }
 
-/* The script finds where each starts by itself: it knows the order. */
+/* The script works out where each starts: it knows the order. */
 void svg_write_data(struct svg_picture *picture)
 {
     struct text *line = &picture->line;
@@ -245,7 +245,7 @@ void svg_write_data(struct svg_picture *picture)
     svg_add_json(line, picture->count_name.data, picture->count_name.length);
     text_add(line, ",\"names\":[\n");
     write_names(picture);
-    /* Of each frame: the number of its name, its depth, its value, and what that was before. */
+    /* For each frame: the number of its name, its depth, its value, and the value before. */
     text_format(line, "],\"numbers\":%d,\"frames\":[\n", picture->options->differential ? 4 : 3);
     for (size_t i = 0; i < picture->layout.count; i++) {
         const struct svg_frame *frame = &picture->layout.frames[i];

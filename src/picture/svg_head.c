@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "picture/svg_text.h"
 
-/* What is left out is said in any case. */
+/* There is always room for the note about what was left out. */
 #define LINES_OF_OURS 2
 #define LEAST_LETTERS 20
 
@@ -18,7 +18,7 @@ static void add_line(struct svg_head *head, size_t start, size_t length)
     head->count++;
 }
 
-/* A line that is too long goes on in the next one, from a blank if there is one. */
+/* A line that is too long continues in the next one, broken at a blank if possible. */
 static size_t line_length(const char *clean, size_t length, size_t letters)
 {
     size_t fitting = svg_fitting(clean, length, letters);

@@ -10,15 +10,15 @@
 #define SVG_MOST_HEAD_LINES 32
 
 struct svg_head {
-    struct text text; /* clean */
+    struct text text; /* escaped */
     struct {
         size_t start, length;
-        bool goes_on; /* in the next line, which would be too long else */
+        bool goes_on; /* in the next line, as it would be too long */
     } lines[SVG_MOST_HEAD_LINES];
     size_t count;
 };
 
-/* The subtitle's lines, and what is said of frames that were left out. 0 or -ENOMEM. */
+/* The subtitle's lines, and a note about frames that were left out. 0 or -ENOMEM. */
 int svg_head_make(struct svg_head *head, const struct svg_picture *picture);
 void svg_head_free(struct svg_head *head);
 

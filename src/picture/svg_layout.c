@@ -8,12 +8,12 @@
 #include "picture/flame_order.h"
 
 #define LEAST_WIDTH 0.1
-/* Wider frames than this are not left out on our own: rather the highest are. */
+/* Frames wider than this are not left out by default: the highest are, instead. */
 #define WIDEST_LEFT_OUT 100
-/* From here on a frame has its name on it, or some letters of it. */
+/* From this width on a frame has its name, or a few letters of it. */
 #define NAMED_WIDTH 28
 
-/* A node that is drawn. They are in the order of the nodes: a parent comes before its children. */
+/* A node that is drawn. They are in the nodes' order: parents before children. */
 struct item {
     uint32_t node;
     uint32_t parent; /* an item */
@@ -21,7 +21,7 @@ struct item {
     uint32_t first_child, children; /* in the list of siblings */
 };
 
-/* One of the children of an item; sorted, those of one parent stand together, by name. */
+/* A child of an item; when sorted, those of one parent are adjacent, by name. */
 struct sibling {
     uint32_t parent, item;
     const struct flame_name *name;
@@ -85,7 +85,7 @@ static void leave_out_narrow(struct choice *choice, struct svg_layout *layout)
     choice->count = count;
 }
 
-/* The next of widths that are said easily. */
+/* The next larger round width. */
 static double wider(double width)
 {
     static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
@@ -122,7 +122,7 @@ static void find_parents(struct choice *choice)
     }
 }
 
-/* A single stack of a hundred thousand frames has no narrow ones: then its top is not drawn. */
+/* A single stack of a hundred thousand frames has no narrow ones: its top is then not drawn. */
 static int leave_out_high(struct choice *choice, struct svg_layout *layout)
 {
     size_t *on_level = calloc(choice->count, sizeof(*on_level)), parts = 0, count = 0;
@@ -175,7 +175,7 @@ static int sort_children(struct choice *choice)
     return 0;
 }
 
-/* Children stand side by side from where their parent starts. */
+/* Children are side by side from where their parent starts. */
 static void place(struct svg_layout *layout, const struct choice *choice, const struct item *item,
                   uint64_t *next_start, enum svg_side side)
 {
@@ -195,7 +195,7 @@ static void place(struct svg_layout *layout, const struct choice *choice, const 
         layout->levels = item->depth + 1;
 }
 
-/* From the root up, without recursion: lines of text may have as many frames as they like. */
+/* From the root up, without recursion: lines may have any number of frames. */
 static int place_all(struct svg_layout *layout, const struct choice *choice)
 {
     uint32_t *waiting = calloc(choice->count + 1, sizeof(*waiting));

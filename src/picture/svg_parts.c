@@ -2,8 +2,8 @@
 #include "picture/svg_parts.h"
 
 /*
- * The assembler reads them as make leaves them, without comments and margins. The labels are global: of
- * local ones GNU's linker for aarch64 makes one address, that of the section.
+ * The assembler includes the files that make has stripped of comments and margins. The labels are
+ * global: GNU's linker for aarch64 turns local ones into one address, the section's.
  */
 #define PART(name, path)                              \
     __asm__(".pushsection .rodata." #name ",\"a\"\n" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is the same in each SVG file: flame.css and flame.js, which are in the binary. */
+/* The same in every SVG file: flame.css and flame.js, which are in the binary. */
 #ifndef STACKBOX_PICTURE_SVG_PARTS_H
 #define STACKBOX_PICTURE_SVG_PARTS_H
 
@@ -11,7 +11,7 @@ struct svg_part {
 };
 
 struct svg_part svg_style(void);
-/* An expression: a function, to be called with the data of the frames. */
+/* An expression: a function to call with the frames' data. */
 struct svg_part svg_script(void);
 
 #endif

@@ -12,7 +12,7 @@ void svg_add_clean(struct text *text, const char *bytes, size_t length)
 {
     size_t done = 0;
 
-    /* U+FFFE and U+FFFF are UTF-8, but no characters of XML. */
+    /* U+FFFE and U+FFFF are valid UTF-8, but not XML characters. */
     for (size_t i = 0; i + 2 < length; i++) {
         if (memcmp(bytes + i, "\xef\xbf\xbe", 3) && memcmp(bytes + i, "\xef\xbf\xbf", 3))
             continue;
@@ -24,7 +24,7 @@ void svg_add_clean(struct text *text, const char *bytes, size_t length)
     escape_bytes(text, bytes + done, length - done);
 }
 
-/* Plain bytes are appended together, each other byte by what `escape` says. */
+/* Plain bytes are appended together, others as `escape` says. */
 static void add_escaped(struct text *text, const char *bytes, size_t length,
                         const char *(*escape)(char byte))
 {
@@ -64,7 +64,7 @@ void svg_add_xml(struct text *text, const char *clean, size_t length)
     add_escaped(text, clean, length, escape_xml);
 }
 
-/* Neither "]]>" nor "</script>" nor an entity can come of it, whatever page the picture is in. */
+/* Neither "]]>" nor "</script>" nor an entity can result, whatever page the picture is in. */
 static const char *escape_json(char byte)
 {
     switch (byte) {
@@ -117,7 +117,7 @@ void svg_add_decimal(struct text *text, double number)
     char digits[64];
     int count = snprintf(digits, sizeof(digits), "%.4f", number);
 
-    /* None of ours is as long. */
+    /* Ours are never that long. */
     if (count < 0 || (size_t)count >= sizeof(digits))
         return;
     while (digits[count - 1] == '0')
@@ -127,7 +127,7 @@ void svg_add_decimal(struct text *text, double number)
     text_append(text, digits, (size_t)count);
 }
 
-/* Characters of East Asia and pictures are two letters wide. */
+/* East Asian characters and pictures are two letters wide. */
 static size_t letters_of(unsigned char first)
 {
     return (first & 0xc0) == 0x80 ? 0 : first < 0xe3 ? 1 : 2;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "picture/svg_text.h"
 
-/* Frames of one path: more say nothing. */
+/* Frames in one path: more are not helpful. */
 #define PATH_FRAMES 64
 
 static bool has_vanished(const struct flame_node *node)
@@ -14,7 +14,7 @@ static bool has_vanished(const struct flame_node *node)
     return !node->value && node->before;
 }
 
-/* Among the greatest, behind those of the same size. */
+/* Among the greatest, after those of the same size. */
 static void insert(struct svg_vanished *vanished, const struct flame *flame, uint32_t node)
 {
     size_t at = vanished->shown;

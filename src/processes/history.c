@@ -8,7 +8,7 @@
 
 /* ---- What is kept of the past ---- */
 
-/* Somebody who lives runs it, or one less does. */
+/* One more, or one fewer, living process runs it. */
 static void image_enter(struct history *history, struct image *image)
 {
     if (!image->current++ && image->references > 1)
@@ -82,7 +82,7 @@ void history_watch(struct history *history, const struct processes_watcher *watc
                 tell_image(history, life->pid, life->programs->image);
 }
 
-/* ---- Lives by their pids ---- */
+/* ---- Lives by pid ---- */
 
 static struct life **bucket_of(const struct history *history, uint32_t pid)
 {
@@ -136,7 +136,7 @@ static void free_owner(struct history *history, struct life *life)
     life->owner = NULL;
 }
 
-/* Of a life that has ended, and is in no list of these any more. */
+/* Frees a life that has ended and is no longer in any list. */
 static void free_life(struct history *history, struct life *life)
 {
     struct life **at = bucket_of(history, life->pid);
@@ -245,7 +245,7 @@ void history_see(struct history *history, struct life *life, struct image *image
 {
     replace_image(history, life->programs, image);
     life->programs->origin = PROGRAM_SEEN;
-    tell_exec(history, life->pid); /* what was told before may be wrong */
+    tell_exec(history, life->pid); /* what was reported before may be wrong */
     tell_image(history, life->pid, image);
 }
 
@@ -261,7 +261,7 @@ int history_map(struct history *history, struct life *life, const struct mapping
         return kept;
     }
     history->forgotten += (uint64_t)kept;
-    image_hold(image); /* so that a shared one can be left in order */
+    image_hold(image); /* so that a shared one can be left properly */
     bool shared = image->references > 2;
     if (!shared)
         image->references--;
@@ -296,7 +296,7 @@ void history_end(struct history *history, struct life *life, uint64_t time)
     keep_within_bound(history);
 }
 
-/* Programs that were left before: each until the next one began. */
+/* Programs left earlier: each lasted until the next one began. */
 static void forget_programs(struct history *history, struct life *life, uint64_t time)
 {
     struct program *at = life->programs, *older;

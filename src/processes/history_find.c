@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which life, and which of its programs, an event is of: by what it was told with, or by its time. */
+/* Which life, and which of its programs, an event belongs to: by its `born`, or by its time. */
 #include "processes/history.h"
 
-/* The newest that had begun by then; else the first. */
+/* The newest that had begun by then; otherwise the first. */
 static struct program *program_at(const struct life *life, uint64_t time)
 {
     struct program *program = life->programs;
@@ -17,7 +17,7 @@ static struct program *first_program(const struct life *life)
     return program_at(life, 0);
 }
 
-/* Who had the pid at `time`, or the first who had it later. */
+/* The owner of the pid at `time`, or the first one later. */
 static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
 {
     struct life *found = NULL;
@@ -28,7 +28,7 @@ static struct life *life_from(const struct history *history, uint32_t pid, uint6
     return found;
 }
 
-/* The first who got the pid after `time`. */
+/* The first owner of the pid after `time`. */
 static struct life *life_after(const struct history *history, uint32_t pid, uint64_t time)
 {
     struct life *found = NULL;
@@ -39,7 +39,7 @@ static struct life *life_after(const struct history *history, uint32_t pid, uint
     return found;
 }
 
-/* The program of an exec that was counted at `time`; we were told of it before. */
+/* The program of an exec that was counted at `time`; it was reported before. */
 static struct program *executed_at(struct life *life, uint64_t time)
 {
     if (!life || life->forked > time)
@@ -73,7 +73,7 @@ bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t b
            life_from(history, pid, begin) != history_newest(history, pid);
 }
 
-/* Who had the pid before; NULL: nobody whom we know. */
+/* The previous owner of the pid; NULL: none is known. */
 static const struct life *life_before(const struct history *history, const struct life *life)
 {
     const struct life *found = NULL;
@@ -91,7 +91,7 @@ struct program *history_find_at(const struct history *history, uint32_t pid, uin
     return *of && (*of)->forked <= time ? program_at(*of, time) : NULL;
 }
 
-/* The same number for all of a program's time: events of one are to be told as such. */
+/* The same for all of a program's time, so that its events are recognized as one program's. */
 uint64_t history_born_at(const struct history *history, uint32_t pid, uint64_t time, uint64_t begin)
 {
     const struct life *life = life_from(history, pid, time), *before;

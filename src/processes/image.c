@@ -70,7 +70,7 @@ size_t image_first_behind(const struct image *image, uint64_t address)
                                           address) : 0;
 }
 
-/* Takes [start, end) out. Room for one more than there are was made before. */
+/* Cuts out [start, end). There must be room for one more. */
 static void cut(struct image *image, struct mapped_files *files, uint64_t start, uint64_t end)
 {
     size_t first = image_first_behind(image, start), last;

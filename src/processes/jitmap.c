@@ -12,7 +12,7 @@
 #define BUFFER_BYTES 65536
 #define MOST_BYTES (UINT64_C(1) << 30)
 
-/* The numbers of an entry and the blanks around them; where they are longer it is none. */
+/* The numbers of an entry and the blanks around them; a longer line is not an entry. */
 #define LONGEST_NUMBERS 128
 #define LONGEST_NAME 1024
 
@@ -22,11 +22,11 @@ struct entry {
 };
 
 /*
- * Which entry is the newest for an address is kept in a tree above the addresses: the leaf of
- * addresses[i] is newest[count + i], the parent of each node n is n / 2. An entry that covers a row
- * of addresses is noted at the few nodes that make up the row, and what an address has is the
+ * Which entry is the newest for an address is kept in a tree over the addresses: the leaf of
+ * addresses[i] is newest[count + i], the parent of each node n is n / 2. An entry that covers a
+ * range of addresses is noted at the few nodes that make up the range, and an address has the
  * greatest number between its leaf and the root. So an entry costs the logarithm of the count, even
- * if each of millions covers every address. Entries are numbered by where they are in the file.
+ * if each of millions covers every address. Entries are numbered by their position in the file.
  */
 struct pass {
     int fd;
@@ -47,7 +47,7 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Hexadecimal digits, with or without 0x; NULL when there are none or more than 64 bits of them. */
+/* Hexadecimal digits, with or without 0x; NULL if there are none or more than 64 bits. */
 static const char *parse_hex(const char *at, const char *end, uint64_t *number)
 {
     uint64_t value = 0;
@@ -56,7 +56,9 @@ static const char *parse_hex(const char *at, const char *end, uint64_t *number)
         at += 2;
     const char *first = at;
     for (; at < end; at++) {
-        /* Digits and letters come mixed: a branch between them would be a wrong guess each time. */
+        /*
+         * Without branches: digits and letters are mixed, so they would be mispredicted each time.
+         */
         unsigned c = (unsigned char)*at;
         if (!((c - '0' < 10) | ((c | 0x20) - 'a' < 6)))
             break;
@@ -83,7 +85,7 @@ static bool parse_entry(const char *line, size_t length, struct entry *entry)
     return room == length || entry->name < end;
 }
 
-/* The first address not below `start`; without branches, which would be guesses here too. */
+/* The first address not below `start`; without branches, which would be mispredicted here, too. */
 static size_t first_address(const struct pass *pass, uint64_t start)
 {
     const uint64_t *low = pass->addresses;
@@ -104,7 +106,7 @@ static void note_entry(const struct pass *pass, const struct entry *entry, uint6
 
     if (left == pass->count || pass->addresses[left] - entry->start >= entry->size)
         return;
-    /* What would go on behind the last address of all ends there. */
+    /* An entry that would overflow ends at the last address. */
     if (!__builtin_add_overflow(entry->start, entry->size, &end))
         right = first_address(pass, end);
     for (left += pass->count, right += pass->count; left < right; left /= 2, right /= 2) {
@@ -134,13 +136,13 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
 }
 
 /*
- * Notes the entries of all whole lines between two offsets. Of a line that is longer than the
- * buffer the beginning is enough, once its newline has come.
+ * Notes the entries of all whole lines between two offsets. If a line is longer than the buffer,
+ * its beginning is enough, once its newline has come.
  */
 static int read_lines(const struct pass *pass, char *buffer, uint64_t from, uint64_t to)
 {
     bool in_line = from > 0, is_entry = false;
-    uint64_t begin = from; /* of the line that the buffer begins in, or begins with */
+    uint64_t begin = from; /* of the line in which the buffer begins, or which begins it */
     size_t held = 0;
     struct entry entry;
 
@@ -173,7 +175,7 @@ static int read_lines(const struct pass *pass, char *buffer, uint64_t from, uint
     return 0;
 }
 
-/* Reads the line of a newest entry again: no name had to be kept until it had won. */
+/* Reads the line of a newest entry again: so no name had to be kept before it had won. */
 static int take_entry(const struct pass *pass, uint64_t offset, uint64_t address,
                       struct jitmap_found *found)
 {
@@ -184,7 +186,7 @@ static int take_entry(const struct pass *pass, uint64_t offset, uint64_t address
     if (got < 0)
         return (int)got;
     char *end = memchr(line, '\n', (size_t)got);
-    /* In the meantime the file may have become another. */
+    /* Meanwhile the file may have been replaced. */
     if (!end && (size_t)got < sizeof(line))
         return 0;
     if (!end)

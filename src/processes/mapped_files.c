@@ -14,7 +14,7 @@
 
 #define BUCKETS 1024
 
-/* Descriptors that maps, programs, probes and rings want. */
+/* Descriptors left for maps, programs, probes and rings. */
 #define LEFT_TO_OTHERS 256
 
 struct mapped_root {
@@ -22,7 +22,7 @@ struct mapped_root {
     uint64_t device, inode, namespace; /* of the directory; the inode of the mount namespace */
     size_t references;
     int fd;        /* O_PATH; below 0 for our own root */
-    int mounts;    /* its mount namespace: without it what is mounted below would go; or below 0 */
+    int mounts;    /* its mount namespace, which keeps what is mounted below; or below 0 */
     char path[32]; /* "/proc/self/fd/N" */
 };
 
@@ -126,7 +126,7 @@ static bool starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* Memory that has a file in the kernel's own book-keeping only. */
+/* Memory that is a file only inside the kernel. */
 static bool is_shared_memory(const char *path)
 {
     return starts_with(path, "/memfd:") || starts_with(path, "/SYSV") ||
@@ -153,7 +153,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         file->fd = -ENODEV;
     }
     if (file->fd < 0) {
-        if (file->fd == -ENODEV && !in_memory) /* a device, or whatever */
+        if (file->fd == -ENODEV && !in_memory) /* a device or the like */
             file->kind = MAPPED_OTHER;
         return;
     }
@@ -182,7 +182,7 @@ static enum mapped_kind kind_without_file(const struct mapped_sight *sight, cons
 {
     if (starts_with(path, "[anon") || starts_with(path, "[heap") || starts_with(path, "[stack"))
         return MAPPED_ANONYMOUS;
-    /* The one of a 32-bit process is another image than ours. */
+    /* A 32-bit process has another vDSO than ours. */
     if (!strcmp(path, "[vdso]") && (sight->end > UINT32_MAX) == (sizeof(void *) == 8))
         return MAPPED_VDSO;
     return MAPPED_OTHER;
@@ -197,7 +197,7 @@ const char *mapped_label(const char *path)
     return *path == '/' && slash && slash[1] ? slash + 1 : path;
 }
 
-/* Has the file been written to since? A link more or less changes neither of these. */
+/* Has the file been written to since? A new or removed link changes neither of these. */
 static bool is_changed_now(const struct mapped_file *file)
 {
     struct stat now;
@@ -236,7 +236,7 @@ void mapped_files_look_again(struct mapped_files *files)
     files->look++;
 }
 
-/* While a file is open its inode belongs to nobody else; of one that is not, all must be equal. */
+/* While a file is open nobody else has its inode; if it is not, everything must be equal. */
 static bool is_of(const struct mapped_files *files, struct mapped_file *file,
                   const struct mapped_sight *sight, const char *path, size_t length)
 {
@@ -279,7 +279,7 @@ struct mapped_file *mapped_files_see(struct mapped_files *files, const struct ma
     static const char deleted[] = " (deleted)";
     const char *path = sight->path;
 
-    /* As perf and as maps name what has no name. */
+    /* perf and maps have different names for unnamed memory. */
     if (!sight->inode && (!*path || starts_with(path, "//anon")))
         path = "[anon]";
     size_t length = strlen(path), ending = sizeof(deleted) - 1;
@@ -327,7 +327,7 @@ void mapped_file_drop(struct mapped_files *files, struct mapped_file *file)
     free(file);
 }
 
-/* 0, also where it has none, or is no ELF file. */
+/* 0, even if it has none or is not an ELF file. */
 static int read_segments(struct mapped_file *file)
 {
     struct elf elf;
@@ -393,7 +393,7 @@ int mapped_files_open(struct mapped_files **made)
     return 0;
 }
 
-/* All references were given back before. */
+/* All references must have been given back. */
 void mapped_files_close(struct mapped_files *files)
 {
     free(files);

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* File systems whose files have another st_dev or st_ino than their mappings tell. */
+/* File systems whose files have another st_dev or st_ino than their mappings show. */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683e
 
@@ -37,7 +37,7 @@ uint64_t mapped_file_time(const struct timespec *time)
     return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
 }
 
-/* A time of the monotonic clock as files have theirs. */
+/* A time of the monotonic clock, converted to file times. */
 static uint64_t to_file_time(uint64_t time)
 {
     struct timespec real;
@@ -55,7 +55,7 @@ static bool same_path(const char *link, const char *path)
            (!link[length] || !strcmp(link + length, deleted));
 }
 
-/* A file that was deleted leaves its inode number to the next one; the generation tells. */
+/* A deleted file leaves its inode number to a new one; the generation tells them apart. */
 static bool is_of_generation(int fd, uint64_t generation)
 {
     long version = 0;
@@ -65,9 +65,9 @@ static bool is_of_generation(int fd, uint64_t generation)
 }
 
 /*
- * Is what was opened what is mapped? Where the numbers of a file system do not tell: of what was
- * opened by the mapping itself the path must be the same (there may be another program by now), of
- * what was opened by its path nothing must have changed since it was mapped.
+ * Is what was opened what is mapped? If a file system's numbers do not tell: when opened through
+ * the mapping, the path must be the same (the process may run another program by now); when opened
+ * by path, nothing may have changed since it was mapped.
  */
 static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link,
                       const struct stat *about)
@@ -92,7 +92,7 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link
     return same_path(target, sight->path);
 }
 
-/* Opens a path and makes sure of it; `link`: the path is a mapping. Below 0: not this one. */
+/* Opens a path and checks it; `is_link`: the path is a mapping's. Below 0: not this one. */
 static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
                     struct stat *about)
 {
@@ -145,7 +145,7 @@ bool mapped_changed_before(const struct stat *about, const struct mapped_sight *
 {
     uint64_t mapped = to_file_time(sight->time);
 
-    /* Both: the one is what a copy was told to say, the other changes with every link, too. */
+    /* Both: the first may be copied from another file, the second changes with every link, too. */
     return sight->time && mapped_file_time(&about->st_mtim) > mapped &&
            mapped_file_time(&about->st_ctim) > mapped;
 }

@@ -15,7 +15,7 @@
 #include "base/reading.h"
 #include "base/util.h"
 
-/* The kernel writes a newline within a path as \012, and leaves all other bytes as they are. */
+/* The kernel writes a newline in a path as \012, and leaves all other bytes unchanged. */
 static void decode_newlines(char *path)
 {
     static const char newline[] = "\\012";
@@ -50,7 +50,7 @@ static void skip_blanks(char **at)
     *at += strspn(*at, " ");
 }
 
-/* "start-end perms offset major:minor inode    path"; nothing follows the inode of no file. */
+/* "start-end perms offset major:minor inode    path"; without a file nothing follows the inode. */
 static bool parse_line(char *line, struct maps_entry *entry)
 {
     uint64_t high, low;
@@ -121,7 +121,7 @@ static int read_process(uint32_t pid, maps_callback *each, void *context, size_t
     return result;
 }
 
-/* Each thread has a directory there, besides the two entries that every directory has. */
+/* Each thread has a directory there, besides the two entries of every directory. */
 bool maps_has_threads(uint32_t pid)
 {
     struct stat about;
@@ -165,7 +165,7 @@ int maps_each_of(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *co
     return result;
 }
 
-/* ---- Asked for one by one ---- */
+/* ---- One by one, by ioctl ---- */
 
 /* struct procmap_query of linux/fs.h (6.11), which older headers lack. */
 struct map_query {
@@ -181,8 +181,8 @@ _Static_assert(sizeof(struct map_query) == 104, "as the kernel has it");
 #define QUERY_OR_NEXT 0x10
 
 /*
- * The first executable part that ends behind `address`, with its name where there is room for it.
- * -ENOENT: there is none any more.
+ * The first executable part that ends above `address`, with its name if there is room for it.
+ * -ENOENT: there are no more.
  */
 static int query(int fd, uint64_t address, char *name, size_t size, struct maps_entry *entry)
 {
@@ -244,7 +244,7 @@ int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, 
     /* -ESRCH: it has no memory, it ended, or it runs another program by now. */
     if (executable.seen)
         return result == -ENOENT || result == -ESRCH ? 0 : result;
-    /* Half of all processes are the kernel's own, which have none. */
+    /* Half of all processes are kernel threads, which have none. */
     if (result == -ESRCH && !maps_has_threads(pid))
         return 0;
     return maps_each_of(pid, shown_by, take_executable, &executable);

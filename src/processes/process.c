@@ -12,10 +12,10 @@
 #include "processes/proc_maps.h"
 #include "processes/process_parts.h"
 
-/* So long a thread may wait for the others to end before it execs. */
+/* How long a thread may wait for the others to end before it execs. */
 #define EXEC_TAKES_NS 1000000000
 
-/* So long an event that carries its time may wait for others to be put in order with it. */
+/* How long an event with a time may wait to be sorted with others. */
 #define EVENTS_WAIT_NS 10000000000
 
 void processes_ends_forgotten(struct processes *processes)
@@ -46,14 +46,14 @@ static void make_sure(struct processes *processes, struct life *life, struct pro
     life->seen_until = now_ns();
 }
 
-/* What the addresses are looked up in. */
+/* Where the addresses are looked up. */
 struct search {
     const struct image *image;
-    const struct replaced_list *replaced; /* NULL: nothing is known of before */
+    const struct replaced_list *replaced; /* NULL: nothing is known about earlier mappings */
     uint32_t epoch;
 };
 
-/* Was one of this name there before the `end`th? */
+/* Did one before the `end`th have this name? */
 static bool has_label(const struct processes *processes, const struct search *search,
                       uint64_t address, size_t end, const char *label)
 {
@@ -66,7 +66,7 @@ static bool has_label(const struct processes *processes, const struct search *se
     return false;
 }
 
-/* All that were at one address in this window, the oldest first. NULL: memory ran out. */
+/* All that were at this address in this window, oldest first. NULL: out of memory. */
 static const char *label_unsure(struct processes *processes, const struct search *search,
                                 const struct mapping *now, uint64_t address)
 {
@@ -141,7 +141,7 @@ static int fill_in_all(struct processes *processes, const struct search *search,
     return result;
 }
 
-/* What kernels of this machine show to all programs at a place that is always the same. */
+/* What this machine's kernels show to all programs at a fixed address. */
 static void fill_in_fixed(const uint64_t *addresses, size_t count, struct process_place *places)
 {
     const struct machine_fixed *fixed = machine_ours()->fixed;
@@ -242,7 +242,7 @@ static int find(struct processes *processes, uint32_t pid, uint64_t born, uint32
     if (!missing || (program && !is_running(life, program)))
         return 0;
     mapped_files_look_again(processes->files);
-    /* What nobody told of: all of it, what is not executable, what was moved. */
+    /* Whatever was not reported: everything, what is not executable, what was moved. */
     result = processes_look(processes, pid, addresses, count, &image);
     if (result)
         return result == -ENOMEM ? result : program ? 0 : result;
@@ -261,8 +261,8 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
 }
 
 /*
- * Its first thread ended, and there is no other: not just now, when another one may be about to
- * exec, which gives it the first one's place.
+ * Its first thread has ended, and there is no other: but not just now, when another one may be
+ * about to exec and take the first one's place.
  */
 static bool has_ended(const struct life *life)
 {
@@ -270,7 +270,7 @@ static bool has_ended(const struct life *life)
            !maps_has_threads(life->pid);
 }
 
-/* Lives that go on for all that we know, and may not. */
+/* Ends lives that seem to go on but may not. */
 static void end_who_is_gone(struct processes *processes)
 {
     bool any_lost = processes->lost_records > processes->lost_before;

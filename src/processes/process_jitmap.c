@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Finding what a JIT wrote of its code, for a process that may be gone and may see another /tmp. */
+/*
+ * Finds what a JIT wrote about its code, for a process that may be gone and may see another /tmp.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,12 +19,12 @@
 #define STATUS_LIMIT 65536
 
 /*
- * The clock of files stands still between the ticks of one CPU; where that is a virtual machine's, which
- * itself stands still at times, for longer than a tick. That by which processes begin does not.
+ * The clock of files only advances at the ticks of one CPU; on a virtual machine, which itself is
+ * paused at times, by more than a tick. The clock of process starts does not pause.
  */
 #define LATE_NS 1000000000
 
-/* Of the numbers of a line such as "Uid:\t0\t0\t0\t0" two, if there are as many, and the last. */
+/* Two of the numbers in a line such as "Uid:\t0\t0\t0\t0", if there are as many, and the last. */
 static bool read_line(const char *status, const char *name, uint32_t *first, uint32_t *second,
                       uint32_t *last)
 {
@@ -45,7 +47,7 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
 
 /*
  * When a process began, in ns of the clock of files: the 22nd word of its stat, in ticks since
- * boot; the second word stands in parentheses and may hold anything. 0: not to be seen.
+ * boot; the second word is in parentheses and may contain anything. 0: unknown.
  */
 static uint64_t read_start(uint32_t pid)
 {
@@ -108,7 +110,10 @@ void look_at_owner(struct processes *processes, struct life *life)
         processes->result = -ENOMEM;
 }
 
-/* What is sure of one that was gone before it could be looked at. Only a map of root's is safe. */
+/*
+ * What is certain about a process that was gone before it could be looked at. Only root's maps are
+ * safe.
+ */
 static struct owner unseen_owner(uint32_t pid, const struct life *life)
 {
     struct timespec real;
@@ -120,7 +125,7 @@ static struct owner unseen_owner(uint32_t pid, const struct life *life)
     };
 }
 
-/* One of the places where it may be. What was written before the process began is another's. */
+/* One of the places where it may be. A file written before the process began is another's. */
 static int try_place(const char *root, uint32_t number, const struct owner *owner,
                      struct jitmap_refusal *refusal)
 {
@@ -176,7 +181,7 @@ static int open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
         return -ENOENT;
     const char *root = mapped_root_path(owner->root);
     int result = try_place(root, owner->namespace_pid, owner, refusal);
-    /* Outside it goes by the number that it has here. */
+    /* Outside, it is named by the pid that it has here. */
     if (result < 0 && !(root && !*root && owner->namespace_pid == pid)) {
         int other = try_place("", pid, owner, refusal);
         if (other >= 0 || result != -EACCES)

@@ -11,9 +11,9 @@
 #include "base/util.h"
 #include "processes/process_parts.h"
 
-/* ---- What the kernel tells ---- */
+/* ---- What the kernel reports ---- */
 
-/* A worker of the kernel shows there what it works at, too: what its events have is its name. */
+/* For a kernel worker this also shows what it is working on: its name is the one in its events. */
 static bool read_comm(uint32_t pid, char *comm)
 {
     char path[32], shown[64];
@@ -41,12 +41,12 @@ bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, ch
     if (!life->ended && life->programs == program && read_comm(pid, comm))
         snprintf(program->name, sizeof(program->name), "%s", comm);
     else if (processes->lost_at >= program->since && processes->lost_at)
-        return false; /* that it got another may be among what was lost */
+        return false; /* its new name may be among the lost records */
     snprintf(comm, COMM_BYTES + 1, "%s", program->name);
     return comm[0];
 }
 
-/* ---- Those of a tally ---- */
+/* ---- Names in a tally ---- */
 
 static int compare(const void *left, const void *right)
 {
@@ -76,7 +76,7 @@ static int add_party(struct process_names *names, const struct tally_party *part
     return 0;
 }
 
-/* Two names of one process: that of its first thread is its own, if it has not had two. */
+/* Two names for one process: the first thread's is its own, unless it has had two. */
 static void join(struct process_name *kept, const struct process_name *other)
 {
     if (!other->from_thread)

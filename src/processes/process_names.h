@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What processes are called: a process has the name of its first thread, as it is at the report, or as it
- * was last. What a tally has are the names of the threads whose events they were, as they then were.
+ * Names of processes: a process has the name of its first thread, at the time of the report or when
+ * it ended. A tally has the names of the threads whose events they were, at that time.
  */
 #ifndef STACKBOX_PROCESSES_PROCESS_NAMES_H
 #define STACKBOX_PROCESSES_PROCESS_NAMES_H
@@ -12,8 +12,8 @@
 struct process_name {
     uint32_t pid;
     bool foreign;
-    bool known; /* else nobody told, and its threads are called what they are */
-    bool from_thread, doubtful; /* a first thread in the tally has it; and another one another */
+    bool known; /* otherwise unknown, and its threads keep their own names */
+    bool from_thread, doubtful; /* from a first thread in the tally; and another one differs */
     uint64_t born;
     char comm[COMM_BYTES + 1];
 };
@@ -24,12 +24,12 @@ struct process_names {
 };
 
 /*
- * Of all processes in the tally. `processes` may be NULL: then what the tally has of first threads
- * tells. 0 or -ENOMEM; process_names_free after either.
+ * For all processes in the tally. `processes` may be NULL: then first threads in the tally give the
+ * names. 0 or -ENOMEM; process_names_free after either.
  */
 int process_names_make(struct process_names *names, const struct tally *tally,
                        struct processes *processes);
-/* Those that were put there otherwise. */
+/* After items were added in another way. */
 void process_names_sort(struct process_names *names);
 void process_names_free(struct process_names *names);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the parts of the process tracker share, and nobody else uses. */
+/* Shared by the parts of the process tracker, and nobody else. */
 #ifndef STACKBOX_PROCESSES_PROCESS_PARTS_H
 #define STACKBOX_PROCESSES_PROCESS_PARTS_H
 
@@ -10,7 +10,7 @@
 #include "processes/history.h"
 #include "processes/process.h"
 
-/* A file that somebody else than a mapping holds: until places are forgotten, or records taken. */
+/* A file held without a mapping: until places are forgotten, or records taken. */
 struct loan {
     struct mapped_file *file;
     uint64_t time;
@@ -22,42 +22,42 @@ struct loans {
 };
 
 struct processes {
-    pthread_mutex_t lock; /* as processes_hold() has it; taken again by who has it */
+    pthread_mutex_t lock; /* for processes_hold(); recursive */
     struct mapped_files *files;
-    struct task_events *events; /* NULL: nobody tells */
+    struct task_events *events; /* NULL: not listening */
     int listening;              /* 0, or why not */
     struct history history;
-    uint32_t *pids; /* of these alone, when there are any */
+    uint32_t *pids; /* these only, if there are any */
     size_t pid_count;
-    uint64_t begin;    /* from when execs and exits are counted */
+    uint64_t begin;    /* execs and exits are counted from here on */
     uint64_t reported; /* when the last report was done */
-    uint64_t read;     /* when it was read last, but for finding */
-    uint64_t window;   /* from when the events of this report are */
-    struct text *unsure; /* labels of places of which nobody knows what was there */
+    uint64_t read;     /* when it was last read, except for finding */
+    uint64_t window;   /* when this report's events begin */
+    struct text *unsure; /* labels of places where it is unknown what was there */
     size_t unsure_count, unsure_room;
     uint64_t lost_records, lost_before, lost_at;
-    uint64_t doubtful; /* finds of processes that others had the number of, too */
-    uint64_t unread;   /* looks that failed, and not because somebody ended, or by our rights */
-    uint64_t looked_again; /* when files were last asked whether they were written to */
-    struct loans lent;  /* with the places that were found */
-    struct loans early; /* of records that were not taken yet */
-    int result;         /* -ENOMEM where a record could not be kept */
+    uint64_t doubtful; /* lookups in processes whose pid had other owners, too */
+    uint64_t unread;   /* looks that failed, other than by exits or for lack of rights */
+    uint64_t looked_again; /* when files were last checked for writes */
+    struct loans lent;  /* with places that were found */
+    struct loans early; /* with records that were not taken yet */
+    int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/* Whose it is, as long as /proc shows that: once for each program. */
+/* Finds its owner, as long as /proc shows it: once per program. */
 void look_at_owner(struct processes *processes, struct life *life);
 
 /*
- * What a process has mapped now: all that is executable, or whatever holds one of the sorted
- * addresses. 0, with an image whose reference is the caller's; -ENOENT when the process is gone, or
+ * What a process has mapped now: everything executable, or whatever holds one of the sorted
+ * addresses. 0, with an image whose reference is the caller's; -ENOENT if the process is gone or
  * shows no executable memory; or another negative errno.
  */
 int processes_look(struct processes *processes, uint32_t pid, const uint64_t *addresses,
                    size_t count, struct image **image);
-/* Looks at all that run, or at those that are wished for. 0 or a negative errno. */
+/* Looks at all that run, or at those asked for. 0 or a negative errno. */
 int processes_look_at_all(struct processes *processes);
 
-/* Takes what was told that is not younger than `until`. 0 or -ENOMEM. */
+/* Takes what was reported up to `until`. 0 or -ENOMEM. */
 int processes_read_until(struct processes *processes, uint64_t until);
 
 /* Holds a file. 0 or -ENOMEM. */
@@ -67,7 +67,7 @@ void processes_take_back(struct processes *processes, struct loans *loans, uint6
 
 /* ---- For tests ---- */
 
-/* One record, as if the kernel had told it. */
+/* A record, as if the kernel had sent it. */
 void processes_take(struct processes *processes, const struct task_event *event);
 
 #endif

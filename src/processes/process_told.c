@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What makes up the tracker's knowledge: what /proc shows, and what the kernel tells. */
+/* The tracker's sources: what /proc shows, and what the kernel reports. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "processes/proc_maps.h"
 #include "processes/process_parts.h"
 
-/* So long a record may be on its way from another CPU. */
+/* How long a record may be on its way from another CPU. */
 #define ON_ITS_WAY_NS 1000000
 
-/* So long a file that was found unchanged is taken to be so. */
+/* How long a file that was found unchanged is taken to be so. */
 #define LOOK_AGAIN_NS 4000000
 
-/* So many processes are looked at between two reads of what is told. */
+/* How many processes are looked at between two reads of what is reported. */
 #define READ_EVERY 64
 
 /* ---- Looking at what is mapped now ---- */
@@ -23,7 +23,7 @@ struct look {
     struct processes *processes;
     struct image *image;
     uint32_t shown_by;
-    const uint64_t *addresses; /* sorted; NULL: every executable mapping is wanted */
+    const uint64_t *addresses; /* sorted; NULL: all executable mappings */
     size_t count;
 };
 
@@ -62,7 +62,7 @@ static int take_mapping(void *context, const struct maps_entry *entry)
     return result == -ENOSPC ? 0 : result;
 }
 
-/* Not of those who ended meanwhile, and not what others may not see. */
+/* Except for processes that ended meanwhile, and what may not be seen. */
 static bool is_trouble(int result)
 {
     return result && result != -ENOENT && result != -ESRCH && result != -EACCES && result != -EPERM;
@@ -90,7 +90,7 @@ int processes_look(struct processes *processes, uint32_t pid, const uint64_t *ad
     return result;
 }
 
-/* ---- What the kernel tells ---- */
+/* ---- What the kernel reports ---- */
 
 static bool is_wished(const struct processes *processes, uint32_t pid)
 {
@@ -107,8 +107,8 @@ static void keep_result(struct processes *processes, int result)
 }
 
 /*
- * A life that nobody told us the beginning of, as it looks now; where that cannot be seen, with the
- * image `known`, or nothing.
+ * A life whose beginning was not reported, as it looks now; if that cannot be seen, with the image
+ * `known`, or nothing.
  */
 static struct life *begin_unknown(struct processes *processes, uint32_t pid, uint64_t time,
                                   struct image *known)
@@ -123,7 +123,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
         image_hold(known);
     if (!seen)
         image = known ? known : image_make();
-    /* Who had the pid before is somebody else. */
+    /* The pid's previous owner is somebody else. */
     if (!history_newest(&processes->history, pid))
         time = known ? time : 0;
     enum program_origin origin = seen || !known ? PROGRAM_SEEN : PROGRAM_INHERITED;
@@ -156,7 +156,7 @@ static void take_fork(struct processes *processes, const struct task_event *even
             life->threads++;
         return;
     }
-    if (life && event->time <= life->seen_until) { /* that is whom we saw */
+    if (life && event->time <= life->seen_until) { /* that is the one we saw */
         life->forked = event->time;
         life->parent = event->parent;
         return;
@@ -168,7 +168,7 @@ static void take_fork(struct processes *processes, const struct task_event *even
         life = history_begin(&processes->history, event->pid, event->time, PROGRAM_INHERITED,
                              image);
     } else {
-        /* What the parent was seen to run may be another program than it ran when it forked. */
+        /* The parent may have run another program when it forked than it was seen to run. */
         life = begin_unknown(processes, event->pid, event->time, image);
     }
     if (!life) {
@@ -191,7 +191,7 @@ static void take_exec(struct processes *processes, const struct task_event *even
         keep_result(processes, history_exec(&processes->history, life, event->time, image));
     else
         processes->result = -ENOMEM;
-    life->threads = 1; /* all others were ended */
+    life->threads = 1; /* exec ended all others */
     life->first_thread_ended = 0;
 }
 
@@ -243,8 +243,8 @@ static void take_exit(struct processes *processes, const struct task_event *even
     if (event->tid == event->pid)
         life->first_thread_ended = event->time;
     /*
-     * Where its threads were not counted nobody knows yet whether that was all: another one may be
-     * about to exec, and what /proc shows now is of later.
+     * If its threads were not counted, it is unknown whether that was the last: another one may be
+     * about to exec, and /proc shows a later state.
      */
     if (life->threads && !--life->threads)
         history_end(&processes->history, life, event->time);
@@ -306,8 +306,8 @@ void processes_take_back(struct processes *processes, struct loans *loans, uint6
 }
 
 /*
- * A file is opened as soon as we hear of it, and held until the record is taken: its process may be
- * gone by then.
+ * A file is opened as soon as it is reported, and held until the record is taken: its process may
+ * be gone by then.
  */
 static void see_event(void *context, const struct task_event *event)
 {
@@ -325,7 +325,7 @@ static void see_event(void *context, const struct task_event *event)
     mapped_file_drop(processes->files, file);
 }
 
-/* Not at each of thousands of short processes: the times of files are not as fine either. */
+/* Not for each of thousands of short processes: file times are not that fine, either. */
 static void look_again(struct processes *processes)
 {
     uint64_t now = now_ns();
@@ -358,7 +358,7 @@ int processes_read(struct processes *processes)
 
 /* ---- The first look ---- */
 
-/* What is told meanwhile is taken now and then: there is not room for all of it. */
+/* What is reported meanwhile is taken now and then: there is not room for all of it. */
 static int look_at_some(struct processes *processes, DIR *directory)
 {
     const struct dirent *entry;

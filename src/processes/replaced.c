@@ -7,10 +7,10 @@
 
 #include "base/util.h"
 
-/* Numbers of epochs have it, so that none is 0, and go round without it. */
+/* Set in all epochs, so that none is 0 and they wrap around without it. */
 #define NUMBERED 0x80000000u
 
-/* Memory of no file has nothing that could be told apart. */
+/* Anonymous memory has nothing to tell it apart. */
 bool replaced_is_same(const struct mapping *a, const struct mapping *b)
 {
     return a->file == b->file &&
@@ -27,7 +27,7 @@ static void forget_first(struct replaced_list *list, struct mapped_files *files,
     list->forgotten += (uint32_t)count;
 }
 
-/* The part of `had` that lies within `mapping`. */
+/* The part of `had` within `mapping`. */
 static int keep(struct replaced_list *list, const struct mapping *had,
                 const struct mapping *mapping, uint64_t time)
 {

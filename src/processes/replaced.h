@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a program had mapped where it then mapped something else: a library that was unloaded, and another
- * one at its address. The kernel tells of no unmapping: a mapping holds until another takes its place.
+ * Mappings of a program that others replaced: a library that was unloaded, and another one at its
+ * address. The kernel does not report unmapping: a mapping lasts until another replaces it.
  */
 #ifndef STACKBOX_PROCESSES_REPLACED_H
 #define STACKBOX_PROCESSES_REPLACED_H
 
 #include "processes/image.h"
 
-/* Of each program; the oldest is forgotten. */
+/* Per program; the oldest are forgotten. */
 #define REPLACED_MOST 1024
 
 struct replaced {
@@ -17,14 +17,14 @@ struct replaced {
 };
 
 struct replaced_list {
-    struct replaced *items; /* by the time; each with a reference of its file */
+    struct replaced *items; /* by time; each holds a reference of its file */
     size_t count, room;
     uint32_t forgotten; /* before the first */
 };
 
 /*
- * Keeps of an image what `mapping` is about to take the place of. 0; -ENOMEM; or how many were
- * forgotten for it.
+ * Keeps those of the image's mappings that `mapping` is about to replace. 0; -ENOMEM; or how many
+ * were forgotten for it.
  */
 int replaced_keep(struct replaced_list *list, struct mapped_files *files, const struct image *image,
                   const struct mapping *mapping, uint64_t time);
@@ -32,15 +32,15 @@ int replaced_keep(struct replaced_list *list, struct mapped_files *files, const 
 void replaced_forget(struct replaced_list *list, struct mapped_files *files, uint64_t time);
 void replaced_free(struct replaced_list *list, struct mapped_files *files);
 
-/* A number for the time between two replacements, of one program: never 0. */
+/* A number for the time between two replacements in one program: never 0. */
 uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time);
 /* What was mapped at the address in that time; NULL: what is there now. */
 const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
                                     uint64_t address);
 
 /*
- * From *at on: the next that held the address and was replaced at `since` or later. NULL: there is no
- * other.
+ * From *at on: the next mapping that held the address and was replaced at `since` or later. NULL:
+ * there are no more.
  */
 const struct mapping *replaced_next(const struct replaced_list *list, uint64_t address,
                                     uint64_t since, size_t *at);

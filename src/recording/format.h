@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The bytes of a recording, as src/docs/recordings.md describes them: what its writer and its reader both know.
- * Numbers are varints: seven bits a byte, the lowest first, the highest bit set in all bytes but the last.
+ * The bytes of a recording, as src/docs/recordings.md describes them: shared by its writer and its
+ * reader. Numbers are varints: seven bits a byte, the lowest first, the highest bit set in all
+ * bytes but the last.
  */
 #ifndef STACKBOX_RECORDING_FORMAT_H
 #define STACKBOX_RECORDING_FORMAT_H
@@ -13,10 +14,13 @@
 
 #define RECORDING_MAGIC "SBX\x1a"
 #define RECORDING_MAGIC_BYTES 4
-/* A reader takes its own and older ones. What is added is a section of its own, which older readers pass over. */
+/*
+ * A reader accepts its own version and older ones. Additions go into new sections, which older
+ * readers skip.
+ */
 #define RECORDING_VERSION 1
 
-/* Of a section, before its length; they stand in this order. */
+/* Of a section, before its length; in this order. */
 enum recording_section {
     SECTION_END, /* the last: CRC-32 of all bytes before its own four */
     SECTION_STRINGS,
@@ -28,7 +32,7 @@ enum recording_section {
     SECTIONS,
 };
 
-/* Of the run: bits of its first number. */
+/* Bits of the run's first number. */
 enum recorded_run {
     RUN_KERNEL = 1 << 0, /* which stacks were asked for */
     RUN_USER = 1 << 1,
@@ -44,33 +48,33 @@ enum recorded_run {
     RUN_RAW_NAMES = 1 << 11,
     RUN_SHORTEN = 1 << 12,
     RUN_KERNEL_HIDDEN = 1 << 13, /* the kernel showed no addresses */
-    RUN_WAITS = 1 << 14,         /* frames that only lead to a wait are none of the functions in --flat */
+    RUN_WAITS = 1 << 14,         /* in --flat, frames that only lead to a wait are not functions */
     RUN_FLAGS = 1 << 15,
 };
 
 /* What addresses are in. */
 enum recorded_file {
-    RECORDED_NOTHING,   /* nobody knows, or nothing was mapped there */
+    RECORDED_NOTHING,   /* unknown, or nothing was mapped there */
     RECORDED_FILE,
     RECORDED_VDSO,
-    RECORDED_ANONYMOUS, /* memory: of a just-in-time compiler, for one */
+    RECORDED_ANONYMOUS, /* memory: of a JIT, for one */
     RECORDED_OTHER,
     RECORDED_KERNEL,
     RECORDED_MODULE,
     RECORDED_FILES,
 };
 
-/* How a file is known: enum of file_identity; then this bit. */
+/* How a file is identified: the enum of file_identity; plus this bit. */
 #define RECORDED_CHANGED 4 /* it was written to since it was mapped */
 
 /* Of a process. */
 enum { PROCESS_FOREIGN = 1, PROCESS_NAMED = 2 };
 
-/* Of an entry: this bit, and its enum tally_mark, of which the third bit stands above it. */
+/* Of an entry: this bit, and its enum tally_mark, whose third bit is moved above it. */
 #define ENTRY_HAS_WAKER 4
 #define ENTRY_MARK(mark) (((mark) & 3) | ((mark) & 4) << 1)
 
-/* Differences, small below 0 as well. */
+/* Differences, encoded so that small negative ones are short, too. */
 static inline uint64_t zigzag(uint64_t difference)
 {
     return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);

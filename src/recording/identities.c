@@ -14,7 +14,7 @@ struct identifying {
     size_t count;
 };
 
-/* ---- Apart ---- */
+/* ---- In the process apart ---- */
 
 static void put_segments(const struct elf *elf, struct text *answer)
 {
@@ -37,7 +37,7 @@ static void put_identity(const struct identified *item, struct text *answer)
     struct elf elf = {0};
 
     if (!elf_open(&elf, item->file->fd))
-        (void)identity_read(&elf, &identity); /* else it is unknown */
+        (void)identity_read(&elf, &identity); /* otherwise it is unknown */
     answer_put_byte(answer, identity.kind);
     answer_put_bytes(answer, (const char *)identity.id, identity.id_length);
     answer_put_number(answer, identity.size);
@@ -56,7 +56,7 @@ static int read_apart(void *context, struct text *answer)
     return 0;
 }
 
-/* ---- Here ---- */
+/* ---- In this process ---- */
 
 static void take_segments(struct answer *answer, struct identified *item)
 {
@@ -76,7 +76,7 @@ static void take_segments(struct answer *answer, struct identified *item)
     item->segment_count = item->segments ? count : 0;
 }
 
-/* A build id may hold a NUL, which texts of answers do not. */
+/* A build id may contain a NUL, which texts in answers may not. */
 static void take_identity(struct answer *answer, struct identified *item)
 {
     const unsigned kind = answer_take_byte(answer);

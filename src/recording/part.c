@@ -11,7 +11,7 @@
 void part_take_strings(struct reader *reader, struct recording_part *part)
 {
     const size_t count = reader_count(reader, 1);
-    /* Each has a length of a byte at least, in the place of its NUL. */
+    /* Each has a length of at least one byte, which makes room for its NUL. */
     char *to = part->pool = reader_room(reader, (size_t)(reader->end - reader->at), 1);
 
     part->strings = reader_room(reader, count + 1, sizeof(*part->strings));
@@ -95,7 +95,7 @@ static void take_segments(struct reader *reader, struct mapped_file *file)
     file->has_segments = true;
 }
 
-/* A vDSO is not that of this machine: what was recorded of it has its names. */
+/* A vDSO is not this machine's: its recorded addresses have their names. */
 static void take_file(struct reader *reader, struct recorded_row *row)
 {
     static const enum mapped_kind kinds[RECORDED_FILES] = {
@@ -238,7 +238,7 @@ void part_take_symbols(struct reader *reader, struct recording *recording, struc
     }
 }
 
-/* ---- What naming asks ---- */
+/* ---- For naming ---- */
 
 static void tell_place(void *context, const struct symbol *symbol, struct process_place *place)
 {
@@ -248,7 +248,7 @@ static void tell_place(void *context, const struct symbol *symbol, struct proces
 
     *place = (struct process_place){
         .kind = file->kind,
-        /* Naming reads its numbers alone: they are there already. */
+        /* Naming only reads numbers, which are there already. */
         .file = (struct mapped_file *)(uintptr_t)file,
         .address = symbol_lookup_address(symbol) - group->base,
         .label = file->label,

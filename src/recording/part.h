@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One file of those that are read: what its numbers stand for. Part of read.c. */
+/* One of the files being read: what its numbers stand for. Part of read.c. */
 #ifndef STACKBOX_RECORDING_PART_H
 #define STACKBOX_RECORDING_PART_H
 
@@ -10,7 +10,7 @@
 
 struct recorded_row {
     enum recorded_file kind;
-    struct mapped_file mapped; /* of a process's; `path` is that of the kernel's, too: a module's name */
+    struct mapped_file mapped; /* for a process's; `path` also for the kernel's: a module's name */
     struct file_identity identity;
     char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
     uint64_t base, size;
@@ -24,7 +24,7 @@ struct recorded_group {
 struct recorded_process {
     uint32_t pid;
     bool foreign;
-    uint64_t born; /* another one for each that was read: its number */
+    uint64_t born; /* different for each that was read: its number */
 };
 
 struct recording_part {
@@ -37,7 +37,7 @@ struct recording_part {
     size_t process_count;
     struct recorded_group *groups;
     size_t first_symbol, symbol_count;
-    struct waiting_text waiting; /* from the start of the kernel on */
+    struct waiting_text waiting; /* from the kernel's start on */
 };
 
 void part_take_strings(struct reader *reader, struct recording_part *part);

@@ -43,7 +43,7 @@ static void add_line(struct text *lines, const char *line)
         text_add(lines, "\n");
 }
 
-/* Of several the first is what is told of, from the first beginning to the last end. */
+/* Of several recordings the first is described, from the first beginning to the last end. */
 static void take_about(struct reader *reader, struct recording *recording, bool is_first)
 {
     const char *version = reader_string(reader);
@@ -81,7 +81,7 @@ static bool same_text(const char *a, const char *b)
     return !strcmp(a ? a : "", b ? b : "");
 }
 
-/* What they count can be added up. */
+/* Can their counts be added up? */
 static bool same_kind(const struct report_options *a, const struct report_options *b)
 {
     return a->layout == b->layout && a->unit == b->unit && a->pairs == b->pairs &&
@@ -94,7 +94,7 @@ static const char *take_word(struct reader *reader)
     const char *word = reader_string(reader);
 
     for (const char *at = word; *at; at++)
-        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* it is printed as it is */
+        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* printed as is */
     return *word ? word : NULL;
 }
 
@@ -115,7 +115,7 @@ static void take_account(struct reader *reader, struct recording_account *accoun
     account->lost += reader_number(reader);
 }
 
-/* -EXDEV where it is of another kind than those before it, or 0. */
+/* -EXDEV if it is of another kind than those before, or 0. */
 static int take_run(struct reader *reader, struct recording *recording, struct recording_part *part)
 {
     const bool is_first = !part->next;
@@ -140,7 +140,7 @@ static int take_run(struct reader *reader, struct recording *recording, struct r
         part->waiting.ends[i] = unzigzag(reader_number(reader));
     }
     if (flags & RUN_WAITS && part->waiting.ends[0])
-        recording->waiting.ends[0] = recording->waiting.starts[0] = 1; /* symbols know it themselves */
+        recording->waiting.ends[0] = recording->waiting.starts[0] = 1; /* symbols have it */
     options->waiting = flags & RUN_WAITS ? &recording->waiting : NULL;
     if (is_first || !reader_goes_on(reader))
         return 0;
@@ -252,12 +252,12 @@ static int take_section(struct reader *reader, struct recording *recording, stru
         take_entries(reader, recording, part);
         break;
     default:
-        reader->at = reader->end; /* of a later writer */
+        reader->at = reader->end; /* from a later writer */
     }
     return 0;
 }
 
-/* Those that are known stand in their order, and each is there. */
+/* Known sections come in order, and each exists. */
 static int take_sections(struct reader *all, struct recording *recording, struct recording_part *part)
 {
     uint64_t expected = SECTION_STRINGS;
@@ -305,7 +305,7 @@ int recording_take_sections(struct recording *recording, const char *bytes, size
     return result;
 }
 
-/* The last bytes say how all before them add up. */
+/* The last bytes are a checksum of all before. */
 static bool is_whole(const unsigned char *bytes, size_t length)
 {
     struct crc32 crc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reads recordings: what was counted comes back as it was on the spot, but for names of what is in files. All
- * numbers in the file are hostile; what is allocated is bounded by its size. To be called in the process apart.
+ * Reads recordings: everything comes back as it was counted, except for names from files. No number
+ * in the file is trusted; allocations are bounded by its size. To be called in the process apart.
  */
 #ifndef STACKBOX_RECORDING_READ_H
 #define STACKBOX_RECORDING_READ_H
@@ -13,14 +13,14 @@ struct recording_part;
 struct recorded_group;
 
 struct recording {
-    /* Set before the first is taken. */
-    bool raw_names;                /* wished for; or it becomes what the recording says */
+    /* Set before the first file is read. */
+    bool raw_names;                /* asked for; or it becomes what the recording says */
     struct demangle_wishes names;  /* likewise */
 
     struct tally tally;
-    struct symbols symbols; /* symbols_name_all() with recording_source() names the rest of them */
+    struct symbols symbols; /* symbols_name_all() with recording_source() finds the missing names */
     struct process_names process_names;
-    struct report_options options; /* as the run had them */
+    struct report_options options; /* as in the run */
     struct report_about about;
     struct waiting_text waiting;
     struct tm when;
@@ -30,28 +30,28 @@ struct recording {
     struct text refused_map, losses;
     bool kernel_hidden;
 
-    struct recording_part *parts; /* one for each file that was read, the last first */
+    struct recording_part *parts; /* one per file that was read, last first */
     const struct recorded_group **groups; /* of each symbol */
     size_t symbol_room, group_room, frame_room, frame_count, first_room, process_count;
 };
 
-/* Is it one, by its first bytes? */
+/* Is it a recording, by its first bytes? */
 bool recording_is_one(const char *bytes, size_t length);
 
 /*
- * Adds what is in a recording to what is there already. 0; -ENOEXEC for what is none; -ENOTSUP for one of a
- * later version; -EBADMSG for one that is cut off or damaged; -EXDEV for one that counts other things than those
- * before it; -ENOMEM. recording_free after any.
+ * Adds a recording's contents to what is there. 0; -ENOEXEC if it is not a recording; -ENOTSUP for
+ * a later version; -EBADMSG if it is cut off or damaged; -EXDEV if it counts something else than
+ * those before; -ENOMEM. recording_free after any.
  */
 int recording_take(struct recording *recording, const char *bytes, size_t length);
 void recording_free(struct recording *recording);
 
-/* What symbols_name_all() is to know, until recording_free. */
+/* What symbols_name_all() needs to know; valid until recording_free. */
 struct recorded recording_source(struct recording *recording);
 
 /* ---- For tests ---- */
 
-/* The sections alone, without what stands before and behind them. */
+/* The sections only, without the file's beginning and end. */
 int recording_take_sections(struct recording *recording, const char *bytes, size_t length);
 
 #endif

@@ -31,7 +31,7 @@ size_t reader_count(struct reader *reader, size_t least_bytes)
 {
     const uint64_t count = reader_number(reader);
 
-    /* Of what is behind the number itself. */
+    /* Of what follows the number itself. */
     reader->is_bad = reader->is_bad || count > (uint64_t)(reader->end - reader->at) / least_bytes;
     return reader->is_bad ? 0 : (size_t)count;
 }

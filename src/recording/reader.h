@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the bytes of a recording are taken apart with. Part of read.c. */
+/* Parses the bytes of a recording. Part of read.c. */
 #ifndef STACKBOX_RECORDING_READER_H
 #define STACKBOX_RECORDING_READER_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Once one of the two is set nothing more is taken, and all is 0. */
+/* Once is_bad or failed is set, nothing more is read, and everything is 0. */
 struct reader {
     const unsigned char *at, *end;
     const char *const *strings; /* numbered from 0, which is "" */
@@ -22,13 +22,13 @@ static inline bool reader_goes_on(const struct reader *reader)
 }
 
 uint64_t reader_number(struct reader *reader);
-/* One up to `most`. */
+/* A number up to `most`. */
 uint64_t reader_number_to(struct reader *reader, uint64_t most);
-/* How many things follow, each of which takes so many bytes at least. */
+/* How many items follow, each at least that many bytes long. */
 size_t reader_count(struct reader *reader, size_t least_bytes);
 const unsigned char *reader_bytes(struct reader *reader, size_t size);
 const char *reader_string(struct reader *reader);
-/* Room for so many, zeroed, or NULL: then it goes on no more. */
+/* Zeroed memory for that many, or NULL: nothing more is read then. */
 void *reader_room(struct reader *reader, size_t count, size_t size);
 
 #endif

@@ -15,16 +15,16 @@
 #include "recording/read.h"
 #include "report/blocks.h"
 
-/* A larger one is none that was made by anybody. */
+/* Nobody makes larger ones. */
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct showing {
     const struct show_wishes *wishes;
-    struct shown *shown; /* the reader's own copy of it */
+    struct shown *shown; /* the reader's own copy */
     const char *cache;
 };
 
-/* ---- Apart ---- */
+/* ---- In the process apart ---- */
 
 static int take_all(struct showing *showing, struct recording *recording)
 {
@@ -117,12 +117,15 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
         text_format(lines, "%u file%s, so their functions have no names: look for them elsewhere "
                     "with --symfs DIR; --missing lists their build ids\n", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
+    if (notes->unopened_file.length)
+        text_format(lines, "functions of this file%s have no names: %s\n",
+                    notes->more_unopened ? " and others" : "", notes->unopened_file.data);
     if (notes->changed_file.length)
         text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
                     notes->changed_file.data);
     if (notes->packed_file.length)
-        text_format(lines, "functions of a file may have no names%s: %s\n",
-                    notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+        text_format(lines, "functions of this file%s may have no names: %s\n",
+                    notes->more_packed ? " and others" : "", notes->packed_file.data);
     if (!recording->tally.count)
         text_format(lines, "no events in %s\n", wishes->count > 1 ? "them" : "it");
 }
@@ -160,7 +163,7 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     return result;
 }
 
-/* What is wrong with a recording is no failure of this process: it is the answer. */
+/* A bad recording is not a failure of this process, but its answer. */
 static int show_apart(void *context, struct text *answer)
 {
     struct showing *showing = context;
@@ -175,6 +178,7 @@ static int show_apart(void *context, struct text *answer)
     answer_put_number(answer, (uint64_t)-(int64_t)result);
     answer_put_number(answer, shown->failed);
     answer_put_number(answer, shown->began);
+    answer_put_number(answer, notes.unopened_file.length);
     answer_put_text(answer, &shown->lines);
     answer_put_text(answer, &shown->missing);
     for (size_t i = 0; i < showing->wishes->format_count; i++)
@@ -184,15 +188,16 @@ static int show_apart(void *context, struct text *answer)
     return 0;
 }
 
-/* ---- Here ---- */
+/* ---- In this process ---- */
 
-/* Reports may hold any bytes: what is taken of them is their length. */
+/* Reports may contain any bytes: only their length is checked. */
 static int take_answer(struct answer *answer, const struct show_wishes *wishes, struct shown *shown)
 {
     const uint64_t result = answer_take_number(answer);
 
     shown->failed = answer_take_number(answer);
     shown->began = answer_take_number(answer);
+    shown->unread = answer_take_number(answer);
     answer_take_text(answer, MOST_BYTES, &shown->lines);
     answer_take_text(answer, MOST_BYTES, &shown->missing);
     for (size_t i = 0; i < wishes->format_count; i++)
@@ -269,7 +274,7 @@ void recordings_explain(int result, struct text *why)
         text_add(why, "is truncated or corrupt");
         break;
     case -EXDEV:
-        text_add(why, "counts something else than those before it, so they cannot be added up");
+        text_add(why, "counts something different from those before it, so they cannot be added up");
         break;
     case -EINVAL:
         text_add(why, "has no threads: record it with --by thread");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Strings of a recording that is written, each once: they are numbered from 1, and 0 is the empty one. */
+/*
+ * The strings of a recording being written, without duplicates: numbered from 1; 0 is the empty
+ * one.
+ */
 #ifndef STACKBOX_RECORDING_STRINGS_H
 #define STACKBOX_RECORDING_STRINGS_H
 
@@ -15,13 +18,13 @@ struct strings {
     bool failed;
 };
 
-/* The number of a string; of NULL that of the empty one. Where memory runs out `failed` says so. */
+/* A string's number; NULL has the empty one's. If memory runs out, `failed` is set. */
 uint32_t strings_number(struct strings *strings, const char *string);
-/* Appends them as the recording has them. */
+/* Appends them in the recording's format. */
 void strings_put(const struct strings *strings, struct text *to);
 void strings_free(struct strings *strings);
 
-/* For whoever looks strings up. */
+/* For looking strings up. */
 uint64_t strings_hash(const char *string);
 
 #endif

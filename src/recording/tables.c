@@ -16,7 +16,7 @@ static uint64_t hash_of(const struct file_row *row, const struct mapped_file *fi
     return (uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15 ^ strings_hash(row->path) ^ row->kind;
 }
 
-/* Its number, or a negative errno. */
+/* Returns its number, or a negative errno. */
 static int64_t find_or_add(struct tables *tables, const struct file_row *row, struct mapped_file *file)
 {
     const uint64_t hash = hash_of(row, file);
@@ -48,7 +48,7 @@ static enum recorded_file kind_of(enum mapped_kind kind)
     return kinds[kind];
 }
 
-/* What is in no file is known by what it is called, wherever it is. */
+/* Code in no file is identified by its label, wherever it is. */
 static int64_t file_of(struct tables *tables, const struct symbol *symbol, const struct process_place *place)
 {
     struct file_row row = {.path = ""};
@@ -85,7 +85,7 @@ static int take_start(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-/* What is first is the kernel, whether anything is in it or not. */
+/* The first is the kernel, whether anything is in it or not. */
 static int find_starts(struct tables *tables)
 {
     const int kallsyms = tables->source->kallsyms;

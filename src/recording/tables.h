@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a recording numbers: files, processes and symbols, each once. Part of write.c. */
+/* What a recording numbers: files, processes and symbols, without duplicates. Part of write.c. */
 #ifndef STACKBOX_RECORDING_TABLES_H
 #define STACKBOX_RECORDING_TABLES_H
 
@@ -10,8 +10,8 @@
 
 struct file_row {
     enum recorded_file kind;
-    const char *path; /* or a module's name, or what memory is called */
-    uint64_t base, size; /* of the kernel, and of a module its base */
+    const char *path; /* or a module's name, or a memory area's */
+    uint64_t base, size; /* of the kernel; of a module, its base */
 };
 
 struct process_row {
@@ -20,12 +20,12 @@ struct process_row {
     uint64_t born;
 };
 
-/* A symbol by whose it is and what it is in: those that have both are a group. */
+/* A symbol's process and file: symbols that share both are a group. */
 struct spot {
     uint32_t symbol;
     uint32_t process; /* its number + 1; 0: the kernel */
     uint32_t file;
-    uint64_t base;    /* address - base is where in the file it is */
+    uint64_t base;    /* address - base is its offset in the file */
     uint64_t address;
     bool is_return;
 };
@@ -37,7 +37,7 @@ struct tables {
     size_t file_count, file_room, identified_room;
     struct process_row *processes;
     size_t process_count, process_room;
-    struct spot *spots; /* in the order in which symbols are numbered */
+    struct spot *spots; /* in the symbols' order */
     uint32_t *numbers;  /* of the symbols */
     struct index file_index, process_index;
 };
@@ -46,7 +46,7 @@ struct tables {
 int tables_make(struct tables *tables, const struct recording_source *source);
 void tables_free(struct tables *tables);
 
-/* Of a party that is in the tally. */
+/* For a party in the tally. */
 uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t born, bool foreign);
 
 static inline bool spots_are_one_group(const struct spot *a, const struct spot *b)

@@ -99,7 +99,7 @@ static unsigned digit_of(char digit)
     return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
-/* The kernel tells its build ids where nobody need take a file apart. */
+/* The kernel tells its build ids directly, without a file to parse. */
 static void read_kernel_id(const struct file_row *row, struct file_identity *identity)
 {
     char digits[2 * ELF_LONGEST_BUILD_ID + 1];
@@ -182,7 +182,7 @@ static void put_processes(struct writing *writing)
     }
 }
 
-/* As its table has it. Names of what is in files are those files'. */
+/* As in its table. Names from files are left to those files. */
 static const char *name_of(const struct writing *writing, const struct spot *spot)
 {
     const struct symbol *symbol = &writing->source->symbols->items[spot->symbol];

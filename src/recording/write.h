@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Writes a recording: what was counted, and what it takes to name it elsewhere, as src/docs/recordings.md
- * describes it. Names of what is in files are not in it.
+ * Writes a recording: what was counted, and what is needed to symbolize it elsewhere, as
+ * src/docs/recordings.md describes it. Names from files are not in it.
  */
 #ifndef STACKBOX_RECORDING_WRITE_H
 #define STACKBOX_RECORDING_WRITE_H
@@ -17,30 +17,30 @@ struct recording_account {
 
 struct recording_source {
     const struct tally *tally;
-    const struct symbols *symbols; /* of the tally: those of the kernel and of code in memory have names */
-    const struct process_place *places; /* of each symbol, {0} where nobody knows; NULL: of none */
+    const struct symbols *symbols; /* the tally's: kernel and in-memory code already have names */
+    const struct process_place *places; /* of each symbol, {0} if unknown; NULL: of none */
     const struct report_options *options; /* with `names`, and `about` */
     const struct waiting_text *waiting;   /* or NULL */
     const struct tm *when;
-    uint64_t top; /* of what people read: the greatest alone; 0: all */
-    const struct demangle_wishes *readable; /* NULL: names as the tables have them */
+    uint64_t top; /* for people: only the greatest; 0: all */
+    const struct demangle_wishes *readable; /* NULL: names as in the tables */
     const struct symbolize_notes *notes;
     const char *program; /* that was traced, or NULL */
     int kallsyms;        /* or below 0 */
     struct recording_account account;
 };
 
-/* Where symbols are, as they are told by symbols_make(). */
+/* Where symbols are, collected from symbols_make(). */
 struct recording_places {
     const struct symbols *symbols;
     struct process_place *items; /* free() */
     bool failed;
 };
 
-/* symbolize_wishes.located, with the places as its context. */
+/* symbolize_wishes.located, with the struct recording_places as context. */
 void recording_locate(void *places, const struct symbol *symbol, const struct process_place *place);
 
-/* 0 or -ENOMEM: what writing comes to is looked at afterwards. */
+/* 0 or -ENOMEM: the caller checks afterwards whether writing worked. */
 int recording_write(FILE *out, const struct recording_source *source);
 
 #endif

@@ -93,7 +93,7 @@ static int compare_names(const struct block_party *a, const struct block_party *
 {
     int order = strcmp(a->comm, b->comm);
 
-    /* A task may have the name that nobody has. */
+    /* A task may be named "[no waker]", too. */
     if (!order)
         order = compare_numbers(a->nobody, b->nobody);
     if (!order)
@@ -126,7 +126,7 @@ static int compare_lines(const struct block *a, const struct block *b,
     return order ? order : compare_frames(&a->waker, &b->waker);
 }
 
-/* What is sorted for: qsort() passes nothing along to these. */
+/* For sorting: qsort() passes no context. */
 static const struct report_options *sorting_for;
 
 static int compare_for_merge(const void *left, const void *right)
@@ -154,7 +154,7 @@ static int compare_by_waker(const void *left, const void *right)
                          &((const struct block *)right)->waker);
 }
 
-/* How many processes there are among equal blocks, of which this sort leaves the order open. */
+/* How many processes there are among equal blocks, whose order this sort leaves open. */
 static uint32_t count_processes(struct block *equal, size_t count,
                                 int (*compare)(const void *, const void *))
 {
@@ -166,7 +166,7 @@ static uint32_t count_processes(struct block *equal, size_t count,
     return processes;
 }
 
-/* Equal blocks as one. */
+/* Merges equal blocks. */
 static struct block merge(struct block *equal, size_t count, const struct report_options *options)
 {
     uint32_t processes = 1, wakers = 1;

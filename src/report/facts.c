@@ -20,7 +20,7 @@ static uint64_t clock_now(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* A word as one would type it. */
+/* A word as one would type it in a shell. */
 static void add_word(struct text *line, const char *word)
 {
     if (*word && !word[strspn(word, plain)]) {
@@ -61,7 +61,7 @@ void facts_begin(struct facts *facts)
     text_clear(&facts->losses);
 }
 
-/* How long it took the monotonic clock tells: that of the day may be set meanwhile. */
+/* The monotonic clock tells how long it took: the time of day may be set meanwhile. */
 void facts_end(struct facts *facts)
 {
     uint64_t now = now_ns();

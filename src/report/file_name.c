@@ -62,7 +62,7 @@ void file_name_add(struct text *name, const char *path, const struct report_turn
     }
 }
 
-/* As long as what add_time() appends, which is all digits but for two. */
+/* As long as what add_time() appends, and all digits but two. */
 static bool is_time(const char *name)
 {
     static const char form[] = "dddddddd-dddddd.ddd";

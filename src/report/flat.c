@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions with their shares: of stacks that end in them, and of stacks that they are in. */
+/* Functions with their shares: of stacks that end in them, and of stacks that contain them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +21,15 @@ static int compare(const void *left, const void *right)
     return order || !a->who ? order : strcmp(a->who, b->who);
 }
 
-/* What stands between two stacks is no function. */
+/* What separates two stacks is not a function. */
 static bool is_function(const struct line_frame *frame, const struct report_options *options)
 {
     return frame->part == LINE_FRAME && !(options->delimited && !strcmp(frame->name, "-"));
 }
 
 /*
- * Of one block; the leaf of a waker's stack that stands upside down is where the two meet. What only
- * leads to a wait is not where the time went, unless there is nothing else.
+ * For one block; the leaf of a waker's inverted stack is where the two meet. Frames that only lead
+ * to a wait are not where the time went, unless there is nothing else.
  */
 static void add_line(struct flat_function *functions, const struct line *line,
                      const struct report *report, uint64_t value, size_t number)
@@ -73,9 +73,9 @@ void flat_write_functions(FILE *out, struct flat_function *functions, size_t cou
                 functions[i].who ? ": " : "", functions[i].name);
 }
 
-/* ---- By whose they are ---- */
+/* ---- By owner ---- */
 
-/* Whose the block is, as its line has it at the root; "" for all where that is not asked for. */
+/* The block's owner, the root of its line; "" for all if they are not told apart. */
 static char *who_of(const struct report *report, const struct line *line)
 {
     const char *who = "";
@@ -102,7 +102,7 @@ static int compare_owned(const void *left, const void *right)
 struct flat {
     const struct report *report;
     struct line line;
-    struct owned *owned; /* the blocks, by whose they are */
+    struct owned *owned; /* the blocks, by owner */
     struct flat_function *functions, *kept;
     size_t kept_count, kept_room;
     uint64_t sum;
@@ -126,7 +126,7 @@ static int find_owners(struct flat *flat)
     return 0;
 }
 
-/* What one owner's functions came to. */
+/* One owner's functions. */
 static int keep(struct flat *flat, const char *who)
 {
     for (size_t i = 0; i < flat->report->blocks->label_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions with their shares: the table that reports and folded text become. Pure. */
+/* Functions with their shares: a table made from reports and folded text. Pure. */
 #ifndef STACKBOX_REPORT_FLAT_H
 #define STACKBOX_REPORT_FLAT_H
 
@@ -9,12 +9,12 @@
 
 struct flat_function {
     const char *name;
-    const char *who; /* whose it is, where that is told apart; else NULL */
+    const char *who; /* its owner, if told apart; else NULL */
     uint64_t self, total;
-    size_t counted; /* the last block, from 1, that was added to its total: recursion adds once */
+    size_t counted; /* the last block, from 1, added to its total: recursion counts once */
 };
 
-/* Puts the functions in order, the greatest self first, and writes the `most` first. */
+/* Sorts the functions, greatest self first, and writes the first `most`. */
 void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
                           uint64_t sum);
 

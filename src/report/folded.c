@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Folded stacks: a line for each, root first, as flame graph tools take it. */
+/* Folded stacks: one per line, root first, for flame graph tools. */
 #include "report/lines.h"
 
 int folded_write(FILE *out, const struct report *report)

@@ -84,7 +84,7 @@ bool format_is_document(enum report_format format)
            format == REPORT_SBX;
 }
 
-/* Of those that there are. */
+/* Those that this build has. */
 static void add_each(struct text *text, size_t member)
 {
     const char *between = "";

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Deflated; no flags, no time, no hint how well it is packed, and of no system in particular. */
+/* Deflated; no flags, no time, no compression hint, no particular system. */
 static const unsigned char header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
 
 static void put_low_first(unsigned char *to, uint32_t value, size_t bytes)
@@ -41,7 +41,7 @@ void gzip_add(struct gzip *gzip, const void *bytes, size_t length)
     gzip->size += (uint32_t)length;
     while (length) {
         size_t room = sizeof(gzip->block) - gzip->used, piece = length < room ? length : room;
-        /* A full one waits until more comes: it could be the last. */
+        /* A full block waits until more comes: it could be the last. */
         if (!piece) {
             write_block(gzip, false);
             continue;

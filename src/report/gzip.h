@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A gzip file of stored blocks: what is written stands in it as it is, with its checksum. Nothing
- * is packed, so that no library is needed; the same bytes always become the same file.
+ * A gzip file of stored blocks: bytes are written unchanged, with a checksum. Nothing is
+ * compressed, so no library is needed; the same bytes always make the same file.
  */
 #ifndef STACKBOX_REPORT_GZIP_H
 #define STACKBOX_REPORT_GZIP_H
@@ -10,13 +10,13 @@
 
 #include "base/crc32.h"
 
-#define GZIP_BLOCK_BYTES 65535 /* of a stored block: the most */
+#define GZIP_BLOCK_BYTES 65535 /* the most in a stored block */
 
 struct gzip {
     FILE *out; /* whether writing failed is seen there */
     struct crc32 crc;
-    uint32_t size; /* modulo 2^32, as the file has it */
-    size_t used;   /* of the block that is not written yet */
+    uint32_t size; /* modulo 2^32, as in the file */
+    size_t used;   /* of the block not written yet */
     unsigned char block[GZIP_BLOCK_BYTES];
 };
 

@@ -15,7 +15,7 @@
 #define BLOCK_BYTES 512 /* of st_blocks */
 
 struct kept_file {
-    int rank; /* by which it goes before younger ones, whatever its time */
+    int rank; /* files with a lower rank go first, whatever their time */
     char when[FILE_NAME_TIME + 1];
     uint64_t bytes;
     char *name;
@@ -36,7 +36,7 @@ static const char *name_of(const char *path)
 
 /* ---- The directory ---- */
 
-/* By its descriptor, whatever becomes of the path. Or a negative errno. */
+/* By descriptor, whatever becomes of the path. Or a negative errno. */
 static int open_directory(const char *path)
 {
     const char *name = name_of(path);
@@ -91,7 +91,7 @@ int keep_check_place(const char *path, struct text *error)
     return fd < 0 ? fd : 0;
 }
 
-/* ---- What is there ---- */
+/* ---- What there is ---- */
 
 static int add_kept(struct kept_files *files, int directory, const char *template, const char *name)
 {
@@ -156,7 +156,7 @@ static int compare_ages(const void *left, const void *right)
 
 static void see_time(struct keep_times *times, struct kept_files *files, const char *own)
 {
-    /* All that is there at the first report is of before; then what this run made last. */
+    /* What is there at the first report is from before; then the latest from this run. */
     for (size_t i = 0; i < files->count && !times->ahead[0]; i++)
         if (strcmp(files->items[i].when, times->last) > 0)
             memcpy(times->last, files->items[i].when, sizeof(times->last));

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* What stands before a frame. */
+/* The indentation before a frame. */
 static const char *indent(const struct report_options *options)
 {
     return options->format != REPORT_TEXT          ? ""
@@ -80,8 +80,8 @@ static char *tower_text(size_t frames, const struct report_options *options)
 }
 
 /*
- * Where frames are summed a file stands for all its addresses, of which nobody knows which are of one
- * function: else a function would be slivers.
+ * If frames are summed, a file stands for all its addresses without a known function: otherwise a
+ * function would be slivers.
  */
 static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
@@ -121,7 +121,7 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     if (!raw.failed)
         escape_bytes(shown, raw.data, raw.length);
     shown->failed = shown->failed || raw.failed;
-    /* A picture has colours for these. */
+    /* Flame graphs have colours for these. */
     if ((options->annotations || options->format == REPORT_SVG) && symbol->kernel)
         text_add(shown, "_[k]");
     else if (options->format == REPORT_SVG && symbol->jitted)
@@ -129,7 +129,7 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     text_free(&raw);
 }
 
-/* What functions of one name are told apart by. */
+/* What tells functions with the same name apart. */
 static void add_origin(struct text *shown, const struct symbol *symbol)
 {
     if (!symbol->kernel && !symbol->file.length)
@@ -171,7 +171,7 @@ void labels_fold(char *text)
 
 /*
  * Readers of folded text take a last frame that ends in a blank and a number for a line with two
- * counts. The blank of such a name; NULL for any other.
+ * counts. Returns that blank; NULL if there is none.
  */
 static char *blank_before_number(char *name)
 {
@@ -188,7 +188,7 @@ void labels_make_last(char *text)
         *blank = '_';
 }
 
-/* Sorts the texts, leaves one of each, and gives every item the rank of its own. */
+/* Sorts the texts, removes duplicates, and gives every item its text's rank. */
 static void rank_texts(struct labels *labels, char **by_item, size_t count)
 {
     memcpy(labels->texts, by_item, count * sizeof(*by_item));
@@ -201,13 +201,13 @@ static void rank_texts(struct labels *labels, char **by_item, size_t count)
                                compare_strings);
         labels->ranks[i] = (uint32_t)(found - labels->texts);
     }
-    /* Of equal texts one is kept, the others have done their work. */
+    /* Of equal texts one is kept. */
     for (size_t i = 0; i < count; i++)
         if (labels->texts[labels->ranks[i]] != by_item[i])
             free(by_item[i]);
 }
 
-/* Two addresses of a function are two frames: the rank of every item is its own number. */
+/* Two addresses in a function are two frames: each item's rank is its own number. */
 static void number_texts(struct labels *labels, char **by_item, size_t count)
 {
     memcpy(labels->texts, by_item, count * sizeof(*by_item));
@@ -228,7 +228,7 @@ static char *item_text(const struct symbols *symbols, const struct report_option
     return tower_text(special - SPECIAL_FRAMES + 2, options);
 }
 
-/* Makes the texts of all items; behind them stand those that only the last of a line has. */
+/* Makes the texts of all items, followed by those for the end of a line. */
 static int make_texts(struct labels *labels, const struct symbols *symbols, size_t items,
                       const struct report_options *options, char **by_item, size_t *made)
 {

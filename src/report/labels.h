@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The text of every frame of a report, as it is printed, made once: frames are compared by its
- * rank, a number. Items are the symbols, by their index, behind them the special frames, and then
- * towers of unknown frames, by how many they are of.
+ * The text of every frame of a report, as printed, made once: frames are compared by rank, a
+ * number. Items are the symbols, by index, then the special frames, then towers of unknown frames,
+ * by height.
  */
 #ifndef STACKBOX_REPORT_LABELS_H
 #define STACKBOX_REPORT_LABELS_H
 
 #include "report/report.h"
 
-/* Frames that stand for what is not there. */
+/* Frames that stand for something missing. */
 enum special_frame {
     NO_STACK_FRAME,
     FULL_FRAME,
@@ -25,28 +25,28 @@ enum special_frame {
 };
 
 struct labels {
-    char **texts;    /* sorted, each once; for pprof one for each item, with its number */
+    char **texts;    /* sorted, without duplicates; for pprof one per item, with its number */
     size_t count;
     uint32_t *ranks;   /* of every item's text */
-    uint32_t *as_last; /* and of the text that it has as the last of a line */
+    uint32_t *as_last; /* and of its text at the end of a line */
     size_t symbol_count;
 };
 
-/* `highest`: of the towers of unknown frames. 0 or -ENOMEM; labels_free after either. */
+/* `highest`: the highest tower of unknown frames. 0 or -ENOMEM; labels_free after either. */
 int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options, size_t highest);
 void labels_free(struct labels *labels);
 
-/* speedscope has a place for the file of a frame: there it is part of the label, behind this. */
+/* speedscope has a place for a frame's file: in the label it follows this. */
 #define LABEL_FILE_MARK "\n"
 
-/* The name of a frame alone, escaped, as the options want it. */
+/* Only a frame's name, escaped, as the options want it. */
 void labels_add_name(struct text *shown, const struct symbol *symbol,
                      const struct report_options *options);
 
-/* What folded text makes of a name: the sign that parts frames cannot be in one. */
+/* Makes a name safe for folded text: frames' names must not contain the separator. */
 void labels_fold(char *text);
-/* And of the last of a line: readers would take a number behind a blank there for a count. */
+/* And for the end of a line, where readers would take a number after a blank for a count. */
 void labels_make_last(char *text);
 
 /* The item of a special frame. */
@@ -55,15 +55,15 @@ static inline uint32_t labels_special(const struct labels *labels, enum special_
     return (uint32_t)labels->symbol_count + special;
 }
 
-/* The item of so many frames that nothing is known of, one upon another: 2 or more. */
+/* The item of `frames` unknown frames on top of each other: 2 or more. */
 static inline uint32_t labels_tower(const struct labels *labels, size_t frames)
 {
     return (uint32_t)(labels->symbol_count + SPECIAL_FRAMES + frames - 2);
 }
-/* What it is called. */
+/* Its name. */
 void labels_add_tower(struct text *shown, size_t frames);
 
-/* Is this a frame of a process of which neither the function nor the file is known? */
+/* Is this a process's frame whose function and file are both unknown? */
 static inline bool labels_is_unknown(const struct symbol *symbol)
 {
     return !symbol->kernel && !symbol->function.length && !symbol->file.length;

@@ -22,7 +22,7 @@ static void add_frames(struct line *line, const struct blocks *blocks,
     }
 }
 
-/* A name, with its numbers where these are asked for; `text` is to hold it. */
+/* A name, with its numbers if asked for; `text` will hold it. */
 static void add_name(struct line *line, enum line_part part, const struct block_party *party,
                      const struct report_options *options, struct text *text)
 {
@@ -43,7 +43,7 @@ static void add_wake(struct line *line, const struct report *report, const struc
     add_name(line, LINE_TASK, &block->task, report->options, &line->leaf);
 }
 
-/* The target's stack, and on it the waker's upside down: they meet at `--`. */
+/* The target's stack, and on top of it the waker's, inverted: they meet at `--`. */
 static void add_wait_and_wake(struct line *line, const struct report *report,
                               const struct block *block)
 {
@@ -64,7 +64,7 @@ static void add_time(struct line *line, const struct tm *when)
 int line_make(struct line *line, const struct report *report, const struct block *block)
 {
     const struct report_options *options = report->options;
-    /* Besides the stacks' frames: the time, the task, the waker and what stands between them. */
+    /* Besides the stacks' frames: the time, the task, the waker and the separator. */
     size_t most = block->task.frame_count + block->waker.frame_count + 4;
 
     line->count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Who waits for whom: a line for each two, without their stacks, the longest time first. */
+/* Who waits for whom: one line per pair, without stacks, longest time first. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A report as pprof takes it: a gzipped message of protocol buffers. Every address of a process is
- * a location of its own, with the function that the text has for it; whose event it was are labels.
+ * A report in pprof's format: a gzipped protocol buffer message. Every address in a process is a
+ * location of its own, with the function that the text has for it; the task is in labels.
  *
- * Of a wait that somebody ended, labels are the one's who waited, and `waker`, `waker_pid` and
- * `waker_tid` the other's. wakeuptime's stacks are the wakers' alone. offwaketime's are both, as a
- * flame graph has them: the one who waited at the root, then `--`, then the waker's upside down.
- * Numbers of processes outside of our pid namespace are called host_pid and host_tid.
+ * For a wait that somebody ended, labels are the waiting task's, and `waker`, `waker_pid` and
+ * `waker_tid` the waker's. wakeuptime's stacks are only the wakers'. offwaketime's are both, as in
+ * a flame graph: the waiting task at the root, then `--`, then the waker's, inverted. Numbers of
+ * processes outside our pid namespace are host_pid and host_tid.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void put_about(struct pprof_writer *writer, const struct report_about *ab
 
 /* ---- Samples ---- */
 
-/* The location of a frame; 0: it is a label of the sample. */
+/* A frame's location; 0: it is a label of the sample. */
 static uint64_t location_of(const struct pprof_writer *writer, const struct block *block,
                             const struct line_frame *frame)
 {
@@ -142,7 +142,7 @@ static void add_number_label(struct pprof_writer *writer, const char *key, uint3
     pprof_add_part(writer, SAMPLE_LABEL);
 }
 
-/* What a task's labels are called, the host's numbers otherwise than ours. */
+/* The keys of a task's labels, with others for the host's numbers. */
 struct task_keys {
     const char *comm, *pids[2], *tids[2];
 };
@@ -196,7 +196,7 @@ static void put_profile(struct pprof_writer *writer)
 {
     const struct report *report = writer->report;
 
-    pprof_string(writer, ""); /* the first of the table must be */
+    pprof_string(writer, ""); /* the table's first must be */
     put_types(writer);
     if (report->options->about)
         put_about(writer, report->options->about);

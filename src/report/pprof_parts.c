@@ -27,7 +27,7 @@ uint32_t pprof_escaped(struct pprof_writer *writer, const char *bytes, size_t le
 
 void pprof_add_part(struct pprof_writer *writer, unsigned field)
 {
-    /* What is cleared remembers no failure. */
+    /* Clearing also clears the failure. */
     if (writer->part.failed)
         writer->result = -ENOMEM;
     protobuf_add_bytes(&writer->message, field, writer->part.data, writer->part.length);

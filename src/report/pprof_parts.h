@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the two halves of the pprof format share: the fields' numbers, and how they are written. */
+/* Shared by the two halves of the pprof format: field numbers, and how fields are written. */
 #ifndef STACKBOX_REPORT_PPROF_PARTS_H
 #define STACKBOX_REPORT_PPROF_PARTS_H
 
@@ -8,7 +8,7 @@
 #include "report/numbering.h"
 #include "report/protobuf.h"
 
-/* The fields' numbers, by the messages that they are in. */
+/* Field numbers, by message. */
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
@@ -39,11 +39,11 @@ enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LIN
 enum { LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* Locations that have no label: their ids come behind those that do. */
+/* Locations without a label: their ids follow those with one. */
 enum extra_location {
     EXTRA_MEETING,
     EXTRA_NO_WAKER,
-    EXTRA_NOTHING, /* a sample without any would be shown nowhere */
+    EXTRA_NOTHING, /* for a sample without frames, which would not be shown */
     EXTRA_LOCATIONS,
 };
 
@@ -51,21 +51,21 @@ struct pprof_writer {
     const struct report *report;
     struct gzip gzip;
     struct numbering strings;
-    struct numbering functions; /* by the numbers of their name and their file */
-    bool *used;                 /* of all locations: a sample has it */
-    struct text message, head, part, raw; /* used again and again */
+    struct numbering functions; /* by the numbers of their name and file */
+    bool *used;                 /* for all locations: some sample has it */
+    struct text message, head, part, raw; /* reused */
     struct line line;
-    int result; /* 0 or -ENOMEM: what follows is not written any more */
+    int result; /* 0 or -ENOMEM: nothing more is written */
 };
 
-/* A text's place in the table of strings. */
+/* A text's index in the string table. */
 uint32_t pprof_string(struct pprof_writer *writer, const char *text);
-/* The same of raw bytes: what reads it wants UTF-8, and a terminal no control bytes. */
+/* The same for raw bytes: readers want UTF-8, and terminals no control bytes. */
 uint32_t pprof_escaped(struct pprof_writer *writer, const char *bytes, size_t length);
 
-/* What is in `part` becomes a field of `message`. */
+/* Makes `part` a field of `message`. */
 void pprof_add_part(struct pprof_writer *writer, unsigned field);
-/* Writes `message` as fields of the profile itself, or as one that is a message. Empties it. */
+/* Writes `message` as fields of the profile itself, or as a field that is a message. Empties it. */
 void pprof_put_fields(struct pprof_writer *writer);
 void pprof_put_message(struct pprof_writer *writer, unsigned field);
 
@@ -79,7 +79,7 @@ static inline uint64_t pprof_extra_id(const struct pprof_writer *writer, enum ex
     return writer->report->blocks->label_count + (uint64_t)extra + 1;
 }
 
-/* Mappings, locations that samples have, and their functions. */
+/* Mappings, the locations that samples use, and their functions. */
 void pprof_put_places(struct pprof_writer *writer);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where the frames of a profile are: its mappings, locations and functions. */
+/* The places of a profile's frames: its mappings, locations and functions. */
 #include <errno.h>
 
 #include "report/pprof_parts.h"
@@ -27,12 +27,12 @@ static void put_mapping(struct pprof_writer *writer, size_t number)
     protobuf_add_number(message, MAPPING_OFFSET, mapping->offset);
     protobuf_add_number(message, MAPPING_FILE, path_of(writer, mapping));
     protobuf_add_number(message, MAPPING_BUILD_ID, build_id);
-    /* Readers are not to look for names: they have them. */
+    /* Readers need not look for names: they are there. */
     protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
     pprof_put_message(writer, PROFILE_MAPPING);
 }
 
-/* What the profile is said to be of is its first mapping. */
+/* A profile's subject is its first mapping. */
 static void put_mappings(struct pprof_writer *writer)
 {
     const struct symbol_mappings *mappings = &writer->report->symbols->mappings;
@@ -44,7 +44,7 @@ static void put_mappings(struct pprof_writer *writer)
             put_mapping(writer, i);
 }
 
-/* The id of a function, which is written when it is met first. */
+/* The id of a function, which is written on first use. */
 static uint64_t function_of(struct pprof_writer *writer, const char *name,
                             const struct symbol *symbol, const struct symbol_mapping *mapping)
 {
@@ -65,7 +65,7 @@ static uint64_t function_of(struct pprof_writer *writer, const char *name,
     if (added) {
         protobuf_add_number(&writer->message, FUNCTION_ID, (uint64_t)number + 1);
         protobuf_add_number(&writer->message, FUNCTION_NAME, name_number);
-        /* One that is equal to the name is rewritten by pprof, without what is in <> and (). */
+        /* If it equals the name, pprof rewrites it without what is in <> and (). */
         if (system_name != name_number)
             protobuf_add_number(&writer->message, FUNCTION_SYSTEM_NAME, system_name);
         protobuf_add_number(&writer->message, FUNCTION_FILE, file);
@@ -74,7 +74,7 @@ static uint64_t function_of(struct pprof_writer *writer, const char *name,
     return (uint64_t)number + 1;
 }
 
-/* `symbol` of NULL: of what stands for what is not there. */
+/* `symbol` is NULL for frames that stand for something missing. */
 static void put_location(struct pprof_writer *writer, uint64_t id, const char *name,
                          const struct symbol *symbol)
 {

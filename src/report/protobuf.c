@@ -5,13 +5,13 @@
 
 #include "base/text.h"
 
-/* How a field's value stands there. */
+/* How a field's value is encoded. */
 enum wire_type {
     WIRE_VARINT = 0,
     WIRE_BYTES = 2,
 };
 
-/* Seven bits in each byte, the lowest first; the eighth says that another byte follows. */
+/* Seven bits per byte, lowest first; the eighth says that another byte follows. */
 void protobuf_add_packed(struct text *row, uint64_t value)
 {
     char bytes[10];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Fields of protocol buffer messages, appended to a text, whose `failed` tells of memory that ran
- * out. A message that is a field of another one is made first, in a text of its own.
+ * Protocol buffer fields, appended to a text, whose `failed` says that memory ran out. A message
+ * within another is made first, in a text of its own.
  */
 #ifndef STACKBOX_REPORT_PROTOBUF_H
 #define STACKBOX_REPORT_PROTOBUF_H
@@ -10,13 +10,13 @@
 
 #include "base/text.h"
 
-/* A number of a packed row of them, in which 0 is one, too. */
+/* A number in a packed row, where 0 counts. */
 void protobuf_add_packed(struct text *row, uint64_t value);
 
-/* A number; 0 is what readers take where there is none, and left out. */
+/* A number; 0 is the default and left out. */
 void protobuf_add_number(struct text *message, unsigned field, uint64_t value);
 
-/* What stands before that many bytes: they are to follow. */
+/* The head of that many bytes, which are to follow. */
 void protobuf_add_head(struct text *message, unsigned field, size_t length);
 
 /* Bytes, a text, a packed row or a message. */

@@ -21,7 +21,7 @@ void records_add_header(struct text *out, const struct record_options *options)
 
 /* ---- Frames ---- */
 
-/* Of readers' words a blank is the end, and a bracket that of the module. */
+/* For readers a blank ends a word, and a bracket ends the module. */
 static void replace_all(char *text, const char *bytes, char by)
 {
     for (; *text; text++)
@@ -126,15 +126,15 @@ static void add_stacks(struct text *out, const struct record *record,
         text_add(out, none);
 }
 
-/* ---- What stands before them ---- */
+/* ---- What precedes them ---- */
 
-/* In a column: what is narrower is padded, by characters that a terminal shows. */
+/* Padded to a column, counting characters as a terminal shows them. */
 static void add_column(struct text *out, const char *shown, int width)
 {
     int columns = 0;
 
     for (const char *at = shown; *at; at++)
-        columns += (*at & 0xc0) != 0x80; /* not the second byte of a character and on */
+        columns += (*at & 0xc0) != 0x80; /* not a character's second or later byte */
     text_format(out, "%s%*s ", shown, columns < width ? width - columns : 0, "");
 }
 
@@ -172,7 +172,10 @@ static void add_time(struct text *out, uint64_t time, const struct record_option
     add_column(out, shown, 18);
 }
 
-/* " arg1=4096 ret=-11 ptr=0xffff888003a51c00": what is as great as the kernel's addresses will be one. */
+/*
+ * " arg1=4096 ret=-11 ptr=0xffff888003a51c00": a number as large as kernel addresses is printed as
+ * one.
+ */
 static void add_values(struct text *out, const struct record *record)
 {
     for (size_t i = 0; i < record->value_count; i++) {
@@ -199,7 +202,7 @@ static void add_text_head(struct text *out, const struct record *record,
     add_values(out, record);
 }
 
-/* Readers want a name of two characters or more, without blanks, and one event name in a file. */
+/* Readers need a name of two characters or more, without blanks, and one event name per file. */
 static void add_perf_head(struct text *out, const struct record *record)
 {
     struct text comm = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An event with its stack, as text that people read, as perf script prints it, or as a line of JSON. Pure: it asks
- * nobody anything. Everything is appended to a text, whose `failed` tells of memory that ran out.
+ * An event with its stack, as text for people, as perf script prints it, or as a line of JSON.
+ * Pure. Everything is appended to a text, whose `failed` says that memory ran out.
  */
 #ifndef STACKBOX_REPORT_RECORDS_H
 #define STACKBOX_REPORT_RECORDS_H
@@ -18,14 +18,14 @@ enum record_format {
 struct record_options {
     enum record_format format;
     bool kernel, user; /* which stacks were asked for */
-    bool delimited;    /* -d, where both were */
+    bool delimited;    /* -d, if both were */
     bool wall_clock;   /* times are since the epoch */
     bool offset, verbose, annotations;
 };
 
 struct record_frame {
     const struct text *line;
-    bool is_unknown; /* with others of the kind it is one line, where no addresses are shown */
+    bool is_unknown; /* adjacent ones become one line if no addresses are shown */
 };
 
 struct record_value {
@@ -39,7 +39,7 @@ struct record {
     const char *comm, *event; /* raw bytes */
     uint32_t pid, tid, cpu;
     bool foreign;  /* pid and tid are the host's numbers */
-    /* Lines that records_add_frame made, the kernel's first, each stack leaf first. */
+    /* Lines from records_add_frame, the kernel's first, each stack leaf first. */
     const struct record_frame *frames;
     size_t kernel_count, user_count;
     const struct record_value *values; /* of --print */

@@ -8,7 +8,7 @@
 
 #define NS 1000000000
 
-/* `"key":"text"`, or null where it is empty: not known. */
+/* `"key":"text"`, or null if it is empty: unknown. */
 static void add_member(struct text *out, const char *key, const char *raw, size_t length)
 {
     text_format(out, "\"%s\":", key);
@@ -52,7 +52,7 @@ static void add_stack(struct text *out, const char *key, const struct record_fra
     text_add(out, "]");
 }
 
-/* Those of --print: numbers, by their names. */
+/* --print's: numbers, by name. */
 static void add_values(struct text *out, const struct record *record)
 {
     text_add(out, ",\"values\":{");

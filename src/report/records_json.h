@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* An event as a line of JSON; src/docs/reports.md says what is in it. Part of records. */
+/* An event as a line of JSON; src/docs/reports.md describes its fields. Part of records. */
 #ifndef STACKBOX_REPORT_RECORDS_JSON_H
 #define STACKBOX_REPORT_RECORDS_JSON_H
 

@@ -17,9 +17,9 @@ struct making {
     const struct report_options *options;
     struct labels labels;
     struct blocks blocks;
-    char **comms; /* as they are printed: of every entry the task's, then the waker's */
+    char **comms; /* as printed: for every entry the task's, then the waker's */
     size_t comm_count;
-    bool *leading;    /* of each label, where that is asked for */
+    bool *leading;    /* for each label, if asked for */
     uint32_t *frames; /* of all blocks */
     size_t frame_count;
 };
@@ -55,13 +55,13 @@ static char *shown_comm(const char *name, const struct report_options *options, 
 
 /* ---- Frames ---- */
 
-/* Where addresses are shown they are what there is to know of such frames. */
+/* If addresses are shown, they are what is known about such frames. */
 static bool collapses_towers(const struct report_options *options)
 {
     return !(options->verbose && options->format == REPORT_TEXT);
 }
 
-/* How many frames from the `at`th on nothing is known of. */
+/* How many unknown frames there are from the `at`th on. */
 static uint32_t tower_at(const struct symbols *symbols, const struct stack *stack, size_t first,
                          uint32_t at)
 {
@@ -128,7 +128,7 @@ static void turn_over(uint32_t *items, size_t count)
     }
 }
 
-/* Puts the labels' items of one stack at `to`, leaf first, or root first; returns how many. */
+/* Puts the labels of one stack at `to`, leaf first or root first; returns how many. */
 static size_t add_stack(const struct making *making, const struct stack *stack, size_t first,
                         bool root_first, uint32_t *to)
 {
@@ -142,7 +142,7 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
     return count;
 }
 
-/* stackcount has a delimiter also where one of the stacks is empty. */
+/* stackcount has a delimiter even if one of the stacks is empty. */
 static bool is_delimited(const struct tally_party *party, const struct report_options *options)
 {
     if (!options->delimited || !options->kernel || !options->user)
@@ -152,8 +152,8 @@ static bool is_delimited(const struct tally_party *party, const struct report_op
 }
 
 /*
- * The labels' items of a party, whose frames begin at `first` of the symbols'. Leaf first: kernel,
- * then user; root first: user, then kernel. Returns how many.
+ * The labels of a party, whose frames begin at `first`. Leaf first: kernel, then user; root first:
+ * user, then kernel. Returns how many.
  */
 static size_t add_party(const struct making *making, const struct tally_party *party, size_t first,
                         bool root_first, uint32_t *to)
@@ -171,7 +171,7 @@ static size_t add_party(const struct making *making, const struct tally_party *p
                              to + count);
 }
 
-/* What a wait is that had not ended, or what the thread was in, is the root of its stack. */
+/* The mark of an unfinished wait, or a thread's state, is the root of its stack. */
 static size_t add_mark(const struct making *making, const struct tally_entry *entry, uint32_t *to)
 {
     enum special_frame frame = entry->mark == MARK_UNFINISHED  ? UNFINISHED_FRAME
@@ -200,7 +200,7 @@ static size_t add_task(const struct making *making, size_t index, uint32_t *to)
     return root_first ? count : count + add_mark(making, entry, to + count);
 }
 
-/* offwaketime has them upside down, so that they meet the target's. */
+/* offwaketime has them inverted, so that they meet the target's. */
 static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
@@ -217,7 +217,7 @@ static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
 
 /* ---- Blocks ---- */
 
-/* What was added behind the frames so far is this party's, as indices of labels. */
+/* The frames added last become this party's, as indices of labels. */
 static void take_frames(struct making *making, struct block_party *shown, size_t count,
                         bool ends_line)
 {
@@ -251,7 +251,7 @@ static int take_name(struct making *making, struct block_party *shown,
     return 0;
 }
 
-/* Of events that nothing is known of but how many they are. */
+/* Events about which only their number is known. */
 static void make_nobodys(struct making *making, struct block *block, uint32_t *to)
 {
     *to = labels_special(&making->labels, TABLE_FULL_FRAME);
@@ -292,7 +292,7 @@ static int make_block(struct making *making, size_t index)
     return take_name(making, &block->waker, &entry->waker, true);
 }
 
-/* Of one text may be several symbols: it leads to a wait if any of them does. */
+/* Several symbols may have the same text: it leads to a wait if any of them does. */
 static int find_leading(struct making *making)
 {
     const struct report_options *options = making->options;
@@ -320,7 +320,7 @@ static int make_blocks(struct making *making)
     int result = 0;
     size_t room = 0;
 
-    /* Besides its own a party may have a delimiter, a mark, and frames for lost stacks. */
+    /* Besides its own frames a party may have a delimiter, a mark, and frames for lost stacks. */
     for (size_t i = 0; i < tally->count; i++)
         room += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker) + 8;
     making->frames = calloc(room + 1, sizeof(*making->frames));

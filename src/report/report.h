@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A report: a tally and its symbols as text. Stacks whose printed lines are equal become one block,
- * blocks are put in order, and the format's own file prints them. Pure: it asks nobody anything.
+ * blocks are sorted, and the format's own file prints them. Pure.
  */
 #ifndef STACKBOX_REPORT_REPORT_H
 #define STACKBOX_REPORT_REPORT_H
@@ -18,10 +18,10 @@
 #include "symbolize/waiting_frames.h"
 #include "tally/tally.h"
 
-/* One percent of the whole, as report_options.narrow has it. */
+/* One percent of the whole, for report_options.narrow. */
 #define TREE_PERCENT 1000000000
 
-/* How the text of an applet looks. */
+/* The layout of an applet's text. */
 enum report_layout {
     LAYOUT_STACKCOUNT,
     LAYOUT_PROFILE, /* offcputime's, too */
@@ -29,44 +29,44 @@ enum report_layout {
     LAYOUT_OFFWAKETIME,
 };
 
-/* What is said besides the stacks, in formats that have a place for it. Texts are raw bytes. */
+/* What is said besides the stacks, in formats with a place for it. Texts are raw bytes. */
 struct report_about {
     const char *applet;       /* "profile" */
-    const char *command_line; /* as it was typed */
+    const char *command_line; /* as typed */
     const char *host, *kernel;
-    uint64_t began, ended; /* of the time that the report is of: ns since the epoch */
+    uint64_t began, ended; /* of the time that the report covers: ns since the epoch */
     uint64_t events;       /* in the report */
-    const char *losses;    /* a line for each kind; "" */
+    const char *losses;    /* a line per kind, or "" */
 };
 
 /* What an applet's values are, in words. */
 struct report_measure {
     const char *events; /* what an event is called: "samples", "events", "waits" */
     const char *value;  /* what else is measured: "cpu", "blocked", "page-faults"; NULL: nothing */
-    const char *unit;   /* and in what: "nanoseconds", "microseconds", "count" */
-    uint64_t per_event; /* of each event it is this much; 0: it is the value of a block */
+    const char *unit;   /* and its unit: "nanoseconds", "microseconds", "count" */
+    uint64_t per_event; /* this much for each event; 0: it is the value of a block */
 };
 
 struct report_options {
     enum report_format format;
     enum report_layout layout;
-    uint64_t unit;        /* what is printed is the sum of values divided by this; 0: by 1 */
-    enum who by;          /* whom events are told apart by */
-    const struct process_names *names; /* of processes; NULL: they are called as their threads */
+    uint64_t unit;        /* sums of values are divided by this; 0: by 1 */
+    enum who by;          /* how events are told apart */
+    const struct process_names *names; /* of processes; NULL: their threads' names */
     bool kernel, user;    /* which stacks were asked for */
-    bool delimited;       /* -d, where both were */
+    bool delimited;       /* -d, if both were */
     bool offset, verbose, annotations;
-    /* stackcount: a line with the process, its name as the root. Others have it. */
+    /* stackcount: a line with the process, its name as the root. Others always have it. */
     bool show_process;
-    bool one_process; /* all events are of one: stackcount's text leaves it out */
+    bool one_process; /* all events are of one: stackcount's text omits it */
     bool timestamp;       /* text: a line before the blocks */
-    bool pairs;           /* text: who waits for whom, in a line each, for the blocks */
-    const struct waiting_text *waiting; /* flat: of waits; NULL: whatever is the leaf has its time */
+    bool pairs;           /* text: who waits for whom, one line each, instead of blocks */
+    const struct waiting_text *waiting; /* flat: for waits; NULL: the leaf has the time anyway */
     bool time_as_root;    /* folded: the time as the root */
-    uint64_t top;         /* the greatest alone; 0: all */
-    uint64_t functions;   /* flat: so many alone; 0: all */
-    uint64_t narrow;      /* tree: branches of less are folded, in TREE_PERCENT of the whole */
-    size_t width;         /* tree: lines are cut to so many columns; 0: they are whole */
+    uint64_t top;         /* only the greatest; 0: all */
+    uint64_t functions;   /* flat: only that many; 0: all */
+    uint64_t narrow;      /* tree: smaller branches are folded, in TREE_PERCENT of the whole */
+    size_t width;         /* tree: lines are cut to that many columns; 0: not at all */
     struct report_measure measure;
     const struct report_about *about; /* NULL: nothing is known */
 };
@@ -77,8 +77,8 @@ struct report_summary {
 };
 
 /*
- * Prints a report that is made at `when`. 0 or a negative errno: what writing failed with (-EPIPE:
- * the reader is gone), or -ENOMEM before anything was printed.
+ * Prints a report made at `when`. 0 or a negative errno: of writing (-EPIPE: the reader is gone),
+ * or -ENOMEM before anything was printed.
  */
 int report_write(FILE *out, const struct tally *tally, const struct symbols *symbols,
                  const struct report_options *options, const struct tm *when,

@@ -120,7 +120,7 @@ static int add_file(struct report_files *files, const char *path, const enum rep
     return 0;
 }
 
-/* Whatever else it is, what our stdout is called is our stdout. */
+/* Any name of our stdout is stdout. */
 static bool is_stdout(const char *path)
 {
     return !strcmp(path, "-") || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/fd/1") ||
@@ -143,7 +143,7 @@ bool report_files_print_document(const struct report_files *files)
     return false;
 }
 
-/* What is seen grows until the end. */
+/* What is shown grows until the end. */
 static int check_live(const struct report_files_wishes *wishes, enum report_format format,
                       struct text *error)
 {
@@ -206,7 +206,7 @@ static bool is_binary(enum report_format format)
     return format == REPORT_PPROF || format == REPORT_SBX;
 }
 
-/* What is no text would set a terminal to whatever its bytes mean there. */
+/* Binary output would change a terminal's settings. */
 static bool refuse_terminal(const struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -251,7 +251,7 @@ int report_files_check(const struct report_files *files)
     return status;
 }
 
-/* A name that somebody has already, since the clock was set back, say, is left to him. */
+/* A name that exists already, because the clock was set back for example, is left alone. */
 static int finish_anew(struct whole_file *whole, struct text *name, const char *path, struct report_turn turn)
 {
     int result = whole_file_finish(whole);
@@ -278,7 +278,7 @@ static int write_file(const struct report_file *file, struct text *name, const s
 
     if (result)
         return result;
-    /* It has the addresses of the kernel, and what everybody's programs do. */
+    /* It holds kernel addresses, and what everybody's programs do. */
     if (file->format == REPORT_SBX && !whole.special)
         (void)fchmod(fileno(whole.out), S_IRUSR | S_IWUSR); /* some file systems have no modes */
     result = write(context, whole.out, file->format);
@@ -296,7 +296,7 @@ static bool is_file(const char *name)
     return name && !stat(name, &about) && S_ISREG(about.st_mode);
 }
 
-/* What is too much goes, whether or not there was room for this one. */
+/* Old files go, whether or not there was room for this one. */
 static void prune(const struct report_files *files, struct report_file *file, const char *name)
 {
     if (!keep_is_asked(&files->keep))
@@ -309,7 +309,7 @@ static void prune(const struct report_files *files, struct report_file *file, co
         say("--keep: cannot delete old files of \"%s\": %s", file->path, strerror(-result));
 }
 
-/* Says what became of it, where that is not what was expected. Was it written? */
+/* Reports the result if it is not the expected one. Was it written? */
 static bool write_named(struct report_files *files, struct report_file *file,
                         const struct report_turn *turn, report_writer *write, void *context)
 {
@@ -328,7 +328,7 @@ static bool write_named(struct report_files *files, struct report_file *file,
     return !result;
 }
 
-/* Of two reports that began within a millisecond the later one is said to have begun after it. */
+/* Of two reports that began within the same millisecond, the later one gets a later time. */
 static struct report_turn tell_apart(struct report_files *files, const struct report_turn *turn)
 {
     struct report_turn own = *turn;

@@ -40,7 +40,7 @@ static void add_when(struct text *text, uint64_t began)
                     when.tm_hour, when.tm_min, when.tm_sec);
 }
 
-/* Of what it is, where and when it was, and what is missing: a line for each. */
+/* What it shows, where and when it was recorded, and what was lost: one line each. */
 static void add_subtitle(struct text *text, const struct report_options *options)
 {
     const struct report_about *about = options->about;

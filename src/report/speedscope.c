@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A report as speedscope takes it: frames that are each there once, and for each thing that was
- * measured a profile, with a sample and a weight for each stack. Numbers are written whole. Readers in
- * JavaScript round what is beyond 2^53 (104 days in nanoseconds) to 16 digits, and that no picture
- * shows; those that know whole numbers have them right.
+ * A report in speedscope's format: frames without duplicates, and for each thing measured a profile
+ * with a sample and a weight for each stack. Numbers are written in full. JavaScript readers round
+ * those above 2^53 (104 days in nanoseconds) to 16 digits, which no picture shows; readers with
+ * integers have them right.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "report/labels.h"
 #include "report/lines.h"
 
-/* What a profile's weights are. */
+/* A profile's weights. */
 struct scale {
     const char *name, *unit; /* unit: one that speedscope knows */
     const char *what;        /* NULL: events */
@@ -26,15 +26,18 @@ struct writing {
     FILE *out;
     const struct report *report;
     struct line line;
-    /* Frames by their texts: in a tree of nothing else the n-th child of the root is frame n - 1. */
+    /*
+     * Frames by their texts: in a tree with nothing else, the n-th child of the root is frame n -
+     * 1.
+     */
     struct flame frames;
-    uint32_t *by_label; /* the same, where it is known already; else 0 */
-    uint32_t written;   /* so many frames are in the file */
+    uint32_t *by_label; /* the same, if known already; else 0 */
+    uint32_t written;   /* how many frames are in the file */
 };
 
 /* ---- JSON ---- */
 
-/* Of text without control bytes. What would end a script that it stands in is written otherwise. */
+/* For text without control bytes. What would end a surrounding script is escaped. */
 static void write_text(FILE *out, const char *text, size_t length)
 {
     for (const char *end = text + length; text < end; text++)
@@ -55,7 +58,7 @@ static void write_member(FILE *out, const char *name, const char *text, size_t l
 
 /* ---- Frames ---- */
 
-/* Behind the name of a label is its file. */
+/* A label's name is followed by its file. */
 static void write_frame(struct writing *writing, const char *text)
 {
     size_t name = strcspn(text, LABEL_FILE_MARK);
@@ -70,7 +73,7 @@ static void write_frame(struct writing *writing, const char *text)
     writing->written++;
 }
 
-/* The child that a frame is, or 0: memory ran out. */
+/* The frame's child, or 0: out of memory. */
 static uint32_t find_child(struct writing *writing, const struct line_frame *frame)
 {
     bool labelled = frame->part == LINE_FRAME;
@@ -214,7 +217,7 @@ static int write_profiles(struct writing *writing)
 
 /* ---- The file ---- */
 
-/* What the file is of: of which run, where and how long, and what is missing. */
+/* The file's subject: which run, where and how long, and what was lost. */
 static void add_title(struct text *title, const struct report_about *about,
                       const struct report_measure *measure)
 {
@@ -230,7 +233,7 @@ static void add_title(struct text *title, const struct report_about *about,
     }
 }
 
-/* What the stacks are weighed by in text is shown first. */
+/* The profile with the text's weights comes first. */
 static int write_head(struct writing *writing)
 {
     const struct report_options *options = writing->report->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The text that people read: a block of lines for each stack, the greatest last. */
+/* The text for people: a block of lines per stack, greatest last. */
 #include "report/blocks.h"
 
 static void write_frames(FILE *out, const struct blocks *blocks, const struct block_party *party)
@@ -8,7 +8,7 @@ static void write_frames(FILE *out, const struct blocks *blocks, const struct bl
         fprintf(out, "%s\n", blocks->labels[party->frames[i]]);
 }
 
-/* A name and whose it is: (7), (7/8), or, where all of a name are one, of how many processes. */
+/* A name and its numbers: (7), (7/8), or, if tasks are merged by name, the number of processes. */
 static void write_who(FILE *out, const struct block_party *party,
                       const struct report_options *options)
 {
@@ -19,7 +19,7 @@ static void write_who(FILE *out, const struct block_party *party,
         fprintf(out, " (%u %s)", party->processes, party->processes == 1 ? "process" : "processes");
 }
 
-/* A line of it, where the layout has a column for what it is the name of. */
+/* One such line, if the layout has a column for its label. */
 static void write_name(FILE *out, const char *what, const struct block_party *party,
                        const struct report_options *options)
 {
@@ -55,7 +55,7 @@ static void write_wakeuptime(FILE *out, const struct blocks *blocks, const struc
     write_name(out, "waker:", &block->waker, options);
 }
 
-/* From the waker's root up to the wake, and from the wait down to the target's root. */
+/* From the waker's root up to the wakeup, and from the wait down to the target's root. */
 static void write_offwaketime(FILE *out, const struct blocks *blocks, const struct block *block,
                               const struct report_options *options)
 {

@@ -12,20 +12,20 @@
 #include "report/report_flame.h"
 #include "view/columns.h"
 
-#define CUT "..." /* what the end of a line that is cut is */
+#define CUT "..." /* ends a line that was cut */
 
 struct tree {
     FILE *out;
     const struct flame *flame;
     const struct tree_wishes *wishes;
     double whole;
-    uint32_t *wide; /* children that are shown, of all nodes on the way */
+    uint32_t *wide; /* the children shown, of all nodes on the path */
     size_t count, room;
-    struct text marks; /* what stands before the names at the moment */
+    struct text marks; /* what precedes names at the moment */
     struct text line;
 };
 
-/* What is not shown of a node's children. */
+/* A node's children that are not shown. */
 struct narrow {
     size_t count;
     uint64_t value;
@@ -33,7 +33,7 @@ struct narrow {
 
 /* ---- Lines ---- */
 
-/* Without any of its own a frame shows none: what has some is seen at once. */
+/* A frame without a self value shows none: so those with one stand out. */
 static void begin_line(struct tree *tree, const char *mark, uint64_t self, uint64_t total)
 {
     text_clear(&tree->line);
@@ -77,7 +77,7 @@ static bool is_wide(const struct tree *tree, uint64_t value)
     return value && (double)value * 100 * TREE_PERCENT >= (double)tree->wishes->narrow * tree->whole;
 }
 
-/* qsort() passes nothing along to the function that compares. */
+/* qsort() passes no context to the comparison function. */
 static const struct flame *sorted;
 
 static int compare(const void *left, const void *right)
@@ -90,7 +90,7 @@ static int compare(const void *left, const void *right)
     return flame_compare_names(&sorted->names[a->name], &sorted->names[b->name]);
 }
 
-/* Appends the children that are shown, the greatest first; *self becomes what the node has alone. */
+/* Appends the children shown, greatest first; *self becomes the node's own value. */
 static int take_children(struct tree *tree, uint32_t node, uint64_t *self, struct narrow *narrow)
 {
     const struct flame_node *nodes = tree->flame->nodes;
@@ -114,7 +114,7 @@ static int take_children(struct tree *tree, uint32_t node, uint64_t *self, struc
     return 0;
 }
 
-/* The child that stands in the column of its caller, or 0. */
+/* The child that continues in its caller's column, or 0. */
 static uint32_t find_trunk(const struct tree *tree, uint32_t node, size_t first)
 {
     const struct flame_node *nodes = tree->flame->nodes;
@@ -126,7 +126,9 @@ static uint32_t find_trunk(const struct tree *tree, uint32_t node, size_t first)
 
 static int print_branch(struct tree *tree, uint32_t node, const char *mark, const char *below);
 
-/* The children from the `first` on, and the narrow ones; `on`: the node's own column goes on below. */
+/*
+ * The children from `first` on, and the narrow ones; `on`: the node's own column continues below.
+ */
 static int print_sides(struct tree *tree, size_t first, const struct narrow *narrow, bool on)
 {
     const size_t end = tree->count;
@@ -141,7 +143,10 @@ static int print_sides(struct tree *tree, size_t first, const struct narrow *nar
     return result;
 }
 
-/* A node, and all that it calls. Each call in a call has half of it at most: there are no more than 64. */
+/*
+ * A node, and everything it calls. Each step in has at most half of the one before: there are at
+ * most 64.
+ */
 static int print_branch(struct tree *tree, uint32_t node, const char *mark, const char *below)
 {
     const size_t marks = tree->marks.length, first = tree->count;
@@ -167,7 +172,7 @@ static int print_branch(struct tree *tree, uint32_t node, const char *mark, cons
     return result;
 }
 
-/* What has no caller begins a tree of its own, with an empty line before it. */
+/* A frame without a caller begins a tree of its own, after an empty line. */
 static int print_trees(struct tree *tree)
 {
     struct narrow narrow = {0};

@@ -10,17 +10,17 @@
 
 #include "base/text.h"
 
-#define MOST_LINKS 40 /* as the kernel has it */
+#define MOST_LINKS 40 /* the kernel's limit */
 
 struct walk {
     struct walked_path *walked;
     struct text path; /* what is left of it, from `at` */
     size_t at;
     unsigned links;
-    bool last; /* nothing comes after the part that is looked at, not even a slash */
+    bool last; /* nothing follows the current part, not even a slash */
 };
 
-/* The directory from which the rest goes on. */
+/* Continues from this directory. */
 static int enter(struct walk *walk, int fd)
 {
     if (fd < 0)
@@ -39,7 +39,7 @@ static int enter_by(struct walk *walk, int flags)
     return enter(walk, openat(walked->directory, walked->name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags));
 }
 
-/* Takes the next part. 1, 0: there is none, or -ENAMETOOLONG. */
+/* Takes the next part. 1, 0: there are no more, or -ENAMETOOLONG. */
 static int take_part(struct walk *walk)
 {
     const char *part = walk->path.data + walk->at;
@@ -73,7 +73,7 @@ static bool is_kernels(int link)
     return !fstatfs(link, &system) && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/* What a link leads to comes before what is left. */
+/* Puts a link's target before what is left. */
 static int go_where_it_leads(struct walk *walk, int link)
 {
     char leads[PATH_MAX];
@@ -92,7 +92,7 @@ static int go_where_it_leads(struct walk *walk, int link)
     return leads[0] == '/' ? enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 1;
 }
 
-/* Only the kernel knows where its links lead: files have paths, directories need none. */
+/* Only the kernel knows where its own links lead: files have paths, directories need none. */
 static int follow_kernels(struct walk *walk, int link)
 {
     struct walked_path *walked = walk->walked;
@@ -121,7 +121,7 @@ static int follow(struct walk *walk, int link)
 
 /* ---- The walk ---- */
 
-/* What has the name that was taken last. 1: the walk goes on, 0: that was all, or a negative errno. */
+/* Looks at the name taken last. 1: the walk goes on, 0: it is finished, or a negative errno. */
 static int look(struct walk *walk)
 {
     struct walked_path *walked = walk->walked;
@@ -152,7 +152,7 @@ static int take_step(struct walk *walk)
         walked->there = true;
         return fstat(walked->directory, &walked->about) ? -errno : 0;
     }
-    /* What is on the way is a directory, most of the time; an automounter wants to be told. */
+    /* Parts on the way are mostly directories; an automounter must be triggered. */
     result = walk->last ? -ENOTDIR : enter_by(walk, O_NOFOLLOW);
     return result == -ENOTDIR ? look(walk) : result;
 }

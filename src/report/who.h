@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whom events are told apart by: --by, the same in every applet. */
+/* How events are told apart: --by, the same in every applet. */
 #ifndef STACKBOX_REPORT_WHO_H
 #define STACKBOX_REPORT_WHO_H
 
 enum who {
-    WHO_UNSAID,  /* by process; in lines, whose pictures are compared, without its number */
+    WHO_UNSAID,  /* by process; in lines, which are for comparing, without its number */
     WHO_PROCESS, /* comm (PID), comm being the process's own name */
-    WHO_THREAD,  /* comm (PID/TID), or comm (PID) where they are one number */
-    WHO_NAME,    /* comm: threads of one name are one */
+    WHO_THREAD,  /* comm (PID/TID), or comm (PID) if they are the same number */
+    WHO_NAME,    /* comm: threads of the same name are one */
 };
 
 #endif

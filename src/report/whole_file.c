@@ -16,7 +16,7 @@
 #include "base/util.h"
 
 #define BUFFER_BYTES 65536
-#define MODE 0666 /* less the umask, as every file that one writes */
+#define MODE 0666 /* less the umask, as usual */
 #define TRIES 100
 #define LEFT_SECONDS 600
 #define NO_DESCRIPTOR INT_MIN
@@ -33,7 +33,7 @@ static int find_target(struct whole_file *file, const char *path)
     return S_ISDIR(file->target.about.st_mode) ? -EISDIR : 0;
 }
 
-/* Our own descriptors, which nobody means, are all closed by exec; those that were given are not. */
+/* Our own descriptors, which nobody means, are all close-on-exec; inherited ones are not. */
 static int given_descriptor(int number)
 {
     int flags = fcntl(number, F_GETFD);
@@ -41,7 +41,7 @@ static int given_descriptor(int number)
     return flags < 0 || (flags & FD_CLOEXEC) ? -EBADF : number;
 }
 
-/* A path that stands for a descriptor that we were given: its number, -EBADF, or NO_DESCRIPTOR. */
+/* A path that stands for an inherited descriptor: its number, -EBADF, or NO_DESCRIPTOR. */
 static int descriptor_of(const char *path)
 {
     static const char *const places[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -58,7 +58,7 @@ static int descriptor_of(const char *path)
     return NO_DESCRIPTOR;
 }
 
-/* A name beside the target, which may have as long a one as names can be. */
+/* A name beside the target's, even if that has the maximum length. */
 static int name_aside(struct whole_file *file, const char *whose, unsigned attempt)
 {
     text_clear(&file->aside);
@@ -68,7 +68,7 @@ static int name_aside(struct whole_file *file, const char *whose, unsigned attem
 
 /* ---- Opening ---- */
 
-/* With a name that nobody has, where there are no files without. A descriptor or a negative errno. */
+/* With an unused name, if the file system cannot do without. A descriptor or a negative errno. */
 static int open_named(struct whole_file *file)
 {
     char own[16];
@@ -89,7 +89,7 @@ static int open_named(struct whole_file *file)
     return result;
 }
 
-/* What has no name is gone with us, however we end. */
+/* A file without a name goes away with us, however we end. */
 static int open_aside(struct whole_file *file)
 {
     int fd = openat(file->target.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
@@ -101,7 +101,7 @@ static int open_aside(struct whole_file *file)
     return open_named(file);
 }
 
-/* It has who may read it from what was there, unless that was put there by somebody else. */
+/* Keeps who may read it from the old file, unless somebody else put that there. */
 static int keep_mode(const struct whole_file *file, int fd)
 {
     const struct stat *before = &file->target.about;
@@ -113,7 +113,7 @@ static int keep_mode(const struct whole_file *file, int fd)
         return -errno;
     if ((around.st_mode & S_ISVTX) && before->st_uid != geteuid())
         return 0;
-    /* Whoever may not give it away keeps it. */
+    /* If we may not give it away, it stays ours. */
     if (fchown(fd, before->st_uid, before->st_gid) && fchown(fd, (uid_t)-1, before->st_gid))
         errno = 0;
     /* A file system without modes has none to keep. */
@@ -132,7 +132,10 @@ static int open_beside(struct whole_file *file)
     return result ? result : fd;
 }
 
-/* What is written to as it is, and has not become anything else. A descriptor or a negative errno. */
+/*
+ * Opens what is written to directly, if it has not become something else. A descriptor or a
+ * negative errno.
+ */
 static int open_special(const struct whole_file *file)
 {
     const struct stat *before = &file->target.about;
@@ -186,7 +189,7 @@ static int open_file(struct whole_file *file, const char *path)
         result = file->out ? 0 : -errno;
     }
     if (!result) {
-        /* Small pieces cost many calls; without this memory it is the libc's small ones. */
+        /* Small pieces take many calls; without this memory libc's small buffer is used. */
         file->buffer = malloc(BUFFER_BYTES);
         if (file->buffer)
             setvbuf(file->out, file->buffer, _IOFBF, BUFFER_BYTES);
@@ -213,7 +216,7 @@ int whole_file_open_anew(struct whole_file *file, const char *path)
 
 /* ---- The end ---- */
 
-/* Links what was written without a name. 0 or a negative errno. */
+/* Gives the unnamed file a name. 0 or a negative errno. */
 static int link_as(const struct whole_file *file, const char *name)
 {
     char self[32];
@@ -222,7 +225,7 @@ static int link_as(const struct whole_file *file, const char *name)
     return linkat(AT_FDCWD, self, file->target.directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* On the disk: a file whose name outlives a power failure, and its bytes not, is not whole. */
+/* To the disk: a file whose name survives a power failure, but not its bytes, is not whole. */
 static int write_out(FILE *out)
 {
     errno = 0;
@@ -238,7 +241,7 @@ static int move(const struct whole_file *file)
     return renameat(directory, file->aside.data, directory, file->target.name) ? -errno : 0;
 }
 
-/* In one step, where the file system can. */
+/* Atomically, if the file system can. */
 static int move_anew(const struct whole_file *file)
 {
     int directory = file->target.directory;
@@ -259,7 +262,7 @@ static int rename_aside(struct whole_file *file)
     return result;
 }
 
-/* Who is killed between link and renaming leaves a name; nobody else has one for so long. */
+/* Being killed between link and rename leaves a name; nobody else has one for that long. */
 static void remove_left(const struct whole_file *file)
 {
     struct stat about;
@@ -269,7 +272,7 @@ static void remove_left(const struct whole_file *file)
         unlinkat(file->target.directory, file->aside.data, 0);
 }
 
-/* A link takes nobody's place: it goes by a name beside the target. */
+/* A link cannot replace a file: it goes through a name beside the target. */
 static int replace(struct whole_file *file)
 {
     int result = -EEXIST;
@@ -322,7 +325,7 @@ void whole_file_drop(struct whole_file *file)
     close_all(file);
 }
 
-/* Who may not write to what is there is refused, and who may not put anything beside it. */
+/* Refuses if the user may not write to the existing file, or may not create files beside it. */
 static int check_rights(const struct whole_file *file)
 {
     if (file->target.there && faccessat(file->target.directory, file->target.name, W_OK, AT_EACCESS))

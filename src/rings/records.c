@@ -5,7 +5,7 @@
 
 #include "kernel/perf_records.h"
 
-/* What ends all records but samples: sample_id_all, of what RECORD_SAMPLE_TYPE has. */
+/* The end of all records but samples: sample_id_all, with the parts of RECORD_SAMPLE_TYPE. */
 struct trailer {
     uint32_t pid, tid;
     uint64_t time;
@@ -13,7 +13,7 @@ struct trailer {
     uint64_t event;
 };
 
-/* And what samples begin with. */
+/* And the beginning of samples. */
 struct sample_head {
     struct perf_event_header header;
     uint64_t event, ip;
@@ -23,13 +23,13 @@ struct sample_head {
     uint64_t frames;
 };
 
-/* Words above this one stand for where the frames behind them are of. */
+/* Words above this are context markers: whose frames follow. */
 static bool is_context(uint64_t word)
 {
     return word >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
-/* The kernel's part comes first, each behind a word that says whose it is. */
+/* The kernel's part comes first; a marker precedes each part. */
 static void split_chain(const uint64_t *words, size_t count, struct ring_sample *sample)
 {
     uint64_t context = 0;
@@ -48,7 +48,7 @@ static void split_chain(const uint64_t *words, size_t count, struct ring_sample 
     }
 }
 
-/* Chains of 32-bit programs and of broken stacks may end with zeros. */
+/* Callchains of 32-bit programs and broken stacks may end with zeros. */
 static size_t without_zeros(const uint64_t *frames, size_t count)
 {
     while (count && !frames[count - 1])
@@ -56,13 +56,13 @@ static size_t without_zeros(const uint64_t *frames, size_t count)
     return count;
 }
 
-/* The rest of a sample, of which so many bytes are left. */
+/* The unparsed rest of a sample. */
 struct rest {
     const char *at;
     size_t left;
 };
 
-/* Its next bytes; NULL: there are not so many. */
+/* Its next bytes; NULL: there are not that many. */
 static const void *take(struct rest *rest, uint64_t bytes)
 {
     const char *at = rest->at;
@@ -96,23 +96,24 @@ static bool parse_raw(struct rest *rest, struct ring_sample *sample)
     return sample->raw;
 }
 
-/* What the kernel could not copy of the stack is there, too, and behind it how much it could. */
-static bool parse_user(struct rest *rest, uint64_t wanted, struct ring_sample *sample)
+/* The stack is followed by how much of it the kernel could copy; the rest of it is padding. */
+static bool parse_user(struct rest *rest, const struct record_shape *shape, struct ring_sample *sample)
 {
+    const uint64_t walked = shape->narrow ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
     const void *registers = NULL;
     uint64_t abi, bytes, copied = 0;
 
     if (!take_word(rest, &abi))
         return false;
     if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-        registers = take(rest, (uint64_t)__builtin_popcountll(wanted) * sizeof(uint64_t));
+        registers = take(rest, (uint64_t)__builtin_popcountll(shape->registers) * sizeof(uint64_t));
     if ((abi != PERF_SAMPLE_REGS_ABI_NONE && !registers) || !take_word(rest, &bytes))
         return false;
     sample->stack = take(rest, bytes);
     if (!sample->stack || (bytes && !take_word(rest, &copied)) || copied > bytes)
         return false;
     sample->stack_bytes = (size_t)copied;
-    sample->registers = abi == PERF_SAMPLE_REGS_ABI_64 ? registers : NULL;
+    sample->registers = abi == walked ? registers : NULL;
     return true;
 }
 
@@ -141,7 +142,7 @@ static enum record_kind parse_sample(const char *bytes, size_t size, const struc
     const size_t chain = (size_t)head.frames * sizeof(uint64_t);
     struct rest rest = {bytes + sizeof(head) + chain, left - chain};
     return (!shape->raw || parse_raw(&rest, sample)) &&
-           (!shape->registers || parse_user(&rest, shape->registers, sample)) ? RECORD_SAMPLE : RECORD_BROKEN;
+           (!shape->registers || parse_user(&rest, shape, sample)) ? RECORD_SAMPLE : RECORD_BROKEN;
 }
 
 static enum record_kind parse_task(char *bytes, size_t size, struct ring_record *record)
@@ -151,9 +152,9 @@ static enum record_kind parse_task(char *bytes, size_t size, struct ring_record 
     struct fork_record fork;
     struct comm_record comm;
 
-    if (header->type == PERF_RECORD_COMM) { /* no longer than what is at least there */
+    if (header->type == PERF_RECORD_COMM) { /* at most as long as what must be there */
         memcpy(&comm, bytes, sizeof(comm));
-        bytes[size - sizeof(struct trailer)] = '\0'; /* over the trailer, which was read */
+        bytes[size - sizeof(struct trailer)] = '\0'; /* over the trailer, which has been read */
         *task = (struct ring_task){
             .kind = header->misc & PERF_RECORD_MISC_COMM_EXEC ? RING_TASK_EXECS : RING_TASK_NAMED,
             .pid = comm.pid, .tid = comm.tid, .name = bytes + sizeof(comm),

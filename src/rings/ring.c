@@ -20,8 +20,8 @@ void ring_close(struct ring *ring)
 }
 
 /*
- * What lies about its size has no end that could be gone on from: all that is there now is given up. So it
- * is where the kernel's position makes no sense.
+ * If a record's size is wrong, the next one cannot be found: everything there is now is given up.
+ * The same if the kernel's position is impossible.
  */
 static void give_up(struct ring_reading *reading, struct ring *ring)
 {
@@ -29,7 +29,7 @@ static void give_up(struct ring_reading *reading, struct ring *ring)
     ring->at = ring->head;
 }
 
-/* Finds the next record that is somebody's, and takes in what is the rings' own. */
+/* Finds the next record for a user, and handles the rings' own. */
 static void find_next(struct ring_reading *reading, struct ring *ring)
 {
     struct ring_record *next = &ring->next;
@@ -61,7 +61,7 @@ static void look(struct ring_reading *reading, struct ring *ring)
         find_next(reading, ring);
 }
 
-/* The one whose record is the next, and up to which time that is so of its others. */
+/* The ring with the earliest record, and up to which time its records come before the others'. */
 static struct ring *earliest(const struct ring_reading *reading, uint64_t *until)
 {
     struct ring *first = NULL;
@@ -96,7 +96,7 @@ int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *t
         perf_ring_release(&ring->ring, ring->at);
         next = until;
     }
-    for (size_t i = 0; i < reading->count; i++) /* what was skipped, too */
+    for (size_t i = 0; i < reading->count; i++) /* including what was skipped */
         perf_ring_release(&reading->rings[i].ring, reading->rings[i].at);
     return result;
 }

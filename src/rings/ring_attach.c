@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Each place has an event of its own: kernels before 5.4 put one probe in the other's place where two have a
- * name, and say nothing. In text a probe can have the caller as an argument, which the kernel's own walk from a
- * function's first instruction leaves out.
+ * Each place has its own event: before 5.4, defining a probe with the name of another silently
+ * replaces it. A text probe can fetch the caller as an argument, which the kernel's own walk leaves
+ * out at a function's first instruction.
  */
 #include "rings/ring_attach.h"
 
@@ -31,9 +31,11 @@ static bool at_kernel_start(const struct place *place)
 
 static const char *caller_of(const struct place *place)
 {
-    const bool wanted = at_kernel_start(place) || attach_variants[attach_program_of(place)].caller;
+    const struct machine *kernel = machine_of_kernel();
+    const bool wanted = at_kernel_start(place) ||
+                        (attach_variants[attach_program_of(place)].caller && !kernel->link_first);
 
-    return wanted ? machine_of_kernel()->caller_text : NULL;
+    return wanted ? kernel->caller_text : NULL;
 }
 
 static int add(const struct work *work, const struct rings_event *event, const struct tracefs_field *caller)

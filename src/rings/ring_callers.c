@@ -43,8 +43,8 @@ static enum caller_seen see(struct ring_callers *callers, struct ring_table *tab
 }
 
 /*
- * What is seen of one stack tells of others, so all are seen first. Where the kernel's own walk finds callers
- * what else stands behind a function is no fault of it: a trampoline's work, for one.
+ * One stack settles others, so all are looked at first. If the kernel's own walk finds callers,
+ * whatever else follows a function is not its fault: a trampoline's doing, for one.
  */
 int ring_callers_complete(struct ring_callers *callers, struct ring_table *table, uint32_t depth)
 {

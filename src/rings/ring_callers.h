@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stacks that were taken at a function's first instruction, with the caller that the kernel's walk left out. */
+/*
+ * Adds the caller, which the kernel's walk leaves out, to stacks taken at a function's first
+ * instruction.
+ */
 #ifndef STACKBOX_RINGS_RING_CALLERS_H
 #define STACKBOX_RINGS_RING_CALLERS_H
 
@@ -8,10 +11,10 @@
 
 struct ring_callers {
     struct callers of_users;
-    bool kernel_finds; /* the kernel's walk was seen to find the caller of one of its functions */
+    bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
 };
 
-/* Puts callers in where they are missing, of all that is in the table. 0 or -ENOMEM. */
+/* Adds missing callers throughout the table. 0 or -ENOMEM. */
 int ring_callers_complete(struct ring_callers *callers, struct ring_table *table, uint32_t depth);
 
 #endif

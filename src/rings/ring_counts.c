@@ -6,7 +6,7 @@
 #include "base/parts.h"
 #include "kernel/limits.h"
 
-/* About what an entry takes, and the part of the free memory that may go there. */
+/* Roughly what an entry takes, and the part of free memory that they may use. */
 #define ENTRY_BYTES 1024
 #define MOST_SHARE 16
 #define LEAST_ENTRIES 1024
@@ -22,7 +22,7 @@ static const struct ring_counts *seen_counts_of(const struct collector *collecto
     return (const struct ring_counts *)collector;
 }
 
-/* A thread that began while events were opened may have one of its own and one that it inherited. */
+/* A thread that began while events were opened may have its own and an inherited one. */
 static bool is_twice(struct ring_source *source, const struct ring_sample *sample)
 {
     if (source->rings.wishes.tid_count < 2)

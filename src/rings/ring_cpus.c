@@ -15,23 +15,26 @@
 #include "kernel/perf.h"
 
 /*
- * A third of a second of 50,000 events a second on one CPU, with stacks of 60 frames, is to fit, and all be a
- * small part of the free memory.
+ * Room for a third of a second of 50,000 events a second on one CPU, with stacks of 60 frames, as
+ * long as all of them are a small part of free memory.
  */
 #define MOST_BYTES (8u << 20)
 #define MOST_OF_TASKS (128u << 10)
 #define MOST_OF_ALL (64u << 20)
-#define MOST_WITH_STACKS (64u << 20) /* of each CPU, where samples have a piece of the user's stack */
+#define MOST_WITH_STACKS (64u << 20) /* per CPU, if samples have a piece of the user stack */
 #define LEAST_BYTES 16384
 #define MOST_SHARE 16
 #define MOST_SHARE_WITH_STACKS 8
-#define WAKING_SHARE 8 /* of a ring: then who reads is woken */
+#define WAKING_SHARE 8 /* of a ring: when it is this full, the reader is woken */
 
 #define LOOK_NS 200000000
 
 /* ---- Rings ---- */
 
-/* What is to be written to by all events of that CPU; it tells of ourselves: see rings_have_losses_told(). */
+/*
+ * All events of that CPU write to this ring; its own event is on ourselves: see
+ * rings_have_losses_told().
+ */
 static int open_ring(struct rings *rings, unsigned cpu, bool of_tasks)
 {
     struct perf_event_attr attributes = rings_teller(rings);
@@ -54,7 +57,7 @@ static int open_ring(struct rings *rings, unsigned cpu, bool of_tasks)
     reading->count += !result;
     if (result)
         ring_close(ring);
-    return result == -EPERM ? -ENOMEM : result; /* it is the memory that is refused, and not the events */
+    return result == -EPERM ? -ENOMEM : result; /* the memory is refused, not the events */
 }
 
 static bool is_known(const struct rings *rings, unsigned cpu, size_t *at)
@@ -115,7 +118,7 @@ static uint64_t most_bytes(const struct rings *rings)
     return bytes;
 }
 
-/* There is a limit of locked memory, too: all get half, until they fit. */
+/* Locked memory may be limited, too: all rings are halved until they fit. */
 int rings_open_cpus(struct rings *rings)
 {
     bool again = false;
@@ -127,16 +130,16 @@ int rings_open_cpus(struct rings *rings)
         const bool refused = result == -ENOMEM;
         if (rings->bytes / 2 < LEAST_BYTES || (!refused && !again))
             break;
-        again = refused; /* and once more: what a user may have is not for us alone */
+        again = refused; /* and once more: a user's allowance is not only for us */
         rings->bytes /= 2;
         rings_close_cpus(rings);
     }
     return result ? result : rings->cpu_count ? 0 : -ENODEV;
 }
 
-/* ---- CPUs that come and go ---- */
+/* ---- CPU hotplug ---- */
 
-/* The events of a CPU that went offline are dead, and stay so when that comes back. */
+/* The events of a CPU that went offline are dead, and stay dead when it comes back. */
 static void close_dead(struct rings *rings, struct rings_cpu *cpu)
 {
     uint64_t armed = 0;

@@ -8,13 +8,14 @@
 
 #include "base/util.h"
 #include "kernel/perf.h"
+#include "machine/machine.h"
 #include "rings/ring_cpus.h"
 #include "rings/ring_frames.h"
 
 #define USUAL_STACK 8192
 #define LEAST_STACK 4096
 #define LEAST_SAMPLES 8
-#define OF_TASKS UINT32_MAX /* the number of what is not asked for */
+#define OF_TASKS UINT32_MAX /* the number of task events */
 
 /* ---- Attributes ---- */
 
@@ -45,7 +46,7 @@ struct perf_event_attr rings_teller(const struct rings *rings)
 
     attributes.type = PERF_TYPE_SOFTWARE;
     attributes.config = PERF_COUNT_SW_DUMMY;
-    attributes.exclude_kernel = attributes.exclude_hv = 1; /* of the event, not of the records */
+    attributes.exclude_kernel = attributes.exclude_hv = 1; /* by the event, not by its records */
     attributes.exclude_callchain_kernel = 1;
     attributes.comm = 1;
     attributes.comm_exec = 1;
@@ -53,7 +54,7 @@ struct perf_event_attr rings_teller(const struct rings *rings)
     return attributes;
 }
 
-/* Where all has started it is late, and starts at once. */
+/* Opened after the start, it starts at once. */
 static struct perf_event_attr asked_for(const struct rings *rings, const struct rings_event *event)
 {
     struct perf_event_attr attributes = attributes_of(rings);
@@ -83,7 +84,7 @@ static int keep(struct rings *rings, int fd, unsigned cpu, uint32_t number)
     return perf_id(fd, &opened->id);
 }
 
-/* The number of tasks that events are of; at least one, which may be everybody. */
+/* How many tasks events are for; at least one, which may be everybody. */
 static size_t targets(const struct rings *rings)
 {
     return rings->wishes.tid_count ? rings->wishes.tid_count : 1;
@@ -101,16 +102,16 @@ static int open_for(const struct rings *rings, struct perf_event_attr *attribute
     if (!wishes->cgroup || outside)
         return perf_open(attributes, -1, cpu, 0);
     int fd = perf_open(attributes, wishes->cgroup, cpu, PERF_FLAG_PID_CGROUP);
-    return fd == -ENOENT ? -ENODATA : fd; /* not of the event, but of the cgroup */
+    return fd == -ENOENT ? -ENODATA : fd; /* not about the event, but the cgroup */
 }
 
-/* `asked` of NULL: what tells of tasks. */
+/* `asked` is NULL for task events. */
 static int open_event(struct rings *rings, const struct rings_asked *asked, size_t target, unsigned cpu)
 {
     struct perf_event_attr attributes = asked ? asked_for(rings, &asked->event) : rings_teller(rings);
     int fd = open_for(rings, &attributes, target, cpu, !asked || asked->event.outside);
 
-    /* Whoever may not see the kernel may see what is below. */
+    /* Someone who may not see the kernel may see user code. */
     if (fd == -EACCES && asked && !rings->user_part_alone && rings->wishes.tid_count) {
         rings->user_part_alone = true;
         return open_event(rings, asked, target, cpu);
@@ -152,8 +153,8 @@ int rings_open_events(struct rings *rings, size_t at)
 }
 
 /*
- * As many samples as were asked for fit into a ring of some size, with less of each stack. One that may be only small
- * has room for some at least, be it with little of each, or none of it.
+ * As many samples as asked for must fit into a ring of some size, with less of each stack. A small
+ * ring has room for at least some, with little of each stack, or none.
  */
 static void fit_stacks(struct rings *rings)
 {
@@ -167,6 +168,7 @@ static void fit_stacks(struct rings *rings)
     if (wishes->stack_bytes < LEAST_STACK)
         wishes->registers = wishes->stack_bytes = 0;
     rings->reading.shape.registers = wishes->registers;
+    rings->reading.shape.narrow = wishes->registers && machine_of_kernel()->bits == 32;
 }
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
@@ -223,7 +225,7 @@ size_t rings_descriptors(const struct rings *rings, size_t events)
     return (events + 3) * rings->cpu_count * targets(rings);
 }
 
-/* Events get ever higher numbers, so that they are in order. */
+/* Events get rising ids, so they are sorted. */
 uint32_t rings_number(const struct rings *rings, uint64_t id)
 {
     size_t low = 0, high = rings->count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Rings and the events that write into them: two for each CPU, one of what is asked for, and one of what
- * happens to tasks, by which samples get names; so neither crowds the other out. Of everybody, or, where only that
- * is allowed or it is a command's, of tasks and of what they fork: such an event, too, has to be one for each CPU,
- * as a ring is.
+ * Rings and the events that write into them: two per CPU, one for what is asked for, and one for
+ * task events, from which samples get names; so neither crowds the other out. For all tasks, or, if
+ * only that is allowed or it is about a command, for some tasks and what they fork: then, too, an
+ * event is needed per CPU, as a ring is.
  */
 #ifndef STACKBOX_RINGS_RING_EVENTS_H
 #define STACKBOX_RINGS_RING_EVENTS_H
@@ -13,27 +13,27 @@
 
 struct rings_wishes {
     int64_t cpu;          /* -1: all */
-    const uint32_t *tids; /* of these tasks, with all that they fork; none: of everybody */
+    const uint32_t *tids; /* for these tasks, with all that they fork; none: for all */
     size_t tid_count;
     bool alone;           /* without what they fork */
-    bool from_exec;       /* events begin when the task executes something */
-    int cgroup;           /* an open directory, or 0; not of tasks */
+    bool from_exec;       /* events begin with the task's first exec */
+    int cgroup;           /* an open directory, or 0; not with tasks */
     bool kernel, user;    /* which stacks */
     bool raw;             /* fields of tracepoints and probes */
-    uint64_t bytes;       /* of all rings; 0: by the memory that is there */
-    uint64_t registers;   /* of users, with so many bytes of their stacks; 0: neither */
-    uint32_t stack_bytes; /* or with less: so many samples are to fit into a ring */
+    uint64_t bytes;       /* of all rings; 0: by free memory */
+    uint64_t registers;   /* of user code, with that many bytes of the stack; 0: neither */
+    uint32_t stack_bytes; /* or fewer: that many samples must fit into a ring */
     uint32_t samples;
 };
 
-/* What overflows, and how often: as struct perf_event_attr has it. */
+/* What overflows, and how often: as in struct perf_event_attr. */
 struct rings_event {
     uint32_t type;
     uint64_t config, config1, config2;
     uint64_t period;       /* 0: 1 */
     bool by_frequency;
     bool leaves_idle_out;
-    bool outside;          /* also outside of the cgroup */
+    bool outside;          /* outside the cgroup, too */
 };
 
 struct rings_asked {
@@ -42,70 +42,73 @@ struct rings_asked {
 };
 
 struct rings_opened {
-    int fd;          /* below 0: its CPU has gone */
+    int fd;          /* below 0: its CPU is gone */
     unsigned cpu;
-    uint32_t number; /* UINT32_MAX: it tells of tasks */
-    uint64_t id;     /* by which samples name it */
+    uint32_t number; /* UINT32_MAX: it reports tasks */
+    uint64_t id;     /* in its samples */
 };
 
-/* Its rings stay when it goes, and what is in them is read. */
+/* Its rings stay when the CPU goes offline, and are still read. */
 struct rings_cpu {
     unsigned cpu;
-    bool is_open;   /* its events are */
-    size_t pulse;   /* of everybody: which of those opened stands still when it has gone, */
-    uint64_t armed; /* and for how long (ns) that was armed when last looked at */
+    bool is_open;   /* its events are open */
+    size_t pulse;   /* for all tasks: the opened event whose time stops when the CPU is gone, */
+    uint64_t armed; /* and for how long (ns) it had been armed when last looked at */
 };
 
 struct rings {
     struct rings_wishes wishes;
-    struct ring_reading reading; /* two of each of `cpus` */
-    size_t room, bytes;          /* of each ring's data */
+    struct ring_reading reading; /* two for each of `cpus` */
+    size_t room, bytes;          /* of data in each ring */
     struct rings_cpu *cpus;
     size_t cpu_count, cpu_room;
     struct rings_asked *asked;
     size_t asked_count, asked_room;
     struct rings_opened *opened; /* by id */
     size_t count, opened_room;
-    int saving;                  /* what has the kernel save frame pointers, or 0 */
-    bool user_part_alone;        /* the kernel's is not ours to see */
+    int saving;                  /* an event that makes the kernel save frame pointers, or 0 */
+    bool user_part_alone;        /* we may not see the kernel's part */
     bool has_started;
     uint64_t looked;             /* when */
-    unsigned came;               /* CPUs, while it ran */
+    unsigned came;               /* CPUs that came online while it ran */
     int refused;                 /* why one of those has no events */
 };
 
-/* 0 or a negative errno; -ENODEV: no CPU that was asked for is online. rings_close after either. */
+/*
+ * 0 or a negative errno; -ENODEV: none of the CPUs asked for is online. rings_close after either.
+ */
 int rings_open(struct rings *rings, const struct rings_wishes *wishes);
 void rings_close(struct rings *rings);
-/* All events, when all is read. */
+/* Closes all events, when everything is read. */
 void rings_close_events(struct rings *rings);
 
 /*
- * An event of that kind on each CPU, not armed yet; its samples are rings_number()'s `number`. What it points to
- * has to outlive it. 0 or a negative errno.
+ * Adds an event of that kind on each CPU, not armed yet; rings_number() of its samples is `number`.
+ * What it points to must outlive it. 0 or a negative errno.
  */
 int rings_add(struct rings *rings, const struct rings_event *event, uint32_t number);
-/* As so many take. */
+/* How many descriptors that many events take. */
 size_t rings_descriptors(const struct rings *rings, size_t events);
-/* Of a sample: the number of its event, or UINT32_MAX. */
+/* The number of a sample's event, or UINT32_MAX. */
 uint32_t rings_number(const struct rings *rings, uint64_t id);
 
-/* Arms all, or makes them stop. 0 or a negative errno. */
+/* Arms all events, or stops them. 0 or a negative errno. */
 int rings_start(struct rings *rings);
 int rings_stop(struct rings *rings);
 
 /*
- * Events for CPUs that came, or went and came back, since the last look; a call that comes too early does nothing. Of
- * tasks there are events on all CPUs from the beginning.
+ * Opens events on CPUs that came online, or back online, since the last look; does nothing if
+ * called too soon. Tasks have events on all CPUs from the beginning.
  */
 void rings_look(struct rings *rings);
 /*
- * Has what was lost behind the last record told: the kernel does so with the next one, and here is one. To be
- * called by who opened the rings, when they are read out.
+ * Makes the kernel report records lost after the last one: it does so with the next record, which
+ * this provides. To be called by the first thread of the process that opened the rings, once they
+ * are read out.
  */
 void rings_have_losses_told(const struct rings *rings);
 
-/* For how long (ns) the kernel stopped events that came too fast, and how often. */
+/* For how long (ns) the kernel throttled events, and how often. */
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds);
 
 #endif

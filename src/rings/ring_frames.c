@@ -19,5 +19,5 @@ int rings_have_frames_saved(void)
         fd = perf_open_tracepoint(id);
     if (tracefs >= 0)
         close(tracefs);
-    return fd < 0 ? 0 : fd; /* it is there, which is all that is wanted */
+    return fd < 0 ? 0 : fd; /* it only has to be open */
 }

@@ -33,7 +33,7 @@ static void explain_memory(struct text *sentence)
                        "ulimit -l");
 }
 
-/* A filter says EPERM; the kernel, where perf_event_paranoid is the reason, EACCES. */
+/* A filter says EPERM; the kernel says EACCES if perf_event_paranoid is the reason. */
 static void explain_no_right(int error, struct text *sentence)
 {
     const bool admin = refusal_has_capability(NUMBER_CAP_SYS_ADMIN);

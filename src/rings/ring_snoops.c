@@ -114,7 +114,7 @@ static int event_fd(const struct collector *collector, size_t index)
     return index < reading->count ? reading->rings[index].ring.fd : -1;
 }
 
-/* Once they have stopped all is read at once. */
+/* Once stopped, everything is read at once. */
 static int read_snoops(struct collector *collector, collector_take *take_one, void *context)
 {
     struct ring_snoops *snoops = snoops_of(collector);
@@ -150,7 +150,7 @@ static int stop(struct collector *collector)
     return rings_stop(&snoops->source.rings);
 }
 
-/* Rings wake nobody before they are half full. */
+/* Rings wake nobody until they are half full. */
 static bool wakes_at_once(const struct collector *collector)
 {
     (void)collector;

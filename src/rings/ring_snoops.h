@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Events one by one, as they stand in perf's rings. */
+/* Single events, from perf's rings. */
 #ifndef STACKBOX_RINGS_RING_SNOOPS_H
 #define STACKBOX_RINGS_RING_SNOOPS_H
 
@@ -7,9 +7,9 @@
 
 struct ring_snoops {
     struct collector collector;
-    struct ring_source source; /* what is attached goes to ring_source_add() */
+    struct ring_source source; /* attach with ring_source_add() */
     struct snoop_record *record;
-    collector_take *take; /* of the reading that runs */
+    collector_take *take; /* of the current reading */
     void *taking;
     int taken;
     bool has_stopped;

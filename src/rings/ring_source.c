@@ -17,16 +17,19 @@
 #include "maps/callers.h"
 #include "maps/store.h"
 
-/* So often rings are read where they do not fill; and so long records of other CPUs are waited for. */
+/*
+ * How often rings are read if they do not fill up; and how long records of other CPUs are waited
+ * for.
+ */
 #define READ_MS 100
-#define READ_OFTEN_MS 5 /* where there are more than can be waited for */
+#define READ_OFTEN_MS 5 /* if there are more than can be polled */
 #define MOST_POLLED 256
 #define SETTLES_NS 1000000
-#define FIRST_OF_ALL (-20) /* a nice value, which is the thread's own */
+#define FIRST_OF_ALL (-20) /* a nice value, which is per thread */
 
 /* ---- Opening ---- */
 
-/* Of the threads that were listed, with that result. */
+/* For the threads that were listed, with that result. */
 static int open_for_tasks(struct ring_source *source, struct rings_wishes *wishes, int listed)
 {
     wishes->tids = source->threads.tids;
@@ -35,15 +38,16 @@ static int open_for_tasks(struct ring_source *source, struct rings_wishes *wishe
 }
 
 /*
- * A command's events are its own, as they are inherited; those of others only where there is no right to
- * those of all, as which threads there are changes while their events are opened.
+ * A command's events are its own, as they are inherited. For others, thread events are only used
+ * without the right to events of all, as threads come and go while their events are opened.
  */
 static int open_rings(struct ring_source *source)
 {
     const struct event_filter *filter = &source->wishes.scope->filter;
     const uint32_t command = source->wishes.scope->command;
+    const bool of_all = source->wishes.of_all || (command && source->wishes.uninherited);
     struct rings_wishes wishes = {
-        .cpu = source->wishes.of_all ? -1 : filter->cpu, /* who leaves one may come to another */
+        .cpu = of_all ? -1 : filter->cpu, /* tasks migrate, and are forked on other CPUs */
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,
@@ -52,7 +56,7 @@ static int open_rings(struct ring_source *source)
     };
 
     ring_unwind_ask(source->wishes.unwind, source->wishes.few, &wishes);
-    wishes.from_exec = command && !source->wishes.of_all;
+    wishes.from_exec = command && !of_all;
     if (wishes.from_exec)
         return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
     int result = rings_open(&source->rings, &wishes);
@@ -60,7 +64,7 @@ static int open_rings(struct ring_source *source)
         !(filter->pid_count || filter->tid_count))
         return result;
     rings_close(&source->rings);
-    wishes.alone = !filter->pid_count;
+    wishes.alone = !filter->pid_count || source->wishes.uninherited;
     return open_for_tasks(source, &wishes, ring_threads_list(&source->threads, filter));
 }
 
@@ -85,7 +89,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
         ring_source_explain(source, result, why);
         return result;
     }
-    /* What is told of tasks is told from before they are looked at. */
+    /* Task events are recorded from before tasks are looked at. */
     source->tasks.held = source->wishes.scope->command;
     if (source->wishes.scope->follows) {
         source->tasks.pids = source->wishes.scope->filter.pids;
@@ -188,7 +192,7 @@ int ring_source_read(struct ring_source *source, bool for_good)
     return result ? result : read_until(source, UINT64_MAX);
 }
 
-/* Until a ring fills, or it is to end. */
+/* Until a ring fills up, or this is to end. */
 static void await_records(const struct ring_source *source)
 {
     const struct ring_reading *reading = &source->rings.reading;
@@ -200,12 +204,15 @@ static void await_records(const struct ring_source *source)
     (void)poll(polled, count, reading->count >= MOST_POLLED ? READ_OFTEN_MS : READ_MS);
 }
 
-/* Before others, so that it keeps up with who fills the rings, be that on its own CPU; where it may. */
+/*
+ * At the highest priority, so that it keeps up with tasks that fill the rings, even on its own CPU;
+ * if allowed.
+ */
 static void *keep_reading(void *context)
 {
     struct ring_source *source = context;
 
-    if (getpriority(PRIO_PROCESS, 0) <= 0) /* else somebody wished it to be last */
+    if (getpriority(PRIO_PROCESS, 0) <= 0) /* otherwise the user asked to be last */
         (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
     while (!__atomic_load_n(&source->ends, __ATOMIC_RELAXED)) {
         await_records(source);
@@ -223,14 +230,14 @@ int ring_source_begin_reading(struct ring_source *source)
 
     if (source->has_reader)
         return source->failure;
-    /* Signals are for who waits for them. */
+    /* Signals are handled by the thread that waits for them. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     source->has_reader = !pthread_create(&source->reader, NULL, keep_reading, source);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (source->has_reader)
         return 0;
-    /* Without a thread it is whenever we are asked. */
+    /* Without a thread, read whenever asked. */
     source->failure = ring_source_read_settled(source);
     return source->failure;
 }
@@ -245,7 +252,7 @@ static bool is_one_of(const uint32_t *numbers, size_t count, uint32_t number)
     return !count;
 }
 
-/* Whoever is asked for by number, or as a command, is nobody of them. */
+/* Processes asked for by pid, or as a command, do not count as ours. */
 static bool is_own(const struct scope *scope, uint32_t pid)
 {
     const uint32_t *pids = scope->own.pids;
@@ -266,12 +273,12 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
             (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
            is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
-           (sample->tid || !source->wishes.without_idle) &&
-           (!scope->command || !source->wishes.of_all ||
+           (sample->tid || !source->wishes.without_idle) && (filter->cpu < 0 || filter->cpu == sample->cpu) &&
+           (!scope->command || source->rings.wishes.from_exec ||
             ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
 }
 
-/* The caller, by its size: of kernels of 32 and of 64 bits. */
+/* The caller, by its size: from 32-bit and 64-bit kernels. */
 static uint64_t read_caller(const struct ring_place *place, const struct ring_sample *sample)
 {
     uint64_t wide;
@@ -292,7 +299,7 @@ static struct ring_stack cut(const uint64_t *frames, size_t count, uint32_t dept
     return (struct ring_stack){frames, count < depth ? count : depth};
 }
 
-/* Along tables, or along frame pointers as the kernel did it. */
+/* By tables, or by frame pointers as the kernel did it. */
 static void take_user_stack(const struct ring_source *source, const struct ring_record *record,
                             const struct ring_place *place, struct ring_party *party)
 {
@@ -334,7 +341,7 @@ void ring_source_party(struct ring_source *source, const struct ring_record *rec
         snprintf(party->who.comm, sizeof(party->who.comm), "swapper/%u", sample->cpu);
 }
 
-/* ---- What is said of it ---- */
+/* ---- What is reported about it ---- */
 
 void ring_source_account(const struct ring_source *source, struct collector_account *account)
 {
@@ -359,8 +366,8 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
                 "were lost: they came faster than they were read and filled each CPU's ring of "
                 "%zu KB; narrow the pattern or filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
-    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "records"},
-                "of what tasks did were lost: they came faster than they were read, and names may be wrong");
+    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "task records"},
+                "were lost: they came faster than they were read, and names may be wrong");
     missing_add(missing, &(struct loss){.count = source->rings.came ? MISSING_UNCOUNTED : 0, .beside = true},
                 "of CPUs that came online during the run are missing, for up to half a second "
                 "each");
@@ -368,7 +375,7 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
                 "of a CPU that came online are missing: %s", strerror(-source->rings.refused));
     missing_add(missing, &(struct loss){.count = reading->broken ? MISSING_UNCOUNTED : 0, .events = "records",
                                         .beside = true},
-                "of the kernel were malformed, and were dropped with all that followed in the "
+                "from the kernel were malformed, and dropped with all that followed in the "
                 "ring");
 }
 

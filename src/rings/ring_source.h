@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What collectors that read rings share: whose samples they are, and what is known of who that was. */
+/*
+ * Shared by collectors that read rings: whose samples they are, and what is known about those
+ * tasks.
+ */
 #ifndef STACKBOX_RINGS_RING_SOURCE_H
 #define STACKBOX_RINGS_RING_SOURCE_H
 
@@ -14,26 +17,27 @@
 #include "rings/ring_unwind.h"
 
 struct ring_wishes {
-    const struct scope *scope; /* the session's, which is open when the collector is opened */
-    struct ring_unwind *unwind; /* likewise; how stacks of users are walked */
+    const struct scope *scope; /* the session's, open when the collector is opened */
+    struct ring_unwind *unwind; /* likewise; how user stacks are walked */
     bool kernel, user;         /* stacks */
     bool raw;                  /* fields of events */
-    bool few;                  /* events come by a clock */
-    bool of_all;               /* also of a command's events those of others are needed */
-    bool without_idle;         /* events of the idle tasks are none that were asked for */
+    bool few;                  /* events come from a clock */
+    bool of_all;               /* others' events are needed, too, even for a command */
+    bool uninherited;          /* not inherited by forks: a command's are found among all tasks' */
+    bool without_idle;         /* the idle tasks' events do not count as asked for */
     bool per_process, per_thread;
-    uint64_t bytes;            /* of all rings; 0: by the memory that is there */
+    uint64_t bytes;            /* of all rings; 0: by free memory */
     uint64_t depth;            /* 0: the kernel's limit */
-    uint64_t stacks;           /* that are told apart between two reports; 0: by the memory that is there */
+    uint64_t stacks;           /* distinct ones between two reports; 0: by free memory */
 };
 
-/* What is known of each event of that number. */
+/* What is known about every event of that number. */
 struct ring_place {
-    uint32_t place;         /* its number among those that were asked for */
+    uint32_t place;         /* its index among those asked for */
     uint32_t flags;         /* of a key (insns/layout.h) */
-    uint16_t caller;        /* where among its fields the caller is, */
-    uint16_t caller_bytes;  /* of so many; 0: it is not told */
-    bool at_entry;          /* of a user's function */
+    uint16_t caller;        /* where the caller is among its fields, */
+    uint16_t caller_bytes;  /* and how large; 0: it is not recorded */
+    bool at_entry;          /* to a user function */
 };
 
 struct ring_source {
@@ -45,46 +49,52 @@ struct ring_source {
     uint32_t depth;
     uint64_t filtered, counted;
     uint64_t twice;     /* samples of threads whose event was opened twice */
-    uint64_t settled;   /* nothing comes any more that is from before this */
-    struct ring_threads threads; /* whose events they are, where they are not of all */
+    uint64_t settled;   /* records still to come are not older than this */
+    struct ring_threads threads; /* whose events they are, unless they are everybody's */
     bool is_open;
-    /* Once it runs a thread reads, whatever else there is to do. */
+    /* While it runs, a thread reads, whatever else is going on. */
     pthread_t reader;
     pthread_mutex_t lock;
     bool has_reader, ends;
-    int bell;           /* by which it is woken to end */
+    int bell;           /* wakes it up to end */
     int failure;        /* of the reader: a negative errno */
     ring_take_record *take;
     void *taking;
 };
 
-/* As collector_calls has it; `take` gets what is read, one at a time. ring_source_close after either. */
+/*
+ * As in collector_calls; `take` gets what is read, one record at a time. ring_source_close after
+ * either.
+ */
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why);
 void ring_source_close(struct ring_source *source);
 
-/* An event, attached before it starts. 0 or a negative errno. */
+/* Adds an event, before the source starts. 0 or a negative errno. */
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place);
-/* All events again, when there is nothing to read any more. */
+/* Closes all events, when there is nothing left to read. */
 void ring_source_detach(struct ring_source *source);
 /* Why that was refused, and what to do about it. */
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence);
 
-/* Samples come from here on. 0 or a negative errno. */
+/* Samples come from now on. 0 or a negative errno. */
 int ring_source_start(struct ring_source *source);
-/* A thread of its own reads from now on, so that nothing piles up: to be called when no rights are given up any more. */
+/*
+ * A separate thread reads from now on, so that nothing piles up: to be called once all rights to be
+ * given up are.
+ */
 int ring_source_begin_reading(struct ring_source *source);
 
 /*
- * Reads what there is up to now, and, where that is `for_good`, ends and reads all, with what was lost. The
- * lock is held by the caller. 0 or a negative errno.
+ * Reads what there is up to now, and, if `for_good`, stops and reads everything, with what was
+ * lost. The caller holds the lock. 0 or a negative errno.
  */
 int ring_source_read(struct ring_source *source, bool for_good);
-/* The same, of what can be preceded by nothing any more. */
+/* The same, but only records that nothing can precede any more. */
 int ring_source_read_settled(struct ring_source *source);
 
-/* Is it one that was asked for? With it the thread, and its process. */
+/* Is the sample one that was asked for? It tells of its thread and process, too. */
 bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample);
-/* By whom a sample is counted, with its stacks, which are good until the next. */
+/* The party under which a sample is counted, with its stacks, valid until the next. */
 void ring_source_party(struct ring_source *source, const struct ring_record *record, uint32_t number,
                        struct ring_party *party);
 

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 
-/* ---- Is it the same? ---- */
+/* ---- Comparison ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -62,7 +62,7 @@ static struct tally_entry *find(const struct ring_table *table, const struct rin
     return NULL;
 }
 
-/* ---- What is new ---- */
+/* ---- New entries ---- */
 
 static int keep_party(struct tally *tally, struct tally_party *to, const struct ring_party *party)
 {

@@ -26,7 +26,9 @@ static size_t most_pids(void)
     return most && most <= MOST_PID ? (size_t)most : MOST_PID;
 }
 
-/* Room for all, of which the kernel gives what is written to. Number 0 is of all that have none. */
+/*
+ * Room for all; the kernel only allocates what is written to. Number 0 is everything without one.
+ */
 int ring_tasks_open(struct ring_tasks *tasks)
 {
     const size_t count = most_pids() + 1;
@@ -81,7 +83,7 @@ static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
     text_free(&content);
 }
 
-/* Calls `each` with the numbers that a directory of /proc has. */
+/* Calls `each` with the numbers in a directory of /proc. */
 static void each_number(struct ring_tasks *tasks, const char *path, uint32_t pid,
                         void (*each)(struct ring_tasks *tasks, uint32_t pid, uint32_t number))
 {
@@ -121,11 +123,11 @@ struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, ui
     return task;
 }
 
-/* ---- What is told ---- */
+/* ---- Task events ---- */
 
 /*
- * Who else was told of the exec (processes/) may have been so a little later than we, and looks for the last one
- * before `born`: whatever the new program does is later than both.
+ * The process tracker (processes/) may have seen the exec a little later than we did, and looks for
+ * the last one before `born`: whatever the new program does is later than both.
  */
 #define BORN_BY_NEXT UINT64_MAX
 
@@ -151,7 +153,7 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
     process->threads = told->pid == told->tid ? 1 : process->threads + 1;
 }
 
-/* A time of an exec is even, that of an end odd: insns/layout.h. */
+/* The time of an exec is even, that of an exit odd: insns/layout.h. */
 static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uint64_t time)
 {
     struct ring_task_state *process = at(tasks, told->pid);

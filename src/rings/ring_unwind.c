@@ -3,13 +3,16 @@
 
 #include <string.h>
 
-/* What kernels before 4.18 give for registers that they have not saved: x86-64's, in system calls. */
+/*
+ * What kernels before 4.18 give for registers that they have not saved: x86-64's, in system calls.
+ */
 #define UNKNOWN UINT64_MAX
 
 /*
- * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second; half of that cut
- * sort's, all of which have a buffer. Each takes as much of the ring, be its stack as small as it may. Calls come in
- * bursts, and who reads takes some ten milliseconds to get to them.
+ * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second;
+ * half of those that the second cuts are sort's, all of which have a buffer. Each takes that much
+ * of the ring, however small its stack. Calls come in bursts, and the reader needs some ten
+ * milliseconds to get to them.
  */
 #define FEW_BYTES 32768
 #define FEW_SAMPLES 8
@@ -36,8 +39,9 @@ static void copy_registers(const struct machine_walk *walk, const struct ring_sa
 }
 
 /*
- * The kernel's own walk knew what it had saved: its second frame is the return address above the frame pointer. That
- * is looked for in the stack, and the third where the one found there points to. UNKNOWN: it is not there.
+ * The kernel's own walk knew what it had saved: its second frame is the return address above the
+ * frame pointer. That is looked for in the stack, and the third where the frame pointer found there
+ * points to. UNKNOWN: not found.
  */
 static uint64_t find_frame(const struct ring_sample *sample, uint64_t sp)
 {
@@ -88,7 +92,7 @@ bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *samp
         *frame = find_frame(sample, state.sp);
     state.frame = *frame;
     state.frame_lost = state.frame == UNKNOWN;
-    if (machine->walk->has_base && state.registers[machine_word_of(machine->walk, UNWIND_BASE)] == UNKNOWN)
+    if (machine->walk->base && state.registers[machine_word_of(machine->walk, machine->walk->base)] == UNKNOWN)
         state.base = UNWIND_BASE_LOST;
     state.at_entry = at_entry;
     state.pid = sample->pid;

@@ -11,12 +11,12 @@
 #include "rings/ring_counts.h"
 
 /*
- * Who comes to a CPU is told in the name of who leaves it, whose cgroup is another: of one cgroup there are two events
- * of switches, of which its own tells who leaves.
+ * A switch is recorded in the name of the thread that leaves the CPU, whose cgroup may be another:
+ * for one cgroup there are two switch events, of which the cgroup's own tells who leaves.
  */
 enum event_kind { KIND_SWITCH, KIND_LEAVE, KIND_WAKING };
 
-/* A thread at a moment, with frames of its own. */
+/* A thread at one moment, with its own copy of the frames. */
 struct kept {
     struct ring_party party;
     uint64_t *frames;
@@ -25,9 +25,9 @@ struct kept {
 };
 
 struct ring_wait {
-    uint64_t since; /* 0: it does not wait */
-    uint32_t tid;   /* as samples have it; 0: it was not seen to leave */
-    bool woken;     /* since it waits */
+    uint64_t since; /* 0: it is not waiting */
+    uint32_t tid;   /* as in samples; 0: it was not seen to leave */
+    bool woken;     /* since it began to wait */
     struct kept target, waker;
 };
 
@@ -36,7 +36,7 @@ static struct ring_waits *waits_of(struct collector *collector)
     return (struct ring_waits *)collector;
 }
 
-/* ---- What is kept of threads ---- */
+/* ---- What is kept about threads ---- */
 
 static struct ring_wait *find(const struct ring_waits *of, uint32_t tid)
 {
@@ -119,10 +119,9 @@ static uint64_t field(const struct ring_sample *sample, const struct tracefs_fie
 
 static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample)
 {
-    const int64_t cpu = of->wishes.scope->filter.cpu;
     const enum offwake_threads threads = of->wishes.threads;
 
-    return ring_source_wants(&of->source, sample) && (cpu < 0 || cpu == sample->cpu) &&
+    return ring_source_wants(&of->source, sample) &&
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
 }
 
@@ -133,7 +132,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     struct ring_wait *wait = find(of, tid);
     struct ring_party party;
 
-    if (wait && wait->since) { /* a switch to it was not seen */
+    if (wait && wait->since) { /* a switch to it was missed */
         wait->since = 0;
         of->ends_unseen++;
     }
@@ -162,7 +161,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     return 0;
 }
 
-/* For wakeuptime a wait that still runs was woken before it began, or nobody was seen to wake it. */
+/* For wakeuptime: an unfinished wait was woken before it began, or nobody was seen to wake it. */
 static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
 {
     struct ring_wait *wait = find(of, tid);
@@ -224,7 +223,7 @@ static int open_waits(struct collector *collector, struct text *why)
     of->source.wishes = (struct ring_wishes){
         .scope = of->wishes.scope,
         .unwind = of->wishes.unwind,
-        .kernel = true, /* tells wakes by an interrupt, too */
+        .kernel = true, /* shows wakeups by interrupts, too */
         .user = of->wishes.user || of->wishes.threads != THREADS_ALL,
         .raw = true,
         .of_all = true,
@@ -334,7 +333,7 @@ static int settle(struct collector *collector)
     return ring_source_begin_reading(&waits_of(collector)->source);
 }
 
-/* Of one that has not ended. */
+/* For an unfinished wait. */
 static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uint64_t now, struct tally *tally)
 {
     struct waits *waits = of->waits;

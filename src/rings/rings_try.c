@@ -13,7 +13,7 @@ struct trial {
     bool own, kernel;
 };
 
-/* -ECANCELED: it could be, which is all there is to know. */
+/* -ECANCELED: it can be opened, which is all we need to know. */
 static int try_one(void *context, unsigned cpu)
 {
     const struct trial *trial = context;

@@ -36,7 +36,7 @@ int asking_parse(struct asking *asking, const char *condition, const char *optio
     return result;
 }
 
-/* The first place of a program says where that finds it: at all others it must be there, too. */
+/* A program's first place decides where it finds the value: it must be the same at all others. */
 static int find_at(struct asking *asking, const struct values_where *where, const struct place *place,
                    const struct place **firsts, struct text *error)
 {

@@ -10,7 +10,7 @@
 
 struct asking {
     struct asked_values asked;
-    struct event_values found[ATTACH_PROGRAMS]; /* where the events of each program have it */
+    struct event_values found[ATTACH_PROGRAMS]; /* where each program's events have it */
 };
 
 #define ASKING_IF_HELP "only events for which this is true: see Values"
@@ -18,15 +18,18 @@ struct asking {
 extern const struct manual_row asking_values[];
 
 /*
- * Takes --if and another option's values, at most `most`; each may be NULL. 0, or -EINVAL with one line in
- * `error`, which names the option.
+ * Parses --if and another option's values, at most `most`; each may be NULL. 0, or -EINVAL with one
+ * line in `error`, which names the option.
  */
 int asking_parse(struct asking *asking, const char *condition, const char *option, const char *values,
                  size_t most, struct text *error);
 
 bool asking_any(const struct asking *asking);
 
-/* Finds it at all places. 0 or the exit status: what is not there, or how `by_rings`, was said. */
+/*
+ * Finds it at all places. 0 or the exit status, with what is missing, or cannot be had `by_rings`,
+ * reported.
+ */
 int asking_find(struct asking *asking, const struct find *find, bool by_rings);
 
 #endif

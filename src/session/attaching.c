@@ -48,7 +48,7 @@ const struct manual_row attaching_patterns[] = {
     {0},
 };
 
-/* "c:malloc make": no function, but a command that was meant to be run? */
+/* "c:malloc make": not a function, but meant as a command? */
 static void suggest_command(const struct find *find, struct text *error)
 {
     size_t at = 1;
@@ -96,14 +96,14 @@ static int print_list(const struct find *find, const struct demangle_wishes *rea
         result = errno ? -errno : -EIO;
     text_free(&lines);
     if (!result || result == -EPIPE)
-        return 0; /* a reader that has enough is no error */
+        return 0; /* a reader that has enough is not an error */
     say("cannot print the list: %s", output_error(-result));
     return EXIT_FAILURE;
 }
 
 int attaching_list(struct find *find, const struct trace_options *options)
 {
-    /* Its lines are patterns, which --shorten would leave no sense. */
+    /* The lines are patterns, which --shorten would spoil. */
     static const struct demangle_wishes whole = {0};
     int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
     int status = attaching_find(find, kallsyms, trace_options_process(options));
@@ -152,7 +152,10 @@ static void say_left_out(const struct attachment *attachment)
             "without a wildcard to trace them", attachment->left_out);
 }
 
-/* Functions are told apart by their addresses: without, several names are a matter of luck. */
+/*
+ * Functions are told apart by address: without addresses, functions of the same name may be mixed
+ * up.
+ */
 static void say_undistinguished(const struct find *find)
 {
     size_t matched = 0, hidden = 0;
@@ -179,7 +182,7 @@ static void say_inexact(const struct find *find)
     text_free(&pattern);
 }
 
-/* Each place was refused for itself. */
+/* Each place was refused by itself. */
 static void say_none_traced(const struct places *places)
 {
     const struct place *first = &places->items[0];
@@ -209,7 +212,7 @@ static void say_too_many(const struct attachment *attachment)
             attachment->too_many, ATTACH_MOST_AT_ONCE);
 }
 
-/* Nothing could be attached: the reason that concerns all, or those of the places. */
+/* Nothing could be attached: prints a reason for all, or the places' own. */
 static int say_not_attached(const struct attachment *attachment, const struct attach_request *request,
                             const struct find *find, int error)
 {
@@ -224,7 +227,7 @@ static int say_not_attached(const struct attachment *attachment, const struct at
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
-    /* By the PMUs rings do without it, if there are any. */
+    /* Rings can use the PMUs instead, if there are any. */
     if (find->tracefs < 0 && (way == ATTACH_TRACEFS || (request->instead && error == -EOPNOTSUPP))) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
         say("%s: %s", way == ATTACH_BEST ? "cannot trace" : "--attach-by",
@@ -260,10 +263,10 @@ static void say_ways(const struct attachment *attachment)
     struct text ways = {0};
 
     if (attachment->kernel_way != ATTACH_BEST)
-        text_format(&ways, ", functions of the kernel by %s",
+        text_format(&ways, ", kernel functions by %s",
                     attach_way_name(attachment->kernel_way, false));
     if (attachment->user_way != ATTACH_BEST)
-        text_format(&ways, ", of programs by %s", attach_way_name(attachment->user_way, true));
+        text_format(&ways, ", user functions by %s", attach_way_name(attachment->user_way, true));
     say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
         (double)attachment->attach_ns / 1e9);
     text_free(&ways);
@@ -302,6 +305,13 @@ void attaching_detach(struct attachment *attachment, bool debug)
 
 /* ---- The programs ---- */
 
+bool attaching_points_here(struct find *find, enum attach_way way)
+{
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    return way == ATTACH_PMU || find->tracefs < 0;
+}
+
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
                               const struct attach_request *wishes, struct find *find, bool debug)
 {
@@ -312,8 +322,6 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
             "tracefs");
         return EXIT_USAGE;
     }
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
     request.tracefs = find->tracefs;
     request.instead = HAS_RINGS ? &ring_attach : NULL;
     request.context = source;
@@ -335,7 +343,7 @@ void attaching_say_rivals(const struct find *find, const struct trace_options *o
     struct text lines = {0};
     size_t length;
 
-    /* Without a process it is the containers of the whole machine. */
+    /* Without a process, it searches the containers of the whole machine. */
     if (!find->pid && filtered)
         return;
     if (!rivals_find(find, &lines) && lines.length)

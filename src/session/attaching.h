@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Attaching, as applets that take patterns do it, and what there is to say about it. */
+/* Attaching for applets that take patterns, and its messages. */
 #ifndef STACKBOX_SESSION_ATTACHING_H
 #define STACKBOX_SESSION_ATTACHING_H
 
@@ -12,8 +12,8 @@
 extern const struct manual_row attaching_patterns[];
 
 /*
- * Are the words patterns, as far as is seen without asking anybody? 0, or -EINVAL with one line in
- * `error`, which ends with `see_help` where there is more to know.
+ * Are the words patterns, as far as can be told without asking the kernel? 0, or -EINVAL with one
+ * line in `error`, which ends with `see_help` if there is more to know.
  */
 int attaching_check_words(const struct arguments *arguments, const char *see_help,
                           struct text *error);
@@ -22,41 +22,52 @@ int attaching_check_words(const struct arguments *arguments, const char *see_hel
 int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error);
 
 /*
- * Finds what the patterns mean, in the libraries and files of `pid` where that is not 0. 0 or the exit
- * status; what was wrong was said.
+ * Finds what the patterns mean, in the libraries and files of `pid` unless that is 0. 0 or the exit
+ * status, with errors reported.
  */
 int attaching_find(struct find *find, int kallsyms, uint32_t pid);
 /* Prints what was found to stdout instead of tracing it. */
 int attaching_list(struct find *find, const struct trace_options *options);
 
-/* A line on a terminal, for as long as slow attaching goes on: for attach_request.progress. */
+/* A line on a terminal while attaching is slow: for attach_request.progress. */
 void attaching_show_progress(size_t done, size_t total);
 
 /*
- * Attaches what was found, and says what was skipped or why nothing could be attached. 0 or the exit
- * status; attaching_detach after either. With `debug` the verifier's words on a refused program, too.
+ * Attaches what was found, and reports what was skipped or why nothing could be attached. 0 or the
+ * exit status; attaching_detach after either. With `debug`, prints the verifier's log of a rejected
+ * program, too.
  */
 int attaching_attach(struct attachment *attachment, const struct attach_request *request,
                      struct find *find, bool debug);
 
-/* The same by rings, whatever the request says of programs. tracefs is opened for probes where it is there. */
+/*
+ * The same with rings, whatever the request says about programs. tracefs is opened for probes if it
+ * is there.
+ */
 struct ring_source;
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
                               const struct attach_request *wishes, struct find *find, bool debug);
 
-/* attach_close, and says what is left behind; with `debug` how long it took, too. */
+/* attach_close, and reports what is left behind; with `debug` how long it took, too. */
 void attaching_detach(struct attachment *attachment, bool debug);
+
+/*
+ * Would probes be perf events with pointers into our memory (by the PMUs, or without tracefs)? Then
+ * they cannot be inherited: when a traced process forks, the kernel reads these pointers in that
+ * process, and fork fails with EFAULT or another file is probed.
+ */
+bool attaching_points_here(struct find *find, enum attach_way way);
 
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);
 
-/* A program that is about to be loaded: said with --debug, and listed with --dump-program. */
+/* A program about to be loaded: reported with --debug, and listed with --dump-program. */
 void attaching_say_program(const struct trace_options *options, enum attach_program which,
                            const struct program *program, const struct linked *linked);
 
 /*
- * Where no event came: says which other files have the functions that were named, and may be those that
- * are called.
+ * When no event came: says which other files have the functions that were named, and may be the
+ * ones called.
  */
 void attaching_say_rivals(const struct find *find, const struct trace_options *options);
 
@@ -65,8 +76,8 @@ void attaching_add_heading(struct text *heading, const struct attachment *attach
                            const struct find *find);
 
 /*
- * The names of the places, sorted: of a function's several names those that were asked for are shown.
- * The caller frees the array alone; NULL when memory is out.
+ * The names of the places, sorted: of a function's several names, those asked for. The caller frees
+ * only the array; NULL without memory.
  */
 const char **attaching_names(const struct places *places);
 

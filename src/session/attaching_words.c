@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The words of an applet that takes patterns, as far as they can be judged before anything is looked up. */
+/* Checks the words of an applet that takes patterns, before anything is looked up. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ int attaching_parse_way(enum attach_way *way, const char *typed, struct text *er
     return -EINVAL;
 }
 
-/* "5" or "0.5": the first word is no duration. "." alone may be a regular expression. */
+/* "5" or "0.5": the first word is not a duration. "." alone may be a regular expression. */
 static bool is_number(const char *word)
 {
     uint64_t nanoseconds;
@@ -44,7 +44,10 @@ static size_t first_number(const struct arguments *arguments)
     return i;
 }
 
-/* "c:malloc sleep 1": where among the first `count` words a command begins; `count`: nowhere. */
+/*
+ * "c:malloc sleep 1": the index, among the first `count` words, where a command begins; `count`:
+ * nowhere.
+ */
 static size_t first_command(char *const *words, size_t count)
 {
     size_t i = 1;

@@ -7,45 +7,10 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "collect/walk_counts.h"
-#include "insns/program.h"
 #include "kernel/bpf.h"
 #include "rings/rings_try.h"
-
-/* A program that takes a stack, which is what is younger than bpf(2): get_stack (4.18). */
-static int try_program(void)
-{
-    struct program program = {0};
-    struct linked linked;
-    struct text log = {0};
-
-    EMIT(&program,
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, -8),
-        MOV_IMM(R3, 8),
-        MOV_IMM(R4, 0),
-        CALL(BPF_FUNC_get_stack),
-        MOV_IMM(R0, 0),
-        EXIT());
-    int result = program_link(&program, PROGRAM_LIMIT_OLD, &linked, &log);
-    if (!result) {
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_PERF_EVENT,
-            .name = "stackbox",
-            .insns = linked.insns,
-            .count = linked.count,
-        };
-        result = bpf_load_program(&load, &log);
-    }
-    text_free(&log);
-    program_free(&program);
-    if (result < 0)
-        return result;
-    close(result);
-    return 0;
-}
 
 static int try_bpf(const struct collecting_wishes *wishes)
 {
@@ -54,7 +19,7 @@ static int try_bpf(const struct collecting_wishes *wishes)
     (void)wishes;
     if (map >= 0)
         close(map);
-    return result ? result : try_program();
+    return result ? result : bpf_try_stacks();
 }
 
 static int try_walk(const struct collecting_wishes *wishes)
@@ -71,22 +36,22 @@ static int try_rings(const struct collecting_wishes *wishes)
 static const struct way {
     enum collect_way way;
     int (*try)(const struct collecting_wishes *wishes);
-    const char *name; /* NULL: of the first */
+    const char *name; /* NULL: the first */
 } ways[] = {
     {COLLECT_BPF, try_bpf, NULL},
-    {COLLECT_WALK, try_walk, "a walk of our own"},
+    {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
 };
 
-/* What is out at the moment is no reason to do it otherwise. */
+/* A temporary shortage is no reason to collect in another way. */
 static bool is_shortage(int error)
 {
     return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN || error == -EINTR;
 }
 
 /*
- * A filter of a container lets rings through for less than programs, and says so with EPERM; the kernel says
- * EACCES. Rings of one's own tasks take no right at all.
+ * A container's filter may allow rings but not programs, and says so with EPERM; the kernel says
+ * EACCES. Rings for one's own tasks need no rights at all.
  */
 static bool tells_more(const struct collecting_wishes *wishes, int result)
 {

@@ -51,7 +51,7 @@ void command_suggest(char *const *words, size_t count, struct text *error)
 
 /* ---- The child ---- */
 
-/* A script without a #! line is the shell's, as execvp(3) has it. */
+/* A script without a #! line is run by the shell, as in execvp(3). */
 static void run_by_shell(const char *path, char **words)
 {
     size_t count = 0;
@@ -77,7 +77,7 @@ static void try_path(const char *path, char **words)
         run_by_shell(path, words);
 }
 
-/* Nobody can tell what is there: a directory of PATH that is broken, stale or slow is one of several. */
+/* Unknown: a directory in PATH that is broken, stale or slow is one of several. */
 static bool may_be_elsewhere(int error)
 {
     static const int errors[] = {EACCES, EIO, ESTALE, ENODEV, ETIMEDOUT, ELOOP, ENAMETOOLONG};
@@ -89,8 +89,8 @@ static bool may_be_elsewhere(int error)
 }
 
 /*
- * As execvp(3), which the libraries that we are linked with do not do alike. Returns an errno; "not
- * found" only where every directory of PATH told that it is not there.
+ * As execvp(3), which differs between libcs. Returns an errno; "not found" only if it is in no
+ * directory of PATH for certain.
  */
 static int execute(char **words)
 {
@@ -114,7 +114,7 @@ static int execute(char **words)
     return why;
 }
 
-/* Everything is as it was before us when the command begins, but for where it prints. */
+/* When the command begins, everything is as it was before us, except for where it prints. */
 static void be_command(const struct command *command, int go, int failure, bool stdout_is_free)
 {
     char byte;
@@ -129,7 +129,7 @@ static void be_command(const struct command *command, int go, int failure, bool 
     do
         got = read(go, &byte, 1);
     while (got < 0 && errno == EINTR);
-    /* Whoever held us is gone, or does not want us any more. */
+    /* The process that held us is gone, or does not want us to run. */
     if (got != 1)
         _exit(EXIT_TRACER);
     int error = execute(command->words);
@@ -158,7 +158,7 @@ int command_hold(struct command *command, struct run *run, bool stdout_is_free)
         close_pair(go);
         return result;
     }
-    /* No handler of ours runs in the child. */
+    /* None of our handlers may run in the child. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
@@ -210,13 +210,13 @@ static void say_failure(struct command *command)
         say("cannot run \"%s\": %s", command->words[0], strerror(command->error));
 }
 
-/* A child's status as a shell tells it. */
+/* A child's status as in a shell. */
 static int wait_for(pid_t pid)
 {
     siginfo_t about;
     int status;
 
-    /* It stays somebody to pass signals on to until nobody else can have its number. */
+    /* Signals are passed on to it until its pid may be reused. */
     while (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOWAIT) && errno == EINTR)
         ;
     run_forget_command();

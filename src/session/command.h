@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The command that a run traces: started early and held, so that it can be followed, let go when
+ * The command that a run traces: started early and held, so that it can be followed, released when
  * everything is attached, and waited for in the end. It speaks to the user.
  */
 #ifndef STACKBOX_SESSION_COMMAND_H
@@ -16,31 +16,31 @@
 struct command {
     char **words; /* up to a NULL; NULL: none */
     pid_t pid;    /* 0: not started */
-    int failure;  /* tells why it could not be executed, */
-    int error;    /* which is this errno then, or 0 as yet */
+    int failure;  /* reports why it could not be executed, */
+    int error;    /* with this errno, or 0 so far */
     struct rlimit files, memory; /* soft and hard, before we raised them */
 };
 
 /* Would execvp(3) find it? */
 bool command_exists(const char *name);
-/* Adds "did you mean -- sleep 1?", of these words. */
+/* Appends "did you mean -- sleep 1?", with these words. */
 void command_suggest(char *const *words, size_t count, struct text *error);
 
-/* Notes what the command is to inherit. Called before any limit is raised; words may be NULL. */
+/* Saves what the command inherits. Called before any limit is raised; words may be NULL. */
 void command_init(struct command *command, char **words);
 
 /*
- * Starts it, held until run_start(), with `run` waiting for its end; stdout becomes stderr unless it
- * is free. 0 or a negative errno. Called after run_open(), by a process of one thread.
+ * Starts it, held until run_start(), with `run` waiting for its end; its stdout is stderr unless
+ * stdout is free. 0 or a negative errno. Called after run_open(), in a single-threaded process.
  */
 int command_hold(struct command *command, struct run *run, bool stdout_is_free);
 
-/* Could it not be executed? That is known once it has ended. */
+/* Could it not be executed? Known once it has ended. */
 bool command_is_not_run(struct command *command);
 
 /*
- * Waits for its end. One that was never let go ends unexecuted. Returns what we are to exit with,
- * `status` being what that would be without a command.
+ * Waits for its end. A command that was never released ends unexecuted. Returns our exit status;
+ * `status` is what it would be without a command.
  */
 int command_finish(struct command *command, struct run *run, int status);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The parts of the line that says what is traced, as applets have them that take a duration. */
+/* Parts of the line that says what is traced, for applets that take a duration. */
 #ifndef STACKBOX_SESSION_HEADING_H
 #define STACKBOX_SESSION_HEADING_H
 
 #include "session/trace_options.h"
 
-/* "PID 1", "PIDs 1,2", "TID 3", "PID 1, TID 3"; `everybody` where nobody was picked. */
+/* "PID 1", "PIDs 1,2", "TID 3", "PID 1, TID 3"; `everybody` if nobody was picked. */
 void heading_add_whose(struct text *line, const struct trace_options *options,
                        const char *everybody);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Where a command may be, as execvp(3) looks for it. */
+/* Where a command may be, in execvp(3)'s order. */
 #ifndef STACKBOX_SESSION_PATH_WALK_H
 #define STACKBOX_SESSION_PATH_WALK_H
 
@@ -7,19 +7,19 @@
 #include <stdbool.h>
 
 struct path_walk {
-    const char *name, *at; /* what is left of PATH; NULL: nothing */
+    const char *name, *at; /* the rest of PATH; NULL: nothing */
     char path[PATH_MAX];
 };
 
-/* One with a slash is where it says, and nowhere else. */
+/* A name with a slash is used as it is. */
 void path_walk_begin(struct path_walk *walk, const char *name);
-/* The next place, good until the next call; NULL: there is none left. */
+/* The next place, valid until the next call; NULL: there are no more. */
 const char *path_walk_next(struct path_walk *walk);
 
-/* The file that a command's name leads to, whole; the caller's to free. NULL: nowhere. */
+/* The path that a command's name leads to; the caller frees it. NULL: none. */
 char *path_walk_find(const char *name);
 
-/* What execve(2) would take. */
+/* Would execve(2) accept it? */
 bool path_is_program(const char *path);
 
 #endif

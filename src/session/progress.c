@@ -13,22 +13,22 @@
 #include "view/terminal.h"
 
 #define EVERY_NS 1000000000
-/* A look that comes early by less than this is not put off: ticks are not exact. */
+/* A look that is early by less than this is not put off: ticks are not exact. */
 #define EARLY_NS 50000000
-/* For who reads stdout: from its coming to what it writes. */
+/* For readers of stdout: the time they take to write something. */
 #define WAY_NS 200000000
 #define ERASE "\r\033[K" /* this line, from its start */
 
-static bool shown;   /* the line stands there */
-static uint64_t due; /* when the next may */
+static bool shown;   /* the line is visible */
+static uint64_t due; /* when the next one may be shown */
 
-/* Nobody else's turn: the terminal would stop us, or the shell's line would be written over. */
+/* In the background the terminal would stop us, or the shell's line would be overwritten. */
 static bool is_in_foreground(void)
 {
     return tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-/* A terminal that was told to wait (Ctrl-S) would have us wait, too. */
+/* If output is paused (Ctrl-S), writing would block. */
 static bool can_be_written_to(void)
 {
     struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -86,7 +86,7 @@ static void add_figures(struct text *line, const struct progress_figures *figure
 void progress_show(const struct progress_figures *figures)
 {
     struct text line = {0};
-    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* in the last column some wrap already */
+    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* some wrap in the last one */
 
     text_add(&line, ERASE);
     add_figures(&line, figures);
@@ -99,7 +99,7 @@ void progress_show(const struct progress_figures *figures)
 
 void progress_clear(void)
 {
-    /* Who was stopped and runs on in the background has a line of the shell before it. */
+    /* After being stopped and continued in the background, the shell's line is in front of it. */
     if (shown && is_in_foreground())
         (void)!write(STDERR_FILENO, ERASE, strlen(ERASE));
     shown = false;

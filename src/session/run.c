@@ -17,15 +17,15 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* How often processes are looked for where the kernel cannot tell when they end. */
+/* How often processes are checked if the kernel cannot tell when they end. */
 #define LOOK_NS 100000000
 
 volatile sig_atomic_t run_stopped;
 static volatile sig_atomic_t report_asked;
 
-/* What we take over, as it was when we started. */
+/* The signals we take over, as they were when we started. */
 static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ, SIGCHLD};
-#define ENDING 3 /* the first of them end the run */
+#define ENDING 3 /* the first of these end the run */
 static struct sigaction before[COUNT_OF(taken)];
 static volatile pid_t passed_to; /* 0: nobody */
 
@@ -39,7 +39,7 @@ static void on_end(int signal, siginfo_t *about, void *context)
     for (size_t i = 0; i < ENDING; i++)
         if (before[i].sa_handler != SIG_IGN)
             sigaction(taken[i], &action, NULL);
-    /* The kernel sends those that a terminal gives to all of a group. */
+    /* SI_KERNEL: sent by a terminal, which sends it to the whole process group. */
     if (passed_to && about->si_code != SI_KERNEL)
         kill(passed_to, signal);
     run_stopped = signal;
@@ -54,7 +54,7 @@ static void on_report(int signal)
 
 static void take_signals(bool command)
 {
-    /* What is being written or read goes on: the wait itself ends by a signal all the same. */
+    /* Reads and writes continue; the wait itself is interrupted all the same. */
     struct sigaction end = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct sigaction report = {.sa_handler = on_report, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, nothing = {.sa_handler = SIG_DFL};
@@ -70,7 +70,7 @@ static void take_signals(bool command)
     sigaction(SIGUSR1, &report, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL);
-    /* Where it is ignored the kernel does not keep how a child ended. */
+    /* If SIGCHLD is ignored, the kernel does not keep how a child ended. */
     if (command)
         sigaction(SIGCHLD, &nothing, NULL);
 }
@@ -81,7 +81,7 @@ void run_give_signals_back(void)
         sigaction(taken[i], &before[i], NULL);
 }
 
-/* A pid or a tid: kill() takes both. One that is another user's exists, too. */
+/* A pid or a tid: kill() takes both. Another user's exists, too. */
 static bool exists(uint32_t pid)
 {
     return !kill((pid_t)pid, 0) || errno != ESRCH;
@@ -108,7 +108,7 @@ int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing
 {
     *run = (struct run){.wishes = *wishes, .watched = -1, .keys = -1, .command_fd = -1, .go = -1};
     take_signals(wishes->command);
-    /* On a console that controls nobody. What comes by a file or a pipe is somebody else's to read. */
+    /* On a console that controls nobody. Input from a file or a pipe is meant for somebody else. */
     run->by_enter = !wishes->command && !wishes->duration && isatty(STDIN_FILENO) && !has_terminal();
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(wishes->pid_count + 1, sizeof(int));
@@ -199,7 +199,7 @@ double run_elapsed(const struct run *run)
     return (double)(now_ns() - run->start) / 1e9;
 }
 
-/* True when all processes that were asked for have ended. */
+/* True if all processes asked for have ended. */
 static bool processes_ended(struct run *run)
 {
     bool any = run->wishes.pid_count == 0;
@@ -224,18 +224,18 @@ static bool command_ended(const struct run *run)
     return about.si_pid || (result && errno == ECHILD);
 }
 
-/* One line typed at us, or anything: what came is read, and a newline in it means the end. */
+/* Reads a line that was typed: a newline in it means the end. */
 static bool enter_pressed(struct run *run)
 {
     char typed[256];
     ssize_t got = read(STDIN_FILENO, typed, sizeof(typed));
 
     if (got <= 0 && !(got < 0 && (errno == EINTR || errno == EAGAIN)))
-        run->by_enter = false; /* the end of it is not an Enter */
+        run->by_enter = false; /* end of file is not an Enter */
     return got > 0 && memchr(typed, '\n', (size_t)got);
 }
 
-/* When something is due without anything happening: UINT64_MAX is never. */
+/* When something is due without any event: UINT64_MAX is never. */
 static uint64_t next_deadline(const struct run *run)
 {
     const struct run_wishes *wishes = &run->wishes;
@@ -248,7 +248,7 @@ static uint64_t next_deadline(const struct run *run)
         next = run->start + wishes->duration;
     if (run->tick && run->next_tick < next)
         next = run->next_tick;
-    /* Looked at again from time to time, where no descriptor tells. */
+    /* Checked from time to time if there is no descriptor. */
     for (size_t i = 0; i < wishes->pid_count; i++)
         looks = looks || run->processes[i] < 0;
     if (looks && now_ns() + LOOK_NS < next)
@@ -257,8 +257,8 @@ static uint64_t next_deadline(const struct run *run)
 }
 
 /*
- * Sleeps until a descriptor, a signal or the deadline, and answers whether Enter was pressed. All
- * signals that matter are held but for the sleep itself.
+ * Sleeps until a descriptor, a signal or the deadline; returns whether Enter was pressed. All
+ * signals that matter are blocked except during the sleep itself.
  */
 static bool sleep_until(struct run *run, uint64_t deadline)
 {
@@ -301,7 +301,7 @@ static bool tick_is_due(struct run *run, uint64_t now)
     return true;
 }
 
-/* Whole intervals that are over; a report that took longer than one leaves none behind. */
+/* Skips whole intervals that are over; a report that took longer than one leaves none behind. */
 static bool interval_is_over(struct run *run, uint64_t now)
 {
     if (!run->wishes.interval)

@@ -49,8 +49,8 @@ static int open_run(struct session *session)
 }
 
 /*
- * Who has what mapped is followed from before the first event, and whose event it is from then on is
- * told by the event itself. Without either right names of processes that exec or end may be missing.
+ * Mappings are followed from before the first event, and from then on events tell which process and
+ * program they belong to. Without both rights, processes that exec or exit may lack names.
  */
 static int open_processes(struct session *session)
 {
@@ -77,7 +77,7 @@ static int open_processes(struct session *session)
     return 0;
 }
 
-/* Is the depth one that this kernel gives? */
+/* Does this kernel allow that depth? */
 static int check_depth(const struct trace_options *options)
 {
     uint64_t limit = options->depth ? store_depth_limit() : 0;
@@ -118,7 +118,7 @@ static int follow(struct session *session)
     return EXIT_FAILURE;
 }
 
-/* What a report is to be written to, and nobody would get. */
+/* Will nobody get what is written to stdout? */
 static int check_stdout(const struct session *session)
 {
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -153,14 +153,14 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (options->by_rings && !options->kernel_only && is_along_tables(options))
         unwinding_take_samples(&session->unwinding);
     session_filter_init(&session->scope.filter, options);
-    /* First of all: signals are taken over, and the command is to be run even if nothing else works. */
+    /* First of all: signals are taken over, and the command must run even if nothing else works. */
     int status = open_run(session);
     if (session->stdout_is_free)
         session->run.watches_reader = false;
     if (!status)
         status = check_stdout(session);
     if (!status && options->collect == COLLECT_RINGS && !options->by_rings) {
-        say("--collect rings: this is only collected by bpf");
+        say("--collect rings: this can only be collected by bpf");
         status = EXIT_USAGE;
     }
     if (!status && options->collect == COLLECT_WALK && !options->by_walk) {
@@ -175,7 +175,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         scope_leave_own_out(&session->scope, options->by_rings);
     if (!status && (options->command || options->follow))
         status = follow(session);
-    /* The command is there by now, and all that we fork or begin is to come. */
+    /* After the command has been forked, and before everything else that we fork or start. */
     if (!status && options->nice && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice)) {
         say("--nice: %s", strerror(errno));
         status = EXIT_FAILURE;
@@ -183,7 +183,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     return status;
 }
 
-/* Where nobody asked for tables, they are not missed on machines that never have them. */
+/* If nobody asked for tables, they are not missed on machines that never have them. */
 static void say_no_tables(const struct session *session)
 {
     const int refused = session->unwinding.refused;
@@ -193,7 +193,8 @@ static void say_no_tables(const struct session *session)
         say("user stacks are unwound by frame pointers, not tables: those need --collect bpf");
     if (session->unwinding.wishes.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
         say("user stacks are only the first function, and its caller if the probe is at its "
-            "start: code on this architecture keeps no frame pointers");
+            "start: code on this architecture keeps no frame pointers%s",
+            session->options->by_rings ? "" : "; --collect rings finds callers of system calls");
         return;
     }
     if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))
@@ -254,7 +255,7 @@ static void print_header(struct session *session, const char *what, uint64_t dur
         fprintf(out, "%s\n", line.data);
     else
         say("cannot print what is traced: out of memory");
-    /* What is wrong with stdout shows when there is something to report. */
+    /* Errors of stdout show when there is something to report. */
     fflush(out);
     text_free(&raw);
     text_free(&line);
@@ -265,7 +266,7 @@ int session_detaching(void)
     errno = 0;
     if (printf("Detaching...\n") < 0 || fflush(stdout)) {
         if (errno == EPIPE)
-            return 0; /* nobody reads any more: not an error */
+            return 0; /* the reader is gone: not an error */
         say("cannot write: %s", output_error(errno ? errno : EIO));
         return EXIT_FAILURE;
     }
@@ -290,7 +291,10 @@ void session_timed_header(struct session *session, const char *what)
     print_header(session, what, session->options->duration);
 }
 
-/* One line for all that this alone is the reason of. False where it is not, and nothing was said. */
+/*
+ * One line for everything that only this causes. False if it is not the reason; nothing was said
+ * then.
+ */
 static bool say_no_proc(const struct session *session)
 {
     const struct symbolize_notes *notes = &session->notes;
@@ -306,11 +310,11 @@ static bool say_no_proc(const struct session *session)
 static void say_files_unread(const struct symbolize_notes *notes)
 {
     if (notes->unopened_file.length)
-        say("functions of a file have no names%s: %s",
-            notes->more_unopened ? ", and those of others" : "", notes->unopened_file.data);
+        say("functions of this file%s have no names: %s",
+            notes->more_unopened ? " and others" : "", notes->unopened_file.data);
     if (notes->packed_file.length)
-        say("functions of a file may have no names%s: %s",
-            notes->more_packed ? ", and those of others" : "", notes->packed_file.data);
+        say("functions of this file%s may have no names: %s",
+            notes->more_packed ? " and others" : "", notes->packed_file.data);
 }
 
 void session_before_names(struct session *session)
@@ -319,7 +323,7 @@ void session_before_names(struct session *session)
         processes_ends_forgotten(session->processes);
 }
 
-/* Why frames have no names that could have. */
+/* Why frames lack names that they could have. */
 void session_say_names_lost(const struct session *session)
 {
     const struct symbolize_notes *notes = &session->notes;
@@ -383,7 +387,7 @@ void session_say_names_lost(const struct session *session)
         say("%s", refusal_hidden_names);
 }
 
-/* With --best-effort it runs though tracing failed, unless a signal asked for the end before. */
+/* With --best-effort it runs although tracing failed, unless a signal asked to end before. */
 static void run_untraced(struct session *session)
 {
     if (!session->command.pid && !run_stopped)

@@ -19,7 +19,7 @@
 
 #define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
-/* In a container pids are numbered anew: the kernel is told by whose numbers to go. */
+/* In a container pids are numbered differently: the kernel is told whose numbers to use. */
 static void find_namespace(struct event_filter *filter)
 {
     struct stat about;
@@ -31,7 +31,7 @@ static void find_namespace(struct event_filter *filter)
     filter->namespace_inode = about.st_ino;
 }
 
-/* Is there such a CPU? Where /sys does not tell, it is taken for one. */
+/* Is there such a CPU? If /sys does not tell, assume so. */
 static int check_cpu(const struct trace_options *options)
 {
     static const char all[] = "/sys/devices/system/cpu";
@@ -51,7 +51,7 @@ static bool is_of_cgroup_v1(const char *path)
     return !statfs(path, &about) && about.f_type == CGROUP_V1_MAGIC;
 }
 
-/* Where cgroup v2 is mounted, the first of several: a line of mounts is "what WHERE type ...". */
+/* Where cgroup v2 is mounted, the first of several: a line in mounts is "what WHERE type ...". */
 static void find_cgroup_mount(struct text *path)
 {
     int fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
@@ -74,7 +74,7 @@ static void find_cgroup_mount(struct text *path)
     close(fd);
 }
 
-/* By its path; "system.slice" and "/system.slice", as systemd has them, also below the mount. */
+/* By path; "system.slice" and "/system.slice", as systemd writes them, also below the mount. */
 static int find_cgroup(const char *typed, bool by_rings)
 {
     struct text path = {0};

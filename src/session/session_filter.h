@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whose events count: what the options say of it, as programs are told. It speaks to the user. */
+/* Whose events count, by the options, in the form that programs need. It speaks to the user. */
 #ifndef STACKBOX_SESSION_SESSION_FILTER_H
 #define STACKBOX_SESSION_SESSION_FILTER_H
 
 #include "insns/filter.h"
 #include "session/trace_options.h"
 
-/* All that needs nothing opened. The pids are the options' own. */
+/* Everything that needs nothing opened. The pids are the options' own. */
 void session_filter_init(struct event_filter *filter, const struct trace_options *options);
 
-/* The CPU and the cgroup. 0 or the exit status; what was wrong was said. */
+/* The CPU and the cgroup. 0 or the exit status, with errors reported. */
 int session_filter_open(struct event_filter *filter, const struct trace_options *options);
 
 #endif

@@ -33,7 +33,7 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
 
-/* Read as a time is, of which nothing is out of range. */
+/* Parsed like a time, whose every value is in range. */
 int trace_option_tree(const struct option *option, const char *text, void *destination,
                       struct text *error)
 {
@@ -71,7 +71,7 @@ int trace_option_shorten(const struct option *option, const char *text, void *de
     return HAS_NAMES ? option_flag(option, text, destination, error) : part_refuse("names", error);
 }
 
-/* Asked for twice it must be the same. */
+/* If given twice it must be the same. */
 static int take_who(enum who *by, enum who asked, struct text *error)
 {
     if (*by && *by != asked) {
@@ -111,7 +111,7 @@ int trace_option_by_process(const struct option *option, const char *text, void 
     return take_who(destination, WHO_PROCESS, error);
 }
 
-/* A number of files, or of bytes, which has its unit. */
+/* A number of files, or of bytes, with a unit. */
 int trace_option_keep(const struct option *option, const char *text, void *destination,
                       struct text *error)
 {

@@ -10,12 +10,12 @@
 #include "report/who.h"
 #include "session/unwind_way.h"
 
-/* How events come to us. */
+/* How events are collected. */
 enum collect_way {
     COLLECT_BEST,
     COLLECT_BPF,   /* counted by programs in the kernel */
     COLLECT_WALK,  /* likewise, by programs that walk the stacks themselves */
-    COLLECT_RINGS, /* told one by one in perf's rings */
+    COLLECT_RINGS, /* as single records in perf's rings */
 };
 
 struct trace_options {
@@ -28,49 +28,49 @@ struct trace_options {
     uint64_t interval, duration; /* ns; 0: none */
     uint64_t depth;              /* 0: the kernel's limit */
     enum unwind_way unwind;
-    uint64_t storage;            /* distinct stacks; 0: by the memory that is there */
+    uint64_t storage;            /* distinct stacks; 0: by free memory */
     uint64_t top;                /* 0: all */
     struct string_list outputs;  /* of -o */
     struct keep keep;            /* of these files */
-    const char *format;          /* the name of one, or NULL */
+    const char *format;          /* a format's name, or NULL */
     bool flat;
     uint64_t functions;          /* of --flat; 0: all */
     bool tree;
-    uint64_t narrow;             /* of --tree, as report_options has it */
+    uint64_t narrow;             /* of --tree, as in report_options */
     bool live;
     uint64_t live_every;         /* ns */
-    struct report_files files;   /* what these come to */
+    struct report_files files;   /* the result of these */
     const char *cgroup;          /* its directory, or NULL */
     const char *symfs;           /* a directory, or NULL */
     enum who by;
     bool best_effort, include_self;
     bool follow;                 /* what the processes of -p fork, too */
     enum collect_way collect;
-    bool by_rings, by_walk;      /* what that came to: see collecting.h; */
-    const char *not_by_bpf;      /* why it is not programs in the kernel, where nobody asked for others */
-    uint64_t nice;               /* by so much the priority is lower; 0: as it is */
-    bool graph;                  /* -g of perf: stacks are taken anyway */
-    char **command, **line;      /* the arguments' own: the check sets them */
+    bool by_rings, by_walk;      /* the result: see collecting.h; */
+    const char *not_by_bpf;      /* why it is not BPF, if no other way was asked for */
+    uint64_t nice;               /* how much the priority is lowered; 0: not at all */
+    bool graph;                  /* -g of perf: ignored, as stacks are always taken */
+    char **command, **line;      /* the arguments' own: set by trace_options_check */
 };
 
-/* What settings start from: it has no place of its own in the binary, as a variable's would. */
+/* Initial settings: a macro takes no space in the binary, as a variable would. */
 #define TRACE_OPTIONS_DEFAULTS {.cpu = -1, .narrow = TREE_PERCENT, .live_every = LIVE_NS}
 #define LIVE_NS 2000000000
 void trace_options_begin(void *settings);
 
-/* Offsets are into a struct trace_options, which is the first member of an applet's settings. */
+/* Offsets are into a struct trace_options, the first member of an applet's settings. */
 extern const struct option trace_options[];
 
-/* The one process that -p names; 0 where it names none or several. */
+/* The only process that -p names; 0 if it names none or several. */
 uint32_t trace_options_process(const struct trace_options *options);
 
-/* The same of whom probes are to be of: what it forks is of nobody known yet. */
+/* The same for probes: 0, too, if what it forks is to be traced, whose pids are unknown. */
 uint32_t trace_options_probed(const struct trace_options *options);
 
-/* How names of functions are made readable; NULL: they are shown as the symbol tables have them. */
+/* How function names are made readable; NULL: they are shown as in the symbol tables. */
 const struct demangle_wishes *trace_options_names(const struct trace_options *options);
 
-/* Refuses what goes ill together. 0, or -EINVAL with one line in `error`. */
+/* Refuses options that do not go together. 0, or -EINVAL with one line in `error`. */
 int trace_options_check(struct trace_options *options, const struct arguments *arguments,
                         struct text *error);
 
@@ -89,14 +89,17 @@ int trace_option_by_process(const struct option *, const char *, void *, struct 
 /* The parser of --keep; its destination is a struct keep. */
 int trace_option_keep(const struct option *, const char *, void *, struct text *);
 
-/* The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is all of the options. */
+/*
+ * The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is the whole
+ * struct.
+ */
 int trace_option_flat(const struct option *, const char *, void *, struct text *);
 int trace_option_tree(const struct option *, const char *, void *, struct text *);
 int trace_option_live(const struct option *, const char *, void *, struct text *);
 
 /*
- * Takes the words of an applet whose one word is a duration, which -D may give instead. 0, or -EINVAL
- * with one line in `error`.
+ * For an applet whose only word is a duration, which -D may give instead. 0, or -EINVAL with one
+ * line in `error`.
  */
 int trace_options_take_duration(struct trace_options *options, const struct arguments *arguments,
                                 struct text *error);

@@ -10,7 +10,7 @@
 
 #include "session/path_walk.h"
 
-/* The link leads to the file whatever its path is by now; that is as mappings have it. */
+/* The link leads to the file, whatever its path is by now; the path is as in mappings. */
 static void open_of_process(struct traced_program *program, uint32_t pid)
 {
     static const char deleted[] = " (deleted)";

@@ -20,24 +20,30 @@
 #include "session/path_walk.h"
 #include "session/run.h"
 
-#define MOST_SHARE 8 /* of the free memory that tables take */
+#define MOST_SHARE 8 /* of free memory that tables may take */
 #define MOST_BYTES (1ull << 30)
-/* Verifying such programs takes 4 MB, their maps as much: with less free memory the kernel might end somebody. */
+/*
+ * Verifying such programs takes 4 MB, their maps as much: with less free memory the kernel might
+ * kill a process.
+ */
 #define LEAST_FREE_BYTES (16ull << 20)
 #define UNUSED_NS 10000000000ull
-/* So long (ns) it is waited for tables before tracing begins; then it is gone on beside that. */
+/*
+ * How long (ns) to wait for tables before tracing begins; after that they are made in the
+ * background.
+ */
 #define MOST_WAIT_NS 3000000000ull
-#define STEP_NS 50000000 /* and looked whether to stop */
-/* Of stacks that were met before there was a table: what waits to be read, and what was. */
+#define STEP_NS 50000000 /* and how often to check whether to stop */
+/* For stacks met before there was a table: what waits to be read, and what was read. */
 #define MOST_RING_SHARE 256 /* of the free memory */
 #define MOST_RING_BYTES (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
 #define MOST_COLD_BYTES (16u << 20)
 #define COLD_STEP_NS 5000000
 #define MAKING_MS 1
-#define MATTERS 100 /* less than one stack in so many is not worth a line */
+#define MATTERS 100 /* less than one stack in this many is not worth a line */
 
-/* Where a build is without them, there never are any. */
+/* A build without them never has any. */
 static bool has_tables(const struct unwinding *unwinding)
 {
     return HAS_UNWIND && unwinding->objects;
@@ -55,10 +61,8 @@ void unwinding_take_first_alone(struct unwinding *unwinding)
 
 void unwinding_take_samples(struct unwinding *unwinding)
 {
-    const struct machine *machine = machine_of_kernel();
-
-    if (machine->walk && machine == machine_ours())
-        unwinding->rings.machine = machine;
+    if (machine_walks())
+        unwinding->rings.machine = machine_of_kernel();
 }
 
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
@@ -83,7 +87,7 @@ static size_t ring_bytes(uint64_t free_memory)
     return bytes;
 }
 
-/* What was kept can be walked only by who hears what processes map. */
+/* Kept stacks can only be walked if we know what processes map. */
 static int open_cold(struct unwinding *unwinding, uint32_t depth)
 {
     const bool is_deaf = processes_listening(unwinding->processes) != 0;
@@ -116,7 +120,7 @@ static int open_programs(struct unwinding *unwinding, uint32_t depth)
                                                  UNWIND_STATE_BYTES(depth), SLOTS_PER_CPU);
 }
 
-/* Without programs samples are walked, where we hear of mappings before them. */
+/* Without programs, samples are walked here, if we know of mappings before them. */
 static int open_samples(struct unwinding *unwinding, uint32_t depth)
 {
     struct ring_unwind *rings = &unwinding->rings;
@@ -225,7 +229,7 @@ void unwinding_see_command(struct unwinding *unwinding, const char *name)
     free(program);
 }
 
-/* Where samples are walked by another thread it is not kept from that: it is waited elsewhere. */
+/* If another thread walks samples, it must not be held up: so wait outside the lock. */
 static size_t make(struct unwinding *unwinding, uint64_t until)
 {
     const bool by_rings = unwinding->rings.cold;

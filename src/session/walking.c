@@ -3,7 +3,9 @@
 
 #include "kernel/tracefs.h"
 
-/* A command is followed by programs that the oldest kernels do not take: rings do better there. */
+/*
+ * A command is followed by programs that the oldest kernels do not accept: rings do better there.
+ */
 bool walking_can(const struct find *find, const struct trace_options *options)
 {
     for (size_t i = 0; i < find->count; i++)
@@ -12,7 +14,7 @@ bool walking_can(const struct find *find, const struct trace_options *options)
     return !options->command || options->collect == COLLECT_WALK;
 }
 
-/* Such a program finds the caller at a function's start, be that in a register or not. */
+/* Such a program finds the caller at a function's start, in a register or not. */
 void walking_tell_starts(struct find *find)
 {
     for (size_t i = 0; i < find->places.count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is counted by programs that walk the kernel's stacks themselves (collect/walk_counts.h). */
+/* Counting by programs that walk the kernel's stacks themselves (collect/walk_counts.h). */
 #ifndef STACKBOX_SESSION_WALKING_H
 #define STACKBOX_SESSION_WALKING_H
 
@@ -9,13 +9,15 @@
 #include "find/find.h"
 #include "session/trace_options.h"
 
-/* Can those patterns be counted so? They are all of functions of the kernel, whose programs get registers. */
+/* Can these patterns be counted so? All must be kernel functions, whose programs get registers. */
 bool walking_can(const struct find *find, const struct trace_options *options);
 
-/* Once places were found: which of them are at a function's start, and tracefs for probes that are text. */
+/*
+ * After places were found: sets which are at a function's start, and opens tracefs for text probes.
+ */
 void walking_tell_starts(struct find *find);
 
-/* The program of those places. */
+/* Builds the program for those places. */
 void walking_build(const struct walk_counts *walk, const struct scope *scope, enum attach_program which,
                    struct program *program);
 

@@ -12,7 +12,7 @@
 
 /* ---- Names of events ---- */
 
-/* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as it is typed, but without the file. */
+/* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as typed, but without the file. */
 static char *event_name(const struct place *place, const struct demangle_wishes *readable)
 {
     struct text name = {0};
@@ -57,16 +57,16 @@ void event_text_close(struct event_text *text)
 
 /* ---- Stacks ---- */
 
-/* What is known of a record while its text is made. */
+/* A record while its text is made. */
 struct draft {
     const struct snoop_record *record;
     struct part {
         const uint64_t *frames;
         uint32_t count;
-        bool has_caller;   /* one more, behind the first */
+        bool has_caller;   /* one more, after the first */
     } kernel, user;
-    uint64_t *whole;       /* the user's, where their rest was walked later; else NULL */
-    bool by_tables;        /* the user's were walked so: their caller is among them */
+    uint64_t *whole;       /* the user's, if their rest was walked later; else NULL */
+    bool by_tables;        /* the user's were walked so: their caller is included */
 };
 
 static bool lacks_caller(struct event_text *text, const struct draft *draft)
@@ -97,7 +97,7 @@ static size_t frames_of(const struct draft *draft)
     return (size_t)part_frames(&draft->kernel) + part_frames(&draft->user);
 }
 
-/* Without memory it stays as it is, with a last frame that has no name. */
+/* Without memory it stays as it is, ending with an unnamed frame. */
 static void complete(const struct event_text *text, struct draft *draft)
 {
     struct part *user = &draft->user;
@@ -114,7 +114,7 @@ static void complete(const struct event_text *text, struct draft *draft)
 static void add_caller(const struct event_text *text, struct part *part, bool has_caller)
 {
     part->has_caller = has_caller;
-    /* The deepest goes for it. */
+    /* The deepest frame makes room for it. */
     if (has_caller && part->count == text->depth)
         part->count--;
 }
@@ -198,7 +198,7 @@ static uint32_t count_tracing(const struct event_place *place, const struct draf
     return leading < count ? leading : 0;
 }
 
-/* The values of a record, for those that are printed. How many. */
+/* The values of a record that are printed. Returns how many. */
 static size_t take_values(const struct event_text *text, const struct event_place *place,
                           const struct snoop_record *record, struct record_value values[MOST_VALUES])
 {
@@ -247,7 +247,7 @@ static void add_record(struct event_text *text, const struct draft *draft,
 
 /* ---- All together ---- */
 
-/* Every frame of all of them is wanted, and then all are named at once. */
+/* All their frames are requested first, and then named at once. */
 static int want_all(struct event_text *text, const struct draft *drafts, size_t count,
                     struct processes *processes, const struct frame **wanted)
 {

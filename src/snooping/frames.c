@@ -10,7 +10,7 @@
 #include "symbolize/tracing_frames.h"
 
 #define USER_NS 1000000000
-#define MOST_FRAMES 65536 /* of each table */
+#define MOST_FRAMES 65536 /* in each table */
 
 static uint64_t hash_of(const struct symbol *symbol)
 {
@@ -65,7 +65,7 @@ static size_t collect(const struct frames *frames, struct symbol **symbols)
     return count;
 }
 
-/* The line is all that is needed from then on. */
+/* From then on only the line is needed. */
 static int make_lines(struct frame_table *table, const struct record_options *options)
 {
     for (; table->named < table->count; table->named++) {

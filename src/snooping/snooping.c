@@ -20,15 +20,15 @@
 #include "snooping/held.h"
 
 /*
- * While events come the buffer is read so often, and nobody is woken for each of them; and what was
- * printed is written so often.
+ * While events come, the buffer is read this often, without a wakeup for each event; and printed
+ * text is written this often.
  */
 #define TURN_NS 10000000
 #define FLUSH_NS 100000000
-/* Perf buffers wake nobody before they are half full. */
+/* Perf buffers wake nobody until they are half full. */
 #define PERF_TURN_NS 50000000
 #define FORGET_NS 1000000000
-/* Names are given for so many records at a time: it bounds the memory. */
+/* How many records are named at a time: limits the memory. */
 #define SLICE 512
 #define MOST_UNWRITTEN 65536
 
@@ -75,7 +75,7 @@ static int watch(const struct snooping *snooping, int operation, int fd, uint32_
     return epoll_ctl(snooping->epoll, operation, fd, &wanted) ? -errno : 0;
 }
 
-/* The run watches one descriptor: this is of all that can wake us. */
+/* The run watches one descriptor: this combines everything that can wake us. */
 static int open_watch(struct snooping *snooping)
 {
     struct processes *processes = snooping->session.processes;
@@ -170,7 +170,7 @@ static int read_events(struct snooping *snooping)
 
 /* ---- Printing ---- */
 
-/* A descriptor of somebody else's that does not block is waited for. */
+/* If somebody else's descriptor is non-blocking, waits for it. */
 static int write_some(const char *bytes, size_t length, size_t *written)
 {
     ssize_t count = write(STDOUT_FILENO, bytes, length);
@@ -223,7 +223,7 @@ static bool has_enough(const struct snooping *snooping)
     return snooping->most && snooping->printed >= snooping->most;
 }
 
-/* Prints all that cannot be preceded by anything any more; at the end nothing is held. */
+/* Prints everything that nothing can precede any more; at the end nothing is held back. */
 static int print_ready(struct snooping *snooping, uint64_t until)
 {
     size_t ready = timeline_ready(&snooping->timeline, until);
@@ -246,7 +246,7 @@ static int print_ready(struct snooping *snooping, uint64_t until)
 
 /* ---- Turns ---- */
 
-/* What woke us is taken back by looking at it. */
+/* Reading resets the descriptors that woke us. */
 static void take_back_readable(struct snooping *snooping)
 {
     struct epoll_event woken[16];
@@ -269,8 +269,8 @@ static void wake_in(const struct snooping *snooping, uint64_t ns)
 }
 
 /*
- * While there is something to do the timer wakes us; else the next record does, for which the buffers
- * are asked to tell once more.
+ * While there is something to do, the timer wakes us; otherwise the next record does, for which
+ * buffers are armed again.
  */
 static int plan_next_turn(struct snooping *snooping, bool is_busy)
 {
@@ -289,8 +289,8 @@ static int plan_next_turn(struct snooping *snooping, bool is_busy)
 }
 
 /*
- * What ended before the last time can be forgotten, once all that came before then is printed: who
- * ended cannot be in any later record.
+ * Processes that ended before the last time can be forgotten, once everything from before then is
+ * printed: no later record can be theirs.
  */
 static void forget(struct snooping *snooping, uint64_t now)
 {
@@ -303,7 +303,7 @@ static void forget(struct snooping *snooping, uint64_t now)
     snooping->forgotten = now;
 }
 
-/* Of the time of one turn, for tables. */
+/* Part of a turn's time, for tables. */
 #define MOST_TABLES_NS 20000000
 /* And at the end. */
 #define LAST_TABLES_NS 10000000000
@@ -330,7 +330,7 @@ static int take_turn(struct snooping *snooping)
     return result ? result : plan_next_turn(snooping, is_busy);
 }
 
-/* All that was recorded is printed. */
+/* Prints everything that was recorded. */
 static int finish(struct snooping *snooping)
 {
     int result = snooping->collector->calls->stop(snooping->collector);
@@ -346,7 +346,7 @@ static int finish(struct snooping *snooping)
     return result ? result : flush(snooping);
 }
 
-/* How far it is, where that is shown. */
+/* Shows progress, if wanted. */
 static void tick(const struct snooping *snooping)
 {
     struct collector_account account;
@@ -389,7 +389,7 @@ int snooping_start(struct snooping *snooping)
     int result = snooping->collector->calls->start(snooping->collector);
 
     if (!result && !snooping->collector->calls->wakes_at_once(snooping->collector))
-        wake_in(snooping, PERF_TURN_NS); /* CPUs may come before there is any record */
+        wake_in(snooping, PERF_TURN_NS); /* CPUs may come online before there is any record */
     if (!result)
         return 0;
     say("cannot record events: %s", strerror(-result));
@@ -422,7 +422,7 @@ int snooping_run(struct snooping *snooping, const struct places *places, uint32_
     if (!result && !snooping->printed)
         say("no events in %.1f s", run_elapsed(&snooping->session.run));
     if (!result || result == -EPIPE)
-        return 0; /* nobody reads any more: not an error, and nobody to tell */
+        return 0; /* the reader is gone: not an error, and nobody to tell */
     say("cannot print events: %s", strerror(-result));
     return EXIT_FAILURE;
 }

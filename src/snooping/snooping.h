@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Events one by one, as they come: what the applet that prints them does while it runs. It speaks to
+ * Single events, as they come: what the applet that prints them does while it runs. It speaks to
  * the user. The applet calls it in this order:
  *
  *     snooping_open        signals, the filter, the collector
  *     (its programs, made with what the collector has and snooping.session.scope, attached by itself)
- *     snooping_start       from here events are recorded
+ *     snooping_start       records events from now on
  *     snooping_run         prints them, until the end
  *     snooping_close       after the applet has detached
  */
@@ -33,17 +33,17 @@ struct snooping {
     struct event_text text;
     const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
-    const struct asking *values; /* what was asked of events, or NULL: the applet's */
+    const struct asking *values; /* the values asked for, or NULL: the applet's */
     uint64_t most, printed;
-    bool has_all; /* nothing is left at the collector */
+    bool has_all; /* the collector has nothing left */
     int epoll, timer;
     struct text out;       /* records that were not written yet */
     uint64_t flushed, forgotten; /* when */
 };
 
 /*
- * Opens the collector, too, which snooping_close closes. 0, or what the process is to exit with; what was
- * wrong was said. snooping_close after either.
+ * Opens the collector, too, which snooping_close closes. 0, or the exit status, with errors
+ * reported. snooping_close after either.
  */
 int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishes,
                   struct collector *collector);
@@ -52,12 +52,12 @@ int snooping_open(struct snooping *snooping, const struct snooping_wishes *wishe
 int snooping_start(struct snooping *snooping);
 
 /*
- * Prints until the run ends; `places` are those that were attached, `depth` the frames of a stack. 0 or the
- * exit status.
+ * Prints until the run ends; `places` are those attached, `depth` is the number of frames in a
+ * stack. 0 or the exit status.
  */
 int snooping_run(struct snooping *snooping, const struct places *places, uint32_t depth);
 
-/* What was lost; `missed` is what the kernel says that it kept from the programs. */
+/* What was lost; `missed`: events that the kernel skipped. */
 void snooping_say_losses(const struct snooping *snooping, uint64_t missed);
 
 /* As session_close. */

@@ -5,7 +5,7 @@
 #include "base/say.h"
 #include "base/text.h"
 
-/* What became of the events that were seen: said when it is asked for, or does not add up. */
+/* What became of the events seen: printed if asked for, or if it does not add up. */
 static void say_account(const struct snooping *snooping, uint64_t missed)
 {
     struct collector_account account;

@@ -25,7 +25,7 @@ int timeline_add(struct timeline *timeline, uint64_t time, const void *bytes, si
     return 0;
 }
 
-/* What was added first stands before in `bytes`. */
+/* What was added first comes first in `bytes`. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct timeline_entry *a = left, *b = right;
@@ -58,14 +58,14 @@ const void *timeline_bytes(const struct timeline *timeline, size_t index, size_t
     return timeline->bytes + entry->at;
 }
 
-/* Moves what waits to the front, in its order, so that the memory is used again. */
+/* Moves what waits to the front, in order, so that its memory is reused. */
 static void compact(struct timeline *timeline)
 {
     size_t count = timeline_waiting(timeline), used = 0;
     char *bytes = timeline->used ? malloc(timeline->used) : NULL;
 
     if (!bytes)
-        return; /* it goes on without */
+        return; /* not fatal */
     for (size_t i = 0; i < count; i++) {
         struct timeline_entry entry = timeline->entries[timeline->given + i];
         memcpy(bytes + used, timeline->bytes + entry.at, entry.size);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Seen from the leaf, the first function that tells decides. One by which the kernel takes a device's,
- * a timer's or another CPU's interrupt: what is above it was done by that, softirqs included that
- * follow an interrupt. One by which the thread gets to its own work again on the way out of an
- * interrupt - it is preempted, it takes signals: what is above it is the thread's own. Page faults and
- * other exceptions are the thread's own, as are softirqs in a system call of its.
+ * Seen from the leaf, the first function that tells decides. If it is one through which the kernel
+ * takes a device's, a timer's or another CPU's interrupt, what is above it is the interrupt's
+ * doing, including softirqs that follow it. If it is one through which the thread resumes its own
+ * work on the way out of an interrupt - it is preempted, it takes signals - what is above it is the
+ * thread's own. Page faults and other exceptions are the thread's own, as are softirqs in its
+ * system calls.
  *
- * Of which kind an interrupt was tells the first function, up to there, that is of one kind alone.
+ * An interrupt's kind is told by the first function, up to there, that belongs to just one kind.
  */
 #include "symbolize/interrupts.h"
 
@@ -25,7 +26,7 @@ struct interrupts_range {
     enum interrupt kind;
 };
 
-/* What kernels have of each on any machine; what only some have is in their rows. */
+/* Names in all machines' kernels; those of only some are in the rows. */
 static const char entries[] =
     "irq_exit\0" "irq_exit_rcu\0" "__irq_exit_rcu\0" "handle_irq_desc\0"
     "generic_handle_domain_irq\0" "generic_handle_arch_irq\0";
@@ -75,14 +76,14 @@ struct finding {
     size_t open; /* ranges from here on have no end yet */
 };
 
-/* The file is in the order of addresses: a function ends where the next symbol is. */
+/* The file is sorted by address: a function ends where the next symbol is. */
 static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct finding *finding = context;
     struct interrupts *interrupts = finding->interrupts;
 
     if (symbol->module)
-        return 1; /* the kernel itself is over */
+        return 1; /* the kernel itself is done */
     while (finding->open < interrupts->count &&
            symbol->address > interrupts->ranges[finding->open].start)
         interrupts->ranges[finding->open++].end = symbol->address;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Tells by a kernel stack whether a thread itself did what is at its leaf, or an interrupt that came
- * while it ran: no helper of the kernel tells a program.
+ * Tells by a kernel stack whether its leaf is the work of the thread itself or of an interrupt that
+ * came while it ran: no BPF helper tells a program.
  */
 #ifndef STACKBOX_SYMBOLIZE_INTERRUPTS_H
 #define STACKBOX_SYMBOLIZE_INTERRUPTS_H
@@ -11,7 +11,7 @@
 #include "tally/tally.h"
 
 struct interrupts {
-    struct interrupts_range *ranges; /* functions that tell, sorted */
+    struct interrupts_range *ranges; /* the functions that tell, sorted */
     size_t count, room;
 };
 
@@ -19,7 +19,7 @@ struct interrupts {
 int interrupts_find(struct interrupts *interrupts, int kallsyms);
 void interrupts_free(struct interrupts *interrupts);
 
-/* `frames` leaf first. INTERRUPT_NONE, too, where the kernel hides its addresses. */
+/* `frames` leaf first. Also INTERRUPT_NONE if the kernel hides its addresses. */
 enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
                               size_t count);
 /* "[timer interrupt]" */

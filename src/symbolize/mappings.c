@@ -11,10 +11,10 @@
 #include "symbolize/symbolize.h"
 
 #define PAGE 4096
-/* Where those begin that have no place of their own, and where there is no room any more. */
+/* Mappings without a place of their own begin here, up to where there is no room. */
 #define FIRST_FREE ((uint64_t)0x7f0000000000)
 #define END_OF_FREE ((uint64_t)1 << 62)
-/* Addresses keep their distance from a multiple of this, as linkers align segments to. */
+/* Addresses keep their offset from a multiple of this, as linkers align segments to. */
 #define ALIGNMENT 65536
 
 void mappings_free(struct symbol_mappings *mappings)
@@ -67,7 +67,7 @@ void mapping_source_init(struct mapping_source *source, const char *path, const 
         mappings_read_build_id(elf, source->build_id);
 }
 
-/* A segment as the kernel maps it, in whole pages. False: nothing like that can be mapped. */
+/* A segment as the kernel maps it, in whole pages. False: it cannot be mapped. */
 static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
                              struct symbol_mapping *mapping)
 {
@@ -85,7 +85,7 @@ static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
     return true;
 }
 
-/* Code, if there is any; a stack that was not found rightly leads anywhere. */
+/* Code, if there is any; a bad stack may lead anywhere. */
 static const struct elf_segment *segment_at(const struct elf *elf, uint64_t address)
 {
     const struct elf_segment *code = elf_code_at(elf, address);
@@ -114,7 +114,7 @@ static bool is_same(const struct symbol_mapping *a, const struct symbol_mapping 
              a->offset == b->offset));
 }
 
-/* A file that is there twice, in two containers for one, is one where it has a build id. */
+/* A file that exists twice, in two containers for example, is one if it has a build id. */
 static bool is_of(const struct symbol_mapping *mapping, const struct mapping_source *source)
 {
     return !strcmp(mapping->path.data, source->path) &&
@@ -144,7 +144,7 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
     return 0;
 }
 
-/* Makes it hold the page of an address. */
+/* Extends it to the page of an address. */
 static void grow(struct symbol_mapping *mapping, uint64_t address)
 {
     uint64_t start = address / PAGE * PAGE, limit = start + PAGE;
@@ -161,7 +161,7 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
     struct symbol_mapping wanted;
 
     if (address >= UINT64_MAX / PAGE * PAGE)
-        return 0; /* the last page: nothing can end behind it, and no file has it */
+        return 0; /* the last page: nothing can end after it, and no file has it */
     describe(source, address, &wanted);
     if (find_or_add(mappings, source, &wanted))
         return -ENOMEM;
@@ -224,8 +224,8 @@ static int find_main(struct symbol_mappings *mappings, const struct traced_file 
 /* ---- Places ---- */
 
 /*
- * The main program is where its file numbers it, though it may have been anywhere: simple readers look
- * its instructions up without asking where it was.
+ * The main program is where its file numbers it, wherever it was: simple readers look up its
+ * instructions without asking.
  */
 static void fix_main(struct symbol_mappings *mappings)
 {
@@ -239,7 +239,7 @@ static void fix_main(struct symbol_mappings *mappings)
     }
 }
 
-/* Of those that have a place. */
+/* Among those that have a place. */
 static bool is_free(const struct symbol_mappings *mappings, uint64_t start, uint64_t limit)
 {
     for (size_t i = 0; i < mappings->count; i++)
@@ -248,7 +248,7 @@ static bool is_free(const struct symbol_mappings *mappings, uint64_t start, uint
     return true;
 }
 
-/* Where it is to be, if nobody is there. */
+/* Where it must be, if that is free. */
 static void place_fixed(const struct symbol_mappings *mappings, struct symbol_mapping *mapping)
 {
     bool is_kernels = mapping->own_start >> 63;
@@ -260,7 +260,7 @@ static void place_fixed(const struct symbol_mappings *mappings, struct symbol_ma
     mapping->limit = mapping->own_limit;
 }
 
-/* Behind all others. */
+/* After all others. */
 static void place_free(struct symbol_mapping *mapping, uint64_t *next)
 {
     uint64_t size = mapping->own_limit - mapping->own_start;
@@ -280,7 +280,7 @@ int mappings_place(struct symbol_mappings *mappings, const struct traced_file *p
     if (find_main(mappings, program))
         return -ENOMEM;
     fix_main(mappings);
-    /* The main one has the first choice. */
+    /* The main one has first choice. */
     place_fixed(mappings, &mappings->items[mappings->main]);
     for (size_t i = 0; i < mappings->count; i++)
         place_fixed(mappings, &mappings->items[i]);

@@ -14,13 +14,13 @@
 
 #define KERNEL_NOTES "/sys/kernel/notes"
 #define MODULE_NOTES "/sys/module/%s/notes/.note.gnu.build-id"
-/* The half that kernels of 64 bits are in; for one of 32 each address space is the whole. */
+/* The half that 64-bit kernels are in; for a 32-bit one it is the whole. */
 #define KERNEL_HALF ((uint64_t)1 << 63)
 #define PAGE ((uint64_t)4096)
 
 /* ---- Build ids ---- */
 
-/* The kernel gives out notes alone, in its own byte order: an ELF file of nothing else. */
+/* The kernel exports only notes, in its own byte order: as if in an ELF file with nothing else. */
 static void read_build_id(const char *path, char text[2 * ELF_LONGEST_BUILD_ID + 1])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -89,9 +89,9 @@ int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_bounds b
     return 0;
 }
 
-/* ---- What is not in it ---- */
+/* ---- What is outside it ---- */
 
-/* Of a module, or of code that the kernel made later: "[nfs]", "[bpf]". */
+/* A module, or code that the kernel generated: "[nfs]", "[bpf]". */
 static int add_module(struct symbol_mappings *mappings, const struct symbol *symbol,
                       const struct recorded *recorded, struct symbol_mapping **module)
 {
@@ -128,7 +128,7 @@ static uint64_t page_end(uint64_t address)
     return end ? end : UINT64_MAX;
 }
 
-/* From the page of its first address on, if that is nobody else's. */
+/* From the page of its first address on, unless that is taken. */
 static void begin_module(struct symbol_mapping *module, uint64_t address,
                          const struct symbol_mapping *kernel, struct symbol_mapping *before)
 {
@@ -163,14 +163,14 @@ static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_w
 }
 
 /*
- * What is next to each other and of the same module is one mapping: where modules begin and end is
- * not told, and the kernel puts their parts wherever there is room.
+ * Adjacent symbols of the same module are one mapping: where modules begin and end is unknown, and
+ * the kernel puts their parts wherever there is room.
  */
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
                          size_t count, const struct symbolize_wishes *wishes)
 {
     struct symbol_mapping *added;
-    const struct symbol *last = NULL; /* of the module that was added last, with none between */
+    const struct symbol *last = NULL; /* of the module added last, with none in between */
 
     if (add_kernel(mappings, wishes, &added))
         return -ENOMEM;
@@ -180,7 +180,7 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
         uint64_t address = symbol_lookup_address(symbol);
         if (address >= UINT64_MAX / PAGE * PAGE) {
             last = NULL;
-            continue; /* in the last page nobody is */
+            continue; /* nothing is in the last page */
         }
         bool is_kernels = address >= mappings->items[kernel].own_start &&
                           address < mappings->items[kernel].own_limit;

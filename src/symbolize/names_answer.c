@@ -42,7 +42,7 @@ void names_answer_write(const struct names_asked *asked, struct text *answer)
 {
     const struct symbolize_notes *notes = asked->notes;
 
-    /* Mappings first: symbols lead to them. */
+    /* Mappings first: symbols refer to them. */
     answer_put_number(answer, asked->mappings ? asked->mappings->count - asked->known : 0);
     for (size_t i = asked->known; asked->mappings && i < asked->mappings->count; i++)
         put_mapping(answer, &asked->mappings->items[i]);
@@ -61,13 +61,13 @@ struct range {
     uint64_t start, limit;
 };
 
-/* It is read twice: whether it makes sense, then for good. */
+/* It is read twice: first to check it, then to use it. */
 struct reading {
     struct answer answer;
     struct range *ranges; /* of the mappings */
 };
 
-#define LONGEST ((size_t)1 << 20) /* of names; those that are unmangled may be long */
+#define LONGEST ((size_t)1 << 20) /* of names; demangled ones may be long */
 
 static bool makes_sense(const struct symbol_mapping *mapping)
 {

@@ -18,14 +18,14 @@
 #include "elf/identity.h"
 #include "processes/jitmap.h"
 
-/* Adds an address that is not below the last one, each once. */
+/* Adds an address that is not below the last one, without duplicates. */
 static void add_distinct(const struct naming *naming, size_t *count, uint64_t address)
 {
     if (!*count || naming->addresses[*count - 1] != address)
         naming->addresses[(*count)++] = address;
 }
 
-/* ---- Names of code that was made at run time ---- */
+/* ---- Names of code generated at run time ---- */
 
 static int give_jit_names(const struct naming *naming, int map, struct located *const *jitted,
                           size_t count)
@@ -53,7 +53,7 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
     return result == -ENOMEM ? result : 0;
 }
 
-/* Those of one process that may be of its map. */
+/* The symbols of one process that may be in its map. */
 static int name_jitted(const struct naming *naming, struct located *located, size_t count)
 {
     struct located **jitted = calloc(count, sizeof(*jitted));
@@ -69,13 +69,13 @@ static int name_jitted(const struct naming *naming, struct located *located, siz
     return result;
 }
 
-/* ---- Names of what is in files ---- */
+/* ---- Names from files ---- */
 
 int naming_compare_files(const struct located *a, const struct located *b)
 {
     if (a->place.kind != b->place.kind)
         return a->place.kind < b->place.kind ? -1 : 1;
-    /* The vDSO is one, whoever has it. */
+    /* There is one vDSO for all processes. */
     if (a->place.kind == MAPPED_FILE && a->place.file != b->place.file)
         return a->place.file < b->place.file ? -1 : 1;
     return 0;
@@ -91,7 +91,7 @@ static int compare_for_files(const void *left, const void *right)
     return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
 }
 
-/* The first note is kept; *more: it was not the only one. */
+/* The first note is kept; *more: there were others. */
 static void add_note(struct text *first, bool *more, const char *note)
 {
     if (!first->length)
@@ -169,7 +169,7 @@ static int compare_functions(const void *left, const void *right)
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* The one that holds an offset of the file; NULL: none does. */
+/* The one that contains this offset in the file; NULL: none does. */
 static const struct frame_function *find_function(const struct frame_function *functions, size_t count,
                                                   uint64_t offset)
 {
@@ -188,8 +188,8 @@ static const struct frame_function *find_function(const struct frame_function *f
 }
 
 /*
- * A stripped file's unwind tables still tell where its functions begin: that is shown of all addresses of
- * one, so that they are one.
+ * A stripped file's unwind tables still tell where its functions begin: that is shown for all
+ * addresses in a function, so that they are the same.
  */
 static int give_starts(const struct elf *elf, const struct located *located, size_t count)
 {
@@ -227,10 +227,7 @@ static void note_unopened(struct symbolize_notes *notes, const struct mapped_fil
     text_free(&note);
 }
 
-/*
- * What the kernel shows every process of its own is read where it stands: up to the end of the last of
- * its parts that the file's header tells.
- */
+/* The kernel's vDSO is read in place: up to the end of the last part in its header. */
 static int copy_vdso(struct elf_unpacked *copy)
 {
     const ElfW(Ehdr) *header = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -247,7 +244,7 @@ static int copy_vdso(struct elf_unpacked *copy)
     return copy->parts[0].failed ? -ENOMEM : 0;
 }
 
-/* A file without one that has all its symbols is looked for elsewhere. */
+/* If a file lacks full symbols, it is looked for elsewhere. */
 static void note_missing(const struct naming *naming, const struct process_place *place, const struct elf *elf)
 {
     const struct debug_search search = search_for(naming, place);
@@ -265,7 +262,7 @@ static void note_missing(const struct naming *naming, const struct process_place
     text_add(missing, "\n");
 }
 
-/* Of what was recorded: whatever is here and is that file. */
+/* For a recorded file: whatever is here and is the same file. */
 static int open_recorded(const struct naming *naming, const struct process_place *place, struct elf *elf,
                          struct elf_unpacked *unpacked, int *trouble)
 {
@@ -273,15 +270,17 @@ static int open_recorded(const struct naming *naming, const struct process_place
     const int fd = identity_open(place->file->identity, &search, elf, trouble);
 
     elf->unpacked = unpacked;
+    if (fd >= 0)
+        *trouble = 0; /* what another place has */
     note_missing(naming, place, fd < 0 ? NULL : elf);
     if (fd < 0 && place->file->is_changed && !naming->notes->changed_file.length)
         text_add(&naming->notes->changed_file, place->file->path);
-    else if (fd < 0)
+    else if (fd < 0 && !*trouble)
         naming->notes->missing_files++;
     return fd < 0 ? fd : 0;
 }
 
-/* Opens the image that the places are in; `unpacked` is for what it has packed. */
+/* Opens the image that the places are in; `unpacked` is for its compressed symbols. */
 static int open_image(const struct naming *naming, const struct process_place *place,
                       struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
 {
@@ -309,7 +308,7 @@ static int open_image(const struct naming *naming, const struct process_place *p
     return result;
 }
 
-/* Of one file, or of what is in none; `elf` of NULL: it could not be opened. */
+/* For one file, or for places in none; `elf` is NULL if it could not be opened. */
 static int give_mappings(const struct naming *naming, const struct elf *elf,
                          const struct located *located, size_t count)
 {
@@ -356,7 +355,7 @@ static int name_in_file(const struct naming *naming, const struct located *locat
 
 /* ---- All ---- */
 
-/* Offsets become addresses as the files number them. */
+/* Turns offsets into the file's addresses. */
 static int number_place(struct located *located)
 {
     struct process_place *place = &located->place;

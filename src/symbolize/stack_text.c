@@ -10,7 +10,7 @@
 
 #define MOST_FRAMES 64 /* of a text: the kernel's MAX_STACK_TRACE_DEPTH */
 
-/* One line, up to its newline. False: it is no frame. */
+/* One line, up to its newline. False: it is not a frame. */
 static bool parse_line(const char *line, size_t length, struct stack_frame *frame)
 {
     const char *name = memchr(line, ']', length), *end = line + length;
@@ -67,7 +67,7 @@ static bool is_of(const struct stack_frame *frame, const struct kallsyms_symbol 
                          : !symbol->module;
 }
 
-/* Of several functions of one name the first is taken: it is the name that is shown. */
+/* If several functions have the name, the first is used: the name is what is shown. */
 static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct finding *finding = context;

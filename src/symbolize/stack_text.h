@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Kernel stacks as /proc/TID/stack has them, by names, back to addresses: what reports are made of.
- * A line is `[<0>] do_sys_poll+0x4d5/0x6b0`, with ` [module]` behind it for one of a module.
+ * Kernel stacks from /proc/TID/stack, which has names, turned back into the addresses that reports
+ * need. A line is `[<0>] do_sys_poll+0x4d5/0x6b0`, followed by ` [module]` for a module's.
  */
 #ifndef STACKBOX_SYMBOLIZE_STACK_TEXT_H
 #define STACKBOX_SYMBOLIZE_STACK_TEXT_H
@@ -20,8 +20,8 @@ struct stack_texts {
 };
 
 /*
- * Adds the frames of a text behind those that are there; lines that are none are passed over. How many
- * they are goes to *count. 0 or -ENOMEM. {0} is empty.
+ * Appends the frames of a text; other lines are skipped. *count is how many. 0 or -ENOMEM. {0} is
+ * empty.
  */
 int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
 
@@ -29,8 +29,8 @@ int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
 int stack_texts_find(struct stack_texts *texts, int kallsyms);
 
 /*
- * Makes so many frames from the first on a stack of the tally. Those of functions that are in no symbol table are
- * left out: there is nothing to show. 0 or -ENOMEM.
+ * Makes `count` frames, from the first on, a stack of the tally. Frames whose function is in no
+ * symbol table are left out: there is nothing to show. 0 or -ENOMEM.
  */
 int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count, struct tally *tally,
                     struct stack *stack);

@@ -156,7 +156,7 @@ static int compare_for_search(const void *left, const void *right)
     return a_address < b_address ? -1 : a_address > b_address;
 }
 
-/* The addresses of sorted symbols, each once; where[i] is the one of symbols[i]. */
+/* The addresses of sorted symbols, without duplicates; where[i] is the one of symbols[i]. */
 static size_t distinct_addresses(struct symbol *const *symbols, size_t count, uint64_t *addresses,
                                  size_t *where)
 {
@@ -172,7 +172,7 @@ static size_t distinct_addresses(struct symbol *const *symbols, size_t count, ui
 }
 
 struct batch {
-    struct symbol **symbols; /* sorted, all of the kernel */
+    struct symbol **symbols; /* sorted, all the kernel's */
     size_t count;
     uint64_t *addresses; /* room for as many */
     size_t *where;
@@ -220,8 +220,8 @@ static int compare_symbols(const void *left, const void *right)
 }
 
 /*
- * The kernel's stand first, then those of processes, then those that cannot be looked up. With
- * `mappings` not NULL they get those, too.
+ * The kernel's come first, then those of processes, then those that cannot be looked up. Sets
+ * `mappings`, too, unless NULL.
  */
 static int name_sorted(struct symbol **sorted, size_t count, const struct symbolize_wishes *wishes,
                        struct symbolize_notes *notes, struct symbol_mappings *mappings)
@@ -253,8 +253,8 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
 }
 
 /*
- * Where a walk along tables ended early there is a frame that says so. *count becomes that of the others, which
- * stand first. 0 or -ENOMEM.
+ * If unwinding ended early, a frame says so. *count becomes the number of the others, which come
+ * first. 0 or -ENOMEM.
  */
 static int name_ends(struct symbol **symbols, size_t *count)
 {

@@ -6,12 +6,12 @@
 #include "base/name_list.h"
 
 /*
- * How names begin. With one program on a tracepoint there are none of these on newer kernels; the
- * first is there as soon as somebody else has another.
+ * Beginnings of names. With one program on a tracepoint, newer kernels have none of these; the
+ * first appears as soon as somebody else has another one.
  */
 static const char beginnings[] =
     "__traceiter_*\0" "perf_trace_*\0" "trace_event_raw_event_*\0" "__bpf_trace_*\0" "bpf_trace_run*\0"
-    /* Of raw tracepoints the program itself, too; where there is no JIT, who interprets it. */
+    /* For raw tracepoints the program itself, too; without a JIT, its interpreter. */
     "bpf_prog_*\0" "___bpf_prog_run*\0" "__bpf_prog_run*\0" "bpf_dispatcher_*\0"
     "perf_syscall_enter*\0" "perf_syscall_exit*\0" "perf_call_bpf_enter*\0" "perf_call_bpf_exit*\0";
 
@@ -20,7 +20,7 @@ bool tracing_frames_has(const struct symbol *symbol)
     return symbol->function.length && name_list_has(beginnings, symbol->function.data);
 }
 
-/* How many frames to take off this stack, whose symbols are those of `frames`. */
+/* How many frames to remove from this stack, whose symbols are `frames`. */
 static uint32_t count_leading(const struct symbols *symbols, const uint32_t *frames, uint32_t count)
 {
     uint32_t leading = 0;
@@ -30,7 +30,7 @@ static uint32_t count_leading(const struct symbols *symbols, const uint32_t *fra
     return leading < count ? leading : 0;
 }
 
-/* Moves the frames of one stack from *from to *to, and both on behind them. */
+/* Moves the frames of one stack from *from to *to, and advances both. */
 static void move_stack(struct symbols *symbols, struct stack *stack, bool kernel, size_t *from,
                        size_t *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's stack at a tracepoint may begin with functions that only lead to its programs. */
+/* The kernel's stack at a tracepoint may begin with functions that only lead to the BPF program. */
 #ifndef STACKBOX_SYMBOLIZE_TRACING_FRAMES_H
 #define STACKBOX_SYMBOLIZE_TRACING_FRAMES_H
 
@@ -10,8 +10,8 @@
 bool tracing_frames_has(const struct symbol *symbol);
 
 /*
- * Takes such frames off the leaves of the tally's kernel stacks, and out of the symbols that were made
- * of it. A stack of nothing else is left as it is.
+ * Removes such frames from the leaves of the tally's kernel stacks, and from the symbols made of
+ * it. A stack of nothing else stays as it is.
  */
 void tracing_frames_drop(struct tally *tally, struct symbols *symbols);
 

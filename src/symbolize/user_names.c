@@ -12,7 +12,7 @@
 #include "symbolize/names_answer.h"
 #include "symbolize/naming.h"
 
-/* Maps of just-in-time compilers that are open at a time: of more processes some come later. */
+/* JITs' perf maps open at a time: more processes come later. */
 #define MOST_MAPS 64
 
 /* ---- Where they are ---- */
@@ -26,7 +26,7 @@ static void set_file(struct symbol *symbol, const struct process_place *place)
 {
     text_clear(&symbol->file);
     text_add(&symbol->file, place->label);
-    /* What has a name already was recorded with it. */
+    /* A symbol that already has a name was recorded with it. */
     if (!symbol->function.length)
         symbol->offset = place->address + (symbol->address - symbol_lookup_address(symbol));
 }
@@ -69,7 +69,7 @@ static size_t distinct_addresses(const struct naming *naming, const struct locat
     return distinct;
 }
 
-/* Finds the places of the symbols of one life of one process. */
+/* Finds the places of symbols in one life of one process. */
 static int locate_life(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
@@ -80,7 +80,7 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     naming->notes->user_frames = true;
     if (result == -ENOMEM)
         return result;
-    if (result) { /* nobody knows that process: no names */
+    if (result) { /* the process is unknown: no names */
         naming->notes->unknown_frames = true;
         return 0;
     }
@@ -92,7 +92,7 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     return result;
 }
 
-/* Whether to trust what a just-in-time compiler wrote is asked here, and it is opened here. */
+/* Whether a JIT's perf map can be trusted is decided here, and it is opened here. */
 static int open_map(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
@@ -152,7 +152,7 @@ static int read_apart(void *context, struct text *answer)
     return result;
 }
 
-/* What the process apart is to read, each file about once; `fds` has room for it. */
+/* The files that the process apart will read, each roughly once; `fds` has room for them. */
 static size_t collect_files(const struct naming *naming, int *fds)
 {
     const struct traced_file *program = naming->wishes->mapped_for;
@@ -161,7 +161,7 @@ static size_t collect_files(const struct naming *naming, int *fds)
     for (size_t i = 0; i < naming->count; i++) {
         const struct located *located = &naming->located[i], *before = i ? located - 1 : NULL;
         struct mapped_file *file = located->place.file;
-        /* That it was written to is remembered here. */
+        /* A write to it is remembered here. */
         if (located->place.kind == MAPPED_FILE && (!before || before->place.file != file) &&
             file->fd >= 0 && !mapped_file_changed(file))
             fds[count++] = file->fd;
@@ -180,7 +180,7 @@ static bool needs_reading(const struct naming *naming, size_t files)
     return files;
 }
 
-/* Without an answer they have no names: that is said, and all else goes on. */
+/* Without an answer there are no names: this is reported, and everything else goes on. */
 static void note_unread(struct symbolize_notes *notes, int result, int signal)
 {
     if (!notes->unread.length)
@@ -207,14 +207,14 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
         .machine = machine_ours(),
     };
     int result = 0;
-    /* What was recorded is named where it was read: apart already. */
+    /* Recorded symbols are named where they were read: in the process apart. */
     if (naming->wishes->recorded || !needs_reading(naming, job.keep_count)) {
         result = naming_read(naming);
     } else {
         int lacking = apart_run(&job, &answer, &signal);
         if (!lacking) {
             lacking = names_answer_read(answer.data, answer.length, &reading.asked);
-            /* Half of it is there: what that would say is wrong. */
+            /* Only half of it is there, so its error would be misleading. */
             result = lacking == -ENOMEM ? lacking : 0;
         }
         if (lacking)
@@ -257,7 +257,7 @@ int user_names_give(struct symbol *const *symbols, size_t count,
     int result = naming.located && naming.addresses && naming.places ? 0 : -ENOMEM;
     size_t done = 0;
 
-    /* Without any symbol there may still be a program to be mapped. */
+    /* Without any symbol there may still be a program to map. */
     while (!result && (done < count || !done)) {
         result = name_some(&naming, symbols + done, count - done);
         done += naming.count;

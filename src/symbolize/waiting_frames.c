@@ -12,7 +12,9 @@ static const char *const bounds[2][2] = {
     {"__lock_text_start", "__lock_text_end"},
 };
 
-/* Wakes, and the ways in and out, are in no section; what only some machines have is in their rows. */
+/*
+ * Wakeups and the ways in and out are in no section; those of only some machines are in their rows.
+ */
 static const char leading[] =
     "try_to_wake_up\0" "ttwu_*\0" "wake_up_*\0" "__wake_up*\0" "default_wake_function\0" "complete\0"
     "complete_all\0" "complete_with_flags\0" "autoremove_wake_function\0" "woken_wake_function\0"
@@ -20,7 +22,7 @@ static const char leading[] =
     "rcuwait_wake_up\0" "signal_wake_up_state\0" "hrtimer_wakeup\0" "process_timeout\0"
     "wake_page_function\0" "wake_bit_function\0" "var_wake_function\0" "exit_to_user_mode*\0"
     "irqentry_exit*\0" "syscall_exit_to_user_mode*\0" "ret_from_fork*\0";
-/* Those of the sections that stacks show, where the sections are not known. */
+/* Functions of those sections that appear in stacks, in case the sections are unknown. */
 static const char scheduler[] =
     "__schedule\0" "schedule\0" "schedule_*\0" "preempt_schedule*\0" "io_schedule*\0" "do_nanosleep\0"
     "usleep_range*\0" "wait_for_completion*\0" "__wait_for_common*\0" "__mutex_lock*\0" "mutex_lock*\0"
@@ -32,7 +34,7 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
     struct waiting_text *text = context;
 
     if (symbol->module)
-        return 1; /* the kernel itself is over */
+        return 1; /* the kernel itself is done */
     for (size_t i = 0; i < 2; i++) {
         if (!strcmp(symbol->name, bounds[i][0]))
             text->starts[i] = symbol->address;

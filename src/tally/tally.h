@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tally: the one value in the middle of the road. Whatever drains makes it, whatever reports
- * takes it. Stacks of addresses with a process, a name and a number; no kernel, no names, no format.
+ * The tally: the one value in the middle of the road. Draining makes it, reporting takes it. Stacks
+ * of addresses with a process, a name and a number; no kernel, no symbols, no format.
  */
 #ifndef STACKBOX_TALLY_TALLY_H
 #define STACKBOX_TALLY_TALLY_H
@@ -13,9 +13,9 @@
 #define COMM_BYTES 16 /* the kernel's TASK_COMM_LEN: 15 bytes and a NUL */
 
 enum stack_state {
-    STACK_NONE, /* not asked for, or the context has none (a kernel thread's user stack) */
+    STACK_NONE, /* not asked for, or there is none (a kernel thread's user stack) */
     STACK_KEPT, /* `count` addresses from `first`, leaf first */
-    STACK_FULL, /* there was no room for it: the event is counted, the stack lost */
+    STACK_FULL, /* there was no room: the event is counted, its stack lost */
 };
 
 struct stack {
@@ -23,7 +23,7 @@ struct stack {
     uint32_t first, count; /* a slice of tally.addresses */
 };
 
-/* Who wakes when it is no thread: what interrupts whichever thread there is. */
+/* The waker, if it is not a thread but interrupted one. */
 enum interrupt {
     INTERRUPT_NONE,
     INTERRUPT_OTHER,
@@ -35,38 +35,38 @@ enum interrupt {
     INTERRUPTS,
 };
 
-/* A thread with the stacks that it had. */
+/* A thread and its stacks. */
 struct tally_party {
-    uint32_t pid;      /* 0 where processes are not told apart */
-    uint32_t tid;      /* 0 where threads are not told apart */
+    uint32_t pid;      /* 0 if processes are not told apart */
+    uint32_t tid;      /* 0 if threads are not told apart */
     uint64_t born;     /* which life of that pid: see insns/layout.h */
-    enum interrupt interrupt; /* who it really was: the name is of the thread that it interrupted */
-    bool foreign;      /* the numbers are the host's: it is outside the caller's pid namespace */
-    char comm[COMM_BYTES + 1]; /* raw bytes of the kernel; "" where processes are not told apart */
+    enum interrupt interrupt; /* the actual waker: the name is that of the thread it interrupted */
+    bool foreign;      /* the numbers are the host's: it is outside our pid namespace */
+    char comm[COMM_BYTES + 1]; /* raw bytes from the kernel; "" if processes are not told apart */
     struct stack kernel, user;
 };
 
-/* What makes an entry another one than the stacks of events: of a wait that had not ended, for one. */
+/* Entries that are not ordinary stacks of events: waits that had not ended, for one. */
 enum tally_mark {
     MARK_NONE,
     MARK_UNFINISHED, /* it began while tracing ran */
     MARK_ALL_ALONG,  /* it began before, and its thread never ran */
-    MARK_TABLE_FULL, /* events of whomever: there was no room to count them apart */
-    MARK_RUNNING,    /* the parts of all of a thread's time */
-    MARK_NOT_SAMPLED, /* running, nobody knows where */
+    MARK_TABLE_FULL, /* events of anybody: there was no room to count them apart */
+    MARK_RUNNING,    /* the parts of a thread's time */
+    MARK_NOT_SAMPLED, /* running, but it is not known where */
     MARK_RUNNABLE,
     MARK_BLOCKED,
     MARKS,
 };
 
 struct tally_entry {
-    uint64_t value;  /* of whatever is counted: events, or nanoseconds */
-    uint64_t events; /* how many they were */
-    uint64_t longest; /* of one of them, where that is kept; else 0 */
+    uint64_t value;  /* of what is counted: events, or nanoseconds */
+    uint64_t events; /* how many events */
+    uint64_t longest; /* of a single event, if that is kept; otherwise 0 */
     enum tally_mark mark;
     bool has_waker;
     struct tally_party task;  /* whose event it is */
-    struct tally_party waker; /* who ended the wait; without has_waker: nobody was seen to */
+    struct tally_party waker; /* who ended the wait; without has_waker: unknown */
 };
 
 struct tally {
@@ -76,18 +76,16 @@ struct tally {
     size_t address_count, address_room;
 };
 
-/*
- * Adds an entry with no stacks yet; NULL when memory is out. The pointer holds until the next add.
- */
+/* Adds an entry without stacks; NULL without memory. The pointer is valid until the next add. */
 struct tally_entry *tally_add(struct tally *tally);
 /* Copies a stack's addresses in, leaf first, and makes `stack` their slice. 0 or -ENOMEM. */
 int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses, size_t count);
 /*
- * Makes one entry of those that differ in nothing but their numbers, which are added up. 0, or -ENOMEM
- * with the tally left as it was.
+ * Merges entries that differ only in their numbers, which are added up. 0, or -ENOMEM with the
+ * tally unchanged.
  */
 int tally_merge(struct tally *tally);
-/* Empties it and keeps its memory. */
+/* Empties it but keeps its memory. */
 void tally_clear(struct tally *tally);
 void tally_free(struct tally *tally);
 

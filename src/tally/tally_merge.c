@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Equal entries of a tally become one, and equal stacks share their addresses. */
+/* Merges equal entries of a tally, and equal stacks, which then share their addresses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct merging {
     const struct tally *from;
     struct tally to;
     struct index entries, stacks;
-    struct stack *known; /* the stacks of `to`, each once */
+    struct stack *known; /* the stacks of `to`, without duplicates */
     size_t known_count;
 };
 
@@ -43,7 +43,7 @@ static bool same_addresses(const struct merging *merging, const struct stack *fr
                     from->count * sizeof(uint64_t)));
 }
 
-/* Makes `stack`, a slice of the old addresses, the same one of the new. */
+/* Makes `stack`, a slice of the old addresses, the same slice of the new ones. */
 static int take_stack(struct merging *merging, struct stack *stack)
 {
     uint64_t hash = hash_stack(merging->from, stack);
@@ -132,7 +132,7 @@ static int take_entry(struct merging *merging, const struct tally_entry *entry)
     return 0;
 }
 
-/* Equal stacks are one slice now, so that entries are compared without their addresses. */
+/* Equal stacks are one slice now, so entries are compared without their addresses. */
 static int take_with_stacks(struct merging *merging, struct tally_entry entry)
 {
     int result = take_stack(merging, &entry.task.kernel);

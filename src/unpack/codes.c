@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-#define LENGTH_BITS 4 /* of an entry of `quick` */
+#define LENGTH_BITS 4 /* of an entry in `quick` */
 #define ENOUGH_BITS 48
 
 void bits_fill(struct bits *bits)
@@ -39,7 +39,9 @@ void bits_end(struct bits *bits)
     bits->held = bits->count = 0;
 }
 
-/* The entries for all that may follow a short code, which comes with its first bit lowest. */
+/*
+ * The entries for everything that may follow a short code, which comes with its first bit lowest.
+ */
 static void put_quick(struct codes *codes, unsigned code, unsigned length, unsigned symbol)
 {
     unsigned reversed = 0;
@@ -50,7 +52,7 @@ static void put_quick(struct codes *codes, unsigned code, unsigned length, unsig
         codes->quick[reversed] = (uint16_t)(symbol << LENGTH_BITS | length);
 }
 
-/* How many codes of the greatest length stay unused: less than none when these cannot be. */
+/* How many codes of the greatest length stay unused: negative if the lengths are impossible. */
 static int unused(const struct codes *codes)
 {
     int left = 1;
@@ -64,7 +66,9 @@ static void sort(struct codes *codes, const unsigned char *lengths, unsigned cou
 {
     unsigned places[CODES_LONGEST + 1], code = 0, place = 0;
 
-    /* Where codes of each length begin among the symbols; codes of one length follow each other. */
+    /*
+     * Where the codes of each length begin among the symbols; codes of one length are consecutive.
+     */
     places[0] = 0;
     for (unsigned length = 1; length <= CODES_LONGEST; length++) {
         places[length] = place;
@@ -94,7 +98,7 @@ int codes_make(struct codes *codes, const unsigned char *lengths, unsigned count
     return 0;
 }
 
-/* Codes of a length are numbers one after the other, below those with which longer ones begin. */
+/* Codes of a length are consecutive numbers, below those with which longer ones begin. */
 static int take_long(const struct codes *codes, struct bits *bits)
 {
     unsigned code = 0, first = 0, place = 0;

@@ -18,7 +18,7 @@ void crc64_prepare(struct crc64 *crc)
         }
 }
 
-/* Four bytes at once: alone, the look-up of each would wait for that of the one before. */
+/* Four bytes at once: one by one, each lookup would wait for the one before. */
 uint64_t crc64_of(const struct crc64 *crc, uint64_t before, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* CRC-64 as in .xz: ECMA-182, its bits the other way round. */
+/* CRC-64 as in .xz: ECMA-182, bits reversed. */
 #ifndef STACKBOX_UNPACK_CRC64_H
 #define STACKBOX_UNPACK_CRC64_H
 
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct crc64 {
-    uint64_t table[4][256]; /* of a byte, and of one with so many zeros behind it */
+    uint64_t table[4][256]; /* of a byte, and of one followed by 1, 2, 3 zeros */
 };
 
 void crc64_prepare(struct crc64 *crc);
-/* Of bytes behind those whose CRC is `before`: 0 for none. */
+/* Of bytes that follow those whose CRC is `before`: 0 for none. */
 uint64_t crc64_of(const struct crc64 *crc, uint64_t before, const void *bytes, size_t length);
 
 #endif

@@ -54,7 +54,7 @@ int sink_open(struct sink *sink, struct text *text, size_t most)
     return result;
 }
 
-/* Doubled, but never more than what may come. */
+/* Doubled, but never more than the limit. */
 static size_t better_room(const struct sink *sink, size_t need)
 {
     size_t room = sink->text->room * 2;
@@ -105,12 +105,12 @@ void sink_repeat(struct text *text, size_t distance, size_t bytes)
     const char *from = to - distance;
 
     text->length += bytes;
-    /* Most are of few bytes, for which calling somebody takes longer than copying. */
+    /* Most have few bytes, for which a call takes longer than copying. */
     if (bytes >= WORTH_A_CALL && distance >= bytes) {
         memcpy(to, from, bytes);
         return;
     }
-    /* What is written may be read again. */
+    /* A repeat may overlap what it writes. */
     while (bytes--)
         *to++ = *from++;
 }

@@ -12,18 +12,18 @@
 #define END_OF_BLOCK 256
 #define MOST_LITERALS 286
 #define MOST_DISTANCES 30
-#define LENGTH_SYMBOLS 19 /* of the code in which lengths of codes are */
+#define LENGTH_SYMBOLS 19 /* of the code in which codes' lengths are written */
 #define LONGEST_REPEAT 258
 
 struct inflating {
     struct bits bits;
     struct sink *sink;
-    size_t start; /* where in the text that begins which may be repeated */
+    size_t start; /* where in the text repeats may begin */
     bool has_fixed;
     struct codes fixed_literals, fixed_distances, literals, distances, lengths;
 };
 
-/* 0 or -EBADMSG: nothing may be left of a last byte that is not there. */
+/* 0 or -EBADMSG: a last byte that is not there may leave nothing. */
 static int stored_block(struct inflating *now)
 {
     struct source head;
@@ -35,7 +35,7 @@ static int stored_block(struct inflating *now)
     return sink_move(now->sink, now->bits.source, (size_t)low_first(head.at, 2));
 }
 
-/* The codes that need not be said. */
+/* The fixed codes. */
 static void make_fixed(struct inflating *now)
 {
     unsigned char lengths[CODES_MOST];
@@ -52,7 +52,7 @@ static void make_fixed(struct inflating *now)
     now->has_fixed = true;
 }
 
-/* Lengths of `count` codes, themselves in a code: 16 is once more the last, 17 and 18 are zeros. */
+/* Lengths of `count` codes, themselves encoded: 16 repeats the last, 17 and 18 are zeros. */
 static int read_lengths(struct inflating *now, unsigned char *lengths, unsigned count)
 {
     struct bits *bits = &now->bits;
@@ -100,7 +100,7 @@ static int make_dynamic(struct inflating *now)
     return 0;
 }
 
-/* 3 to 10 one by one, then four symbols for each power of two; the last is 258 alone. */
+/* 3 to 10 one by one, then four symbols per power of two; the last is just 258. */
 static unsigned take_length(struct bits *bits, unsigned symbol)
 {
     if (symbol < 8)
@@ -111,7 +111,7 @@ static unsigned take_length(struct bits *bits, unsigned symbol)
     return 3 + ((4 | (symbol & 3)) << more) + bits_take(bits, more);
 }
 
-/* 1 to 4 one by one, then two symbols for each power of two. */
+/* 1 to 4 one by one, then two symbols per power of two. */
 static unsigned take_distance(struct bits *bits, unsigned symbol)
 {
     if (symbol < 4)

@@ -5,8 +5,8 @@
 #include "unpack/ends.h"
 
 /*
- * Deflate, until its last block; the source is behind it then. What was in the sink before is not
- * looked back into. 0, -EBADMSG, -EFBIG, -ENOMEM.
+ * Deflate, up to its last block; the source is then past it. Repeats do not reach into what was in
+ * the sink before. 0, -EBADMSG, -EFBIG, -ENOMEM.
  */
 int inflate(struct source *source, struct sink *sink);
 

@@ -9,16 +9,16 @@
 
 #define CHANCE_BITS 11
 #define EVEN_CHANCE (1 << (CHANCE_BITS - 1))
-#define LEARNING 5 /* a chance goes this power of two nearer to what happened */
+#define LEARNING 5 /* a probability moves towards what happened by 1/2 to this power */
 #define LONGEST_REPEAT 273
 
-/* The heart of it: its few values must stay in registers, even where code is to be small. */
+/* The inner loop: its few values must stay in registers, even with -Os. */
 #define HEART static inline __attribute__((always_inline))
 
 struct range {
     const unsigned char *at, *end;
     uint32_t width, code;
-    bool is_cut; /* more was read than there is: as zeros */
+    bool is_cut; /* more was read than there is: zeros */
 };
 
 HEART void widen(struct range *range)
@@ -48,7 +48,7 @@ HEART unsigned take_bit(struct range *range, uint16_t *chance)
     return 1;
 }
 
-/* A number below `size`, the high bit first; its bits so far choose the chance. */
+/* A number below `size`, high bit first; the bits so far choose the probability. */
 HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
 {
     unsigned number = 1;
@@ -58,7 +58,7 @@ HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
     return number - size;
 }
 
-/* The low bit first. */
+/* Low bit first. */
 HEART uint32_t take_low_first(struct range *range, uint16_t *chances, unsigned bits)
 {
     uint32_t number = 0;
@@ -71,7 +71,7 @@ HEART uint32_t take_low_first(struct range *range, uint16_t *chances, unsigned b
     return number;
 }
 
-/* Bits of which nothing is learnt. */
+/* Bits without probabilities. */
 HEART uint32_t take_even(struct range *range, unsigned bits)
 {
     uint32_t number = 0;
@@ -95,7 +95,10 @@ HEART unsigned take_length(struct range *range, struct lzma_lengths *lengths, un
     return 18 + take_tree(range, lengths->high, 256);
 }
 
-/* Its highest two bits and how many follow are one number, by which the others are told. */
+/*
+ * Its highest two bits and the number of further bits are one symbol, which chooses how the others
+ * are read.
+ */
 HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, unsigned length)
 {
     unsigned magnitude = take_tree(range, chances->magnitude[length < 6 ? length - 2 : 3], 64);
@@ -119,7 +122,10 @@ HEART unsigned take_literal(struct range *range, uint16_t *chances)
     return literal;
 }
 
-/* With which byte the repeat before would have gone on chooses chances, until a bit differs. */
+/*
+ * The byte with which the last repeat would have continued chooses probabilities, until a bit
+ * differs.
+ */
 HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsigned other)
 {
     unsigned literal = 1, bit, expected;
@@ -135,7 +141,7 @@ HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsign
     return literal;
 }
 
-/* One of the distances before the last becomes the last. */
+/* Makes one of the older distances the last one. */
 HEART void take_older(struct range *range, struct lzma *lzma, unsigned state)
 {
     unsigned which = 1;
@@ -148,7 +154,7 @@ HEART void take_older(struct range *range, struct lzma *lzma, unsigned state)
     lzma->distances[0] = distance;
 }
 
-/* How long the repeat is whose distance is the first of the distances then. */
+/* The length of the repeat, whose distance is then the first of the distances. */
 HEART unsigned take_repeat(struct range *range, struct lzma *lzma, unsigned alignment)
 {
     struct lzma_chances *chances = &lzma->chances;
@@ -199,7 +205,7 @@ HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text
         literal = take_literal(range, chances);
         lzma->state = state < 4 ? 0 : state - 3;
     } else {
-        /* Only a repeat makes such a state, and it has checked the distance. */
+        /* Only a repeat leads to such a state, and it has checked the distance. */
         literal = take_other_literal(range, chances, *(end - (size_t)lzma->distances[0] - 1));
         lzma->state = state < 10 ? state - 3 : state - 6;
     }

@@ -6,15 +6,15 @@
 /* The first byte of a chunk. */
 enum {
     END = 0,
-    PLAIN_AND_START = 1, /* bytes as they are, nothing before them is looked back into */
+    PLAIN_AND_START = 1, /* plain bytes; nothing before them is used */
     PLAIN = 2,
-    PACKED = 0x80,       /* from here on: the low five bits are of the size */
+    PACKED = 0x80,       /* from here on, the low five bits are part of the size */
     RESET = 0xa0,
     PROPERTIES = 0xc0,   /* and reset */
     START = 0xe0,        /* and properties */
 };
 
-/* What must come before a chunk may be without it. */
+/* Which kinds of chunks must still come first. */
 struct needs {
     bool start, properties;
 };
@@ -48,7 +48,7 @@ static int decode_packed(struct lzma *lzma, unsigned control, struct source *sou
     return lzma_decode(lzma, packed, sink, bytes);
 }
 
-/* False: the chunk leans on what was not said. */
+/* False: the chunk needs something that was not there. */
 static bool is_allowed(unsigned control, struct needs *needs)
 {
     if (control == PLAIN_AND_START || control >= START)

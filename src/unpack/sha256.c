@@ -7,7 +7,7 @@
 #define BLOCK_BYTES 64
 #define ROUNDS 64
 
-/* The first 32 bits behind the point of the cube roots of the first primes. */
+/* The first 32 bits of the fractions of the first primes' cube roots. */
 static const uint32_t of_cube_roots[ROUNDS] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -44,7 +44,7 @@ static void spread(uint32_t words[ROUNDS])
     }
 }
 
-/* The eight words do not move: each round names them one further. */
+/* The eight words do not move: each round shifts their names by one. */
 static void add_block(uint32_t state[8], const unsigned char *bytes)
 {
     uint32_t words[ROUNDS], now[8];
@@ -77,7 +77,7 @@ void sha256(const void *bytes, size_t length, unsigned char digest[SHA256_BYTES]
     memcpy(state, of_square_roots, sizeof(state));
     for (; length >= BLOCK_BYTES; length -= BLOCK_BYTES, at += BLOCK_BYTES)
         add_block(state, at);
-    /* What is left, one bit, and at the end of a block how many bits there were. */
+    /* The rest, a one bit, and at the end of a block the number of bits. */
     memcpy(last, at, length);
     last[length] = 0x80;
     size_t size = length + 9 <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What was packed by tools that are not here: bytes in, bytes out, every number in them hostile. What
- * was unpacked so far is what is looked back into, so that nothing else needs memory; it never comes
- * to more than `most` bytes.
+ * Unpackers: bytes in, bytes out, every number in them hostile. Repeats read back what was unpacked
+ * so far, so that no other memory is needed; that never exceeds `most` bytes.
  */
 #ifndef STACKBOX_UNPACK_UNPACK_H
 #define STACKBOX_UNPACK_UNPACK_H
@@ -12,10 +11,9 @@
 #include "base/text.h"
 
 /*
- * Appends what `packed` holds to `to`, whose text it is (with NULs in it). 0; -EBADMSG for what is
- * cut off, contradicts itself or has a wrong checksum; -EOPNOTSUPP for what the format allows but
- * nobody makes for this purpose; -EFBIG when it would be more than `most` bytes; -ENOMEM. After an
- * error `to` holds anything.
+ * Appends what `packed` holds to `to` (with NULs in it). 0; -EBADMSG for what is cut off,
+ * contradicts itself or has a wrong checksum; -EOPNOTSUPP for what the format allows but nobody
+ * uses for this; -EFBIG for more than `most` bytes; -ENOMEM. After an error `to` may hold anything.
  */
 int unpack_xz(const unsigned char *packed, size_t size, size_t most, struct text *to);
 /* A zlib stream: its two bytes, deflate, Adler-32. */

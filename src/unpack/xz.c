@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The container: streams, each of a header, blocks, an index of the blocks, and a footer. */
+/* The container: streams, each with a header, blocks, an index of the blocks, and a footer. */
 #include "base/parts.h"
 #include "unpack/unpack.h"
 
@@ -17,7 +17,7 @@
 #define FOOTER_BYTES 12
 #define CRC32_BYTES 4
 #define LZMA2_FILTER 0x21
-#define GREATEST_DICTIONARY 40 /* as a header says it */
+#define GREATEST_DICTIONARY 40 /* as encoded in a header */
 
 enum check { CHECK_NONE = 0, CHECK_CRC32 = 1, CHECK_CRC64 = 4, CHECK_SHA256 = 10 };
 
@@ -29,7 +29,7 @@ struct xz {
     struct sink sink;
     enum check check;  /* of each block of this stream */
     uint64_t blocks;   /* how many there were */
-    uint64_t records;  /* the CRC-64 of what the index must say of them */
+    uint64_t records;  /* the CRC-64 of what the index must say about them */
     struct crc32 crc32;
     struct crc64 crc64;
     struct lzma lzma;
@@ -47,7 +47,7 @@ static uint32_t crc32_of(struct xz *xz, const void *bytes, size_t length)
     return crc32_value(&xz->crc32);
 }
 
-/* Whether what follows these bytes is their CRC32. */
+/* Is what follows these bytes their CRC32? */
 static bool is_sound(struct xz *xz, const unsigned char *bytes, size_t length)
 {
     return crc32_of(xz, bytes, length) == low_first(bytes + length, CRC32_BYTES);
@@ -59,7 +59,7 @@ static size_t padding(size_t bytes)
     return -bytes & 3;
 }
 
-/* Of seven bits in each byte, the low ones first, in as few bytes as possible. */
+/* Seven bits per byte, low ones first, in as few bytes as possible. */
 static int take_number(struct source *source, uint64_t *number)
 {
     struct source byte;
@@ -87,13 +87,13 @@ static int read_header(struct xz *xz)
     return header.at[6] || (xz->check && !check_size(xz->check)) ? -EOPNOTSUPP : 0;
 }
 
-/* What the header of a block says. Sizes are UINT64_MAX where it says none. */
+/* What a block's header says. Sizes are UINT64_MAX if it has none. */
 struct block {
     uint64_t packed_size, size;
     size_t dictionary;
 };
 
-/* LZMA2 alone, and how far it looks back. */
+/* LZMA2 only, and its dictionary size. */
 static int read_filters(struct source *header, size_t *dictionary)
 {
     uint64_t filter, properties;
@@ -121,7 +121,7 @@ static int read_block_header(struct xz *xz, struct block *block)
         return -EBADMSG;
     unsigned flags = header.at[1];
     header = (struct source){header.at + 2, size - CRC32_BYTES - 2};
-    if (flags & (UNKNOWN | FILTERS)) /* how many there are more than one */
+    if (flags & (UNKNOWN | FILTERS)) /* their number less one */
         return -EOPNOTSUPP;
     *block = (struct block){UINT64_MAX, UINT64_MAX, 0};
     if (flags & HAS_PACKED_SIZE && take_number(&header, &block->packed_size))
@@ -188,7 +188,7 @@ static int read_block(struct xz *xz)
     return 0;
 }
 
-/* It says once more what the blocks were. How large it is, in *size. */
+/* It repeats the blocks' sizes. *size: how large it is. */
 static int read_index(struct xz *xz, size_t *size)
 {
     struct source *source = &xz->source;
@@ -252,7 +252,7 @@ int unpack_xz(const unsigned char *packed, size_t size, size_t most, struct text
     if (!result) {
         do {
             result = read_stream(xz);
-            /* Behind a stream may be zeros, four by four. */
+            /* A stream may be followed by zeros, in multiples of four. */
             while (!result && xz->source.left >= 4 && !low_first(xz->source.at, 4))
                 result = source_take_zeros(&xz->source, 4) ? 0 : -EBADMSG;
         } while (!result && xz->source.left);

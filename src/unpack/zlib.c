@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Two bytes of what it is, deflate, and a checksum. */
+/* Two bytes of header, deflate, and a checksum. */
 #include "base/parts.h"
 #include "unpack/unpack.h"
 
@@ -13,7 +13,7 @@
 #define WIDEST_WINDOW 7 /* 32 KB */
 #define HAS_DICTIONARY 0x20
 #define ADLER_PRIME 65521
-#define ADLER_UNCUT 5552 /* so many bytes' sums fit into 32 bits */
+#define ADLER_UNCUT 5552 /* the sums of that many bytes fit into 32 bits */
 
 static uint32_t adler32(const char *data, size_t length)
 {
@@ -33,8 +33,8 @@ static uint32_t adler32(const char *data, size_t length)
 }
 
 /*
- * How wide a window its maker promised to keep to is not held against it: all that was unpacked is
- * still there, and zlib does not look at it, either.
+ * The promised window size is not enforced: everything unpacked is still there, and zlib does not
+ * check it, either.
  */
 static int read_head(struct source *source)
 {

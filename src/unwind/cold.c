@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "kernel/bpf_ring.h"
 
-/* Of those that were forgotten, so many places may be left where they stood. */
+/* How many places of dropped items may be left unused. */
 #define FEW_PLACES 1024
 
 struct item {
@@ -17,19 +17,19 @@ struct item {
     size_t bytes;
     bool waits;          /* for a table: `kept` is what the program wrote, */
     uint32_t prior;      /* else the frames from that number on, */
-    uint32_t count;      /* so many */
+    uint32_t count;      /* this many */
     void *kept;
 };
 
 struct cold {
     struct cold_wishes wishes;
     struct bpf_ring ring;
-    struct item *items; /* from `first` on, the oldest first */
+    struct item *items; /* from `first` on, oldest first */
     size_t first, count, room;
-    struct index index; /* by their numbers; of those before `first`, too */
+    struct index index; /* by number; including those before `first` */
     size_t waiting, bytes;
     uint64_t serial;  /* of samples */
-    uint64_t *frames; /* of the stack that is walked */
+    uint64_t *frames; /* of the stack being walked */
     struct cold_figures figures;
 };
 
@@ -56,11 +56,16 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
 {
     struct walking *walking = context;
     const uint64_t at = address - walking->walk->sp, bytes = walking->walk->kept;
+    const bool is_narrow = walking->cold->wishes.machine->bits == 32;
+    const size_t size = is_narrow ? sizeof(uint32_t) : sizeof(*word);
+    uint32_t half;
 
-    walking->is_beyond = at >= bytes || bytes - at < sizeof(*word);
+    walking->is_beyond = at >= bytes || bytes - at < size;
     if (walking->is_beyond)
         return false;
-    memcpy(word, walking->stack + at, sizeof(*word));
+    memcpy(is_narrow ? (void *)&half : word, walking->stack + at, size);
+    if (is_narrow)
+        *word = half;
     return true;
 }
 
@@ -73,7 +78,7 @@ static void copy_registers(const struct machine *machine, const struct unwind_st
     registers->by_dwarf[machine->sp.dwarf] = walk->registers[machine->sp.word];
 }
 
-/* How the walk's end is told: what is not known may well be there, where a program was. */
+/* How a walk's end is reported: unknown places may well exist where a program was. */
 static enum unwind_end end_of(const struct walking *walking, enum unwind_end end)
 {
     const size_t sampled = walking->cold->wishes.sampled_bytes;
@@ -88,7 +93,8 @@ static enum unwind_end end_of(const struct walking *walking, enum unwind_end end
 }
 
 /*
- * Walks on, into cold->frames, with the end. How many there are; *must_wait: there may be more of them later.
+ * Walks on, into cold->frames, including the end. Returns how many there are; *must_wait: there may
+ * be more later.
  */
 static uint32_t walk_from(struct cold *cold, const struct unwind_state *from, const void *stack, bool *must_wait)
 {
@@ -116,7 +122,7 @@ static uint32_t walk_from(struct cold *cold, const struct unwind_state *from, co
     copy_registers(machine, from, &start.registers);
     size_t count = walk_on(&wishes, &start, cold->frames, &end);
     *must_wait = walking.must_wait;
-    /* That frame itself is one: the program saw that there is code. */
+    /* That frame itself counts: the program saw that there is code. */
     if (!count)
         cold->frames[count++] = from->pc + (from->exact && !from->first);
     const bool is_full = count == wishes.depth && cold->wishes.asked;
@@ -127,7 +133,7 @@ static uint32_t walk_from(struct cold *cold, const struct unwind_state *from, co
     return (uint32_t)count;
 }
 
-/* What a program kept, from the frame that it had no table for. */
+/* What a program kept, from the frame without a table on. */
 static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
 {
     return walk_from(cold, record, (const unsigned char *)record + UNWIND_KEPT_HEAD, must_wait);
@@ -182,7 +188,7 @@ static void walk_item(struct cold *cold, struct item *item, const void *record, 
     keep(cold, item, cold->frames, count * sizeof(*cold->frames));
 }
 
-/* Nothing is lost where there is no memory for it: who is not found there is truncated. */
+/* Without memory for this nothing is lost: stacks that are not found are truncated. */
 static void close_ranks(struct cold *cold)
 {
     if (cold->first < FEW_PLACES || cold->first < cold->count / 2)
@@ -195,7 +201,7 @@ static void close_ranks(struct cold *cold)
         (void)index_add(&cold->index, hash_of(cold->items[i].number), (uint32_t)i);
 }
 
-/* The oldest that wait do so no longer; where that is not enough the oldest go. */
+/* The oldest that wait are given up; if that is not enough, the oldest go. */
 static void make_room(struct cold *cold)
 {
     for (size_t i = cold->first; cold->bytes > cold->wishes.most_bytes && i < cold->count && cold->waiting; i++)
@@ -285,7 +291,7 @@ bool cold_is_waiting(const struct cold *cold, uint64_t frame)
     return item && item->waits;
 }
 
-/* ---- For who asks ---- */
+/* ---- Lookups ---- */
 
 size_t cold_complete(struct cold *cold, const uint64_t *frames, size_t count, bool for_good, uint64_t *whole)
 {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* What the program met, that had kept this walk, if it was here. */
+/* Records what kind of object a program met, if the walk began there. */
 static void tell_kind(const struct cold_objects *in, const struct unwind_state *walk, uint64_t pc, uint32_t kind)
 {
     if (pc == walk->pc - !walk->exact)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What stacks that are walked later are walked along: the mappings of then, and the tables of now. */
+/* What later walks use: the mappings of that time, and the tables of now. */
 #ifndef STACKBOX_UNWIND_COLD_OBJECTS_H
 #define STACKBOX_UNWIND_COLD_OBJECTS_H
 
@@ -10,11 +10,14 @@
 struct cold_objects {
     struct processes *processes;
     struct objects *objects;
-    struct table table; /* that was found last */
-    bool is_settled;    /* all is known that processes mapped until now; else it is asked for first */
+    struct table table; /* found last */
+    bool is_settled;    /* all that processes mapped until now is known; else it is asked for */
 };
 
-/* As cold_wishes.find. Programs are told what will never have a table. `context` is a struct cold_objects. */
+/*
+ * As cold_wishes.find. Programs are told what will never have a table. `context` is a struct
+ * cold_objects.
+ */
 bool cold_objects_find(void *context, const struct unwind_state *walk, uint64_t pc, struct walk_object *object);
 
 #endif

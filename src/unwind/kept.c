@@ -10,6 +10,7 @@
 
 #include "base/util.h"
 #include "kernel/bpf.h"
+#include "machine/machine.h"
 #include "unwind/making.h"
 
 #define MOST_TABLES 4096
@@ -32,7 +33,7 @@ static struct kept *find_free(struct tables *tables)
     return &tables->items[tables->count++];
 }
 
-/* What programs were told of before is not written to while one of them may still read it. */
+/* Blocks that programs were told about are not overwritten while one may still read them. */
 static int put_blocks(struct tables *tables, const struct table *table, uint32_t *first)
 {
     int result = space_settle(&tables->space);
@@ -40,7 +41,7 @@ static int put_blocks(struct tables *tables, const struct table *table, uint32_t
     return result ? result : space_put(&tables->space, table->words, table->blocks, first);
 }
 
-/* NULL: there is none any more. */
+/* NULL: it no longer exists. */
 static int tell(struct tables *tables, const struct unwind_key *key, const struct unwind_object *object)
 {
     int result = tables->map < 0 ? 0 : object ? bpf_update(tables->map, key, object, BPF_ANY) : bpf_delete(tables->map, key);
@@ -96,10 +97,10 @@ void tables_tell_kind(struct tables *tables, const struct unwind_key *key, uint3
         (void)tell(tables, key, kind ? &object : NULL);
 }
 
-/* The kernel's own, and the same in all processes. */
+/* The kernel's own, the same in all processes; but we may be a 32-bit process, and they 64-bit ones. */
 static int put_vdso(struct tables *tables)
 {
-    const uint64_t at = getauxval(AT_SYSINFO_EHDR);
+    const uint64_t at = machine_of_kernel() == machine_ours() ? getauxval(AT_SYSINFO_EHDR) : 0;
     int memory = at ? open("/proc/self/mem", O_RDONLY | O_CLOEXEC) : -1;
     struct kept about = {0}, *kept;
     struct table table = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tables in the maps, by the kernel's keys: each has users, and goes with the last of them. */
+/* The tables in the maps, by the kernel's keys: each has users, and goes with its last user. */
 #ifndef STACKBOX_UNWIND_KEPT_H
 #define STACKBOX_UNWIND_KEPT_H
 
@@ -12,12 +12,12 @@ struct kept {
     struct unwind_object object;
     uint32_t blocks;
     uint64_t rows;
-    uint64_t size, time; /* of the file when it was read: one that is written to becomes another */
+    uint64_t size, time; /* of the file when it was read: if it is written to, they change */
 };
 
 struct tables {
     struct space space;
-    int map; /* of struct unwind_object, by their keys */
+    int map; /* of struct unwind_object, by key */
     int cache;
     uint32_t number; /* of the last table */
     struct kept *items;
@@ -25,26 +25,29 @@ struct tables {
     uint64_t made, dropped; /* since the beginning */
 };
 
-/* `in_memory` no program reads them. With the vDSO's, which is never dropped. 0 or a negative errno; tables_close after either. */
+/*
+ * With `in_memory`, no program reads them. Includes the vDSO's, which is never dropped. 0 or a
+ * negative errno; tables_close after either.
+ */
 int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory);
 void tables_close(struct tables *tables);
 
-/* NULL: there is none. Good until the next tables_put. */
+/* NULL: there is none. Valid until the next tables_put. */
 struct kept *tables_find(const struct tables *tables, const struct unwind_key *key);
 
 /*
- * Puts a table there, with what `about` says of it, in place of one of its key. *kept has no user more than that
- * had. 0, -ENOSPC: there is no room, or another negative errno.
+ * Adds a table as described by `about`, replacing one with the same key. *kept has as many users as
+ * before. 0, -ENOSPC: there is no room, or another negative errno.
  */
 int tables_put(struct tables *tables, const struct kept *about, const struct table *table, struct kept **kept);
 
 /*
- * Where there is no table of that key: what programs do instead, as unwind_object.kind has it, until there is one;
- * 0: they are told nothing.
+ * What programs do for a key without a table, as in unwind_object.kind, until there is one; 0: they
+ * are told nothing.
  */
 void tables_tell_kind(struct tables *tables, const struct unwind_key *key, uint32_t kind);
 
-/* It has a user less. */
+/* One user fewer. */
 void tables_leave(struct tables *tables, size_t number);
 
 #endif

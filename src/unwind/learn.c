@@ -13,10 +13,10 @@
 #include "kernel/unwind_fields.h"
 #include "machine/machine.h"
 
-/* The end of a thread's stack in the kernel, of which there are only these sizes. */
+/* The end of a thread's kernel stack, whose size is one of these. */
 #define END_BYTES 512
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
-/* Our stack pointer is not further than this from what a function of ours has on the stack. */
+/* Our stack pointer is at most this far from what a function of ours has on the stack. */
 #define NEAR_BYTES (256 << 10)
 
 static int load(const struct linked *linked, const char *name, struct text *log)
@@ -81,17 +81,19 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         EXIT());
 }
 
-/* The place in the end of our stack in the kernel of what bpf(2) was called with; 0: it is not there. */
+/* Where bpf(2)'s arguments are at the end of our kernel stack; 0: not there. */
 static uint32_t find_call(const struct machine *machine, const uint64_t *words)
 {
     const struct machine_walk *walk = machine->walk;
-    const uint64_t ours = (uint64_t)(uintptr_t)&walk;
+    const struct machine *own = machine_ours();
+    const bool wide = own == machine;
+    const uint8_t call = wide ? walk->call : own->in_wide.call, sp = wide ? machine->sp.word : own->in_wide.sp;
+    const uint64_t mode = wide ? walk->mode.value : own->in_wide.mode, ours = (uint64_t)(uintptr_t)&walk;
 
     for (uint32_t at = 0; at + walk->registers <= END_BYTES / 8; at++) {
         const uint64_t *registers = words + at;
-        if (registers[walk->call] == SYS_bpf &&
-            (registers[walk->mode.word] & walk->mode.bits) == walk->mode.value &&
-            registers[machine->sp.word] - ours + NEAR_BYTES < 2 * NEAR_BYTES)
+        if (registers[call] == SYS_bpf && (registers[walk->mode.word] & walk->mode.bits) == mode &&
+            registers[sp] - ours + NEAR_BYTES < 2 * NEAR_BYTES)
             return at * 8;
     }
     return 0;
@@ -171,7 +173,8 @@ int learned_key(void *context, const void *mapped, struct unwind_key *key)
 int learned_open(struct learned *learned, struct text *log)
 {
     const struct machine *machine = machine_of_kernel();
-    int result = machine->walk && machine == machine_ours() ? 0 : -EOPNOTSUPP;
+    /* BPF programs only walk stacks of 64 bits. */
+    int result = machine_walks() && machine->bits == 64 ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
     if (!HAS_UNWIND)
@@ -193,7 +196,7 @@ void learned_explain(int error, struct text *why)
         if (!HAS_UNWIND)
             (void)part_refuse("unwind", why);
         else
-            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64");
+            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings");
         break;
     case ENOENT:
         text_add(why, "this kernel has no BTF: mount /sys, or boot one with "

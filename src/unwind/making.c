@@ -62,7 +62,7 @@ static int make_tables(void *context, struct text *answer)
     return 0;
 }
 
-/* ---- And here ---- */
+/* ---- In this process ---- */
 
 int making_begin(struct making *making, const int *fds, size_t count)
 {
@@ -82,7 +82,7 @@ int making_begin(struct making *making, const int *fds, size_t count)
     return apart_begin(&making->run, &job);
 }
 
-/* The next one of an answer, which nobody trusts. Its words stay there. */
+/* The next table in an answer, which is not trusted. Its words stay there. */
 static int take_table(const char **at, size_t *left, struct header *header, struct table *table)
 {
     if (*left < sizeof(*header))
@@ -103,10 +103,10 @@ static int take_table(const char **at, size_t *left, struct header *header, stru
     *left -= header->blocks * UNWIND_BLOCK_BYTES;
     return table_check(table);
 }
-/* Words stand in it as they do in memory. */
+/* Words are stored as in memory. */
 _Static_assert(sizeof(struct header) % sizeof(uint32_t) == 0, "behind it is an array of uint32_t");
 
-/* Of a reader that ended without an answer one of several may be the cause. */
+/* If a reader ended without an answer, one of several files may be the cause. */
 static int why_none(const struct making *making, int result, int ended_by)
 {
     if (making->count > 1 && result == -EBADMSG)

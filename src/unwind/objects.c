@@ -7,7 +7,7 @@
 #include "insns/unwind.h"
 #include "unwind/objects_parts.h"
 
-/* ---- Who is seen ---- */
+/* ---- Seeing files ---- */
 
 struct object *object_find(const struct objects *objects, const struct mapped_file *file)
 {
@@ -50,7 +50,7 @@ int objects_want(struct objects *objects, struct mapped_file *file)
     return see(objects, file, true);
 }
 
-/* ---- What there is to tell ---- */
+/* ---- What there is to report ---- */
 
 struct objects_figures objects_figures(const struct objects *objects)
 {

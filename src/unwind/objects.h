@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which objects have a table, and the maps where programs find it: each file once, however many processes
- * have it mapped, by whatever names. Tables are made in the reader without rights, beside all else that we
- * do, and believed once they are checked. What nobody has mapped any more goes after a while, and at once
- * where there is no room for others.
+ * Which objects have a table, and the maps in which programs find it: each file once, however many
+ * processes have it mapped, under whatever names. Tables are made in the unprivileged reader, in
+ * the background, and trusted once they are checked. Tables that nobody uses any more go after a
+ * while, or at once if others need the room.
  */
 #ifndef STACKBOX_UNWIND_OBJECTS_H
 #define STACKBOX_UNWIND_OBJECTS_H
@@ -21,55 +21,55 @@ typedef int objects_key(void *context, const void *mapped, struct unwind_key *ke
 struct objects_wishes {
     objects_key *key; /* NULL: there are no programs, and no maps */
     void *context;
-    struct mapped_files *files; /* whose the files are that it sees; they are closed later */
+    struct mapped_files *files; /* that its files are from; closed after it */
     uint64_t most_bytes;        /* of tables */
-    uint64_t unused_ns;         /* for so long tables are kept that nobody has any more, where there is room */
+    uint64_t unused_ns;         /* how long unused tables are kept if there is room */
 };
 
-/* With the vDSO's. 0 or a negative errno; objects_close after either. */
+/* Includes the vDSO's. 0 or a negative errno; objects_close after either. */
 int objects_open(struct objects **made, const struct objects_wishes *wishes);
 /* Waits for nothing. */
 void objects_close(struct objects *objects);
 
-/* Fills in those two. */
+/* Sets those two. */
 void objects_tell_maps(const struct objects *objects, struct unwind_maps *maps);
 
 /*
- * This is mapped as code somewhere: it is to have a table, if it has none. What is seen most often is first;
- * what is wanted before that, and never goes. 0 or -ENOMEM.
+ * objects_see: this is mapped as code somewhere and is to have a table; what is seen most often
+ * comes first. objects_want: before anything seen, and its table never goes. 0 or -ENOMEM.
  */
 int objects_see(struct objects *objects, struct mapped_file *file);
 int objects_want(struct objects *objects, struct mapped_file *file);
 
 /*
- * To be called often: takes what was made, begins what is to be made, drops what nobody has. Waits until that
- * time (now_ns) at most, or until there is nothing left. How many are left to be made.
+ * To be called often: takes finished tables, begins new ones, drops unused ones. Waits until that
+ * time (now_ns) at most, or until nothing is left. Returns how many are left to make.
  */
 size_t objects_make(struct objects *objects, uint64_t until);
 
 struct objects_figures {
-    size_t files;         /* that are mapped, or were lately */
-    size_t tables;        /* that there are: the vDSO's and those of the files, some of which share one */
-    size_t left;          /* files whose table is to be made */
+    size_t files;         /* that are mapped, or were recently */
+    size_t tables;        /* in all: the vDSO's and those of the files, some of which share one */
+    size_t left;          /* files whose table is still to be made */
     size_t without;       /* files that will have none: */
-    size_t no_tables;     /* that have none themselves, */
+    size_t no_tables;     /* without unwind tables of their own, */
     size_t too_slow;      /* that take too long to read, */
     size_t no_room;       /* for which there is no memory */
     uint64_t rows, bytes; /* of tables */
     uint64_t made, dropped; /* tables, since the beginning */
-    uint64_t cpu_ns;      /* that were needed to make them */
+    uint64_t cpu_ns;      /* spent on making them */
 };
 struct objects_figures objects_figures(const struct objects *objects);
 
 /*
- * The table of what is mapped there, lent until the next objects_make(). 0; -EAGAIN: it is to be made, now before
- * others; or there will be none, and walks end there: an end, above 0.
+ * The table of what is mapped there, lent until the next objects_make(). 0; -EAGAIN: it is to be
+ * made, now before others; or there will be none and walks end there: an end, above 0.
  */
 int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table);
 
 /*
- * What a program met under this key, and had no table for, is memory of a JIT, or a file that will have none:
- * from now on programs are told so. `kind` as in struct unwind_object.
+ * What a program met under this key, without a table, is a JIT's memory or a file that will have
+ * none: tells programs so. `kind` as in struct unwind_object.
  */
 void objects_tell_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind);
 

@@ -8,9 +8,9 @@
 #include "processes/mapped_open.h"
 #include "unwind/objects_parts.h"
 
-/* Of files that are read at a time. Their tables are a tenth of it. */
+/* For files read at the same time. Their tables are a tenth of it. */
 #define MOST_FILE_BYTES (64 << 20)
-/* In a row, to begin a process, before it is believed that there will be none. */
+/* Failures in a row to start a process before giving up. */
 #define MOST_FAILURES 10
 
 static void set_none(struct objects *objects, struct object *object, int why)
@@ -45,7 +45,7 @@ static int put(struct objects *objects, const struct kept *about, const struct t
     return result;
 }
 
-/* What the kernel knows it by: asked of a mapping of our own. */
+/* The kernel's key for it: found through a mapping of our own. */
 static int find_key(const struct objects *objects, struct object *object)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -65,7 +65,9 @@ static int find_key(const struct objects *objects, struct object *object)
     return result;
 }
 
-/* Whoever has files made that take for ever has many: each gets half the time of the one before. */
+/*
+ * Somebody whose files take for ever has many of them: each gets half the time of the one before.
+ */
 static void trust_less(struct making *making)
 {
     const unsigned seconds = making->seconds ? making->seconds : MAKING_SECONDS;
@@ -103,7 +105,7 @@ static void take_made(void *context, size_t which, int result, const struct tabl
         use(objects, object, kept);
 }
 
-/* Another name of a file that has one, or one that the kernel knows by no key. */
+/* Another name of a file with a table, or one for which the kernel has no key. */
 static bool is_settled(struct objects *objects, struct object *object)
 {
     int result = find_key(objects, object);
@@ -135,7 +137,7 @@ static struct object *next_to_make(const struct objects *objects)
     return next;
 }
 
-/* What is awaited does not wait for others. */
+/* An awaited one does not wait for others. */
 static bool goes_with(const struct object *object, const struct object *first)
 {
     return !object->alone && !first->alone && object->awaited == first->awaited;
@@ -172,7 +174,7 @@ static void begin(struct objects *objects)
     objects->making.count = 0;
 }
 
-/* ---- Those that nobody has any more ---- */
+/* ---- Unused tables ---- */
 
 static void drop(struct objects *objects, struct object *object)
 {
@@ -186,7 +188,7 @@ static void drop(struct objects *objects, struct object *object)
     objects->gone++;
 }
 
-/* Those that nobody has since then. Was there one that had a table? */
+/* Drops those unused since then. Did one of them have a table? */
 static bool drop_unused(struct objects *objects, uint64_t before)
 {
     const uint64_t dropped = objects->tables.dropped, now = now_ns();
@@ -231,7 +233,7 @@ static bool has_none_waiting(const struct objects *objects)
     return i == objects->count;
 }
 
-/* Those for which there was no room, once others went. */
+/* Those for which there was no room, now that others are gone. */
 static void try_again(struct objects *objects)
 {
     if (objects->dropped == objects->tables.dropped || has_none_waiting(objects))

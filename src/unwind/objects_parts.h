@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What objects.c and objects_make.c share. */
+/* Shared by objects.c and objects_make.c. */
 #ifndef STACKBOX_UNWIND_OBJECTS_PARTS_H
 #define STACKBOX_UNWIND_OBJECTS_PARTS_H
 
@@ -8,16 +8,16 @@
 #include "unwind/making.h"
 #include "unwind/objects.h"
 
-/* So often it is looked for what nobody has any more, of the time for which that is kept. */
+/* Unused tables are looked for this often in the time for which they are kept. */
 #define OBJECTS_LOOKS 4
 
-/* The oldest of more than that is forgotten. */
+/* Beyond this, the oldest is forgotten. */
 #define OBJECTS_TOLD 256
 
 enum state {
     GONE,
     TO_BE_MADE,
-    IS_MADE, /* at the moment */
+    IS_MADE, /* being made */
     HAS_TABLE,
     HAS_NONE,
     HAS_NO_ROOM,
@@ -28,12 +28,12 @@ struct object {
     struct unwind_key key;
     enum state state;
     int why;               /* HAS_NONE: a negative errno */
-    bool wanted, alone;    /* it comes first; it is to be made without others */
-    bool awaited;          /* stacks wait for it: it comes before all */
+    bool wanted, alone;    /* it comes first; it must be made without others */
+    bool awaited;          /* stacks wait for it: it comes before all others */
     uint32_t sights;
-    uint32_t kept;         /* HAS_TABLE: which */
-    uint32_t blocks;       /* HAS_NO_ROOM: that were missing */
-    uint64_t unused_since; /* 0: it is used, as far as is known */
+    uint32_t kept;         /* HAS_TABLE: its index */
+    uint32_t blocks;       /* HAS_NO_ROOM: how many were missing */
+    uint64_t unused_since; /* 0: in use, as far as is known */
 };
 
 struct objects {
@@ -41,18 +41,18 @@ struct objects {
     struct tables tables;
     struct object *items;
     size_t count, room, gone;
-    struct index index; /* by where their file is */
-    size_t waiting;     /* to be made */
+    struct index index; /* by their file's address */
+    size_t waiting;     /* how many are to be made */
     struct making making;
-    size_t batch[MAKING_MOST]; /* which those are */
+    size_t batch[MAKING_MOST]; /* the objects being made */
     unsigned failures;
-    struct unwind_key told[OBJECTS_TOLD]; /* keys that are no object's, and of which programs know a kind */
+    struct unwind_key told[OBJECTS_TOLD]; /* keys without an object whose kind programs were told */
     size_t told_count;
     uint64_t next_house, cpu_ns;
-    uint64_t dropped; /* tables, when those that had no room were tried the last time */
+    uint64_t dropped; /* tables, when those without room were last tried */
 };
 
-/* Where walks end in one that has no table, and will have none. */
+/* Where walks end in an object that will have no table. */
 enum unwind_end object_end(const struct object *object);
 
 /* NULL: it was not seen. */

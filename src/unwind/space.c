@@ -27,7 +27,9 @@ static int create_chunk(void)
     return bpf_create_map(&shape);
 }
 
-/* Who reads files, and is forked from us, is to reach no tables. `map` below 0: memory of ours alone. */
+/*
+ * Readers of files, forked from us, must not reach the tables. `map` below 0: only our own memory.
+ */
 static void *map_chunk(int map)
 {
     void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, map < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED,
@@ -164,7 +166,7 @@ int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_
     return result;
 }
 
-/* ---- And back ---- */
+/* ---- Freeing ---- */
 
 void space_rest(struct space *space, uint32_t first, size_t blocks)
 {
@@ -173,7 +175,7 @@ void space_rest(struct space *space, uint32_t first, size_t blocks)
     space->rests = space->rests || blocks;
 }
 
-/* Where programs still find the map of a chunk it is not to go: it stays, and is used again. */
+/* If programs can still find a chunk's map, it must not go: it stays and is reused. */
 static void free_resting(struct space *space, uint32_t number)
 {
     const uint64_t resting = space->resting[number];

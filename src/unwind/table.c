@@ -8,7 +8,7 @@
 #define PAGE_WORDS (sizeof(struct unwind_page) / sizeof(uint32_t))
 #define RULE_WORDS (sizeof(struct unwind_rule) / sizeof(uint32_t))
 #define MOST_BLOCKS 65536 /* 1 GB */
-/* Code lies close together: of pages without any row there are not so many between. */
+/* Code is dense: there are fewer pages in between without any row. */
 #define FEW_PAGES 65536
 #define MOST_PAGES_A_ROW 64
 
@@ -27,13 +27,13 @@ static bool is_unknown(const struct frame_rows *frames, const struct frame_row *
     return frames->rules[row->rule].cfa == UNWIND_UNKNOWN;
 }
 
-/* Of a page: its rows are those from `from` to before `to`, and `carried` holds at its start. */
+/* A page: its rows are those from `from` to before `to`, and `carried` applies at its start. */
 struct page {
     size_t from, to;
     const struct frame_row *carried; /* NULL: the first row is at its start */
 };
 
-/* The rows of a page that are words of the table; 0 where it would be all unknown. */
+/* How many words of the table a page's rows take; 0 if all of it is unknown. */
 static uint32_t rows_of(const struct frame_rows *frames, const struct page *page)
 {
     const size_t count = page->to - page->from;
@@ -44,7 +44,7 @@ static uint32_t rows_of(const struct frame_rows *frames, const struct page *page
     return is_known ? (uint32_t)(count + (page->carried != NULL)) : 0;
 }
 
-/* From *at on, where rows begin that are behind the last page. */
+/* From *at on, where the rows after the last page begin. */
 static struct page next_page(const struct frame_rows *frames, uint64_t number, size_t *at)
 {
     struct page page = {.from = *at, .to = *at};
@@ -57,7 +57,7 @@ static struct page next_page(const struct frame_rows *frames, uint64_t number, s
     return page;
 }
 
-/* Where so many rows go, that are to be in one block: from *word on or behind. */
+/* Where this many rows go, which must be in one block: at *word or later. */
 static uint64_t place_rows(uint64_t *word, uint32_t count)
 {
     uint64_t room = UNWIND_BLOCK_WORDS - *word % UNWIND_BLOCK_WORDS;
@@ -79,13 +79,13 @@ static void write_rows(struct table *table, const struct frame_rows *frames, con
         *to++ = UNWIND_ROW(low_of(frames->rows[i].offset), frames->rows[i].rule);
 }
 
-/* A page's rows before its first have no carrier where the first page begins: it starts with unknown. */
+/* On the first page, the part before its first row has no carried rule: it starts as unknown. */
 static bool starts_within(const struct frame_rows *frames, const struct page *page)
 {
     return !page->carried && page->from < page->to && low_of(frames->rows[page->from].offset);
 }
 
-/* Goes through all pages; with `table->words` they are written. The number of words. */
+/* Goes through all pages, writing them if there are `table->words`. Returns the number of words. */
 static uint64_t lay_out(struct table *table, const struct frame_rows *frames)
 {
     static const struct frame_row unknown = {0};
@@ -174,7 +174,7 @@ static bool are_good_rows(const struct table *table, const struct unwind_page *p
     return true;
 }
 
-/* Of its words that one, and those behind it in its block. */
+/* A word of the table, with those after it in its block. */
 static const uint32_t *word_at(const struct table *table, uint32_t word)
 {
     if (table->words)

@@ -20,7 +20,7 @@
  *             UNKNOWN:       return NO_TABLE                  sparse machines: as FRAME_RECORD, here and above
  *             ROOT:          return ROOT
  *             UNSUPPORTED:   return UNSUPPORTED
- *             SIGNAL:        pc, sp, frame, link are in the frame at sp
+ *             SIGNAL:        pc, sp, frame, link are in the frame at sp + the rule's offset
  *                            exact = true, lost = false, base = the place in it; goto next
  *             FRAME_RECORD:  if (frame == 0) return ROOT
  *                            record = frame + where the machine has it
@@ -28,7 +28,8 @@
  *                            cfa = record + 16; pc = *(record + 8), frame = *record
  *                            sp_lost = if that does not tell the stack pointer
  *             FAR_RECORD:    the same, by any frame
- *             else:          cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
+ *             else:          UNSUPPORTED, if exact and the rule holds at calls alone
+ *                            cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
  *                            and by other registers than these, but in the first frame; by rbx:
  *                            as it is at `base`, if that is not lost
  *                            pc = *(cfa + ret), or link, if exact; frame = as the rule says, but as it is where
@@ -51,7 +52,7 @@
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20)
 #define SIGNAL_BASE 8 /* behind the frame pointer */
-/* No end: the walk goes on. */
+/* Not an end: the walk goes on. */
 #define ONWARD UNWIND_ENDS
 
 struct at {
@@ -59,7 +60,7 @@ struct at {
     const struct walk_registers *registers;
     const struct machine_walk *walk;
     uint64_t pc, sp, frame, link;
-    uint64_t base; /* where rbx stands on the stack, or UNWIND_BASE_... */
+    uint64_t base; /* where rbx is on the stack, or UNWIND_BASE_... */
     bool exact, first, lost, sp_lost, at_entry;
 };
 
@@ -73,7 +74,7 @@ static bool is_cfa(const struct at *at, uint64_t cfa, bool in_link)
     return (cfa > at->sp || (in_link && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
 }
 
-/* Without what signs it. */
+/* Without its signature. */
 static uint64_t address_in(const struct at *at, uint64_t word)
 {
     return at->walk->address ? word & at->walk->address : word;
@@ -86,10 +87,10 @@ static enum unwind_end called(struct at *at, uint64_t cfa)
     return at->pc ? ONWARD : UNWIND_END_ROOT;
 }
 
-static enum unwind_end interrupted(struct at *at)
+static enum unwind_end interrupted(struct at *at, const struct unwind_rule *rule)
 {
     const struct machine_walk *walk = at->walk;
-    const uint64_t from = at->sp + (uint64_t)walk->signal.at;
+    const uint64_t from = at->sp + (uint64_t)walk->signal.at + (uint64_t)rule->offset;
 
     if (at->sp_lost)
         return UNWIND_END_UNSUPPORTED;
@@ -98,7 +99,7 @@ static enum unwind_end interrupted(struct at *at)
         !read_word(at, from + (uint64_t)walk->signal.pc, &at->pc) ||
         (walk->signal.link && !read_word(at, from + (uint64_t)walk->signal.link, &at->link)))
         return UNWIND_END_UNREADABLE;
-    at->base = from + SIGNAL_BASE;
+    at->base = from + (walk->signal.base ? (uint64_t)walk->signal.base : SIGNAL_BASE);
     at->exact = true;
     at->lost = false;
     return ONWARD;
@@ -119,7 +120,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
     if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
         return UNWIND_END_UNREADABLE;
     if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= MOST_STACK_BYTES) {
-        at->frame = at->pc; /* a leaf has saved that alone */
+        at->frame = at->pc; /* a leaf has only saved that */
         at->pc = at->link;
     }
     at->pc = address_in(at, at->pc);
@@ -128,10 +129,10 @@ static enum unwind_end by_record(struct at *at, bool is_far)
     return called(at, record + 16);
 }
 
-/* A register as the frame has it. */
+/* A register's value in this frame. */
 static enum unwind_end find_register(const struct at *at, uint8_t number, uint64_t *value)
 {
-    const bool is_base = at->walk->has_base && number == UNWIND_BASE && at->base != UNWIND_BASE_LOST;
+    const bool is_base = at->walk->base && number == at->walk->base && at->base != UNWIND_BASE_LOST;
 
     if (number >= at->walk->numbered || (!at->first && !is_base))
         return UNWIND_END_UNSUPPORTED;
@@ -141,7 +142,7 @@ static enum unwind_end find_register(const struct at *at, uint8_t number, uint64
     return read_word(at, at->base, value) ? ONWARD : UNWIND_END_UNREADABLE;
 }
 
-/* Where the CFA is, or why not. */
+/* The CFA, or why it is unknown. */
 static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *rule, uint64_t *cfa)
 {
     const bool by_frame = rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_FRAME_WORD;
@@ -175,8 +176,8 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
 }
 
 /*
- * The caller's frame pointer. What is reckoned from one that was lost is lost, too. What is saved below the stack
- * pointer was popped again, which tables need not say, and copies of stacks do not have.
+ * The caller's frame pointer. What depends on a lost one is lost, too. What was saved below the
+ * stack pointer has been popped again, which tables need not say, and copies of stacks lack it.
  */
 static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
@@ -196,7 +197,7 @@ static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t c
     }
 }
 
-/* Where the frame returns to: at->pc. */
+/* The frame's return address: at->pc. */
 static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
     uint64_t word = at->link;
@@ -214,8 +215,11 @@ static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule
 static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
 {
     uint64_t cfa;
-    enum unwind_end end = find_cfa(at, rule, &cfa);
+    enum unwind_end end = ONWARD;
 
+    if (at->exact && rule->inner == UNWIND_AT_CALLS && rule->cfa <= UNWIND_BY_REGISTER)
+        return UNWIND_END_UNSUPPORTED;
+    end = find_cfa(at, rule, &cfa);
     if (end != ONWARD)
         return end;
     end = find_return(at, rule, cfa);
@@ -238,7 +242,7 @@ static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
     case UNWIND_ROOT:
         return UNWIND_END_ROOT;
     case UNWIND_SIGNAL:
-        return interrupted(at);
+        return interrupted(at, rule);
     case UNWIND_FRAME_RECORD:
     case UNWIND_FAR_RECORD:
         return by_record(at, rule->cfa == UNWIND_FAR_RECORD);
@@ -261,6 +265,10 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
         return UNWIND_END_UNMAPPED;
     if (*count == at->wishes->depth)
         return UNWIND_END_DEPTH;
+    if (at->wishes->machine->no_frames && object.frame_pointers) {
+        object.frame_pointers = false;
+        object.end = UNWIND_END_NO_TABLE;
+    }
     frames[(*count)++] = at->pc + (at->exact && !at->first);
     const bool by_frames = object.frame_pointers || (at->walk->is_sparse && object.end == UNWIND_END_NO_TABLE);
     const struct unwind_rule *rule = &record;
@@ -275,7 +283,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     return end;
 }
 
-/* Is it code that has no caller, where that would return to? */
+/* Is the code it would return to without a caller? */
 static bool is_root(const struct at *at, uint64_t pc)
 {
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
@@ -285,7 +293,7 @@ static bool is_root(const struct at *at, uint64_t pc)
     return rule && rule->cfa == UNWIND_ROOT;
 }
 
-/* What began the process, or the thread. */
+/* Code that starts the process, or a thread. */
 static bool is_start_code(const struct at *at)
 {
     uint64_t word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "view/columns.h"
 
-/* From U+1000 on there are wide ones, of which no list is kept here. */
+/* From U+1000 on characters may be wide; there is no list of them here. */
 #define FIRST_WIDE 0xe1
 
 size_t columns_fit(const char *text, size_t length, size_t columns)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * How many bytes of a text, which is UTF-8 and has no control characters, are at most so many columns:
- * whole characters. What may be two columns wide counts as two, so that a line is never too long.
+ * How many bytes of a text (UTF-8, without control characters) fit into that many columns: whole
+ * characters. What may be two columns wide counts as two, so that a line is never too long.
  */
 size_t columns_fit(const char *text, size_t length, size_t columns);
 

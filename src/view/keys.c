@@ -10,7 +10,7 @@ static enum key plain_key(unsigned char byte)
     switch (byte) {
     case 'q':
     case 'Q':
-    case CTRL('C'): /* where a terminal makes no signal of it */
+    case CTRL('C'): /* if the terminal makes no signal of it */
         return KEY_QUIT;
     case 'p':
     case 'P':

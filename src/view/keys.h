@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is typed, of bytes as a terminal sends them. Pure. */
+/* Keys, decoded from the bytes that a terminal sends. Pure. */
 #ifndef STACKBOX_VIEW_KEYS_H
 #define STACKBOX_VIEW_KEYS_H
 
 enum key {
-    KEY_NONE, /* no key, not yet one, or one that means nothing */
+    KEY_NONE, /* no key, an unfinished one, or one without a meaning */
     KEY_UP,
     KEY_DOWN,
     KEY_LEFT,
@@ -16,18 +16,18 @@ enum key {
     KEY_QUIT,
     KEY_PAUSE,
     KEY_REDRAW,
-    KEY_SIZE, /* no key: the answer to a question, with rows and columns in `numbers` */
+    KEY_SIZE, /* not a key: the answer to a query, with rows and columns in `numbers` */
 };
 
 /* {0} before the first byte. */
 struct keys {
     enum {
         KEYS_PLAIN,
-        KEYS_ESCAPE,   /* behind ESC */
-        KEYS_SEQUENCE, /* behind ESC [, up to a letter */
-        KEYS_SHORT,    /* behind ESC O: the letter */
+        KEYS_ESCAPE,   /* after ESC */
+        KEYS_SEQUENCE, /* after ESC [, up to a letter */
+        KEYS_SHORT,    /* after ESC O: the letter */
     } state;
-    unsigned count; /* of the numbers, but for the first */
+    unsigned count; /* of the numbers, except the first */
     unsigned numbers[2];
 };
 

@@ -6,7 +6,7 @@
 #include "base/escape.h"
 #include "view/columns.h"
 
-#define SIDEWAYS 8 /* columns by one key */
+#define SIDEWAYS 8 /* columns per key */
 
 void screen_forget(struct screen *screen)
 {
@@ -103,7 +103,7 @@ static uint64_t hash_of(const char *bytes, size_t length)
     return hash ? hash : 1;
 }
 
-/* One row, from its first column on, unless that is what stands there. */
+/* One row, from its first column on, unless that is what it shows. */
 static void draw_row(struct screen *screen, unsigned row, const char *bytes, size_t length,
                      const char *before, struct text *out)
 {

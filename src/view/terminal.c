@@ -17,24 +17,24 @@
 #define SYS_close_range 436
 #endif
 
-/* Another screen where it has one; lines do not wrap; no cursor. */
+/* The alternate screen, if there is one; no line wrap; no cursor. */
 #define ENTER "\033[?1049h\033[?7l\033[?25l\033[2J"
-/* What has no other screen is left at its end. */
+/* Without an alternate screen, leave at the bottom. */
 #define LEAVE "\033[0m\033[?7h\033[?25h\033[999;1H\033[K\033[?1049l"
 #define WIDTH_UNKNOWN 80
-/* As far to the right and down as there is, and where that was. */
+/* Move as far right and down as possible, and report the position. */
 #define ASK_SIZE "\033[999;999H\033[6n"
 
 static struct terminal {
     bool open;
     int keys;
-    int guard;        /* what we do is told here */
+    int guard;        /* tells the guard what we do */
     pid_t guard_pid;
     struct termios before;
     struct sigaction stop_before, continue_before;
 } terminal = {.keys = -1, .guard = -1};
 
-/* It is drawn on, in our modes. Handlers of signals read and write it. */
+/* It is drawn on, in our modes. Signal handlers use it. */
 static volatile sig_atomic_t entered;
 
 bool terminal_size(int fd, struct terminal_size *size)
@@ -80,7 +80,7 @@ static void tell_guard(char drawing)
     write_all(terminal.guard, &drawing, 1);
 }
 
-/* A handler of signals calls it, too. */
+/* Called from signal handlers, too. */
 void terminal_leave(void)
 {
     if (!entered)
@@ -91,8 +91,8 @@ void terminal_leave(void)
 }
 
 /*
- * Reads what we tell until we are gone. No signal ends it before, and nothing but the terminal is kept open
- * by it.
+ * Reads what we tell it until we are gone. No signal ends it before, and it keeps only the terminal
+ * open.
  */
 static _Noreturn void be_guard(int told)
 {
@@ -132,11 +132,11 @@ static int start_guard(void)
     return result;
 }
 
-/* ---- Stopped, and going on ---- */
+/* ---- Stopped and continued ---- */
 
 static void take_signals(void);
 
-/* It stops as ever, with the terminal given back before. */
+/* Stops as usual, after giving the terminal back. */
 static void on_stop(int signal)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -149,7 +149,7 @@ static void on_stop(int signal)
     errno = error;
 }
 
-/* Whoever had the terminal meanwhile may have set it to anything. */
+/* Whoever had the terminal meanwhile may have changed any setting. */
 static void on_continue(int signal)
 {
     (void)signal;
@@ -215,7 +215,7 @@ int terminal_keys(void)
 
 /* ---- Ours ---- */
 
-/* A console that controls nobody has no foreground, and makes no signals of keys. */
+/* A console that controls nobody has no foreground, and keys make no signals. */
 static bool is_controlling(void)
 {
     return tcgetpgrp(STDOUT_FILENO) >= 0;

@@ -2,16 +2,16 @@
 /*
  * cost FILE COMMAND...
  *
- * Runs COMMAND, with signals as a user's shell would leave them, and writes to FILE what it took:
+ * Runs COMMAND, with signals as a user's shell would leave them, and writes what it took to FILE:
  *
  *     CPU_MS WALL_MS PEAK_KB END_MS
  *
- * CPU_MS is of COMMAND and what it waited for. PEAK_KB is what was resident at most, as the kernel says
- * at the moment of the end: newer kernels know it in steps of 128 KB and more, as each CPU adds what it
- * has put by, and the usual figure, of wait4(2), leaves out what none has added yet. END_MS is how long
- * it took from the first signal that it was sent to its end, or 0 where there was none.
+ * CPU_MS is of COMMAND and the children it waited for. PEAK_KB is the most that was resident, as
+ * the kernel says when it ends: newer kernels know this in steps of 128 KB and more, as each CPU
+ * adds what it has saved up, and the usual figure, from wait4(2), leaves out what none has added
+ * yet. END_MS is how long it took from the first signal it was sent to its end, or 0 without one.
  *
- * SIGINT, SIGTERM and SIGUSR2 are handed on to COMMAND.
+ * SIGINT, SIGTERM and SIGUSR2 are passed on to COMMAND.
  */
 #include <errno.h>
 #include <signal.h>

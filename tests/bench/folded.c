@@ -2,9 +2,9 @@
 /*
  * folded ORDER LINES [BYTES]
  *
- * Writes folded stacks, of which hardly any are there twice, of BYTES each in the middle (100), the
- * same ones each time. ORDER: sorted, where neighbours share most of their frames, as in what tools
- * write; shuffled; or flat, where each frame is any of 500 names.
+ * Writes folded stacks, hardly any of them twice, of BYTES each on average (100), the same ones
+ * each time. ORDER: sorted, where neighbours share most of their frames, as in tools' output;
+ * shuffled; or flat, where each frame is any of 500 names.
  *
  * The last line on stderr is the sum of the counts.
  */

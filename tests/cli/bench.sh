@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The bench's arithmetic on figures whose medians and ratios can be told by head, and the figures of README
-# and of the page of costs, which are those of the results that were kept.
+# The bench's arithmetic, on figures whose medians and ratios can be worked out by head; and the figures in
+# README and on the page of costs are those of the results kept here.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -10,7 +10,7 @@
 cd "${0%/*}/../.." || exit 1
 TAB=$(printf '\t')
 
-# Lines of words, with tabs between them
+# Lines of words, separated by tabs
 tabbed()
 {
     tr ' ' "$TAB"
@@ -57,7 +57,7 @@ printf '1\tunheard-of\tfloor\t1\n' >"$scratch/wrong"
 awk -f scripts/bench/reduce.awk "$scratch/rows" "$scratch/wrong" >"$scratch/results" 2>"$scratch/err"
 is "a figure without a row is refused" "$? $(cat "$scratch/err")" "1 reduce.awk: no row is called unheard-of"
 
-# Rows of pages, of a figure with spread, one without, one above a thousand and a peer without a column
+# Rows of pages: a figure with spread, one without, one above a thousand, and a peer without a column
 {
     printf '# %s\t%s\n' kernel 9.9 cpus '2 CPUs (X)' date 2026-01-02 rounds 3 bpftrace 0.1
     cat "$scratch/expected"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# scripts/beside.sh without any peer: what peers print becomes folded stacks, a page is what the results that
-# are kept make, and each example of the script is in it.
+# scripts/beside.sh without any peer: peers' output becomes folded stacks, the page is what the kept results
+# make, and it has each of the script's examples.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -10,7 +10,7 @@
 cd "${0%/*}/../.." || exit 1
 TAB=$(printf '\t')
 
-# folded WHAT EXPECTED [AWK-OPTION...]: of what stands in $scratch/printed
+# folded WHAT EXPECTED [AWK-OPTION...]: from $scratch/printed
 folded()
 {
     what=$1 expected=$2

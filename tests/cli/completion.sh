@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What bash, zsh and fish complete: all options of the man pages and no others, by the shells themselves.
+# What bash, zsh and fish complete: exactly the options in the man pages, as the shells themselves tell.
 . "${0%/*}/../live/lib.sh"
 
 completion_sh=$(cd "${0%/*}/../../scripts" && pwd)/completion.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# src/README.md, the page for who wants to add something: the files that it shows compile with what is here,
-# its diffs find the lines that they stand beside, and what it names is there.
+# src/README.md, the page for contributors: the files it shows compile against these sources, its diffs'
+# context lines exist, and so do the files it names.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -14,7 +14,7 @@ for compiler in gcc clang cc; do
     command -v $compiler >/dev/null && break
 done
 
-# shown FILE: the block of C that stands below a line `FILE:`
+# shown FILE: the block of C below a line `FILE:`
 shown()
 {
     awk -v file="$1:" '$0 == file { next_one = 1 } /^```$/ { inside = 0 } inside { print }
@@ -29,7 +29,7 @@ for file in src/applets/execs.c src/report/csv.c src/machine/loongarch64.c; do
     is "$file: it compiles" "$? $said" "0 "
 done
 
-# Lines of diffs without + are those of files: of which, says a line before, or of applets/applets.[ch].
+# Lines of diffs without + are in files: which one, a line before says, or else applets/applets.[ch].
 stale=
 file='src/applets/applets.c src/applets/applets.h'
 awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
@@ -43,7 +43,7 @@ done <"$scratch/diffs"
 between "there are diffs" "$(grep -c '^+' "$scratch/diffs")" 5 20
 is "the diffs' other lines are there" "$stale" ""
 
-# What stands in the tree of files, and what is named with its directory.
+# Files in the tree, and those named with their directory.
 missing=
 for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
     case $path in

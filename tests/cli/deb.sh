@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The Debian package: the same bytes each time, what it installs works, and lintian finds nothing in it.
+# The Debian package: the same bytes each time, what it installs works, and lintian has no complaints.
 . "${0%/*}/../live/lib.sh"
 
 deb_sh=$(cd "${0%/*}/../../scripts" && pwd)/deb.sh

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Stripped programs that carry the rest of their functions in .gnu_debugdata, made of whole ones as
-# distributions do it; and such whose tables are compressed. What is where comes from nm, before.
+# Stripped programs that carry the rest of their functions in .gnu_debugdata, made as distributions make them;
+# and programs with compressed tables. nm tells beforehand what is where.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -49,7 +49,7 @@ functions()
     }' | sort -u
 }
 
-# mini FILE OUT [XZ-OPTION...]: strips it, as a package of Fedora is made
+# mini FILE OUT [XZ-OPTION...]: strips it, as Fedora's packages are
 mini()
 {
     file=$1 out=$2
@@ -67,7 +67,7 @@ mini()
     objcopy --add-section .gnu_debugdata="$scratch/mini.xz" "$out"
 }
 
-# all_of FILE: "ADDRESS NAME" of all functions, by us; each once, else it stands there twice
+# all_of FILE: "ADDRESS NAME" of all functions, by us; without duplicates, or they would show
 all_of() { "$tool" --all "$1" | awk '$3 == 2 || $3 == 10 { print $1, $5 }' | sort; }
 
 # check_file KIND FILE [XZ-OPTION...]
@@ -87,11 +87,11 @@ check_file()
     all_of "$scratch/stripped" >"$scratch/ours"
     is "$kind: $(wc -l <"$scratch/expected") functions, each once" \
         "$(diff "$scratch/expected" "$scratch/ours" | head -n 5)" ""
-    # The name at each start: one that nm has there.
+    # The name at each start: one of nm's.
     cut -d ' ' -f 1 "$scratch/expected" | "$tool" "$scratch/stripped" >"$scratch/starts"
     is "$kind: names of the starts" "$(awk 'FNR == NR { is[$0]; next }
         $1 != $2 || !(($1 " " $3) in is)' "$scratch/right" "$scratch/starts" | head -n 5)" ""
-    # And everywhere else it is as with all symbols, but for what those are that are missing.
+    # Everywhere else it is the same as with all symbols, except for the missing ones.
     awk '{ print $1 }' "$scratch/right" | "$tool" "$whole" | awk '{ print $1 }' |
         while read -r start; do
             printf '%x\n%x\n' $((0x$start + 3)) $((0x$start - 1))
@@ -140,7 +140,7 @@ else
     skip "a large library" "none with all its symbols is on this machine"
 fi
 
-# What has no size reaches up to the next function, in whichever table that is; a label does not count.
+# A symbol without a size reaches up to the next function, in whichever table that is; a label does not count.
 mini "$scratch/exported" "$scratch/stripped"
 start=$(sed -n 's/ unsized$//p' "$scratch/expected")
 functions "$scratch/exported" >"$scratch/right"
@@ -149,7 +149,7 @@ is "without a size" "$(printf '%x\n%x\n%x\n' $((0x$(at unsized) + 6)) $((0x$(at 
     $((0x$(at sized) + 1)) | "$tool" "$scratch/stripped" | cut -d ' ' -f 3 | tr '\n' ' ')" \
     "unsized sized unsized_too "
 
-# That it is made as others expect it.
+# It is made as others expect it.
 if command -v gdb >/dev/null; then
     is "gdb finds a packed one where we do" "$(gdb -batch -nx -ex 'info address hidden' \
         "$scratch/stripped" 2>/dev/null | grep -o '0x[0-9a-f]*')" "0x$(at hidden)"
@@ -157,18 +157,18 @@ else
     skip "gdb finds a packed one where we do" "gdb is not installed"
 fi
 
-# ---- damaged, cut off, not its own
+# ---- damaged, cut off, another file's
 
 mini "$scratch/exported" "$scratch/stripped"
 functions "$scratch/exported" | cut -d ' ' -f 1 >"$scratch/questions"
 "$damage" "$scratch/stripped" .gnu_debugdata <"$scratch/questions" >"$scratch/out" 2>"$scratch/err"
 is "$(awk '{ sum += $NF } END { print sum }' "$scratch/out") changes of a byte: the names" \
     "$(sed -n 's/^else //p' "$scratch/out") $(head -n 5 "$scratch/err")" "0 "
-# A few say something that is not wrong, as the size of the dictionary.
+# A few say something that is not wrong, such as the size of the dictionary.
 size=$(wc -c <"$scratch/mini.xz")
 between "most are noticed" "$(sed -n 's/^as without //p' "$scratch/out")" $((size * 3 - 30)) $((size * 3))
 
-# without FILE: its names, with an empty one's of the same addresses beside
+# without FILE: its names, compared with an empty one's for the same addresses
 strip -o "$scratch/bare" "$scratch/exported"
 "$tool" "$scratch/bare" <"$scratch/questions" >"$scratch/bare.names"
 refused()
@@ -250,7 +250,7 @@ eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o "$scratch/compressed"
 is "$(awk '{ sum += $NF } END { print sum }' "$scratch/out") changes of a byte of .symtab" \
     "$(sed -n 's/^else //p' "$scratch/out") $(head -n 5 "$scratch/err")" "0 "
 
-# That of a debug file; with a type that says zstd, which this says by its first number.
+# A debug file's; with a type that says zstd, in its first number.
 objcopy --only-keep-debug "$scratch/exported" "$scratch/debug"
 eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o "$scratch/root/bin/.debug/program.debug" \
     "$scratch/debug"
@@ -267,4 +267,4 @@ objcopy --add-gnu-debuglink="$scratch/root/bin/.debug/program.debug" "$scratch/r
 is "of a debug file, by zstd" \
     "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program 2>"$scratch/err")" "$hidden -"
 is "by zstd: what is said" "$(cat "$scratch/err")" "/bin/.debug/program.debug: its symbols are \
-compressed with zstd, which is not read here: $advice"
+compressed with zstd, which is not supported: $advice"

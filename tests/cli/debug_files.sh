@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Programs whose symbols objcopy put into another file: the names are found again, where such files
-# are kept. What they are comes from nm, before.
+# Programs whose symbols objcopy moved to another file: names are found again wherever such files are kept. nm
+# tells beforehand what they are.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -74,7 +74,7 @@ for place in opt opt/.debug usr/lib/debug/opt; do
     rm "$root/$place/debug"
 done
 
-# ---- a package of such files, where one is installed
+# ---- a package of such files, if one is installed
 
 libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
 id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')

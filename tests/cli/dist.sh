@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The source archive: made twice it is the same, unpacked it builds and its tests run; and the binary
-# that is built there, otherwise than here, has the same bytes.
+# The source archive: the same bytes when made twice; unpacked, it builds and its tests run; and the binary
+# built there, in another way, has the same bytes.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -23,7 +23,7 @@ dist()
         "0 build/$name.tar.gz: $(wc -c <"$1/build/$name.tar.gz") bytes"
 }
 
-# other_files DIRECTORY: what is not built in it, but for some of git's own
+# other_files DIRECTORY: what is not built in it, except some of git's own
 other_files()
 {
     (cd "$1" && find . \( -path ./build -o -path ./stackbox -o -path ./.git \) -prune -o \
@@ -32,7 +32,7 @@ other_files()
 
 mkdir "$scratch/here"
 if command -v git >/dev/null && [ -e .git ] && git ls-files >/dev/null 2>&1; then
-    # What git ignores is no part of it.
+    # What git ignores is not in it.
     git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
         [ -f "$file" ] && echo "$file"
     done | tar --files-from - -cf - | tar -xf - -C "$scratch/here"
@@ -43,7 +43,7 @@ mkdir -p build
 dist . "here"
 cp "build/$name.tar.gz" "$scratch/first.tar.gz"
 
-# Elsewhere: in a long path with a blank in it, where no git is, with other habits.
+# Elsewhere: in a long path with a blank in it, without git, with other settings.
 there="$scratch/a much longer way/to the same sources"
 mkdir -p "$there"
 umask 077
@@ -54,7 +54,7 @@ is "it has what is here" "$(other_files "$there")" "$(other_files "$scratch/here
 is "to the byte" "$(diff -r "$scratch/here" "$there" 2>&1)" ""
 is "what can be run here can be there" "$(cd "$there" && find . -type f -perm -100 | LC_ALL=C sort)" \
     "$(cd "$scratch/here" && find . -type f -perm -100 | LC_ALL=C sort)"
-# Their times are not those of building, nor are they in the order of this directory.
+# Their times are not those of the build, nor is the order that of this directory.
 mv "$there" "$there.old" && cp -R "$there.old" "$there" && rm -r "$there.old"
 (
     export LC_ALL=C.UTF-8 TZ=Pacific/Kiritimati SOURCE_DATE_EPOCH=1 HOME=/nowhere GZIP=-1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Names of random addresses in files of this machine, of whatever kinds are there: by our one pass
-# over their symbols, and by sort and awk over what readelf, objdump and addr2line say.
+# Names of random addresses in all kinds of files on this machine: by our single pass over their symbols, and
+# by sort and awk over the output of readelf, objdump and addr2line.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -14,7 +14,7 @@ for peer in readelf objdump addr2line strip; do
     command -v $peer >/dev/null || skip_all "$peer is not installed"
 done
 
-# All numbers in these are decimal: awk has no others.
+# All numbers here are decimal: awk has no others.
 functions='
 function number(digits,    i, value) {
     sub(/^0x/, "", digits)
@@ -112,7 +112,7 @@ in_decimal()
     }' | sort -n
 }
 
-# draw COUNT: random addresses in code, and edges of symbols, but no entries of jump tables
+# draw COUNT: random addresses in code, and edges of symbols, but no PLT entries
 # shellcheck disable=SC2016
 draw()
 {
@@ -137,10 +137,10 @@ draw()
     }' "$scratch/sections" "$scratch/all" | sort -n -u
 }
 
-# What bytes beyond ASCII look like is every tool's own affair.
+# How bytes beyond ASCII are shown differs between tools.
 plain() { grep -v -e "[\\\\]" -e '[^ -~]' -e '<0x'; }
 
-# check_names KIND FILE COUNT LEAST: as many addresses, of which fewer may differ
+# check_names KIND FILE COUNT LEAST: that many addresses, of which fewer may differ
 check_names()
 {
     sections "$2" >"$scratch/sections"
@@ -182,7 +182,7 @@ check_addr2line()
         starts[name] = starts[name] field[1] " " field[2] " "
         next
     }
-    # Of labels, which have no size, addr2line has its own opinion.
+    # addr2line has its own opinion about labels, which have no size.
     $2 == "??" || $2 in label || $4 in label { next }
     { sub(/@.*/, "", $2); same++ }
     $2 != $4 {
@@ -209,7 +209,7 @@ check_plt()
         "$(diff "$scratch/theirs" "$scratch/ours" | head -n 5)" ""
 }
 
-# one KIND FILE...: the first file of these that is there
+# one KIND FILE...: the first of these files that exists
 kinds=0
 one()
 {
@@ -245,10 +245,10 @@ one "busybox" "$(where busybox)"
 one "static, musl" "$WORKLOADS/calls"
 one "node" "$(where node)" "$(where nodejs)"
 one "perf" "$(where perf)"
-# Of those that every Debian has, most.
+# Most of those that every Debian has.
 between "kinds of files" $kinds 5 20
 
-# ---- a static program: its jump table leads to functions that are chosen at the start
+# ---- a static program: its PLT leads to functions chosen at startup
 
 # shellcheck disable=SC2016
 check_chosen()
@@ -274,7 +274,7 @@ else
     skip "static" "the C library here is another"
 fi
 
-# ---- files for other machines: both classes, both byte orders
+# ---- files of other machines: both classes, both byte orders
 
 for program in clang ld.lld llvm-objdump; do
     if ! command -v $program >/dev/null; then
@@ -298,7 +298,7 @@ int alias(int) __attribute__((alias("first")));
 int (*pointer)(void) = other;
 END
 
-# foreign TARGET ENTRIES [OPTION...]: the names, and those of so many entries of the jump table
+# foreign TARGET ENTRIES [OPTION...]: the names, and those of that many PLT entries
 foreign()
 {
     target=$1 entries=$2

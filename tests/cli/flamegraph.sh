@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# flamegraph: what is read of anybody's folded stacks, and what it becomes as text and as folded stacks,
-# beside what awk makes of the same lines; what is said of what cannot be read or written.
+# flamegraph: what it reads from anybody's folded stacks, and the text and folded stacks it makes of them,
+# compared with what awk makes of the same lines; and its messages when it cannot read or write.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -61,9 +61,9 @@ folds "sums beyond it" 'a 18446744073709551615\nb 1\nc 18446744073709551616\n' '
 folds "nothing" '' '' 'no stacks with a count|' 1
 folds "counts of 0" 'a 0\n' '' 'no stacks with a count|' 1
 
-# ---- beside awk
+# ---- compared with awk
 
-# random SEED LINES: stacks of few names, so that many meet, with recursion
+# random SEED LINES: stacks of few names, so that many are equal, with recursion
 random()
 {
     awk -v seed="$1" -v lines="$2" 'BEGIN {
@@ -81,7 +81,7 @@ random()
     }'
 }
 
-# An own reader: STACK COUNT, summed
+# An independent reader: STACK COUNT, summed up
 summed()
 {
     awk '{ count = $NF; sub(/ [0-9]+$/, ""); if (count > 0) sums[$0] += count }
@@ -159,8 +159,8 @@ done
 
 # ---- the verdict
 
-# growths OLD NEW: WHICH NAME BEFORE NOW GROWTH LEAST, shares of all of each name's own and with what it
-# calls, by awk; LEAST as Newcombe has it, of 3 standard errors
+# growths OLD NEW: WHICH NAME BEFORE NOW GROWTH LEAST, each name's own share and that with what it calls, by
+# awk; LEAST after Newcombe, with 3 standard errors
 growths()
 {
     awk '
@@ -231,13 +231,13 @@ run --diff old new --fail-above 0% --normalize -o -
 is "verdict: shares are compared anyhow" "$status $(grep -c ' at least$' err)" "3 3"
 run --diff --fail-above 0 old old
 is "verdict: nothing has changed" "$status $(cat out)" "0 no function grew by more than 0% of all"
-# 1 of 10 before and 5 of 10 now: Newcombe's bound for 3 standard errors by python3 is -18.23 points; of 100 times as
-# many it is 34.29.
+# 1 of 10 before and 5 of 10 now: Newcombe's bound for 3 standard errors by python3 is -18.23 points; for 100
+# times as many it is 34.29.
 printf 'a 9\nb 1\n' >old
 printf 'a 5\nb 5\n' >new
 run --diff --fail-above 5% old new
 is "verdict: so few samples are uncertain" "$status $(cat out)" \
-    "0 no function grew by more than 5% of all; uncertain, of too few samples: 1
+    "0 no function grew by more than 5% of all; 1 uncertain: too few samples
 +40.00% self -> b: 10.00% before, 50.00% now, -18.23% at least, uncertain"
 sed 's/$/00/' old >old2
 sed 's/$/00/' new >new2
@@ -259,8 +259,14 @@ if [ -w /dev/full ]; then
 fi
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" "$here/../recordings/version1.sbx"
 is "verdict: of recordings" "$status $(cat out)" "0 no function grew by more than 5% of all"
+"$STACKBOX" report -f "$here/../recordings/version1.sbx" >folded 2>err
+for sides in "folded $here/../recordings/version1.sbx" "$here/../recordings/version1.sbx folded"; do
+    # shellcheck disable=SC2086 # words
+    run --diff --fail-above 0 $sides
+    is "verdict: of a recording and of what report made of it" "$status $(cat out)" "0 no function grew by more than 0% of all"
+done
 run --diff --fail-above 5% "$here/../recordings/version1.sbx" new
-is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; uncertain, of too few samples: 2"
+is "verdict: of a recording and of folded stacks" "$status $(sed -n 1p out)" "0 no function grew by more than 5% of all; 2 uncertain: too few samples"
 
 # ---- differences
 
@@ -300,7 +306,7 @@ is "a comparison is not compared" "$status $(cat err)" \
 run --format text --diff old empty
 is "nothing is left" "$status $(grep -c '^-20.0% -> ' out)" "1 5"
 
-# The waker's stack stands on the target's: who waited is who the time is of.
+# The waker's stack is on top of the target's: the time belongs to the one who waited.
 printf 'cat;main;read;--;wake;irq;sh 5\n--;x;y 2\n' >in
 run --format text
 is "where two stacks meet" "$(sed '1d; s/^ *\([0-9.]*\) .*  /\1 /' out | grep -v '^0.00')" "71.43 read

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The floors of the house: nobody knows what stands above, or beside in a circle. First of what is here, then of
-# a copy in which somebody breaks it in each way, for a check that never fails is none.
+# The floors of the house: nothing knows what is above it, and there are no cycles. First the sources here,
+# then a copy with each kind of violation, as a check that cannot fail proves nothing.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -14,14 +14,14 @@ command -v cc >/dev/null || skip_all "no compiler is called cc: nothing can be b
 cp -R src insns scripts "$scratch"
 cd "$scratch" || exit 1
 
-# compile FILE: its object, where the floors look for it
+# compile FILE: its object, where floors.sh looks for it
 compile()
 {
     mkdir -p "objects/${1%/*}"
     cc -std=gnu11 -D_GNU_SOURCE -Isrc -I. -idirafter /usr/include -c -o "objects/${1%.c}.o" "$1"
 }
 
-# The house without its files but for some: it stands as it is, and is small enough to be built here.
+# The house with only a few files: it follows the rules, and is small enough to build here.
 find src insns -name '*.c' ! -path src/base/near.c ! -path src/base/escape.c ! -path src/base/text.c \
     ! -path src/base/util.c ! -path src/unpack/crc64.c ! -path src/tally/tally.c -exec rm {} +
 for file in $(find src insns -name '*.c'); do
@@ -29,7 +29,7 @@ for file in $(find src insns -name '*.c'); do
 done
 is "a small house stands" "$(sh scripts/floors.sh objects 2>&1)" ""
 
-# broken NAME FILE TEXT EXPECTED: the file is added, and this is said of it
+# broken NAME FILE TEXT EXPECTED: with this file added, this is said about it
 broken()
 {
     printf '%s\n' "$3" >"$2"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Unwind tables are read as another program reads them: every row of every function of some files, by
-# readelf (binutils).
+# Unwind tables are read as another program reads them: every row of every function in some files, by readelf
+# (binutils).
 . "${0%/*}/../live/lib.sh"
 
 command -v readelf >/dev/null || skip_all "there is no readelf"
 
-# of_machine FILE: what readelf calls its frame pointer there, and whether its return address is in a register
+# of_machine FILE: readelf's name of its frame pointer, and whether its return address is in a register
 of_machine()
 {
     case $(readelf -hW "$1" | sed -n 's/^ *Machine: *//p') in
@@ -17,7 +17,7 @@ of_machine()
     esac
 }
 
-# by_readelf FILE: its rows in the tool's words, in order, with no two equal ones behind each other
+# by_readelf FILE: its rows in the tool's words, in order, without equal ones in a row
 by_readelf()
 {
     readelf -W --debug-dump=frames-interp "$1" 2>/dev/null | awk -v names="$(of_machine "$1")" \
@@ -32,12 +32,12 @@ by_readelf()
             if (back == "u" && !link) return "root"
             if (back !~ /^[cu]/) return "unsupported"
             saved = frame ? $frame : "u"
-            # What is further away than rules can say.
+            # Further away than rules can express.
             if (back ~ /^c-/ && substr(back, 3) + 0 > 32768) return "unsupported"
             if (saved ~ /^[vr]/) saved = "lost"
             return $2 " " (saved == "s" ? "u" : saved) " " back
         }
-        # Go makes that of code that keeps frame pointers.
+        # That is what Go makes of code that keeps frame pointers.
         /^Contents of / { ignored = is_go && /debug_frame/ }
         ignored { done(); inside = 0; next }
         / CIE / { done(); cie = $1; is_signal = signal[cie] = $0 ~ /"z[A-Z]*S/; inside = 0; next }
@@ -71,15 +71,15 @@ by_readelf()
         }'
 }
 
-# go_text FILE: where Go's code begins and ends in it, if its symbols tell
+# go_text FILE: where its Go code begins and ends, if symbols tell
 go_text()
 {
     readelf -sW "$1" 2>/dev/null | awk '$NF == "runtime.text" || $NF == "runtime.etext" { at[$NF] = $2 }
         END { if (at["runtime.text"] "" != "") print at["runtime.text"], at["runtime.etext"] }'
 }
 
-# linked_plt FILE: those of a procedure linkage table, which leaves the link register alone until its first entry
-# saves that for the dynamic linker
+# linked_plt FILE: rows of a PLT, which leaves the link register alone until its first entry saves that for
+# the dynamic linker
 linked_plt()
 {
     case $(of_machine "$1") in
@@ -97,15 +97,15 @@ linked_plt()
         saved == 2 && $2 == "br" { gone = 1 }'
 }
 
-# without_tables FILE: rows of code that has none: by what its instructions do to the stack pointer, in .init and
-# .fini; Go's; and the kernel's way in
+# without_tables FILE: rows of code without tables: by what its instructions do to the stack pointer, in .init
+# and .fini; Go's; and the kernel's entry points
 without_tables()
 {
     if [ "$(of_machine "$1")" != "rbp 0" ]; then
         linked_plt "$1"
         return
     fi
-    # (musl's have nothing to move the stack pointer for.)
+    # (musl's do not move the stack pointer.)
     for section in .init .fini; do
         objdump -d --no-show-raw-insn -j $section "$1" 2>/dev/null | awk '
             function row(address, is) { rows = rows substr("0000000000000000" address, 1 + length(address)) " " is "\n" }
@@ -117,8 +117,8 @@ without_tables()
             $2 == "ret" { depth = 0 }
             END { if (ever) printf "%s", rows }'
     done
-    # Where all that is there are jumps (of a static program: IFUNC). Else the first one pushes a word, and each
-    # of those behind it a number, in the middle of its 16 bytes.
+    # If there are only jumps (in a static program: IFUNCs). Otherwise the first entry pushes a word, and each
+    # of the others a number, in the middle of its 16 bytes.
     objdump -d --no-show-raw-insn -j .plt "$1" 2>/dev/null | awk '
         function row(address, is) { print substr("0000000000000000" address, 1 + length(address)), is }
         $1 !~ /^[0-9a-f]+:$/ { next }
@@ -128,7 +128,7 @@ without_tables()
         count == 2 { row($1, "rsp+24 u c-8") }
         count > 2 && $1 ~ /0$/ { row($1, "exp u c-8"); exit }'
     go_text "$1" | { read -r begin end && echo "$begin record" && echo "$end unknown"; }
-    # Where musl's clone(2) calls what a thread is to do, and ends it.
+    # Where musl's clone(2) calls a thread's function, and ends the thread.
     LC_ALL=C grep -obUaP -m 1 '\x89\xc7\x31\xc0\xb0\x3c\x0f\x05' "$1" | LC_ALL=C sed 's/:.*//;q' | while read -r at; do
         readelf -lW "$1" | grep 'LOAD.* E ' | while read -r _ offset address _ size _; do
             [ "$at" -lt $((offset)) ] || [ "$at" -ge $((offset + size)) ] ||
@@ -140,8 +140,8 @@ without_tables()
         go_text "$1" | awk -v at="$at" '$1 "" <= at "" && at "" < $2 "" { exit 1 }' && echo "$at $is"; }
 }
 
-# Those that our own compilers make: with a linker of which no offset is an address, with what is known of code in
-# debug information alone, and without a table of sections.
+# Files made by our own compilers: by a linker for which no offset is an address, with code described only by
+# debug information, and without section headers.
 cat >"$scratch/odd.c" <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -181,20 +181,20 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
     [ -r "$file" ] || continue
     seen=$((seen + 1))
     by_readelf "$file" >"$scratch/theirs"
-    # Two expressions behind each other are two rows of ours, and the same word.
-    # Where a register may be the caller's, that there is none is the same word for readelf.
+    # Two expressions in a row are two rows of ours, but the same word. If a register may hold the caller's,
+    # that there is none is the same word for readelf.
     root=root
     [ "$(of_machine "$file")" = "rbp 0" ] || root='sp+0 u u'
     "$WORKLOADS/frame_rows" "$file" 2>"$scratch/err" | grep -v ' unknown$' | sed "s/ root$/ $root/" |
         uniq -f 1 >"$scratch/ours"
-    # Of the expressions there are, tables say those that compilers and linkers make.
+    # Of the expressions, tables express those that compilers and linkers make.
     awk 'NR == FNR { if ($2 == "unsupported") not[$1] = 1; next }
         $2 == "exp" && $1 in not { $0 = $1 " unsupported" }
         1' "$scratch/ours" "$scratch/theirs" >"$scratch/tables"
     between "rows of ${file##*/}: expressions that are not said" \
         "$(diff "$scratch/theirs" "$scratch/tables" | grep -c '^>')" 0 8
     without_tables "$file" >"$scratch/gaps"
-    # What tables say goes before. Where what has none ends is said by both of them as that something is unknown.
+    # Tables come first. Where code without them ends, both say that something is unknown.
     { sed 's/ / 0 /' "$scratch/tables"; sed 's/ / 1 /' "$scratch/gaps"; } | sort -k1,1 -k2,2n | awk '
         { ours = $2; sub(/ [01] /, " ") }
         ours && within { next }
@@ -202,7 +202,7 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
         line && $1 "" != at "" { print line } # the last word on a place counts
         { line = $0; at = $1 }
         END { print line }' | grep -v ' unknown$' | uniq -f 1 >"$scratch/said"
-    # The last row is behind the last function, which may be where the file has no address any more.
+    # The last row is past the last function, which may be where the file has no address any more.
     sed -i 's/^0000000000000000 unknown$/-/' "$scratch/ours"
     differs=$(diff "$scratch/said" "$scratch/ours" | grep '^[<>]' | grep -v '^> -$' | grep -v '^[<>] [0-9a-f]* unknown$' |
         head -n 4 | tr '\n' '|')
@@ -213,7 +213,7 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
 done
 between "files" $seen 5 1000
 
-# Without a table of sections, tables are found by the segment that is theirs; of .init and .fini nobody knows.
+# Without section headers, tables are found by their segment; .init and .fini are unknown.
 if [ -e "$scratch/plain" ]; then
     "$WORKLOADS/frame_rows" "$scratch/plain" | grep -v '^0000000000000000 ' >"$scratch/whole"
     cp "$scratch/plain" "$scratch/cut"

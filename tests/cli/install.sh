@@ -10,7 +10,7 @@ install_sh=$(cd "${0%/*}/../../scripts" && pwd)/install.sh
 names=$("$STACKBOX" | cut -d ' ' -f 1 | LC_ALL=C sort)
 between "there are applets" "$(echo "$names" | grep -c .)" 6 20
 
-# links_in DIR: its links and where they lead to
+# links_in DIR: its links and their targets
 links_in()
 {
     for link in "$1"/*; do
@@ -18,8 +18,7 @@ links_in()
     done
 }
 
-# links_to TARGET [NAME OTHER]: what links_in says where each applet has a link there, and NAME one
-# to OTHER
+# links_to TARGET [NAME OTHER]: what links_in prints if each applet has a link there, and NAME one to OTHER
 links_to()
 {
     for name in $names; do
@@ -48,7 +47,7 @@ cp "$STACKBOX" "$scratch/beside/box"
 (cd "$scratch" && beside/box --install ./beside) >"$scratch/out" 2>&1
 is "beside the binary: relative" "$? $(links_in "$scratch/beside")" "0 $(links_to box)"
 
-# taken WHAT: the name that a link is to have is there already, in $scratch/taken
+# taken WHAT: the name of a link exists already, in $scratch/taken
 taken()
 {
     # shellcheck disable=SC2012 # one name, which is ours
@@ -126,7 +125,7 @@ is "what is private to the installer can be used by all" \
         "$scratch/a place/share/man/man1/stackbox.1" | tr '\n' ' ')" \
     "-rwxr-xr-x drwxr-xr-x drwxr-xr-x drwxr-xr-x -rw-r--r-- "
 
-# Names such as check may be somebody else's: no links, or links that begin otherwise.
+# Names such as check may be somebody else's: no links, or links with a prefix.
 sh "$install_sh" --links no "$scratch/bare" "$STACKBOX" >"$scratch/out" 2>&1
 is "no links" "$? $(cat "$scratch/out") $(ls "$scratch/bare/bin")" "0  stackbox"
 is "no links: the pages are there" "$(ls "$scratch/bare/share/man/man1" | tr '\n' ' ')" \
@@ -151,7 +150,7 @@ for links in sb -sb- 's b-' ''; do
     is "--links \"$links\": refused" "$? $(ls "$scratch/never" 2>&1 | wc -l)" "2 1"
 done
 
-# It runs while a new one is put in its place; what is not of ours stays when it is taken away.
+# It runs while a new one replaces it; what is not ours stays when it is removed.
 tree=$scratch/tree
 sh "$install_sh" "$tree" "$STACKBOX"
 mkfifo "$scratch/held"

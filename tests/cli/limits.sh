@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The bound that tests have ends what hangs, and gives up what nothing can end: a process in a call from
-# which its kernel never returns. Nobody's output is waited for.
+# The tests' time limit ends what hangs, and gives up on what nothing can end: a process in a call from which
+# its kernel never returns. It never waits for anybody's output.
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
 
@@ -10,7 +10,7 @@ LIMIT_KILLED=1 LIMIT_GIVEN_UP=2
 . "${0%/*}/../limits.sh"
 limit_running=$scratch/running
 
-# status COMMAND...: what it comes to, with what it printed in $scratch/out
+# status COMMAND...: its status, with its output in $scratch/out
 status()
 {
     ("$@") >"$scratch/out" 2>&1
@@ -24,20 +24,20 @@ is "and killed, where it will not end" \
 is "one after the other" "$(status limited 1 sleep 1000; status limited 60 true)" "124
 0"
 
-# The reader of what a test prints comes to its end, whoever keeps the other end open.
+# A reader of a test's output comes to its end, whoever keeps the other end open.
 is "what it leaves behind is not waited for" \
     "$(status limited 60 sh -c 'sleep 1000 & echo $! >"$0"; echo done' "$scratch/left"; cat "$scratch/out")" "0
 done"
 kill "$(cat "$scratch/left")"
 
-# What cannot be ended: here who should end it does not.
+# What cannot be killed: here the one that should kill it does not.
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho $$ >"%s/stuck"\nexec sleep 1000\n' "$scratch" >"$scratch/bin/timeout"
 chmod 755 "$scratch/bin/timeout"
 is "what cannot be ended is given up" "$(PATH=$scratch/bin:$PATH; status limited 1 sleep 1000)" 137
 kill -s KILL "$(cat "$scratch/stuck")"
 
-# From outside, all that runs is told to end.
+# From outside, everything that runs is told to end.
 limited 60 sleep 1000 &
 wait_until 20 test -s "$limit_running"
 end_limited "$limit_running"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Help and man pages: their form, and that they tell of the same options, which are there.
+# Help and man pages: their form, and that they list the same options, which all exist.
 
 . "${0%/*}/../live/lib.sh"
 
 help=$scratch/help
 page=$scratch/page
 
-# The long options that help lists, and those that a man page does, one a line
+# The long options listed by help, and those listed by a man page, one per line
 listed_by_help()
 {
     sed -n 's/^  \(-., \)*--\([a-z-]*\).*/\2/p' "$help"
@@ -45,7 +45,7 @@ read_applet()
     sees_others "$applet"
 }
 
-# What is listed is taken, in the form that is listed. --help after it ends all in time.
+# What is listed is accepted, in the form listed. --help after it ends everything at once.
 listed_is_taken()
 {
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
@@ -53,7 +53,7 @@ listed_is_taken()
     while read -r option argument; do
         if [ "$option" = --flat ] || [ "$option" = --tree ] || [ "$option" = --live ] || [ "$option" = --nice ] ||
             [ "$applet$option" = flamegraph--diff ]; then
-            # The argument may be left out.
+            # The argument is optional.
             "$STACKBOX" "$applet" "$option" 1 --help >"$scratch/out" 2>&1
             with_value=$?
             "$STACKBOX" "$applet" "$option" --help >"$scratch/out" 2>&1
@@ -84,8 +84,8 @@ listed_is_taken()
         "$(($(listed_by_help | wc -l) - 2))"
 }
 
-# letters WHICH: those that take a number. Each is that of the long option beside it: both give the
-# same limits to their values.
+# letters WHICH: those that take a number. Each is the same as the long option beside it: both have the same
+# limits.
 letters()
 {
     large=99999999999999999999
@@ -99,7 +99,7 @@ letters()
     is "$applet: letters that take a number" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" "$1"
 }
 
-# An example that is wrong usage would not come as far as to its --help.
+# A wrong example would not get as far as its --help.
 examples()
 {
     sed -n "/^Examples:/,\$s/^  \($applet .*\)/\1/p" "$help" | sed 's/ > .*//' >"$scratch/examples"
@@ -112,7 +112,7 @@ examples()
     between "$applet: there are examples" "$(grep -c . "$scratch/examples")" 3 20
 }
 
-# Each page names all others, and itself not.
+# Each page refers to all others, but not to itself.
 sees_others()
 {
     is "$1: the pages that it names" \
@@ -144,7 +144,7 @@ listed_is_taken
 contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
 contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
 letters "-p -t -L -C -c -D -i "
-# Taken for those who know it from elsewhere, but not advertised.
+# Accepted for those who know it from elsewhere, but not listed.
 "$STACKBOX" stackcount --hash-storage-size 10240 --help >"$scratch/out" 2>&1
 is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
 examples
@@ -180,7 +180,7 @@ symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 examples
 
-# Rows of its own stand in the stead of those that all have.
+# Its own rows replace the common ones.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
 best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help if \

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Names of C++ and Rust as people write them: of large programs' symbols beside what c++filt and
-# llvm-cxxfilt say, by the rules of scripts/names.sh; what no other tool has (--shorten, --names) on cases
-# whose answer was found by thought; and names that somebody made to take time or memory.
+# Readable names of C++ and Rust: symbols of large programs compared with c++filt and llvm-cxxfilt, by the
+# rules of scripts/names.sh; what no other tool does (--shorten, --names) on cases worked out by hand; and
+# names made to take time or memory.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -15,15 +15,15 @@ demangle=${BUILD:-}/workloads/demangle
 [ -x "$demangle" ] || demangle=$WORKLOADS/demangle
 [ -x "$demangle" ] || skip_all "there is no $demangle: make tools"
 
-# ---- beside others
+# ---- compared with others
 
-# counted WHAT: of the last comparison
+# counted WHAT: in the last comparison
 counted()
 {
     awk -v what="$1" '$1 == "count" && $2 == what { print $3 }' "$scratch/counts"
 }
 
-# judged NAME FILE: lines of a name, ours, and what the two others say
+# judged NAME FILE: lines of a name, ours, and the two others'
 judged()
 {
     awk -v differences="$scratch/differences" -f $rules/style.awk -f $rules/kinds.awk \
@@ -35,7 +35,7 @@ judged()
         $((($(counted either) + $(counted spelled)) * 100000 / (symbols ? symbols : 1))) 99000 100000
 }
 
-# beside_others NAME: of $scratch/names
+# beside_others NAME: for $scratch/names
 beside_others()
 {
     if "$demangle" <"$scratch/names" >"$scratch/ours" && c++filt -i <"$scratch/names" >"$scratch/gnu" &&
@@ -53,7 +53,7 @@ mangled_of()
         awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }' | sort -u
 }
 
-# That the rules themselves can say no: one is right, one wrong, one lost, and one right in LLVM's spelling.
+# The rules themselves can fail: one is right, one wrong, one lost, and one right in LLVM's spelling.
 tr ' ' '\t' >"$scratch/all" <<'END'
 _Z1fv f() f() f()
 _Z1gv h() g() g()
@@ -90,9 +90,9 @@ else
     skip "beside others" "c++filt, llvm-cxxfilt or nm is not installed"
 fi
 
-# ---- what no other tool has
+# ---- what no other tool does
 
-# Lines of: a name, --shorten's answer, --names' answer, both's; parted by |
+# Lines of: a name, --shorten's answer, --names' answer, both's; separated by |
 cases()
 {
     cat <<'END'
@@ -136,12 +136,12 @@ while read -r line; do
     is "${line%%|*}, shortened, its name alone, both" "$(sed -n ${row}p "$scratch/got")" "$line"
 done <"$scratch/cases"
 
-# ---- names that somebody made
+# ---- hostile names
 
 # hostile NAME AWK [LINES]: what AWK prints for names of some 100, 300, 3,000 and 65,000 bytes, thirty of
-# each. That takes less than 20 s of CPU time on any machine where one takes 50 ms on a common one; 4 MB of
-# memory beside the program itself are enough, so the answers are the same with no more; and each is a
-# whole name, or what came in.
+# each. That takes less than 20 s of CPU time on any machine, and 50 ms on a common one; 4 MB of memory beside
+# the program itself are enough, so the answers are the same without more; and each is a whole name, or the
+# input.
 hostile()
 {
     for size in 100 300 3000 65000; do
@@ -193,13 +193,13 @@ function base36(n,    digits, letters) {
     }
 }
 '
-# What sanitizers need is not ours to bound.
+# What sanitizers need is not limited.
 limit=20 memory=5120
 case $demangle in
 */asan/*) limit=200 memory='' ;;
 esac
 
-# Each of 1,400 substitutions is the one that it counts: f(a1000, a1001, ... a2399, aN) of S_, S0_, ... S12U_
+# Each of 1,400 substitutions is the one that it counts: f(a1000, a1001, ... a2399, aN) for S_, S0_, ... S12U_
 awk "$awk_functions"' BEGIN {
     for (n = 0; n < 1400; n++)
         parameters = parameters "5a" 1000 + n
@@ -210,7 +210,7 @@ is "each substitution is its own" \
     "$(awk '$0 != 999 + NR { print NR - 1 ": " substr($0, 1, 40) }' "$scratch/substituted" | head -n 3)" ""
 is "each substitution is there" "$(grep -c . "$scratch/substituted")" 1400
 
-# What nests, alone
+# Nesting
 for code in P K Z N NK DT X St ST I F A_ M1A Ul TV TI GV Dp J U3foo; do
     hostile "_Z1f and $code" "print \"_Z1f\" filled(\"$code\", 5) \"i\""
 done
@@ -226,7 +226,7 @@ for code in N Nv I X M Y R Q S A T F G_ D C B_ P O K; do
 done
 hostile "references of Rust" 'print "_RINvC1a1b" filled("R", 12) "uE"'
 
-# What names what was before
+# Back references
 hostile "substitutions that double" '
     out = "_Z1f1PIiiE"
     for (n = 1; length(out) < size - 20; n++)

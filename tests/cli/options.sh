@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What the binary makes of its command line: exit statuses and messages, before any kernel is asked.
+# How the binary handles its command line: exit statuses and messages, before the kernel is asked anything.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -12,7 +12,7 @@ run()
     status=$?
 }
 
-# refuses LINE ARG...: these words are wrong usage, which is said in exactly this line
+# refuses LINE ARG...: these words are wrong usage, reported in exactly this line
 refuses()
 {
     line=$1
@@ -22,7 +22,7 @@ refuses()
     is "$name" "$status $(cat "$scratch/out" "$scratch/err")" "2 $line"
 }
 
-# wrong LINE ARG...: the same of stackcount, without what its lines begin and end with
+# wrong LINE ARG...: the same for stackcount, without the beginning and end of its lines
 wrong()
 {
     line=$1
@@ -46,7 +46,7 @@ for words in -h --help help; do
     contains "$words: lists applets" "$scratch/out" "  stackcount "
 done
 
-# -h: about a screen, of what --help has, which is all. Examples come first.
+# -h: about a screen from --help, which has everything. Examples come first.
 for applet in $("$STACKBOX" | cut -d ' ' -f 1); do
     run "$applet" --help
     cp "$scratch/out" "$scratch/help"
@@ -160,7 +160,7 @@ wrong '--depth: takes N' --dept
 wrong '--: unknown option' --=5 vfs_read
 wrong '-=: unknown option' -K=1 vfs_read
 
-# ---- stacksnoop's own: what is of reports is refused
+# ---- stacksnoop's own: reports' options are refused
 
 wrong_of_snoop()
 {
@@ -188,7 +188,7 @@ refuses 'stacksnoop: --format: "sgv" is not one of text, perf, json' stacksnoop 
 refuses 'stacksnoop: --buffer: "big" is not one of ring, perf' stacksnoop --buffer big vfs_read
 refuses 'stacksnoop: "5" is not a pattern; did you mean -D 5?' stacksnoop vfs_read 5
 
-# ---- check: all of it before anything is tried
+# ---- check: everything before anything is tried
 
 refuses 'check: there is no applet "proflie"; near: profile (see check -h)' check stackcount proflie
 refuses 'check: there is no applet "ls" (see check -h)' check ls
@@ -197,7 +197,7 @@ refuses 'check: --format: "yaml" is not one of text, json (see check -h)' check 
 refuses 'check: --: no command is run (see check -h)' check profile -- ls
 refuses 'check: -D: unknown option (see check -h)' check -D 5
 
-# What says all there is to say does not send on to the help.
+# A complete message does not refer to the help.
 refuses 'stackcount: --attach-by: "magic" is not one of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: --if: at "= 5": expected a comparison, such as == or <' stackcount --if 'arg1 = 5' vfs_read
@@ -217,7 +217,7 @@ refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackco
 refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
 refuses 'stackcount: "env" is not a pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
 refuses 'stackcount: "0.5" is not a pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
-# A number, too, to parse_seconds(); but letters of a regular expression to everybody else.
+# A number for parse_seconds(), too; but part of a regular expression for everybody else.
 run stackcount -r -p 4194304 .
 is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no process 4194304"
@@ -227,7 +227,7 @@ contains "-r '(': the reason" "$scratch/err" '"(" is not an extended regular exp
 
 # ---- profile
 
-# sampled LINE ARG...: the same as wrong, of profile
+# sampled LINE ARG...: the same as wrong, for profile
 sampled()
 {
     line=$1
@@ -260,7 +260,7 @@ $((1000000000 / most)) or more (sysctl kernel.perf_event_max_sample_rate)" \
 
 # ---- bytes and sizes
 
-# one_line WHAT STATUS: exit status 2, and one line of stderr which a terminal can be shown
+# one_line WHAT STATUS: exit status 2, and one line on stderr that is safe for a terminal
 one_line()
 {
     is "$1: exit status" "$2" 2
@@ -279,7 +279,7 @@ wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
 wrong "--$shown: unknown option" "--$controls" vfs_read
 refuses "stackbox: there is no applet \"$shown\" (stackbox alone lists them)" "$controls"
 
-# Single bytes: controls, what roff, printf or a shell may care for, and what is no UTF-8.
+# Single bytes: controls, what roff, printf or a shell may treat specially, and invalid UTF-8.
 bad=
 for octal in 001 011 012 033 037 040 042 045 047 052 134 177 200 205 233 240 300 301 355 364 376 377
 do
@@ -296,7 +296,7 @@ do
 done
 is "bytes that are not shown as they are" "$bad" ""
 
-# The longest word that the kernel passes on has 128 KB.
+# The longest word that the kernel passes on is 128 KB.
 head -c 130000 /dev/zero | tr '\0' a >"$scratch/large"
 large=$(cat "$scratch/large")
 for words in "$large:" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $large f"; do
@@ -331,7 +331,7 @@ is "a reader that leaves" "$(cat "$scratch/err")" ""
 "$STACKBOX" stackcount -x 2>&- >"$scratch/out" <&-
 is "no stderr" "$? $(cat "$scratch/out")" "2 "
 
-# Descriptors 0 to 2 are never those of a map or a probe, which a message would be written into.
+# Descriptors 0 to 2 are never a map's or a probe's, into which a message would be written.
 if have_root; then
     "$STACKBOX" stackcount -D 3 -o "$scratch/held.folded" t:sched:sched_switch <&- >&- 2>&- &
     tracer=$!

@@ -17,7 +17,7 @@ anchors()
         sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
-# targets PAGE: what its links and pictures lead to, here
+# targets PAGE: where its links and pictures lead, here
 targets()
 {
     grep -oE '\]\([^) ]+\)' "$1" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*://'
@@ -44,7 +44,7 @@ for page in $pages; do
         *) [ -e "$file" ] || lost="$lost $page:$target" ;;
         esac
     done
-    # Tables and commands are as wide as they are.
+    # Tables and commands may be wider.
     wide=$wide$(awk -v page="$page" '/^```/ { inside = !inside }
         length($0) > 112 && !inside && !/^(\||    |Linux [0-9])/ { printf " %s:%d", page, NR }' "$page")
 done
@@ -55,7 +55,7 @@ is "each link leads somewhere" "$lost" ""
 is "lines of prose fit a window" "$wide" ""
 between "README.md is a front page" "$(wc -l <README.md)" 100 180
 
-# Pictures are what the binary makes, small, and need nothing else.
+# Pictures are the binary's output, small, and self-contained.
 for picture in src/docs/*.svg; do
     name=${picture##*/}
     between "$name is small" "$(wc -c <"$picture")" 1000 40960

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# A binary with one applet and no part: it is small, it works, and what it is without is refused in a sentence that
-# says so, and in no help. The page's figures are of today.
+# A binary with one applet and no parts: it is small, it works, and what it lacks is refused in a sentence
+# that says so, and is not in its help. The page's figures are up to date.
 . "${0%/*}/../live/lib.sh"
 
 cd "${0%/*}/../.." || exit 1
@@ -60,7 +60,7 @@ for form in -h --help; do
     contains "$form: has the rest" "$scratch/help" "  -F, --frequency HZ  "
 done
 
-# Each part is a part of the table, and of the list in the Makefile.
+# Each part is in the table, and in the Makefile's list.
 parts=$(sed -n 's/^#define HAS_\([A-Z]*\) 1.*/\1/p' src/base/parts.h | tr 'A-Z\n' 'a-z ')
 is "the Makefile's list" "$(sed -n 's/^ALL_PARTS := //p' Makefile) " "$parts"
 is "the page's list" "$(sed -n '/^| part /,/^$/s/^| `\([a-z]*\)`.*/\1/p' src/docs/install.md | tr '\n' ' ')" "$parts"
@@ -77,7 +77,7 @@ musl-gcc*)
 *) skip "the page's figures" "they are of musl-gcc" ;;
 esac
 
-# What the whole may take, and that `make size` tells all of it.
+# The whole stays within its limit, and `make size` accounts for all of it.
 sh scripts/size.sh "$BUILD/link.map" "$STACKBOX" >"$scratch/size"
 is "make size: its sum" "$(awk '$2 != "all" && $2 != "all," { sum += $1 } END { print sum }' "$scratch/size")" \
     "$(wc -c <"$STACKBOX")"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What patterns of programs and libraries mean here, against what ldconfig, readelf and nm say.
+# What patterns of programs and libraries mean here, compared with ldconfig, readelf and nm.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -12,13 +12,13 @@ command -v readelf >/dev/null || skip_all "readelf is not installed"
 
 # ---- libraries
 
-# Those of this machine's first kind in the cache: NAME PATH
+# This machine's first kind in the cache: NAME PATH
 known_libraries()
 {
     ldconfig -p | sed -n "s/^	\([^ ]*\) ([^)]*${kind}[^)]*) => \(.*\)/\1 \2/p"
 }
 
-# Where the cache leads to, by readlink: for each name what comes first, and is an ELF file at all
+# Where the cache leads, by readlink: for each name, what comes first, and is an ELF file at all
 expected_libraries()
 {
     known_libraries | awk '!seen[$1]++' >"$scratch/known"
@@ -40,7 +40,7 @@ if [ -n "$kind" ] && command -v ldconfig >/dev/null && [ -n "$(known_libraries)"
     "$places" -l $(cut -d ' ' -f 1 "$scratch/expected") >"$scratch/found" 2>"$scratch/err"
     is "whole names: $(wc -l <"$scratch/expected") libraries of ldconfig -p" \
         "$(diff "$scratch/expected" "$scratch/found" | head -n 5)" ""
-    # Short names, where there is one version: libfoo.so.1 is foo.
+    # Short names, if there is one version: libfoo.so.1 is foo.
     sed -n 's/^lib\([^ ]*\)\.so\.[^ ]* /\1 /p' "$scratch/expected" | sort >"$scratch/all"
     cut -d ' ' -f 1 "$scratch/all" | uniq -u >"$scratch/names"
     join "$scratch/names" "$scratch/all" >"$scratch/expected"
@@ -54,7 +54,8 @@ fi
 
 # ---- functions
 
-# expected_functions FILE: the addresses of defined functions, of .symtab, else of .dynsym, each once
+# expected_functions FILE: the addresses of defined functions, in .symtab, or else in .dynsym, without
+# duplicates
 expected_functions()
 {
     table=.dynsym

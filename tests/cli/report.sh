@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report: a recording whose bytes were put together by the page alone is read as it stands there, today and by all
-# later versions; what is no whole recording is refused; a file names only what it was recorded as.
+# report: a recording written byte by byte from the page is read as it stands there, by this and all later
+# versions; anything but a whole recording is refused; a file only gives names if it is the one that was
+# recorded.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -55,12 +56,12 @@ for format in svg pprof speedscope flat; do
     is "as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
 done
 
-# On an arm64 guest: 20 calls down one chain and 10 down another, of a program that counts its own.
+# On an arm64 guest: 20 calls down one chain and 10 down another, from a program that counts its own.
 run report -f "$here/../recordings/arm64.sbx"
 is "recorded on arm64: stacks and sums" "$status $(sed 's/^chains;.*;el0t_64_sync;.*;__arm64_sys_getppid /of the kernel /' out |
     tr '\n' '|')" "0 of the kernel 10|of the kernel 20|"
 
-# ---- Files that are that file, and others
+# ---- The files that were recorded, and others
 
 if command -v ld >/dev/null && command -v as >/dev/null; then
     printf '.globl first,second\n.type first,@function\nfirst: .skip 0x20\n.size first,0x20\n.type second,@function\nsecond: .skip 0x20\n.size second,0x20\n' |
@@ -91,6 +92,16 @@ else
     skip "files of an identity" "no assembler and linker"
 fi
 
+# What is there and cannot be opened is not what is not there; and to compare what has no names is no verdict.
+mkdir -p loop/usr/lib
+ln -s libgone.so loop/usr/lib/libgone.so
+lost='functions of this file have no names: /usr/lib/libgone.so: .*ymbolic link.*' # as the C library has it
+run report --symfs loop "$file"
+is "a file that cannot be opened" "$status $(grep -c "^report: $lost$" err) $(grep -c 'is not here' err)" "0 1 0"
+run flamegraph --symfs loop --diff --fail-above 5% "$file" "$file"
+is "and no verdict by it" "$status $(cat out) $(grep -c "^flamegraph: $lost$" err) $(tail -n 1 err)" \
+    "1  1 flamegraph: no verdict: functions of \"$file\" have no names"
+
 # ---- Several
 
 run report -f "$file" "$file"
@@ -100,7 +111,7 @@ is "no difference" "$status $(tail -n 1 err)" "0 report: before 12, now 12 sampl
 run flamegraph --format folded "$file"
 is "flamegraph reads it" "$status $(sed 's/.* //' out | sort -n | tr '\n' ' ')" "0 3 4 5 "
 
-# ---- What is none, or not whole
+# ---- Other files, and incomplete ones
 
 size=$(wc -c <"$file")
 wrong=''

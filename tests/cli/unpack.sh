@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What xz packs in many ways, and what those here pack that have zlib, is unpacked to the same
-# bytes; what is no such thing is refused.
+# What xz packs in many ways, and what tools here pack with zlib, unpacks to the same bytes; anything else is
+# refused.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -12,7 +12,7 @@ unpack=${BUILD:-}/workloads/unpack
 [ -x "$unpack" ] || unpack=$WORKLOADS/unpack
 [ -x "$unpack" ] || skip_all "build/release/workloads/unpack is not built"
 
-# ---- what is packed: of many kinds, and of sizes where chunks and blocks end
+# ---- inputs: of many kinds, and of sizes where chunks and blocks end
 
 mkdir "$scratch/files" "$scratch/packed"
 cd "$scratch/files" || exit 1
@@ -22,19 +22,19 @@ head -c 300000 /dev/zero >zeros
 head -c 150000 /dev/urandom >random
 head -c 300000 "$unpack" >program
 seq 1 30000 >numbers
-# The same once more from far away, and then nothing that repeats
+# Repeats from far away, and then nothing that repeats
 cat random program >far
 head -c 100000 random >>far
 seq 20000 22000 >>far
 head -c 65536 program >even
 
-# same PACKED FILE KIND: whether it is unpacked to that, when no byte more may come than there are
+# same PACKED FILE KIND: does it unpack to that, with no byte more allowed than there are?
 same()
 {
     "$unpack" "$3" "$(wc -c <"$2")" <"$1" 2>"$scratch/err" | cmp -s - "$2"
 }
 
-# refused NAME KIND MOST STATUS: of stdin
+# refused NAME KIND MOST STATUS: stdin
 refused()
 {
     "$unpack" "$2" "$3" >"$scratch/out" 2>"$scratch/err"
@@ -43,7 +43,7 @@ refused()
 
 # ---- xz
 
-# try_xz FILE OPTION...: what differs goes to the list
+# try_xz FILE OPTION...: adds differences to the list
 try_xz()
 {
     file=$1
@@ -73,7 +73,7 @@ if command -v xz >/dev/null; then
     done
     is "xz: all its levels" "$differ" ""
 
-    # Several streams, with zeros behind some, and one that holds nothing
+    # Several streams, some followed by zeros, and an empty one
     {
         xz -c --check=none byte
         head -c 8 /dev/zero
@@ -103,7 +103,7 @@ fi
 
 # ---- zlib
 
-# check_packed WHO: of files that are called NAME.ANYTHING
+# check_packed WHO: files named NAME.ANYTHING
 check_packed()
 {
     tried=0 differ=
@@ -117,8 +117,8 @@ check_packed()
     rm "$scratch"/packed/*.*
 }
 
-# Windows of 512 bytes to 32 KB, levels 0 to 9, and strategies: usual, filtered, Huffman alone, runs
-# alone, fixed codes; each kind of flush where a stream is written in pieces
+# Windows of 512 bytes to 32 KB, levels 0 to 9, and strategies: default, filtered, only Huffman, only runs,
+# fixed codes; and each kind of flush between pieces of a stream
 if python3 -c 'import zlib' 2>/dev/null; then
     python3 - "$scratch/packed" ./* <<'END'
 import sys, zlib
@@ -156,7 +156,7 @@ else
     skip "zlib: streams of node" "it is not installed"
 fi
 
-# Each of git's objects is such a stream, with a line ended by a NUL before what it holds.
+# Each of git's objects is such a stream, with a line ended by a NUL before its contents.
 if command -v git >/dev/null; then
     git init -q --bare "$scratch/git"
     tried=0 differ=
@@ -183,6 +183,6 @@ else
 fi
 refused "zlib: nothing" zlib 1000000 1 <empty
 gzip -c numbers | refused "zlib: of gzip" zlib 1000000 1
-# What says that it begins with a dictionary, and which
+# A stream that says that it begins with a dictionary, and which
 printf '\170\273\0\0\0\1\3\0\0\0\0\1' | refused "zlib: with a dictionary" zlib 1000000 3
 cd / || exit 1

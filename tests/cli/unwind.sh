@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Stacks without frame pointers: walked by tables, and compared with what programs tell of themselves, which
-# are built in every way that the compilers here have (tests/workloads/shapes).
+# Stacks without frame pointers: unwound by tables, and compared with what programs say about themselves;
+# these are built in every way that the compilers here support (tests/workloads/shapes).
 
 . "${0%/*}/../live/lib.sh"
 
@@ -15,7 +15,7 @@ command -v gcc >/dev/null || skip_all "gcc is not installed"
 shapes=$WORKLOADS/../shapes
 sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the shapes cannot be built"
 
-# judge WAY RUNNER...: all of its shapes, by what is put before the judge
+# judge WAY RUNNER...: all its shapes, with a prefix before the judge
 judge()
 {
     way=$1
@@ -37,7 +37,7 @@ judge()
     [ "$options" = -mq ] || grep "^step " "$scratch/out" >>"$scratch/places"
 }
 
-# exactly WAY NAME RUNNER...: every stack, and of the steps nearly every one
+# exactly WAY NAME RUNNER...: every stack, and nearly every step
 exactly()
 {
     exactly_way=$1 exactly_name=$2
@@ -45,7 +45,7 @@ exactly()
     judge "$exactly_way" "$@" || return
     is "$exactly_name: $stacks stacks of $count shapes are right" \
         "$wrong $(grep '^wrong ' "$scratch/out" | head -n 5 | tr '\n' '|')" "0 "
-    # What compilers' own tables say wrong, in epilogues and longjmp(), is a few instructions.
+    # Compilers' own tables are wrong for a few instructions, in epilogues and longjmp().
     case $exactly_way in
     musl*) ;;
     *) between "$exactly_name: of $steps steps those that are wrong" "$wrong_steps" 0 14 ;;
@@ -60,7 +60,7 @@ ways=0
 for program in "$shapes"/*/shapes; do
     way=${program%/shapes}
     way=${way##*/}
-    # With sanitizers it takes long: the usual ones.
+    # With sanitizers it takes long: only the usual ones.
     case $judge:$way in
     *asan*:gcc | *asan*:clang-lld | *asan*:gcc-static | *asan*:musl) ;;
     *asan*:*) continue ;;
@@ -75,7 +75,7 @@ if [ -s "$shapes/skipped" ]; then
     done <"$shapes/skipped"
 fi
 
-# Of a process of one's own nobody needs rights.
+# No rights are needed for one's own process.
 if have_root && [ -x "$WORKLOADS/deny" ]; then
     exactly gcc "gcc, as nobody" "$WORKLOADS/deny" --uid 65534 --
 else

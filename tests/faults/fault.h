@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Linked into a build of stackbox for tests (`make faulty`): it fails one call of a run, as the
+ * Linked into a build of stackbox for tests (`make faulty`): makes one call of a run fail, as the
  * environment says.
  *
  *     FAULT=KIND:N:HOW        the N-th call of this kind fails; N+: and all after it
@@ -10,14 +10,14 @@
  *     FAULT_FRAMES=N          so many frames of the stack tell a way (16)
  *     FAULT_LOG=FILE          `KIND ADDRESS...` of a call that failed: its stack, as addr2line takes it
  *
- * HOW is the name of an error, or `short`: of files and pipes half of what was asked is read or
- * written. Memory and threads are failed where our own code asks the C library for them, by the
- * linker's --wrap. System calls are failed wherever in the C library they are made, stdio's too: a
- * seccomp filter turns them into signals, whose handler answers or makes the call itself. The filter
- * goes by where the C library is mapped, so that it is without effect in a program that is executed. A
- * child that was forked counts on where its parent does, in memory that both have.
+ * HOW is the name of an error, or `short`: only half of what was asked for is read from or written
+ * to files and pipes. Memory and threads fail where our own code asks the C library for them, by
+ * the linker's --wrap. System calls fail wherever in the C library they are made, including stdio:
+ * a seccomp filter turns them into signals, whose handler returns the error or makes the call
+ * itself. The filter depends on where the C library is mapped, so it has no effect in a program
+ * that is executed. A forked child continues its parent's counts, in shared memory.
  *
- * There is no ptrace in it: LeakSanitizer needs that for itself.
+ * It does not use ptrace: LeakSanitizer needs that for itself.
  */
 #ifndef STACKBOX_FAULTS_FAULT_H
 #define STACKBOX_FAULTS_FAULT_H

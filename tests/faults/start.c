@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the environment asks for, before main() begins. */
+/* What the environment asks for, set up before main(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What our own code asks the C library for: the linker leads it here (--wrap). */
+/* What our own code asks the C library for: the linker redirects it here (--wrap). */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's types: a member that is found is in a file that holds its name, and found again. */
+/*
+ * The kernel's types: a member that is found is in a file that contains its name, and is found
+ * again.
+ */
 #include "kernel/btf.h"
 
 #include <errno.h>

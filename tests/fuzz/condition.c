@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Conditions as they are typed: what is taken leads to its ends, and a program can be made of it. */
+/* Conditions as typed: one that is accepted leads to its ends, and can become a program. */
 #include "options/condition_words.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names of C++, one a line: each is known or refused, the same way each time, in little room. What
- * is shown whole is shown without its arguments, too, and by its name alone.
+ * C++ names, one per line: each is accepted or refused, the same way each time, in little memory. A
+ * name that can be printed can also be printed without its arguments, and by its name only.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What drives a fuzzer where the compiler has no libFuzzer: inputs are made from the corpus by a
- * generator with a fixed seed, without knowledge of what they reach. It takes the arguments of
- * libFuzzer that scripts/fuzz.sh gives: -max_total_time=SECONDS -artifact_prefix=PATH DIRECTORY, or
- * files, each of which is run once. An input that kills the fuzzer, or keeps it busy for 20 s, is
- * kept as PATHcrash, and makes this end with 1.
+ * Drives a fuzzer if the compiler has no libFuzzer: inputs are made from the corpus by a generator
+ * with a fixed seed, without coverage. It takes the libFuzzer arguments that scripts/fuzz.sh uses:
+ * -max_total_time=SECONDS -artifact_prefix=PATH DIRECTORY, or files, each of which is run once. An
+ * input that kills the fuzzer, or keeps it busy for 20 s, is kept as PATHcrash, and makes this end
+ * with 1.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Regular expressions, and names that they are looked for in, one a line below: each is made or refused with a
- * reason, and what is found is found again, in time that both lengths bound (libFuzzer has a clock for that). What
- * the C library means the same by is found where it finds it.
+ * Regular expressions, and names to search in, one per line below: each is accepted or refused with
+ * a reason, and what is found is found again, in time limited by both lengths (libFuzzer has a
+ * clock for that). If the C library gives the expression the same meaning, it finds the same.
  */
 #include "find/expression.h"
 

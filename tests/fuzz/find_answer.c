@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a process that was taken over might answer of patterns: it is refused as a whole, or all
- * places are such as can be attached and named.
+ * What a compromised process might answer about patterns: it is refused as a whole, or all places
+ * can be attached and named.
  */
 #include "find/find_answer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Folded stacks: what they become is a tree whose names can be shown and whose sums are right, and
- * what it writes as folded stacks is read back as the same.
+ * Folded stacks become a tree whose names can be shown and whose sums are right; written as folded
+ * stacks again, it reads back as the same.
  */
 #include "draw/folded.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Unwind tables: rows in order, a table that passes its own check, and the same rules found as rows say. */
+/*
+ * Unwind tables: rows in order, a table that passes its own check, and the same rules in it as in
+ * the rows.
+ */
 #include "elf/frame_rows.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a fuzzer of a reader is written with. A fuzzer is one function, which libFuzzer, or driver.c
- * where there is none, calls with input after input; corpus/NAME holds what those are made from.
- * Whatever breaks a promise of the reader's header aborts.
+ * Shared by the fuzzers of readers. A fuzzer is one function, which libFuzzer, or driver.c if there
+ * is none, calls with input after input; corpus/NAME has the inputs to begin with. Whatever breaks
+ * a promise of the reader's header aborts.
  */
 #ifndef STACKBOX_FUZZ_H
 #define STACKBOX_FUZZ_H

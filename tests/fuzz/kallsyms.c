@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* /proc/kallsyms: what an address is given lies at or below it, and is a symbol of the file. */
+/* /proc/kallsyms: an address gets a symbol in the file, at or below it. */
 #include "kernel/kallsyms.h"
 
 #include <string.h>

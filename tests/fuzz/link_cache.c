@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* ld.so.cache: strings of an entry are whole, and one that ends the walk does. */
+/* ld.so.cache: an entry's strings are complete, and an entry that ends the walk does. */
 #include "find/link_cache.h"
 
 #include <string.h>

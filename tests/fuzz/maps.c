@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* /proc/PID/maps: an entry is a range of a line's path, and a callback's word ends the reading. */
+/*
+ * /proc/PID/maps: an entry is a range with its line's path, and a callback's result ends reading.
+ */
 #include "processes/proc_maps.h"
 
 #include <string.h>

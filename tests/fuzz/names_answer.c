@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a process that was taken over might answer: it is refused as a whole, or all symbols, mappings
- * and notes are such as can be reported.
+ * What a compromised process might answer: it is refused as a whole, or all symbols, mappings and
+ * notes can be reported.
  */
 #include "symbolize/names_answer.h"
 

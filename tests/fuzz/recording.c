@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Recordings of strangers: each is refused, or it is what can be named and reported in every format. The input is
- * what stands between the version and the checksum; one of an odd length is read twice, as a sum.
+ * Strangers' recordings: each is refused, or can be symbolized and reported in every format. The
+ * input is what is between the version and the checksum; an input of odd length is read twice, as a
+ * sum.
  */
 #include "recording/read.h"
 

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz,
-#               corpus/zlib, corpus/btf and corpus/frame_rows anew
+#               corpus/zlib, corpus/btf, corpus/frame_rows and corpus/exidx anew
 #
-# With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. They are committed, since what they
-# look like depends on the compilers. Each is as small as a linker makes it: of a few KB, so that a
-# fuzzer's changes meet what is read.
+# With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. The files are committed, as they depend on
+# the compilers. Each is as small as a linker makes it, a few KB, so that a fuzzer's changes hit what is read.
 
 # shellcheck disable=SC2086 # lists of words
 set -eu
@@ -336,3 +335,88 @@ gcc -shared $flat -s -Wl,--no-eh-frame-hdr -o "$corpus/frame_rows/plain" odd.S
 gcc -shared $flat -s -Wl,--eh-frame-hdr -o "$corpus/frame_rows/go" go.S
 gcc -O2 -fPIC -shared $flat -s -o "$corpus/frame_rows/lib" frames.c
 gcc -no-pie $flat -o "$corpus/frame_rows/debug" debug.S
+
+# Functions of 32-bit ARM: of all forms of entries, and with calls of the kernel in both kinds of code.
+cat > exidx.S <<'END'
+.syntax unified
+.text
+.macro function name
+.p2align 4
+.type \name, %function
+\name: .fnstart
+.endm
+#ifdef THUMB
+.thumb
+#endif
+function stub
+.save {r7}
+push {r7}
+mov r7, #20
+svc 0
+pop {r7}
+bx lr
+.fnend
+function other
+.save {r7}
+push {r7}
+mov r7, #64
+svc 0
+pop {r7}
+bx lr
+.fnend
+function call
+.save {r7, lr}
+push {r7, lr}
+.pad #8
+sub sp, #8
+mov r7, r12
+svc 0
+add sp, #8
+pop {r7, pc}
+.fnend
+function framed
+.save {r4, r7, lr}
+push {r4, r7, lr}
+.setfp r7, sp
+mov r7, sp
+bl call
+mov sp, r7
+pop {r4, r7, pc}
+.fnend
+function floats
+.vsave {d8-d11}
+.save {r4-r11, lr}
+nop
+.fnend
+function far
+.pad #0x2344
+.save {r0-r3}
+.save {r4, r6, r8, lr}
+nop
+.fnend
+function generic
+.save {r4, lr}
+push {r4, lr}
+bl call
+pop {r4, pc}
+.personality stub
+.handlerdata
+.word 0
+.fnend
+function thread
+.cantunwind
+blx r0
+#ifdef THUMB
+mov.w r7, #1
+#else
+mov r7, #1
+#endif
+svc 0
+.fnend
+END
+mkdir -p "$corpus/exidx"
+for kind in THUMB ARM; do
+    name=$(echo $kind | tr A-Z a-z)
+    clang --target=armv7-linux-gnueabihf -D$kind -c -o object exidx.S
+    ld.lld -shared -n -s --hash-style=gnu -o "$corpus/exidx/$name" object
+done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What patterns find in a file: its USDT probes by their notes, and its functions. */
+/* What patterns find in a file: USDT probes, by notes, and functions. */
 #include "find/usdt.h"
 
 #include <string.h>

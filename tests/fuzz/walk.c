@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks along tables, as what copies of strangers' stacks hold: whatever rules, registers and words are, a walk
- * ends, says why, and has no more frames than there is room for; the same each time.
+ * Unwinding by tables, with hostile copies of stacks: whatever rules, registers and words are, a
+ * walk ends, says why, and has no more frames than there is room for; the same each time.
  *
- * The input: a byte for the machine, one for the depth, the registers, the rules, and the rest is the stack.
+ * The input: a byte for the machine, one for the depth, the registers, the rules, and the rest is
+ * the stack.
  */
 #include "unwind/walk.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * .xz files as they are, and once more with checksums that are right: of one that begins otherwise,
- * its bytes are the chunks of a file that is made around them.
+ * .xz files as they are, and again with correct checksums; an input that begins differently has the
+ * chunks of a file that is built around them.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Streams of zlib as they are, and once more between a head and a checksum that are right: what
- * comes of that is what a plain reading of the same bits comes to.
+ * zlib streams as they are, and again with a correct header and checksum: the result is what a
+ * plain reading of the same bits gives.
  */
 #include <errno.h>
 #include <stdbool.h>

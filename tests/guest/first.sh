@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# stackbox is the first process of a machine, and the only one: it does what it was asked, and what the
-# kernel then says of it is announced in a sentence.
+# stackbox as the first and only process of a machine: it does what it was asked to, and announces what the
+# kernel will then say about it.
 
 cd "$(dirname "$0")/../.." || exit 1
 log=build/test/first.log
 mkdir -p build/test || exit 1
 
-# guest.sh waits for an init that speaks, and fails it: what is judged here is what the kernel printed.
+# guest.sh waits for an init that speaks, and fails this one: what is checked here is what the kernel printed.
 sh scripts/guest.sh --alone --once --name first --timeout 100 --log $log \
     --append "rdinit=/stackbox -- profile -f -I 1" 6.12 >build/test/first.result 2>&1
 status=$?
@@ -17,7 +17,7 @@ if [ $status = 77 ]; then
     exit 77
 fi
 
-# expect NAME PATTERN: in a line that comes after all that were expected before
+# expect NAME PATTERN: in a line after all those expected before
 at=1
 expect()
 {

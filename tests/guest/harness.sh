@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Does guest.sh see what goes wrong in a guest? Each fault that a test or a kernel can have is made
-# on purpose, and must come out as a failure.
+# Does guest.sh notice what goes wrong in a guest? Each fault that a test or a kernel can have is made on
+# purpose, and must come out as a failure.
 
 cd "$(dirname "$0")/../.." || exit 1
 faults=build/test/faults
 mkdir -p $faults || exit 1
 
-# fault NAME: a test, its text on stdin
+# fault NAME: a test, whose text is on stdin
 fault()
 {
     cat >"$faults/$1.sh"
@@ -79,7 +79,7 @@ sh scripts/guest.sh --name late --timeout 1 --log $faults/late.log 6.12 -- $faul
 expect "a guest that never starts is tried once more" 'never reached /init; trying once more'
 expect "and fails" '^FAIL guest-late: boot: the guest did not come'
 
-# Somebody's image: no kernel that guest.sh knows is booted, and nothing of one is in the guest but busybox.
+# A foreign image: guest.sh boots none of its own kernels, and nothing but busybox from one is in the guest.
 fault own <<'END'
 echo "PASS release $(uname -r)"
 echo "PASS modules $(ls /modules | wc -l)"

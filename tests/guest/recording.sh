@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# In a guest: what is recorded and printed at once, for recordings.sh, which gets it by the serial line.
+# In a guest: records and prints at the same time, for recordings.sh, which gets the recording over the serial
+# line.
 . "${0%/*}/../live/lib.sh"
 
 choose_event
 cd "$scratch" || exit 1
 
-# recorded NAME APPLET ARG...: of a run the recording, and what its formats are on the spot
+# recorded NAME APPLET ARG...: a run's recording, and its formats as printed at once
 recorded()
 {
     run=$1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# recordings.sh KERNEL...: what was recorded in a guest of each (scripts/guest.sh) is named here, with the files of
-# that machine. Text, folded and flat become what they were there, byte by byte.
+# recordings.sh KERNEL...: symbolizes here what was recorded in a guest of each kernel (scripts/guest.sh), with
+# that machine's files. Text, folded and flat must be the same as there, byte by byte.
 
 cd "$(dirname "$0")/../.." || exit 1
 stackbox=${STACKBOX:-$PWD/stackbox}
@@ -18,7 +18,7 @@ is()
     fi
 }
 
-# files_of LOG: what recording.sh printed there, into $files. The kernel may have put a line of its own between.
+# files_of LOG: what recording.sh printed there, to $files. The kernel may have put a line of its own between.
 files_of()
 {
     awk -v to="$files/" '/^@file / { name = to $2 ".base64"; next }
@@ -54,7 +54,7 @@ for kernel; do
     done
     is "each call by its chain" "$(awk '{ sum += $NF } END { print sum }' "$files/events.folded")" 30
     is "nothing is missing" "$("$stackbox" report --missing --symfs "$files/root" "$files/events.sbx")" ""
-    # Without these files there are no names of them, and all else is as it was.
+    # Without these files their functions have no names, and everything else is the same.
     is "without its files: the sum" "$("$stackbox" report -f "$files/events.sbx" 2>/dev/null |
         awk '{ sum += $NF } END { print sum }')" 30
     is "without its files: no name of theirs" "$("$stackbox" report -f "$files/function.sbx" 2>/dev/null |

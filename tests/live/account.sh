@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# The account that --debug shows: what was seen is what was counted, filtered out, lost, or has not
-# ended. Two workloads know how often they called; one of them is asked for.
+# The account that --debug shows: events seen are counted, filtered out, lost, or have not ended. Two
+# workloads know how often they called; one of them is traced.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# What strangers wrote is read by a process that may do nothing, and what it opens is opened by one
-# that may do nothing else. Where it dies frames have no names, and all else is as it should be.
+# Files of strangers are read by a process that may do nothing else, and opened by one that may do nothing
+# else. If it dies, frames have no names, and everything else is right.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: no
 #
-# check on a machine whose owner has closed something: it names that, with the way out, and the applets do
-# as it says.
+# check on a machine whose owner has restricted something: it says what, and how to fix it, and the applets
+# behave accordingly.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 

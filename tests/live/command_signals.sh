@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Signals and `-- COMMAND`: what ends the tracing goes on to the command, once; what a terminal gave to
-# both does not; a second signal stops at once.
+# Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
+# sent to both is not; a second signal stops at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

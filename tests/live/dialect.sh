@@ -3,8 +3,7 @@
 # guests: newest
 # host: yes
 #
-# What people type who come from other tools: it means the same as our own words for it, or is answered
-# with what was meant.
+# Other tools' words: they mean the same as ours, or the answer says what was probably meant.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

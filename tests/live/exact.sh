@@ -4,8 +4,8 @@
 # seldom: 6.12
 # host: yes
 #
-# The count is the number of calls: not one more, not one less. The workload makes exactly so many
-# calls from two threads on two CPUs, and counts them itself.
+# The count is the number of calls: not one more, not one less. The workload makes an exact number of calls
+# from two threads on two CPUs, and counts them itself.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -108,7 +108,11 @@ if have_kprobes; then
     exact "kernel stacks alone, processes apart" ${CALL}getppid -K -P
     intervals "a kernel function, over intervals" ${CALL}getppid
     own "a kernel function, one process of two" ${CALL}getppid
-    exact "returns" r::${CALL}getppid
+    if [ "$NO_RETURNS" ]; then
+        refuses_returns
+    else
+        exact "returns" r::${CALL}getppid
+    fi
     exact "by PMU events" ${CALL}getppid --attach-by pmu
     exact "by tracefs" ${CALL}getppid --attach-by tracefs
 else

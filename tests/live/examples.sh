@@ -3,9 +3,8 @@
 # guests: 6.12
 # host: yes
 #
-# Each command of README.md, of the pages in src/docs and each example of a help, typed as it stands, does
-# what is said of it. None can be forgotten: what is found there must be in the table below, and the other
-# way round.
+# Each command in README.md and the pages in src/docs, and each example of a help, typed as it stands, does
+# what is said about it. None can be forgotten: each must be in the table below, and the other way round.
 #
 # Typed as it stands, but: 185 is a process of ours; times are 1 s (a day: 3 s); Ctrl-C, where that is
 # the end, comes a second after the first line. What takes probes in the kernel is typed where the kernel

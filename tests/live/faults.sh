@@ -16,19 +16,20 @@
 #     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what stays in the kernel:
 #                                              an hour; scripts/proof.sh calls makes the machine small for it
 #     FAULTS='uprobe malloc:12:ENOMEM' ...     this one alone, shown
+#     ONLY='uprobe list' SHARE=10 ...          of these runs alone, and every tenth of them
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
-# In a guest the kernel is told (faults=calls, only=RUN), and what the program needs lies beside it (scripts/proof.sh).
-[ -z "$GUEST" ] || FAULTS=${FAULTS:-$(word faults)} ONLY=${ONLY:-$(word only)}
+# In a guest the kernel is told (faults=calls, share=N, only=RUN), and what the program needs lies beside it (scripts/proof.sh).
+[ -z "$GUEST" ] || FAULTS=${FAULTS:-$(word faults)} ONLY=${ONLY:-$(word only)} SHARE=${SHARE:-$(word share)}
 if [ -d build/proof/lib ] && [ "$GUEST" ]; then
     mkdir -p /lib64
     cp build/proof/lib/* /lib64/
     export LD_LIBRARY_PATH=/lib64
 fi
 FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
-share=1
-[ -n "${FAULTS:-}" ] || FAULTS=sites share=3
+share=${SHARE:-1}
+[ -n "${FAULTS:-}" ] || FAULTS=sites share=${SHARE:-3}
 JOBS=${JOBS:-4}
 export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
@@ -387,10 +388,11 @@ work()
 
 left_begins || skip_all "tracefs cannot be mounted"
 # shellcheck disable=SC2086 # words
-if [ "$way" ]; then
+case $FAULTS in
+calls | *:*)
     "$STACKBOX" stackcount -f -o "$scratch/given.sbx" "$TARGET" -- $CHAINS >"$scratch/given" 2>&1 &&
-        grep '^chains;' "$scratch/given" >"$scratch/given.folded" || fail "input" "$(cat "$scratch/given")"
-fi
+        grep '^chains;' "$scratch/given" >"$scratch/given.folded" || fail "input" "$(cat "$scratch/given")" ;;
+esac
 case $FAULTS in
 *:*)
     mkdir "$scratch/one"

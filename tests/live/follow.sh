@@ -4,7 +4,7 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# -p PID --follow: what the process does, and all that it forks from then on, in whatever way; nobody else,
+# -p PID --follow: what the process does, and everything it forks from then on, in whatever way; nobody else,
 # and nothing that it had forked before.
 . "${0%/*}/lib.sh"
 

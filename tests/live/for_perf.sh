@@ -4,7 +4,8 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Programs at a tracepoint keep no event from whoever else looks there by perf: another stackbox does, by rings.
+# Programs at a tracepoint do not keep events from others who watch it through perf: another stackbox, with
+# rings.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: no
 #
-# Which functions a pattern means, and that each of them is traced once: what the header says is
-# compared with the kernel's own lists.
+# Which functions a pattern means, and that each of them is traced once: the first line's number is compared
+# with the kernel's own lists.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,8 +5,8 @@
 # host: yes
 #
 # What stackbox itself does is left out, and so is what its reader and its opener do: each of them calls
-# prctl(2) as it begins, at every report with names. With --include-self it is there. In a pid namespace
-# its processes have other numbers than for the kernel.
+# prctl(2) as it starts, at every report with names. With --include-self it is there. In a pid namespace its
+# processes have other numbers than for the kernel.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,6.12,newest
 # host: yes
 #
-# Whoever a timer interrupts has not woken anybody: sleeps end by [timer interrupt], on every CPU, though
-# others use up the time of all of them; who is woken by a thread is told that thread's name.
+# A thread that a timer interrupts has not woken anybody: sleeps end by [timer interrupt], on every CPU,
+# although others keep all CPUs busy; a wakeup by a thread has that thread's name.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Kernel names of more than a thousand random addresses, modules' among them, looked up by sort and
-# awk in a copy of /proc/kallsyms: addresses are compared as what they are there, 16 digits.
+# Kernel names of more than a thousand random addresses, including modules', compared with lookups by sort and
+# awk in a copy of /proc/kallsyms: addresses are compared as their 16 digits.
 . "${0%/*}/lib.sh"
 
 export LC_ALL=C

@@ -4,8 +4,8 @@
 # seldom: 6.1,6.12
 # host: yes
 #
-# What leads to a function of the kernel begins with its caller, also where that is in a register still
-# at the function's first instruction; and no frame is there twice that the kernel was in once.
+# Stacks that lead to a kernel function begin with its caller, even if that is still in a register at the
+# function's first instruction; and no frame is there twice that the kernel was in once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

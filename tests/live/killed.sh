@@ -4,10 +4,10 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Runs of all applets, struck by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing
-# stays in the kernel, no process does, and every report that was printed is whole. Which signals, and when,
-# comes of a seed, which is said: SEED=N, or the word seed=N to a guest's kernel, gives it again. RUNS=N, or
-# the word runs=N, has so many runs.
+# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing stays
+# in the kernel, no process stays, and every report that was printed is whole. Signals and times come from a
+# seed, which is printed: SEED=N, or the word seed=N for a guest's kernel, repeats it. RUNS=N, or the word
+# runs=N, sets the number of runs.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_whole.sh"
 . "${0%/*}/lib_left.sh"
@@ -104,10 +104,11 @@ contains "programs and maps are seen" kinds "map prog"
 finish_stackbox
 drop_workload probed
 
-# ---- a report is one write: whoever ends us lets it be made or not
+# ---- a report is one write: whoever ends us lets it be made or not. That holds up to 1 MiB: of a machine where much
+# goes on, with little of each stack
 
 mkdir writes
-w/packets writes ./s stackcount -P -D 0.6 -i 0.2 t:sched:sched_switch 2>err
+w/packets writes ./s stackcount -P -K --depth 8 -D 0.6 -i 0.2 t:sched:sched_switch 2>err
 is "a run for its writes" "$?" 0
 last=$(find writes -type f | grep -c .)
 is "the last of them" "$(cat "writes/$last")" Detaching...

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What a live test is written with. It is read by dash on a Debian machine and by busybox's ash in
-# a guest. A test begins with
+# For writing live tests. It is read by dash on a Debian machine and by busybox's ash in a guest. A test begins
+# with
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
@@ -12,22 +12,22 @@
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
 #
-# and prints, by the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at
-# least one of them. It ends with status 0: an early end counts as a failure, and so does a last
-# command that fails. From outside it gets STACKBOX, WORKLOADS (a directory of test programs), and
-# in a guest GUEST (its name) and MODULES (a directory of *.ko).
+# and prints, through the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at least one
+# of them. It ends with status 0: an early end counts as a failure, and so does a last command that fails. Its
+# environment has STACKBOX, WORKLOADS (a directory of test programs), and in a guest GUEST (its name) and
+# MODULES (a directory of *.ko).
 #
-# $scratch is a directory that is gone at the end of the test, as are the programs it started. What a
-# test takes for granted of the machine's mounts and settings it makes by lib_machine.sh, which puts
-# them back.
+# $scratch is a directory that is removed at the end of the test; programs that it started are killed. If a test
+# assumes something about the machine's mounts and settings, it sets that up with lib_machine.sh, which restores
+# everything.
 
-# Tests of other kinds, which lie beside this directory or above it, read this file, too.
+# Tests of other kinds, beside this directory or above it, read this file, too.
 for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
     [ ! -f "$place/lib_machine.sh" ] || break
 done
 . "$place/lib_machine.sh"
 
-# Seconds after which a program that a test started is ended.
+# Seconds after which a program started by a test is killed.
 LIMIT=${LIMIT:-120}
 
 STACKBOX=${STACKBOX:-$PWD/stackbox}
@@ -52,7 +52,7 @@ test_ends()
         kill -s KILL "$process"
     done 2>/dev/null
     close_machine
-    # What a test mounted there and left is no file of ours to remove.
+    # A test's leftover mounts are not ours to delete files in.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
         umount -l "$mounted"
     done
@@ -84,7 +84,7 @@ skip()
     echo "SKIP $test_name: $1: $2"
 }
 
-# skip_all REASON: ends the test, none of which can run here
+# skip_all REASON: ends the test, as none of it can run here
 skip_all()
 {
     test_results=$((test_results + 1))
@@ -112,7 +112,7 @@ between()
     fi
 }
 
-# contains NAME FILE TEXT: some line of FILE has TEXT in it, as it stands
+# contains NAME FILE TEXT: some line of FILE contains TEXT, literally
 contains()
 {
     if grep -qF -e "$3" "$2"; then
@@ -132,7 +132,8 @@ lacks()
     fi
 }
 
-# adds_up NAME: the account of the run in $scratch/err does. That is what is not said: so it must be what would be.
+# adds_up NAME: the account of the run in $scratch/err adds up. stackbox only speaks if it does not: so this
+# looks for its words.
 adds_up()
 {
     if grep -q "the account does not add up" "$STACKBOX"; then
@@ -142,8 +143,9 @@ adds_up()
     fi
 }
 
-# quiet_for SECONDS FILE: its text, where a time that nothing happened in may be longer than that: a run
-# ends when it is given its CPU again. What is said of tracepoints on the newest kernels is left out.
+# quiet_for SECONDS FILE: its text, without the line about a time in which nothing happened, which may be
+# longer: a run ends when it gets a CPU again. What is said about tracepoints on the newest kernels is left
+# out.
 quiet_for()
 {
     awk -v least="$1" '/may miss events on this kernel/ { next } {
@@ -158,28 +160,45 @@ quiet_for()
 # Its names of the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
 # first of $WAY_IN, that by the next, and so on to where the CPU came in; what compilers make of a name
 # (.constprop.0) is left out. $PAGE_FAULT is an extended regex: one of it is in each stack of a page fault.
-# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe.
+# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe. Where the kernel's walk along
+# a program's frame pointers has the first function's caller from, $FRAME_WALK says: the `record` of the frame, or the
+# `register` with the return address, which is its caller's only before it has called anybody; the record is that of
+# the next frame then, and where the first function has none yet, that one's caller is lost. Empty: it finds none.
+# $FRAMES is the option, if it takes one, by which these programs, which keep frames, have whole stacks.
+# $NO_RETURNS is set on kernels that take no probe of their own functions' returns.
+FRAME_WALK= FRAMES= NO_RETURNS=
 case $(uname -m) in
-x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc
+x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
          case $(uname -r) in
          4.[45].*) CALL=sys_ WAY_IN=entry_SYSCALL_64_fastpath ;;
          4.[6-9].* | 4.1[0-6].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
          esac ;;
-aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0
+aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0 FRAME_WALK=record
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
          case $(uname -r) in
         5.10.*) WAY_IN='el0_svc_common do_el0_svc el0_svc el0_sync_handler el0_sync' ;; # invoke_syscall is inlined
          esac ;;
-armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9
+armv7l)  CALL=sys_ PAGE_FAULT='do_page_fault|do_DataAbort|do_PrefetchAbort' BREAKPOINT=f9 FRAME_WALK=record
+         FRAMES='--unwind fp'
          WAY_IN=ret_fast_syscall ;;
-riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02
-         WAY_IN='do_trap_ecall_u handle_exception' ;;
-s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00
+riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=register
+         WAY_IN='do_trap_ecall_u handle_exception'
+         case $(uname -r) in
+         6.*) NO_RETURNS=yes ;;
+         esac ;;
+s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
 ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
 esac
+
+# refuses_returns: those of ${CALL}getppid, where the kernel takes none, with the reason
+refuses_returns()
+{
+    run_stackbox stackcount "r::${CALL}getppid" -- true
+    is "returns are refused" "$status $(grep -c "returns from \"${CALL}getppid\" cannot be traced" "$scratch/err")" "125 1"
+}
 
 # ---- what is there
 
@@ -188,7 +207,7 @@ have_root()
     [ "$(id -u)" = 0 ]
 }
 
-# have_tables: can stacks be walked along tables here? $NO_TABLES says why not
+# have_tables: can stacks be unwound by tables here? $NO_TABLES says why not
 have_tables()
 {
     case $(uname -m) in
@@ -199,7 +218,7 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
-# A machine was met whose kernel told perf no more of what one CPU's idle task did, perf(1) neither.
+# There was a machine whose kernel reported nothing about one CPU's idle task to perf, not even to perf(1).
 deaf_cpu()
 {
     command -v perf >/dev/null && command -v taskset >/dev/null || return 0
@@ -219,13 +238,13 @@ have_uprobes()
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
 }
 
-# Of bpf(2) (5.8)
+# Those of bpf(2) (5.8)
 have_ring_buffers()
 {
     grep -q ' bpf_ringbuf_reserve$' /proc/kallsyms
 }
 
-# Are programs told pids as they are in a pid namespace (5.7)? Where not, all are refused there.
+# Do programs get pids of a pid namespace (5.7)? If not, all are refused in one.
 have_pids_of_namespaces()
 {
     grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms
@@ -243,8 +262,8 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event: $EVENT is where each getppid(2) comes by. A function where there are kprobes: programs on
-# tracepoints of system calls may be preempted on the newest kernels, and miss events then.
+# choose_event: $EVENT is hit by each getppid(2). A function if there are kprobes: on the newest kernels,
+# programs on system calls' tracepoints may be preempted, and then miss events.
 choose_event()
 {
     if have_kprobes; then
@@ -256,7 +275,7 @@ choose_event()
     fi
 }
 
-# load_module NAME: false where the guest has no such module, and on the host
+# load_module NAME: false if the guest has no such module, and on the host
 load_module()
 {
     [ -n "$MODULES" ] && [ -f "$MODULES/$1.ko" ] || return 1
@@ -277,7 +296,7 @@ wait_until()
     done
 }
 
-# ended PID: a process that we started came to its end, whether waited for or not
+# ended PID: a process that we started has ended, whether waited for or not
 ended()
 {
     ! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
@@ -328,7 +347,7 @@ calls_of()
     sed -n 's/^done CALLS=//p' "$scratch/$1.out"
 }
 
-# count_of NAME PART: the counts are the last thing that a workload prints before `done`
+# count_of NAME PART: the counts are the last thing a workload prints before `done`
 count_of()
 {
     sed -n "s/^count $2 //p" "$scratch/$1.out"
@@ -340,13 +359,13 @@ finish_workload()
     wait "$(pid_of "$1")"
 }
 
-# wait_workload NAME: for one without -w and -k. A signal could come before it can take one.
+# wait_workload NAME: for one without -w and -k. A signal could come before it can handle one.
 wait_workload()
 {
     wait "$(pid_of "$1")"
 }
 
-# drop_workload NAME: ends it whatever it waits for
+# drop_workload NAME: ends it, whatever it is waiting for
 drop_workload()
 {
     kill -s KILL "$(pid_of "$1")" 2>/dev/null
@@ -354,7 +373,7 @@ drop_workload()
     return 0
 }
 
-# Words to run stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
+# Prefix that runs stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
 under=
 
 # run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
@@ -366,7 +385,7 @@ run_stackbox()
     status=$?
 }
 
-# Tracing runs: the header was printed, on stdout or, where that is for data alone, on stderr.
+# Tracing runs: the header was printed, on stdout or, if that is only for data, on stderr.
 tracing_runs()
 {
     grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || ended "$stackbox"
@@ -392,15 +411,15 @@ finish_stackbox()
     wait_stackbox
 }
 
-# wait_stackbox: the same, when it is to end by itself
+# wait_stackbox: the same, if it ends by itself
 wait_stackbox()
 {
     wait "$stackbox"
     status=$?
 }
 
-# start_held ARG...: stackcount, with its command held: it waits to open a pipe that nobody writes to.
-# The child that is held becomes $held. release_held lets us go on.
+# start_held ARG...: stackcount with its command held: it waits to open a pipe that nobody writes to. $held is
+# the child that is held. release_held lets it go on.
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
@@ -428,8 +447,8 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
-# user_stacks FILE: folded stacks without what is before main or a thread's start function in each,
-# sorted, counts of equal ones added
+# user_stacks FILE: folded stacks without the frames before main or a thread's start function, sorted, with
+# equal ones added up
 user_stacks()
 {
     awk '{
@@ -441,8 +460,8 @@ user_stacks()
     } END { for (stack in sum) print stack, sum[stack] }' "$1" | sort
 }
 
-# folded_functions FILE [FIRST]: of each frame, from the FIRST of a line on, what it weighs alone, what with
-# all that it calls (recursion once), and its name, parted by tabs
+# folded_functions FILE [FIRST]: for each frame, from the FIRST of a line on, its own count, that with
+# everything it calls (recursion once), and its name, separated by tabs
 folded_functions()
 {
     awk -v first="${2:-1}" '{
@@ -463,7 +482,7 @@ folded_functions()
     }' "$1"
 }
 
-# folded_flat FILE [FIRST]: these as a flat report has them, below its header
+# folded_flat FILE [FIRST]: these as in a flat report, below its header
 folded_flat()
 {
     folded_functions "$@" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 |
@@ -471,7 +490,7 @@ folded_flat()
             '{ printf "%7.2f %7.2f  %s\n", 100 * $1 / sum, 100 * $2 / sum, $3 }'
 }
 
-# folded_sum FILE [REGEX]: the sum of the counts of folded stacks, of those that match
+# folded_sum FILE [REGEX]: the sum of the counts of folded stacks, or of those that match
 folded_sum()
 {
     grep -E -e "${2:-}" "$1" | awk '{ sum += $NF } END { printf "%.0f\n", sum }'

@@ -9,23 +9,24 @@
 #
 # agree runs check once; its lines are in $scratch/checked, to be looked at by says.
 
-# The program whose functions are traced, where everybody can open it: this project may lie elsewhere.
+# The program whose functions are traced must be readable by everybody: this project may be in a private
+# directory.
 chmod 755 "$scratch"
 cp "$WORKLOADS/calls" "$scratch/calls"
 
-# line_of NAME: what check says of it, without the name
+# line_of NAME: what check says about it, without the name
 line_of()
 {
     sed -n "s#^$1: ##p" "$scratch/checked"
 }
 
-# sentence_of NAME: why it is no, and what to do
+# sentence_of NAME: for a no, why and what to do
 sentence_of()
 {
     line_of "$1" | sed -n 's/^no: //p'
 }
 
-# without APPLET WHAT: it can run, but not with that
+# without APPLET WHAT: it can run, but without that
 without()
 {
     case "$(line_of "$1"), " in
@@ -34,8 +35,8 @@ without()
     return 1
 }
 
-# parted NAME CHECK: before 5.8 one right is all that there is for bpf(2), and maps take none: there NAME
-# may be a state that cannot be, and says so
+# parted NAME CHECK: before 5.8 a single right covers bpf(2), and maps need none: there NAME may be an
+# impossible state, and this says so
 parted()
 {
     [ "$(cat /proc/sys/kernel/cap_last_cap)" -lt 39 ] || return 0
@@ -46,7 +47,7 @@ parted()
     esac
 }
 
-# begins NAME CHECK TEXT: the line of check that is called so begins with TEXT
+# begins NAME CHECK TEXT: check's line of that name begins with TEXT
 begins()
 {
     parted "$1" "$2" || return 0
@@ -56,7 +57,7 @@ begins()
     esac
 }
 
-# tells NAME CHECK TEXT: it is no, with TEXT, and there is a way out
+# tells NAME CHECK TEXT: it is a no, with TEXT, and there is something to do
 tells()
 {
     parted "$1" "$2" || return 0
@@ -70,10 +71,10 @@ tells()
     esac
 }
 
-# What maps take differs from one of the three applets of waits to the next.
+# The size of maps differs between the three applets of waits.
 sizes='s/about [0-9]* KB/about N KB/'
 
-# works_or_says NAME SENTENCE ARG...: it is done; or, with a SENTENCE, refused in one line that ends in it
+# works_or_says NAME SENTENCE ARG...: it works; or, with a SENTENCE, is refused in one line that ends with it
 works_or_says()
 {
     local name=$1 sentence=$2
@@ -90,7 +91,7 @@ works_or_says()
     fi
 }
 
-# by_rings APPLET: it can run, and perf's rings collect
+# by_rings APPLET: it can run, collecting by perf's rings
 by_rings()
 {
     case "$(line_of "$1")" in
@@ -105,19 +106,19 @@ can_collect()
     [ -z "$(sentence_of "stack maps")" ] || [ -z "$(sentence_of "collecting by rings")" ]
 }
 
-# one_way NAME APPLET CHECK ARG...: APPLET run with ARG works or not, as check says of it, which must fit
-# to what it says of CHECK, if that is not empty
+# one_way NAME APPLET CHECK ARG...: APPLET with ARG works or not, as check says, which must agree with what it
+# says about CHECK, if that is not empty
 one_way()
 {
     local name=$1 applet=$2 check=$3 sentence
     shift 3
     sentence=$(sentence_of "$check")
-    # Rings need nothing more for a command, and may be of one's own programs alone.
+    # Rings need nothing more for a command, and may be only for one's own programs.
     if by_rings "$applet" && [ "$check" = "-- COMMAND" ]; then
         sentence=
-    elif without "$applet" "programs of others"; then
+    elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
-    # Programs follow a command before anything else is asked; and before a probe something must collect.
+    # Programs follow a command before anything else is tried; and before a probe something must collect.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in
         no*) [ "$check" ] && [ "$sentence" ] && can_collect ||
@@ -127,7 +128,7 @@ one_way()
     works_or_says "$name: $applet${check:+: $check}" "$sentence" "$applet" -D 0.1 "$@"
 }
 
-# is_without NAME APPLET WHAT CHECK: it says that it can run without WHAT where CHECK is no
+# is_without NAME APPLET WHAT CHECK: it says that it can run without WHAT if CHECK is a no
 is_without()
 {
     local expected=no
@@ -139,7 +140,7 @@ is_without()
     is "$1: $2 is without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
 }
 
-# look_at_all: check, of all applets
+# look_at_all: check, for all applets
 look_at_all()
 {
     run_stackbox check
@@ -156,11 +157,11 @@ agree()
         "$scratch/checked" && echo 1 || echo 0)"
     is "$1: each no has a reason and a way out" \
         "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
-    one_way "$1" stackcount "functions of the kernel" vfs_mknod
-    one_way "$1" stackcount "functions of programs" "$scratch/calls:main"
+    one_way "$1" stackcount "kernel functions" vfs_mknod
+    one_way "$1" stackcount "user functions" "$scratch/calls:main"
     one_way "$1" stackcount tracepoints t:sched:sched_process_exec
-    is_without "$1" stackcount "functions of the kernel" "functions of the kernel"
-    is_without "$1" stackcount "functions of programs" "functions of programs"
+    is_without "$1" stackcount "kernel functions" "kernel functions"
+    is_without "$1" stackcount "user functions" "user functions"
     is_without "$1" stacksnoop t:CATEGORY:EVENT tracepoints
     is_without "$1" profile "-- COMMAND" "-- COMMAND"
     is_without "$1" offwaketime "names of kernel functions" "kallsyms addresses"
@@ -169,13 +170,13 @@ agree()
     one_way "$1" profile "-- COMMAND" -- true
 }
 
-# agree_on_events NAME: the same of stacksnoop, after agree
+# agree_on_events NAME: the same for stacksnoop, after agree
 agree_on_events()
 {
-    # By any event that there is in this state.
-    if [ -z "$(sentence_of "functions of the kernel")" ]; then
+    # By any event that exists in this state.
+    if [ -z "$(sentence_of "kernel functions")" ]; then
         one_way "$1" stacksnoop "" vfs_mknod
-    elif [ -z "$(sentence_of "functions of programs")" ]; then
+    elif [ -z "$(sentence_of "user functions")" ]; then
         one_way "$1" stacksnoop "" "$scratch/calls:main"
     elif [ -z "$(sentence_of tracepoints)" ] || ! have_kprobes; then
         one_way "$1" stacksnoop tracepoints t:sched:sched_process_exec

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What runs of ours left in the kernel: programs, maps and links of bpf(2), text probes, the kernel's own
-# list of its probes, mounts. `left_begins` notes what is there before; it is false where tracefs cannot be
-# mounted. Files are below $scratch.
+# What our runs left in the kernel: programs, maps and links of bpf(2), text probes, the kernel's own list of
+# probes, mounts. `left_begins` notes what is there before; it is false if tracefs cannot be mounted. Files
+# are below $scratch.
 
 left_begins()
 {
@@ -30,8 +30,8 @@ all_ids()
     done
 }
 
-# What a process has open is its own: ours are all gone when this is asked. So are maps in an array of maps: one
-# of ours that is left is seen itself.
+# Whatever a process has open belongs to it: ours are all gone when this is called. So do maps in an array of
+# maps: a leftover one of ours would itself be seen.
 held_ids()
 {
     "$WORKLOADS/bpf_ids" --inner
@@ -46,7 +46,7 @@ new_ids()
     (cd "$scratch" && sort ids_before ids_before ids_held ids_held ids | uniq -u)
 }
 
-# Somebody else's come and go: ours would be there each time.
+# Other processes' come and go: ours would be there each time.
 no_id_stays()
 {
     new_ids >"$scratch/ids_new"
@@ -55,7 +55,7 @@ no_id_stays()
     ! [ -s "$scratch/ids_left" ]
 }
 
-# text_probes: the makers of those that a run of ours made and that is no more
+# text_probes: the makers of text probes that a run of ours left behind
 text_probes()
 {
     cat "$scratch/left_tracefs/kprobe_events" "$scratch/left_tracefs/uprobe_events" 2>/dev/null |
@@ -64,7 +64,7 @@ text_probes()
         done
 }
 
-# Of who is in another pid namespace, and runs, only time tells.
+# If the maker is in another pid namespace, and alive, only time tells.
 no_text_probes()
 {
     [ -z "$(text_probes)" ]
@@ -80,10 +80,10 @@ no_kernel_probes()
     [ "$(kernel_probes | grep -c .)" = "$probes_before" ]
 }
 
-# word NAME: of the command line of the kernel
+# word NAME: from the kernel's command line
 word()
 {
-    sed -n "s/.*\\<$1=\\([a-z0-9]*\\).*/\\1/p" /proc/cmdline
+    sed -n "s/.*\\<$1=\\([-a-z0-9]*\\).*/\\1/p" /proc/cmdline
 }
 
 mounts()
@@ -91,8 +91,8 @@ mounts()
     grep -c tracefs /proc/mounts
 }
 
-# nothing_left WORDS: as results; WORDS say after what. Text probes of a run that was killed are the next
-# one's to remove; until then the kernel lists those of its own functions, as disabled.
+# nothing_left WORDS: as results; WORDS say after what. Text probes of a killed run are removed by the next
+# one; until then the kernel lists those on its own functions, as disabled.
 nothing_left()
 {
     new_ids >"$scratch/ids_left"

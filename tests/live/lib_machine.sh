@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The machine that a live test finds, and what the test makes of it. lib.sh reads this before all else.
+# The machine as a live test finds it, and as the test changes it. lib.sh reads this before everything else.
 #
 #     without_tracefs || skip_all "tracefs is mounted"     nobody has mounted tracefs or debugfs
 #     with_tracefs || skip_all "tracefs cannot be mounted" it is where systemd mounts it
 #     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
 #
-# A test has a mount namespace of its own where one can be had: what it mounts, and what it takes away,
-# the machine keeps as it was. And it finds the two settings below as a machine has them that nobody has
-# closed: whoever judges others sets them. Tests of other kinds, of which several run at a time, leave
-# all that as it is.
+# A test has its own mount namespace, if possible: what it mounts and unmounts does not affect the machine. And
+# it finds the two settings below as on a machine where nobody has restricted anything; a test of other values
+# sets them. Tests of other kinds, several of which run at the same time, change none of this.
 
 case $0 in
 live/* | */live/*) live=yes ;;
@@ -30,7 +29,7 @@ mounts_of()
     done | sort -r
 }
 
-# debugfs mounts tracefs by itself, as soon as anybody looks for it there.
+# debugfs mounts tracefs by itself as soon as anybody looks for it there.
 without_tracefs()
 {
     [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do
@@ -45,11 +44,10 @@ with_tracefs()
         { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
 }
 
-# Where it is kept what was set before: by the test, or by open_machine, which is the state that the test
-# goes back to.
+# Where the earlier settings are saved: by the test, or by open_machine, whose state the test returns to.
 sysctls=sysctls
 
-# set_sysctl NAME VALUE: false where the kernel does not take it
+# set_sysctl NAME VALUE: false if the kernel does not accept it
 set_sysctl()
 {
     local before
@@ -75,7 +73,7 @@ sysctl_at_most()
         skip_all "$(echo "$1" | tr / .) is more than $2, and cannot be set"
 }
 
-# Of 3 on Debian's kernels, and some others, close perf_event_open(2); 2 hides all names of the kernel.
+# 3 on Debian's and some other kernels closes perf_event_open(2); 2 hides all of the kernel's names.
 open_machine()
 {
     [ $live = yes ] && [ "$(id -u)" = 0 ] || return 0

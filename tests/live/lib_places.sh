@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Places that stackbox is carried to. Read after lib.sh. What is right of each applet is in
-# tests/workloads/carried.c; here are the places.
+# Places that stackbox is carried to. Read after lib.sh. tests/workloads/carried.c knows what is right for
+# each applet; here are the places.
 
 kprobes=
 have_kprobes && kprobes=-k
@@ -19,20 +19,20 @@ taken()
     test_failures=$((test_failures + $(grep -c '^FAIL ' "$scratch/verdicts")))
 }
 
-# carried COMMAND...: it runs `carried` of the workloads, wherever that is
+# carried COMMAND...: runs the workloads' `carried`, wherever that is
 carried()
 {
     "$@" </dev/null >"$scratch/verdicts" 2>&1
     taken "$*"
 }
 
-# here ARG...: where we are, with stackbox and what it traces as they are
+# here ARG...: where we are, with stackbox and what it traces unchanged
 here()
 {
     carried "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
 }
 
-# make_root DIRECTORY: nothing is there but the binary, what it traces, and who judges it
+# make_root DIRECTORY: contains only the binary, what it traces, and its judge
 make_root()
 {
     mkdir -p "$1/proc" && cp "$STACKBOX" "$1/stackbox" && chmod 755 "$1" "$1/stackbox" &&

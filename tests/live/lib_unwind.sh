@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What unwind.sh and rings_unwind.sh share: a program whose frame pointers lead astray knows its stack, and each
-# of its events has that one and no other. $COLLECT: the option by which it is collected, or nothing.
+# Shared by unwind.sh and rings_unwind.sh: a program whose frame pointers lead astray knows its stack, and
+# each of its events has that one and no other. $COLLECT: the option for how to collect, or nothing.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -10,7 +10,7 @@ have_tables || { [ "$COLLECT" ] && [ "$NO_TABLES" = "this kernel tells nothing o
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK="$START;outer;middle;inner"
 
-# traced WAY NUMBER ARG...: $folded has the lines of `bare`, traced from before it begins to after its end
+# traced WAY NUMBER ARG...: $folded has the lines of `bare`, traced from before it begins until after its end
 traced()
 {
     way=$1 number=$2
@@ -26,7 +26,7 @@ traced()
     grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
 }
 
-# all NAME REGEX [NUMBER]: all lines are these, and come to that
+# all NAME REGEX [NUMBER]: all lines match, and add up to that
 all()
 {
     is "$1: no other stack" "$(grep -cvE "^bare;($2) [0-9]+\$" "$scratch/folded")" 0
@@ -53,10 +53,10 @@ traced calls 1000 stackcount -U --unwind tables --depth 3 t:syscalls:sys_enter_g
 all "a depth" "middle;inner;leaf" 1000
 lacks "a depth: that was asked for" "$scratch/err" 'end early'
 traced spins 500 profile -U --unwind tables -F 499
-# But in what the compiler's start-up files do at the end, which have no tables; and at the end there is no stack, and
-# behind _exit() no memory that one could be read from.
+# Except in what the compiler's startup files do at the end, which has no tables; and at the end there is no
+# stack, and after _exit() no memory from which to read one.
 NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy|_exit'
-# Before gcc 13 no C of riscv64 had any, and so has none of the libc that is linked here.
+# Before gcc 13 C on riscv64 had none, nor has the libc that is linked here.
 [ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
 is "samples: no stack is cut" "$(grep -vE "^bare;(_start;|\[no user stack\]|\[truncated\];($NO_TABLE)[; ])" "$scratch/folded" |
     head -n 3)" ""
@@ -74,7 +74,7 @@ else
     is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;.*nanosleep;--;" "$scratch/folded")" 0
 fi
 
-# of_command WAY NUMBER ARG...: the same, of a command, from its first event on
+# of_command WAY NUMBER ARG...: the same for a command, from its first event on
 of_command()
 {
     way=$1 number=$2
@@ -94,6 +94,6 @@ run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid
 is "single events" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
 lacks "single events: none is cut" "$scratch/out" '[truncated]'
 
-# Along frame pointers they lead astray: that is what tables are for.
+# By frame pointers they lead astray: that is what tables are for.
 traced calls 1000 stackcount -U --unwind fp t:syscalls:sys_enter_getppid
 is "frame pointers alone" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What is said of blocked time, judged by what the workloads `sleeps` and `wakes` measured themselves.
-# It is read after lib.sh. The names of all their threads begin with $PREFIX.
+# What is reported about blocked time, checked against what the workloads `sleeps` and `wakes` measured
+# themselves. Read after lib.sh. The names of all their threads begin with $PREFIX.
 
 PREFIX=x$$.
 
-# unseen: how many waits may be missing, as stackbox says. There are machines where a switch from
-# certain threads is seen by nobody who traces; and an interrupt can come while stackbox itself reads.
+# unseen: how many waits may be missing, as stackbox says. On some machines no tracer sees switches from
+# certain threads; and an interrupt can come while stackbox itself reads.
 unseen()
 {
     sed -n -e 's/^[a-z]*: \([0-9]*\) waits are not counted: .*/\1/p' \
-        -e 's/^[a-z]*: up to \([0-9]*\) switches and wakes were missed: .*/\1/p' "$scratch/err" | sum
+        -e 's/^[a-z]*: up to \([0-9]*\) switches and wakeups were missed: .*/\1/p' "$scratch/err" | sum
 }
 
 # close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: microseconds, within 1 % or 1 ms; LONGEST is the
-# longest wait in it, for each wait that is said to be unseen, DOUBT and MORE how much less, and more, the
-# truth may be
+# longest wait, for each wait reported unseen, DOUBT and MORE how much less, and more, the truth may be
 close_to()
 {
     margin=$(($3 / 100))
@@ -31,19 +30,19 @@ slept()
         "$(row sleeps "$3" 11)"
 }
 
-# Hundredths of a second since the boot, as `sleeps` has them.
+# Hundredths of a second since boot, as in `sleeps`.
 uptime_now()
 {
     sed 's/^\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime
 }
 
-# row NAME WAY FIELD: what a `sleeps` that was started as NAME said of its thread, by field
+# row NAME WAY FIELD: a field of what a `sleeps` started as NAME printed about its thread
 row()
 {
     awk -v way="$2" -v field="$3" '/^(thread|still) / && $4 == way { print $field }' "$scratch/$1.out"
 }
 
-# What a way of being blocked is called in the kernel, on all kernels from 5.10 on.
+# Where the kernel blocks in this way: the function's name, on all kernels from 5.10 on.
 kernel_function()
 {
     case $1 in
@@ -54,8 +53,8 @@ kernel_function()
     esac
 }
 
-# sleep_lines WAY: the folded lines (-d) of $scratch/out of the thread of this way, in its functions,
-# from the start of the thread to the end of the kernel's stack
+# sleep_lines WAY: the folded lines (-d) in $scratch/out of this way's thread, in its functions, from the
+# thread's start to the end of the kernel stack
 sleep_lines()
 {
     awk -v way="$1" -v name="$PREFIX$1" -v kernel="$(kernel_function "$1")" '{
@@ -71,8 +70,8 @@ sleep_lines()
     }' "$scratch/out"
 }
 
-# other_lines: those of our threads that are in none of their own functions, or not blocked there,
-# unless they wait for memory
+# other_lines: those of our threads that are in none of their own functions, or not blocked there, unless they
+# wait for memory
 other_lines()
 {
     for way in nap tmout woken rouse read feed mixed vfork; do
@@ -82,14 +81,14 @@ other_lines()
         grep -vE ";($PAGE_FAULT);"
 }
 
-# sum: of the values at the end of the lines
+# sum: of the values at the ends of lines
 sum()
 {
     awk '{ sum += $NF } END { printf "%.0f\n", sum }'
 }
 
-# sleeps_right NAME WAY...: the time of these threads, and that there is nothing else of any. For vfork the
-# call itself is so much work, on the way to the wait and back, that the child's sleep is the truth.
+# sleeps_right NAME WAY...: the time of these threads, and that there is nothing else. For vfork the call
+# itself does so much, on the way to the wait and back, that the child's sleep is the truth.
 sleeps_right()
 {
     name=$1
@@ -110,7 +109,7 @@ sleeps_right()
         "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
 }
 
-# blocks_with FRAME: of the text in $scratch/out what is above the blocks, and those with this frame. A
+# blocks_with FRAME: of the text in $scratch/out, what is above the blocks, and the blocks with this frame. A
 # thread can also be blocked on its way there, for memory or for a lock.
 blocks_with()
 {
@@ -125,7 +124,7 @@ start_sleeps()
     pid=$(pid_of sleeps)
 }
 
-# tid_of WORKLOAD WAY, or the number of one of `wakes`: as it said before it was ready
+# tid_of WORKLOAD WAY, or the number of one of `wakes`: as printed before it was ready
 tid_of()
 {
     awk -v name="$PREFIX$2" '$1 == "tid" && $2 == name { print $NF }' "$scratch/$1.out"
@@ -135,7 +134,8 @@ tid_of()
 trace()
 {
     # What is missing of a few waits is said there alone.
-    if start_stackbox "$@" --debug; then
+    # shellcheck disable=SC2086 # words
+    if start_stackbox "$@" $FRAMES --debug; then
         go "$traced" || fail "$*" "the workload did not come to its end"
         finish_stackbox
     else
@@ -146,7 +146,7 @@ trace()
     finish_workload "$traced"
 }
 
-# trace_sleeps APPLET ARG...: @PID is the number of the process, @WAY or @WAY,WAY those of threads
+# trace_sleeps APPLET ARG...: @PID is the process's number, @WAY or @WAY,WAY those of threads
 trace_sleeps()
 {
     traced=sleeps
@@ -199,8 +199,8 @@ kernel_threads()
 #     TARGET|TID|KERNEL|USER|WAKER|TID|KERNEL|USER|VALUE
 # with stacks from root to leaf, joined by `;`. What a form of report does not tell is empty.
 
-# apart: TARGET|TID|STACK|WAKER|TID|STACK|VALUE with whole stacks, made into that. Which one is there,
-# when only one is, can be told by where kernel stacks end.
+# apart: turns TARGET|TID|STACK|WAKER|TID|STACK|VALUE, with whole stacks, into that. If there is only one, the
+# end of kernel stacks tells which it is.
 apart()
 {
     awk -F '|' '
@@ -219,7 +219,7 @@ apart()
 offwake_text()
 {
     awk '
-        # NAME (PID/TID), NAME (PID), NAME (host PID) and, of nobody, NAME alone
+        # NAME (PID/TID), NAME (PID), NAME (host PID), or just NAME for nobody
         function parts(text,   name, id) {
             name = id = text
             sub(/ \((host )?[0-9\/]+\)$/, "", name)
@@ -314,7 +314,7 @@ judge_wakes()
         function waker_right(name) {
             if (!ends_in($7, "try_to_wake_up") || !index($7, wakes[way[name]]))
                 return 0
-            # By a timer: whoever ran there, but not its user stack.
+            # By a timer: whoever was running there, but without its user stack.
             if (way[name] == "naps")
                 return $8 == ""
             return $5 == waker[name] && same($6, waker_tid[name]) && ends_in($8, waker_stack[name])
@@ -341,7 +341,7 @@ judge_wakes()
         !($1 in tid) { next }
         # On its way to its first wait and back from its last, or waiting for memory.
         $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ fault) { next }
-        # Two at the ends of a pipe can also wait for its lock: no wait that was measured.
+        # Two at the ends of a pipe can also wait for its lock: those waits are not measured.
         $3 ~ /mutex_lock/ && $7 ~ /mutex_unlock/ && ($5 in tid) && index($4, digits[$1]) &&
             index($8, digits[$5]) { next }
         target_right($1) && way[$1] == "naps" && $5 == "[no waker]" && $7 $8 == "" {
@@ -383,19 +383,19 @@ no_wrong()
         "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
 }
 
-# untold: how many wakes of one thread may be missing though nothing is said of them: a timer that fires
-# while a program or bpf(2) runs on that CPU is skipped, and kernels tell so from 6.7 on.
+# untold: how many wakeups of a thread may be missing without being reported: a timer that fires while a
+# program or bpf(2) runs on that CPU is skipped, and kernels report that from 6.7 on.
 untold()
 {
     case $GUEST in
-    5.10* | 6.1 | 6.1-*) echo 1 ;;
+    *5.10* | 6.1 | 6.1-*) echo 1 ;;
     *) echo 0 ;;
     esac
 }
 
-# known NAME TIME UNKNOWN LONGEST: what a timer ended was seen to be ended by one. There are hosts with
-# threads that are hidden: neither ftrace nor a program is shown their switches, nor a program what comes
-# in an interrupt while they run. How many timers fire there is up to them.
+# known NAME TIME UNKNOWN LONGEST: waits that a timer ended were seen to end by one. Some hosts have hidden
+# threads: neither ftrace nor programs see their switches, nor do programs see interrupts while they run. How
+# many timers fire then is up to them.
 known()
 {
     most=$((($(unseen) + $(untold)) * $4))
@@ -403,7 +403,7 @@ known()
     between "$1: without a waker" "$3" 0 $most
 }
 
-# wakes_right NAME: after judge_wakes, of offwaketime: the time of each, and nothing wrong
+# wakes_right NAME: after judge_wakes, for offwaketime: the time of each, and nothing wrong
 wakes_right()
 {
     while read -r verdict who got time to_wake waits longest doubt more way unknown _; do

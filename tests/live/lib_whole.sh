@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Whether what was printed is whole, as somebody sees it who knows only what it should look like.
+# Is the output whole, judged only by what it should look like?
 #
-# judge_whole LIST: LIST has a line for each file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text,
-# folded, snoop or perf; END is `killed` where SIGKILL ended it, else `ended`; NEWLINES is with how many
-# newlines it ends (2 at most); WORDS says what it is. Prints a line for each file that is not whole, and
-# at the end `whole FILES REPORTS BLOCKS TORN`: TORN of the killed ones end within a report, which they
-# may where the kernel had taken whole pages of it.
+# judge_whole LIST: LIST has a line per file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text, folded, snoop
+# or perf; END is `killed` if SIGKILL ended it, otherwise `ended`; NEWLINES is the number of newlines at its end
+# (at most 2); WORDS says what it is. Prints a line for each file that is not whole, and at the end `whole FILES
+# REPORTS BLOCKS TORN`: TORN of the killed ones end within a report, which is allowed if the kernel had taken
+# whole pages of it.
 judge_whole()
 {
     awk '
         function bad(why) { if (!wrong) print what ": " file ", line " number ": " why ": " line; wrong = 1 }
 
-        # A block is lines with blanks before them, the last a number alone; behind it is an empty line.
-        # Another empty line begins a report.
+        # A block is indented lines, the last just a number, followed by an empty line. Another empty line
+        # begins a report.
         function text() {
             if (number == 1) {
                 if (line !~ /^(Tracing|Sampling) /) bad("no heading")
@@ -36,7 +36,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # As nothing in it has a blank but names, a count is what is behind the last.
+        # Only names contain blanks: so the count is what follows the last one.
         function folded() {
             if (line !~ /^[^;]+(;[^;]+)* [1-9][0-9]*$/) bad("no stack and count")
             blocks++
@@ -67,7 +67,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # The last line, if it has no end, is a part of one: of that nothing can be said.
+        # An unfinished last line is part of one: nothing can be said about it.
         function take() {
             number++
             if (kind == "text") text()

@@ -5,7 +5,7 @@
 # host: no
 # last
 #
-# A kernel that is locked down either lets the tracing be right, or is named as the reason.
+# A kernel that is locked down either allows correct tracing, or is named as the reason.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 

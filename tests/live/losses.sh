@@ -3,9 +3,8 @@
 # guests: newest
 # host: yes
 #
-# What is missing is one line for people, with its share and what to do, and only where it matters; files
-# and --debug have all of it. What is missing is known: with room for one stack all events of others
-# are without theirs.
+# Losses are one line for people, with their share and what to do, and only if they matter; files and --debug
+# have all of them. The loss is known: with room for one stack, all events with others lack theirs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

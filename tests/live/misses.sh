@@ -4,8 +4,8 @@
 # seldom: 5.10,6.12,newest
 # host: no
 #
-# What the kernel keeps from programs is said, to the last one where it tells: what was counted and
-# what is said to be missed are what there was, as the workload knows it.
+# Events that the kernel skips are reported, to the last one if it counts them: those counted and those
+# reported missed add up to what the workload did.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

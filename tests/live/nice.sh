@@ -4,7 +4,7 @@
 # seldom: newest
 # host: yes
 #
-# --nice: what stackbox itself does has a lower priority, and the command its own.
+# --nice lowers the priority of stackbox itself, not that of the command.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Where bpf(2) is missing or refused rings collect, without being asked: what is deterministic comes out as it does
-# by programs in the kernel, byte by byte, in every format, with the same names.
+# If bpf(2) is missing or refused, rings collect, without being asked to: whatever is deterministic comes out
+# the same as with BPF programs, byte by byte, in every format, with the same names.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -64,3 +64,19 @@ run_stackbox report -f "$scratch/x.sbx"
 is "a recording" "$(folded_sum "$scratch/out" 'work;make_calls')" 3000
 run_stackbox stackcount --collect bpf "$EVENT" -- true
 is "programs are insisted on" "$status $(grep -c 'a seccomp filter blocks bpf(2): start' "$scratch/err")" "125 1"
+# Old kernels have it, and not the maps that are asked of it: 0 is BPF_MAP_CREATE.
+under="$WORKLOADS/deny --syscall bpf/0:EINVAL --"
+run_stackbox stackcount --unwind fp -f "$EVENT" -- "$WORKLOADS/calls" -n 3000
+is "maps of another time: by rings" "$status $(folded_sum "$scratch/out" 'work;make_calls') $(
+    grep -c "^stackcount: $SAID this kernel's bpf(2) cannot\$" "$scratch/err")" "0 3000 1"
+run_stackbox stackcount --collect bpf -D 0.1 "$EVENT"
+is "maps of another time: programs are insisted on" "$status $(cat "$scratch/err")" "1 stackcount: cannot create maps: \
+this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets collect by \
+perf's rings instead"
+# Or no programs that read stacks: 5 is BPF_PROG_LOAD.
+under="$WORKLOADS/deny --syscall bpf/5:EINVAL --"
+for applet in profile offcputime wakeuptime; do
+    run_stackbox $applet --collect bpf -D 0.1
+    is "programs of another time: $applet" "$status $(grep -c 'Linux 4.18, CONFIG_BPF_EVENTS' "$scratch/err") $(
+        wc -l <"$scratch/err")" "1 1 1"
+done

@@ -6,8 +6,8 @@
 # quiet
 # host: yes
 #
-# How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under
-# its own name and stack; who was kept from running, but was not blocked, is not there.
+# How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under its own
+# name and stack; threads that were kept from running but not blocked are not included.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

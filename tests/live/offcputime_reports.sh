@@ -6,7 +6,7 @@
 # quiet
 # host: yes
 #
-# Reports of blocked time: at intervals, of what has not ended, their text, and what cannot be.
+# Reports of blocked time: at intervals, of unfinished waits, their text, and what is refused.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

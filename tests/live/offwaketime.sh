@@ -6,8 +6,8 @@
 # quiet
 # host: yes
 #
-# How long threads were blocked, who woke them, and where both were: every pair that `wakes` makes has
-# names, numbers and stacks of its own, and measured its time itself.
+# How long threads were blocked, who woke them, and where both were: every pair that `wakes` makes has its own
+# names, numbers and stacks, and measured its own time.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

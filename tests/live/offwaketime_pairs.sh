@@ -6,8 +6,7 @@
 # own clock
 # quiet
 #
-# Who waits for whom, in a line each: how long, how often and the longest wait, as the workload measured
-# them itself.
+# Who waits for whom, one line each: how long, how often and the longest wait, as the workload measured them.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is said to have been
-# woken by another than its own waker, and nobody is missing. Times are judged where they are slower.
+# Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is reported to be woken by
+# another than its own waker, and nobody is missing. Times are checked in slower tests.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
@@ -16,7 +16,7 @@ each_there()
 {
     is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
     is "$1: nothing was lost" "$(grep -E '^[a-z]+: ((up to )?[0-9]+ |the account does not add up)' "$scratch/err" |
-        grep -v 'still blocked\|waits are not counted\|switches and wakes were missed\|were unwound later')" ""
+        grep -v 'still blocked\|waits are not counted\|switches and wakeups were missed\|were unwound later')" ""
 }
 # (The CPUs of a guest run in turn: there is less to be met with in more wakes than on this machine.)
 MANY=4000

@@ -4,7 +4,7 @@
 # seldom: 5.10,6.12,newest
 # host: yes
 #
-# Calls that older kernels do not have fail as they do there: counts and stacks stay what they are.
+# Calls that older kernels lack fail as they do there: counts and stacks stay the same.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Reports as files: those of one run agree with each other, every report of a long run has a file and
-# every event is in one of them, and what stdout is for stays as it was.
+# Reports in files: those of one run agree with each other, every report of a long run has a file, every event
+# is in exactly one of them, and stdout is unaffected.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

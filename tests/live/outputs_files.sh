@@ -3,9 +3,9 @@
 # guests: none
 # host: yes
 #
-# Files of reports where something is in the way: full disks, limits, signals at any moment, readers who
-# look all the time, places that are no files, and a machine without /proc. A file is there whole or not at
-# all, what was there before stays if it cannot be replaced, and nothing else is ever left.
+# Report files when something is in the way: full disks, limits, signals at any moment, readers that look all
+# the time, places that are not files, and a machine without /proc. A file is there whole or not at all, what
+# was there stays if it cannot be replaced, and nothing else is ever left.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# Each applet in each place that it may be carried to is right, or says in one line what it lacks: as
-# root and as an ordinary user. (Of a machine with nothing else tests/workloads/carried.c is the init.)
+# Each applet, in each place that it may be carried to, is right, or says in one line what it lacks: as root
+# and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_places.sh"
 
@@ -43,7 +43,7 @@ carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/kn
 # ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
-    "function=cannot read /proc/kallsyms, which tells the kernel's functions"
+    "function=cannot read /proc/kallsyms, which lists the kernel's functions"
 carried chroot "$root" /carried ${kprobes:+-k} -u -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone

@@ -6,9 +6,9 @@
 # host: yes
 # quiet
 #
-# profile finds what burns CPU time, and how much: the workload alternates between functions by the
-# clock of its own thread, and tells at the end what each really took. Whose samples are shown is
-# exactly who was asked for.
+# profile finds what uses CPU time, and how much: the workload alternates between functions by its own
+# thread's clock, and says at the end how much each really used. Samples shown are exactly those of whom was
+# asked for.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -51,7 +51,7 @@ near()
 start_workload sleeper burn -w -N $SLEEPER
 start_workload a burn -w -k -s $LONG -F $HZ -N $A
 start_workload b burn -w -k -s $((LONG * 3 / 10)) -F $HZ -N $B
-if start_stackbox profile -F $HZ -f; then
+if start_stackbox profile $FRAMES -F $HZ -f; then
     kill -s USR2 "$(pid_of b)"
     go a
     wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"
@@ -84,7 +84,7 @@ drop_workload sleeper
 # ---- As many samples as there was time
 
 start_workload a burn -w -k -s $((LONG / 2)) -F $HZ -N $A
-if start_stackbox profile -F $HZ -f; then
+if start_stackbox profile $FRAMES -F $HZ -f; then
     go a
     finish_stackbox
     near "samples are CPU time" "$(folded_sum "$scratch/out" "^$A;")" a
@@ -100,7 +100,7 @@ picked()
 {
     picked=$1
     shift
-    start_stackbox profile -F $HZ -f "$@" || fail "$picked" "$(cat "$scratch/err")"
+    start_stackbox profile $FRAMES -F $HZ -f "$@" || fail "$picked" "$(cat "$scratch/err")"
     kill -s USR2 "$(pid_of b)"
     go a
     wait_until "$LIMIT" grep -q '^done' "$scratch/b.out"

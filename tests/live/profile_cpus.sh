@@ -4,8 +4,8 @@
 # seldom: newest
 # host: no
 #
-# CPUs that go while profile runs are no error, and those that come are sampled from then on: one that
-# was offline at the start, and one that went and came back.
+# CPU hotplug while profile runs: CPUs that go offline are not an error, and those that come online are
+# sampled from then on: one that was offline at the start, and one that went and came back.
 . "${0%/*}/lib.sh"
 
 CPU=/sys/devices/system/cpu/cpu1/online

@@ -5,8 +5,8 @@
 # host: yes
 # quiet
 #
-# profile by other events than the clock: each page fault, each switch; what the machine lacks; CPUs on
-# which nobody runs; what it says when it may not sample.
+# profile with other events than the clock: each page fault, each context switch; events that the machine
+# lacks; idle CPUs; its messages when it may not sample.
 . "${0%/*}/lib.sh"
 
 have_root || {

@@ -5,8 +5,8 @@
 # own clock
 # host: no
 #
-# While one process after another starts and ends, profile is told of all that they do. What the kernel does
-# to tell it is less than one in a hundred samples: the machine is to be seen, not who looks at it.
+# While processes start and end one after another, profile is told about all of them. What the kernel does to
+# tell it must be less than one percent of the samples: they are to show the machine, not its observer.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# The line that says how far it is, in a terminal that tmux plays: what stands on its screen, and
-# every byte that came to it.
+# The progress line, in a terminal emulated by tmux: what its screen shows, and every byte that was sent to
+# it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

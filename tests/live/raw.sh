@@ -6,8 +6,8 @@
 # quiet
 # host: yes
 #
-# Where tracefs is closed the applets of blocked time and `-- COMMAND` take raw tracepoints. The truth is
-# the same, and so is what is shown.
+# Without access to tracefs, the applets of blocked time and `-- COMMAND` use raw tracepoints. The truth is
+# the same, and so is the output.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

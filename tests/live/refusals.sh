@@ -72,7 +72,7 @@ fi
 mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
 chroot "$scratch/root" /stackbox stackcount vfs_read 2>"$scratch/err" </dev/null
 is "no /proc: status" $? 1
-contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which tells the kernel's functions"
+contains "no /proc" "$scratch/err" "cannot read /proc/kallsyms, which lists the kernel's functions"
 chroot "$scratch/root" /stackbox stackcount -K -D 0.3 t:sched:sched_switch </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 is "no /proc: a tracepoint can be traced" $? 0

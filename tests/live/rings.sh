@@ -45,6 +45,17 @@ is "a user function: the other, of another thread" "$(folded_sum "$scratch/out" 
 counted "r:$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
 is "returns from it" "$(folded_sum "$scratch/out")" 3000
 
+# The kernel has whoever forks make such an event anew, of pointers that are ours: with what is inherited nobody forks.
+if [ -d /sys/bus/event_source/devices/uprobe ]; then
+    counted --attach-by pmu "$WORKLOADS/chains:target" -- sh -c "$WORKLOADS/chains -n 20 -m 10; exit 3"
+    is "by the PMU: a command forks, and is traced" "$? $(folded_sum "$scratch/out")" "3 30"
+    counted --attach-by pmu -C 0 "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 20 -m 10
+    is "by the PMU: on one CPU" "$? $(folded_sum "$scratch/out")" "0 20"
+    "$STACKBOX" stacksnoop --collect rings --attach-by pmu "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 20 -m 10 \
+        > "$scratch/out" 2> "$scratch/err"
+    is "by the PMU: stacksnoop prints each" "$? $(grep -c chain_a2 "$scratch/out")" "0 20"
+fi
+
 if have_kprobes; then
     counted "r::${CALL}getppid" -- "$WORKLOADS/calls" -n 14000
     is "returns from a function of the kernel" "$(folded_sum "$scratch/out")" 14000

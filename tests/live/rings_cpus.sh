@@ -4,8 +4,9 @@
 # seldom: 5.10
 # host: no
 #
-# CPUs that go while rings are read are no error, and what is in their rings is read; those that come have rings from
-# then on, and what came before that is told. A command's events are on all CPUs from the beginning.
+# CPU hotplug with rings: CPUs that go offline are not an error, and what is in their rings is still read;
+# those that come online have rings from then on, and the gap before is reported. A command's events are on
+# all CPUs from the beginning.
 . "${0%/*}/lib.sh"
 
 CPU=/sys/devices/system/cpu/cpu1/online

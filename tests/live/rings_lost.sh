@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Rings that overflow, as nobody reads them while a workload runs: what is counted, or printed, and what is said to
-# be lost is what the workload did, to the last event. What tasks did is known in any case.
+# Rings that overflow, because nobody reads them while a workload runs: what is counted or printed and what is
+# reported lost add up to what the workload did, to the last event. Task records are never lost.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -32,7 +32,7 @@ counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
 between "stackcount: some are lost" "$lost" 1 $((N + 5))
 between "stackcount: what is counted and what is lost is all" $((counted + lost)) $((N + 5)) $((N + 6))
 adds_up "the account closes"
-lacks "what tasks did is not lost" "$scratch/err" "of what tasks did were lost"
+lacks "what tasks did is not lost" "$scratch/err" "mmap/exec records were lost"
 
 # And who prints waits for a reader.
 N=20000
@@ -57,6 +57,6 @@ is "stacksnoop: what is printed and what is lost is all" $((printed + lost)) $N
 
 "$STACKBOX" stacksnoop --collect rings --buffer ring "$EVENT" >"$scratch/out" 2>"$scratch/err"
 is "--buffer ring" "$? $(cat "$scratch/err")" \
-    "2 stacksnoop: --buffer ring: it is of programs in the kernel, and without them events wait in perf's"
+    "2 stacksnoop: --buffer ring: needs BPF programs; without them, events wait in perf's ring buffers"
 "$STACKBOX" stacksnoop --collect rings --buffer perf "$EVENT" -- "$WORKLOADS/calls" -n 20 >"$scratch/out" 2>"$scratch/err"
 is "--buffer perf" "$(grep -c '	*make_calls' "$scratch/out")" 20

@@ -4,7 +4,7 @@
 # seldom: 5.10
 # host: yes
 #
-# What rings cannot have, or should not: one sentence each, with what to do.
+# What rings cannot do, or should not: one sentence each, with what to do.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,7 +4,7 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Samples of perf's rings are walked along tables as programs in the kernel do it: the same stacks, also without
+# Samples in perf's rings are unwound by tables as programs do it in the kernel: the same stacks, also without
 # bpf(2).
 COLLECT='--collect rings'
 . "${0%/*}/lib_unwind.sh"
@@ -14,4 +14,4 @@ COLLECT='--collect rings'
 grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
 all "no bpf(2)" "$STACK;leaf" 1000
 "$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" check >"$scratch/out" 2>"$scratch/err"
-is "no bpf(2): check says so" "$(grep -c '^stacks along tables: yes$' "$scratch/out")" 1
+is "no bpf(2): check says so" "$(grep -c '^unwind tables: yes$' "$scratch/out")" 1

@@ -4,7 +4,8 @@
 # seldom: newest
 # host: no
 #
-# Waits by rings, of one cgroup: who comes to a CPU is told in the name of who leaves it, who may be of another.
+# Waits from rings, for one cgroup: a switch to a thread is recorded in the name of the one that leaves, which
+# may be in another cgroup.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# No event came, and the function is in another file, too: a process with an allocator of its own, and a
-# root with libraries of its own. Both are made here; who has none of that is told nothing.
+# No event came, and the function is in another file, too: a process with its own allocator, and a root with
+# its own libraries. Both are made here; without them nothing is said.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,9 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Recordings: what was written as .sbx and as text, folded and flat at once becomes the same by report, byte by byte,
-# for every applet that counts: with a program of ours, which stays where it was, all that has names is there.
+# Recordings: what was written as .sbx and as text, folded and flat at the same time, report turns into the
+# same, byte by byte, for every applet that counts: for a program of ours, which is still where it was, all
+# names are there.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -53,6 +54,16 @@ record()
     run_stackbox stackcount -o alone.sbx $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
     "$STACKBOX" report -f alone.sbx >alone 2>&1
     is "recorded alone: the sum" "$(folded_sum alone)" 30
+    # A file that cannot be read has no names, which is said; and to compare functions without names is no verdict. Which
+    # descriptor it is read by is not known here.
+    cp alone alone.folded
+    for fd in 0 1 2 3 4 5 6 7 8 9; do
+        "$WORKLOADS/deny" --syscall "pread64/$fd:EIO" -- "$STACKBOX" flamegraph --diff alone.folded --fail-above 5 \
+            alone.sbx >out 2>err
+        echo "$? $(grep -c '^flamegraph: functions of this file.* have no names: .*/chains: ' err) $(
+            grep -c '^flamegraph: no verdict: functions of "alone.sbx" have no names$' err)"
+    done | sort | uniq -c | sed 's/^ *[0-9]* //' >verdicts
+    is "unreadable files: a verdict, or why there is none" "$(grep -v '^1 0 0$' verdicts | tr '\n' '|')" "0 0 0|1 1 1|"
 }
 record profile -F 199
 same profile

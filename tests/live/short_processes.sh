@@ -4,8 +4,8 @@
 # seldom: 5.10,6.12,newest
 # host: yes
 #
-# Five thousand short processes, forked or started anew, four at a time, while everything is traced: all
-# their calls are counted, each of them with its names, or it is said what is missing.
+# Five thousand short processes, forked or executed, four at a time, while everything is traced: all their
+# calls are counted, each with its names, or losses are reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,9 +3,9 @@
 # guests: none
 # host: no
 #
-# Small machines: all applets run in 96 MB, and in 64, and where something else takes nearly all of it.
-# Tables are made by what is there, --debug says how large, and counts are exact all the same.
-# tests/run.sh has guests of that size for this.
+# Small machines: all applets run in 96 MB, and in 64, and when something else uses nearly all of it. Tables
+# are sized by free memory, --debug says how large, and counts are exact all the same. tests/run.sh has guests
+# of that size for this.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

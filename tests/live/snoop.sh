@@ -4,9 +4,9 @@
 # seldom: 5.10,6.12,newest
 # host: yes
 #
-# stacksnoop: each event once, with its own stack and name, in the order in which they were. The
-# workload takes turns, each after the one before, on whichever CPU; the stack of each says its number.
-# What does not fit into a buffer is said, to the last event.
+# stacksnoop: each event once, with its own stack and name, in order. The workload takes turns, one after
+# another, on any CPU; the stack of each tells its number. Events that do not fit into a buffer are reported,
+# to the last one.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # host: yes
 # guests: none
 #
-# Hours in small: 300 reports, ten a second, of all that two CPUs can do. Each event is in exactly one of
-# them, every report's account closes, and neither memory nor the maps fill up on the way.
+# Hours in miniature: 300 reports, ten a second, of everything that two CPUs can do. Each event is in exactly
+# one of them, every report's account adds up, and neither memory nor the maps fill up.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Many different stacks: those whose bucket another one has are kept all the same, each with its own
-# count, and when there is really no room the sum still holds and the loss is said.
+# Many different stacks: those whose bucket is taken are kept all the same, each with its own count; and when
+# there is really no room, the sum is still right and the loss is reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -53,3 +53,13 @@ contains "and shown" "$scratch/out" "[stack storage full]"
 spread 1500 --stack-storage-size 64
 missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
 is "what is not in the table is said" "$((sum + ${missing:-0}))" 10500
+
+# More than there is memory for is refused before the kernel has tried, for a minute, with all there is.
+if [ "$(sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -lt 30000000 ]; then
+    "$WORKLOADS/deny" --syscall bpf/0:EINVAL -- "$STACKBOX" offcputime --collect bpf --stack-storage-size 16777216 \
+        -D 0.01 >"$scratch/out" 2>"$scratch/err"
+    is "too much" "$? $(cat "$scratch/err")" "1 offcputime: cannot create maps: not enough memory for the maps: ask for\
+ fewer stacks (--stack-storage-size), or fewer frames (--depth)"
+else
+    skip "too much" "this machine has memory for all that may be asked for"
+fi

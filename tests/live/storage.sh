@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: yes
 #
-# Eight threads come to one point by 30,000 stacks, each of which says its number and has a count of
-# its own. Where there is room for them, though many have to share a bucket, each is right; where
-# there is not, the sum is, whatever else is there is right as far as it goes, and it is said.
+# Eight threads reach one point through 30,000 stacks, each of which tells its number and has its own count.
+# If there is room for them, although many have to share a bucket, each is right; if not, the sum is,
+# everything else is right as far as it goes, and the loss is reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,9 +5,9 @@
 # host: yes
 # own clock
 #
-# Some machines read no word but at a multiple of its size, and their kernels' verifiers want to know
-# that of each: riscv64's, for one. Every program loads under that rule here, where nothing else would
-# tell, and counts what it counts without.
+# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it:
+# riscv64's, for one. Every program is loaded under that rule here, where nothing else would notice, and
+# counts the same as without it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

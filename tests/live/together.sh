@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: no
 #
-# Two tracepoints in one run, one of system calls: since Linux 7.2 the program on that can be preempted, and
-# the other then runs in the midst of it. One program makes calls and gives its CPU away after each,
-# two do nothing but give it away: each call is counted once, for its own program.
+# Two tracepoints in one run, one of them a system call's: since Linux 7.2 its program can be preempted, and
+# the other may run in the middle of it. One program makes calls and yields after each, two do nothing but
+# yield: each call is counted once, for its own program.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,7 +4,7 @@
 # seldom: 5.10
 # host: yes
 #
-# What the other live tests stand on: workloads that count right, rights that are denied, signals
+# What the other live tests rely on: workloads that count correctly, rights that are really denied, signals
 # that arrive.
 . "${0%/*}/lib.sh"
 

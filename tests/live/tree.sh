@@ -4,8 +4,8 @@
 # seldom: 6.12
 # host: yes
 #
-# Trees against the folded stacks of the same run: which lines there must be, and what each frame has
-# alone and with all that it calls, is worked out from those.
+# Trees compared with the folded stacks of the same run: from those it is worked out which lines there must
+# be, and each frame's own and total share.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

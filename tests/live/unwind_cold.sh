@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# Programs that nobody had run when tracing began, and that are gone before there is a table for them: their
-# frame pointers lead astray, and still each event has its stack, or a part of it that says so.
+# Programs that first run after tracing began, and are gone before there is a table for them: their frame
+# pointers lead astray, and still each event has its stack, or a part of it that says so.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

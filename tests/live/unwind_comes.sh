@@ -4,7 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Programs that nobody had run when tracing began get tables while it goes on, and who makes them is not traced.
+# Programs that first run after tracing began get tables while it goes on, and the process that makes them is
+# not traced.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

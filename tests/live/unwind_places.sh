@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: yes
 #
-# Tables are found wherever a program lies: on overlayfs, whose files stat(2) numbers otherwise than the kernel's
-# mappings, in another mount namespace, deleted. And with the two capabilities that tracing takes; where it cannot
-# be, that is said, and stacks are those along frame pointers.
+# Tables are found wherever a program is: on overlayfs, where stat(2) has other numbers than the kernel's
+# mappings, in another mount namespace, deleted. And with only the two capabilities that tracing needs; where
+# that is impossible, it says so, and stacks are unwound by frame pointers.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

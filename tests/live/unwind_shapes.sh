@@ -3,9 +3,9 @@
 # guests: none
 # host: yes
 #
-# The walk along tables in bytecode and the one in C agree: where each of many shapes of stacks stops (a trap is
-# a signal, whose tracepoint tells its stack), a tool beside it walks the same by ptrace(2), and has judged that by
-# what the shapes tell of themselves.
+# Unwinding by tables in bytecode and in C agrees: where each of many shapes of stacks stops (a trap is a
+# signal, whose tracepoint records its stack), a tool beside it walks the same stack by ptrace(2), which is
+# checked against what the shapes say about themselves.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

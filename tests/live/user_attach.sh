@@ -4,9 +4,8 @@
 # seldom: 6.1,6.12
 # host: yes
 #
-# The ways to attach user probes: each counts right, and nothing is left behind, whether it ends or
-# is killed. A breakpoint that is left behind is in the traced program's own memory: it is looked
-# for there.
+# The ways to attach user probes: each counts correctly, and nothing is left behind, whether it ends or is
+# killed. A leftover breakpoint would be in the traced program's own memory: it is looked for there.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

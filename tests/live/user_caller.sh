@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# At a probe on a function's first instruction the caller is in the stack exactly once, however the
-# function begins and whatever the kernel makes of it; elsewhere nothing is put in.
+# At a probe on a function's first instruction, the caller is in the stack exactly once, however the function
+# begins and whatever the kernel does there; elsewhere nothing is added.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

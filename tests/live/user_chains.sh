@@ -4,9 +4,9 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# User stacks: exactly so many calls through each of two chains, every frame with its name, main at
-# its place, whatever shape the program has. The workload counts its calls itself; where a function
-# is, it says itself, or nm does.
+# User stacks: an exact number of calls through each of two chains, every frame with its name, main in its
+# place, whatever shape the program has. The workload counts its calls itself; it says itself, or nm does,
+# where a function is.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -144,7 +144,7 @@ run_stackbox stackcount -D 1 "$WORKLOADS/chains-packed:chain_a3"
 contains "packed: near names" "$scratch/err" "near: chain_a2, chain_a1"
 # Damaged there: plain addresses, and a word about it; nothing is made up.
 nameless "packed, damaged" chains-damaged "$WORKLOADS/chains-damaged:$target"
-is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file may have \
+is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file may have \
 no names: $WORKLOADS/chains-damaged: its .gnu_debugdata is damaged"
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-damaged:target"
 is "packed, damaged, by a name" "$status $(cat "$scratch/err")" "1 stackcount: 0 functions matched by \
@@ -253,8 +253,8 @@ if command -v eu-elfcompress >/dev/null; then
     shape="symbols that are compressed with zstd"
     trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
         fail "$shape" "did not start: $(cat "$scratch/err")"
-    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of a file \
-may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not read here: \
+    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file \
+may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
 else
     skip "compressed symbols by build id" "elfutils is not installed"

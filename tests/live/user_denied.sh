@@ -4,8 +4,8 @@
 # seldom: 6.12
 # host: yes
 #
-# What is only needed for names of processes that end or exec is done without where it is refused:
-# the counts are right, and so are the names of what still runs.
+# What is only needed for names of processes that exit or exec is done without if it is refused: counts are
+# right, and so are the names of what still runs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

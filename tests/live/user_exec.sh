@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# A process that runs two programs in turn, with different functions at the same addresses, and
-# processes that live for a moment: each stack gets the names of the program that it was taken of.
+# A process that runs two programs in turn, with different functions at the same addresses, and very short
+# processes: each stack gets the names of the program that it was taken from.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,9 +5,9 @@
 # host: yes
 # quiet
 #
-# Programs and libraries that are not where they were when the report is made: removed, replaced,
-# overwritten, unloaded. Names are those of what ran, never of what took its place: north and south
-# have different functions at the same addresses.
+# Programs and libraries that are no longer there when the report is made: removed, replaced, overwritten,
+# unloaded. Names are those of what ran, never of what took its place: north and south have different
+# functions at the same addresses.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

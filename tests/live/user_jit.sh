@@ -4,7 +4,7 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Code that a program made as it ran, named by the perf map that it wrote: one by hand, and node's.
+# Code that a program generated at run time, named by the perf map that it wrote: a hand-made one, and node's.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,7 +3,7 @@
 # guests: 5.10
 # host: yes
 #
-# --list says what would be traced, for each kind of pattern, and traces nothing.
+# --list prints what would be traced, for each kind of pattern, and traces nothing.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

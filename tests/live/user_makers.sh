@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: no
 #
-# Probes as text are seen from all pid namespaces: what a living run has made is left alone by a run in
-# another one, which does not see that process, and what a killed one has made is removed. Never on a
-# machine that is needed: kernels have come to grief where a probe was taken from under a program.
+# Text probes are visible in all pid namespaces: those of a live run are left alone by a run in another
+# namespace, which does not see its process, and those of a killed run are removed. Never on a machine that is
+# needed: kernels have crashed when a probe was removed from under a program.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

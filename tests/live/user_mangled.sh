@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: yes
 #
-# Functions of C++ and Rust by the names that their authors gave them: in stacks of every form, in
-# patterns, in lists. The workload is one of C whose functions have such names in its symbol table;
-# what they mean is written here, read off the rules by which they are made.
+# C++ and Rust functions by the names that their authors gave them: in stacks of every format, in patterns, in
+# lists. The workload is a C program whose symbol table has such names; what they mean is written here, by the
+# rules of mangling.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

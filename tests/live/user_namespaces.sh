@@ -3,9 +3,9 @@
 # guests: 5.10
 # host: yes
 #
-# A process in a root, a mount and a pid namespace of its own, traced from outside and from inside.
-# At the path of its program there is another one outside, with other functions at the same
-# addresses: a name that was looked up in the wrong root is a wrong name.
+# A process with its own root, mount and pid namespace, traced from outside and from inside. Outside there is
+# another program at the same path, with other functions at the same addresses: a name looked up in the wrong
+# root is a wrong name.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

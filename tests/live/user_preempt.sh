@@ -4,9 +4,8 @@
 # seldom: 5.10,6.1,6.12
 # host: yes
 #
-# Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs
-# come through one probe by stacks that each say their number: each has its own count, and no stack
-# is a mixture of two.
+# Programs on user probes can be preempted by others of the same kind. Eight threads on two CPUs hit one probe
+# through stacks that each tell their number: each has its own count, and no stack is a mixture of two.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,9 +3,8 @@
 # guests: none
 # host: yes
 #
-# A library is unloaded, and another one comes to its address, with other functions there. In a report that
-# both were in neither has a name for certain; before and after, and where events tell their time, all have
-# theirs.
+# A library is unloaded, and another one is mapped at its address, with other functions. In a report that
+# covers both, neither has a certain name; before and after, and if events have their time, all have theirs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

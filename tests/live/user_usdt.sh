@@ -4,7 +4,7 @@
 # seldom: newest
 # host: yes
 #
-# USDT probes: each passing of each site is counted, and a semaphore is up while it is traced.
+# USDT probes: each hit of each site is counted, and a semaphore is raised while it is traced.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,7 +3,7 @@
 # guests: none
 # host: yes
 #
-# --live in a terminal that tmux plays: keys, sizes, and that the terminal is as it was after every end.
+# --live in a terminal emulated by tmux: keys, sizes, and the terminal is as before after every end.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

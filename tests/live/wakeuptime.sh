@@ -6,8 +6,8 @@
 # quiet
 # host: yes
 #
-# How long threads were blocked until they were woken, and who woke them from where: as their wakers
-# noted the moment just before they did.
+# How long threads were blocked until they were woken, and who woke them from where: as their wakers noted
+# just before they did.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

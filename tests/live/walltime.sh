@@ -6,8 +6,8 @@
 # quiet
 # host: no
 #
-# All of threads' time: what they ran by their own clocks, how long they waited for a CPU as the kernel has
-# it in schedstat, and the rest, to 1 % or 1 ms; and that it is no more and no less than they lived.
+# All of threads' time: what they ran by their own clocks, how long they waited for a CPU by the kernel's
+# schedstat, and the rest, to 1 % or 1 ms; and that it adds up to exactly how long they lived.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -4,8 +4,8 @@
 # seldom: 5.10,6.12,newest
 # host: yes
 #
-# Whose a stack is, in the same words in every applet: by process, which is the default, by thread, by
-# name. What threads there are the workload says itself.
+# How stacks are told apart, with the same words in every applet: by process, which is the default, by thread,
+# by name. The workload says itself which threads there are.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Pictures in a real browser, Chromium without a window: what is drawn, what clicks and keys do, and
-# whether it can be read. browser.mjs looks, truth.mjs knows what there must be.
+# Pictures in a real browser, headless Chromium: what is drawn, what clicks and keys do, and whether it is
+# readable. browser.mjs looks, truth.mjs knows what there must be.
 #
 #     browser.sh [CHECK...]      all, or these functions of *.mjs: browser.sh zooms searches
 #     KEEP=DIRECTORY             the pictures are left there

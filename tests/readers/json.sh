@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What jq reads in stacksnoop's lines of JSON: each event that a workload made, with its stack, whatever
-# bytes its names are of; the same that the text says of the same calls; by programs in the kernel and by rings.
+# What jq reads in stacksnoop's JSON lines: each event that a workload made, with its stack, whatever bytes
+# are in its names; the same as the text says about the same calls; by BPF programs and by rings.
 . "${0%/*}/../live/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # What `go tool pprof` reads in our profiles is what was counted: it has the functions, sums and order of
-# --flat and the sums of -f of the same run; what it says of the file, of the time and of whose events
-# they were is so by what others say.
+# --flat and the sums of -f of the same run; what it says about the file, the time and the tasks agrees with
+# other sources.
 . "${0%/*}/../live/lib.sh"
 
 have_root || skip_all "tracing needs root"

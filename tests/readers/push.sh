@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What scripts/push.sh sends arrives at a store that checks the documented request, once each and in order, by
-# each of the programs that can send; nothing is lost while the store refuses, hangs, breaks off or is away.
+# What scripts/push.sh sends arrives at a store that checks the documented request, each once and in order, by
+# each of the programs that can send; nothing is lost while the store refuses, hangs, disconnects or is down.
 . "${0%/*}/../live/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * btf STRUCT MEMBER: where the kernel's types have it, and its size, in bytes. btf TYPEDEF: how many
+ * btf STRUCT MEMBER: its offset and size in the kernel's types, in bytes. btf TYPEDEF: how many
  * parameters its functions have.
  */
 #include <stdio.h>

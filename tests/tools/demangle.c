@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * demangle [--shorten] [--names]: reads names, one a line, and prints each as its source has it, or as
- * it is; --names: of functions the names alone. --count: prints nothing but how many were mangled.
+ * demangle [--shorten] [--names]: reads names, one per line, and prints each as in its source, or
+ * unchanged; --names: functions' names only. --count: prints only how many were mangled.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * neighbours           other tools' programs, beside which ours are tried
  *
- * Attaches programs that do nothing to where ours go, too: to the scheduler's tracepoints and those of
- * system calls, to a clock on each CPU, and to the function that most tests trace. Says `ready` and
- * which of them there are, and keeps them until it is ended.
+ * Attaches programs that do nothing to the same places as ours: to the scheduler's tracepoints and
+ * those of system calls, to a clock on each CPU, and to the function that most tests trace. Prints
+ * `ready` and which of them there are, and keeps them until it is ended.
  */
 #include <linux/bpf.h>
 #include <stdio.h>

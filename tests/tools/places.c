@@ -8,7 +8,7 @@
  *
  * places -l NAME...: which file each name means, "libc.so.6 /usr/lib/x86_64-linux-gnu/libc.so.6".
  *
- * Exit 1, with the sentence on stderr, where nothing can be.
+ * Exit: 1, with the message on stderr, if there are none.
  */
 #include <fcntl.h>
 #include <stdio.h>

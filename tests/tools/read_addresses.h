@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the tools that name addresses read: hexadecimal numbers on stdin; sorted, each once. */
+/*
+ * Input of the tools that name addresses: hexadecimal numbers on stdin; sorted, without duplicates.
+ */
 #ifndef STACKBOX_TESTS_READ_ADDRESSES_H
 #define STACKBOX_TESTS_READ_ADDRESSES_H
 

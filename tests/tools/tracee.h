@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A process that is traced by ptrace(2) and stands still: its registers, its memory, the files that it has
- * mapped with their tables and functions, and its stack, walked. x86-64. What cannot be ends the tool.
+ * A process stopped by ptrace(2): its registers, its memory, the files that it has mapped with
+ * their tables and functions, and its stack, unwound. x86-64. Any failure ends the tool.
  */
 #ifndef STACKBOX_TRACEE_H
 #define STACKBOX_TRACEE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unpack xz|zlib MOST: stdin, unpacked to stdout, when it comes to no more than so many bytes. Ends
- * with 1 when it is spoiled, 3 when it is of a kind that is not supported, 4 when it is too much.
+ * unpack xz|zlib MOST: unpacks stdin to stdout, if that is at most this many bytes. Exits with 1 if
+ * it is damaged, 3 if it is of an unsupported kind, 4 if it is too large.
  */
 #include "unpack/unpack.h"
 

@@ -2,15 +2,17 @@
 /*
  * words [-v] [-n RUNS] [-s SEED] [-d SECONDS] PROGRAM [WORD]...
  *
- * Runs PROGRAM, stackbox behind whatever words, with random command lines, and judges how each ends. They are
- * made of the applets' own tables: options that there are, with values that are right, wrong, empty, huge or
- * missing, joined to their option or behind it, several times and in any order, among them ones that do not
- * exist. Of many the right exit status follows from how they were made: the first word that is wrong in itself,
- * or that asks for help, decides. Of all others the status is one of those that are defined.
+ * Runs PROGRAM, stackbox with any words before its own, with random command lines, and judges how
+ * each ends. They are made from the applets' own tables: existing options, with values that are
+ * right, wrong, empty, huge or missing, joined to their option or after it, repeated and in any
+ * order, and options that do not exist. For many the right exit status follows from how they were
+ * made: the first word that is wrong in itself, or that asks for help, decides. For all others the
+ * status must be one of those defined.
  *
- * Nothing may end by a signal, go on for a minute though it was interrupted, fail without a sentence on stderr, print
- * anything on stdout beside a usage error, or have a sanitizer complain. Each that does is said, `bad N: WHY:
- * WORDS`; the last line is how many there were of each status. Files are made in the working directory.
+ * No run may end by a signal, go on for a minute although it was interrupted, fail without a
+ * sentence on stderr, print anything on stdout besides a usage error, or have a sanitizer complain.
+ * Each that does is reported, `bad N: WHY: WORDS`; the last line is how many there were of each
+ * status. Files are made in the working directory.
  *
  *   -v           all lines are said
  *   -d SECONDS   each line of an applet that traces ends with this --duration
@@ -431,8 +433,8 @@ static const char *judge(const struct line *line, int status)
     const char *err = read_back("words.err", &err_size);
     if (status < 0)
         return "it did not end";
-    if (status == INTERRUPTED && !out_size && !err_size)
-        return NULL; /* it had not come to itself */
+    if (status == INTERRUPTED && !out_size)
+        return NULL; /* it had not come to itself, or was about to end */
     if (status >= 1000)
         return "a signal ended it";
     if (status == SANITIZER || strstr(err, "Sanitizer") || strstr(err, "runtime error"))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What bpf_abi.h writes out, against the kernel's own header: every field at the place that the
- * kernel reads it from. (The header of the machine that builds may be older than the newest fields.)
+ * bpf_abi.h compared with the kernel's own header: every field at the place where the kernel reads
+ * it. (The build machine's header may be older than the newest fields.)
  */
 #include "unit/test.h"
 

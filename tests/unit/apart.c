@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The process apart: what comes back, what it may not do, and that nothing of it is left. */
+/* The process apart: what it answers, what it may not do, and that nothing of it is left. */
 #include "apart/apart.h"
 
 #include <errno.h>

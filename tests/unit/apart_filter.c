@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which calls the process apart may make: seccomp's program, run here by an interpreter, for emulators
- * of programs have no seccomp. What architecture this is says the header of this very program.
+ * Which calls the process apart may make: seccomp's program, run by an interpreter here, as
+ * emulators of programs have no seccomp. The header of this very program says which architecture
+ * this is.
  */
 #include "apart/apart_filter.h"
 

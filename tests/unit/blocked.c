@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What makes a report of blocked time besides counts: stacks kept, stacks of text, interrupts. */
+/*
+ * What a report of blocked time needs besides counts: stacks that are kept, stacks from text,
+ * interrupts.
+ */
 #include "unit/test.h"
 
 #include <errno.h>

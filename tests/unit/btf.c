@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The kernel's types: of a file that clang has made, whose struct the compiler of this test has laid out,
- * too; of files made here, which contradict themselves; and of either cut off or changed anywhere.
+ * The kernel's types: from a file made by clang, whose struct this test's compiler has laid out,
+ * too; from files made here that contradict themselves; and from all of these, cut off or changed
+ * anywhere.
  */
 #include "kernel/btf.h"
 
@@ -15,6 +16,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 #include "unit/test.h"
 
 /* As tests/fuzz/seeds.sh has it; both are of machines with 64 bits and the same alignment. */
@@ -92,6 +94,9 @@ static void members_are_where_a_compiler_puts_them(void)
         CHECK_MEMBER(&btf, children);
         CHECK_MEMBER(&btf, kind);
     }
+    /* A pointer is as wide as the kernel's are, whatever this program's. */
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "parent", &found), 0);
+    CHECK_NUMBER(found.size, machine_of_kernel()->bits / 8);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "narrow", &found), -EINVAL);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "wide", &found), -EINVAL);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "comm", &found), -EINVAL);

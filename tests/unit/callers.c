@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Callers and frames of the kernel's own stacks, as machines with a link register have them. */
+/* Callers and frames in the kernel's own stacks, as on machines with a link register. */
 #include "unit/test.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Whoever collects, applets ask it the same: two collectors of made-up events, of which there is nothing in
- * any kernel, and the reports and events that come of them, named and written as ever.
+ * Applets treat all collectors alike: two collectors of made-up events, without any kernel, and the
+ * reports and events made from them, symbolized and written as usual.
  */
 #include "collect/collector.h"
 

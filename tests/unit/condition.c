@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Conditions as they are typed: what they come to for all values, against C's own, and every refusal. */
+/* Conditions as typed: their result for all values, compared with C's own, and every refusal. */
 #include "options/condition_words.h"
 
 #include <errno.h>
@@ -245,7 +245,7 @@ static void registers_are_found(void)
     check_place(&start, &machine_arm, "arg4 > 1", NULL);
     check_value(3 * 4, 4, 32, false);
     check_place(&start, &machine_arm, "arg5 > 1", "in no register");
-    check_place(&start, &machine_arm, "arg1:i64 > 1", "has no 64 bits");
+    check_place(&start, &machine_arm, "arg1:i64 > 1", "has fewer than 64 bits");
     check_place(&start, &machine_x86_64, "arg7 > 1", "in no register");
     check_place(&start, &machine_x86_64, "arg0 > 1", "there are arg1");
     check_place(&start, &machine_x86_64, "arg12 > 1", "there are arg1");
@@ -254,7 +254,7 @@ static void registers_are_found(void)
     check_place(&call, &machine_x86_64, "arg1 > 1", "sys_enter_");
     check_place(&call, &machine_aarch64, "arg1 > 1", NULL);
     check_place(&probe, &machine_x86_64, "arg1 > 1", "USDT");
-    check_place(&start, &machine_alpha, "arg1 > 1", "not read on this machine");
+    check_place(&start, &machine_alpha, "arg1 > 1", "cannot be read on this machine");
     check_place(&start, &machine_alpha, "comm == \"cc1\"", NULL);
     CHECK(found.condition.tests[0].value.is_comm);
     check_place(&start, &machine_x86_64, "arg1 < 0", "is unsigned");
@@ -268,7 +268,7 @@ static void registers_are_found(void)
     check_place(&start, &machine_x86_64, "arg1:i16 == 32767", NULL);
     check_place(&start, &machine_x86_64, "arg1 == 0xffffffffffffffff", NULL);
     check_place(&start, &machine_x86_64, "comm == 1", "is a text");
-    check_place(&start, &machine_x86_64, "comm:i32 == 1", "has no 32 bits");
+    check_place(&start, &machine_x86_64, "comm:i32 == 1", "has fewer than 32 bits");
     check_place(&start, &machine_x86_64, "arg1 == \"cc1\"", "is a number");
 }
 

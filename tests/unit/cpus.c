@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Lists of CPUs, as /sys has them, and what is none. */
+/* Lists of CPUs as in /sys, and what is not one. */
 #include "kernel/cpus.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names of C++ by the grammar of the Itanium ABI: each row a production or a case of it. What
- * c++filt -i does not know, or has wrong, is as llvm-cxxfilt has it, in the style of the other.
+ * C++ names by the grammar of the Itanium ABI: each row is a production or a case of it. Where
+ * c++filt -i fails or is wrong, the row follows llvm-cxxfilt, in c++filt's style.
  */
 #include <errno.h>
 #include <stdlib.h>

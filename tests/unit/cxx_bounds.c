@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of C++ that are long, deep or grow when they are printed: they end, in little room. */
+/* C++ names that are long, deep or grow when printed: printing ends, in little memory. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Mangled names and what they are: both from the ABI's grammar, checked with c++filt -i. */
+/* Mangled names and what they mean: both from the ABI's grammar, checked with c++filt -i. */
 #ifndef STACKBOX_TESTS_CXX_ROWS_H
 #define STACKBOX_TESTS_CXX_ROWS_H
 

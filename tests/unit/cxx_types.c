@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Types in names of C++. Where c++filt does not know one, llvm-cxxfilt does, and the style is
- * that of c++filt.
- */
+/* Types in C++ names. Where c++filt fails, llvm-cxxfilt does not; the style is c++filt's. */
 #include "unit/cxx_rows.h"
 
 #include "base/util.h"

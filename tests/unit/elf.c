@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The view of an ELF file: addresses in files made by hand, files that contradict themselves. */
+/* The view of an ELF file: addresses in hand-made files, and files that contradict themselves. */
 #include "elf/elf.h"
 
 #include <errno.h>

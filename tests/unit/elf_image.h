@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* ELF files of either class and byte order, made by hand from the tables of the format. */
+/* Hand-made ELF files of either class and byte order, by the format's tables. */
 #ifndef STACKBOX_ELF_IMAGE_H
 #define STACKBOX_ELF_IMAGE_H
 

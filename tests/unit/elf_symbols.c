@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of addresses: which symbol wins, in files made by hand, and in files that lie. */
+/* Names of addresses: which symbol wins, in hand-made files, and in files that lie. */
 #include "demangle/demangle.h"
 #include "elf/elf_symbols.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Symbols that stand packed in a file, in files made by hand: as xz and zlib have them when they
- * leave bytes as they are, which needs no packer.
+ * Compressed symbols in hand-made files: in the form of xz and zlib that leaves bytes unchanged,
+ * which needs no compressor.
  */
 #include "elf/elf_unpacked.h"
 
@@ -528,10 +528,10 @@ static void compressed_badly(void)
             make_inner(&image, kind);
             compress(&image, which, 2, headers);
             check_compressed(&image, NO_ANSWERS, "its symbols are compressed with zstd, which is "
-                             "not read here" WHAT_TO_DO);
+                             "not supported" WHAT_TO_DO);
             image_put(&image, headers[part], 4, 3);
             check_compressed(&image, NO_ANSWERS, "its symbols are compressed in a way that is not "
-                             "read here" WHAT_TO_DO);
+                             "supported" WHAT_TO_DO);
             image_put(&image, headers[part], 4, 1);
             image.bytes[image.length - 1] ^= 1;
             check_compressed(&image, NO_ANSWERS, damaged);
@@ -543,10 +543,10 @@ static void compressed_badly(void)
                 check_compressed(&image, NO_ANSWERS, damaged);
             }
             image_put(&image, headers[part] + word, word, ((uint64_t)128 << 20) + 1);
-            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too many"
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too large"
                              WHAT_TO_DO);
             image_put(&image, headers[part] + word, word, UINT64_MAX);
-            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too many"
+            check_compressed(&image, NO_ANSWERS, "its symbols are compressed, and too large"
                              WHAT_TO_DO);
         }
 }

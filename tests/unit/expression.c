@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Extended regular expressions, by what POSIX says of them, and beside the C library's own. */
+/* Extended regular expressions, by POSIX, and compared with the C library's. */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the process apart answers of patterns: the same on both sides, and nothing of it believed. */
+/*
+ * What the process apart answers about patterns: the same on both sides, and nothing in it is
+ * trusted.
+ */
 #include "find/find_answer.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tree behind a flame graph: the same sums as of the lines that it is made of. */
+/* The tree behind a flame graph: it has the same sums as the lines it is made from. */
 #include "picture/flame.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions with their shares, of stacks whose shares can be told by looking at them. */
+/* Functions with their shares, for stacks whose shares can be seen at a glance. */
 #include "unit/report_scene.h"
 
 #define FLAT .format = REPORT_FLAT, .show_process = true, BOTH

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Folded stacks as they are read, in pieces of any size, and names by their endings. */
+/* Folded stacks, read in pieces of any size, and names by their suffixes. */
 #include "draw/folded.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whether this process may open what it has mapped by the mapping itself. */
+/* May this process open what it has mapped through the mapping? */
 #ifndef STACKBOX_TEST_FOLLOWABLE_H
 #define STACKBOX_TEST_FOLLOWABLE_H
 

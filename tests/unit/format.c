@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What format_print() prints is what the C library prints, where that is another; and what it is to be anyway. */
+/*
+ * format_print() prints what the C library prints, if that has another one; and what it must print
+ * anyway.
+ */
 #include "base/format.h"
 
 #include <limits.h>

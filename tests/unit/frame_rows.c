@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Unwind tables written by hand, byte by byte as DWARF 5 (6.4) and the LSB (10.6) have them, and the rows they are. */
+/*
+ * Unwind tables written by hand, byte by byte after DWARF 5 (6.4) and the LSB (10.6), and the rows
+ * they mean.
+ */
 #include "elf/frame_rows.h"
 
 #include <errno.h>

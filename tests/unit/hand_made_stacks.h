@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stacks that are written by hand, and a table with a function for each rule, to be walked by walk_stack(). */
+/* Stacks written by hand, and a table with a function for each rule, for walk_stack(). */
 #ifndef STACKBOX_HAND_MADE_STACKS_H
 #define STACKBOX_HAND_MADE_STACKS_H
 

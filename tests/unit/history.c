@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the tracker makes of forks, execs, mappings and exits: told by hand. */
+/* What the tracker makes of forks, execs, mappings and exits, reported by hand. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Mappings over mappings, against a table that has a place for every address. */
+/* Mappings over mappings, compared with a table that has an entry for every address. */
 #include "processes/image.h"
 
 #include <errno.h>

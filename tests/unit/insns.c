@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The bytes of every instruction, what linking refuses, and a dump that takes any bytes. */
+/* The bytes of every instruction, what linking refuses, and a dump that accepts any bytes. */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A strict reader of JSON for tests: what it does not take is none. */
+/* A strict JSON reader for tests: what it does not accept is not JSON. */
 #ifndef STACKBOX_UNIT_JSON_H
 #define STACKBOX_UNIT_JSON_H
 

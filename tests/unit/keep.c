@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which files of reports are deleted, and which never. */
+/* Which report files are deleted, and which never are. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

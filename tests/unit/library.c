@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Libraries by their short names: caches of every format, roots that are not ours, hostile bytes. */
+/* Libraries by their short names: caches of every format, foreign roots, hostile bytes. */
 #include "unit/test.h"
 
 #include <errno.h>

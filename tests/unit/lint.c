@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Does lint.h see what is too young? Faults are planted, each alone, in a program that has none. */
+/*
+ * Does lint.h notice what is too new? Faults are planted, one at a time, in a program without any.
+ */
 #include "unit/lint.h"
 
 #include "insns/count.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a program asks of the kernel's verifier, held against what one of an age takes, by a table of
- * versions: instructions and their number, ways back, helpers, kinds of maps, and what memory a helper is pointed
- * to. How much the verifier has to look at (1,000,000 since 5.2, 131,072 on 4.19) it does not know: that takes a
- * kernel.
+ * Checks what a program asks of the kernel's verifier against what kernels of a version accept, by
+ * a table: instructions and their number, loops, helpers, types of maps, and the memory a helper is
+ * pointed to. How much the verifier has to process (1,000,000 since 5.2, 131,072 on 4.19) it does
+ * not know: that takes a kernel.
  */
 #ifndef STACKBOX_TEST_LINT_H
 #define STACKBOX_TEST_LINT_H

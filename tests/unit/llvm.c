@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The bytes and texts of tests/unit/forms.h against LLVM, which had no part in either: its
- * assembler makes our bytes of our texts, and its disassembler makes our texts of our bytes. The
- * newest LLVM found serves; LLVM=14 in the environment picks one. Numbers may be written in another
- * base, and LLVM says w0 where it loads or stores 32 bits and less of r0: that is undone first.
+ * The bytes and texts of tests/unit/forms.h compared with LLVM, which had no part in either: its
+ * assembler makes our bytes from our texts, and its disassembler our texts from our bytes. The
+ * newest LLVM found is used; LLVM=14 in the environment chooses one. Numbers may be written in
+ * another base, and LLVM says w0 where it loads or stores 32 bits and less of r0: that is undone
+ * first.
  */
 #include "unit/test.h"
 

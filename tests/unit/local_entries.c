@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * 64-bit PowerPC (ELFv2): a function is entered at its symbol by other files' calls, and behind the
- * instructions that find its data by its own file's. A probe belongs where both come by.
+ * 64-bit PowerPC (ELFv2): calls from other files enter a function at its symbol, and calls from its
+ * own file after the instructions that find its data. A probe belongs where both arrive.
  */
 #include "unit/test.h"
 

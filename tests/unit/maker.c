@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Each maker, and whoever looks for the dead, is a process of its own, as they are in life. */
+/* Each maker, and everything that looks for dead ones, is a process of its own, as in reality. */
 #include "attach/maker.h"
 
 #include <pthread.h>

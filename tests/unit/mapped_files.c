@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files as they are seen mapped: which are opened, which are taken for the same, which are kept. */
+/* Files seen mapped: which are opened, which count as the same, which are kept. */
 #include "processes/mapped_files.h"
 
 #include <errno.h>

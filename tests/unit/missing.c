@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is said of what is missing: every kind in files, one line for people, and only if it matters. */
+/* Reports of losses: every kind in files, one line for people, and only if it matters. */
 #include "collect/missing.h"
 
 #include "base/text.h"
@@ -68,16 +68,16 @@ static void beside_what_was_counted(void)
 static void several(void)
 {
     missing_add(&missing, &(struct loss){.count = 6}, "are a; do b");
-    missing_add_recursion(&missing, "switches and wakes", 7);
+    missing_add_recursion(&missing, "switches and wakeups", 7);
     expect(10000, "waits",
-           "up to 7 switches and wakes for 10,007 waits, 0.07 %, were missed: they hit while a "
+           "up to 7 switches and wakeups for 10,007 waits, 0.07 %, were missed: they hit while a "
            "BPF program was already running on that CPU; shorter stacks (--depth, -K, -U) make "
            "that rarer (and 1 more kind of loss: see --debug)\n",
-           "6 events are a; do b\nup to 7 switches and wakes were missed: they hit while a BPF "
+           "6 events are a; do b\nup to 7 switches and wakeups were missed: they hit while a BPF "
            "program was already running on that CPU; shorter stacks (--depth, -K, -U) make that "
            "rarer\n");
     expect(13000, "waits", "",
-           "6 events are a; do b\nup to 7 switches and wakes were missed: they hit while a BPF "
+           "6 events are a; do b\nup to 7 switches and wakeups were missed: they hit while a BPF "
            "program was already running on that CPU; shorter stacks (--depth, -K, -U) make that "
            "rarer\n");
     missing_free(&missing);

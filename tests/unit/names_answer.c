@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the process apart answers: the same on both sides, and nothing of it believed. */
+/* What the process apart answers: the same on both sides, and nothing in it is trusted. */
 #include "symbolize/names_answer.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tables in the kernel's maps: what is read back from there, who has one and who has none, and what goes. */
+/*
+ * Tables in the kernel's maps: reading them back, which files have one and which have none, and
+ * which go.
+ */
 #include "unwind/objects.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The parser of command lines: every form, every refusal, every limit; and the tables in use. */
+/* The command line parser: every form, every refusal, every limit; and the tables in use. */
 #include "unit/test.h"
 
 #include <errno.h>

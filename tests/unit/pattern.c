@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Patterns: what each form means, what is refused, and no text that can hurt. */
+/* Patterns: what each form means, what is refused, and that no text does harm. */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A reader of pprof files that knows nothing of the writer: gzip of stored blocks by RFC 1951 and
- * 1952, the message by the numbers of pprof's profile.proto. It makes text of them, a line for each
- * part. Whatever is not as it should be is a failure.
+ * A reader of pprof files that knows nothing about the writer: gzip of stored blocks by RFC 1951
+ * and 1952, the message by the numbers in pprof's profile.proto. It turns them into text, a line
+ * for each part. Any irregularity is a failure.
  */
 #ifndef STACKBOX_PPROF_READER_H
 #define STACKBOX_PPROF_READER_H

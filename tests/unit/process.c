@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From addresses of a process to files, as /proc shows it: real mappings of files made by hand. */
+/* From a process's addresses to files, by /proc: real mappings of hand-made files. */
 #include "processes/process.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What processes are called: as /proc shows, as was told of them, as the tally's first threads are. */
+/* Names of processes: from /proc, as reported, and from first threads in the tally. */
 #include "processes/process_names.h"
 
 #include <stdlib.h>

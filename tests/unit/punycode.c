@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Samples of RFC 3492, section 7.1, and what is no punycode. */
+/* Samples from RFC 3492, section 7.1, and what is not punycode. */
 #include "demangle/punycode.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Recordings: the file of version 1, which was put together by the page alone, has the same in it on every machine;
- * what is written is what is read; and no end of it is taken for a whole one.
+ * Recordings: the file of version 1, which was written by hand from the page, has the same contents
+ * on every machine; what is written is read back; and no truncated one is taken for a whole one.
  */
 #include "recording/read.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* An event's text to the byte, in each format; and records of any bytes that are read safely. */
+/* An event's text to the byte, in each format; and records of any bytes, read safely. */
 #include "report/records.h"
 
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is said of a program that the kernel's verifier refuses. */
+/* What is said about a program that the kernel's verifier rejects. */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reports, byte for byte: tallies and symbols made by hand, and the texts that they must become. */
+/* Reports, byte for byte: hand-made tallies and symbols, and the texts they must become. */
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>

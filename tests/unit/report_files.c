@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which reports go where, by what name, and what becomes of those that cannot be written. */
+/* Which reports go where, under which name, and what happens to those that cannot be written. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

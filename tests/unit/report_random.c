@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reports of tallies made by chance, in every layout and with any options. A report of many entries
- * has what the reports of each entry alone have, those of equal text once, with their sum; and no
- * other order of the entries makes another report.
+ * Reports of random tallies, in every layout and with any options. A report of many entries has
+ * what the reports of each entry have, with equal texts merged and summed up; and the order of
+ * entries does not matter.
  */
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What tests of reports are made of: tallies with symbols, and texts that they must become. */
+/* For tests of reports: tallies with symbols, and the texts they must become. */
 #ifndef STACKBOX_REPORT_SCENE_H
 #define STACKBOX_REPORT_SCENE_H
 

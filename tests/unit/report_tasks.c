@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Whose blocks those of profile and of the applets of waits are: numbers, names, marks, order. */
+/* The tasks of blocks, in profile and the applets of waits: numbers, names, marks, order. */
 #include "unit/report_waits.h"
 
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Frames that nothing is known of, one upon another, are one that says how many: in every format. */
+/* Unknown frames on top of each other become one that says how many: in every format. */
 #include "unit/report_scene.h"
 
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Layouts of applets with waits and samples, and the functions that their tests have stacks of. */
+/* Layouts of the applets of waits and samples, and the functions in their tests' stacks. */
 #ifndef STACKBOX_REPORT_WAITS_H
 #define STACKBOX_REPORT_WAITS_H
 

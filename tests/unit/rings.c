@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rings made by hand: what is read of them, in which order, and what of those that make no sense. */
+/* Hand-made rings: what is read from them, in which order, and how impossible ones are handled. */
 #include "rings/ring.h"
 
 #include <stdlib.h>
@@ -362,6 +362,21 @@ static void samples_have_registers_and_a_stack(void)
     CHECK_NUMBER(none.sample.stack_bytes, 0);
 }
 
+/* On kernels of 32 bits those of 32 are walked. */
+static void registers_are_of_the_code_that_is_walked(void)
+{
+    static const struct record_shape shape = {.raw = true, .registers = 0xff01ff, .narrow = true};
+    static uint64_t bytes[80];
+    struct ring_record record;
+
+    for (uint64_t abi = PERF_SAMPLE_REGS_ABI_32; abi <= PERF_SAMPLE_REGS_ABI_64; abi++) {
+        const size_t size = make_user_sample((char *)bytes, &(struct user_part){abi, 64, 64}, 64);
+        ring_record_parse((char *)bytes, size, &shape, &record);
+        CHECK_NUMBER(record.kind, RECORD_SAMPLE);
+        CHECK_NUMBER(record.sample.registers != NULL, abi == PERF_SAMPLE_REGS_ABI_32);
+    }
+}
+
 static void what_does_not_fit_is_no_stack(void)
 {
     static const struct user_part lies[] = {
@@ -479,6 +494,124 @@ static void a_frame_pointer_that_is_not_told_is_found(void)
     processes_close(processes);
 }
 
+/* ---- 32-bit ARM ---- */
+
+static struct table table;
+
+/* Functions of .ARM.exidx: one that called the kernel at 0x1004, one by its frame pointer, a leaf, the root, a signal, one by r11. */
+static void make_table(void)
+{
+    static struct unwind_rule rules[] = {
+        {.cfa = UNWIND_UNKNOWN},
+        {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
+         .base = UNWIND_BASE_SAME},
+        {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
+         .inner = UNWIND_AT_CALLS},
+        {.cfa = UNWIND_BY_FRAME, .offset = 24, .ret = -4, .frame_kind = UNWIND_FRAME_AT_CFA, .frame = -8,
+         .inner = UNWIND_AT_CALLS},
+        {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK},
+        {.cfa = UNWIND_ROOT},
+        {.cfa = UNWIND_SIGNAL, .offset = 32},
+        {.cfa = UNWIND_BY_REGISTER, .reg = 11, .offset = 4, .ret = -4, .base = -8, .inner = UNWIND_AT_CALLS},
+    };
+    static struct frame_row rows[] = {{0x1000, 2}, {0x1006, 1}, {0x1007, 2}, {0x2000, 3}, {0x3000, 4},
+                                      {0x4000, 5}, {0x5000, 6}, {0x6000, 7}};
+    const struct frame_rows all = {.rows = rows, .row_count = 8, .rules = rules, .rule_count = 8};
+
+    CHECK_NUMBER(table_make(&table, &all), 0);
+    CHECK_NUMBER(table_check(&table), 0);
+}
+
+static bool find_by_table(void *context, const struct unwind_state *walk, uint64_t pc, struct walk_object *object)
+{
+    (void)context, (void)walk;
+    *object = (struct walk_object){.end = UNWIND_END_UNMAPPED};
+    if (pc < 0x7000)
+        object->table = &table;
+    else if (pc < 0x9000)
+        object->frame_pointers = true;
+    return true;
+}
+
+#define MOST_FRAMES 8
+
+/* A stack of words of 32 bits from 0x7000 on, of which so many were copied. How many frames there are, with the end's. */
+static size_t walk_narrow(uint64_t pc, uint64_t link, const uint32_t *stack, size_t words, uint64_t frames[MOST_FRAMES])
+{
+    const struct cold_wishes wishes = {.machine = &machine_arm, .find = find_by_table, .depth = MOST_FRAMES - 1,
+                                       .most_bytes = 65536, .sampled_bytes = 4096};
+    const uint64_t registers[16] = {[7] = 0x7020, [11] = 0x7044, [13] = 0x7000, [14] = link, [15] = pc};
+    struct processes *processes;
+    struct ring_stack found = {NULL, 0};
+
+    CHECK_NUMBER(processes_open(&processes, &(struct processes_wishes){.silent = true}), 0);
+    struct cold_objects objects = {.processes = processes};
+    struct ring_unwind unwind = {.machine = &machine_arm, .objects = &objects, .frames = frames};
+    CHECK_NUMBER(cold_open(&unwind.cold, &wishes), 0);
+    const struct ring_sample sample = {.registers = registers, .stack = stack, .stack_bytes = words * 4};
+    CHECK(ring_unwind_walk(&unwind, &sample, 1, false, &found));
+    cold_close(unwind.cold);
+    processes_close(processes);
+    return found.count;
+}
+
+static void arms_stacks_are_of_32_bits(void)
+{
+    uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};
+    uint64_t frames[MOST_FRAMES];
+
+    make_table();
+    CHECK_NUMBER(walk_narrow(0x1006, 0, stack, 14, frames), 3);
+    CHECK(frames[0] == 0x1006 && frames[1] == 0x2010 && frames[2] == 0x4010);
+    CHECK_NUMBER(walk_narrow(0x1006, 0, stack, 13, frames), 3);
+    CHECK_NUMBER(frames[2], UNWIND_END_FRAME(UNWIND_END_UNREADABLE));
+    CHECK_NUMBER(walk_narrow(0x3004, 0x4011, stack, 0, frames), 2);
+    CHECK_NUMBER(frames[1], 0x4010);
+    table_free(&table);
+}
+
+/* Anywhere but at calls nothing is known, and nothing is made up. */
+static void what_holds_at_calls_does_not_elsewhere(void)
+{
+    const uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};
+    uint64_t frames[MOST_FRAMES];
+
+    make_table();
+    for (uint64_t pc = 0x1000; pc < 0x1010; pc += pc == 0x1004 ? 4 : 2) {
+        CHECK_NUMBER(walk_narrow(pc, 0x4011, stack, 32, frames), 2);
+        CHECK(frames[0] == pc && frames[1] == UNWIND_END_FRAME(UNWIND_END_UNSUPPORTED));
+    }
+    CHECK_NUMBER(walk_narrow(0x8000, 0x4011, stack, 32, frames), 2);
+    CHECK_NUMBER(frames[1], UNWIND_END_FRAME(UNWIND_END_NO_TABLE));
+    table_free(&table);
+}
+
+/* The registers that a signal interrupted are r0 to r15, 32 bytes above the stack pointer. */
+static void arms_signals_lie_as_tables_say(void)
+{
+    const uint32_t stack[32] = {[8 + 7] = 0x7020, [8 + 13] = 0x7060, [8 + 14] = 0, [8 + 15] = 0x1006, [24] = 0, 0x4011};
+    uint64_t frames[MOST_FRAMES];
+
+    make_table();
+    CHECK_NUMBER(walk_narrow(0x5000, 0, stack, 32, frames), 3);
+    CHECK(frames[0] == 0x5000 && frames[1] == 0x1006 + 1 && frames[2] == 0x4010);
+    table_free(&table);
+}
+
+/* ARM's own frame pointer is followed as Thumb's is. */
+static void both_of_arms_frame_pointers(void)
+{
+    const uint32_t stack[32] = {0x7020, 0x6010, [16] = 0x705c, [17] = 0x6020, [22] = 0xbad, [23] = 0x4011};
+    uint64_t frames[MOST_FRAMES];
+
+    make_table();
+    CHECK_NUMBER(walk_narrow(0x1006, 0, stack, 32, frames), 4);
+    CHECK(frames[0] == 0x1006 && frames[1] == 0x6010 && frames[2] == 0x6020 && frames[3] == 0x4010);
+    CHECK_NUMBER(walk_narrow(0x6010, 0, stack, 32, frames), 2);
+    CHECK_NUMBER(frames[1], UNWIND_END_FRAME(UNWIND_END_UNSUPPORTED));
+    table_free(&table);
+}
+
 int main(void)
 {
     TEST(records_wrap_around);
@@ -490,9 +623,14 @@ int main(void)
     TEST(rings_are_merged_by_time);
     TEST(fields_have_to_fit);
     TEST(samples_have_registers_and_a_stack);
+    TEST(registers_are_of_the_code_that_is_walked);
     TEST(what_does_not_fit_is_no_stack);
     TEST(cut_samples_are_broken);
     TEST(registers_are_told_apart);
     TEST(a_frame_pointer_that_is_not_told_is_found);
+    TEST(arms_stacks_are_of_32_bits);
+    TEST(what_holds_at_calls_does_not_elsewhere);
+    TEST(arms_signals_lie_as_tables_say);
+    TEST(both_of_arms_frame_pointers);
     return tests_done();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * v0 names of Rust, production by production of its grammar: what each says was written by hand.
- * The names of crate `a` are what rustc made of a source that has such things.
+ * Rust's v0 names, production by production of the grammar: the expected texts were written by
+ * hand. The names of crate `a` are what rustc made from a source with such things.
  */
 #include "demangle/demangle.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of Rust that are made to be deep, long, or to become so by referring back to themselves. */
+/* Rust names made to be deep or long, or to become so through back references. */
 #include <limits.h>
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of Rust, and what they should be: as all ask for them, shortened, and without endings. */
+/* Rust names and what they should become: by default, shortened, and without suffixes. */
 #ifndef STACKBOX_RUST_CHECK_H
 #define STACKBOX_RUST_CHECK_H
 

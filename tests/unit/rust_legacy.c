@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The older names of Rust: C++'s nested names with a hash at their end. */
+/* Rust's legacy names: nested C++ names with a hash at the end. */
 #include "demangle/rust.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Small functions of libc find and sort as the plainest code does that can be written. */
+/* The small libc functions find and sort like the plainest code possible. */
 #include "base/small_libc.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reports for speedscope, read back by a reader of JSON that takes nothing else. */
+/* Reports for speedscope, read back by a strict JSON reader. */
 #include "base/text.h"
 #include "base/util.h"
 #include "unit/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The file of a flame graph: valid XML whatever the names, and frames where they belong. */
+/* A flame graph's file: valid XML whatever the names, and frames where they belong. */
 #include "base/text.h"
 #include "base/util.h"
 #include "picture/svg_layout.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The colours of a flame graph: the same for the same name, legible, red and blue for changes. */
+/* A flame graph's colours: the same for the same name, legible, red and blue for changes. */
 #include "picture/svg_colors.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Flames made of stacks by hand, and what is in the files of them. */
+/* Flames made from hand-written stacks, and the contents of their files. */
 #ifndef STACKBOX_TEST_SVG_FILE_H
 #define STACKBOX_TEST_SVG_FILE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reads an SVG file of ours back, as strictly as a reader of XML would, and by itself. */
+/* Reads our SVG files back, as strictly as an XML reader, and independently. */
 #ifndef STACKBOX_TEST_SVG_READER_H
 #define STACKBOX_TEST_SVG_READER_H
 

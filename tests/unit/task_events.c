@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Records of the kernel: every length of each, and what it tells of processes that we make. */
+/*
+ * Records from the kernel: every length of each, and what they report about processes that we make.
+ */
 #include "kernel/task_events.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a unit test is written with. A test is a function; main() runs each by TEST(function), which
- * prints `PASS name` or `FAIL name`, and ends with `return tests_done();`.
+ * For writing unit tests. A test is a function; main() runs each by TEST(function), which prints
+ * `PASS name` or `FAIL name`, and ends with `return tests_done();`.
  */
 #ifndef STACKBOX_TEST_H
 #define STACKBOX_TEST_H

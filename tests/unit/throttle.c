@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the ring of a sampled event tells of stops, record by record. */
+/* What a sampled event's ring reports about throttling, record by record. */
 #include "unit/test.h"
 
 #include <linux/perf_event.h>

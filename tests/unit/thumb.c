@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * 32-bit ARM: only what is certain to be ARM's own instructions is ever probed, whatever a pattern says
- * to get elsewhere. The files are made here, so that every machine tries it.
+ * 32-bit ARM: only code that is certainly ARM's own is ever probed, even if a pattern asks for
+ * other code. The files are made here, so that every machine tests this.
  */
 #include "unit/test.h"
 
@@ -128,8 +128,8 @@ static const char *left(const char *counts)
 {
     static char sentence[256];
 
-    snprintf(sentence, sizeof(sentence), "left out %s in %s, which are Thumb code or may be: the kernel's "
-             "probes know ARM code alone, and would destroy the programs that come by", counts, path);
+    snprintf(sentence, sizeof(sentence), "left out %s in %s, which are or may be Thumb code: the kernel can "
+             "only probe ARM code, and would break the program", counts, path);
     return sentence;
 }
 

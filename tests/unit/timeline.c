@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What comes in about the right order goes out in the right one, and nothing before its time. */
+/* What comes in roughly in order goes out in order, and nothing before its time. */
 #include "snooping/timeline.h"
 
 #include <stdint.h>

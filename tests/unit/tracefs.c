@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Format files of tracepoints: as kernels have them, and as none should. */
+/* Tracepoints' format files: as kernels have them, and as none should. */
 #include "kernel/tracefs.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Real processes under the tracker: short ones, deleted and replaced ones, ones that run several
- * programs, ones with another root. This program, copied, is what they run: each tells where it
- * has a variable, and where the file has it.
+ * programs, ones with another root. They run copies of this program: each says where it has a
+ * variable, and where the file has it.
  */
 #include <elf.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Trees in text, of stacks whose shares can be told by looking at them. */
+/* Trees in text, for stacks whose shares can be seen at a glance. */
 #include "unit/report_scene.h"
 #include "view/columns.h"
 

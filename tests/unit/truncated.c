@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Files that end early: cut off at each byte, where what is found in the rest of a file is found in
- * all of it, or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
+ * Files that end early: cut off at each byte, where what is found in the rest is found in the whole
+ * file, too; or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
  */
 #include "find/link_cache.h"
 #include "find/usdt.h"

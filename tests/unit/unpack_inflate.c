@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Deflate, written bit by bit: zlib 1.2.13 says of each stream what is said of it here. */
+/* Deflate, written bit by bit: zlib 1.2.13 gives the same results for each stream. */
 #include "unit/unpacking.h"
 
 #include "base/util.h"

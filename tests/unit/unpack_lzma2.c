@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * LZMA2: chunks that were made symbol by symbol. From those that may be, xz unpacks the same, and
- * it calls the others corrupt.
+ * LZMA2: chunks made symbol by symbol. xz unpacks the valid ones to the same bytes, and calls the
+ * others corrupt.
  */
 #include "base/text.h"
 #include "base/util.h"

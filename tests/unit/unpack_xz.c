@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * .xz files of xz 5.4.1: whole, truncated and spoiled byte by byte; and such that are made here,
- * with fields that contradict each other.
+ * .xz files by xz 5.4.1: whole, truncated and damaged byte by byte; and files made here, with
+ * fields that contradict each other.
  */
 #include "base/text.h"
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Streams of zlib 1.2.13: whole, truncated and spoiled byte by byte. */
+/* Streams by zlib 1.2.13: whole, truncated and damaged byte by byte. */
 #include "unit/unpacking.h"
 
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is asked of what unpacks, by the tests of both formats. */
+/* Checks of unpackers, shared by the tests of both formats. */
 #ifndef STACKBOX_UNPACKING_H
 #define STACKBOX_UNPACKING_H
 

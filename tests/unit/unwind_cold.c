@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stacks that programs kept, as they would write them: walked at once, later, never; forgotten; and damaged. */
+/*
+ * Stacks that programs kept, as they would write them: walked at once, later, never; dropped; and
+ * damaged.
+ */
 #include "unwind/cold.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What walks along tables learn of the running kernel, beside what stat(2) and our own registers tell. */
+/* What unwinding learns about the running kernel, compared with stat(2) and our own registers. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

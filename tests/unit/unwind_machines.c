@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is otherwise than on x86-64 in walks of other machines: the link register, records, frames of signals. */
+/*
+ * Where unwinding on other machines differs from x86-64: the link register, frame records, signal
+ * frames.
+ */
 #include "hand_made_stacks.h"
 
 #define SIGNED 0x003b000000000000ull /* what pointer authentication may put into an address */

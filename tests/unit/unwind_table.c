@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tables made of rows, looked at as insns/unwind_layout.h has them; and tables that strangers made. */
+/* Tables made from rows, checked against insns/unwind_layout.h; and tables made by strangers. */
 #include "unwind/table.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Walks over stacks that are written by hand, along tables that are, too: each rule and each end. */
+/* Walks over hand-written stacks, by hand-written tables: each rule and each end. */
 #include "hand_made_stacks.h"
 
 static void by_stack_pointer(void)

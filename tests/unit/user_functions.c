@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions and addresses of programs made by hand, and the sentences about those that are none. */
+/* Functions and addresses in hand-made programs, and the messages about those that do not exist. */
 #include "unit/test.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Programs made by hand, with code, data, functions and USDT notes. The file is not loaded where it
- * stands: code at the offset 0x1000 is at the address 0x401000, data at 0x1400 at 0x603400.
+ * Hand-made programs, with code, data, functions and USDT notes. Offsets and addresses differ: code
+ * at offset 0x1000 is at address 0x401000, data at 0x1400 at 0x603400.
  */
 #ifndef STACKBOX_USER_IMAGE_H
 #define STACKBOX_USER_IMAGE_H

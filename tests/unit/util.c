@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Arrays, text, numbers, lines and files; what escape_bytes makes of every kind of byte. */
+/* Arrays, text, numbers, lines and files; and what escape_bytes does with every kind of byte. */
 #include "base/index.h"
 #include "base/reading.h"
 #include "base/text.h"

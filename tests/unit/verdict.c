@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a share has grown by at least: beside figures that were published, and beside chance itself. */
+/* How much a share has grown at least: compared with published figures, and with chance itself. */
 #include "draw/verdict.h"
 
 #include "unit/test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Keys of what terminals send, and which part of a text a screen shows. */
+/* Keys from what terminals send, and which part of a text a screen shows. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files that are there whole or not at all: what they replace, and what is left of those that fail. */
+/* Files that are there whole or not at all: what they replace, and what is left of failed ones. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

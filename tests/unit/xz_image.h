@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Makes .xz files by hand, and makes checksums right in spoiled ones, without what reads them. */
+/*
+ * Makes .xz files by hand, and corrects the checksums of damaged ones, independently of the reader.
+ */
 #ifndef STACKBOX_XZ_IMAGE_H
 #define STACKBOX_XZ_IMAGE_H
 

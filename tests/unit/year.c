@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A year of a run without end, told by hand: a report a minute, ten million processes whose numbers come round
- * again and again, a hundred thousand programs and as many files, clocks that are set back. Afterwards nothing is
- * left of it, and all along each has the names that are its own.
+ * A year of a run without end, reported by hand: a report a minute, ten million processes whose
+ * pids wrap around again and again, a hundred thousand programs and as many files, clocks that are
+ * set back. Nothing is left at the end, and all along everything has its own names.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * A system call made where it is written. libc's syscall() would be one more function on the stack,
- * and one without a frame pointer, which hides its caller.
+ * without a frame pointer, which hides its caller.
  */
 #ifndef STACKBOX_WORKLOADS_ARCH_H
 #define STACKBOX_WORKLOADS_ARCH_H
 
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Where long has 32 bits, this is the call that fills in the libc's struct timespec of 64. */
+#ifdef SYS_clock_gettime64
+#define CALL_CLOCK_GETTIME SYS_clock_gettime64
+#else
+#define CALL_CLOCK_GETTIME SYS_clock_gettime
+#endif
 
 /* A call with as many arguments as there can be. */
 static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b,

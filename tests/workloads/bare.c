@@ -2,16 +2,20 @@
 /*
  * bare [-w] WAY NUMBER
  *
- * Code without frame pointers, whose frame pointer register holds what looks like one and is none: the
- * stack of each event is known, main, outer, middle, inner and what that calls.
+ * Code without frame pointers, whose frame pointer register holds something that looks like one but
+ * is not: the stack of each event is known, main, outer, middle, inner and what that calls.
  *
  *   spins MS   uses up so much CPU time in inner()
  *   calls N    N times getppid(2), of leaf(), which has no frame
  *   naps N     sleeps 20 ms N times in nap()
  *   forks N    N children do, each in its inner(), one getppid(2) and end
+ *   threads N  a thread calls outer(), which does as `calls` does
+ *   signals N  so does a signal's handler
  *
  * With -w it says `ready` first and waits for SIGUSR2 (word.h); `done` at the end.
  */
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +51,15 @@ static uint64_t fake[] = {0, 0x440008, 0x440108};
 
 static OWN long leaf(long number)
 {
+#if defined(__arm__)
+    /* The compiler saves that register, and says so. */
+    register long r7 __asm__("r7") = number, r0 __asm__("r0") = 0;
+
+    __asm__ volatile("svc 0" : "+r"(r0) : "r"(r7) : "memory");
+    return r0;
+#else
     return call_kernel(number, 0);
+#endif
 }
 
 static OWN void nap(void)
@@ -114,6 +126,33 @@ static void fork_each(uint64_t number)
     }
 }
 
+static uint64_t calls;
+
+static void *run_thread(void *argument)
+{
+    outer("calls", calls);
+    return argument;
+}
+
+static void handle(int signal)
+{
+    (void)signal;
+    outer("calls", calls);
+    NO_TAIL_CALL;
+}
+
+static void call_elsewhere(const char *way, uint64_t number)
+{
+    const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    pthread_t thread;
+
+    calls = number;
+    if (!strcmp(way, "threads") && !pthread_create(&thread, NULL, run_thread, NULL))
+        pthread_join(thread, NULL);
+    if (!strcmp(way, "signals") && !sigaction(SIGUSR1, &action, NULL))
+        kill(getpid(), SIGUSR1);
+}
+
 int main(int argc, char **argv)
 {
     const int waits = argc > 1 && !strcmp(argv[1], "-w");
@@ -128,6 +167,8 @@ int main(int argc, char **argv)
         say_ready_and_wait();
     if (!strcmp(argv[1], "forks"))
         fork_each(number);
+    else if (!strcmp(argv[1], "threads") || !strcmp(argv[1], "signals"))
+        call_elsewhere(argv[1], number);
     else
         outer(argv[1], number);
     say_done(number);

@@ -2,8 +2,8 @@
 /*
  * bpf_ids [--inner]
  *
- * Prints what the kernel has of bpf, each on a line: `prog ID`, `map ID`, `link ID`. Where a kernel has
- * no links there are none. --inner: instead the maps that are elements of arrays of maps, which no
+ * Prints the kernel's BPF objects, one per line: `prog ID`, `map ID`, `link ID`. If a kernel has no
+ * links, there are none. --inner: instead, the maps that are elements of arrays of maps, which no
  * process need have open itself.
  */
 #include <errno.h>

@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) uint64_t thread_ns(void)
 {
     struct timespec now;
 
-    call_kernel_all(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    call_kernel_all(CALL_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

@@ -2,14 +2,14 @@
 /*
  * carried [OPTION]... PLACE [ROW=TEXT | ROW~TEXT]...
  *
- * Judges stackbox where there is no shell to do it: runs each applet that it lists, here, with a
- * program that knows the right answer itself (known.c), and prints `PASS carried: PLACE: ROW` or FAIL
- * and why for each row of a table. An applet that has no row fails.
+ * Judges stackbox where there is no shell: runs each applet that it lists, here, with a program
+ * that knows the right answer itself (known.c), and prints `PASS carried: PLACE: ROW`, or FAIL and
+ * why, for each row of a table. An applet without a row fails.
  *
- * A row is right when the answer is; all else that was said must be whole lines of the applet's. With
- * ROW=TEXT it must be refused instead: nothing on stdout, one line on stderr that has TEXT in it, and
- * what was to be traced has not run. ROW~TEXT: right, or refused so. ROW is the name of one, of an
- * applet, or `all`; the first that fits counts.
+ * A row is right if the answer is; everything else that was printed must be whole lines by the
+ * applet. With ROW=TEXT it must be refused instead: nothing on stdout, one line on stderr that
+ * contains TEXT, and what was to be traced has not run. ROW~TEXT: right, or refused so. ROW is the
+ * name of one, of an applet, or `all`; the first match counts.
  *
  *   -s FILE    stackbox, if not /stackbox
  *   -n FILE    known, if not /known
@@ -21,8 +21,9 @@
  *   -o DIR     reports go to files there, where an applet has such, and not to stdout
  *   -N COMM    what processes are called at their first exec, if not `known`
  *
- * As process 1 it is the init of a machine with no other file than these three: it judges with nothing
- * mounted, with /proc, and with /sys, too, prints what tests/guest/init does, and powers off.
+ * As process 1 it is the init of a machine with no other files than these three: it judges with
+ * nothing mounted, with /proc, and with /sys, too, prints what tests/guest/init does, and powers
+ * off.
  */
 #include <signal.h>
 #include <sys/klog.h>

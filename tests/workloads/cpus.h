@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-/* This thread, to the index-th CPU of those allowed, starting again from the first. */
+/* Pins this thread to the index-th CPU of those allowed, wrapping around. */
 static inline void pin_to_cpu(unsigned index)
 {
     cpu_set_t allowed, one;

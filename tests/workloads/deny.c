@@ -90,6 +90,7 @@ static const struct name syscalls[] = {
     { "mmap", CALL_OF_MMAP },
     { "ioctl", SYS_ioctl },
     { "openat", SYS_openat },
+    { "pread64", SYS_pread64 },
     { "pidfd_open", 434 },
     { "open_tree", 428 },
     { "move_mount", 429 },
@@ -110,7 +111,7 @@ static const long of_containers[] = {
 };
 
 static const struct name errors[] = {
-    { "EPERM", EPERM },   { "ENOENT", ENOENT }, { "EINTR", EINTR },   { "E2BIG", E2BIG },
+    { "EPERM", EPERM },   { "ENOENT", ENOENT }, { "EINTR", EINTR },   { "E2BIG", E2BIG }, { "EIO", EIO },
     { "EAGAIN", EAGAIN }, { "ENOMEM", ENOMEM }, { "EACCES", EACCES }, { "EBUSY", EBUSY },
     { "ENODEV", ENODEV }, { "EINVAL", EINVAL }, { "EMFILE", EMFILE }, { "ENOSPC", ENOSPC },
     { "ENOSYS", ENOSYS }, { "EOPNOTSUPP", EOPNOTSUPP }, { NULL, 0 },

@@ -2,9 +2,9 @@
 /*
  * family [-n N] [-c PROCESSES] [-d MILLISECONDS] [-m]
  *
- * Members that come about in every way there is: each makes N calls of getppid(2). Then PROCESSES
- * processes, two at a time, make one call each. Prints `done CALLS=` of those that came to their end
- * well, which is what a tracer that follows all of them counts.
+ * Processes and threads started in every possible way: each makes N calls of getppid(2). Then
+ * PROCESSES processes, two at a time, make one call each. Prints `done CALLS=` for those that ended
+ * properly, which is what a tracer that follows all of them counts.
  *
  *   -n N             10
  *   -c PROCESSES     100

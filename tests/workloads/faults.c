@@ -2,9 +2,9 @@
 /*
  * faults [-n N] [-z N] [-N COMM] [-w] [-k]
  *
- * Touches N pages that it never touched before, in touch(): so many page faults, and one for each. Then
- * it sleeps N times, in nap(). Prints `count faults N` with how many more faults its thread had after
- * touch() by the kernel's own count, and `done`.
+ * Touches N new pages, in touch(): each is one page fault. Then it sleeps N times, in nap(). Prints
+ * `count faults N` with how many more faults its thread had after touch() by the kernel's own
+ * count, and `done`.
  *
  *   -n N              1000
  *   -z N              how often it sleeps (0), for 2 ms each

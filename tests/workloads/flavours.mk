@@ -12,6 +12,10 @@ STATIC_FLAVOURS := bare chains-mangled chains-shifted chains-static-pie chains-s
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
             chains-dynsym chains-packed chains-packed-all chains-debuglink chains-build-id \
             chains-wrong-debug usdt loads everyday chores libnorth.so libsouth.so
+# 32-bit ARM's debug information tells of each instruction what its tables do of calls.
+ifneq ($(findstring arm-linux,$(CC)),)
+STATIC_FLAVOURS += bare-debug
+endif
 FLAVOUR_PROGRAMS := $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) \
             $(DYNAMIC_FLAVOURS:%=$(BUILD)/workloads/dynamic/%)
 SHIFTED := tests/workloads/shifted.ld
@@ -19,10 +23,11 @@ SHIFTED := tests/workloads/shifted.ld
 # flavour COMPILER, OPTIONS: one program of the first prerequisite
 flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
 
-# Without frame pointers, with the tables of a libc that has some.
-$(BUILD)/workloads/bare: tests/workloads/bare.c $(BUILD)/flags
-	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -mapcs-frame,$(WORKLOAD_CFLAGS)) -O2 \
-	    -fomit-frame-pointer -fasynchronous-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
+# Without frame pointers, with the tables of a libc that has some; on ARM Thumb code, as distributions build it.
+$(BUILD)/workloads/bare-debug: DEBUG := -g
+$(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(BUILD)/flags
+	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
+	    -fomit-frame-pointer -fasynchronous-unwind-tables $(DEBUG) -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
 $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags

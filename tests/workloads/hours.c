@@ -2,17 +2,18 @@
 /*
  * hours [-n ROUNDS] [-N PREFIX] [-2] [-f] [-w] [-k]
  *
- * Threads that know what became of all of their time: what they ran, by the clock that the kernel keeps for
- * each; how long they could run and had no CPU, as /proc/self/task/TID/schedstat has it; and the rest, which
- * is what they were blocked. Each is made for it, and ends by itself:
+ * Threads that know what became of all of their time: what they ran, by the clock that the kernel
+ * keeps for each; how long they were runnable without a CPU, from /proc/self/task/TID/schedstat;
+ * and the rest, which is how long they were blocked. Each is made for this, and ends by itself:
  *
  *   solo          burns 20 ms and naps for 20 ms, ROUNDS times (20)
  *   left, right   burn 20 ms for ROUNDS times, both on the last CPU
  *   brief         burns 5 ms and naps for 5 ms; ROUNDS of them, one after another
  *   child         the same in a process of its own, with -f
  *
- * They burn in burn_here(), and nap in nap_here(). What they came to, of all of a name, is printed as
- * `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN UNDEAD SWITCHES`, in us. Their names begin with PREFIX.
+ * They burn in burn_here(), and nap in nap_here(). The sums for all threads of a name are printed
+ * as `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN UNDEAD SWITCHES`, in us. Their names
+ * begin with PREFIX.
  *
  *   UNBORN      they may have lived, and been blocked, for so much more: from when they were to be made until
  *               they measured, but for what they ran and waited for a CPU meanwhile, which is in all figures
@@ -64,7 +65,7 @@ INLINE uint64_t thread_ns(void)
 {
     struct timespec now;
 
-    call_kernel_all(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    call_kernel_all(CALL_CLOCK_GETTIME, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

@@ -2,8 +2,8 @@
 /*
  * known [-r FD] [-g FD] WAY NUMBER
  *
- * Does one thing that each applet can tell of, in a function of its own, and writes to descriptor FD
- * (-r, none) what it came to by its own count: a line of a number, and of how much it was at most.
+ * Does one thing that an applet can report, in a function of its own, and writes its own count to
+ * descriptor FD (-r, none): a line with a number, and the most that it can be.
  *
  *   calls N    N calls of called(), each of which makes one getppid(2): N
  *   burns MS   uses up so much of its own CPU time in burn_here(): nanoseconds, and how long that took: a
@@ -12,7 +12,7 @@
  *   waits N    waits N times in wait_here() for another process, whose name is waker, and which wakes
  *              it in wake_other() 20 ms later: microseconds that it was away
  *
- * With -g it begins when there is a byte to be read from that descriptor. It needs nothing where it
+ * With -g it begins when there is a byte to read from that descriptor. It needs nothing where it
  * runs: no /proc, no /dev, no file.
  */
 #include <sys/wait.h>

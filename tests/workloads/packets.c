@@ -2,7 +2,8 @@
 /*
  * packets DIRECTORY COMMAND...
  *
- * Runs COMMAND, and puts each of its writes to stdout into a file of its own, DIRECTORY/1, 2 and so on.
+ * Runs COMMAND, and writes each of its writes to stdout to a file of its own, DIRECTORY/1, 2 and so
+ * on.
  */
 #include <fcntl.h>
 #include <stdio.h>

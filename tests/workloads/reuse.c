@@ -2,10 +2,10 @@
 /*
  * reuse [-n N] [-N COMM] [-w] [-k] NORTH SOUTH
  *
- * Three processes, one after another, with one and the same pid: the first runs the program NORTH,
- * the second is forked and no more, the third runs SOUTH. Each makes N calls, those of the second
- * through main > reuse_outer > reuse_inner, each with one getppid(2). Prints `pid PID` and `done
- * CALLS=` with 3 * N, or `skip` where no pid could be had again.
+ * Three processes, one after another, with the same pid: the first runs the program NORTH, the
+ * second is only forked, the third runs SOUTH. Each makes N calls, the second's through main >
+ * reuse_outer > reuse_inner, each with one getppid(2). Prints `pid PID` and `done CALLS=` with 3 *
+ * N, or `skip` if the pid could not be reused.
  *
  *   -n N         1000
  *   -N COMM      the command name of all

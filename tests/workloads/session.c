@@ -2,8 +2,8 @@
 /*
  * session [--limit S] [--terminal [--columns N] | --console] COMMAND...
  *
- * Runs COMMAND in a session of its own, with signals as a user's shell would leave them. A script
- * needs this because its `COMMAND &` starts with SIGINT ignored.
+ * Runs COMMAND in a session of its own, with signals as a user's shell would leave them. Scripts
+ * need this because their `COMMAND &` starts with SIGINT ignored.
  *
  *   --limit S    SIGALRM ends COMMAND after S seconds
  *   --terminal   COMMAND gets a new terminal of 80 columns as its controlling one. What is read

@@ -2,12 +2,12 @@
 /*
  * strict COMMAND...
  *
- * Runs COMMAND so that every BPF program that it loads is judged as on machines that read no word but at
- * a multiple of its size: with BPF_F_STRICT_ALIGNMENT. A filter holds each BPF_PROG_LOAD for a process that
- * puts the flag where the kernel is about to read it, and is no child of COMMAND.
+ * Runs COMMAND with every BPF program that it loads checked as on machines that only read words at
+ * multiples of their size: with BPF_F_STRICT_ALIGNMENT. A filter holds each BPF_PROG_LOAD for a
+ * process that sets the flag where the kernel is about to read it, and is not a child of COMMAND.
  *
- * Exit: COMMAND's own; 125 when that cannot be had. At the end it says how many programs were loaded so:
- * `strict N` on stderr, when COMMAND and all that it started have ended.
+ * Exit: COMMAND's own; 125 if this is impossible. At the end it says how many programs were loaded
+ * so: `strict N` on stderr, once COMMAND and everything that it started have ended.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * sums FILE
  *
- * Calls functions with arguments of which it knows what they come to, and does the same in the kernel, and
- * writes to FILE what that was: `NAME NUMBER`, a line each.
+ * Calls functions with arguments whose sums it knows, and does the same in the kernel, and writes
+ * the sums to FILE: `NAME NUMBER`, one per line.
  *
  *   takes   1000 calls from two callers, with an int, a byte and a short, whose registers hold something else
  *           above them, and a long

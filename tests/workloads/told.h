@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs a program, and takes all that it says: on pipes, or on a terminal of its own. Needs no shell and
- * no file.
+ * Runs a program and collects everything it prints: through pipes, or a terminal of its own. Needs
+ * no shell and no file.
  */
 #ifndef STACKBOX_WORKLOADS_TOLD_H
 #define STACKBOX_WORKLOADS_TOLD_H

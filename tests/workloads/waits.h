@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * How a program that is traced blocks, wakes others, and measures how long it was blocked. All the
- * calls are made in the function that they are written in, which is then the last one on its stack.
+ * How traced programs block, wake others, and measure how long they were blocked. All calls are
+ * made in the function in which they are written, which is then the last one on its stack.
  */
 #ifndef STACKBOX_WORKLOADS_WAITS_H
 #define STACKBOX_WORKLOADS_WAITS_H

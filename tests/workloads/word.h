@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* How a program that is traced waits for its test, and small things that all such programs need. */
+/* How a traced program waits for its test, and small helpers for all of them. */
 #ifndef STACKBOX_WORKLOADS_WORD_H
 #define STACKBOX_WORKLOADS_WORD_H
 

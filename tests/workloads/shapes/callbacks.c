@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions that libraries call: libc's, the dynamic linker's, and one that is loaded. */
+/* Functions called by libraries: libc, the dynamic linker, and one that is loaded. */
 #include "shape.h"
 
 #include <dirent.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* libeast.so, libwest.so: the same function, of frames that differ by ROOM, at addresses that may not. */
+/*
+ * libeast.so, libwest.so: the same function, with frames that differ by ROOM, at addresses that may
+ * be the same.
+ */
 #include "shape.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Shapes of stacks that know themselves: each function tells its name, and where it will return to, before
- * it calls on. At a mark (a trap, with the address of what was told in a register) tests/tools/unwind_judge.c
- * compares that with what it walks. No unwinder has a part in telling.
+ * Stacks that know themselves: each function tells its name, and its return address, before it
+ * makes a call. At a mark (a trap, with the address of what was told in a register)
+ * tests/tools/unwind_judge.c compares that with what it unwinds. No unwinder is involved in
+ * telling.
  */
 #ifndef STACKBOX_SHAPE_H
 #define STACKBOX_SHAPE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What signals interrupt, at places that are known: faults. */
+/* Code interrupted by signals at known places: faults. */
 #include "shape.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stretches in which each instruction is a place to be walked from. */
+/* Stretches in which every instruction is a place to unwind from. */
 #include "shape.h"
 
 #include <math.h>

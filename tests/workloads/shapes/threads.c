@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Stacks that begin elsewhere than main's: threads, coroutines, processes. */
+/* Stacks that do not begin in main: threads, coroutines, processes. */
 #include "shape.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Frames that no compiler makes: written by hand, with tables and without. */
+/* Frames that no compiler makes: hand-written, with and without tables. */
 #include "shape.h"
 
 #include <stdlib.h>

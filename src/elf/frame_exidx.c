@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * An entry has a function's address and one of these: EXIDX_CANTUNWIND; unwind instructions; or where in
+ * .ARM.extab the instructions are. An instruction takes one byte or more. Together they move a virtual stack
+ * pointer (vsp) from the function's to its caller's, and pop saved registers on the way:
+ *
+ *     00nnnnnn              vsp += (n + 1) * 4          01nnnnnn    vsp -= (n + 1) * 4
+ *     1000mmmm mmmmmmmm     pop these of r4 to r15      1001nnnn    vsp = rn
+ *     10100nnn              pop r4 to r4 + n            10101nnn    the same, and r14
+ *     10110000              finish                      10110001 0000mmmm    pop these of r0 to r3
+ *     10110010 uleb         vsp += 0x204 + n * 4
+ *     10110011, 10111nnn, 11001000, 11001001, 11010nnn    pop floating-point registers
+ *
+ * This is right at calls of functions. For system calls see frame_exidx_code.c.
+ */
+#include "elf/frame_exidx.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "elf/frame_exidx_parts.h"
+
+#define CANNOT 1            /* EXIDX_CANTUNWIND */
+#define IS_HERE 0x80000000u /* instructions, not a place in .ARM.extab */
+#define MOST_WORDS 64       /* of instructions in .ARM.extab, after the first word; the format allows 255 */
+#define MOST_CODE (64u << 10)
+
+/* ---- Unwind instructions ---- */
+
+static void save(struct recipe *recipe, unsigned first, unsigned mask)
+{
+    for (; mask; mask >>= 1, first++)
+        if (mask & 1) {
+            recipe->places[first] = recipe->at;
+            recipe->saved |= (uint16_t)(1u << first);
+            recipe->at += 4;
+        }
+}
+
+/* False: no rule can express it, or no compiler uses it. */
+static bool run_one(struct recipe *recipe, struct cfi_bytes *bytes)
+{
+    const unsigned code = (unsigned)cfi_take(bytes, 1), low = code & 7;
+
+    if (code < 0x80)
+        recipe->at += code & 0x40 ? -(int64_t)(4 * (code & 0x3f) + 4) : 4 * (int64_t)code + 4;
+    else if (code < 0x90) {
+        const unsigned mask = (code & 15) << 8 | (unsigned)cfi_take(bytes, 1);
+        save(recipe, 4, mask);
+        return mask;
+    } else if (code < 0xa0) {
+        recipe->reg = code & 15;
+        recipe->at = 0;
+        return !recipe->saved && recipe->reg != SP && recipe->reg != PC;
+    } else if (code < 0xb0) {
+        save(recipe, 4, (2u << low) - 1);
+        save(recipe, LR, code >> 3 & 1);
+    } else if (code == 0xb1) {
+        const unsigned mask = (unsigned)cfi_take(bytes, 1);
+        save(recipe, 0, mask & 15);
+        return mask && mask < 16;
+    } else if (code == 0xb2)
+        recipe->at += 0x204 + 4 * (int64_t)(cfi_take_uleb(bytes) & 0xffffff);
+    else if (code == 0xb3)
+        recipe->at += 8 * (int64_t)(cfi_take(bytes, 1) & 15) + 12;
+    else if (code >= 0xb8 && code < 0xc0)
+        recipe->at += 8 * (int64_t)low + 12;
+    else if (code == 0xc8 || code == 0xc9)
+        recipe->at += 8 * (int64_t)(cfi_take(bytes, 1) & 15) + 8;
+    else if (code >= 0xd0 && code < 0xd8)
+        recipe->at += 8 * (int64_t)low + 8;
+    else
+        return false;
+    return true;
+}
+
+#define FINISH 0xb0
+
+static bool run_all(struct recipe *recipe, struct cfi_bytes *bytes)
+{
+    *recipe = (struct recipe){.reg = SP};
+    while (bytes->at < bytes->end && *bytes->at != FINISH)
+        if (!run_one(recipe, bytes) || bytes->bad)
+            return false;
+    return true;
+}
+
+static bool has(const struct recipe *recipe, unsigned reg)
+{
+    return recipe->saved >> reg & 1;
+}
+
+/* All 16 registers in a row: the frame that the kernel makes for a signal. */
+static bool is_signal(const struct recipe *recipe)
+{
+    return recipe->saved == 0xffff && recipe->reg == SP && recipe->places[PC] - recipe->places[0] == 4 * PC;
+}
+
+struct unwind_rule exidx_rule(const struct recipe *recipe)
+{
+    const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
+    struct unwind_rule rule = {.offset = (int32_t)recipe->at};
+
+    if (recipe->at < 0 || recipe->at > INT32_MAX)
+        return unknown;
+    if (is_signal(recipe))
+        return (struct unwind_rule){.cfa = UNWIND_SIGNAL, .offset = (int32_t)recipe->places[0]};
+    if ((recipe->reg != SP && recipe->reg != R7 && recipe->reg != R11) || has(recipe, SP) || has(recipe, PC))
+        return unknown;
+    rule.cfa = recipe->reg == SP ? UNWIND_BY_SP : recipe->reg == R7 ? UNWIND_BY_FRAME : UNWIND_BY_REGISTER;
+    if (rule.cfa == UNWIND_BY_REGISTER)
+        rule.reg = R11;
+    const int64_t ret = recipe->places[LR] - recipe->at, frame = recipe->places[R7] - recipe->at;
+    if (!has(recipe, LR))
+        rule.return_kind = UNWIND_RETURN_IN_LINK;
+    else if (ret == (int16_t)ret)
+        rule.ret = (int16_t)ret;
+    else
+        return unknown;
+    if (has(recipe, R7)) {
+        rule.frame_kind = frame == (int16_t)frame ? UNWIND_FRAME_AT_CFA : UNWIND_FRAME_LOST;
+        rule.frame = (int16_t)frame;
+    }
+    const int64_t base = recipe->places[R11] - recipe->at;
+    if (!has(recipe, R11))
+        rule.base = UNWIND_BASE_SAME;
+    else if (base == (int16_t)base)
+        rule.base = (int16_t)base;
+    return rule;
+}
+
+/* ---- Where the instructions are ---- */
+
+/* The target of a 31-bit offset that is stored at `address`. */
+static uint64_t from_here(uint64_t address, uint32_t word)
+{
+    return (address + (uint64_t)((int64_t)((uint64_t)word << 33) >> 33)) & UINT32_MAX;
+}
+
+struct words {
+    const struct elf *elf;
+    unsigned char bytes[4 * (MOST_WORDS + 1)];
+    size_t count; /* of the bytes */
+};
+
+/* Instructions are stored in words, the highest byte first. */
+static void add_word(struct words *words, uint32_t word, unsigned bytes)
+{
+    while (bytes--)
+        words->bytes[words->count++] = (unsigned char)(word >> 8 * bytes);
+}
+
+static bool read_word(const struct words *words, uint64_t address, uint32_t *word)
+{
+    unsigned char bytes[4];
+    uint64_t offset;
+
+    if (!elf_offset_of(words->elf, address, &offset) || elf_read(words->elf, offset, bytes, sizeof(bytes)))
+        return false;
+    *word = elf_get32(words->elf, bytes);
+    return true;
+}
+
+/* A generic entry (C++) begins with its personality routine; the next word has the number of words that follow, and
+   three instructions. */
+static bool read_table(struct words *words, uint64_t address)
+{
+    uint32_t word;
+    unsigned more = 0, in_first = 3;
+
+    if (!read_word(words, address, &word))
+        return false;
+    const bool is_generic = !(word & IS_HERE);
+    if (is_generic && !read_word(words, address += 4, &word))
+        return false;
+    if (is_generic)
+        more = word >> 24;
+    else if (word >> 24 & 15) {
+        more = word >> 16 & 0xff;
+        in_first = 2;
+    }
+    if (more > MOST_WORDS)
+        return false;
+    add_word(words, word, in_first);
+    for (; more && read_word(words, address += 4, &word); more--)
+        add_word(words, word, 4);
+    return !more;
+}
+
+/* ---- Entries ---- */
+
+int exidx_add_row(struct exidx_rows *rows, uint64_t address, const struct unwind_rule *rule)
+{
+    if (array_reserve(&rows->items, &rows->room, rows->count + 1, sizeof(*rows->items)))
+        return -ENOMEM;
+    rows->items[rows->count++] = (struct frame_entry_row){address, *rule};
+    return 0;
+}
+
+bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *start)
+{
+    if (at % FRAME_EXIDX_BYTES || index->size < FRAME_EXIDX_BYTES || at > index->size - FRAME_EXIDX_BYTES)
+        return false;
+    const uint32_t word = elf_get32(index->elf, index->bytes + at);
+    *start = from_here(index->address + at, word);
+    return !(word & IS_HERE);
+}
+
+/* It ends where the next one begins, or with the code of the file. */
+static bool find_function(const struct frame_section *index, size_t at, struct frame_entry *entry, uint64_t *offset)
+{
+    if (!frame_exidx_start(index, at, &entry->start))
+        return false;
+    const struct elf_segment *segment = elf_code_at(index->elf, entry->start);
+    if (!segment || entry->start < segment->address || entry->start - segment->address >= segment->file_size)
+        return false;
+    const uint64_t end = segment->address + segment->file_size;
+    *offset = entry->start - segment->address + segment->offset;
+    if (!frame_exidx_start(index, at + FRAME_EXIDX_BYTES, &entry->end) || entry->end > end)
+        entry->end = end;
+    return entry->end > entry->start;
+}
+
+static int make_rows(const struct frame_section *index, const struct frame_entry *entry, uint64_t offset,
+                     const struct unwind_rule *rule, struct exidx_rows *rows)
+{
+    const size_t size = entry->end - entry->start < MOST_CODE ? (size_t)(entry->end - entry->start) : MOST_CODE;
+    unsigned char *bytes = malloc(size);
+    struct exidx_code code = {.bytes = bytes, .size = size, .address = entry->start};
+    struct unwind_rule at_calls = *rule;
+    int result = bytes ? elf_read(index->elf, offset, bytes, size) : -ENOMEM;
+
+    at_calls.inner = UNWIND_AT_CALLS;
+    if (!result && rule->cfa == UNWIND_UNKNOWN)
+        result = exidx_add_thread_exit(rows, &code);
+    else if (!result && rule->cfa == UNWIND_SIGNAL)
+        result = exidx_add_row(rows, entry->start, rule);
+    else if (!result) {
+        result = exidx_add_row(rows, entry->start, &at_calls);
+        if (!result)
+            result = exidx_add_calls(rows, &code, rule, &at_calls);
+        code.is_arm = entry->start % 4 == 0;
+        if (!result && code.is_arm && rows->count == 1)
+            result = exidx_add_calls(rows, &code, rule, &at_calls);
+    }
+    free(bytes);
+    return result;
+}
+
+static bool find_rule(const struct frame_section *index, size_t at, struct unwind_rule *rule)
+{
+    const uint64_t address = index->address + at + 4;
+    const uint32_t word = elf_get32(index->elf, index->bytes + at + 4);
+    struct words words = {.elf = index->elf};
+    struct recipe recipe;
+
+    *rule = (struct unwind_rule){.cfa = UNWIND_UNKNOWN};
+    if (word == CANNOT)
+        return true;
+    if (word & IS_HERE)
+        add_word(&words, word, 3);
+    else if (!read_table(&words, from_here(address, word)))
+        return false;
+    struct cfi_bytes bytes = {.elf = index->elf, .at = words.bytes, .end = words.bytes + words.count};
+    if (run_all(&recipe, &bytes))
+        *rule = exidx_rule(&recipe);
+    return true;
+}
+
+int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback *each, void *context)
+{
+    struct frame_entry entry = {.is_debug = true};
+    struct exidx_rows rows = {0};
+    struct unwind_rule rule;
+    uint64_t offset;
+
+    if (!frame_exidx_start(index, at, &entry.start) || !find_rule(index, at, &rule))
+        return -EBADMSG;
+    /* Some linkers put EXIDX_CANTUNWIND after the end of all code. */
+    if (!find_function(index, at, &entry, &offset))
+        return rule.cfa == UNWIND_UNKNOWN ? 0 : -EBADMSG;
+    int result = make_rows(index, &entry, offset, &rule, &rows);
+    if (!result && rows.count) {
+        entry.rows = rows.items;
+        entry.row_count = rows.count;
+        if (rule.cfa == UNWIND_UNKNOWN) {
+            entry.start = rows.items->address;
+            entry.end = entry.start + 2;
+        }
+        result = each(context, &entry);
+    }
+    free(rows.items);
+    return result;
+}

@@ -1,0 +1,288 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# What .ARM.exidx of 32-bit ARM's files comes to: by our reader, and by awk on what readelf says of it; and of the places
+# where it holds though no function is called, by what objdump finds there.
+
+. "${0%/*}/../live/lib.sh"
+
+export LC_ALL=C
+
+tool=${BUILD:-}/workloads/exidx
+[ -x "$tool" ] || tool=$WORKLOADS/exidx
+command -v readelf >/dev/null || skip_all "readelf is not installed"
+
+# theirs FILE: as the tool prints it
+# shellcheck disable=SC2016 # awk's own $
+theirs()
+{
+    readelf -u "$1" 2>/dev/null | awk '
+    function is_saved(n) { return n in saved }
+    function place(name, n) { return name (is_saved(n) ? sprintf("%+d", saved[n] - at) : "-") }
+    function say() {
+        if (start == "")
+            return
+        if (whole == 16 && reg == "sp")
+            print start, "signal", saved[0]
+        else if (unsaid)
+            print start, "unsaid"
+        else if (cannot || (reg != "sp" && reg != "r7" && reg != "r11") || is_saved(13) || is_saved(15) || at < 0 ||
+                 (is_saved(14) && saved[14] - at < -32768)) # rules have 16 bits for that
+            print start, "unknown"
+        else
+            print start, reg sprintf("%+d", at), place("r14", 14), place("r7", 7), place("r11", 11)
+        start = ""
+    }
+    /^0x/ {
+        say()
+        start = substr($1, 3)
+        sub(/:$/, "", start)
+        cannot = /cantunwind/
+        unsaid = 0
+        at = whole = 0
+        reg = "sp"
+        split("", saved)
+    }
+    / vsp = vsp \+ / { at += $NF }
+    / vsp = vsp - / { at -= $NF }
+    / vsp = r[0-9]+$/ {
+        cannot += whole > 0
+        reg = $NF
+        at = 0
+    }
+    / pop \{r/ {
+        line = $0
+        sub(/.*\{/, "", line)
+        sub(/\}.*/, "", line)
+        count = split(line, names, ", ")
+        for (i = 1; i <= count; i++) {
+            saved[substr(names[i], 2) + 0] = at
+            at += 4
+            whole++
+        }
+    }
+    / pop \{D[0-9]+\}/ { at += 8 }
+    / pop \{D[0-9]+-D[0-9]+\}/ {
+        split($0, names, /[D}-]+/)
+        at += 8 * (names[3] - names[2] + 1)
+    }
+    / Personality routine: / { unsaid = 1 } # whose instructions it does not show
+    END { say() }'
+}
+
+# check FILE LEAST: so many functions are known of, and more
+check()
+{
+    name=${1##*/}
+    "$tool" "$1" >"$scratch/ours"
+    is "$name: is read" $? 0
+    theirs "$1" >"$scratch/theirs"
+    grep -v -e '^exact ' -e '^root ' "$scratch/ours" >"$scratch/all"
+    awk 'NR == FNR { unsaid[$1] = $2 == "unsaid"; next } { print unsaid[$1] ? $1 " unsaid" : $0 }' \
+        "$scratch/theirs" "$scratch/all" >"$scratch/rules"
+    is "$name: other rules" "$(diff "$scratch/rules" "$scratch/theirs" | head -n 3)" ""
+    between "$name: functions with rules" "$(grep -vc ' unknown$' "$scratch/all")" "$2" 100000
+}
+
+# at_calls FILE LEAST: so many places are calls of the kernel
+at_calls()
+{
+    objdump=arm-linux-gnueabihf-objdump
+    command -v $objdump >/dev/null || { skip "$name: calls of the kernel" "$objdump is not installed"; return; }
+    $objdump -d "$1" | awk '/svc\t0/ { sub(/:$/, "", $1); print $1 }' >"$scratch/calls"
+    sed -n 's/^exact //p' "$scratch/ours" >"$scratch/exact"
+    between "$name: calls of the kernel" "$(wc -l <"$scratch/exact")" "$2" 100000
+    is "$name: all are such" "$(awk '
+    function number(digits,    i, value) {
+        for (i = 1; i <= length(digits); i++)
+            value = value * 16 + index("0123456789abcdef", substr(digits, i, 1)) - 1
+        return value
+    }
+    NR == FNR { is_call[number($1) + 2] = 1; next }
+    !is_call[number($1)]' "$scratch/calls" "$scratch/exact" | head -n 3)" ""
+}
+
+libraries=/usr/arm-linux-gnueabihf/lib
+if [ -r $libraries/libc.so.6 ]; then
+    check $libraries/libc.so.6 500
+    at_calls $libraries/libc.so.6 100
+    is "libc.so.6: where threads end" "$(grep -c '^root ' "$scratch/ours")" 1
+    is "libc.so.6: where signals return" "$(grep -c ' signal ' "$scratch/rules")" 2
+    check $libraries/libgcc_s.so.1 20
+    [ ! -r $libraries/libstdc++.so.6 ] || check $libraries/libstdc++.so.6 2000
+else
+    skip "libc.so.6" "libc6-armhf-cross is not installed"
+fi
+
+# By hand: what these have and no library has.
+cat >"$scratch/odd.s" <<'EOF'
+.syntax unified
+.thumb
+.text
+.macro function name
+.type \name, %function
+\name: .fnstart
+.endm
+function pads
+.pad #516
+.save {r4, r7, lr}
+nop
+.fnend
+function far
+.pad #0x12344
+.save {lr}
+nop
+.fnend
+function floats
+.vsave {d8-d11}
+.save {r4-r11, lr}
+nop
+.fnend
+function framed
+.save {r7, lr}
+.setfp r7, sp, #0
+.pad #40
+nop
+.fnend
+function framed_far
+.save {r4, r7, lr}
+.pad #16
+.setfp r7, sp, #8
+nop
+.fnend
+function by_r11
+.save {r11, lr}
+.setfp r11, sp, #4
+nop
+.fnend
+function leaf
+nop
+.fnend
+function odd_registers
+.save {r0-r3}
+.save {r4, r6, r8, lr}
+nop
+.fnend
+function nobody
+.cantunwind
+nop
+.fnend
+EOF
+if clang --target=armv7-linux-gnueabihf -c -o "$scratch/odd.o" "$scratch/odd.s" 2>/dev/null &&
+    ld.lld -shared -o "$scratch/odd" "$scratch/odd.o" 2>/dev/null; then
+    check "$scratch/odd" 7
+    is "odd: each of them" "$(cut -d ' ' -f 2- "$scratch/all" | tr '\n' ';')" "sp+528 r14-520 r7-524 r11-;unknown;\
+sp+68 r14-36 r7-56 r11-40;r7+8 r14-4 r7-8 r11-;r7+20 r14-4 r7-8 r11-;r11+4 r14-4 r7- r11-8;sp+0 r14- r7- r11-;\
+sp+32 r14-20 r7- r11-;unknown;unknown;"
+else
+    skip "odd" "clang or ld.lld is not installed"
+fi
+
+# Calls of the kernel: behind those that are labelled `back` the function has saved what its entry says, and nothing
+# else; behind all others it has not, or nobody can tell.
+cat >"$scratch/calls.s" <<'EOF'
+.syntax unified
+.text
+.macro function name
+.p2align 4
+.type \name, %function
+\name: .fnstart
+.endm
+function stub
+.save {r7}
+push {r7}
+movw r7, #420
+svc 0
+back_1: pop {r7}
+bx lr
+.fnend
+function same_entry
+.save {r7}
+push {r7}
+movs r7, #20
+svc 0
+back_2: pop {r7}
+bx lr
+.fnend
+function deep
+.save {r4, r5, r7, lr}
+push {r4, r5, r7, lr}
+.pad #24
+sub sp, #24
+cmp r0, #0
+beq 1f
+bl stub
+1: ldr r4, [r0, #4]
+mov r7, r12
+svc 0
+back_3: add sp, #24
+pop {r4, r5, r7, pc}
+.fnend
+function more_than_it_says
+.save {r4, lr}
+push {r4, lr}
+push {r7}
+svc 0
+pop {r7}
+pop {r4, pc}
+.fnend
+function other_register
+.save {r7, lr}
+push {r4, r7}
+svc 0
+pop {r4, r7}
+bx lr
+.fnend
+function before_it_saves
+svc 0
+.save {r4, lr}
+push {r4, lr}
+bl stub
+pop {r4, pc}
+.fnend
+function after_it
+.save {r4, lr}
+push {r4, lr}
+pop {r4, lr}
+svc 0
+bx lr
+.fnend
+function from_elsewhere
+.save {r4, lr}
+push {r4, lr}
+b 1f
+nop
+svc 0
+1: svc 0
+pop {r4, pc}
+.fnend
+function by_register
+.save {r4, lr}
+push {r4, lr}
+sub sp, sp, r0
+svc 0
+pop {r4, pc}
+.fnend
+function moved
+.save {r4, lr}
+push {r4, lr}
+mov sp, r4
+svc 0
+pop {r4, pc}
+.fnend
+function last
+nop
+.fnend
+EOF
+for kind in arm thumb; do
+    if { echo .$kind; cat "$scratch/calls.s"; } >"$scratch/$kind.s" &&
+        clang --target=armv7-linux-gnueabihf -c -o "$scratch/$kind.o" "$scratch/$kind.s" 2>/dev/null &&
+        ld.lld -shared -o "$scratch/$kind" "$scratch/$kind.o" 2>/dev/null; then
+        "$tool" "$scratch/$kind" | sed -n 's/^exact //p' >"$scratch/ours"
+        nm "$scratch/$kind" | sed -n 's/^0*\([0-9a-f]*\) . back_.*/\1/p' >"$scratch/theirs"
+        is "$kind: calls of the kernel: all are right" "$(cat "$scratch/ours")" "$(cat "$scratch/theirs")"
+        is "$kind: there are three" "$(wc -l <"$scratch/theirs")" 3
+    else
+        skip "$kind" "clang or ld.lld is not installed"
+    fi
+done

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+#
+# src/base/format.c knows a part of what printf(3) does, and the compiler warns of what the whole does not: no text
+# in the sources asks for a conversion, a flag or a size that it lacks.
+. "${0%/*}/../live/lib.sh"
+
+# lacking FILE...: strings with one. What is left without those that it has is %n and %t in names of files, and
+# percent.
+lacking()
+{
+    grep -hoE '"([^"\\]|\\.)*"' "$@" | grep % |
+        sed -E 's/%%//g; s/%[-0+]*(\*|[0-9]*)((l|ll|z)?[dux]|[pc]|(\.(\*|[0-9]*))?[sfg])//g; s/[0-9]% //g' |
+        grep -E "%[-+ #0'I]*[0-9*.]*[hlqLjzt]*[diouxXeEfFgGaAcCsSpm]"
+    sed -n 's/.*\(PRI[a-zA-Z]*[0-9A-Z]*\).*/\1/p' "$@" | grep -E '^PRI[a-zA-Z]+(8|16|32|64|MAX|PTR)$' |
+        grep -v '^PRI[dux]64$'
+}
+
+# Each on its own is found, and no one that it has.
+for conversion in %o %e %X %i %a %hd %hhu %jd %td %Lf %.3d %.8x '% d' %#x "%'d" %m %lc %5.2u '0% x: %G'; do
+    echo "say(\"100%% of %d: $conversion\")" >"$scratch/one.c"
+    [ "$(lacking "$scratch/one.c")" ] || fail "found" "$conversion"
+done
+echo 'printf("%" PRIo64, x)' >"$scratch/one.c"
+is "by a macro" "$(lacking "$scratch/one.c")" PRIo64
+echo 'say("%s %-5s %.*s %*d %05llu %+.1f %g %c %p %zu 5% of it, 100%%, %n.txt %t" PRIu64)' >"$scratch/one.c"
+is "those that there are" "$(lacking "$scratch/one.c")" ""
+is "in the sources" "$(lacking src/*.[ch] src/*/*.[ch] insns/*.[ch])" ""

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* .ARM.exidx: rows within their function, in order, each a rule that tables take. */
+#include "elf/frame_exidx.h"
+
+#include <errno.h>
+
+#include "fuzz.h"
+
+static int look(void *context, const struct frame_entry *entry)
+{
+    uint64_t start = 0;
+
+    (void)context;
+    ALWAYS(entry->row_count && entry->start < entry->end && entry->is_debug);
+    for (size_t i = 0; i < entry->row_count; i++) {
+        const struct unwind_rule *rule = &entry->rows[i].rule;
+        ALWAYS(entry->rows[i].address >= entry->start && entry->rows[i].address <= entry->end);
+        ALWAYS(!i || entry->rows[i].address > start);
+        ALWAYS(rule->cfa == UNWIND_BY_SP || rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_SIGNAL ||
+               rule->cfa == UNWIND_ROOT);
+        ALWAYS(rule->offset >= 0 && rule->frame_kind < UNWIND_FRAMES && rule->return_kind < UNWIND_RETURNS);
+        start = entry->rows[i].address;
+    }
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct frame_section index;
+    struct elf elf;
+
+    if (elf_open(&elf, fuzz_file(data, size)))
+        return 0;
+    const struct elf_section *section = elf_section(&elf, ".ARM.exidx");
+    if (section && section->offset <= size && section->size <= size - section->offset) {
+        index = (struct frame_section){
+            .elf = &elf,
+            .bytes = (unsigned char *)data + section->offset,
+            .size = (size_t)section->size,
+            .address = section->address,
+        };
+        for (size_t at = 0; at < index.size; at += FRAME_EXIDX_BYTES) {
+            const int result = frame_exidx_see(&index, at, look, NULL);
+            ALWAYS(!result || result == -EBADMSG);
+        }
+    }
+    elf_close(&elf);
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Threads that /proc shows: who cannot be looked at is no thread that is not there, and what is said of it. */
+#include "maps/asleep.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "counting/wall_time.h"
+#include "unit/test.h"
+
+static size_t met;
+
+static int meet(void *context, const struct asleep *thread)
+{
+    met += thread->pid == *(const uint32_t *)context;
+    return 0;
+}
+
+/* With that many descriptors more than are open. */
+static int list_with(rlim_t descriptors)
+{
+    const uint32_t pid = (uint32_t)getpid();
+    const struct asleep_wishes wishes = {.pids = &pid, .pid_count = 1, .cpu = -1, .states = "R", .user = true,
+                                         .started_before = UINT64_MAX};
+    struct rlimit before, few;
+    const int lowest = dup(STDIN_FILENO);
+
+    met = 0;
+    close(lowest);
+    CHECK(!getrlimit(RLIMIT_NOFILE, &before));
+    few = before;
+    few.rlim_cur = (rlim_t)lowest + descriptors;
+    CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+    const int result = asleep_list(&wishes, meet, (void *)(uintptr_t)&pid);
+    CHECK(!setrlimit(RLIMIT_NOFILE, &before));
+    return result;
+}
+
+/* /proc, a process, its threads, one of them, a file of that. */
+static void passed_over_for_lack_of_descriptors(void)
+{
+    for (rlim_t descriptors = 0; descriptors < 5; descriptors++) {
+        CHECK_NUMBER(list_with(descriptors), -EMFILE);
+        CHECK_NUMBER(met, 0);
+    }
+    CHECK_NUMBER(list_with(5), 0);
+    CHECK_NUMBER(met, 1);
+}
+
+static void ended_meanwhile(void)
+{
+    const uint32_t pid = UINT32_MAX;
+
+    CHECK_NUMBER(asleep_list(&(struct asleep_wishes){.pids = &pid, .pid_count = 1, .cpu = -1, .states = "S"}, meet,
+                             (void *)(uintptr_t)&pid), 0);
+}
+
+/* Of walltime: waits whose stacks could not be read are told. */
+static void first_waits_unseen(void)
+{
+    const struct asleep_wishes threads = {.cgroup = "/no/such/cgroup", .cpu = -1};
+    struct wall_time wall = WALL_TIME_NONE;
+    struct walling walling = {0};
+    struct missing missing = {0};
+    struct text lines = {0};
+
+    wall.sampled.wishes.event = sampling_events;
+    wall_time_begin(&wall, &threads, &walling);
+    wall_time_add_losses(&wall, &missing);
+    CHECK_NUMBER(missing.count, 0);
+    wall_time_look(&wall, -1);
+    wall_time_add_losses(&wall, &missing);
+    missing_add_lines(&missing, &lines);
+    CHECK_STRING(lines.data, "waits that began before the run may have no stack: cannot list threads: No such file "
+                             "or directory\n");
+    text_free(&lines);
+    missing_free(&missing);
+    wall_time_close(&wall);
+}
+
+int main(void)
+{
+    TEST(passed_over_for_lack_of_descriptors);
+    TEST(ended_meanwhile);
+    TEST(first_waits_unseen);
+    return tests_done();
+}
