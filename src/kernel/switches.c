@@ -136,9 +136,7 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
-/*
- * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2).
- */
+/* Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2). */
 static bool opens_raw_first(struct opening *opening)
 {
     struct switches_refusal *refusal = opening->refusal;
