@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The programs that see threads block, be woken and run again, on the tracepoints
- * sched:sched_switch and, if wakers are asked for, sched:sched_waking; or on the raw ones of these
- * names, which need fewer rights. Neither can be preempted, and no other program of their kind runs
- * on their CPU before they end.
+ * The programs that see threads block, be woken and run again, on the raw tracepoints sched_switch
+ * and, if wakers are asked for, sched_waking; without raw ones, on those of tracefs. Neither can be
+ * preempted, and no other program of their kind runs on their CPU before they end.
  */
 #ifndef STACKBOX_INSNS_OFFWAKE_H
 #define STACKBOX_INSNS_OFFWAKE_H

@@ -25,7 +25,7 @@
 #
 # Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes a second after
 # that has done its work; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
-# installed has no rows.
+# installed has no rows. No tests may run meanwhile: the same workload, run by others, would be taken for ours.
 
 set -u
 umask 022

@@ -136,16 +136,11 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
-/*
- * For VIEW_WALL, which needs every event: raw tracepoints never miss one, those of tracefs do
- * during the kernel's bpf(2).
- */
+/* Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2). */
 static bool opens_raw_first(struct opening *opening)
 {
     struct switches_refusal *refusal = opening->refusal;
 
-    if (opening->wishes->view != VIEW_WALL)
-        return false;
     if (!open_raw(opening))
         return true;
     text_free(&refusal->log);

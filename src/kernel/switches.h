@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs the programs of insns/offwake.c or insns/wall.c: on the scheduler's tracepoints, or, if we
- * may not use tracefs or perf_event_open(2), on raw tracepoints, whose fields are found by the
- * kernel's types.
+ * Runs the programs of insns/offwake.c or insns/wall.c: on the scheduler's raw tracepoints, whose
+ * fields are found by the kernel's types, or, if there are none, on those of tracefs.
  */
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H
@@ -32,9 +31,8 @@ struct switches_refusal {
 typedef void switches_show(struct program *program, const char *event);
 
 /*
- * `wishes` are filled in except for the fields, which are set here. Programs for raw tracepoints
- * are built if tracefs is closed to us. 0, or a negative errno with `refusal`; switches_close after
- * either.
+ * `wishes` are filled in except for the fields, which are set here. 0, or a negative errno with
+ * `refusal`; switches_close after either.
  */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal);
