@@ -136,42 +136,32 @@ static bool is_a_right(int error)
     return error == -EPERM || error == -EACCES;
 }
 
-/* Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2). */
-static bool opens_raw_first(struct opening *opening)
-{
-    struct switches_refusal *refusal = opening->refusal;
-
-    if (!open_raw(opening))
-        return true;
-    text_free(&refusal->log);
-    *refusal = (struct switches_refusal){0};
-    opening->wishes->task.known = false;
-    switches_close(opening->switches);
-    return false;
-}
-
-/* Of two refusals, report the way that needs fewer rights. But only rights can be granted. */
+/*
+ * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2). Of two
+ * refusals the raw one is reported, whose way needs fewer rights: but only rights can be granted.
+ */
 int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
                   struct switches_refusal *refusal)
 {
-    struct opening opening = {switches, wishes, show, refusal, -1};
     struct switches_refusal raw = {0};
+    struct opening opening = {switches, wishes, show, &raw, -1};
 
     *switches = (struct switches)SWITCHES_NONE;
     *refusal = (struct switches_refusal){0};
-    int result = opens_raw_first(&opening) ? 0 : open_by_tracefs(&opening);
-    if (!result || result == -ENOMEM)
-        return result;
+    const int first = open_raw(&opening);
+    if (!first)
+        return 0;
     switches_close(switches);
-    opening.refusal = &raw;
-    int second = open_raw(&opening);
-    if (second && !is_a_right(second)) {
+    wishes->task.known = false;
+    opening.refusal = refusal;
+    const int result = open_by_tracefs(&opening);
+    if (!result || result == -ENOMEM || !is_a_right(first)) {
         text_free(&raw.log);
         return result;
     }
     text_free(&refusal->log);
     *refusal = raw;
-    return second;
+    return first;
 }
 
 void switches_close(struct switches *switches)
