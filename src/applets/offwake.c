@@ -219,9 +219,8 @@ static const struct manual_row notes[] = {
      "had at the wakeup."},
     {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select the threads that block, not their "
      "wakers."},
-    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. If tracefs is not mounted, it is mounted "
-     "for this process alone; without the privilege for that, raw tracepoints and "
-     "/sys/kernel/btf/vmlinux are used."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. Without raw tracepoints and "
+     "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this process alone."},
     {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
      "else by frame pointers; then code compiled without them hides its callers."},
     {0},
