@@ -76,19 +76,24 @@ else
 fi
 finish_workload one
 
-# By frequency the kernel seeks a period: of very many it makes some.
-if start_stackbox profile -e page-faults -F 99 -f; then
+# By frequency the kernel looks for a period. From such bursts it may find one so long that a run gets one sample
+# or none; perf(1) gets as few here.
+for _ in 1 2 3 4 5; do
+    if ! start_stackbox profile -e page-faults -F 99 -f; then
+        fail "page-faults by frequency" "did not start: $(cat "$scratch/err")"
+        break
+    fi
     faults=0
     for i in $(seq 30); do
         "$WORKLOADS/faults" -n 10000 -N faults$$ >"$scratch/faults"
         faults=$((faults + $(sed -n 's/^count faults //p' "$scratch/faults")))
     done
     finish_stackbox
-    between "page-faults by frequency: the workload had as many" $faults 300000 301000
-    between "page-faults by frequency" "$(folded_sum "$scratch/out" "^faults$$;.*;touch ")" 1 30000
-else
-    fail "page-faults by frequency" "did not start: $(cat "$scratch/err")"
-fi
+    sampled=$(folded_sum "$scratch/out" "^faults$$;.*;touch ")
+    [ "$sampled" = 0 ] || break
+done
+between "page-faults by frequency: the workload had as many" "${faults:-0}" 300000 301000
+between "page-faults by frequency" "${sampled:-0}" 1 30000
 
 # What the machine has is told by opening each.
 lacked=
