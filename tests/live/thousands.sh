@@ -72,7 +72,7 @@ if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     finish_stackbox
     is "all at once: status" $status 0
     note "all at once"
-    between "all at once: how many" "$(said 'places, functions of the kernel')" 20000 99999
+    between "all at once: how many" "$(said 'places, kernel functions')" 20000 99999
     between "all at once: those left out are said" "$(said 'functions that tracing itself calls')" 1000 9999
     # (Any of its names may be shown: all were asked for.)
     known "all at once" "$(folded_sum "$scratch/out" 'sys_getppid ')"
@@ -116,7 +116,7 @@ else
     wait_until 60 grep -q done "$scratch/shell"
     finish_stackbox
     note "all functions of the C library"
-    between "all functions of the C library" "$(said 'places, of programs')" 1000 9999
+    between "all functions of the C library" "$(said 'places, user functions')" 1000 9999
     is "all functions of the C library: a known one" \
         "$(folded_sum "$scratch/out" ';(__)?kill ')" 300
     exec 5>&-
