@@ -162,8 +162,10 @@ static bool read_word(const struct words *words, uint64_t address, uint32_t *wor
     return true;
 }
 
-/* A generic entry (C++) begins with its personality routine; the next word has the number of words that follow, and
-   three instructions. */
+/*
+ * A generic entry (C++) begins with its personality routine; the next word has the number of words that
+ * follow, and three instructions.
+ */
 static bool read_table(struct words *words, uint64_t address)
 {
     uint32_t word;
@@ -229,7 +231,7 @@ static int make_rows(const struct frame_section *index, const struct frame_entry
     unsigned char *bytes = malloc(size);
     struct exidx_code code = {.bytes = bytes, .size = size, .address = entry->start};
     struct unwind_rule at_calls = *rule;
-    int result = bytes ? elf_read(index->elf, offset, bytes, size) : -ENOMEM;
+    int result = !bytes ? -ENOMEM : elf_read(index->elf, offset, bytes, size) ? -EBADMSG : 0;
 
     at_calls.inner = UNWIND_AT_CALLS;
     if (!result && rule->cfa == UNWIND_UNKNOWN)

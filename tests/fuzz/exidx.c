@@ -16,8 +16,8 @@ static int look(void *context, const struct frame_entry *entry)
         const struct unwind_rule *rule = &entry->rows[i].rule;
         ALWAYS(entry->rows[i].address >= entry->start && entry->rows[i].address <= entry->end);
         ALWAYS(!i || entry->rows[i].address > start);
-        ALWAYS(rule->cfa == UNWIND_BY_SP || rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_SIGNAL ||
-               rule->cfa == UNWIND_ROOT);
+        ALWAYS(rule->cfa == UNWIND_BY_SP || rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_REGISTER ||
+               rule->cfa == UNWIND_SIGNAL || rule->cfa == UNWIND_ROOT);
         ALWAYS(rule->offset >= 0 && rule->frame_kind < UNWIND_FRAMES && rule->return_kind < UNWIND_RETURNS);
         start = entry->rows[i].address;
     }
