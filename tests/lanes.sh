@@ -85,15 +85,13 @@ own_clock()
 # its time; all others boot as Debian has them.
 jobs_guests()
 {
-    sliced="tests/live/tools.sh tests/live/refusals.sh tests/live/lockdown.sh"
     many_tests newest
     # An emulated riscv64 is three to eight times as slow as an arm64: see `make test-arch` for the rest.
     echo "board_guest riscv64-newest riscv64-newest 'tests/live/stacks.sh tests/live/user_attach.sh' --cpus 1"
     echo "board arm64-newest"
     echo "own_clock 5.10"
     many_tests 5.10
-    # Guests like other machines: the rest of that is `make test-machine`.
-    echo "guest 6.12 6.12-machine '$sliced' --machine --cpus 4 --test-timeout 300"
+    # As a guest like another machine: all of these are in `make test-machine`.
     echo "own_clock 6.12 --machine"
     many_tests 6.12
     echo "board arm64-newest own-clock"
