@@ -32,7 +32,7 @@ counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
 between "stackcount: some are lost" "$lost" 1 $((N + 5))
 between "stackcount: what is counted and what is lost is all" $((counted + lost)) $((N + 5)) $((N + 6))
 adds_up "the account closes"
-lacks "what tasks did is not lost" "$scratch/err" "mmap/exec records were lost"
+lacks "what tasks did is not lost" "$scratch/err" "task records were lost"
 
 # And who prints waits for a reader.
 N=20000
