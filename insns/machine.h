@@ -106,6 +106,7 @@ struct machine {
     uint8_t kernel_stack;
     int32_t kernel_code;
     bool probes_wide_alone; /* they cannot probe 32-bit programs, yet do not refuse */
+    bool interprets_all;    /* 64-bit ones: their interpreter calls every helper of BPF programs rightly */
     /*
      * A function of kernels whose own walk uses tables. Others walk by frame pointers, and miss the
      * caller at a function's first instruction, where it is at the stack pointer. NULL: it is in a

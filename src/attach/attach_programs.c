@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which program a place gets, and loading it: once for all that it is the same for, or one for each place. */
+/* Which program a place gets; and loading it, once for all places that share it, or once for each. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "kernel/bpf.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,14 +204,15 @@ static int load_with_functions(struct bpf_abi_prog_load *attributes, const struc
 }
 
 /*
- * Kernels of arm64 and riscv64 (6.12) leave these helpers to their JIT compilers also where it is off: the interpreter
- * would take the helper's number for its address, and call the middle of another function.
+ * Some 64-bit kernels (6.12 for arm64 and riscv64) leave these helpers to their JIT compiler even if
+ * it is off: the interpreter takes the helper's number for its address, and calls into the middle of
+ * another function.
  */
 static bool goes_astray(const struct bpf_load *wanted)
 {
     const struct machine *kernel = machine_of_kernel();
 
-    if (kernel->bits != 64 || kernel->elf == EM_X86_64 || !kernel_jit_is_off())
+    if (kernel->bits != 64 || kernel->interprets_all || !kernel_jit_is_off())
         return false;
     for (size_t i = 0; i < wanted->count; i++) {
         const struct bpf_insn *insn = &wanted->insns[i];

@@ -172,7 +172,8 @@ const struct machine machine_x86_64 = {
 #if !defined(__x86_64__) || !defined(__ILP32__)
     .foreign_calls = 0x40000000,
 #endif
-    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall, .kernel_tables = "unwind_init",
+    .call_prefix = "__x64_", .names = kernel_names, .fixed = &vsyscall,
+    .kernel_tables = "unwind_init", .interprets_all = true,
     .unsaved = "entry_SYSCALL_64_fastpath", .kernel_stack = 14, .kernel_code = INT32_MIN,
     .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
     .args = {6, {14, 13, 12, 11, 9, 8}, 10},

@@ -23,6 +23,14 @@ void store_init(struct store *store)
     };
 }
 
+/* The kernel would only fail after it has used all memory, which takes a minute or more. */
+static bool is_too_much(const struct store *store)
+{
+    const uint64_t free_memory = kernel_free_memory();
+
+    return free_memory && store_bytes(store) > free_memory;
+}
+
 int store_open(struct store *store, const struct store_wishes *wishes)
 {
     store_init(store);
@@ -30,10 +38,8 @@ int store_open(struct store *store, const struct store_wishes *wishes)
     store->depth = (uint32_t)(wishes->depth ? wishes->depth : store_depth_limit());
     store->key_bytes = wishes->key_bytes ? wishes->key_bytes : sizeof(struct count_key);
     store->value_bytes = wishes->value_bytes ? wishes->value_bytes : sizeof(uint64_t);
-    uint64_t stacks = store_first_sizes(store, wishes), free_memory = kernel_free_memory();
-    /* The kernel would only fail after it has used all memory, which takes a minute or more. */
-    const bool is_too_much = wishes->stacks && free_memory && store_bytes(store) > free_memory;
-    int result = is_too_much ? -ENOMEM : controls_open(&store->controls);
+    uint64_t stacks = store_first_sizes(store, wishes);
+    int result = wishes->stacks && is_too_much(store) ? -ENOMEM : controls_open(&store->controls);
 
     if (!result)
         result = controls_open_slots(&store->controls, SLOT_BYTES(store->depth));

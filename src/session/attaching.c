@@ -305,11 +305,16 @@ void attaching_detach(struct attachment *attachment, bool debug)
 
 /* ---- The programs ---- */
 
-bool attaching_points_here(struct find *find, enum attach_way way)
+static int tracefs_of(struct find *find)
 {
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
-    return way == ATTACH_PMU || find->tracefs < 0;
+    return find->tracefs;
+}
+
+bool attaching_points_here(struct find *find, enum attach_way way)
+{
+    return way == ATTACH_PMU || tracefs_of(find) < 0;
 }
 
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
@@ -322,7 +327,7 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
             "tracefs");
         return EXIT_USAGE;
     }
-    request.tracefs = find->tracefs;
+    request.tracefs = tracefs_of(find);
     request.instead = HAS_RINGS ? &ring_attach : NULL;
     request.context = source;
     return attaching_attach(attachment, &request, find, debug);
