@@ -202,6 +202,15 @@ refuses_returns()
 
 # ---- what is there
 
+# older_than MAJOR.MINOR: this kernel
+older_than()
+{
+    uname -r | awk -F '[.-]' -v than="$1" '{
+        split(than, its, ".")
+        exit !($1 < its[1] || ($1 == its[1] && $2 < its[2]))
+    }'
+}
+
 have_root()
 {
     [ "$(id -u)" = 0 ]

@@ -118,6 +118,9 @@ one_way()
         sentence=
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
+    # If there must be rings, and are none, a command is not even followed.
+    elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
+        sentence=$(sentence_of "$applet")
     # Programs follow a command before anything else is tried; and before a probe something must collect.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in
