@@ -198,18 +198,18 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 
 static void explain_tracefs(int error, struct text *sentence)
 {
-    if (error == -ENODEV || error == -ENOENT) {
+    if (error == -ENODEV) {
         text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: "
                  "boot one that has");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
         return;
-    if (error == -EPERM || error == -EACCES)
+    if (error != -EPERM && error != -EACCES)
+        text_format(sentence, "tracefs cannot be opened (%s): mount it at /sys/kernel/tracing", strerror(-error));
+    else if (!refusal_has_capability(CAP_SYS_ADMIN) || !explain_user_namespace(sentence))
         text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to "
                  "mount it");
-    else
-        text_format(sentence, "tracefs cannot be opened: %s", strerror(-error));
 }
 
 static const char no_sampling[] =
