@@ -193,6 +193,14 @@ ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
 esac
 
+# lacks_way: $scratch/err says that this kernel has not the way of attaching that was asked for (before 4.18,
+# where there are no programs, not for rings)
+lacks_way()
+{
+    grep -q 'this kernel has no' "$scratch/err" ||
+        { older_than 4.18 && grep -q -e '--attach-by multi: links need BPF programs' "$scratch/err"; }
+}
+
 # refuses_returns: those of ${CALL}getppid, where the kernel takes none, with the reason
 refuses_returns()
 {
