@@ -75,7 +75,7 @@ END {
     print "Linux " machine["kernel"] ", " machine["cpus"] peers "; " machine["date"] ", medians of " \
         machine["rounds"] " rounds."
     print ""
-    print "| figure | the least | stackbox | bcc | bpftrace | libbpf-tools | others |"
+    print "| figure | minimum | stackbox | bcc | bpftrace | libbpf-tools | others |"
     print "| --- | --- | --- | --- | --- | --- | --- |"
     for (k = 1; k <= (fronts ? fronts : keys); k++) {
         key = fronts ? front_at[k] : key_at[k]
