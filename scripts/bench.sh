@@ -104,8 +104,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for tools that do not mount it themselves, where distributions have it, and for ply where it looks
-# for it; nobody else sees them.
+# Mounts tracefs for tools that do not mount it themselves, where distributions have it, and where ply looks
+# for it; nobody else sees these mounts.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -116,7 +116,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# What was started and has not ended is ours to end.
+# Ends what was started and still runs.
 clean_up()
 {
     # shellcheck disable=SC2086 # words

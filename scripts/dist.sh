@@ -16,7 +16,7 @@ fi
 name=stackbox-$1
 date=$2
 umask 022
-# Default options for both that somebody keeps in the environment.
+# Default options for tar and gzip from somebody's environment.
 unset TAR_OPTIONS GZIP
 
 git_tells()
@@ -40,7 +40,7 @@ mkdir -p build
 archive=build/$name.tar
 trap 'rm -f "$archive" "$archive.files" build/dist.git' EXIT
 if git_tells && [ "$(git status --porcelain)" ]; then
-    echo "dist: what is not committed is in it as well" >&2
+    echo "dist: note: the archive contains uncommitted changes" >&2
 fi
 files >"$archive.files"
 [ -s "$archive.files" ] || exit 1

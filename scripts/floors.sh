@@ -37,13 +37,13 @@ parts()
 
 for source in $(find src insns -name '*.c'); do
     if ! [ -f "$build/${source%.c}.o" ]; then
-        echo "floors.sh: there is no object of $source in $build: make is needed before" >&2
+        echo "floors.sh: $source has no object in $build: run make first" >&2
         exit 2
     fi
 done
 parts >"$scratch/parts"
 if ! grep -q '^floor ' "$scratch/parts"; then
-    echo "floors.sh: there is no table of floors in $page" >&2
+    echo "floors.sh: $page has no table of floors" >&2
     exit 2
 fi
 awk '

@@ -26,12 +26,13 @@ link()
         cat $own/log >&2
         exit 1
     }
-    # Nobody would see a warning.
+    # Otherwise nobody would see a warning.
     grep -v "^$own/stackbox: " $own/log >&2 || :
     wc -c <$own/stackbox
 }
 
-# drop PATTERN: the objects of sources that match it. Other builds share these files: none is written to.
+# drop PATTERN: removes the objects of sources that match it. Other builds share these files: none is
+# written to.
 drop()
 {
     grep -lE "$1" src/*.c src/*/*.c insns/*.c | while read -r source; do
@@ -53,7 +54,7 @@ build()
     link "$1" "$2"
 }
 
-# with APPLET PART...: its size with these, starting from what has none
+# with APPLET PART...: its size with these parts, starting from a build with none
 with()
 {
     applet=$1
