@@ -40,7 +40,7 @@ mkdir -p build
 archive=build/$name.tar
 trap 'rm -f "$archive" "$archive.files" build/dist.git' EXIT
 if git_tells && [ "$(git status --porcelain)" ]; then
-    echo "dist: note: the archive contains uncommitted changes" >&2
+    echo "dist: uncommitted files are in it, too" >&2
 fi
 files >"$archive.files"
 [ -s "$archive.files" ] || exit 1

@@ -37,7 +37,7 @@ parts()
 
 for source in $(find src insns -name '*.c'); do
     if ! [ -f "$build/${source%.c}.o" ]; then
-        echo "floors.sh: $source has no object in $build: run make first" >&2
+        echo "floors.sh: there is no object of $source in $build: run make first" >&2
         exit 2
     fi
 done
