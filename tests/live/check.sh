@@ -19,13 +19,13 @@ have_root || {
     exit 0
 }
 
-# Nothing stays: programs, maps and links are gone as soon as it is.
+# Nothing is left behind: programs, maps and links are gone as soon as check is.
 "$WORKLOADS/bpf_ids" >"$scratch/before" 2>"$scratch/err"
 cat /proc/self/mountinfo >"$scratch/mounts"
 agree "root"
 agree_on_events "root"
 [ "$(cat /proc/self/mountinfo)" = "$(cat "$scratch/mounts")" ] &&
-    pass "no mount stays" || fail "no mount stays" "$(diff /proc/self/mountinfo "$scratch/mounts")"
+    pass "no mount is left" || fail "no mount is left" "$(diff /proc/self/mountinfo "$scratch/mounts")"
 if [ "$GUEST" ]; then
     nothing_stays()
     {
@@ -34,7 +34,7 @@ if [ "$GUEST" ]; then
     }
     run_stackbox check
     wait_until 10 nothing_stays
-    is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
+    is "no BPF object is left" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 # Before 4.18 bpf(2) runs no programs that read stacks.
 case $(uname -r) in
@@ -45,8 +45,8 @@ for name in memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoint
     "switches and wakeups" "-- COMMAND" "kallsyms addresses" "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
-# What is known without asking in this way.
-is "root: kernel functions" "$(line_of "kernel functions" | cut -c 1-2)" \
+# What is known by other means
+is "root: kernel functions: as the kernel's configuration says" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
     "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"
@@ -57,16 +57,17 @@ is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
     "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
         echo no || echo ye)"
 
-# The applets that are named decide the exit status.
+# The named applets decide the exit status.
 under="$DENY --syscall perf_event_open:EACCES --"
 run_stackbox check flamegraph
-is "an applet that can run" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
+is "an applet that can run: exit status" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
 run_stackbox check flamegraph profile
-is "two, of which one cannot" "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
+is "two applets, of which one cannot run: exit status" \
+    "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
     "1 flamegraph: ye|profile: no: a|"
 under=
 
-# JSON: a reader of another's making finds what the text has.
+# JSON: another tool's reader finds what the text has.
 if command -v node >/dev/null; then
     cat >"$scratch/read.mjs" <<'END'
 import { readFileSync } from "node:fs";
@@ -89,7 +90,7 @@ END
     for denial in "--cap 0" "--syscall bpf:EPERM" "--only bpf --only perfmon --uid 65534"; do
         under="$DENY $denial --"
         run_stackbox check --format json
-        is "JSON: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
+        is "JSON has what the text has: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
             "$(run_stackbox check; grep -v '^memory' "$scratch/out")"
     done
     under=
@@ -97,9 +98,9 @@ else
     skip "JSON" "node is not installed"
 fi
 
-# ---- Rights
+# ---- Privileges
 
-# hides_addresses NAME: before 4.15 everybody sees them, where kernel.kptr_restrict is 0
+# hides_addresses NAME: before 4.15 everybody sees them if kernel.kptr_restrict is 0
 hides_addresses()
 {
     case $(uname -r)/$(cat /proc/sys/kernel/kptr_restrict) in
@@ -108,7 +109,7 @@ hides_addresses()
     esac
 }
 
-# Who is not root has what limits root had.
+# A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
@@ -117,7 +118,7 @@ for name in JIT memory "perf sampling" stackcount; do
     tells "nobody" "$name" "$RIGHTS"
 done
 begins "nobody" flamegraph yes
-# What takes no right depends on the machine's owner.
+# What works without privileges depends on the machine's settings.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     begins "nobody" profile "yes: by perf's rings, without others' programs (collecting by rings)"
     begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without kernel stacks"
@@ -153,10 +154,10 @@ under="$DENY --cap syslog --"
 look_at_all
 hides_addresses "no CAP_SYSLOG"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
-contains "no CAP_SYSLOG: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+contains "no CAP_SYSLOG: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
 under=
 
-# ---- What is closed by a filter
+# ---- Calls that a seccomp filter denies
 
 for error in EPERM ENOSYS; do
     under="$DENY --syscall bpf:$error --"
@@ -172,8 +173,9 @@ for error in EPERM ENOSYS; do
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
     done
     run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
-    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
-    is "bpf(2): $error: status" $check_status 1
+    is "bpf(2): $error: the applet refuses values, too" \
+        "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
+    is "bpf(2): $error: exit status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
 under="$DENY --syscall bpf/5:EINVAL --"
@@ -185,7 +187,7 @@ for name in stackcount offcputime; do
 done
 one_way "no programs that read stacks" stackcount tracepoints t:sched:sched_process_exec
 one_way "no programs that read stacks" offcputime ""
-# What Docker refuses who asks for nothing.
+# What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
 agree "container"
 for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
@@ -193,7 +195,7 @@ for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
 done
 under="$DENY --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS --"
 agree "neither bpf(2) nor perf_event_open(2)"
-is "neither bpf(2) nor perf_event_open(2): status" $check_status 1
+is "neither bpf(2) nor perf_event_open(2): exit status" $check_status 1
 under="$DENY --syscall perf_event_open:EACCES --"
 agree "perf_event_open(2) refused by seccomp"
 tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter blocks"
@@ -202,7 +204,7 @@ under="$DENY --syscall bpf/25:EINVAL --"
 look_at_all
 tells "no batches" "map batch" "Linux 5.6"
 begins "no batches" stackcount yes
-# Both are machines that there are: nobody has mounted it, or it is where systemd mounts it.
+# Both kinds of machines exist: tracefs is not mounted, or is where systemd mounts it.
 if without_tracefs; then
     under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
     agree "tracefs denied"
@@ -211,7 +213,7 @@ if without_tracefs; then
     look_at_all
     begins "tracefs in a namespace of its own" tracepoints yes
 else
-    skip "tracefs denied" "it is mounted here, and not to be unmounted"
+    skip "tracefs denied" "tracefs is mounted here, and cannot be unmounted"
 fi
 if with_tracefs; then
     under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
@@ -226,7 +228,7 @@ else
 fi
 under=
 
-# ---- Where it is run
+# ---- Where it runs
 
 if unshare -U -r true 2>/dev/null; then
     under="unshare -U -r"
@@ -234,11 +236,11 @@ if unshare -U -r true 2>/dev/null; then
     tells "root of a user namespace" stackcount "run it as root outside the container"
     under=
 else
-    skip "root of a user namespace" "there are none"
+    skip "root of a user namespace" "this kernel has no user namespaces"
 fi
 mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
 chroot "$scratch/root" /stackbox check </dev/null >"$scratch/checked" 2>"$scratch/err"
-# Before 5.2 tracefs cannot be mounted without a place, and a chroot may be none to mount in.
+# Before 5.2 tracefs cannot be mounted without a mount point, and in a chroot there may be none.
 is "no /proc, no /sys: it can run" "$? $(cat "$scratch/err")" \
     "$(grep -q 'sys_fsopen$' /proc/kallsyms && echo 0 || echo 1) "
 tells "no /proc" "kallsyms addresses" "is /proc mounted?"
@@ -246,8 +248,8 @@ tells "no /proc" "others' processes" "mount /proc"
 tells "no /sys" BTF "mount /sys"
 tells "no /sys" "cgroup v2" "mount it"
 
-# Checks run at a time, and some make probes as text: each removes its own. (On a machine that is no guest
-# there may be those of others.)
+# Checks run at the same time, and some make text probes: each removes its own. (Outside of guests there
+# may be others' probes.)
 text_probes()
 {
     cat "$scratch/tracefs/kprobe_events" "$scratch/tracefs/uprobe_events" 2>/dev/null | grep ":stackbox_"
