@@ -22,5 +22,5 @@ is "exit status" "$status" 0
 all=$(folded_sum "$scratch/out")
 telling=$(folded_sum "$scratch/out" "(perf_iterate_sb|irq_work)")
 between "there are enough samples to tell" "$all" 5000 100000000
-between "hundredths of a percent that are of telling: $telling of $all" \
+between "hundredths of a percent spent on bookkeeping: $telling of $all" \
     $((10000 * telling / (all + 1))) 0 100
