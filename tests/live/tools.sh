@@ -89,5 +89,5 @@ if [ -n "$GUEST" ]; then
     echo 0 >"$scratch/tracefs/events/tools/calls/enable"
     echo '-:tools/calls' >>"$scratch/tracefs/kprobe_events"
     umount "$scratch/tracefs"
-    have_kprobes && pass "kprobes are there" || fail "there are kprobes" "there are none"
+    have_kprobes && pass "there are kprobes" || fail "there are kprobes" "there are none"
 fi

@@ -67,4 +67,4 @@ reads_of()
 
 is "the process that makes tables is not traced" "$(reads_of)" 0
 own=$(reads_of --include-self)
-[ "$own" -gt 0 ] && pass "but where that is asked for" || fail "but with --include-self it is" "no reads"
+[ "$own" -gt 0 ] && pass "but with --include-self it is" || fail "but with --include-self it is" "no reads"
