@@ -97,7 +97,7 @@ is "names agree" "$(awk -F '|' '$1 != $2' "$scratch/both" | head -n 5)" ""
 if grep -q '\[dummy\]' "$scratch/table"; then
     between "there are addresses of modules" "$(grep -c '|.*\]$' "$scratch/both")" 150 1000
 elif [ -n "$GUEST" ]; then
-    fail "addresses of modules" "dummy.ko is not loaded"
+    fail "there are addresses of modules" "dummy.ko is not loaded"
 else
-    skip "addresses of modules" "none of ours is loaded on this machine"
+    skip "there are addresses of modules" "none of ours is loaded on this machine"
 fi

@@ -82,7 +82,7 @@ finish_workload one
 # one sample or none; perf(1) gets as few here.
 for _ in 1 2 3 4 5; do
     if ! start_stackbox profile -e page-faults -F 99 -f; then
-        fail "page-faults by frequency" "did not start: $(cat "$scratch/err")"
+        fail "page-faults by frequency: there are samples" "did not start: $(cat "$scratch/err")"
         break
     fi
     faults=0

@@ -71,7 +71,7 @@ way()
 
     start_workload one many -w -k
     start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$MANY:many_00*" ||
-        fail "$1: returns" "did not start: $(cat "$scratch/err")"
+        fail "$1: returns are counted" "did not start: $(cat "$scratch/err")"
     go one
     finish_stackbox
     is "$1: returns are counted" "$(folded_sum "$scratch/out")" 10

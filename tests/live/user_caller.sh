@@ -87,7 +87,7 @@ done
 # As text: the caller has the address to return to, and -v shows it once.
 start_workload one caller -w -k -n $N
 start_stackbox stackcount -U -v -p "$(pid_of one)" "$CALLER:begins_sub" ||
-    fail "as text" "$(cat "$scratch/err")"
+    fail "as text, the caller is there" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
