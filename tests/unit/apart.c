@@ -592,7 +592,7 @@ static int spin(void *context, struct text *answer)
 
 static int roles_begun, roles_ended;
 
-/* Events as seen from our side. */
+/* The child itself is told of its start, this process of its end. */
 static void count_roles(void *context, bool begins, unsigned role)
 {
     (void)context;
