@@ -233,7 +233,7 @@ static void the_kernel(void)
         const struct symbol *symbol = &symbols.items[symbols.frames[i]];
         const struct symbol_mapping *mapping = &symbols.mappings.items[symbol->mapping - 1];
         CHECK_STRING(mapping->path.data, paths[i]);
-        CHECK_NUMBER(symbol->mapped_at, kernel[i] - (i > 0)); /* a return address follows its call */
+        CHECK_NUMBER(symbol->mapped_at, kernel[i] - (i > 0)); /* a return is after its call */
         CHECK(symbol->mapped_at >= mapping->start && symbol->mapped_at < mapping->limit);
     }
     symbols_free(&symbols);
