@@ -7,9 +7,9 @@
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size share (which takes 13 minutes)
 #
-# What stackbox costs, compared with the least that it can cost and with the tools that are installed: bcc,
-# bpftrace, libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine
-# whose speed drifts is fair to all, and ratios are of two values from the same round.
+# What stackbox costs, compared with the minimum possible and with the installed tools: bcc, bpftrace,
+# libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine whose
+# speed drifts treats all tools alike, and ratios are of two values from the same round.
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. The values of each
 # round go to build/bench/raw.tsv, medians and ratios to build/bench/results.tsv, and the table that is printed

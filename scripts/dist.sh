@@ -4,8 +4,8 @@
 # dist.sh VERSION DATE      build/stackbox-VERSION.tar.gz, a source archive whose files are of DATE
 #
 # It contains what git has or would add, or, if git cannot tell (in an unpacked archive, or not installed),
-# everything that is not a product of the build. The bytes depend only on the files: not on their owners, on
-# when they were made, on the directory's order, or on the machine's language.
+# everything that the build does not make. The bytes depend only on the files: not on their owners, on when
+# they were made, on the directory's order, or on the machine's language.
 
 set -eu
 cd "$(dirname "$0")/.."

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest; with the name of another machine
-# guest.sh --alone [OPTION...] KERNEL        before it, arm64-newest, one of that (scripts/kernels.sh)
+# guest.sh --alone [OPTION...] KERNEL        before it, that machine's: arm64-newest (scripts/kernels.sh)
 # guest.sh --image FILE [OPTION...] MACHINE -- TEST...
 #                                            MACHINE: x86-64, or one that may stand before a KERNEL
 #
@@ -13,23 +13,23 @@
 # $STACKBOX and $WORKLOADS say which binary and test programs to use. Without STACKBOX, another machine's are
 # built here (cross.sh --programs), from the present sources.
 #
-#   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
+#   --image FILE       boots this kernel, from anywhere: src/README.md lists what it must have
 #   --cpus N           CPUs (2; armhf: 1)
 #   --memory MB        memory (1024)
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's, the image's file's)
 #   --timeout S        for the whole guest (300)
 #   --test-timeout S   for one test (300)
-#   --programs NAMES   these test programs alone: with all of them some guests have too little memory
+#   --programs NAMES   only these test programs: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
-#   --under ARCHIVE    an archive of cpio's that is unpacked before all that
-#   --machine          (x86-64) as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
+#   --under ARCHIVE    a cpio archive that is unpacked before everything else
+#   --machine          (x86-64) like a machine in use, not a bare kernel: tracefs and debugfs are mounted,
 #                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
 #                      attached, and the tests run in a chroot whose /sys is that of the machine
-#   --own-clock        one CPU, and time is the number of instructions that it ran
-#   --alone            (x86-64) nothing is in the guest but the binary, a program that it traces, and an init that
+#   --own-clock        one CPU, and time is the number of executed instructions
+#   --alone            (x86-64) the guest has only the binary, a program that it traces, and an init that
 #                      judges it (tests/workloads/carried.c): no shell, nothing mounted at first
-#   --once             is not tried once more when it never reached /init
+#   --once             does not try again if the guest never reaches /init
 #   --log FILE         keeps the serial line (build/test/guest-NAME.log)
 #
 # Exit: 0 all passed or skipped; 1 something failed; 77 the guest could not be run.

@@ -8,10 +8,10 @@
 #
 # Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
-#     busybox (the static one of the same Debian: what runs beside the tests there)
+#     busybox (the same Debian's static one, in which the tests run)
 # Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
-#   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
+#   --peers   also peers.cpio: a root directory with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
 #             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
 # It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the

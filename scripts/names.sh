@@ -5,8 +5,8 @@
 #                                         libraries of Debian, and compares with c++filt and llvm-cxxfilt
 # names.sh --sample                       makes tests/names/sample.txt of the names of the last run
 #
-#   --only LABEL,...   of scripts/names/corpora.tsv these alone
-#   --again            reads the symbols anew; else those of an earlier run are taken
+#   --only LABEL,...   only these of scripts/names/corpora.tsv
+#   --again            reads the symbols again; otherwise an earlier run's are used
 #
 # The files are this machine's, if it has them; otherwise their package is fetched by apt-get download and
 # unpacked below build/names; nothing is installed. All mangled symbols of each file are used, from .symtab and

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # parts.sh --build APPLETS PARTS    build/parts/stackbox, as `make APPLETS= PARTS=` makes it, from the objects in
-#                                   $BUILD (build/release) as far as they are the same; prints its bytes
+#                                   $BUILD (build/release) if they are the same; prints its size in bytes
 # parts.sh --write                  the tables in src/docs/install.md: what each applet, part and folder takes
 #
 # Run after `make`.

@@ -3,7 +3,7 @@
 #
 # size.sh LINK.MAP BINARY
 #
-# How many bytes of a binary's file each folder takes: code and data by the linker's map, greatest first; then
+# How many bytes of a binary's file each folder takes: code and data by the linker's map, largest first; then
 # libc, the gaps between aligned objects, and the headers; and the whole, raw and under xz -9.
 
 set -eu

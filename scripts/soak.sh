@@ -3,9 +3,9 @@
 #
 # soak.sh [MINUTES]
 #
-# Does a run without end stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
-# runs beside short processes, libraries that are loaded and unloaded, containers (mount and pid namespaces) and
-# a JIT. They are paced: together they take about a tenth of one CPU.
+# Does an endless run stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
+# runs together with short processes, libraries that are loaded and unloaded, containers (mount and pid
+# namespaces) and a JIT. They are paced: together they take about a tenth of one CPU.
 #
 # Each minute, halfway between two reports, it writes to build/soak/figures.tsv what stackbox has and uses: its
 # own memory, resident pages of files and maps, descriptors, memory of maps and programs in the kernel (those it

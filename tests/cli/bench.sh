@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # The bench's arithmetic, on figures whose medians and ratios can be worked out by head; and the figures in
-# README and on the page of costs are those of the results kept here.
+# README and on the costs page are those of the results kept here.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

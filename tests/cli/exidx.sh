@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What .ARM.exidx of 32-bit ARM's files comes to: by our reader, and by awk on what readelf says of it; and of the places
-# where it holds though no function is called, by what objdump finds there.
+# .ARM.exidx in files for 32-bit ARM: our reader's rules, compared with awk's from readelf's output; and where
+# the rules apply although no function is called, compared with what objdump finds there.
 
 . "${0%/*}/../live/lib.sh"
 

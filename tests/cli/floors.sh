@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The floors of the house: nothing knows what is above it, and there are no cycles. First the sources here,
-# then a copy with each kind of violation, as a check that cannot fail proves nothing.
+# Floors: no folder knows one above it, and there are no cycles. First the sources here, then a copy with
+# each kind of violation, since a check that cannot fail proves nothing.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# src/base/format.c knows a part of what printf(3) does, and the compiler warns of what the whole does not: no text
-# in the sources asks for a conversion, a flag or a size that it lacks.
+# src/base/format.c implements a part of printf(3), and compilers only warn about what printf(3) itself lacks:
+# no format in the sources uses a conversion, a flag or a size that ours lacks.
 . "${0%/*}/../live/lib.sh"
 
 # lacking FILE...: strings with one that it lacks. Apart from those that it has, there are %n and %t in file

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Help and man pages: their form, and that they list the same options, which all exist.
+# Help and man pages: their form, and that they list the same options, all of which exist.
 
 . "${0%/*}/../live/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report: a recording written byte by byte from the page is read as it stands there, by this and all later
+# report: a recording made byte by byte from the page is read as the page says, by this and all later
 # versions; anything but a whole recording is refused; a file only gives names if it is the one that was
 # recorded.
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# In a guest of arm64, whose programs these are: what the binary for armv7 makes of them. It is brought with programs
-# of its own kind, of 32 bits, which that kernel puts no probes into.
+# In an arm64 guest: the armv7 binary traces the guest's 64-bit programs. It comes with 32-bit programs, which
+# that kernel cannot probe.
 . "${0%/*}/../live/lib.sh"
 . "${0%/*}/../live/lib_waits.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # stackbox as the first and only process of a machine: it does what it was asked to, and announces what the
-# kernel will then say about it.
+# kernel will then print about it.
 
 cd "$(dirname "$0")/../.." || exit 1
 log=build/test/first.log

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Does guest.sh notice what goes wrong in a guest? Each fault that a test or a kernel can have is made on
-# purpose, and must come out as a failure.
+# Does guest.sh notice what goes wrong in a guest? Each fault that a test or a kernel can have is
+# provoked, and must be reported as a failure.
 
 cd "$(dirname "$0")/../.." || exit 1
 faults=build/test/faults

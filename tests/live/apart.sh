@@ -4,8 +4,8 @@
 # seldom: 5.10
 # host: yes
 #
-# Files of strangers are read by a process that may do nothing else, and opened by one that may do nothing
-# else. If it dies, frames have no names, and everything else is right.
+# Untrusted files are read by one process that may do nothing else, and opened by another that may do
+# nothing else. If the reader dies, frames have no names, and everything else is right.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,7 +3,8 @@
 # guests: none
 # host: yes
 #
-# Where the running kernel keeps fields of its structs: as bpftool reads it from the same types.
+# Where the running kernel keeps the fields of its structs: the same as bpftool reads from the same
+# types.
 . "${0%/*}/lib.sh"
 
 TYPES=/sys/kernel/btf/vmlinux

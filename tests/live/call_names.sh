@@ -4,8 +4,8 @@
 # seldom: newest
 # host: yes
 #
-# sys_NAME is what people type on every machine: if no function has that name, it is this machine's function
-# for the system call, and the first line says which.
+# sys_NAME can be typed on every machine: if no function has that name, it means this machine's function for
+# the system call, and the first line says which.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

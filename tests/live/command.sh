@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# `-- COMMAND`: what of it counts, how it ends, where it prints, what it inherits, and what becomes of it if
-# tracing is impossible or ends early.
+# `-- COMMAND`: which of its events count, how it ends, where it prints, what it inherits, and what happens
+# to it if tracing is impossible or ends early.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

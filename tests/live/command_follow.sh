@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# `-- COMMAND`: all its descendants count, however they are started and whatever user they run as, and nobody
-# else, who makes the same calls all the while.
+# `-- COMMAND`: all its descendants count, however they are started and whatever user they run as; other
+# processes, which make the same calls all the time, do not.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

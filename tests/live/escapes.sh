@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# Names come from strangers: of files, functions, probes, processes and anything else that has one. None
-# reaches a terminal with bytes that it would obey, wherever it is shown.
+# Names of files, functions, probes, processes and anything else are untrusted. Wherever they are shown,
+# none reaches a terminal with bytes that control it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,12 +3,12 @@
 # guests: 6.12
 # host: yes
 #
-# Each command in README.md and the pages in src/docs, and each example of a help, typed as it stands, does
-# what is said about it. None can be forgotten: each must be in the table below, and the other way round.
+# Each command in README.md and the pages in src/docs, and each example in a help text, typed as it stands,
+# does what it is said to do. None can be forgotten: each must be in the table below, and vice versa.
 #
-# Typed as it stands, but: 185 is a process of ours; times are 1 s (a day: 3 s); Ctrl-C, where that is
-# the end, comes a second after the first line. What takes probes in the kernel is typed where the kernel
-# has them, else only as far as to the end of its command line. That is also the guest's whole part.
+# As it stands, except: 185 is a process of ours; times are 1 s (a day: 3 s); a Ctrl-C that ends it comes
+# a second after the first line. Commands that need kernel probes are run if the kernel has them;
+# otherwise only their command line is checked. Guests only run these.
 LIMIT=600 # the process that they are all tried on lives until the end
 . "${0%/*}/lib.sh"
 

@@ -3,20 +3,20 @@
 # guests: none
 # host: yes
 #
-# One call of a run fails: each way by which memory is asked for, and by which system calls come, is
-# found by a run in which none does, and then fails once. What comes of it is an error that is said, or
-# a report that is right, or one that says what it lacks: no crash, no leak, no wrong number, no half
-# line. The build that this is done with has sanitizers, LeakSanitizer among them (tests/faults).
+# One call of a run fails: a run without faults finds each place that allocates memory or makes a
+# system call, and then each fails once. The result is a reported error, or a report that is right, or
+# one that says what is missing: no crash, no leak, no wrong number, no half line. The build for this
+# has sanitizers, including LeakSanitizer (tests/faults).
 #
-#     FAULTS=sites sh tests/live/faults.sh     each way, by one of the errors that make sense; `make test`
+#     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense; `make test`
 #                                              takes every third of these
-#     FAULTS=errors sh tests/live/faults.sh    each way, by every one of them
-#     FAULTS=all sh tests/live/faults.sh       every call, by one of these in turn: an hour and more,
+#     FAULTS=errors sh tests/live/faults.sh    each place, with every one of them
+#     FAULTS=all sh tests/live/faults.sh       every call, with one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc
-#     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what stays in the kernel:
+#     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what is left in the kernel:
 #                                              an hour; scripts/proof.sh calls makes the machine small for it
-#     FAULTS='uprobe malloc:12:ENOMEM' ...     this one alone, shown
-#     ONLY='uprobe list' SHARE=10 ...          of these runs alone, and every tenth of them
+#     FAULTS='uprobe malloc:12:ENOMEM' ...     only this one, with its output
+#     ONLY='uprobe list' SHARE=10 ...          only these runs, and every tenth fault
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 

@@ -4,8 +4,8 @@
 # seldom: newest
 # host: yes
 #
-# Which events count, and under whose name: filters pick exactly their own, processes are kept apart or
-# merged, even if the pids are those of a namespace.
+# Which events count, and under which name: filters choose exactly the right ones, and processes are
+# kept apart or merged, even if their pids are those of a namespace.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# -p PID --follow: what the process does, and everything it forks from then on, in whatever way; nobody else,
-# and nothing that it had forked before.
+# -p PID --follow: traces the process, and everything that it forks from then on, in whatever way; no other
+# processes, and none that it forked before.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

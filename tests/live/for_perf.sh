@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Programs at a tracepoint do not keep events from others who watch it through perf: another stackbox, with
-# rings.
+# Our programs at a tracepoint do not hide events from other tools that use it through perf, such as
+# another stackbox with rings.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,9 @@
 # guests: none
 # host: yes
 #
-# Along frame pointers, which all of this code keeps but libc's calls: which functions are in a stack, and which
-# one the kernel's own walk loses ($FRAME_WALK). Of all else nothing is lost, and no event ever is.
+# Stacks by frame pointers, which all of this code keeps except libc's system calls: which functions are in
+# them, and which one the kernel's own walk misses ($FRAME_WALK). No other frame is missing, and no event is
+# lost.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,9 +4,9 @@
 # seldom: newest
 # host: no
 #
-# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are
-# kept, of 3,900 with the end that is marked along tables, and each applet runs. The kernel changes it only while nobody takes stacks: not on a machine
-# where others may.
+# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are kept, by
+# tables 3,900 and a marked end, and each applet runs. The kernel changes the setting only while nobody records
+# stacks: so not on a machine where others may.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

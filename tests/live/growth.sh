@@ -6,7 +6,7 @@
 #
 # Without any option, 16,384 new stacks are kept that come while the tracer does not run at all; then its maps
 # have grown, and 32,768 at once are kept, again and again. The same for waits, and for counts of as many
-# names. The program that makes them says how many there were: each is counted once.
+# names. The workload says how many there were: each is counted once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

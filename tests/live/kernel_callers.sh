@@ -5,7 +5,7 @@
 # host: yes
 #
 # Stacks that lead to a kernel function begin with its caller, even if that is still in a register at the
-# function's first instruction; and no frame is there twice that the kernel was in once.
+# function's first instruction; and no frame is there twice that was called once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

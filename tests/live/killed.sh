@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing stays
-# in the kernel, no process stays, and every report that was printed is whole. Signals and times come from a
+# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing is
+# left in the kernel, no process is left, and every printed report is whole. Signals and times come from a
 # seed, which is printed: SEED=N, or the word seed=N for a guest's kernel, repeats it. RUNS=N, or the word
 # runs=N, sets the number of runs.
 . "${0%/*}/lib.sh"

@@ -5,9 +5,9 @@
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
-#     # seldom: 5.10           where `make test-kernels` runs it besides
-#     # host: yes              on the machine that runs the tests, too: yes, no (yes)
-#     # quiet                  on the machine that runs the tests nothing else runs beside it
+#     # seldom: 5.10           where only `make test-kernels` runs it
+#     # host: yes              on this machine, too: yes, no (yes)
+#     # quiet                  on this machine no other test runs at the same time
 #     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"

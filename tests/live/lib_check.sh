@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What check says beside what the applets do. Read after lib.sh.
+# Compares what check says with what the applets do. Read after lib.sh.
 #
 #     under="$WORKLOADS/deny --cap bpf --"     as for run_stackbox, or empty
 #     agree "no CAP_BPF"                       check and the applets say the same
 #     agree_on_events "no CAP_BPF"             and stacksnoop, too
-#     says "no CAP_BPF" JIT TEXT               the line of check begins so
+#     begins "no CAP_BPF" JIT TEXT             check's line of that name begins with TEXT
 #
-# agree runs check once; its lines are in $scratch/checked, to be looked at by says.
+# agree runs check once; its lines are in $scratch/checked, for begins and tells.
 
 # Everybody must be able to read the program whose functions are traced: this project may be in a
 # private directory.

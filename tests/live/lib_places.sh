@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Places that stackbox is carried to. Read after lib.sh. tests/workloads/carried.c knows what is right for
-# each applet; here are the places.
+# Places that stackbox may be copied to. Read after lib.sh. tests/workloads/carried.c knows what is right
+# for each applet; here are the places.
 
 kprobes=
 have_kprobes && kprobes=-k

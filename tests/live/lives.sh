@@ -4,8 +4,8 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Programs that start after tracing began, and then wait while thousands of other processes end: what they do
-# then has their names, not those of the program that started them.
+# Programs that start after tracing began, and then wait while thousands of other processes end: their events
+# then have their names, not those of the program that started them.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

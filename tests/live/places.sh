@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# Each applet, in each place that it may be carried to, is right, or says in one line what it lacks: as root
-# and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
+# Each applet, in each place that it may be copied to, is right, or says in one line what is missing: as
+# root and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_places.sh"
 

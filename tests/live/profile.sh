@@ -7,8 +7,8 @@
 # quiet
 #
 # profile finds what uses CPU time, and how much: the workload alternates between functions by its own
-# thread's clock, and says at the end how much each really used. Samples shown are exactly those of whom was
-# asked for.
+# thread's clock, and says at the end how much each really used. Samples are exactly those of the chosen
+# processes.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

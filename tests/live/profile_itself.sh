@@ -5,8 +5,8 @@
 # own clock
 # host: no
 #
-# While processes start and end one after another, profile is told about all of them. What the kernel does to
-# tell it must be less than one percent of the samples: they are to show the machine, not its observer.
+# While processes start and end one after another, the kernel reports all of them to profile. That work must
+# be less than one percent of the samples: they should show the machine, not its observer.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

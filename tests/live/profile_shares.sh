@@ -5,8 +5,8 @@
 # own clock
 # host: yes
 #
-# Shares of samples, by programs in the kernel and by perf's rings, as the workload has them by its thread's own
-# clock: within three points on every machine.
+# Shares of samples, by BPF programs and by perf's rings, match the workload's own thread clock: within three
+# points on every machine.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

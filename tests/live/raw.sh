@@ -6,8 +6,8 @@
 # quiet
 # host: yes
 #
-# Without access to tracefs, the applets of blocked time and `-- COMMAND` use raw tracepoints. The truth is
-# the same, and so is the output.
+# Without access to tracefs, the applets for blocked time and `-- COMMAND` use raw tracepoints. The results
+# are the same.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

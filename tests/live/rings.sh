@@ -3,7 +3,7 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# The collector without bpf(2): the same workloads know the same truth.
+# The collector without bpf(2): the same workloads give the same right results.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # guests: none
 # host: no
 #
-# 32-bit ARM, on boards: by rings, calls of the kernel have the whole stack of Thumb code without frames, as .ARM.exidx
-# tells of it. What tells of no caller has none, and says so.
+# 32-bit ARM, on boards: by rings, system calls have whole stacks of Thumb code without frame pointers, thanks
+# to .ARM.exidx. Code without such entries has no caller, and its stack says so.
 . "${0%/*}/lib.sh"
 
 [ "$(uname -m)" = armv7l ] || skip_all "this test is for 32-bit ARM"

@@ -3,8 +3,9 @@
 # guests: none
 # host: yes
 #
-# No event came, and the function is in another file, too: a process with its own allocator, and a root with
-# its own libraries. Both are made here; without them nothing is said.
+# If no event came, and a process or container has the function in another file, that is reported: a process
+# with its own allocator, and a root with its own libraries. Both are made here; without them nothing is
+# said.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,9 +3,9 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# Recordings: what was written as .sbx and as text, folded and flat at the same time, report turns into the
-# same, byte by byte, for every applet that counts: for a program of ours, which is still where it was, all
-# names are there.
+# Recordings: for every applet that counts, report turns an .sbx file into the same text, folded and flat
+# files that the run itself wrote, byte by byte. As the traced program is still in place, all names are
+# there.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,7 +4,7 @@
 # host: no
 #
 # Small machines: all applets run in 96 MB, and in 64, and when something else uses nearly all of it. Tables
-# are sized by free memory, --debug says how large, and counts are exact all the same. tests/run.sh has guests
+# are sized by free memory, --debug shows the size, and counts are exact all the same. tests/run.sh has guests
 # of that size for this.
 . "${0%/*}/lib.sh"
 

@@ -3,7 +3,7 @@
 # guests: none
 # host: yes
 #
-# A run without end: the disk holds the newest reports, whatever the clock and the disk do.
+# An endless run: the disk holds the newest reports, whatever the clock and the disk do.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: yes
 #
-# Eight threads reach one point through 30,000 stacks, each of which tells its number and has its own count.
-# If there is room for them, although many have to share a bucket, each is right; if not, the sum is,
-# everything else is right as far as it goes, and the loss is reported.
+# Eight threads reach one function through 30,000 stacks, each of which encodes its number and has its own
+# count. If there is room, although many stacks collide in a bucket, each count is right; if not, the sum is
+# right, each count is at most the true one, and the loss is reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

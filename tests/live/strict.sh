@@ -5,9 +5,8 @@
 # host: yes
 # own clock
 #
-# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it:
-# riscv64's, for one. Every program is loaded under that rule here, where nothing else would notice, and
-# counts the same as without it.
+# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it,
+# as on riscv64. Here every program is loaded under that rule, and counts the same as without it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,7 +4,7 @@
 # seldom: 6.12
 # host: yes
 #
-# Trees compared with the folded stacks of the same run: from those it is worked out which lines there must
+# Trees compared with the folded stacks of the same run, from which awk works out which lines there must
 # be, and each frame's own and total share.
 . "${0%/*}/lib.sh"
 

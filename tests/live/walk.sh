@@ -4,8 +4,9 @@
 # seldom: 5.10,6.1,6.12
 # host: no kernel probes
 #
-# The walk for kernels that keep no stacks: the workload knows how often it called, and from where. The
-# kernel's part is walked by frame pointers, which few kernels have today: there it ends with the caller.
+# The walk for kernels that cannot store stacks: the workload knows how often it called, and from where.
+# The kernel's part is walked by frame pointers, which few kernels have today: there it ends with the
+# caller.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

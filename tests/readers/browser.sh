@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Pictures in a real browser, headless Chromium: what is drawn, what clicks and keys do, and whether it is
-# readable. browser.mjs looks, truth.mjs knows what there must be.
+# Flame graphs in a real browser, headless Chromium: what is drawn, what clicks and keys do, and whether
+# it is readable. browser.mjs looks, truth.mjs knows what must be there.
 #
 #     browser.sh [CHECK...]      all, or these functions of *.mjs: browser.sh zooms searches
-#     KEEP=DIRECTORY             the pictures are left there
+#     KEEP=DIRECTORY             keeps the flame graphs there
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What jq reads in stacksnoop's JSON lines: each event that a workload made, with its stack, whatever bytes
-# are in its names; the same as the text says about the same calls; by BPF programs and by rings.
+# What jq reads in stacksnoop's JSON lines: each event of a workload, with its stack, whatever bytes are in
+# its names; the same as in the text format; by BPF programs and by rings.
 . "${0%/*}/../live/lib.sh"
 
 have_root || skip_all "tracing needs root"

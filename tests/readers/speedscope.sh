@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Files for speedscope, read by speedscope's own importer. awk tells from the folded file of the same run what
-# it must find.
+# Files for speedscope, read by speedscope's own importer. awk works out from the folded file of the same run
+# what it must find.
 
 . "${0%/*}/../live/lib.sh"
 
