@@ -2,6 +2,7 @@
 #include "kernel/kallsyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,6 +90,21 @@ int kallsyms_each(int fd, kallsyms_callback *each, void *context)
         result = lines.error;
     lines_close(&lines);
     return result < 0 ? result : 0;
+}
+
+static int is_named(void *name, const struct kallsyms_symbol *symbol)
+{
+    return strcmp(symbol->name, name) ? 0 : -EEXIST;
+}
+
+bool kallsyms_has(const char *name)
+{
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? 0 : kallsyms_each(fd, is_named, (void *)(uintptr_t)name);
+
+    if (fd >= 0)
+        close(fd);
+    return result == -EEXIST;
 }
 
 /* The last symbol: it is an answer only if the next one is above an address that is looked for. */
