@@ -411,13 +411,16 @@ static void cut_samples_are_broken(void)
 
 static uint64_t caller_by(const struct ring_place *place, size_t bytes)
 {
-    const uint64_t fields[] = {0x1111, 0xc0de8765, 0x2222};
+    const struct {
+        uint64_t others, wide;
+        uint32_t narrow, more;
+    } fields = {0x1111, 0xc0de87650000, 0xc0de8765, 0x2222};
     struct ring_task_state nobody = {.pid = 0};
     struct ring_unwind unwind = {.machine = NULL};
     struct ring_place places[] = {*place};
     struct ring_source source = {.wishes.unwind = &unwind, .places = places, .place_count = 1, .depth = 8,
                                  .tasks = {.tasks = &nobody, .count = 1}};
-    const struct ring_record record = {.sample = {.raw = (const unsigned char *)fields, .raw_size = bytes}};
+    const struct ring_record record = {.sample = {.raw = (const void *)&fields, .raw_size = bytes}};
     struct ring_party party;
 
     ring_source_party(&source, &record, 0, &party);
@@ -427,12 +430,12 @@ static uint64_t caller_by(const struct ring_place *place, size_t bytes)
 /* In ARM's lr the lowest bit says that it is Thumb code, and is no part of the address. */
 static void callers_are_addresses(void)
 {
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 4}, 24), 0xc0de8765);
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 8}, 24), 0xc0de8765);
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 4}, 11), 0);
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 4}, 12), 0xc0de8765);
-    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 0}, 24), 0);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 24), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 8}, 24), 0xc0de87650000);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 19), 0);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 20), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 0}, 24), 0);
 }
 
 /* ---- And walks by them ---- */
