@@ -14,7 +14,7 @@
 # built here (cross.sh --programs), from the present sources.
 #
 #   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
-#   --cpus N           CPUs (2; armhf: 1)
+#   --cpus N           CPUs (2; armhf, riscv64: 1)
 #   --memory MB        memory (1024)
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's, the image's file's)
@@ -107,8 +107,11 @@ cannot()
 # the nop, until the same bytes were written once more. Whoever traces then sees 0 events, a plain perf counter,
 # too. On x86-64 kernels panicked now and then.
 #
-# armhf: kernels wait for their other CPU in loops that do not give that thread to it, and with two never came
-# to /init. Where two are not asked for it has one.
+# armhf, riscv64: kernels wait for their other CPU in loops that do not give that thread to it. With two armhf
+# never came to /init, and riscv64 took several times as long. Where two are not asked for they have one.
+#
+# no4lvl: page tables of three levels, as boards have them, instead of five, which take an emulator that much
+# longer each time it has forgotten what it knew of them; and riscv64's does at each switch between processes.
 #
 # x86-64 has no cmpxchg16b: QEMU 7.2 leaves wild flags behind it, which an interrupt that comes before the next
 # ones saves and restores.
@@ -123,7 +126,8 @@ describe()
     arm64-*)   arch=aarch64 emulator=qemu-system-aarch64 board='-M virt -cpu max,pauth-impdef=on' ;;
     armhf-*)   arch=armv7 emulator=qemu-system-arm board='-M virt,highmem=off -cpu cortex-a15'
                usual_cpus=1 ;;
-    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
+    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0
+               words=no4lvl usual_cpus=1 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
     # A real one clears its caches against speculation, which QEMU cannot.
