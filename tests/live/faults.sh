@@ -9,7 +9,7 @@
 # line. The build that this is done with has sanitizers, LeakSanitizer among them (tests/faults).
 #
 #     FAULTS=sites sh tests/live/faults.sh     each way, by one of the errors that make sense; `make test`
-#                                              takes every third of these
+#                                              takes every eighth of these
 #     FAULTS=errors sh tests/live/faults.sh    each way, by every one of them
 #     FAULTS=all sh tests/live/faults.sh       every call, by one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc
@@ -30,7 +30,7 @@ if [ -d build/proof/lib ] && [ "$GUEST" ]; then
 fi
 FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 share=${SHARE:-1}
-[ -n "${FAULTS:-}" ] || FAULTS=sites share=${SHARE:-3}
+[ -n "${FAULTS:-}" ] || FAULTS=sites share=${SHARE:-8}
 JOBS=${JOBS:-4}
 export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
