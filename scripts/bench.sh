@@ -7,9 +7,9 @@
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size share (which takes 13 minutes)
 #
-# What stackbox costs, compared with the least that it can cost and with the tools that are installed: bcc,
-# bpftrace, libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine
-# whose speed drifts is fair to all, and ratios are of two values from the same round.
+# What stackbox costs, compared with the minimum possible and with the installed tools: bcc, bpftrace,
+# libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine whose
+# speed drifts treats all tools alike, and ratios are of two values from the same round.
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. The values of each
 # round go to build/bench/raw.tsv, medians and ratios to build/bench/results.tsv, and the table that is printed
@@ -104,8 +104,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for tools that do not mount it themselves, where distributions have it, and for ply where it looks
-# for it; nobody else sees them.
+# Mounts tracefs for tools that do not mount it themselves, where distributions have it, and where ply looks
+# for it; nobody else sees these mounts.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -116,7 +116,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# What was started and has not ended is ours to end.
+# Ends what was started and still runs.
 clean_up()
 {
     # shellcheck disable=SC2086 # words

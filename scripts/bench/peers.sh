@@ -4,7 +4,7 @@
 # The tools that are installed here and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
 # whose %s is the tool), $bpftrace, $perf and $ply, empty where one is not installed.
 
-# Which peers are here. What --install or our package put into PATH is not a peer.
+# Which peers are installed. Links that --install or our package put into PATH are not peers.
 find_peers()
 {
     bpftrace=$(command -v bpftrace)
@@ -21,7 +21,8 @@ find_peers()
     done
 }
 
-# bcc compiles with kernel headers: without any it does not work. stackcount and profile are $bcc with %s.
+# bcc compiles with kernel headers, and does not work without any. stackcount and profile are $bcc with
+# %s.
 find_bcc()
 {
     bcc='' bcc_headers=/lib/modules/$(uname -r)/build
@@ -40,7 +41,7 @@ bcc_version()
     bcc_foreign_headers | sed 's/^/ with headers of /' | tr -d '\n'
 }
 
-# Whose they are then, else nothing
+# bcc_foreign_headers: which kernel the headers are for, if not this one; otherwise nothing
 bcc_foreign_headers()
 {
     basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p' | grep -vxF -e "$(uname -r)"

@@ -6,7 +6,7 @@
 # counts what it takes in interrupts. A minute each, with one report, as it would run for years: on an idle
 # machine, beside short processes that come and go, and beside busy threads.
 
-# taken: ns of CPU time so far of the tracer started last
+# taken: CPU time so far, in ns, of the tracer started last
 taken()
 {
     cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
@@ -22,7 +22,7 @@ taken()
         }'
 }
 
-# shared KEY WHO: percent of all CPUs, in a minute, of the tracer started last
+# shared KEY WHO: percent of all CPUs that the tracer started last takes in a minute
 shared()
 {
     sleep 5

@@ -32,7 +32,7 @@ function as_llvm(ours,    i, spelled, result)
     return result + 0
 }
 
-# One of the oracles knows it.
+# At least one of the oracles can demangle it.
 function known(    i)
 {
     for (i = 3; i <= NF; i++)
@@ -53,7 +53,7 @@ function known(    i)
     }
     llvm = as_llvm($2)
     gnu = gnu ? 2 : with_ending($1, $3) == $2
-    # Where one of them knows a name, to leave it mangled with the other is no agreement.
+    # If one oracle demangles a name, leaving it mangled like the other does not count as agreement.
     if ($1 == $2)
         gnu = llvm = 0
     count["gnu"] += gnu > 1

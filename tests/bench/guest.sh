@@ -19,7 +19,7 @@ figure()
     esac
 }
 
-# By the kernel's own figures: of several programs the one that ran most often.
+# By the kernel's own figures: of several programs, the one that ran most often.
 ns_per_run()
 {
     cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
@@ -41,7 +41,7 @@ event()
     echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
-# attached KEY ARG...: a run with probes on functions of the kernel
+# attached KEY ARG...: a run with probes on kernel functions
 attached()
 {
     key=$1
@@ -54,7 +54,7 @@ attached()
     fi
 }
 
-# How many functions that is, for whoever reads the log
+# How many functions these are, for readers of the log
 say_numbers()
 {
     echo "tcp_*: $("$STACKBOX" stackcount --list 'tcp_*' | grep -c .) functions;" \

@@ -41,7 +41,7 @@ static void check(const struct recording *recording)
     }
 }
 
-/* What is in files of this machine is no matter here: none is looked for below a place that is not there. */
+/* This machine's files must not matter: none is found below a directory that does not exist. */
 static void name(struct recording *recording)
 {
     struct recorded recorded = recording_source(recording);

@@ -20,13 +20,13 @@ have_root || {
     exit 0
 }
 
-# Nothing stays: programs, maps and links are gone as soon as it is.
+# Nothing is left behind: programs, maps and links are gone as soon as check is.
 "$WORKLOADS/bpf_ids" >"$scratch/before" 2>"$scratch/err"
 cat /proc/self/mountinfo >"$scratch/mounts"
 agree "root"
 agree_on_events "root"
 [ "$(cat /proc/self/mountinfo)" = "$(cat "$scratch/mounts")" ] &&
-    pass "no mount stays" || fail "no mount stays" "$(diff /proc/self/mountinfo "$scratch/mounts")"
+    pass "no mount is left" || fail "no mount is left" "$(diff /proc/self/mountinfo "$scratch/mounts")"
 if [ "$GUEST" ]; then
     nothing_stays()
     {
@@ -35,7 +35,7 @@ if [ "$GUEST" ]; then
     }
     run_stackbox check
     wait_until 10 nothing_stays
-    is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
+    is "no BPF object is left" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 # Before 4.18 bpf(2) runs no programs that read stacks.
 if older_than 4.18; then
@@ -59,8 +59,8 @@ for name in "perf sampling" tracefs tracepoints "switches and wakeups" "-- COMMA
     "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
-# What is known without asking in this way.
-is "root: kernel functions" "$(line_of "kernel functions" | cut -c 1-2)" \
+# What is known by other means
+is "root: kernel functions: as the kernel's configuration says" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
     "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"
@@ -71,16 +71,17 @@ is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
     "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
         echo no || echo ye)"
 
-# The applets that are named decide the exit status.
+# The named applets decide the exit status.
 under="$DENY --syscall perf_event_open:EACCES --"
 run_stackbox check flamegraph
-is "an applet that can run" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
+is "an applet that can run: exit status" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
 run_stackbox check flamegraph profile
-is "two, of which one cannot" "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
+is "two applets, of which one cannot run: exit status" \
+    "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
     "1 flamegraph: ye|profile: no: a|"
 under=
 
-# JSON: a reader of another's making finds what the text has.
+# JSON: another tool's reader finds what the text has.
 if command -v node >/dev/null; then
     cat >"$scratch/read.mjs" <<'END'
 import { readFileSync } from "node:fs";
@@ -103,7 +104,7 @@ END
     for denial in "--cap 0" "--syscall bpf:EPERM" "--only bpf --only perfmon --uid 65534"; do
         under="$DENY $denial --"
         run_stackbox check --format json
-        is "JSON: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
+        is "JSON has what the text has: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
             "$(run_stackbox check; grep -v '^memory' "$scratch/out")"
     done
     under=
@@ -111,7 +112,7 @@ else
     skip "JSON" "node is not installed"
 fi
 
-# ---- Rights
+# ---- Privileges
 
 # Before 4.15 everybody sees the kernel's addresses, if kernel.kptr_restrict is 0.
 addresses_are_hidden()
@@ -119,6 +120,7 @@ addresses_are_hidden()
     ! older_than 4.15 || [ "$(cat /proc/sys/kernel/kptr_restrict)" != 0 ]
 }
 
+# hides_addresses NAME: they are hidden from this user, if the kernel hides them at all
 hides_addresses()
 {
     if addresses_are_hidden; then
@@ -128,7 +130,7 @@ hides_addresses()
     fi
 }
 
-# Who is not root has what limits root had.
+# A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
@@ -146,7 +148,7 @@ fi
 [ "$maps" = yes ] || why=$RIGHTS
 tells "nobody" stackcount "$why"
 begins "nobody" flamegraph yes
-# What takes no right depends on the machine's owner.
+# What works without privileges depends on the machine's settings.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     begins "nobody" profile "yes: by perf's rings, without others' programs (collecting by rings)"
     without=$([ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] || echo ", without kernel stacks")
@@ -185,13 +187,13 @@ look_at_all
 hides_addresses "no CAP_SYSLOG"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
 if addresses_are_hidden; then
-    contains "no CAP_SYSLOG: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+    contains "no CAP_SYSLOG: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
 else
-    lacks "no CAP_SYSLOG: the applet, too" "$scratch/err" "have no names"
+    lacks "no CAP_SYSLOG: the applet has names" "$scratch/err" "have no names"
 fi
 under=
 
-# ---- What is closed by a filter
+# ---- Calls that a seccomp filter denies
 
 for error in EPERM ENOSYS; do
     under="$DENY --syscall bpf:$error --"
@@ -207,8 +209,9 @@ for error in EPERM ENOSYS; do
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
     done
     run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
-    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
-    is "bpf(2): $error: status" $check_status 1
+    is "bpf(2): $error: the applet refuses values, too" \
+        "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
+    is "bpf(2): $error: exit status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
 under="$DENY --syscall bpf/5:EINVAL --"
@@ -225,7 +228,7 @@ agree "no programs that read stacks, and no rings"
 for name in stackcount offcputime; do
     tells "no programs that read stacks, and no rings" $name "a seccomp filter blocks"
 done
-# What Docker refuses who asks for nothing.
+# What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
 agree "container"
 for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
@@ -233,7 +236,7 @@ for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
 done
 under="$DENY --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS --"
 agree "neither bpf(2) nor perf_event_open(2)"
-is "neither bpf(2) nor perf_event_open(2): status" $check_status 1
+is "neither bpf(2) nor perf_event_open(2): exit status" $check_status 1
 under="$DENY --syscall perf_event_open:EACCES --"
 agree "perf_event_open(2) refused by seccomp"
 tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter blocks"
@@ -252,7 +255,7 @@ tells "probes are text, and tracefs is denied" "kernel functions" \
     "$(have_kprobes && echo "$NO_TRACEFS" || echo "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): use ")"
 tells "probes are text, and tracefs is denied" "user functions" \
     "$(have_uprobes && echo "$NO_TRACEFS" || echo "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use ")"
-# Both are machines that there are: nobody has mounted it, or it is where systemd mounts it.
+# Both kinds of machines exist: tracefs is not mounted, or is where systemd mounts it.
 if without_tracefs; then
     under="$DENY $CLOSED --"
     agree "tracefs denied"
@@ -261,7 +264,7 @@ if without_tracefs; then
     look_at_all
     begins "tracefs in a namespace of its own" tracepoints yes
 else
-    skip "tracefs denied" "it is mounted here, and not to be unmounted"
+    skip "tracefs denied" "tracefs is mounted here, and cannot be unmounted"
 fi
 if with_tracefs; then
     under="$DENY $CLOSED --"
@@ -276,7 +279,7 @@ else
 fi
 under=
 
-# ---- Where it is run
+# ---- Where it runs
 
 if unshare -U -r true 2>/dev/null; then
     under="unshare -U -r"
@@ -284,11 +287,11 @@ if unshare -U -r true 2>/dev/null; then
     tells "root of a user namespace" stackcount "run it as root outside the container"
     under=
 else
-    skip "root of a user namespace" "there are none"
+    skip "root of a user namespace" "this kernel has no user namespaces"
 fi
 mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
 chroot "$scratch/root" /stackbox check </dev/null >"$scratch/checked" 2>"$scratch/err"
-# Before 5.2 tracefs cannot be mounted without a place, and a chroot may be none to mount in.
+# Before 5.2 tracefs cannot be mounted without a mount point, and in a chroot there may be none.
 is "no /proc, no /sys: it can run" "$? $(cat "$scratch/err")" \
     "$(grep -q 'sys_fsopen$' /proc/kallsyms && echo 0 || echo 1) "
 tells "no /proc" "kallsyms addresses" "is /proc mounted?"
@@ -296,8 +299,8 @@ tells "no /proc" "others' processes" "mount /proc"
 tells "no /sys" BTF "mount /sys"
 tells "no /sys" "cgroup v2" "mount it"
 
-# Checks run at a time, and some make probes as text: each removes its own. (On a machine that is no guest
-# there may be those of others.)
+# Checks run at the same time, and some make text probes: each removes its own. (Outside of guests there
+# may be others' probes.)
 text_probes()
 {
     cat "$scratch/tracefs/kprobe_events" "$scratch/tracefs/uprobe_events" 2>/dev/null | grep ":stackbox_"

@@ -5,7 +5,7 @@
 # host: yes
 #
 # Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
-# sent to both is not; a second signal stops at once.
+# sent to both is not; a second signal ends everything at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -10,9 +10,9 @@
 
 have_root || skip_all "tracing needs root"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=calls$$
-# Emulated machines of other kinds have less of the same.
+# Other architectures, in emulation, have less of the same.
 N=20000
 [ "$(uname -m)" = x86_64 ] || N=7000
 BOTH=$((2 * N))
@@ -24,7 +24,7 @@ if [ "$GUEST" ] && older_than 4.18; then
     way="--unwind fp"
 fi
 
-# counted: what the report in $scratch/out says of the workload
+# counted: the workload's sum in the report in $scratch/out
 counted()
 {
     folded_sum "$scratch/out" "^$NAME[ ;]"
@@ -49,24 +49,24 @@ exact()
     finish_workload one
 }
 
-# missed: the events that stackbox says the kernel kept from it
+# missed: the events that stackbox says the kernel skipped
 missed()
 {
     sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err"
 }
 
-# instead: the pattern that stackbox says misses nothing, where the one that was asked for may
+# instead: the pattern that stackbox says is exact, if the one that was asked for is not
 instead()
 {
     sed -n 's/.*may miss events on this kernel if .*; "\(.*\)" misses none$/\1/p' "$scratch/err"
 }
 
-# own NAME PATTERN: -p shows the calls of one of two processes that make them at the same time
+# own NAME PATTERN: -p counts the calls of one of two processes that make them at the same time
 #
-# On the newest kernels a program on a system call's tracepoint can be preempted, and the kernel keeps
-# the events of others on that CPU from it meanwhile. There the truth is the count and what is said to
-# be missing, and it is said before which pattern misses nothing: with that it is the count, as it is
-# everywhere else, and for functions always.
+# On the newest kernels a program on a system call's tracepoint can be preempted, and meanwhile the
+# kernel skips others' events on that CPU. There counted + missing = calls, and stackbox says
+# beforehand which pattern is exact: with that one, as everywhere else and always for functions, the
+# count alone is right.
 own()
 {
     better=
@@ -79,12 +79,12 @@ own()
         wait_until "$LIMIT" grep -q '^done' "$scratch/other.out"
         finish_stackbox
         own=$(folded_sum "$scratch/out" "^calls \\($(pid_of one)\\);")
-        is "$1: nothing else" "$(folded_sum "$scratch/out")" "$own"
+        is "$1: no other events are counted" "$(folded_sum "$scratch/out")" "$own"
         better=$(instead)
         case $2/$(missed) in
         t:*/[1-9]*)
-            is "$1: what is missed was said before" "${better:+said}" said
-            between "$1: with what is said to be missed" $((own + $(missed))) $BOTH $((2 * BOTH)) ;;
+            is "$1: that events may be missed was said before" "${better:+said}" said
+            between "$1: counted + missed = calls" $((own + $(missed))) $BOTH $((2 * BOTH)) ;;
         *) is "$1" "$own" $BOTH ;;
         esac
         finish_workload one
@@ -94,10 +94,10 @@ own()
         drop_workload one
         drop_workload other
     fi
-    [ -z "$better" ] || own "$1, as is said to be exact" "$better"
+    [ -z "$better" ] || own "$1, by the pattern said to be exact" "$better"
 }
 
-# intervals NAME PATTERN: reports all the while, and each call is in exactly one of them
+# intervals NAME PATTERN: with reports all the time, each call is in exactly one of them
 intervals()
 {
     start_workload one calls -w -k -t 2 -n $N -N $NAME
@@ -115,7 +115,7 @@ intervals()
 
 if have_kprobes; then
     exact "a kernel function" ${CALL}getppid
-    exact "kernel stacks alone, processes apart" ${CALL}getppid -K -P
+    exact "kernel stacks only, by process" ${CALL}getppid -K -P
     intervals "a kernel function, over intervals" ${CALL}getppid
     own "a kernel function, one process of two" ${CALL}getppid
     if [ "$NO_RETURNS" ]; then

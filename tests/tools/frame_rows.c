@@ -74,7 +74,7 @@ static void print_rule(uint64_t address, const struct unwind_rule *rule)
         printf(" c%+d\n", rule->ret);
 }
 
-/* What the table has differs from the rows: a fault of ours. */
+/* The table differs from the rows: a bug of ours. */
 static int check(const struct table *table, const struct frame_rows *rows)
 {
     if (table_check(table))
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
         return check(&table, &rows) != 0;
     for (size_t i = 0; i < rows.row_count; i++) {
         if (!elf_address_of(&elf, rows.rows[i].offset, &address))
-            address = 0; /* the end of the last function may be that of its segment */
+            address = 0; /* the last function may end with its segment */
         print_rule(address, &rows.rules[rows.rows[i].rule]);
     }
     return 0;

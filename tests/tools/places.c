@@ -30,7 +30,7 @@ static void show(const struct place *place)
                place->start, place->at_return ? " return" : "");
 }
 
-/* The rest of the files is told, too, when one is not found. */
+/* If one file is not found, the others are still listed. */
 static int tell_libraries(char *const *names)
 {
     static const struct library_where ours = {.root = ""};

@@ -67,7 +67,7 @@ static uint64_t own_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* All of it, without waiting: the longest turn (ns). */
+/* All of it, without waiting; returns the longest turn (ns). */
 static uint64_t make_all(void)
 {
     const struct timespec pause = {.tv_nsec = 500000};

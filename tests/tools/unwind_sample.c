@@ -57,7 +57,7 @@ static void take(void)
         note_place(&walked);
 }
 
-/* ---- the threads that there are */
+/* ---- the threads */
 
 static pid_t threads[4096];
 static size_t thread_count;
@@ -76,7 +76,7 @@ static void remember(pid_t pid)
         threads[thread_count++] = pid;
 }
 
-/* Whom we asked to stop: others do so as they begin. */
+/* Threads that we asked to stop: new ones stop as they start. */
 static pid_t asked;
 
 /* One stop, or end. */
@@ -118,7 +118,7 @@ static pid_t start(char **command, bool only)
         exit(2);
     }
     remember(pid);
-    /* What is before its program is ours. */
+    /* What runs before its program is ours. */
     if (write(gate[1], &byte, 1) != 1 || waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
         exit(2);
     answer(pid, status);
@@ -135,7 +135,7 @@ static int64_t used_by(pid_t pid)
     return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 }
 
-/* Until it has had up to 2 ms of a CPU, or waits. */
+/* Lets it run for up to 2 ms of CPU time, or until it waits. */
 static void let_run(pid_t pid)
 {
     const int64_t until = used_by(pid) + 100000 + rand() % 2000000;

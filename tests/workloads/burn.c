@@ -45,7 +45,10 @@ void lesser(struct burner *self, uint64_t time);
 void other(struct burner *self, uint64_t time);
 void *burn_other(void *argument);
 
-/* Part of spin(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+/*
+ * Part of spin(): libc's function and the vDSO have a different kind of frames, which hide their
+ * caller.
+ */
 static inline __attribute__((always_inline)) uint64_t thread_ns(void)
 {
     struct timespec now;
@@ -68,7 +71,7 @@ static uint64_t random_below(struct burner *self, uint64_t limit)
     return (self->state >> 33) % limit;
 }
 
-/* A step without a gap takes some 20 us: in one that takes longer than a period something else ran. */
+/* An uninterrupted step takes some 20 us: if it takes longer than a period, something else ran. */
 APART void spin(struct burner *self, unsigned part, uint64_t time)
 {
     uint64_t end = self->last + time;
@@ -95,7 +98,7 @@ APART void lesser(struct burner *self, uint64_t time)
 {
     FRAME;
     spin(self, 1, time);
-    __asm__ volatile("nop" ::: "memory"); /* no twin of greater() */
+    __asm__ volatile("nop" ::: "memory"); /* not a copy of greater() */
 }
 
 APART void other(struct burner *self, uint64_t time)
@@ -105,7 +108,7 @@ APART void other(struct burner *self, uint64_t time)
     __asm__ volatile("nop\n\tnop" ::: "memory");
 }
 
-/* Of no length that a sampling clock could be in step with. */
+/* With lengths that no sampling clock can be in step with. */
 static uint64_t slice(struct burner *self)
 {
     return 500000 + random_below(self, 4000000);
@@ -166,7 +169,7 @@ int main(int argc, char **argv)
     if (two && pthread_create(&second.thread, NULL, burn_other, &second))
         return 2;
     pthread_barrier_wait(&start);
-    pin_to_cpu(self.cpu); /* a thread that is made after this would have no other CPU */
+    pin_to_cpu(self.cpu); /* a thread that is created after this would have no other CPU */
     printf("count tid %d\ncount other_tid %d\n", (int)getpid(), other_tid);
     if (waits)
         say_ready_and_wait();

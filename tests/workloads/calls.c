@@ -118,7 +118,10 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Until SIGUSR2 or a line on stdin. The end of stdin is no line: then only the signal is left. */
+/*
+ * Waits for SIGUSR2 or a line on stdin. The end of stdin is not a line: then only the signal is
+ * left.
+ */
 static void wait_for_word(int signals)
 {
     struct pollfd sources[2] = { { signals, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };

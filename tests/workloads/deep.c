@@ -40,7 +40,7 @@ static uint64_t thread_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Far longer between two looks at the clock than a look takes: samples are of this function. */
+/* Reading the clock takes far less time than the work in between: samples hit this function. */
 APART void burn(struct burner *self)
 {
     const uint64_t begin = thread_ns();

@@ -66,7 +66,7 @@ static void give_back(size_t kept)
         munmap(pieces[--count], PIECE);
 }
 
-/* Until SIGUSR2, which is held back, came. */
+/* Gives back memory and takes it again, until SIGUSR2, which is blocked, comes. */
 static void churn(unsigned long left)
 {
     struct timespec moment = { 0, 20000000 };

@@ -43,7 +43,7 @@ struct life {
     uint64_t rounds, us;
     bool naps;
     uint64_t made; /* when that was asked for */
-    uint64_t ended; /* when the last of them measured that */
+    uint64_t ended; /* when the last of them measured it */
     uint64_t threads, lived, ran, delayed, blocked, unborn, undead; /* ns */
     uint64_t switches;
 };
@@ -60,7 +60,10 @@ APART void nap_here(uint64_t us)
     NO_TAIL_CALL;
 }
 
-/* Part of burn_here(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+/*
+ * Part of burn_here(): libc's function and the vDSO have a different kind of frames, which hide
+ * their caller.
+ */
 INLINE uint64_t thread_ns(void)
 {
     struct timespec now;
@@ -79,7 +82,10 @@ APART void burn_here(uint64_t us)
             __asm__ volatile("" ::: "memory");
 }
 
-/* Only threads of a higher rank take the CPU from this one any more; those that it makes have none. */
+/*
+ * From now on only higher-priority threads can take the CPU from this one; the threads that it
+ * creates have normal priority.
+ */
 static void keep_cpu(int rank)
 {
     const struct sched_param first = {.sched_priority = rank};
@@ -131,7 +137,10 @@ static void say_life(const struct life *life)
            (unsigned long long)life->switches);
 }
 
-/* What it makes now has that name from its birth on: it may be taken from its CPU before it does anything. */
+/*
+ * Threads that it creates now have that name from the start: they may be preempted before they do
+ * anything.
+ */
 static void take_name(const struct life *life)
 {
     char name[16];
@@ -162,7 +171,7 @@ static int run_in_turn(struct life *life, uint64_t threads)
     return 0;
 }
 
-/* ---- What a switch takes */
+/* ---- How long a switch takes */
 
 #define TURNS 1000
 

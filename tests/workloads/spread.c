@@ -23,7 +23,7 @@
 static uint64_t made;
 static unsigned times = 10;
 
-/* Each call returns to another place: that is what tells the stacks apart. */
+/* Each call returns to a different address: that makes the stacks different. */
 static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
 {
     if (!digits) {
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
         __asm__ volatile("" ::: "memory"); /* no tail call */
     } else {
         descend(number >> 1, digits - 1);
-        __asm__ volatile("nop" ::: "memory"); /* nor one call for both */
+        __asm__ volatile("nop" ::: "memory"); /* nor one merged call */
     }
 }
 

@@ -162,7 +162,7 @@ static void say_end(struct lane *lane)
     lane->pid = 0;
 }
 
-/* A run goes on in its lane until it was struck and has ended. */
+/* A run goes on in its lane until it has been struck and has ended. */
 static void look_at(struct lane *lane, uint64_t time)
 {
     if (lane->status < 0 && !lane->struck && time - lane->start >= lane->delay) {
@@ -180,7 +180,7 @@ static void look_at(struct lane *lane, uint64_t time)
 
 /* ---- Ends ---- */
 
-/* Who comes of the runs is our child when its parent has gone. */
+/* The runs' descendants become our children when their parent is gone. */
 static int take_end(int options)
 {
     int status;
@@ -202,7 +202,7 @@ static void sleep_for(uint64_t ns)
     nanosleep(&time, NULL);
 }
 
-/* Kills our children, and what becomes our child by that. */
+/* Kills our children, and processes that thereby become our children. */
 static void kill_left(void)
 {
     char path[64], children[4096];

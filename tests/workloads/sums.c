@@ -59,7 +59,9 @@ NOINLINE void huge(unsigned long number)
     HERE;
 }
 
-/* As nobody's compiler does it, but each may: what is above an int, a byte or a short is left as it was. */
+/*
+ * No compiler does this, but each may: bits above an int, a byte or a short are left as they were.
+ */
 static int (*volatile take)(unsigned long, unsigned long, unsigned long, long) = (void *)takes;
 
 static int call(int i)

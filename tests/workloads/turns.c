@@ -31,7 +31,7 @@
 static atomic_ulong turn;
 static unsigned long turns = 1000;
 static unsigned threads = 4;
-static uint64_t made, zeros, ones; /* by who has the turn */
+static uint64_t made, zeros, ones; /* by the thread whose turn it is */
 
 void turned(void);
 void zero(unsigned long number, unsigned digits);

@@ -58,7 +58,7 @@ static unsigned one_round(void)
     return sum;
 }
 
-/* What is computed is used: else no compiler need compute it. */
+/* The results are used: otherwise compilers need not compute them. */
 static volatile unsigned total;
 
 int main(void)
