@@ -52,12 +52,6 @@ has_two_rights()
     [ "$(cat /proc/sys/kernel/cap_last_cap)" -ge 39 ]
 }
 
-# missing CAPABILITY
-missing()
-{
-    has_two_rights && echo "$1 is missing" || echo "CAP_BPF and CAP_PERFMON are missing"
-}
-
 # A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
 # Some kernels before 5.8 let everybody create maps, and then it is tracefs that is closed.
