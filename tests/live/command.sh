@@ -14,8 +14,9 @@ EXEC=t:sched:sched_process_exec
 # Valid, but never hit: no process hangs here.
 QUIET=t:sched:sched_process_hang
 
-# What is said of a run without events; and before 4.18, of who collects.
+# What is said of a run without events; of tables, where there is no BTF; and before 4.18, of who collects.
 USUAL='^stackcount: no events'
+[ -r /sys/kernel/btf/vmlinux ] || USUAL="$USUAL\|^stackcount: user stacks are unwound by frame pointers, not tables: this kernel has no BTF"
 ! older_than 4.18 || USUAL="$USUAL\|^stackcount: stacks are collected by perf's rings, as this kernel's bpf(2) cannot\$"
 
 # counted: the sum of the report in $scratch/out
