@@ -75,6 +75,8 @@ in_peers_root()
     # shellcheck disable=SC2016 # the shell's within
     unshare -m sh -c 'root=$1 place=$2
         shift 2
+        # A root that is no mount point has no mounts of its own.
+        mount --bind "$root" "$root" || exit
         for directory in /proc /sys /dev "$place"; do
             mount --rbind "$directory" "$root$directory" || exit
         done
