@@ -118,7 +118,7 @@ if start_held --best-effort $QUIET -- sh -c ": >$scratch/ran"; then
     wait_stackbox
     is "a signal while it is held, best effort" "$status" 143
 fi
-[ -e "$scratch/ran" ] && fail "it was not run" "it was" || pass "it was not run"
+[ -e "$scratch/ran" ] && fail "the command was not run" "it was" || pass "the command was not run"
 
 # A signal that was ignored stays ignored, for both. ignoring WORD...: runs it in the background with
 # SIGHUP and SIGINT ignored; its output is in $scratch/ignored
