@@ -14,7 +14,7 @@
 # built here (cross.sh --programs), from the present sources.
 #
 #   --image FILE       boots this kernel, from anywhere: src/README.md lists what it must have
-#   --cpus N           CPUs (2; armhf: 1)
+#   --cpus N           CPUs (2; armhf, riscv64: 1)
 #   --memory MB        memory (1024)
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's, the image's file's)
@@ -107,8 +107,11 @@ cannot()
 # still the nop, until the same bytes were written again. Then any tracer sees 0 events, even a plain perf
 # counter. On x86-64, kernels panicked now and then.
 #
-# armhf: kernels wait for their other CPU in loops that never yield the emulator's thread to it, and with two
-# CPUs never reached /init. So the default is one CPU.
+# armhf, riscv64: kernels wait for their other CPU in loops that never yield the emulator's thread to it. With
+# two CPUs armhf never reached /init, and riscv64 took several times as long. So their default is one CPU.
+#
+# no4lvl: page tables of three levels, as boards have them, instead of five. The emulator walks them anew after
+# each switch between processes, and five take that much longer.
 #
 # x86-64 has no cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, which an interrupt before the next
 # flags are set saves and restores.
@@ -123,7 +126,8 @@ describe()
     arm64-*)   arch=aarch64 emulator=qemu-system-aarch64 board='-M virt -cpu max,pauth-impdef=on' ;;
     armhf-*)   arch=armv7 emulator=qemu-system-arm board='-M virt,highmem=off -cpu cortex-a15'
                usual_cpus=1 ;;
-    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
+    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0
+               words=no4lvl usual_cpus=1 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
     # A real CPU clears its caches against speculation, which QEMU cannot.

@@ -11,6 +11,7 @@
 
 DENY="$WORKLOADS/deny"
 RIGHTS="CAP_BPF and CAP_PERFMON are missing: run it as root"
+NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
 have_root || {
     look_at_all
@@ -37,12 +38,25 @@ if [ "$GUEST" ]; then
     is "no BPF object is left" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 # Before 4.18 bpf(2) runs no programs that read stacks.
-case $(uname -r) in
-4.[0-9].* | 4.1[0-7].*) tells "root" "bpf(2)" "(Linux 4.18, CONFIG_BPF_EVENTS)" ;;
-*) begins "root" "bpf(2)" yes ;;
-esac
-for name in memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoints \
-    "switches and wakeups" "-- COMMAND" "kallsyms addresses" "user functions" "execs and exits"; do
+if older_than 4.18; then
+    tells "root" "bpf(2)" "(Linux 4.18, CONFIG_BPF_EVENTS)"
+else
+    begins "root" "bpf(2)" yes
+fi
+# has_maps FUNCTION: what check should say of maps that this function of the kernel makes or reads: those of
+# maps came with 4.12, those of each CPU with 4.6
+has_maps()
+{
+    grep -q " $1\$" /proc/kallsyms && echo yes ||
+        echo "no: this kernel's bpf(2) runs no programs that read stacks (Linux 4.18"
+}
+maps=$(has_maps array_of_map_alloc)
+for name in memory "stack maps"; do
+    begins "root" "$name" "$maps"
+done
+begins "root" "ring buffer" "$(has_maps bpf_percpu_array_copy)"
+for name in "perf sampling" tracefs tracepoints "switches and wakeups" "-- COMMAND" "kallsyms addresses" \
+    "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
 # What is known by other means
@@ -100,13 +114,20 @@ fi
 
 # ---- Privileges
 
-# hides_addresses NAME: before 4.15 everybody sees them if kernel.kptr_restrict is 0
+# Before 4.15 everybody sees the kernel's addresses, if kernel.kptr_restrict is 0.
+addresses_are_hidden()
+{
+    ! older_than 4.15 || [ "$(cat /proc/sys/kernel/kptr_restrict)" != 0 ]
+}
+
+# hides_addresses NAME: they are hidden from this user, if the kernel hides them at all
 hides_addresses()
 {
-    case $(uname -r)/$(cat /proc/sys/kernel/kptr_restrict) in
-    4.[0-9].*/0 | 4.1[0-4].*/0) begins "$1" "kallsyms addresses" yes ;;
-    *) tells "$1" "kallsyms addresses" "with CAP_SYSLOG" ;;
-    esac
+    if addresses_are_hidden; then
+        tells "$1" "kallsyms addresses" "with CAP_SYSLOG"
+    else
+        begins "$1" "kallsyms addresses" yes
+    fi
 }
 
 # A user who is not root inherits root's limits.
@@ -114,14 +135,25 @@ ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
 agree_on_events "nobody"
-for name in JIT memory "perf sampling" stackcount; do
+for name in JIT memory "perf sampling"; do
     tells "nobody" "$name" "$RIGHTS"
 done
+# Before 4.17 all probes are text in tracefs, and before 5.8 everybody may have maps.
+if older_than 4.17; then
+    why=$NO_TRACEFS
+else
+    why=$RIGHTS
+fi
+! have_kprobes || tells "nobody" "kernel functions" "$why"
+[ "$maps" = yes ] || why=$RIGHTS
+tells "nobody" stackcount "$why"
 begins "nobody" flamegraph yes
 # What works without privileges depends on the machine's settings.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     begins "nobody" profile "yes: by perf's rings, without others' programs (collecting by rings)"
-    begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without kernel stacks"
+    without=$([ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] || echo ", without kernel stacks")
+    is "nobody: rings of your own programs" "$(line_of "rings of your own programs")" \
+        "yes: profile with -p PID or -- COMMAND$without"
 else
     tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"
 fi
@@ -154,7 +186,11 @@ under="$DENY --cap syslog --"
 look_at_all
 hides_addresses "no CAP_SYSLOG"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
-contains "no CAP_SYSLOG: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+if addresses_are_hidden; then
+    contains "no CAP_SYSLOG: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+else
+    lacks "no CAP_SYSLOG: the applet has names" "$scratch/err" "have no names"
+fi
 under=
 
 # ---- Calls that a seccomp filter denies
@@ -180,13 +216,18 @@ done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
 under="$DENY --syscall bpf/5:EINVAL --"
 look_at_all
-begins "no programs that read stacks" memory yes
+begins "no programs that read stacks" memory "$maps"
 tells "no programs that read stacks" "bpf(2)" "Linux 4.18"
 for name in stackcount offcputime; do
     begins "no programs that read stacks" "$name" "yes: by perf's rings"
 done
 one_way "no programs that read stacks" stackcount tracepoints t:sched:sched_process_exec
 one_way "no programs that read stacks" offcputime ""
+under="$DENY --syscall bpf/5:EINVAL --syscall perf_event_open:EACCES --"
+agree "no programs that read stacks, and no rings"
+for name in stackcount offcputime; do
+    tells "no programs that read stacks, and no rings" $name "a seccomp filter blocks"
+done
 # What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
 agree "container"
@@ -204,9 +245,19 @@ under="$DENY --syscall bpf/25:EINVAL --"
 look_at_all
 tells "no batches" "map batch" "Linux 5.6"
 begins "no batches" stackcount yes
+# Before 4.17 probes are text in tracefs alone. Without /sys there are no PMUs; 28 is BPF_LINK_CREATE.
+printf '%s\n' '#!/bin/sh' 'mount -t tmpfs none /sys && exec "$@"' >"$scratch/without_sys"
+chmod 755 "$scratch/without_sys"
+CLOSED="--syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM"
+under="unshare -m $scratch/without_sys $DENY --syscall bpf/28:EINVAL $CLOSED --"
+agree "probes are text, and tracefs is denied"
+tells "probes are text, and tracefs is denied" "kernel functions" \
+    "$(have_kprobes && echo "$NO_TRACEFS" || echo "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): use ")"
+tells "probes are text, and tracefs is denied" "user functions" \
+    "$(have_uprobes && echo "$NO_TRACEFS" || echo "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use ")"
 # Both kinds of machines exist: tracefs is not mounted, or is where systemd mounts it.
 if without_tracefs; then
-    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    under="$DENY $CLOSED --"
     agree "tracefs denied"
     tells "tracefs denied" tracepoints "tracefs cannot be read: run it as root"
     under="$DENY --syscall fsopen:ENOSYS --"
@@ -216,7 +267,7 @@ else
     skip "tracefs denied" "tracefs is mounted here, and cannot be unmounted"
 fi
 if with_tracefs; then
-    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    under="$DENY $CLOSED --"
     look_at_all
     begins "tracefs is mounted" tracefs yes
     one_way "tracefs is mounted" stackcount tracepoints t:sched:sched_process_exec

@@ -51,7 +51,13 @@ fi
 types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
-x86_64 | aarch64 | riscv64) begins "types" "unwind tables" "$types" ;;
+x86_64 | aarch64 | riscv64)
+    # By rings they are walked here, and not in the kernel, by its types.
+    if by_rings profile; then
+        begins "types" "unwind tables" yes
+    else
+        begins "types" "unwind tables" "$types"
+    fi ;;
 *) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
 esac
 
@@ -62,11 +68,21 @@ if ! [ -e /proc/sys/net/core/bpf_jit_enable ]; then
     exit 0
 fi
 begins "compiled" JIT yes
+# Before 4.13 nothing tells about a program: 15 is BPF_OBJ_GET_INFO_BY_FD.
+under="$WORKLOADS/deny --syscall bpf/15:EINVAL --"
+look_at_all
+begins "compiled, but nobody is told" JIT yes
+under=
 set_sysctl net/core/bpf_jit_enable 0
 if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
     look_at_all
     begins "interpreted" JIT "no: net.core.bpf_jit_enable is 0"
     tells "interpreted" JIT "sysctl net.core.bpf_jit_enable=1"
+    under="$WORKLOADS/deny --syscall bpf/15:EINVAL --"
+    look_at_all
+    begins "interpreted, and programs cannot be queried" JIT "no: net.core.bpf_jit_enable is 0"
+    under=
+    look_at_all
     # Not every interpreter accepts programs that ask for their CPU, as stacksnoop's does.
     run_stackbox stacksnoop -D 0.1 t:sched:sched_switch
     refused=$([ $status = 0 ] || echo yes)

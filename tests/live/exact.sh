@@ -113,7 +113,11 @@ if have_kprobes; then
     else
         exact "returns" r::${CALL}getppid
     fi
-    exact "by PMU events" ${CALL}getppid --attach-by pmu
+    if [ -d /sys/bus/event_source/devices/kprobe ]; then
+        exact "by PMU events" ${CALL}getppid --attach-by pmu
+    else
+        skip "by PMU events" "this kernel has none (4.17)"
+    fi
     exact "by tracefs" ${CALL}getppid --attach-by tracefs
 else
     skip "kernel functions" "this kernel has no kprobes"

@@ -194,6 +194,14 @@ ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make system calls
 esac
 
+# lacks_way: $scratch/err says that this kernel lacks the way of attaching that was asked for (rings have
+# programs' ways only from 4.18 on)
+lacks_way()
+{
+    grep -q 'this kernel has no' "$scratch/err" ||
+        { older_than 4.18 && grep -q -e '--attach-by multi: links need BPF programs' "$scratch/err"; }
+}
+
 # refuses_returns: checks that returns of ${CALL}getppid are refused, with the reason, if the kernel
 # allows none
 refuses_returns()
@@ -203,6 +211,15 @@ refuses_returns()
 }
 
 # ---- what this machine has
+
+# older_than MAJOR.MINOR: this kernel
+older_than()
+{
+    uname -r | awk -F '[.-]' -v than="$1" '{
+        split(than, its, ".")
+        exit !($1 < its[1] || ($1 == its[1] && $2 < its[2]))
+    }'
+}
 
 have_root()
 {

@@ -119,6 +119,9 @@ one_way()
         sentence=
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
+    # If rings are needed and cannot be had, a command is not even followed.
+    elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
+        sentence=$(sentence_of "$applet")
     # With programs, following a command is tried before anything else; and collecting before a probe.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in

@@ -105,6 +105,16 @@ if set_sysctl kernel/perf_event_paranoid 3; then
     fi
     reset_sysctls
 fi
+# A user's memory for all CPUs' rings together: the first one's do not take what the last one's need.
+if set_sysctl kernel/perf_event_paranoid 2 && set_sysctl kernel/perf_event_mlock_kb 536; then
+    memlock=0
+    cp "$WORKLOADS/burn" "$scratch/burn"
+    as_nobody "$scratch/box" profile --collect rings -f -F 997 -- "$scratch/burn" -s 1000 >"$scratch/out" \
+        2>"$scratch/err"
+    lacks "little memory for rings: processes are tracked" "$scratch/err" "cannot track processes"
+    between "little memory for rings: samples with names" "$(folded_sum "$scratch/out" ';main;')" 100 1100
+    reset_sysctls
+fi
 if set_sysctl kernel/perf_event_paranoid 2 && set_sysctl kernel/perf_event_mlock_kb 4; then
     memlock=0
     as_nobody "$scratch/box" profile --collect rings -f -D 0.1 -- true >"$scratch/out" 2>"$scratch/err"

@@ -53,7 +53,7 @@ way()
 {
     start_workload one many -w -k -n 7
     if ! start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "$MANY:many_00*"; then
-        if grep -q "^stackcount: --attach-by: this kernel has no " "$scratch/err"; then
+        if lacks_way; then
             skip "$1" "$(cat "$scratch/err")"
         else
             fail "$1" "did not start: $(cat "$scratch/err")"

@@ -197,6 +197,35 @@ static void short_addresses(void)
     close(fd);
 }
 
+/*
+ * 32-bit ARM's system calls return to the start of a label that nobody calls from before. A call that is the last of
+ * its function returns to the next one's, too, which did not call.
+ */
+static void landings(void)
+{
+    static const char bytes[] =
+        "c0100000 t __entry_text_start\nc0100000 T vector_swi\nc0100100 t __ret_fast_syscall\n"
+        "c0100100 t ret_fast_syscall\nc0100200 t __sys_trace_return_nosave\nc0100210 t __sys_trace_return\n"
+        "c0100230 T __ret_to_user\nc0100300 T do_group_exit\nc0100400 T sys_exit_group\n";
+    static const struct expectation expected[] = {
+        {0xc01000fb, "vector_swi", "", 0xfb},
+        {0xc01000ff, "ret_fast_syscall", "", UINT64_MAX},
+        {0xc0100100, "ret_fast_syscall", "", 0},
+        {0xc01001ff, "ret_fast_syscall", "", 0xff},
+        {0xc010020b, "__sys_trace_return_nosave", "", 0xb},
+        {0xc010020f, "__sys_trace_return", "", UINT64_MAX},
+        {0xc0100213, "__sys_trace_return", "", 3},
+        {0xc010022f, "__sys_trace_return", "", 0x1f},
+        {0xc01003ff, "do_group_exit", "", 0xff},
+    };
+    int fd = file_of(bytes, sizeof(bytes) - 1);
+
+    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        check_all(fd, &expected[i], 1, NULL, 0);
+    close(fd);
+}
+
 /* No known kernel lists symbols this way; if one does, the whole file is read. */
 static void a_core_that_is_not_sorted(void)
 {
@@ -621,6 +650,7 @@ int main(void)
     TEST(preferred_names);
     TEST(no_newline_at_the_end);
     TEST(short_addresses);
+    TEST(landings);
     TEST(a_core_that_is_not_sorted);
     TEST(hidden_addresses);
     TEST(a_callback_ends_the_pass);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "machine/rows.h"
-#include "rings/ring_unwind.h"
+#include "rings/ring_source.h"
 #include "unit/test.h"
 
 #define DATA_BYTES 4096
@@ -407,6 +407,37 @@ static void cut_samples_are_broken(void)
     }
 }
 
+/* ---- Callers among the fields of an event ---- */
+
+static uint64_t caller_by(const struct ring_place *place, size_t bytes)
+{
+    const struct {
+        uint64_t others, wide;
+        uint32_t narrow, more;
+    } fields = {0x1111, 0xc0de87650000, 0xc0de8765, 0x2222};
+    struct ring_task_state nobody = {.pid = 0};
+    struct ring_unwind unwind = {.machine = NULL};
+    struct ring_place places[] = {*place};
+    struct ring_source source = {.wishes.unwind = &unwind, .places = places, .place_count = 1, .depth = 8,
+                                 .tasks = {.tasks = &nobody, .count = 1}};
+    const struct ring_record record = {.sample = {.raw = (const void *)&fields, .raw_size = bytes}};
+    struct ring_party party;
+
+    ring_source_party(&source, &record, 0, &party);
+    return party.caller;
+}
+
+/* In ARM's lr the lowest bit says that it is Thumb code, and is no part of the address. */
+static void callers_are_addresses(void)
+{
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 24), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 8}, 24), 0xc0de87650000);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 19), 0);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 20), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 0}, 24), 0);
+}
+
 /* ---- And walks by them ---- */
 
 static bool find_frames(void *context, const struct unwind_state *walk, uint64_t pc, struct walk_object *object)
@@ -634,6 +665,7 @@ int main(void)
     TEST(registers_are_of_the_code_that_is_walked);
     TEST(what_does_not_fit_is_no_stack);
     TEST(cut_samples_are_broken);
+    TEST(callers_are_addresses);
     TEST(registers_are_told_apart);
     TEST(a_frame_pointer_that_is_not_told_is_found);
     TEST(arms_stacks_are_of_32_bits);
