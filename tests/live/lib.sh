@@ -212,7 +212,7 @@ refuses_returns()
 
 # ---- what this machine has
 
-# older_than MAJOR.MINOR: this kernel
+# older_than MAJOR.MINOR: is this kernel older?
 older_than()
 {
     uname -r | awk -F '[.-]' -v than="$1" '{
