@@ -3,9 +3,9 @@
 # What runs at the same time, and in which order: read by run.sh.
 #
 # A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
-# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs nobody,
-# and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane is another
-# run.sh.
+# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs no
+# other tests, and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane
+# is another run.sh.
 
 # header FILE KEY DEFAULT: a value that a live test states in its first lines
 header()

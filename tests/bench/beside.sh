@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What scripts/beside.sh --guest runs in a guest, on a root that has the peers. Each line of the results comes
-# behind `@row`; where one is not right, what was printed comes behind it. A compiler takes a minute, emulated.
+# What scripts/beside.sh --guest runs in a guest whose root has the peers. Each line of the results comes after
+# `@row`; if one is not right, the tool's output follows it. In emulation, a compiler takes a minute.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

@@ -212,7 +212,7 @@ refuses_returns()
 
 # ---- what this machine has
 
-# older_than MAJOR.MINOR: this kernel
+# older_than MAJOR.MINOR: is this kernel older?
 older_than()
 {
     uname -r | awk -F '[.-]' -v than="$1" '{
@@ -444,9 +444,12 @@ wait_stackbox()
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
+    read_then=/proc/sys/kernel/perf_event_max_stack
+    # Before 4.8 there is no such file, and rings collect, whose size is by this one.
+    [ -e $read_then ] || read_then=/proc/meminfo
     # shellcheck disable=SC2016 # for that shell
     "$WORKLOADS/session" --limit "$LIMIT" unshare -m sh -c \
-        'mount --bind "$0" /proc/sys/kernel/perf_event_max_stack && exec "$@"' "$nobody" \
+        'mount --bind "$0" "$1" && shift && exec "$@"' "$nobody" "$read_then" \
         "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
     test_processes="$test_processes $stackbox"

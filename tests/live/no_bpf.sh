@@ -23,7 +23,8 @@ by_both()
 {
     local name=$1
     shift
-    # A filter of its own, as it changes 32-bit ARM's way into the kernel, and so who calls a system call's function.
+    # A separate filter, as it changes 32-bit ARM's way into the kernel, and so what calls a system call's
+    # function.
     under="$WORKLOADS/deny --syscall setns:ENOSYS --"
     run_stackbox stackcount --unwind fp "$@"
     whole "$name"

@@ -429,7 +429,7 @@ static void test_functions(void)
     finish(function);
     put_function(common, CODE + 0x20, 0x10);
     put_function(common + 4, CODE + 0x30, 0x10); /* there is no CIE */
-    put_function(function, CODE + 0x40, 0x10);   /* that is none */
+    put_function(function, CODE + 0x40, 0x10);   /* which is not one */
     put_function(0, CODE + 0x50, 0x10);          /* nor in the section */
     put_function(common, CODE + 0x60, 0x10);
     finish_table();
