@@ -140,6 +140,7 @@ truth()
     case $1 in
     calls)     echo "$calls $calls $calls" ;;
     sites)     echo "$((calls * 7)) $((calls * 7)) $((calls * 7))" ;;
+    twice)     echo "$((calls * 2)) $((calls * 2)) $((calls * 2))" ;;
     0)         echo "0 0 0" ;;
     switches)  set -- "$(said 'count switches' 1)"; echo "$1 $1 $1" ;;
     burnt)     samples ;;
