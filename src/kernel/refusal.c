@@ -264,9 +264,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
     case -EINVAL:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling
-                           : what == REFUSED_MAPS || bpf_try_stacks() == -EINVAL ? refusal_too_old
-                                                                                 : strerror(-error));
+        text_add(sentence, what == REFUSED_MAPS || bpf_try_stacks() == -EINVAL ? refusal_too_old
+                           : what == REFUSED_SAMPLING                          ? no_sampling
+                                                                               : strerror(-error));
         break;
     case -EOPNOTSUPP:
         explain_unsupported(what, sentence);
@@ -350,11 +350,12 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
         return;
     if (has_words && explain_namespace(words, length, sentence))
         return;
-    if ((error == -EACCES || error == -EINVAL) && bpf_try_stacks() == -EINVAL) {
-        text_add(sentence, refusal_too_old);
-        return;
-    }
+    /* Without words it may be the event that was refused. */
     if ((error == -EACCES || error == -EINVAL) && has_words) {
+        if (bpf_try_stacks() == -EINVAL) {
+            text_add(sentence, refusal_too_old);
+            return;
+        }
         text_add(sentence, "the kernel's verifier rejects the program (\"");
         escape_bytes(sentence, words, length);
         text_add(sentence, "\"), which is a bug in stackbox: please report it with the output of "
