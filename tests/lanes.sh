@@ -86,8 +86,8 @@ own_clock()
 jobs_guests()
 {
     many_tests newest
-    # An emulated riscv64 is slower than an arm64: those that know most about the machine. See `make test-arch` for
-    # the rest.
+    # An emulated riscv64 is slower than an arm64: only tests that show most about the machine. See `make
+    # test-arch` for the rest.
     echo "board_guest riscv64-newest riscv64-newest '$(named stacks frame_pointers kernel_callers unwind user_attach \
 user_usdt)'"
     echo "board arm64-newest"
@@ -212,7 +212,7 @@ jobs_arch()
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
-    # On two CPUs that wait for each other
+    # On two CPUs, which wait for each other
     echo "board_guest riscv64-newest-two-cpus riscv64-newest '$(named stacks frame_pointers)' --cpus 2"
     echo armv7_on_arm64
     echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \

@@ -29,7 +29,7 @@ static struct linked link_form(struct program *program, const struct form *form)
     return linked;
 }
 
-/* The bytes that they have on a little-endian machine. */
+/* Their bytes on a little-endian machine. */
 static void hexadecimal(struct text *text, const struct bpf_insn *insns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -198,8 +198,9 @@ static void short_addresses(void)
 }
 
 /*
- * 32-bit ARM's system calls return to the start of a label, and nobody called from before it. What a call that is the
- * last of its function returns to begins another, too, which did not call. (Names and addresses: Debian's 6.12.)
+ * 32-bit ARM's system calls return to the start of a label, without a call before it. The return
+ * address of a call at the very end of a function is also the start of another function, which did
+ * not make the call. (Names and addresses: Debian's 6.12.)
  */
 static void landings(void)
 {
