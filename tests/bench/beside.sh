@@ -12,6 +12,7 @@ export BUILT=1 NOTE=emulated LIMIT=400 PATIENCE=700 PAUSE=0.5
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
 modprobe loop # since no udev has made /dev/loop-control
+ln -s /proc/self/fd /dev/fd # bpftrace compiles into one
 ln -s /workloads/* /build/release/workloads/
 # Not sh, which is busybox: its own applets take precedence over all other programs.
 KEEP=/tmp/kept dash /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
