@@ -22,6 +22,7 @@ enum machine_names {
     MACHINE_OTHER_CPU,  /* or another CPU's */
     MACHINE_OWN_WORK,   /* through which a thread resumes its own work after one */
     MACHINE_WAYS,       /* through which programs enter and leave the kernel */
+    MACHINE_LANDINGS,   /* to whose start others return, though nobody called from just before it */
     MACHINE_NAMES,
 };
 

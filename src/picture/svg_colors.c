@@ -156,7 +156,7 @@ struct svg_color svg_color_of(const struct svg_palette *palette, const struct fl
     return color_in(range_of(palette, name, side), hash_of(name->text, name->length));
 }
 
-/* A little above 255: what is whole is so on i386 too, which computes with more digits. */
+/* A little above 255: so whole numbers stay whole on i386, too, which computes with more digits. */
 #define WHITE 255.0001
 
 struct svg_color svg_color_of_change(double change)

@@ -19,7 +19,7 @@
 #include "machine/machine.h"
 #include "unit/test.h"
 
-/* As tests/fuzz/seeds.sh has it; both are of machines with 64 bits and the same alignment. */
+/* The same as in tests/fuzz/seeds.sh; both are for 64-bit machines with the same alignment. */
 struct list {
     struct list *next;
 };
@@ -116,7 +116,7 @@ static void members_are_where_a_compiler_puts_them(void)
         CHECK_MEMBER(&btf, children);
         CHECK_MEMBER(&btf, kind);
     }
-    /* A pointer is as wide as the kernel's are, whatever this program's. */
+    /* Pointers have the kernel's width, whatever this program's is. */
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "parent", &found), 0);
     CHECK_NUMBER(found.size, machine_of_kernel()->bits / 8);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "narrow", &found), -EINVAL);
@@ -150,7 +150,7 @@ static void parameters_are_counted(void)
     text_free(&bytes);
 }
 
-/* Nothing is read that is not there: a sanitizer watches. */
+/* Nothing is read out of bounds: sanitizers check that. */
 static void look_at_all(const void *bytes, size_t size)
 {
     struct btf_member found;
@@ -262,7 +262,7 @@ static void circles_end(void)
         SWITCH, INFO(OF_TYPEDEF, 0), 2, /* 1 */
         0, INFO(OF_PTR, 0), 2,          /* 2 */
     };
-    /* Each of its members is itself, without a name: 16 to the power of any depth. */
+    /* Each of its members is the struct itself, without a name: 16 to the power of any depth. */
     uint32_t in_itself[3 + 16 * 3] = {TASK, INFO(OF_STRUCT, 16), 64};
     struct btf_member found;
     struct btf btf;

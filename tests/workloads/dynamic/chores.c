@@ -2,13 +2,13 @@
 /*
  * chores [-n N] [-N COMM] [-w] [-k] CHORE
  *
- * Does one thing N times (100), each time through main > chore > CHORE, and prints what that came to:
+ * Does one thing N times (100), each time through main > chore > CHORE, and prints the count:
  *
  *   mallocs     calls the libc's malloc
  *   threads     starts a thread, and waits for its end
  *   datagrams   sends one of UDP to itself, over the loopback device
  *   sends       sends 100 bytes by TCP to itself
- *   naps        waits 2 ms in semtimedop(2), which hardly anybody else is ever in
+ *   naps        waits 2 ms in semtimedop(2), which hardly any other process uses
  *   reads       reads 4 KB from a block device past the page cache, the one that $DEVICE names
  *   syncs       syncs the file system that $DIRECTORY is on
  *   maps        maps a page and unmaps it
