@@ -173,7 +173,8 @@ x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
          case $(uname -r) in
          4.[45].*) CALL=sys_ WAY_IN=entry_SYSCALL_64_fastpath ;;
-         4.[6-9].* | 4.1[0-6].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
+         4.[6-9].* | 4.1[0-3].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
+         4.1[4-6].*) CALL=sys_ ;;
          esac ;;
 aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0 FRAME_WALK=record
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'

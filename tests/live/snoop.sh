@@ -209,7 +209,11 @@ for kind in $kinds; do
     if have_syscall_tracepoints; then
         in_turn "$kind: a tracepoint" syscalls:sys_enter_getppid t:syscalls:sys_enter_getppid \
             --buffer $kind
-        sum "$kind, small" t:syscalls:sys_enter_getppid --buffer $kind --buffer-size 16
+        if older_than 4.18; then
+            skip "$kind, small" "rings lose everybody's events alike, see live/rings_lost"
+        else
+            sum "$kind, small" t:syscalls:sys_enter_getppid --buffer $kind --buffer-size 16
+        fi
     else
         skip "$kind: a tracepoint" "this kernel has no tracepoints of system calls"
     fi

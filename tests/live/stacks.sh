@@ -42,8 +42,11 @@ echo stacktrace >"$scratch/tracefs/trace_options" 2>/dev/null ||
 echo 1 >"$scratch/tracefs/events/stacks/calls/enable"
 head -c 1 /proc/version >"$scratch/one"
 echo 0 >"$scratch/tracefs/events/stacks/calls/enable"
-awk '/<stack trace>/ { on = 1; next } on && / => [^0]/ { print "  " $2 } on && !/ => / { exit }' \
-    "$scratch/tracefs/trace" | sed 's/+0x.*//; s/ \[.*//' >"$scratch/theirs"
+# Before 5.10 execve(2) calls that function, too.
+awk '/<stack trace>/ { on = 1; stack = ""; next }
+    on && / => [^0]/ { stack = stack "  " $2 "\n"; next }
+    on && !/ => / && stack !~ /exec/ { exit }
+    END { printf "%s", stack }' "$scratch/tracefs/trace" | sed 's/+0x.*//; s/ \[.*//' >"$scratch/theirs"
 echo '-:stacks/calls' >>"$scratch/tracefs/kprobe_events"
 umount "$scratch/tracefs"
 start_stackbox stackcount -K vfs_read
