@@ -78,8 +78,8 @@ struct machine {
     uint8_t bits;     /* 32 or 64 */
     bool is_big;      /* byte order; if there are two, the one that this program was built for */
     bool is_ours;     /* this program was built for it: #if, only in the row's own file */
-    uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: nobody knows what
-                         runs there */
+    uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: not known to run
+                         any but its own */
     const struct machine *wide; /* for 32 bits: the 64-bit machine whose kernels run it, too */
     struct {
         uint8_t call, sp, mode; /* there, for such a program: the words of the call's number

@@ -97,7 +97,9 @@ static bool leaves_out_threads(const struct offwake_wishes *wishes)
 
 static bool marks_unwanted(const struct offwake_wishes *wishes)
 {
-    /* Our own wakeups are no reason to look at each one: what wakes us is kept in vain. */
+    /*
+     * Not worth a check at each one to skip our own wakeups: what wakes us is stored, but not used.
+     */
     bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
 
     return leaves_others_out && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;

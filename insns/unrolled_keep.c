@@ -59,7 +59,7 @@ static void emit_finish_hash(struct program *program)
         RSH_IMM(R1, 32),
         XOR_REG(R8, R1),
         JNE_IMM(R8, 0, tries[0]),
-        MOV_IMM(R8, 1)); /* 0 is no stack's */
+        MOV_IMM(R8, 1)); /* 0 means no stack */
 }
 
 static void emit_try(struct program *program, const struct unrolled_wishes *wishes, size_t i)
@@ -89,7 +89,7 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
         XADD(DW, R0, CLAIMS, R1));
 }
 
-/* Word by word, all that there may be: nobody looks past a stack's end. */
+/* Word by word, up to the longest stack: nothing reads past a stack's end. */
 static void emit_copy(struct program *program, const struct unrolled_wishes *wishes)
 {
     const size_t stacks = (size_t)wishes->kernel_stack + wishes->user_stack;

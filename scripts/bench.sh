@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# bench.sh [--quick | --rounds N] [--only PART[,PART]]
+# bench.sh [--quick | --rounds N] [--only PART[,PART]] [--peers KERNEL]
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size share (which takes 13 minutes)
+#   --peers KERNEL        not the installed peers, but those of the Debian that has this KERNEL (see
+#                         scripts/kernels.sh), in a root directory of their own: newest has the newest of each
 #
 # What stackbox costs, compared with the minimum possible and with the installed tools: bcc, bpftrace,
 # libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine whose
@@ -32,7 +34,7 @@ results=build/bench
 out=$results/work
 rounds=9
 parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size share"
-guest=
+guest= peers_of=
 
 usage()
 {
@@ -45,6 +47,7 @@ while [ $# -gt 0 ]; do
     --quick)  rounds=3; shift; continue ;;
     --rounds) rounds=${2:-} ;;
     --only)   parts=$(echo "${2:-}" | tr , ' ') ;;
+    --peers)  peers_of=${2:-} ;;
     --guest)  guest=${2:-} ;;
     *)        usage ;;
     esac
@@ -126,8 +129,10 @@ clean_up()
 }
 
 [ "$(id -u)" = 0 ] || { echo "bench.sh: tracing needs root" >&2; exit 1; }
-sh scripts/setup.sh build || exit 1
-make -s stackbox workloads benches || exit 1
+if [ -z "${BUILT:-}" ]; then
+    sh scripts/setup.sh build || exit 1
+    make -s stackbox workloads benches || exit 1
+fi
 rm -rf $out
 mkdir -p $out || exit 1
 if [ "$guest" ]; then
@@ -137,6 +142,10 @@ fi
 for part in $parts; do
     command -v "part_$part" >/dev/null || usage
 done
+if [ "$peers_of" ]; then
+    in_peers_root "$peers_of" sh scripts/bench.sh --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
+    exit
+fi
 in_own_mounts
 find_peers
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)

@@ -140,6 +140,7 @@ truth()
     case $1 in
     calls)     echo "$calls $calls $calls" ;;
     sites)     echo "$((calls * 7)) $((calls * 7)) $((calls * 7))" ;;
+    twice)     echo "$((calls * 2)) $((calls * 2)) $((calls * 2))" ;;
     0)         echo "0 0 0" ;;
     switches)  set -- "$(said 'count switches' 1)"; echo "$1 $1 $1" ;;
     burnt)     samples ;;
@@ -381,32 +382,6 @@ clean_up()
     rm -rf "/tmp/beside.$$" "/tmp/beside.$$.d" "$out"
 }
 
-# run_in_root: runs this script again in the peers' root directory. Tracers there see everything
-# that runs here.
-run_in_root()
-{
-    root=$PWD/build/beside/root
-    sh scripts/kernels.sh --peers "$peers_of" || exit
-    rm -rf "$root"
-    mkdir -p "$root" && (cd "$root" && cpio -idm --quiet) <"build/kernels/$peers_of/peers.cpio" || exit
-    mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root$PWD"
-    (cd "$root/usr/lib/modules" && ln -s ./* "$(uname -r)")
-    # shellcheck disable=SC2016 # the shell's within
-    unshare -m sh -c 'root=$1 place=$2
-        shift 2
-        for directory in /proc /sys /dev "$place"; do
-            mount --rbind "$directory" "$root$directory" || exit
-        done
-        exec chroot "$root" env -C "$place" PATH=/usr/sbin:/usr/bin BUILT=1 sh scripts/beside.sh "$@"' \
-        sh "$root" "$PWD" --only "$only" --results "$results"
-    status=$?
-    # A path from / was one in that root; all others are the same file.
-    case $results in
-    /*) cp "$root$results" "$results" || exit ;;
-    esac
-    exit $status
-}
-
 # The results of tests/bench/beside.sh there come over the serial line.
 run_guest()
 {
@@ -429,7 +404,15 @@ if [ "$guest" ]; then
     run_guest
     exit
 fi
-[ ! "$peers_of" ] || run_in_root
+if [ "$peers_of" ]; then
+    in_peers_root "$peers_of" sh scripts/beside.sh --only "$only" --results "$results"
+    status=$?
+    # A path from / was one in that root; all others are the same file.
+    case $results in
+    /*) cp "$peers_root$results" "$results" || exit ;;
+    esac
+    exit $status
+fi
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
 rm -rf $out
 mkdir -p $out || exit 1

@@ -110,8 +110,8 @@ cannot()
 # armhf, riscv64: kernels wait for their other CPU in loops that never yield the emulator's thread to it. With
 # two CPUs armhf never reached /init, and riscv64 took several times as long. So their default is one CPU.
 #
-# no4lvl: page tables of three levels, as boards have them, instead of five. The emulator walks them anew after
-# each switch between processes, and five take that much longer.
+# no4lvl: page tables of three levels, as on boards, instead of five. The emulator walks them again after each
+# switch between processes, and five levels take that much longer.
 #
 # x86-64 has no cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, which an interrupt before the next
 # flags are set saves and restores.

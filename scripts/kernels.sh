@@ -176,8 +176,9 @@ keep()
 
 # ---- the peers' tools
 
-# What scripts/beside.sh runs, and what its workloads need
-peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg dash mawk coreutils findutils grep sed procps'
+# What scripts/beside.sh and bench.sh run, and what they and their workloads need
+peers='bpfcc-tools bpftrace libbpf-tools linux-perf binutils llvm e2fsprogs mount util-linux kmod dpkg dash bash mawk
+    coreutils findutils grep sed procps libc-bin'
 
 # The tools with all their dependencies; of headers and modules only the packages themselves
 download_peers()

@@ -3,8 +3,8 @@
 # A command with a time limit, whatever it does: read by run.sh.
 #
 # A test may hang, and so may the kernel below it: then nothing ends the process, and waiting for it never ends.
-# And what a test leaves behind may hold its output open. So nobody here waits for a process: each reports
-# through a pipe that nobody else has, or is given up.
+# And processes that a test leaves behind may hold its output open. So nothing here waits for a process: each
+# reports through a pipe that no other process has, or is given up on.
 
 # One more second for what is told to end, and then killed
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}

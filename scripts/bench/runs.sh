@@ -164,7 +164,7 @@ part_size()
     early_round 1 || return
     figure size stackbox "$(with_libraries ./stackbox)"
     # bcc itself, without Python's modules and the kernel headers.
-    library=$(ldconfig -p | sed -n 's/.*libbcc\.so\.[^ ]* .*=> //p' | head -n 1)
+    library=$(find /usr/lib /usr/lib64 /usr/local/lib -name 'libbcc.so.*' 2>/dev/null | head -n 1)
     [ "$bcc" ] && [ "$library" ] && figure size bcc "$(with_libraries /usr/bin/python3 "$library")"
     [ "$ply" ] && ldd "$ply" >/dev/null 2>&1 && figure size ply "$(with_libraries "$ply")"
     [ "$bpftrace" ] && figure size bpftrace "$(with_libraries "$bpftrace")"

@@ -4,7 +4,7 @@
 # What share of all CPUs a profile takes that is left on: its own time, that of what it forks, and that of its
 # programs in the kernel, by the kernel's own figure. For perf, which needs no program, only its own: nobody
 # counts what it takes in interrupts. A minute each, with one report, as it would run for years: on an idle
-# machine, beside short processes that come and go, and beside busy threads.
+# machine, with short processes that come and go, and with busy threads.
 
 # taken: CPU time so far, in ns, of the tracer started last
 taken()

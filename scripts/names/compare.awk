@@ -6,7 +6,7 @@
 # more llvm-cxxfilts. What is the same as one of them is right, to the letter or in the other's
 # spelling (style.awk); what is not is of a kind (kinds.awk). Printed are lines of
 #
-#     count WHAT N      symbols, mangled (that nobody knows), gnu, llvm, either, spelled (as one of them, but
+#     count WHAT N      symbols, mangled (that no tool knows), gnu, llvm, either, spelled (as one of them, but
 #                       for what style.awk turns), kinds, lost (left mangled by ours alone), unknown
 #     kind KEY N
 #

@@ -82,7 +82,7 @@ static void check_jit(struct check *check)
     if (!result && !info.translated_bytes)
         result = -EPERM; /* only root is told: before 5.8 everybody may load this */
     if (program >= 0 && result == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN)) {
-        info.jited_bytes = kernel_jit_is_on(); /* before 4.13 nobody is told */
+        info.jited_bytes = kernel_jit_is_on(); /* before 4.13 programs cannot be queried */
         result = 0;
     }
     check_decide(check, REFUSED_MAPS, result, 0);

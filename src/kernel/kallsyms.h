@@ -26,7 +26,9 @@ struct kallsyms_symbol {
  */
 typedef int kallsyms_callback(void *context, const struct kallsyms_symbol *symbol);
 int kallsyms_each(int fd, kallsyms_callback *each, void *context);
-/* Is there a symbol of this name? For that addresses may be hidden. false, too: nothing tells. */
+/*
+ * Is there a symbol of this name? Addresses may be hidden. false also if the file cannot be read.
+ */
 bool kallsyms_has(const char *name);
 
 struct kallsyms_found {

@@ -228,8 +228,8 @@ const char refusal_hidden_names[] =
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
 
 /*
- * Before 4.17 tracefs is the only way to probes, and may be closed to us: whether the kernel has any
- * is then told by the name of the function that they call.
+ * Before 4.17 tracefs is the only way to probes, and may be closed to us: then the symbol of the
+ * function that they call shows whether the kernel has any.
  */
 static void explain_unsupported(enum refused what, struct text *sentence)
 {

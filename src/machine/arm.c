@@ -45,7 +45,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_TIMER] = "arch_timer_handler_*\0",
     [MACHINE_OWN_WORK] = "do_work_pending\0",
     [MACHINE_WAYS] = "ret_fast_syscall\0" "__sys_trace_return\0",
-    [MACHINE_LANDINGS] = "ret_fast_syscall\0" "__ret_fast_syscall\0" "__sys_trace_return\0" "ret_from_exception\0",
+    [MACHINE_LANDINGS] = "ret_fast_syscall\0" "__ret_fast_syscall\0" "__sys_trace_return\0",
 };
 
 /* Only for perf's rings: BPF programs walk 64-bit stacks. */

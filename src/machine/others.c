@@ -30,7 +30,7 @@ const struct machine machine_s390x = {
     .call_prefix = "__s390x_",
     .link = {0, R14},
     .args = {5, {5, 6, 7, 8, 9}, 5}, /* after a word and the PSW */
-    .emit_load_caller = emit_load_caller_r14, .caller_text = "%r14",
+    .emit_load_caller = emit_load_caller_r14,
     .instruction = 2, .wide_hash = true,
 };
 

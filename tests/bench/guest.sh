@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What scripts/bench.sh --guest runs in a guest: an event beside the least, and probes on functions of
-# the kernel. Each figure is a line `@figure ROUND KEY WHO VALUE`. Where a guest has no kprobe.multi a
-# thousand probes would take minutes: those figures are left out.
+# What scripts/bench.sh --guest runs in a guest: an event next to the minimum, and probes on functions
+# of the kernel. Each figure is a line `@figure ROUND KEY WHO VALUE`. Where a guest has no
+# kprobe.multi a thousand probes would take minutes: those figures are left out.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"

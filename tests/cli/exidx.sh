@@ -180,7 +180,7 @@ else
 fi
 
 # System calls: after those labelled `back` the function has saved exactly what its entry says; after all others
-# it has not, or nobody can tell.
+# it has not, or it is unknown.
 cat >"$scratch/calls.s" <<'EOF'
 .syntax unified
 .text

@@ -249,7 +249,7 @@ is "verdict: so few samples are uncertain" "$status $(cat out)" \
 sed 's/$/00/' old >old2
 sed 's/$/00/' new >new2
 run --diff --fail-above 5% old2 new2
-is "verdict: so many are not" "$status $(sed 1d out)" \
+is "verdict: enough samples are certain" "$status $(sed 1d out)" \
     "3 +40.00% self -> b: 10.00% before, 50.00% now, +34.29% at least"
 printf 'm;b.constprop.0 1\n' >old
 printf 'm;b.isra.0 1\n' >new

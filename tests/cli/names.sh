@@ -87,7 +87,7 @@ if command -v c++filt >/dev/null && command -v llvm-cxxfilt >/dev/null && comman
         skip "cc1plus" "it is not installed, or has no symbols"
     fi
 else
-    skip "beside others" "c++filt, llvm-cxxfilt or nm is not installed"
+    skip "compared with others" "c++filt, llvm-cxxfilt or nm is not installed"
 fi
 
 # ---- what no other tool can do

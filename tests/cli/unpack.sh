@@ -89,7 +89,7 @@ if command -v xz >/dev/null; then
     xz -c numbers >"$scratch/packed/xz"
     refused "xz: a byte too many" xz $(($(wc -c <numbers) - 1)) 4 <"$scratch/packed/xz"
     head -c -1 "$scratch/packed/xz" | refused "xz: a byte too little" xz 1000000 1
-    { cat "$scratch/packed/xz"; echo; } | refused "xz: more behind it" xz 1000000 1
+    { cat "$scratch/packed/xz"; echo; } | refused "xz: excess data after it" xz 1000000 1
     refused "xz: an empty file" xz 1000000 1 <empty
     refused "xz: a zlib stream" zlib 1000000 1 <"$scratch/packed/xz"
     xz -c --format=lzma numbers | refused "xz: the older format" xz 1000000 1
@@ -176,7 +176,7 @@ if command -v git >/dev/null; then
     object=$(find "$scratch/git/objects" -type f)
     refused "zlib: a byte too many" zlib "$(wc -c <numbers)" 4 <"$object"
     head -c -1 "$object" | refused "zlib: a byte too little" zlib 1000000 1
-    { cat "$object"; echo; } | refused "zlib: more behind it" zlib 1000000 1
+    { cat "$object"; echo; } | refused "zlib: excess data after it" zlib 1000000 1
     refused "zlib: an xz stream" xz 1000000 1 <"$object"
 else
     skip "zlib: objects of git" "it is not installed"

@@ -4,11 +4,11 @@
  * environment says.
  *
  *     FAULT=KIND:N:HOW        the N-th call of this kind fails; N+: and all after it
- *     FAULT=KIND@SITE:N:HOW   the N-th of those that come by this way
+ *     FAULT=KIND@SITE:N:HOW   the N-th one from this call site
  *     FAULT_COUNTS=FILE       at the end `count KIND N` goes there for each kind, and `site KIND SITE
- *                             N` for each way by which calls of it came, as said by the stack
- *     FAULT_FRAMES=N          so many frames of the stack tell a way (16)
- *     FAULT_LOG=FILE          `KIND ADDRESS...` of a call that failed: its stack, as addr2line takes it
+ *                             N` for each site that such calls came from, identified by the stack
+ *     FAULT_FRAMES=N          how many frames of the stack identify a site (16)
+ *     FAULT_LOG=FILE          `KIND ADDRESS...` for a call that failed: its stack, for addr2line
  *
  * HOW is the name of an error, or `short`: only half of what was asked for is read from or written
  * to files and pipes. Memory and threads fail where our own code asks the C library for them, by

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Strangers' recordings: each is refused, or can be symbolized and reported in every format. The
+ * Untrusted recordings: each is refused, or can be symbolized and reported in every format. The
  * input is what is between the version and the checksum; an input of odd length is read twice, as a
  * sum.
  */

@@ -68,10 +68,10 @@ if ! [ -e /proc/sys/net/core/bpf_jit_enable ]; then
     exit 0
 fi
 begins "compiled" JIT yes
-# Before 4.13 nothing tells about a program: 15 is BPF_OBJ_GET_INFO_BY_FD.
+# Before 4.13 programs cannot be queried: 15 is BPF_OBJ_GET_INFO_BY_FD.
 under="$WORKLOADS/deny --syscall bpf/15:EINVAL --"
 look_at_all
-begins "compiled, but nobody is told" JIT yes
+begins "compiled, but programs cannot be queried" JIT yes
 under=
 set_sysctl net/core/bpf_jit_enable 0
 if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then

@@ -86,7 +86,7 @@ PATH=$scratch::$PATH exits "empty parts of PATH" 0 $QUIET -- true
 ln -s loop "$scratch/loop"
 PATH=$scratch/loop:$PATH exits "a directory of PATH that leads nowhere" 0 $QUIET -- true
 mkdir "$scratch/other" && : >"$scratch/other/true"
-PATH=$scratch/other:$scratch/loop:$PATH exits "a file that is no program" 0 $QUIET -- true
+PATH=$scratch/other:$scratch/loop:$PATH exits "a file that is not a program" 0 $QUIET -- true
 PATH=$scratch/loop exits "nothing but such a directory" 126 $QUIET -- nothing-of-that-name
 printf '#!/no/such/interpreter\n' >"$scratch/script"
 exits "no interpreter" 127 $QUIET -- "$scratch/script"
@@ -120,8 +120,8 @@ exits "without perf_event_open(2)" 125 $QUIET -- true
 exits "without perf_event_open(2), best effort" 9 --best-effort $QUIET -- sh -c 'exit 9'
 under="$WORKLOADS/deny --syscall bpf:EPERM --"
 exits "without bpf(2)" 9 $QUIET -- sh -c 'exit 9'
-exits "without bpf(2), with programs alone" 125 --collect bpf $QUIET -- true
-exits "without bpf(2), with programs alone, best effort" 9 --best-effort --collect bpf $QUIET -- sh -c 'exit 9'
+exits "without bpf(2), with --collect bpf" 125 --collect bpf $QUIET -- true
+exits "without bpf(2), with --collect bpf, best effort" 9 --best-effort --collect bpf $QUIET -- sh -c 'exit 9'
 under=
 under="$WORKLOADS/deny --syscall pidfd_open:ENOSYS --"
 exits "without pidfds" 42 $QUIET -- sh -c 'sleep 0.3; exit 42'

@@ -392,7 +392,8 @@ work()
     done <"$scratch/plan.$1" >"$scratch/wrong.$1"
 }
 
-# few_names: every run reads them all: of a hundredth of the kernel's, and those that these runs meet, it is quick
+# few_names: every run reads all symbols, which is quick with a hundredth of them, and those that these runs
+# meet
 few_names()
 {
     awk 'NR % 150 == 1 || / (.*getppid|_stext|_etext|do_syscall_64|entry_SYSCALL_64.*|_*schedule|pipe_(read|write)|do_nanosleep)$/ ||

@@ -9,7 +9,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+choose_event
 [ "$FRAME_WALK" ] || skip_all "this kernel finds no frames in programs of this machine"
 
 N=300 M=200
@@ -49,7 +49,7 @@ by()
     esac
 }
 
-traced chains "-n $N -m $M" t:syscalls:sys_enter_getppid
+traced chains "-n $N -m $M" "$EVENT"
 both "in a function that has not called any other yet" ';chain_X1;chain_X2' ';target'
 if have_uprobes; then
     traced chains "-n $N -m $M" "$WORKLOADS/chains:target"
@@ -59,11 +59,13 @@ if have_uprobes; then
 else
     skip "functions" "this kernel has no user probes"
 fi
-traced chains "-l -n $N -m $M" t:syscalls:sys_enter_getpgid
+choose_event getpgid
+traced chains "-l -n $N -m $M" "$EVENT"
 both "in a function without a frame" "$(by ';chain_X1;chain_X2' ';chain_X1;target')" ';getpgid'
 
 # The function calls another after each of these: from the second on, the register has an address in itself.
-traced calls "-y -n $N" t:syscalls:sys_enter_getppid
+choose_event
+traced calls "-y -n $N" "$EVENT"
 is "in a function that has called others" "$(sed 's/.*;\([^;]*;make_calls\) /\1 /' "$scratch/out" | sort)" \
     "$(by "work;make_calls $N" "make_calls;make_calls $((N - 1))
 work;make_calls 1")"

@@ -213,7 +213,7 @@ refuses_returns()
 
 # ---- what this machine has
 
-# older_than MAJOR.MINOR: this kernel
+# older_than MAJOR.MINOR: is this kernel older?
 older_than()
 {
     uname -r | awk -F '[.-]' -v than="$1" '{
@@ -282,14 +282,15 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event: sets $EVENT to something that each getppid(2) hits. A function if there are kprobes: on
-# the newest kernels, programs on system call tracepoints may be preempted, and then miss events.
+# choose_event [NAME]: sets $EVENT to something that each of these system calls, getppid(2), hits. A function if
+# there are kprobes: on the newest kernels, programs on system call tracepoints may be preempted, and then
+# miss events.
 choose_event()
 {
     if have_kprobes; then
-        EVENT=${CALL}getppid
+        EVENT=$CALL${1:-getppid}
     elif have_syscall_tracepoints; then
-        EVENT=t:syscalls:sys_enter_getppid
+        EVENT=t:syscalls:sys_enter_${1:-getppid}
     else
         skip_all "this kernel has neither kprobes nor tracepoints of system calls"
     fi

@@ -23,7 +23,8 @@ by_both()
 {
     local name=$1
     shift
-    # A filter of its own, as it changes 32-bit ARM's way into the kernel, and so who calls a system call's function.
+    # A separate filter, as it changes 32-bit ARM's way into the kernel, and so what calls a system call's
+    # function.
     under="$WORKLOADS/deny --syscall setns:ENOSYS --"
     run_stackbox stackcount --unwind fp "$@"
     whole "$name"
@@ -66,6 +67,8 @@ under="$WORKLOADS/deny --syscall bpf:EPERM --"
 # So many within milliseconds that copies of user stacks would not fit into rings
 run_stackbox stackcount --unwind fp -f -o "$scratch/x.pb.gz" -o "$scratch/x.folded" -o "$scratch/x.sbx" "$EVENT" -- "$WORKLOADS/calls" -n 3000
 is "files" "$status $(folded_sum "$scratch/x.folded" 'work;make_calls')" "0 3000"
+[ "$(uname -m)" != armv7l ] || is "who calls a system call's function of a filtered program" \
+    "$(folded_sum "$scratch/x.folded" ';__sys_trace_return;sys_getppid')" 3000
 gzip -t "$scratch/x.pb.gz" && pass "pprof" || fail "pprof" "it is not whole"
 run_stackbox report -f "$scratch/x.sbx"
 is "a recording" "$(folded_sum "$scratch/out" 'work;make_calls')" 3000

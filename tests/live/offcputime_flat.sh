@@ -30,7 +30,7 @@ if start_stackbox offcputime --flat --by thread -p "$pid"; then
     done
     finish_stackbox
     finish_workload sleeps
-    is "nobody waits in the scheduler itself" \
+    is "no thread waits in the scheduler itself" \
         "$(awk '$1 > 0 && $NF ~ /^(__)?schedule$/' "$scratch/out")" ""
     for way in $ways; do
         tid=$(tid_of sleeps $way)

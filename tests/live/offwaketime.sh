@@ -11,7 +11,7 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
-# This script once more, in a pid namespace: what `wakes` prints has the pids seen there.
+# This script again, in a pid namespace: what `wakes` prints has the pids seen there.
 if [ "${1:-}" = inside ]; then
     PREFIX=in.
     start_wakes -P -n 50 pipe futex

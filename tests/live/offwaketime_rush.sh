@@ -5,7 +5,7 @@
 # host: yes
 #
 # Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is reported to be woken by
-# another than its own waker, and nobody is missing. Times are checked in slower tests.
+# another than its own waker, and none is missing. Times are checked in slower tests.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

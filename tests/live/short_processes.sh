@@ -101,14 +101,14 @@ start_bomb
 profile=$!
 test_processes="$test_processes $profile"
 wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
-start_stackbox stackcount -f --debug "$EVENT" || fail "beside profile: starts" "$(cat "$scratch/err")"
+start_stackbox stackcount -f --debug "$EVENT" || fail "with profile: starts" "$(cat "$scratch/err")"
 run_bomb
 kill -s INT "$profile"
 wait "$profile"
 is "profile: exit status" $? 0
 finish_stackbox
-counted_right "beside profile"
-named_right "beside profile"
+counted_right "with profile"
+named_right "with profile"
 samples=$(grep -cE "^($FORKED|$ANEW);" "$scratch/profile")
 [ "$samples" -gt 0 ] && pass "profile: saw them in $samples stacks" ||
     fail "profile: saw them" "$(tail -n 3 "$scratch/profile.err")"

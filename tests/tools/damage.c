@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * damage FILE SECTION: reads addresses as addresses does, and asks for their names in copies of FILE,
- * each of which has one byte of that section changed, in three ways. It says how many copies give all
- * names as the whole file has them, how many only those that it has without what is packed, and how
- * many anything else, which is shown on stderr:
+ * each of which has one byte of that section changed, in three ways. It prints how many copies give
+ * the same names as the undamaged file, how many only the names without packed symbols, and how many
+ * anything else, which is shown on stderr:
  *
  *     as whole 2
  *     as without 1734

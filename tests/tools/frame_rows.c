@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * frame_rows FILE: the rows that its unwind tables come to, in the words of `readelf --debug-dump=frames-interp`:
- * the address, the CFA, the caller's frame pointer (u: where it was) and return address (u: where it was).
- * frame_rows -c FILE: `cpu_ms N`, what it takes to make the table.
- * frame_rows -t FILE: the same, as a table has them, which is asked at each row's place and the byte before the next.
+ * frame_rows FILE: the rows of its unwind tables, in the words of `readelf --debug-dump=frames-interp`: the address,
+ * the CFA, the caller's frame pointer (u: unchanged) and return address (u: unchanged).
+ * frame_rows -c FILE: `cpu_ms N`, the CPU time to make the table.
+ * frame_rows -t FILE: the same rows from a table, which is looked up at each row's address and just before the next.
  */
 #include <fcntl.h>
 #include <stdio.h>

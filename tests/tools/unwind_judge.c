@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2), and judges
- * walks along tables of the program's own files by what the shapes tell of themselves:
+ * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2), and compares
+ * walks by the tables of the program's own files with what the shapes say about themselves:
  *
- *     wrong SHAPE: ...       a stack at a mark is not exactly as it was told; the two, frame by frame
- *     step COUNT PLACE: END  walks that were wrong, while it was stepped through, by where they ended
+ *     wrong SHAPE: ...       a stack at a mark is not exactly the true one; both, frame by frame
+ *     step COUNT PLACE: END  walks that were wrong while single-stepping, by where they ended
  *     total SHAPES STACKS WRONG STEPS WRONG-STEPS
  *
- * Steps are judged by a stack of return addresses that is kept meanwhile: what a step has pushed is one, if
- * it is the address behind the instruction, until the stack pointer is above it.
+ * Steps are judged by a stack of return addresses that is kept meanwhile: a value that a step has pushed is
+ * one, if it is the address after the instruction, until the stack pointer is above it.
  *
- * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: what calls main() has no table (musl's). -q: what is stepped through is the program alone, and no library
- * for long. Exit: 0, or 1 where a stack at a mark is wrong or a shape
- * ends otherwise than by exit(0); 2 it cannot be told.
+ * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: the caller of main() has no
+ * table (musl's). -q: steps only through the program, and not for long through libraries. Exit: 0, or 1 if a
+ * stack at a mark is wrong or a shape ends otherwise than by exit(0); 2 if it cannot tell.
  */
 #ifndef __x86_64__
 int main(void)

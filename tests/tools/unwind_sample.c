@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * unwind_sample [-n SAMPLES] [-o] COMMAND [ARG]...: runs it, stops its processes and threads at random moments,
- * and walks the stack of each along tables:
+ * and walks the stack of each by tables:
  *
  *     end COUNT NAME           how the walks ended, the most frequent first
- *     place COUNT NAME: PLACE  where those ended that are not whole
+ *     place COUNT NAME: PLACE  where incomplete walks ended
  *     total SAMPLES ROOT FRAMES
  *
- * FRAMES: of all walks. -o: of the command's own process alone, not of its children. Exit: 0; 2 it cannot be told.
+ * FRAMES: of all walks. -o: only the command's own process, not its children. Exit: 0; 2 if it cannot tell.
  */
 #ifndef __x86_64__
 int main(void)

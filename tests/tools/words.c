@@ -6,16 +6,16 @@
  * each ends. They are made from the applets' own tables: existing options, with values that are
  * right, wrong, empty, huge or missing, joined to their option or after it, repeated and in any
  * order, and options that do not exist. For many the right exit status follows from how they were
- * made: the first word that is wrong in itself, or that asks for help, decides. For all others the
+ * made: the first invalid word, or request for help, decides. For all others the
  * status must be one of those defined.
  *
  * No run may end by a signal, go on for a minute although it was interrupted, fail without a
  * sentence on stderr, print anything on stdout besides a usage error, or have a sanitizer complain.
- * Each that does is reported, `bad N: WHY: WORDS`; the last line is how many there were of each
+ * Each that does is reported, `bad N: WHY: WORDS`; the last line counts the runs by exit
  * status. Files are made in the working directory.
  *
- *   -v           all lines are said
- *   -d SECONDS   each line of an applet that traces ends with this --duration
+ *   -v           prints all lines
+ *   -d SECONDS   each line of a tracing applet ends with this --duration
  *
  * Exit: 0, or 1 if one was bad.
  */

@@ -11,9 +11,12 @@
 
 static size_t met;
 
+/* This very thread: an emulator of programs has another. */
 static int meet(void *context, const struct asleep *thread)
 {
-    met += thread->pid == *(const uint32_t *)context;
+    const uint32_t pid = *(const uint32_t *)context;
+
+    met += thread->pid == pid && thread->tid == pid;
     return 0;
 }
 

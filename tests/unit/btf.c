@@ -41,6 +41,8 @@ struct task_struct {
     enum { A, B } kind;
 };
 
+enum { HEADER_BYTES = 24, AT_TYPES_SIZE = 12 };
+
 static int read_bytes(struct btf *btf, const void *bytes, size_t size)
 {
     int fd = memfd_create("btf", MFD_CLOEXEC);
@@ -52,6 +54,24 @@ static int read_bytes(struct btf *btf, const void *bytes, size_t size)
     return result;
 }
 
+/* As the compiler writes it for a big-endian machine: all but the strings is words, which come first. */
+static void turn_round(struct text *bytes)
+{
+    uint16_t magic;
+    uint32_t word, end = HEADER_BYTES;
+
+    memcpy(&magic, bytes->data, sizeof(magic));
+    magic = __builtin_bswap16(magic);
+    memcpy(bytes->data, &magic, sizeof(magic));
+    for (uint32_t at = 4; at < end; at += 4) {
+        memcpy(&word, bytes->data + at, sizeof(word));
+        word = __builtin_bswap32(word);
+        memcpy(bytes->data + at, &word, sizeof(word));
+        if (at == AT_TYPES_SIZE)
+            end += word;
+    }
+}
+
 static void load_fixture(struct text *bytes)
 {
     const char *tests = getenv("TESTS");
@@ -60,6 +80,8 @@ static void load_fixture(struct text *bytes)
     text_format(&path, "%s/fuzz/corpus/btf/clang", tests ? tests : "tests");
     CHECK_NUMBER(read_file(AT_FDCWD, path.data, 65536, bytes), 0);
     text_free(&path);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        turn_round(bytes);
 }
 
 static void check_member(const struct btf *btf, const char *name, size_t offset, size_t size)
@@ -180,9 +202,12 @@ enum { OF_INT = 1, OF_PTR = 2, OF_STRUCT = 4, OF_TYPEDEF = 8, OF_FUNC_PROTO = 13
 
 static int read_types(struct btf *btf, const uint32_t *types, size_t size)
 {
-    uint32_t header[6] = {0x1eb9f, 24, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
+    const uint16_t magic = 0xeb9f;
+    const uint32_t header[] = {HEADER_BYTES, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
     struct text bytes = {0};
 
+    text_append(&bytes, (const char *)&magic, sizeof(magic));
+    text_append(&bytes, "\1\0", 2); /* version, flags */
     text_append(&bytes, (const char *)header, sizeof(header));
     text_append(&bytes, (const char *)types, size);
     text_append(&bytes, strings, sizeof(strings));

@@ -23,7 +23,7 @@ static void missing(void)
     static const uint64_t lacks[] = {ENTERED, OUTER}, has[] = {ENTERED, CALLER, OUTER};
 
     CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, COUNT_OF(lacks)));
-    CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 1)); /* the leaf alone */
+    CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 1)); /* only the leaf */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, has, COUNT_OF(has)));
     /* No stack, no caller, or an event of another kind, whose caller is in user code. */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 0));

@@ -420,7 +420,7 @@ static void make_without_sections(struct image *image, bool is_64, bool big_endi
     const uint64_t tags[][2] = {
         {5, TEXT_ADDRESS + STRINGS_OFFSET}, {10, 100}, {6, TEXT_ADDRESS + SYMBOLS_OFFSET},
         {11, is_64 ? 24 : 16}, {gnu ? 0x6ffffef5 : 4, TEXT_ADDRESS + HASH}, {0, 0},
-        {6, 0x999}, /* behind the end */
+        {6, 0x999}, /* past the end */
     };
 
     make_file(image, is_64, big_endian, false, samples, COUNT_OF(samples));

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 
@@ -429,7 +430,7 @@ static void test_functions(void)
     finish(function);
     put_function(common, CODE + 0x20, 0x10);
     put_function(common + 4, CODE + 0x30, 0x10); /* there is no CIE */
-    put_function(function, CODE + 0x40, 0x10);   /* that is none */
+    put_function(function, CODE + 0x40, 0x10);   /* which is not one */
     put_function(0, CODE + 0x50, 0x10);          /* nor in the section */
     put_function(common, CODE + 0x60, 0x10);
     finish_table();
@@ -765,6 +766,12 @@ static void test_damage(void)
         }
 }
 
+static void put_little(unsigned char *to, const uint32_t *words, size_t count)
+{
+    for (size_t i = 0; i < 4 * count; i++)
+        to[i] = (unsigned char)(words[i / 4] >> i % 4 * 8);
+}
+
 /*
  * Functions with overlapping entries: each skips to the same 4 MB of nops after them, which would
  * be run 6,000 times.
@@ -791,16 +798,16 @@ static void test_time(void)
     memcpy(bytes, image.bytes, sizeof(image.bytes));
     memcpy(bytes + TABLE, image.bytes + TABLE_AT, at - TABLE_AT);
     const uint32_t order[] = {0x3b031b01, 0, FUNCTIONS};
-    memcpy(bytes + end, order, sizeof(order));
+    put_little(bytes + end, order, COUNT_OF(order));
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         const size_t entry = ENTRIES + (size_t)i * STEP, data = nops - (entry + 19);
         const uint32_t fields[] = {(uint32_t)(end - entry - 4), (uint32_t)(entry + 4 - TABLE),
                                    (uint32_t)(CODE + i - entry - 8), 1};
-        memcpy(bytes + entry, fields, sizeof(fields));
+        put_little(bytes + entry, fields, COUNT_OF(fields));
         for (int part = 0; part < 3; part++)
             bytes[entry + 16 + part] = (unsigned char)((data >> 7 * part & 0x7f) | (part < 2 ? 0x80 : 0));
         const uint32_t pair[] = {(uint32_t)(CODE + i - end), (uint32_t)(entry - end)};
-        memcpy(bytes + end + 12 + (size_t)i * 8, pair, sizeof(pair));
+        put_little(bytes + end + 12 + (size_t)i * 8, pair, COUNT_OF(pair));
     }
     int fd = memfd_create("hostile", MFD_CLOEXEC);
     CHECK(write(fd, bytes, size) == (ssize_t)size);

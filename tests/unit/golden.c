@@ -7,8 +7,8 @@
  * --update writes the files anew. What it changed must then be read by eye, instruction by
  * instruction, as the program's listing was: a golden file that nobody read proves nothing.
  *
- * Each program says from which kernel on it is for, and lint.h holds it to that; and so it does the same wishes
- * as kernels before 5.5 get them.
+ * Each program states the oldest kernel that it is for, and lint.h enforces that, also for what kernels
+ * before 5.5 get for the same wishes.
  */
 #include "unit/test.h"
 

@@ -284,7 +284,7 @@ static void code_of_then(void)
     CHECK_STRING(code_at(B, BEGIN + 25), "[one]");
     CHECK_STRING(code_at(B, BEGIN + 35), "[two]");
     CHECK_STRING(code_at(B, BEGIN + 55), "[three]");
-    CHECK_STRING(code_at(B, BEGIN + 65), "-"); /* nobody had that number */
+    CHECK_STRING(code_at(B, BEGIN + 65), "-"); /* no process had that pid */
     CHECK_STRING(code_at(B, BEGIN + 90), "[four]");
     CHECK_STRING(code_at(C, BEGIN + 90), "-");
     uint64_t address = FREE + 0x20000;

@@ -29,10 +29,16 @@ static struct linked link_form(struct program *program, const struct form *form)
     return linked;
 }
 
-static void hexadecimal(struct text *text, const void *data, size_t size)
+/* Their bytes on a little-endian machine. */
+static void hexadecimal(struct text *text, const struct bpf_insn *insns, size_t count)
 {
-    for (size_t i = 0; i < size; i++)
-        text_format(text, i ? " %02x" : "%02x", ((const unsigned char *)data)[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct bpf_insn insn = insns[i];
+        const uint32_t imm = (uint32_t)insn.imm;
+        text_format(text, "%s%02x %x%x %02x %02x %02x %02x %02x %02x", i ? " " : "", insn.code, insn.src_reg,
+                    insn.dst_reg, insn.off & 0xff, insn.off >> 8 & 0xff, imm & 0xff, imm >> 8 & 0xff,
+                    imm >> 16 & 0xff, imm >> 24);
+    }
 }
 
 static size_t form_slots(const struct form *form)
@@ -48,7 +54,7 @@ static void every_form_has_the_bytes_of_the_document(void)
         struct linked linked = link_form(&program, &forms[i]);
 
         CHECK_NUMBER(linked.count, form_slots(&forms[i]) + 6);
-        hexadecimal(&bytes, linked.insns, form_slots(&forms[i]) * sizeof(*linked.insns));
+        hexadecimal(&bytes, linked.insns, form_slots(&forms[i]));
         if (strcmp(bytes.data, forms[i].bytes))
             printf("  %s:\n", forms[i].macro);
         CHECK_STRING(bytes.data, forms[i].bytes);
@@ -336,18 +342,23 @@ static bool is_known(const struct bpf_insn *insn)
     return known;
 }
 
+/* With the bytes of this machine. */
 static void a_dump_says_unknown(void)
 {
+    const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
-    dumps_as(cut_off, 1, "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
+    dumps_as(cut_off, 1, is_big ? "     0: unknown 0x18: 18 00 00 00 00 00 00 01\n"
+                                : "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
 
     const struct bpf_insn bad_second[] = {{.code = 0x18}, {.code = 0x95}};
     dumps_as(bad_second, 2, "     0: unknown 0x18: 18 00 00 00 00 00 00 00\n"
                             "     1: exit\n");
 
     const struct bpf_insn map_with_offset[] = {{.code = 0x18, .src_reg = 1}, {.imm = 8}};
-    dumps_as(map_with_offset, 2, "     0: unknown 0x18: 18 10 00 00 00 00 00 00\n"
-                                 "     1: unknown 0x00: 00 00 00 00 08 00 00 00\n");
+    dumps_as(map_with_offset, 2, is_big ? "     0: unknown 0x18: 18 01 00 00 00 00 00 00\n"
+                                          "     1: unknown 0x00: 00 00 00 00 00 00 00 08\n"
+                                        : "     0: unknown 0x18: 18 10 00 00 00 00 00 00\n"
+                                          "     1: unknown 0x00: 00 00 00 00 08 00 00 00\n");
 
     const struct bpf_insn nearly[] = {
         {.code = 0xbc, .off = 16},   /* a sign-extending move */
@@ -444,7 +455,13 @@ static void a_million_random_instructions_are_dumped(void)
             uint64_t bits = random_bits();
             if (i & 1)
                 bits &= 0x000700000007 << (bits >> 60) | 0x77ff;
-            memcpy(&insns[i], &bits, sizeof(bits));
+            insns[i] = (struct bpf_insn){
+                .code = (uint8_t)bits,
+                .dst_reg = bits >> 8 & 0xf,
+                .src_reg = bits >> 12 & 0xf,
+                .off = (int16_t)(bits >> 16),
+                .imm = (int32_t)(bits >> 32),
+            };
         }
         dump_insns(&dump, insns, COUNT_OF(insns), NULL);
         CHECK(!dump.failed && dump.data[dump.length - 1] == '\n');

@@ -187,7 +187,7 @@ static void callers_at(uint32_t flags)
         emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
         CHECK_ROW(!program.count == !(row->emit_load_caller && (flags == KEY_KERNEL_START || !row->link_first)));
-        CHECK_ROW(!row->emit_load_caller == !row->caller_text); /* what programs know, text probes know, too */
+        CHECK_ROW(!row->walk == !row->caller_text); /* what programs know there, text probes know, too */
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));

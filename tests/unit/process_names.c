@@ -11,7 +11,7 @@
 #include "processes/process_parts.h"
 #include "test.h"
 
-#define GONE 4000001 /* a pid that nobody has */
+#define GONE 4000001 /* an unused pid */
 
 static struct tally tally;
 

@@ -46,9 +46,13 @@ static void put_header(struct made *made, uint32_t type, size_t size)
     put(made, &header, sizeof(header));
 }
 
-static uint64_t pair(uint32_t low, uint32_t high)
+static uint64_t pair(uint32_t first, uint32_t second)
 {
-    return (uint64_t)high << 32 | low;
+    const uint32_t both[] = {first, second};
+    uint64_t word;
+
+    memcpy(&word, both, sizeof(word));
+    return word;
 }
 
 /* A sample of thread 12 of process 11, with three kernel and two user frames. */

@@ -11,7 +11,7 @@
 
 #define LONGEST 65536
 
-/* As small as musl's thread stacks; sanitizers need larger frames. */
+/* As small as musl's thread stacks; frames of sanitizers and of s390x are larger. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define LARGE_FRAMES
@@ -19,6 +19,8 @@
 #endif
 #if defined(LARGE_FRAMES) || defined(__SANITIZE_ADDRESS__)
 #define STACK_BYTES (2u << 20)
+#elif defined(__s390x__)
+#define STACK_BYTES (256u << 10)
 #else
 #define STACK_BYTES (PTHREAD_STACK_MIN > 131072 ? PTHREAD_STACK_MIN : 131072)
 #endif

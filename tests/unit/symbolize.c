@@ -89,7 +89,7 @@ static void return_addresses(void)
     check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
     check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x100);
     check_symbol(frame(&symbols, 0, 2), kernel[2], "second", "", 1);
-    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* behind data */
+    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* after data */
     check_symbol(frame(&symbols, 0, 4), kernel[4], "third", "", 0x100);
     check_symbol(frame(&symbols, 0, 5), kernel[5], "in_module", "mod", 0x10);
     check_symbol(frame(&symbols, 0, 6), kernel[6], "", "", 0); /* before the first */

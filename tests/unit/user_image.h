@@ -54,7 +54,7 @@ static inline void user_image_begin(struct user_image *image, bool is_64, bool b
                   i ? PF_R | PF_W : PF_R | PF_X);
     image_put(&image->elf, 18, 2, user_image_machine());
     image_put(&image->elf, 20, 4, 1);
-    image->symbol_length = is_64 ? 24 : 16; /* the first is none */
+    image->symbol_length = is_64 ? 24 : 16; /* the first is empty */
 }
 
 /* Puts a number into a part of the image that has no offset yet. */

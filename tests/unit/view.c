@@ -9,7 +9,7 @@
 #include "view/keys.h"
 #include "view/screen.h"
 
-/* The keys in these bytes, without those that are none. */
+/* The keys in these bytes, without what is not a key. */
 static void expect_keys(const char *bytes, size_t count, const enum key *expected)
 {
     struct keys keys = {0};

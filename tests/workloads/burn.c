@@ -3,20 +3,20 @@
  * burn [-s MS] [-F HZ] [-2] [-N COMM] [-w] [-k]
  *
  * Burns MS milliseconds of its own CPU time: seven tenths of it in greater(), the rest in lesser(), a
- * few milliseconds in the one or the other at a time. With -2 a second thread burns as much in other(),
- * on another CPU. All times are by the clock that the kernel keeps for each thread, and where they go
- * is printed: `count greater NS` and so on. How many samples of a clock of HZ that is comes beside it:
- * `count greater_least N`, `count greater_most N`. Most it is NS * HZ; but where the machine itself does
- * not run for a while, as a virtual one does not now and then, the ticks of that time come as one. A
- * time in which that may have been is at the least one tick. `count wall_most N` is what all the time came to
- * in which these threads burnt or waited for a CPU: a thread's own clock leaves out what the CPU was another
- * machine's, and clocks that sample do not.
+ * few milliseconds at a time. With -2 a second thread burns as much in other(),
+ * on another CPU. All times are by the clock that the kernel keeps for each thread, and are
+ * printed: `count greater NS` and so on. With them comes how many samples of a clock of HZ that is:
+ * `count greater_least N`, `count greater_most N`. The most is NS * HZ; but if the machine itself does
+ * not run for a while, as a virtual one does now and then, the ticks of that time come as one. A period
+ * in which that may have happened counts as one tick in the least. `count wall_most N` is all the time in
+ * which these threads burnt or waited for a CPU: a thread's own clock leaves out the time when the CPU
+ * belonged to another machine, and sampling clocks do not.
  *
  *   -s MS       1000
  *   -F HZ       997
  *   -N COMM     the name of all threads
  *   -w          prints `ready` and waits for SIGUSR2
- *   -k          waits so once more before the end
+ *   -k          waits again before the end
  *
  * `count tid N` and `count other_tid N` tell the threads apart; they are printed before `ready`.
  */

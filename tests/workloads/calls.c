@@ -12,7 +12,7 @@
  *   -N COMM      the command name of all threads; \xNN stands for a byte
  *   -y           gives the CPU to another after each
  *   -w           prints `ready` and waits for SIGUSR2 or a line on stdin before the calls
- *   -k           waits so once more before the end, so that the process can still be looked at
+ *   -k           waits again before the end, so that the process can still be looked at
  */
 #include <poll.h>
 #include <pthread.h>

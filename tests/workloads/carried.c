@@ -14,12 +14,12 @@
  *   -s FILE    stackbox, if not /stackbox
  *   -n FILE    known, if not /known
  *   -k         this kernel has kernel probes
- *   -u         names of functions cannot be had here, and each answer says so
- *   -U ID      runs all as this user and group
- *   -c DIGITS  closes these descriptors, 0 to 2, first; what is for a closed stdout alone is refused
- *   -t COLUMNS all is on a terminal of so many, and none of what is said on stderr is judged
- *   -o DIR     reports go to files there, where an applet has such, and not to stdout
- *   -N COMM    what processes are called at their first exec, if not `known`
+ *   -u         functions have no names here, and each answer says so
+ *   -U ID      runs everything as this user and group
+ *   -c DIGITS  closes these descriptors, 0 to 2, first; output for a closed stdout is refused
+ *   -t COLUMNS everything is on a terminal of that width, and stderr is not judged
+ *   -o DIR     reports go to files there, if the applet can, and not to stdout
+ *   -N COMM    processes' name at their first exec, if not `known`
  *
  * As process 1 it is the init of a machine with no other files than these three: it judges with
  * nothing mounted, with /proc, and with /sys, too, prints what tests/guest/init does, and powers

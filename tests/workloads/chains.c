@@ -13,7 +13,7 @@
  *   -x           the main thread ends first of all: the other one makes the M calls alone
  *   -N COMM      the command name
  *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits so once more before the end
+ *   -k           waits again before the end
  *   -A           prints the addresses of target and main, and that is all
  *
  * The Makefile makes this in many shapes. -DFAR_TEXT: the chains are in a section of their own,

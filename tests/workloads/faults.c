@@ -8,7 +8,7 @@
  *
  *   -n N              1000
  *   -z N              how often it sleeps (0), for 2 ms each
- *   -N COMM, -w, -k   as ever
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <sys/mman.h>
 #include <sys/resource.h>

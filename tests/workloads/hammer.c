@@ -3,21 +3,21 @@
  * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-v] [-s MS] [-d DIGITS] [-g] [-b] [-c] [-N COMM] [-w] [-k]
  *
  * THREADS threads, pinned to the CPUs in turn so that several share one, call hammered() all at the
- * same time, each through STACKS stacks of its own, TIMES times through each. A stack says its
- * number: from the root to the leaf it is DIGITS frames that are zero() or one(), the binary digits,
- * the greatest first. Thread i has the numbers from i * STACKS on.
+ * same time, each through STACKS stacks of its own, TIMES times through each. A stack encodes its
+ * number: from the root to the leaf it is DIGITS frames zero() or one(), the binary digits, the
+ * highest first. Thread i has the numbers from i * STACKS on.
  * Prints `done CALLS=` with the sum of what the threads counted.
  *
  *   -t THREADS   8
  *   -n STACKS    16; THREADS * STACKS is at most 2 to the power of DIGITS
  *   -r TIMES     10
- *   -v           number N so often and N % 3 times more
- *   -s MS        again and again for so long, whatever TIMES is
+ *   -v           number N that often and N % 3 times more
+ *   -s MS        again and again for MS, whatever TIMES is
  *   -d DIGITS    10
  *   -g           hammered() calls getppid(2), too
  *   -b           and sleeps for a moment
- *   -c           each thread has the number as its name, while it is at it
- *   -N COMM, -w, -k   as ever
+ *   -c           each thread has the current number as its name
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
 #include <sys/resource.h>

@@ -20,7 +20,7 @@
  *                link: the map is a symbolic link to a file elsewhere
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
- *   -N COMM, -w, -k   as ever. The map of the first round is there before `ready`; -k also removes
+ *   -N COMM, -w, -k   as in other workloads. The map of the first round is there before `ready`; -k also removes
  *                it at the very end, else it stays.
  */
 #include <fcntl.h>

@@ -6,13 +6,13 @@
  * descriptor FD (-r, none): a line with a number, and the most that it can be.
  *
  *   calls N    N calls of called(), each of which makes one getppid(2): N
- *   burns MS   uses up so much of its own CPU time in burn_here(): nanoseconds, and how long that took: a
+ *   burns MS   uses MS of its own CPU time in burn_here(): nanoseconds, and how long that took: a
  *              virtual machine's clocks go on while its CPU is another's
  *   naps N     sleeps 20 ms N times in nap_here(): microseconds that it was away
  *   waits N    waits N times in wait_here() for another process, whose name is waker, and which wakes
  *              it in wake_other() 20 ms later: microseconds that it was away
  *
- * With -g it begins when there is a byte to read from that descriptor. It needs nothing where it
+ * With -g it begins once there is a byte to read from that descriptor. It needs nothing where it
  * runs: no /proc, no /dev, no file.
  */
 #include <sys/wait.h>

@@ -3,23 +3,23 @@
  * sleeps [-n N] [-u US] [-b US] [-o WAY[,WAY]] [-c] [-N PREFIX] [-w] [-k]
  *
  * Threads that are blocked N times for about US microseconds, each in its own way and in functions
- * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
- * said for each, with times in microseconds:
+ * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures for how long. At the end it
+ * prints for each, with times in microseconds:
  *
  *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST DOUBT MORE
  *
- * LONG_ are those of more than the bound of -b; TIME may have been up to DOUBT less, and up to MORE
+ * LONG_ are those longer than the bound of -b; the true TIME may be up to DOUBT less, and up to MORE
  * more. The ways:
  *
  *   nap      clock_nanosleep(2)
  *   tmout    futex(2), until its timeout
  *   woken    futex(2), until another thread, rouse, calls the kernel to wake it
  *   read     read(2) from a pipe, which another thread, feed, writes to
- *   rouse, feed   these two: they sleep as nap does
- *   mixed    as nap, US/4 and 2*US in turn
+ *   rouse, feed   these two: they sleep like nap
+ *   mixed    like nap, US/4 and 2*US in turn
  *   vfork    until a child has ended, which is the one way not to be woken by a signal (state D)
- *   burn, burnt   never blocked: they use up the time of one CPU for as long as the others take,
- *            both of the same one. TIME is how long they were ready to run, and did not, as the
+ *   burn, burnt   never blocked: they keep one CPU busy for as long as the others take, both the
+ *            same one. TIME is how long they were ready to run, and did not, as the
  *            kernel counts it.
  *   last     blocked from the moment that the others begin, and still at the end
  *   lain     blocked since before that
@@ -30,7 +30,7 @@
  *   -n N         40
  *   -u US        25000
  *   -b US        half of -u
- *   -o WAY,WAY   only these, and whom they need (all but last and lain)
+ *   -o WAY,WAY   only these, and those that they need (all but last and lain)
  *   -c           the i-th thread on the i-th CPU
  *   -N PREFIX    threads are named PREFIX and their way (none)
  *   -w, -k       as ever

@@ -8,7 +8,7 @@
  *   -n STACKS    1000, at most 65536
  *   -r TIMES     10
  *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits so once more before the end
+ *   -k           waits again before the end
  */
 #include <signal.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * multiples of their size: with BPF_F_STRICT_ALIGNMENT. A filter holds each BPF_PROG_LOAD for a
  * process that sets the flag where the kernel is about to read it, and is not a child of COMMAND.
  *
- * Exit: COMMAND's own; 125 if this is impossible. At the end it says how many programs were loaded
- * so: `strict N` on stderr, once COMMAND and everything that it started have ended.
+ * Exit: COMMAND's own; 125 if this is impossible. At the end it prints how many programs were loaded
+ * this way: `strict N` on stderr, once COMMAND and everything that it started have ended.
  */
 #include <errno.h>
 #include <fcntl.h>

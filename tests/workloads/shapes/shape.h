@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks that know themselves: each function tells its name, and its return address, before it
- * makes a call. At a mark (a trap, with the address of what was told in a register)
- * tests/tools/unwind_judge.c compares that with what it unwinds. No unwinder is involved in
- * telling.
+ * Stacks that know themselves: each function records its name and return address before it makes a
+ * call. At a mark (a trap, with the address of these records in a register)
+ * tests/tools/unwind_judge.c compares them with what it unwinds. No unwinder is involved in making
+ * the records.
  */
 #ifndef STACKBOX_SHAPE_H
 #define STACKBOX_SHAPE_H
