@@ -6,9 +6,9 @@
 #   make check      the quick part of it: no guest, no live tracing
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests that resemble other machines: hours
-#   make test-arch  live tests on kernels of other architectures, and all builds for them: two to three hours
+#   make test-arch  live tests on kernels of other architectures, and all builds for them: 90 minutes
 #   make proof      fuzzers, failing calls, kills and random command lines, for hours; PART='words 1000': one
-#   make bench      the figures, as ratios to the least possible and to peers; QUICK=1: fewer rounds
+#   make bench      ratios to the minimum possible and to peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
 #                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links with this prefix

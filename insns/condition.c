@@ -9,8 +9,8 @@
  *         ...
  *     holds:
  *
- * `yes` and `no` are tests that come later, "holds" or "filtered". Whatever there is to be read of a register is a
- * whole word, of which the lower bits are taken by shifts: that is right in either byte order.
+ * `yes` and `no` are later tests, "holds" or "filtered". A register is always read as a whole word, of which shifts
+ * take the lower bits: that is right in either byte order.
  */
 #include "insns/condition.h"
 

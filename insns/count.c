@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * count(context):
- *     account = that of the bank that is counted into     r9: see account.c
+ *     account = the current bank's                        r9: see account.c
  *     if (there is none)
  *         return 0
  *     account.seen += 1
- *     if (nobody runs here ||                             with without_idle
- *         it is not an event that was asked for) {        r7 = pid << 32 | tid
+ *     if (the CPU is idle ||                              with without_idle
+ *         the event was not asked for) {                  r7 = pid << 32 | tid
  *         account.filtered += 1
  *         return 0
  *     }                                                   and see condition.c
@@ -20,15 +20,15 @@
  *     slot.key.user_stack = the user's stack
  *     counts = the map of counts of the account's bank    see stacks.c
  *     if (!(number = counts[slot.key])) {
- *         account.inserted += 1                           a full table is emptied in time
+ *         account.inserted += 1                           so that it is drained before it is full
  *         update(counts, slot.key, slot.zero, NOEXIST)    another CPU may have been first:
- *         if (!(number = counts[slot.key])) {             then this finds what that one made
+ *         if (!(number = counts[slot.key])) {             then this finds its entry
  *             account.table_full += 1
  *             goto done
  *         }
  *     }
  *     lock *number += 1
- *     value = that of the context                         with a sum: see add_value
+ *     value = the event's                                 with a sum: see add_value
  *     lock number.sum += value
  * done:
  *     give the slot back
@@ -36,10 +36,10 @@
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = account.
  *
- * A perf event interrupts whatever runs, but never this program: the kernel lets one program of perf
- * events, probes and tracepoints at a time run on a CPU, and skips those that would interrupt it. So
- * the first slot is free, and no map is caught in between two of its own steps. Of programs that may
- * meet (slot.h) this is not so: they claim a slot, and once all else is known r7 is the first slot.
+ * A perf event interrupts whatever runs, but never this program: on each CPU the kernel runs only one
+ * program of perf events, probes and tracepoints at a time, and skips those that would interrupt it.
+ * So the first slot is free, and no map is caught in the middle of an update. Programs that may nest
+ * (slot.h) cannot rely on that: they claim a slot, and once everything else is known, r7 is the first.
  */
 #include "insns/count.h"
 
@@ -144,12 +144,12 @@ static void emit_find_number(struct program *program, const struct count_wishes 
 
 /*
  * add_value:
- *     value = that of the context
- *     if (value < 0)                                      of those that may be
+ *     value = the event's
+ *     if (value < 0)                                      if it is signed
  *         account.negative += 1
  *     else
  *         lock number.sum += value
- *         account.sum_high += value >> 32                 how often the sums of all have wrapped comes of that
+ *         account.sum_high += value >> 32                 shows how often sums have overflowed
  */
 static void emit_add_value(struct program *program, const struct event_value *value)
 {

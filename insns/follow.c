@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * birth(context), in the one who forks:
- *     state = followed[the current tid]       NOT_FOLLOWED for one that is beyond it
- *     if (it is the thread `self`)            by the numbers of the caller's pid namespace
+ * birth(context), in the thread that forks:
+ *     state = followed[the current tid]       NOT_FOLLOWED if it is too large for the map
+ *     if (it is the thread `self`)            by its tid in the caller's pid namespace
  *         state = HELD
- *     with pids instead: if (it is of one of them) state = FOLLOWED
+ *     with pids instead: if (its process is one of them) state = FOLLOWED
  *     if (context->pid)                       not an idle task, all of which have 0
  *         followed[context->pid] = state
  *     return 1                                for perf, too: see FOR_PERF_TOO

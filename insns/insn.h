@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The BPF instruction set: one macro per instruction, every operand shown, what it does in C above
- * it. Each is a union insn or two, so that a program reads as a listing:
+ * The BPF instruction set: one macro per instruction, with every operand, and above it what it does,
+ * in C. Each is a union insn or two, so that a program reads like a listing:
  *
  *     EMIT(program,
  *         MOV_REG(R6, R1),                    r6 = context
@@ -13,29 +13,29 @@
  *         MOV_IMM(R0, 0),
  *         EXIT());
  *
- * Operands stand in the order in which C would write them: the target, then the source; a place in
- * memory is size, base, offset. In the comments `dst` is a register of 64 bits and `it` the last
- * operand:
+ * Operands are in C's order: the target, then the source; a place in memory is size, base, offset.
+ * In the comments `dst` is a 64-bit register and `it` the last operand:
  *
  *     _REG     it is a register
- *     _IMM     it is a constant of 32 bits, its sign extended to 64
+ *     _IMM     it is a 32-bit constant, sign-extended to 64 bits
  *     32       as in ADD32_REG: computes with the lower 32 bits, and the upper 32 of dst become 0;
- *              as in JEQ32_REG: compares the lower 32 bits alone
+ *              as in JEQ32_REG: compares only the lower 32 bits
  *     size     B u8, H u16, W u32, DW u64
  *
  * Encoded, an instruction is 64 bits; LD_IMM64 and the map loads are two of them:
  *
  *     | code: 8 | dst: 4 | src: 4 | off: 16 | imm: 32 |
  *
- * Each is what stands between braces in an array: where all its operands are constant, the compiler has
- * an EMIT as bytes, and needs no code for it.
+ * Each is an initializer for an array: if all operands are constant, the compiler turns an EMIT into
+ * bytes, without code.
  *
- * A number that is known only at run time must have its field's type already (off is a short): no
- * macro casts, so that the compiler tells of one that does not fit.
+ * A number that is known only at run time must already have its field's type (off is a short): macros
+ * do not cast, so that the compiler reports one that does not fit.
  *
- * What is younger than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
- * the packets of socket filters and which no tracing program may use; and what is younger than 5.10,
- * for programs do without: loads, moves and divisions with sign, long jumps, all atomics but sums.
+ * Anything newer than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read the
+ * packets of socket filters and which tracing programs may not use; and what is newer than 5.10, as
+ * programs do without it: sign-extending loads and moves, signed divisions, long jumps, and all atomics
+ * but additions.
  */
 #ifndef STACKBOX_INSNS_INSN_H
 #define STACKBOX_INSNS_INSN_H

@@ -2,9 +2,9 @@
 /*
  * life_begins(context):
  *     time = now, even
- *     if (update(living, pid, time)) {                    there is no room
+ *     if (update(living, pid, time)) {                    if there is no room
  *         account.living_full += 1
- *         update(ended, pid, time)                        which may be forgotten, but then was counted
+ *         update(ended, pid, time)                        may be forgotten, but the loss was counted
  *     }
  *     return 0
  *
@@ -16,9 +16,10 @@
  *     account.ends += 1
  *     return 0
  *
- * Both run in the process itself, so that whatever it does after the exec sees it, and nobody else
- * has its pid before it ended. Only its end takes it from those that live: they are as many as there
- * is room for at most. Those that ended are as many as ever, and the longest unused make room.
+ * Both run in the process itself, so that whatever it does after the exec sees the new time, and no
+ * other process has its pid before it has ended. An entry is removed from `living` only by the end of
+ * its process: there are at most as many as there is room for. In `ended`, the entries that have been
+ * unused for longest make room for new ones.
  */
 #include "insns/life.h"
 

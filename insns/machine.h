@@ -22,6 +22,7 @@ enum machine_names {
     MACHINE_OTHER_CPU,  /* or another CPU's */
     MACHINE_OWN_WORK,   /* through which a thread resumes its own work after one */
     MACHINE_WAYS,       /* through which programs enter and leave the kernel */
+    MACHINE_LANDINGS,   /* to whose start others return, though nobody called from just before it */
     MACHINE_NAMES,
 };
 
@@ -77,8 +78,8 @@ struct machine {
     uint8_t bits;     /* 32 or 64 */
     bool is_big;      /* byte order; if there are two, the one that this program was built for */
     bool is_ours;     /* this program was built for it: #if, only in the row's own file */
-    uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: nobody knows what
-                         runs there */
+    uint16_t family;  /* `elf` of the widest that may run each other's programs. 0: not known to run
+                         any but its own */
     const struct machine *wide; /* for 32 bits: the 64-bit machine whose kernels run it, too */
     struct {
         uint8_t call, sp, mode; /* there, for such a program: the words of the call's number

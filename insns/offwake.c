@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An entry of the map of waits stays as long as its thread lives: blocking, waking and running
- * again then need no more than lookups. The waker's part is written by whoever wakes, whether its program
- * runs after that of the leaving or, on another CPU, already before.
+ * An entry of the map of waits stays as long as its thread lives: then blocking, waking and running
+ * again only need lookups. The waker writes its own part, whether its program runs after that for the
+ * thread's leaving or, on another CPU, before it.
  *
  * switch(context):
- *     account = that of the bank that is counted into     r9: see account.c
+ *     account = the current bank's                        r9: see account.c
  *     if (there is none)
  *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     if (prev_pid) {                                     0 is idle
- *         if ((wait = waits[prev_pid]) && wait.since)     a switch to it that was not seen must not
- *             wait.since = 0, account.ends_unseen += 1    make waiting of running
+ *         if ((wait = waits[prev_pid]) && wait.since)     after an unseen switch to it, running must not
+ *             wait.since = 0, account.ends_unseen += 1    be taken for waiting
  *         if (prev_state & ENDING)
  *             delete(waits, prev_pid), goto out
- *         if (prev_state is none of those asked for)
+ *         if (prev_state was not asked for)
  *             goto out
  *         account.seen += 1
- *         if (current, which is prev, is not asked for)
- *             if (wait = waits[prev_pid], of which there is no target yet)
+ *         if (current, which is prev, was not asked for)
+ *             if (wait = waits[prev_pid], and it has no target yet)
  *                 wait.target = unwanted
  *             account.filtered += 1, goto out
  *         left = now, slot.party = current
- *         if (wait = waits[prev_pid], made anew if it is not there)
+ *         if (wait = waits[prev_pid], created if necessary)
  *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = left
  *     }
  * out:
@@ -42,14 +42,14 @@
  *     if ((wait = waits[pid]) && wait.target is unwanted)
  *         return 1
  *     slot.party = current
- *     if (wait = waits[pid], made anew if it is not there)
+ *     if (wait = waits[pid], created if necessary)
  *         wait.waker = slot.party, wait.woken = wait.since != 0
  *
- * For wakeuptime a waking also ends the wait, if it has begun, and counts it.
+ * For wakeuptime a wakeup also ends the wait, if it has begun, and counts it.
  *
- * A thread gets an entry at its first waking, whoever it is: it may be about to leave for the first
- * time, on another CPU. When it then leaves and nobody asked for it the entry says so, and its wakers
- * are not looked at any more. (Which CPU a thread leaves says nothing of the next time.)
+ * Every thread gets an entry at its first wakeup: it may be about to leave a CPU for the first time,
+ * elsewhere. If it then leaves and was not asked for, its entry says so, and its wakers are ignored
+ * from then on. (Not if it was left out because of its CPU: next time it may leave another one.)
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
@@ -97,7 +97,9 @@ static bool leaves_out_threads(const struct offwake_wishes *wishes)
 
 static bool marks_unwanted(const struct offwake_wishes *wishes)
 {
-    /* Our own wakeups are no reason to look at each one: what wakes us is kept in vain. */
+    /*
+     * Not worth a check at each one to skip our own wakeups: what wakes us is stored, but not used.
+     */
     bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
 
     return leaves_others_out && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;

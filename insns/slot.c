@@ -10,8 +10,8 @@
  *     account.slots_taken += 1
  *     goto out
  *
- * Of two that are in between at once both may see 2, and go on to the next slot: that wastes one,
- * but no slot ever has two users. A program that meets no other takes the first unasked.
+ * If two programs claim at once, both may see 2, and go on to the next slot: that wastes one, but no
+ * slot ever has two users. A program that cannot nest takes the first without claiming it.
  */
 #include "insns/slot.h"
 

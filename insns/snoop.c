@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * snoop(context):
- *     account = that of the bank that is counted into     r9: see account.c
+ *     account = the current bank's                        r9: see account.c
  *     if (there is none)
  *         return 0
  *     account.seen += 1
- *     if (it is not an event that was asked for)          r7 = pid << 32 | tid
+ *     if (the event was not asked for)                    r7 = pid << 32 | tid
  *         account.filtered += 1, return 0                 and see condition.c
  *     record = reserve(ring, its size)                    r8
  *     if (!record)
@@ -24,14 +24,14 @@
  *     account.table_full += 1
  *     return 0, at a tracepoint FOR_PERF_TOO              here and above
  *
- * The time is taken after the record has got its place in the ring: who has seen how far the ring is
- * reserved knows that whatever comes behind that will have a later time.
+ * The time is taken once the record has its place in the ring: so a reader that has seen how far the
+ * ring is reserved knows that everything after that will have a later time.
  *
- * Without a ring the record is made in a slot (slot.c), and copied to the perf buffer of this CPU
- * in the place of submit(); where that has no room, `full`.
+ * Without a ring the record is made in a slot (slot.c), and copied to this CPU's perf buffer instead
+ * of submit(); if there is no room, goto full.
  *
- * Any of these programs may be preempted by another, each has a thread of its own: the number of that
- * is what it leaves in the account while it walks (walk.c).
+ * Any of these programs may be preempted by another, in another thread: while it walks, it leaves its
+ * thread's number in the account (walk.c).
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */

@@ -10,11 +10,11 @@
  *         } else if (word != -EEXIST && word != -ENOMEM) {
  *             goto kept                                there is no stack
  *         }
- *     }                                                else another stack has its bucket, or all are taken
+ *     }                                                otherwise another stack has its bucket, or all are taken
  *     bytes = walk(context, scratch.frames)            see walk.c
  *     word = bytes < 0 ? bytes : NO_STACK
  *     if (bytes > 0) {
- *         the 3 frames behind them = 0                 so that 4 can be taken at a time
+ *         the 3 frames after them = 0                  so that 4 can be hashed at a time
  *         hash = scratch.bytes = bytes
  *         for (at = 0; at < bytes; at += 4 frames)
  *             for each frame of the 4
@@ -23,7 +23,7 @@
  *         if (bytes <= 8 * SHALLOW_DEPTH)
  *             word |= SHALLOW
  *         stacks = (word & SHALLOW ? shallow : deep)[account.bank]
- *         if (!lookup(stacks, &word)) {                most are there already, and this takes no lock
+ *         if (!lookup(stacks, &word)) {                most are there already, and a lookup takes no lock
  *             wrong = update(stacks, &word, &scratch, NOEXIST)
  *             if (!wrong)
  *                 account.stacks_kept += 1, account.deep_kept += !(word & SHALLOW)
@@ -33,14 +33,14 @@
  *     }
  *     kept:
  *
- * The kernel looks into a bucket, finds it empty, and puts the stack there: two CPUs that do so at once
- * with different stacks both get its id, and the later one's stack stays. So an id is taken only once
- * its bucket cannot change any more: the tracer has seen that it was filled, and has waited until all
- * programs that ran then had ended. Until then the stack is kept under its own hash, as are those
- * whose bucket another stack has. The stand-in, which is there for moments, does without ids.
+ * The kernel finds a bucket empty, and puts the stack there: if two CPUs do so at once with different
+ * stacks, both get its id, and the later one's stack stays. So an id is used only once its bucket
+ * cannot change any more: the tracer has seen that it was filled, and has waited until all programs
+ * that ran then have ended. Until then the stack is kept under its own hash, as are stacks whose bucket
+ * is taken by another. The stand-in bank, which is only used for moments, does without ids.
  *
- * r6 = context, r7 = the first slot of this CPU where the program may meet others, which have no ids
- * either; r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
+ * r6 = context, r7 = the first slot of this CPU if programs may nest, which use no ids either;
+ * r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
  */
 #include "insns/stacks.h"
 

@@ -3,9 +3,9 @@
  * state(context), as the kernel makes it for the tracepoint's field prev_state:
  *     if (preempted)
  *         return 0
- *     if (state has all bits of an idle thread of the kernel)
+ *     if (state has all bits of an idle kernel thread)
  *         return 0x80
- *     if (state is to wait for a lock of a real-time kernel, or frozen)
+ *     if (it waits for a real-time kernel's lock, or is frozen)
  *         state |= 2                          uninterruptible
  *     return (state | exit_state) & 0x7f
  */

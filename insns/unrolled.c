@@ -6,33 +6,33 @@
  *         return 0
  *     scratch = scratches[cpu * 2 + bank - 1]              r9
  *     scratch.account.seen += 1
- *     if (it is not an event that was asked for) {         r7 = pid << 32 | tid
+ *     if (the event was not asked for) {                   r7 = pid << 32 | tid
  *         scratch.account.filtered += 1
  *         return 0
  *     }
- *     take the pid, the tid, the comm                      each is put into the scratch and into the hash, r8
+ *     take the pid, the tid, the comm                      each goes into the scratch and the hash, r8
  *
  *     frame = context.frame                                r7
  *     where = context.sp
- *     take context.pc                                      of the kernel
- *     take *(context.sp)                                   at a function's first instruction, which has not
- *                                                          made its frame: the call has pushed the caller
- *     while (frame is an address of the kernel) {          unrolled
+ *     take context.pc                                      in the kernel
+ *     take *(context.sp)                                   at a function's first instruction, where it has
+ *                                                          no frame yet: the call has pushed the caller
+ *     while (frame is a kernel address) {                  unrolled
  *         where = frame
  *         {frame, address} = *frame
- *         if (address is no code of the kernel)
+ *         if (address is not kernel code)
  *             break
  *         take address
  *     }
- *                                                          there `frame` is the user's, which the way into
- *                                                          the kernel has left in its register
+ *                                                          now `frame` is the user's, which the kernel's
+ *                                                          entry code left in its register
  *     regs = the last words before the end of the stack that `where` is in
- *     if (regs are those of a user's 64-bit code) {
- *         take regs.pc                                     of the user
+ *     if (regs are those of 64-bit user code) {
+ *         take regs.pc                                     in the program
  *         if (frame >= regs.sp)
- *             while (frame is an address of the user) {    unrolled
+ *             while (frame is a user address) {            unrolled
  *                 {next, address} = *frame
- *                 if (address is none of the user)
+ *                 if (address is not a user address)
  *                     break
  *                 take address
  *                 if (next <= frame)
@@ -45,7 +45,7 @@
  *
  * r6 = context, and then the limit of addresses; r7 = pid << 32 | tid, and then the frame; r8 = hash, r9 = scratch.
  *
- * No other program runs on this CPU meanwhile: those of kernel probes run with preemption off, one at a time.
+ * No other program runs on this CPU meanwhile: programs on kernel probes run with preemption off, one at a time.
  */
 #include "insns/unrolled.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- *     hash is mixed once more, so that each bit of it depends on all
+ *     mix the hash once more, so that each of its bits depends on all
  *     for (tries = 0; tries < TRIES; tries++) {            unrolled
  *         bucket = buckets[bank << bits | the last bits of hash >> tries * SHIFT]      r0
  *         if (bucket.hash == hash)
@@ -16,16 +16,16 @@
  *     goto out
  * claimed:
  *     account.inserted += 1
- *     bucket.time = now                                    tells which program of its process the user's stack is of
+ *     bucket.time = now                                    tells which program the user stack belongs to
  *     bucket.walked = scratch.walked
  *     bucket.hash = hash
  * found:
  *     lock bucket.count += 1
  *
- * r7 = bucket, where r0 has the time.
+ * r7 = bucket; r0 has the time.
  *
  * Nothing is allocated: on old kernels a hash map would do that for every new key, within the probe. One stack may
- * have two buckets, where two CPUs met it at once; whoever reads them adds them up.
+ * have two buckets, if two CPUs saw it first at the same time; the reader adds them up.
  */
 #include "insns/unrolled.h"
 
@@ -59,7 +59,7 @@ static void emit_finish_hash(struct program *program)
         RSH_IMM(R1, 32),
         XOR_REG(R8, R1),
         JNE_IMM(R8, 0, tries[0]),
-        MOV_IMM(R8, 1)); /* 0 is no stack's */
+        MOV_IMM(R8, 1)); /* 0 means no stack */
 }
 
 static void emit_try(struct program *program, const struct unrolled_wishes *wishes, size_t i)
@@ -89,7 +89,7 @@ static void emit_try(struct program *program, const struct unrolled_wishes *wish
         XADD(DW, R0, CLAIMS, R1));
 }
 
-/* Word by word, all that there may be: nobody looks past a stack's end. */
+/* Word by word, up to the longest stack: nothing reads past a stack's end. */
 static void emit_copy(struct program *program, const struct unrolled_wishes *wishes)
 {
     const size_t stacks = (size_t)wishes->kernel_stack + wishes->user_stack;

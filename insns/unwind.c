@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * unwind_user(at_entry):                                  the index of the state that has the frames
- *     for (index = 0; index < SLOTS_PER_CPU; index++)     unrolled; without `claims` the first will do
+ *     for (index = 0; index < SLOTS_PER_CPU; index++)     unrolled; without `claims` the first one is used
  *         state = states[index]
  *         lock state->users += 1
  *         if (state->users == 1)
@@ -22,11 +22,11 @@
  * unwind_walk(index):
  *     state.walks += 1
  *     state.mm = current->mm
- *     state.registers = *(current->stack + registers)     where the user's are: the top of its kernel stack
- *     if (they are not of 64-bit code of a user)
+ *     state.registers = *(current->stack + registers)     the user's, at the top of its kernel stack
+ *     if (they are not those of 64-bit user code)
  *         return -EFAULT
  *     state.pc, .sp, .frame = those; state.exact = state.first = 1; state.count = 0
- *     for (i = 0; i <= depth; i += SOME)                  in two loops, which are verified once each
+ *     for (i = 0; i <= depth; i += SOME)                  in two loops, each of which is verified once
  *         if ((ended = unwind_some(index)))
  *             goto ended
  * ended:
@@ -37,9 +37,9 @@
  *         last = state.number                             the rest is walked later
  *     if (ended is NO_ROOM, or COLD and nothing can be kept)
  *         state.fell_back += 1
- *         return -EAGAIN                                  others do what they can
+ *         return -EAGAIN                                  another walk does what it can
  *     if (count == depth && ended is not ROOT)            unless that depth was asked for
- *         count -= 1                                      the frame of the end goes for the last one
+ *         count -= 1                                      the end's frame replaces the last one
  *     if (count < depth)
  *         frames[count++] = last
  *     state.bytes = 8 * count

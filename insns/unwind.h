@@ -50,7 +50,7 @@ struct unwind_wishes {
     uint32_t depth;
     bool asked;    /* the user chose that depth: keep all of its frames, and do not mark the end */
     bool claims;   /* programs may nest (slot.h): a walk claims its state */
-    bool readable; /* what is looked for need not be code */
+    bool readable; /* what is searched for need not be code */
     bool first_alone; /* nothing is walked: the first frame will do, and the above is unset */
     /*
      * For a process's number with the kept part of its stack, unless this is the initial namespace.

@@ -6,12 +6,12 @@
  *     UNKNOWN:       return NO_TABLE + 1
  *     ROOT:          return ROOT + 1
  *     SP, FRAME:     cfa = that + rule.offset; no end of these by a stack pointer that is lost
- *     REGISTER:      cfa = that of the event in the first frame, + rule.offset; rbx is *base later
+ *     REGISTER:      cfa = the event's register, in the first frame, + rule.offset; later rbx is *base
  *     SP_WORD, FRAME_WORD: cfa = *(that + rule.inner) + rule.offset
  *     PLT:           cfa = sp + rule.offset + ((pc & 15) >= rule.inner ? 8 : 0)
- *     SIGNAL:        all are in the frame at sp; the next is exact, and that its pc is 0 no end
+ *     SIGNAL:        all are in the frame at sp; the next pc is exact, and 0 is not an end
  *     RECORD:
- * records:           frame = 0: there is no caller; else both are at it
+ * records:           frame = 0: there is no caller; otherwise both are at it
  *     FAR_RECORD:    the same, wherever it is
  *     else:          return UNSUPPORTED + 1
  */

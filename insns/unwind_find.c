@@ -4,19 +4,19 @@
  *     state.at = state.exact ? state.pc : state.pc - 1
  *     if (it is in state.other)
  *         swap(state.mapping, state.other), return 0
- *     if (state.mapping is one)
+ *     if (state.mapping is valid)
  *         state.other = state.mapping
- *     twice:                                              it may change while we look: then once more
+ *     twice:                                              the tree may change meanwhile: then again
  *         state.entry = the root of mm's tree
- *         while (!(found = unwind_level(index)))          so often as such a tree can be deep
+ *         while (!(found = unwind_level(index)))          at most as often as such a tree is deep
  *         if (found == 1)
  *             goto found
- *     state.mapping is none
+ *     state.mapping is invalid
  *     return UNMAPPED + 1
  * found:                                                  state.node is a copy of the mapping
- *     if (!(node.flags & EXEC))                           not where any will do
- *         state.mapping is none, return UNMAPPED + 1
- *     mapping.start, .end = node.start, .end              that of the state
+ *     if (!(node.flags & EXEC))                           except if any mapping will do
+ *         state.mapping is invalid, return UNMAPPED + 1
+ *     mapping.start, .end = node.start, .end              the state's mapping
  *     mapping.delta = (node.page << page_bits) - start
  *     state.key = {0}
  *     if (node.file)
@@ -34,7 +34,7 @@
  * The kernel's own tree is read as it is, without its lock: every read is checked by the kernel
  * (probe_read_kernel), and a mapping counts only if it says itself that it holds the address.
  *
- * unwind_level(index):                                    0: one level down; 1: there it is; 2: nowhere
+ * unwind_level(index):                                    0: one level down; 1: found; 2: not there
  *     red-black, below 6.1:
  *         if (!state.entry)
  *             return 2
@@ -48,7 +48,7 @@
  *         last = the number of its last slot
  *         slot = the first whose pivot >= at, or the last
  *         state.entry = slots[slot]
- *         if (its type >= 2)                              else its slots are mappings
+ *         if (its type >= 2)                              otherwise its slots are mappings
  *             return 0
  *     mapping:
  *         copy the mapping at state.entry

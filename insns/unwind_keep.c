@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What is kept of a stack whose next frame is in an object that has no table yet, for a walk in C once there
- * is one (src/unwind/cold.h): the state of the walk, and the stack from there on, as far as it can be read.
+ * If the next frame is in an object that has no table yet, this keeps the state of the walk, and the rest of the
+ * stack as far as it can be read, for a walk in C once there is a table (src/unwind/cold.h).
  *
  * unwind_keep(index):
  *     state.time = now
- *     state.pid, .tid = those of the current thread; state.first_stack
+ *     state.pid, .tid = the current thread's; state.first_stack
  *     if (it is outside the pid namespace)
- *         goto lost                                       nobody can tell us what it has mapped
+ *         goto lost                                       its mappings are unknown to us
  *     state.number = COLD_FRAME(++state.serial, cpu, index)
- *     least = MOST                                        r9: up to where the process began, or of a thread
+ *     least = MOST                                        r9: for threads; or up to where the process began:
  *     if (state.first_stack + START_BYTES - state.sp < MOST)
  *         least = that
- *     for (bytes = 0; bytes < least; bytes = what is left of that page, and on from page to page)      r7
+ *     for (bytes = 0; bytes < least; bytes = the rest of that page, then page by page)      r7
  *         if (state.sp + bytes cannot be read)
  *             goto counted
  *     bytes = least
  * counted:
- *     for room of 32, 8 and 2 KB, from the least that is enough on down
+ *     for room of 32, 8 and 2 KB, downwards from the smallest that is enough
  *         if ((record = reserve(cold, room)))             r9; r6 = room
  *             goto fill
  * lost:
@@ -25,12 +25,12 @@
  *     return 1
  * fill:
  *     copy the state to the record
- *     record->kept = min(bytes, room), or 0 where they cannot be copied
- *     submit(record), and wake nobody
+ *     record->kept = min(bytes, room), or 0 if they cannot be copied
+ *     submit(record), without a wakeup
  *     return 0
  *
- * To read many pages at once fails where one of them cannot be read. Most stacks are small, which is found
- * out first: whoever takes less of the buffer leaves room for others.
+ * Reading many pages at once fails if one of them cannot be read. Most stacks are small, which is found out
+ * first: taking less of the buffer leaves room for others.
  */
 #include "insns/unwind.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What is the user's. Most words of a frame lie near each other: as many as the window has are read at once.
+ * Reads user memory. Most words of a frame are close together: a whole window of them is read at once.
  *
- * unwind_read(index):                                     state.word = the user's at state.from
+ * unwind_read(index):                                     state.word = the user's word at state.from
  *     from = state.from - state.sp <= WINDOW ? state.sp : state.from - BELOW
- *     state.window = as many bytes from there on          where words are read from then on
- *     state.word = *state.from                            itself, where that could not be read whole
+ *     state.window = that many bytes from there on        words are read from it from then on
+ *     state.word = *state.from                            only that, if the window cannot be read whole
  */
 #include "insns/unwind.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where a probe waits for a function's return, the kernel has put a place of its own there, and keeps where it
- * really returns to:
+ * If a function's return is probed, the kernel has replaced its return address by one of its own, and keeps the
+ * real one:
  *
- * unwind_returns(index):                                  1: state.pc is that now
+ * unwind_returns(index):                                  1: state.pc is now the real one
  *     if (state.exact)
  *         return 0
  *     at = state.returns ? state.returns : current->utask->return_instances
- *     for (i = 0; i < MOST_RETURNS && at; i++)            the innermost first, as we come along
+ *     for (i = 0; i < MOST_RETURNS && at; i++)            the innermost first, as in our walk
  *         state.node = *at
- *         if (node.stack == state.sp - 8)                 there it was put; or sp, and into the link register
- *             state.returns = at                          one that was jumped to has the same place
+ *         if (node.stack == state.sp - 8)                 where it was; or sp, for the link register
+ *             state.returns = at                          a tail-called function has the same address
  *             state.pc = node.address
  *             return 1
  *         at = node.next

@@ -2,15 +2,15 @@
 /*
  * The rule of an offset in the object that was found:
  *
- *     key = object.number << 36 | offset                  no number is ever another object's
- *     cached = &cache[hash(key)]                          of all CPUs: what is half written is no rule of its sum
+ *     key = object.number << 36 | offset                  numbers are never reused
+ *     cached = &cache[hash(key)]                          shared by all CPUs: the sum shows half-written rules
  *     if (cached->key == key && cached->sum == (cached->key ^ cached->rule's two words))
  *         rule = cached->rule
  *     else
  *         page = directory[offset >> 12]
  *         if (there is none, or it has no rows)
  *             return NO_TABLE + 1
- *         row = the last of the page's that begins at offset or before: by halves
+ *         row = the page's last one that begins at or before the offset: by binary search
  *         rule = *cached = rules[row.rule]
  *
  * r6 = a word of the table; r7 = offset; r8 = state; r9 = rule.

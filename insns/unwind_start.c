@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Code that has no table, and may be what began the process or the thread: then the stack is whole.
+ * Code without a table may be the start code of the process or the thread: then the stack is whole.
  *
  *     if (current->mm.start_stack - state.sp <= START_BYTES ||
  *             unwind_exits(index) for state.pc, or a word of START_BYTES from state.sp on, as state.from)
  *         ended = ROOT
  *
- * unwind_exits(index):                                    1: a thread is ended at state.from
+ * unwind_exits(index):                                    1: the code at state.from ends a thread
  *     return state.from is in this mapping && *state.from == machine.thread_exit
  */
 #include "insns/unwind.h"

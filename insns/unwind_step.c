@@ -2,30 +2,30 @@
 /*
  * unwind_step(index):                                     0, or an end + 1
  *     at = state.exact ? state.pc : state.pc - 1
- *     if (at is not in the mapping that was found last)
+ *     if (at is not in the last mapping found)
  *         ended = unwind_find(index)
  *     if ((ended || mapping.kind == KEEPS_RECORDS) && unwind_returns(index))
- *         ended = unwind_find(index)                      it is elsewhere that it returns to
+ *         ended = unwind_find(index)                      for the real return address
  *     if (ended)
- *         return ended                                    a frame counts only where code is
+ *         return ended                                    a frame counts only if it is in code
  *     if (state.count == depth)
  *         return DEPTH + 1
  *     frames[state.count++] = state.pc + (state.exact && !state.first)
  *     if (state.first && state.at_entry)
- *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; all else as it was
+ *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; the rest is unchanged
  *         goto called
  *     if (mapping.kind == KEEPS_RECORDS)
  *         goto records
  *     if (mapping.kind)
  *         return mapping.kind                             sparse machines: goto records by NO_TABLE, here and below
- *     rule = that of at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
+ *     rule = the one for at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
  *
- *     cfa = as the rule has it, or an end                 r7: see unwind_cfa.c
- *     if (cfa <= sp || cfa is at no place for one)        or cfa < sp, where it returns by the link register
+ *     cfa = by the rule, or an end                        r7: see unwind_cfa.c
+ *     if (cfa <= sp || cfa cannot be one)                 or cfa < sp, if it returns by the link register
  *         return SENSELESS + 1
  *     state.pc = *(cfa + rule.ret)                        or the link register, if state.exact
  * called:
- *     state.frame = as rule.frame_kind has it             by one that is lost it stays lost
+ *     state.frame = by rule.frame_kind                    by a lost register it stays lost
  *     state.base = rule.base is SAME ? state.base : rule.base ? cfa + rule.base : LOST
  *     state.sp = cfa, state.exact = state.first = 0
  *     return state.pc ? 0 : ROOT + 1

@@ -4,7 +4,7 @@
  *         goto unwound
  *     bytes = get_stack(context, frames, depth * 8, flags)
  *
- * Where another program may walk on this CPU in between:
+ * If another program may walk on this CPU in between:
  *
  *     up to 4 times:
  *         last = own
@@ -14,8 +14,8 @@
  *     bytes = -EFAULT
  *     walked:
  *
- * The kernel walks into a buffer of the CPU and copies from there: what the program of another
- * thread walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its own.)
+ * The kernel walks into a buffer of the CPU and copies from there: a stack that another thread's program
+ * walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its own.)
  */
 #include "insns/walk.h"
 

@@ -2,22 +2,22 @@
 /*
  * wakeup(context):
  *     account and now as above
- *     thread = waits[pid], made anew if it is not there
+ *     thread = waits[pid], created if necessary
  *     if (it is a new thread)
- *         forget(thread), thread.target is not known, thread.since = now, thread.part = RUNNABLE
+ *         forget(thread), thread.target is unknown, thread.since = now, thread.part = RUNNABLE
  *     else if (thread.part is neither RUNNING nor RUNNABLE)
  *         pass(thread, BLOCKED, RUNNABLE)
  *
  * sample(context):
  *     account and now as above
  *     account.seen += 1
- *     if (nobody runs here, or it is not asked for)
+ *     if (the CPU is idle, or the thread was not asked for)
  *         account.filtered += 1, return 0
- *     slot.party = current with its stacks, as those of a sample
- *     thread = waits[tid], made anew if it is not there
+ *     slot.party = current with its stacks, as a sample
+ *     thread = waits[tid], created if necessary
  *     thread.target = slot.party                          it is known from here on
- *     if (thread.part is RUNNING or not known)
- *         thread.part = SAMPLED                           the whole stretch is
+ *     if (thread.part is RUNNING or unknown)
+ *         thread.part = SAMPLED                           for the whole stretch
  *     counts[slot.party] += { 0, 0, 1 }
  *
  * What pass() and forget() are, and what is in the registers, is in wall_parts.h.

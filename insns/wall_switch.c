@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * switch(context):
- *     account = that of the bank that is counted into     r9: see account.c
+ *     account = the current bank's                        r9: see account.c
  *     if (there is none)
  *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     now = the time
  *     if (prev_pid) {                                     0 is idle
- *         thread = waits[prev_pid], made anew if it is not there
+ *         thread = waits[prev_pid], created if necessary
  *         pass(thread, RUNNING, prev_state says that it blocks ? BLOCKED : RUNNABLE)
  *         account.seen += 1
- *         if (current, which is prev, is not asked for) {
+ *         if (current, which is prev, was not asked for) {
  *             account.filtered += 1
  *             forget(thread), thread.target = unwanted
  *             if (prev_state & ENDING)
@@ -19,7 +19,7 @@
  *         slot.party = current, without stacks
  *         if (prev_state & ENDING)
  *             thread.lived = now - thread.first
- *         count(slot.party, thread)                       what it ran; before the first time all that was before
+ *         count(slot.party, thread)                       its running time; the first time, all earlier time
  *         if (prev_state & ENDING)
  *             delete(waits, prev_pid), goto out
  *         slot.party has the stacks with which it leaves
@@ -27,13 +27,13 @@
  *     }
  * out:
  *     if (next_pid) {
- *         thread = waits[next_pid], made anew if it is not there
+ *         thread = waits[next_pid], created if necessary
  *         pass(thread, RUNNABLE, RUNNING)
- *         if (thread.target is not known)                 it will be when the thread leaves, or is sampled
+ *         if (thread.target is unknown)                   until the thread leaves, or is sampled
  *             return 1
  *         if (thread.target is unwanted)
  *             forget(thread), return 1
- *         if (what it was off the CPU is less than `least`)
+ *         if (it was off the CPU for less than `least`)
  *             thread.target has no stacks
  *         account.seen += 1
  *         count(thread.target, thread)

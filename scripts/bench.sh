@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# bench.sh [--quick | --rounds N] [--only PART[,PART]]
+# bench.sh [--quick | --rounds N] [--only PART[,PART]] [--peers KERNEL]
 #
 #   --quick, --rounds N   3 rounds, N rounds; else 9
 #   --only PART,...       of events rings collisions samples unwind waits start crowd attach kernel_functions
 #                         full names mangled folded memory size share (which takes 13 minutes)
+#   --peers KERNEL        not the installed peers, but those of the Debian that has this KERNEL (see
+#                         scripts/kernels.sh), in a root directory of their own: newest has the newest of each
 #
-# What stackbox costs, compared with the least that it can cost and with the tools that are installed: bcc,
-# bpftrace, libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine
-# whose speed drifts is fair to all, and ratios are of two values from the same round.
+# What stackbox costs, compared with the minimum possible and with the installed tools: bcc, bpftrace,
+# libbpf-tools, perf, ply. In each round all of them do the same work, one after another; so a machine whose
+# speed drifts treats all tools alike, and ratios are of two values from the same round.
 #
 # The parts are in scripts/bench/*.sh, figures and their units in scripts/bench/rows.tsv. The values of each
 # round go to build/bench/raw.tsv, medians and ratios to build/bench/results.tsv, and the table that is printed
@@ -32,7 +34,7 @@ results=build/bench
 out=$results/work
 rounds=9
 parts="events rings collisions samples unwind waits start crowd attach kernel_functions full names mangled folded memory size share"
-guest=
+guest= peers_of=
 
 usage()
 {
@@ -45,6 +47,7 @@ while [ $# -gt 0 ]; do
     --quick)  rounds=3; shift; continue ;;
     --rounds) rounds=${2:-} ;;
     --only)   parts=$(echo "${2:-}" | tr , ' ') ;;
+    --peers)  peers_of=${2:-} ;;
     --guest)  guest=${2:-} ;;
     *)        usage ;;
     esac
@@ -104,8 +107,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# A tracefs for tools that do not mount it themselves, where distributions have it, and for ply where it looks
-# for it; nobody else sees them.
+# Mounts tracefs for tools that do not mount it themselves, where distributions have it, and where ply looks
+# for it; nobody else sees these mounts.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -116,7 +119,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# What was started and has not ended is ours to end.
+# Ends what was started and still runs.
 clean_up()
 {
     # shellcheck disable=SC2086 # words
@@ -126,8 +129,10 @@ clean_up()
 }
 
 [ "$(id -u)" = 0 ] || { echo "bench.sh: tracing needs root" >&2; exit 1; }
-sh scripts/setup.sh build || exit 1
-make -s stackbox workloads benches || exit 1
+if [ -z "${BUILT:-}" ]; then
+    sh scripts/setup.sh build || exit 1
+    make -s stackbox workloads benches || exit 1
+fi
 rm -rf $out
 mkdir -p $out || exit 1
 if [ "$guest" ]; then
@@ -137,6 +142,10 @@ fi
 for part in $parts; do
     command -v "part_$part" >/dev/null || usage
 done
+if [ "$peers_of" ]; then
+    in_peers_root "$peers_of" sh scripts/bench.sh --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
+    exit
+fi
 in_own_mounts
 find_peers
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)

@@ -6,26 +6,27 @@
 # beside.sh --page RESULTS [GUEST-RESULTS]
 # beside.sh --check
 #
-# Types what the documentation of bcc, bpftrace and libbpf-tools shows of stacks, and stackbox beside it, each
-# while the same workload runs, which knows how often it called, how long it slept, what it burnt; and judges
-# both by that. The examples are in scripts/beside/examples.
+# Runs the examples on stacks from the documentation of bcc, bpftrace and libbpf-tools, and stackbox's
+# equivalents, each while the same workload runs. The workload knows how often it called, how long it slept,
+# and how much CPU time it used, and both are judged by that. The examples are in scripts/beside/examples.
 #
-#   --only REGEX     those whose line matches
-#   --results FILE   where they go, a line each (build/beside/results.tsv)
-#   --peers KERNEL   not the peers that are installed, but those of the Debian that has this KERNEL (see
-#                    scripts/kernels.sh), in a root of their own: newest has the newest of each
-#   --guest KERNEL   not here, but in an emulated guest (scripts/guest.sh), which has a kernel with kprobes and
-#                    the peers of the same Debian. A tool of bcc takes half a minute to start there.
-#   --page           makes the tables of src/docs/beside.md of the results of this machine and of one whose kernel
-#                    has kprobes, and keeps both as tests/bench/beside*.tsv. Of an example that was run on
-#                    both, the guest's counts, if the peer came to a figure there.
-#   --check          whether the page's tables are what these make
+#   --only REGEX     only examples whose line matches
+#   --results FILE   where results go, a line each (build/beside/results.tsv)
+#   --peers KERNEL   not the installed peers, but those of the Debian release with this KERNEL (see
+#                    scripts/kernels.sh), in a root directory of their own: newest has the newest of each
+#   --guest KERNEL   in an emulated guest (scripts/guest.sh), whose kernel has kprobes, with the peers of
+#                    the same Debian release. A tool of bcc takes half a minute to start there.
+#   --page           makes the tables of src/docs/beside.md from the results of this machine and of one
+#                    whose kernel has kprobes, and keeps both as tests/bench/beside*.tsv. If an example was
+#                    run on both, the guest's result is used, provided the peer produced a figure there.
+#   --check          whether the page's tables match these results
 #
-# With KEEP=PATH in the environment what each tool printed is left in PATH.ROW.TOOL.
+# With KEEP=PATH in the environment, what each tool printed is kept in PATH.ROW.TOOL.
 #
-# Typed as it stands, but: where a pid or a thread is named it is the workload's; Ctrl-C comes a second after
-# that has done its work; and what is not here (a program, CPU 7) is replaced by what is, as the table says. A peer that is not
-# installed has no rows. No tests may run meanwhile: the same workload, run by others, would be taken for ours.
+# Examples are run as they stand, except: a pid or a thread is the workload's; Ctrl-C comes a second after the
+# workload is done; and what is missing here (a program, CPU 7) is replaced as the table says. A peer that is
+# not installed has no rows. Run no tests meanwhile: if others ran the same workload, it would be taken for
+# ours.
 
 set -u
 umask 022
@@ -66,7 +67,7 @@ while [ $# -gt 0 ]; do
     shift 2 || usage
 done
 
-# ---- what a row's words mean here
+# ---- what the fields of a row mean
 
 # cell LINE NUMBER: one of the fields between ` => `
 cell()
@@ -74,7 +75,7 @@ cell()
     printf '%s\n' "$1" | awk -v number="$2" -F ' => ' '{ print $number }'
 }
 
-# typed COMMAND BUT: with what is here in the place of what is not. ENVIRON, since awk -v reads backslashes.
+# typed COMMAND BUT: with what is missing here replaced. ENVIRON, because awk -v interprets backslashes.
 typed()
 {
     CHAINS=$workloads/chains USDT=$workloads/usdt COMMAND=$1 BUT=$2 PID=$pid TID=$tid awk 'BEGIN {
@@ -104,7 +105,8 @@ typed()
     }'
 }
 
-# The workload of a row, as a command. It is called bz, and let run first: other load is no matter of either tool.
+# The workload of a row, as a command. It is named bz, and gets high priority: other load is neither tool's
+# fault.
 workload_command()
 {
     case $1 in
@@ -121,13 +123,13 @@ workload_command()
     esac
 }
 
-# said WORDS FIELD: of a line of the workload that begins so
+# said WORDS FIELD: that field of the workload's line that begins with WORDS
 said()
 {
     sed -n "s/^$1 //p" "$out/workload.out" | awk -v field="$2" '{ print $field; exit }'
 }
 
-# range TRUTH LEAST MOST: what is right, from the figure and how much it may be off
+# truth EXPECTED: the true figure, and the least and the most that count as right
 truth()
 {
     calls=$(sed -n 's/^done CALLS=//p' "$out/workload.out")
@@ -138,6 +140,7 @@ truth()
     case $1 in
     calls)     echo "$calls $calls $calls" ;;
     sites)     echo "$((calls * 7)) $((calls * 7)) $((calls * 7))" ;;
+    twice)     echo "$((calls * 2)) $((calls * 2)) $((calls * 2))" ;;
     0)         echo "0 0 0" ;;
     switches)  set -- "$(said 'count switches' 1)"; echo "$1 $1 $1" ;;
     burnt)     samples ;;
@@ -153,8 +156,8 @@ truth()
     esac
 }
 
-# As many as there are ticks in the CPU time that burn used up, within 2 samples and 3 %: a CPU's clock and a
-# thread's are two. Which ticks come while others have the CPU is chance: three standard deviations of that besides.
+# As many as there are ticks in the CPU time that burn used, within 2 samples and 3 %, as a CPU's clock and a
+# thread's differ. Which ticks come while others have the CPU is chance: three standard deviations more.
 samples()
 {
     awk '/^count wall_most / { wall = $3 } $2 ~ /^(greater|lesser)_least/ { least += $3 }
@@ -165,21 +168,21 @@ samples()
         }' "$out/workload.out"
 }
 
-# waits WAY FIELD: of a thread of sleeps, within 2 % or 1 ms, and what it cannot tell itself
+# waits WAY FIELD: that of a thread of sleeps, within 2 % or 1 ms, plus its own uncertainty
 waits()
 {
     awk -v way="$1" -v field="$2" '$1 == "thread" && $4 == way { t = $field
         printf "%d %d %d\n", t, t * 0.98 - $10 - 1000, t * 1.02 + $11 + 1000 }' "$out/workload.out"
 }
 
-# ---- one of the two
+# ---- running one of the two tools
 
 has_started()
 {
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -qE '^(prog_id|link_id):'
 }
 
-# Until it opens no more: then all its functions are traced.
+# Waits until it opens nothing more: then all its functions are traced.
 settle()
 {
     before=-1 same=0
@@ -249,13 +252,14 @@ reason()
         grep -vE 'warning: |^ *\^|Traceback|modprobe|run: ' | tail -n 1 | tr '\t|' '  ' | cut -c 1-100
 }
 
-# side WHO COMMAND: $figure, $whole, $range, $why. It is done up to three times where a time was over first.
+# side WHO COMMAND: sets $figure, $whole, $range, $why. Tried up to three times if the tool ended before the
+# workload.
 side()
 {
     figure='' whole='' range='' why=''
-    # bcc's find a task's number, name and state by headers.
+    # bcc's off-CPU tools find a task's number, name and state by kernel headers.
     case "$1 $2" in
-    'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='there are no headers of this kernel'; return; } ;;
+    'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='kernel headers are missing'; return; } ;;
     esac
     for _ in 1 2 3; do
         if ! start_work "$workload"; then
@@ -278,7 +282,7 @@ side()
         elapsed=$(($(date +%s) - since))
         case $(echo "$2" | sed "s/ 'tcp.*//") in
         profile*[a-z0-9\`]' '[0-9] | profile*' 10' | off*' 5') ;;
-        *) sleep 1; kill -s INT "$tracer" 2>/dev/null ;; # what is read as it comes has been read then
+        *) sleep 1; kill -s INT "$tracer" 2>/dev/null ;; # by then all events are printed
         esac
         wait "$tracer" 2>/dev/null
         tracer=
@@ -301,7 +305,7 @@ side()
     keep "$1"
 }
 
-# keep WHO: what it printed, for whom it surprises: $KEEP is where
+# keep WHO: keeps what it printed below $KEEP, for whoever wonders
 keep()
 {
     [ -z "${KEEP:-}" ] || cp -r "$out" "$KEEP.$row.$1"
@@ -353,12 +357,12 @@ example()
     side "$peer" "$command"
     theirs="${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
     side stackbox "$ours"
-    # the ranges of times differ from run to run
+    # Ranges of times differ from run to run.
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$peer" "$command" "$ours" "$but" "$workload" "$theirs" \
         "${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
 }
 
-# A block device and a file system, if they can be made here
+# Makes a block device and a file system, if that is possible here.
 make_disk()
 {
     DEVICE='' DIRECTORY=''
@@ -378,26 +382,7 @@ clean_up()
     rm -rf "/tmp/beside.$$" "/tmp/beside.$$.d" "$out"
 }
 
-# run_in_root: this script once more where the peers are. Who traces there sees all that runs here.
-run_in_root()
-{
-    root=$PWD/build/beside/root
-    sh scripts/kernels.sh --peers "$peers_of" || exit
-    rm -rf "$root"
-    mkdir -p "$root" && (cd "$root" && cpio -idm --quiet) <"build/kernels/$peers_of/peers.cpio" || exit
-    mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp" "$root$PWD"
-    (cd "$root/usr/lib/modules" && ln -s ./* "$(uname -r)")
-    # shellcheck disable=SC2016 # the shell's within
-    exec unshare -m sh -c 'root=$1 place=$2
-        shift 2
-        for directory in /proc /sys /dev "$place"; do
-            mount --rbind "$directory" "$root$directory" || exit
-        done
-        exec chroot "$root" env -C "$place" PATH=/usr/sbin:/usr/bin BUILT=1 sh scripts/beside.sh "$@"' \
-        sh "$root" "$PWD" --only "$only" --results "$results"
-}
-
-# What tests/bench/beside.sh types there comes over the serial line.
+# The results of tests/bench/beside.sh there come over the serial line.
 run_guest()
 {
     log=build/beside/guest-$guest.log
@@ -419,7 +404,15 @@ if [ "$guest" ]; then
     run_guest
     exit
 fi
-[ ! "$peers_of" ] || run_in_root
+if [ "$peers_of" ]; then
+    in_peers_root "$peers_of" sh scripts/beside.sh --only "$only" --results "$results"
+    status=$?
+    # A path from / was one in that root; all others are the same file.
+    case $results in
+    /*) cp "$peers_root$results" "$results" || exit ;;
+    esac
+    exit $status
+fi
 [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing || exit 1
 rm -rf $out
 mkdir -p $out || exit 1

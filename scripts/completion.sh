@@ -10,7 +10,8 @@ set -eu
 shell=$1 program=$2 prefix=${3:-}
 applets=$("$program" | cut -d ' ' -f 1)
 
-# options APPLET: for each, `LETTERS|NAME|ARGUMENT|what it does`, with letters as -p -L
+# options APPLET: a line for each option, `LETTERS|NAME|ARGUMENT|what it does`, with letters as -p
+# -L
 options()
 {
     "$program" "$1" --help | awk '
@@ -140,7 +141,7 @@ END
     esac
 }
 
-# After -- comes a command, before it files, patterns or times.
+# After -- comes a command; before it, files, patterns or times.
 _stackbox_rest()
 {
     if (( ${words[(I)--]} )); then

@@ -21,7 +21,7 @@ umask 022
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# Each round of a test with random numbers takes at least this much longer here.
+# Tests with random numbers make this many times fewer rounds here.
 export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
 native=${STACKBOX:-$PWD/stackbox}
@@ -90,8 +90,8 @@ programs()
     exit 1
 }
 
-# What llvm says about bytecode is the same everywhere; and what the kernel refuses to a process (apart), an
-# emulator of its system calls does not: it has no seccomp, and no openat2.
+# llvm's reading of bytecode is the same everywhere. What the kernel denies a process (apart), qemu-user
+# does not: it has no seccomp and no openat2.
 units()
 {
     for source in tests/unit/*.c; do
@@ -156,7 +156,7 @@ compare()
     done
 }
 
-# listed WORD STATUS TEXT: what --list says about a pattern for that program, below $root
+# listed WORD STATUS TEXT: what --list prints for a pattern in that program, below $root
 listed()
 {
     timeout 60 "$emulator" -L "$root" "$build/stackbox" stackcount --list "$build/thumb:$1" \
@@ -206,7 +206,7 @@ for arch; do
     build || continue
     built=yes
     if ! command -v $emulator >/dev/null; then
-        skip "it is built, but not tried: ${emulator%-static} is not installed"
+        skip "built, but not run: ${emulator%-static} is not installed"
         continue
     fi
     run_units

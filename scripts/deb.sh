@@ -12,7 +12,7 @@ if [ $# != 3 ]; then
     echo "usage: deb.sh VERSION DATE BINARY" >&2
     exit 2
 fi
-command -v dpkg-deb >/dev/null || { echo "deb: dpkg-deb is missing: this takes a machine of Debian's kind" >&2; exit 1; }
+command -v dpkg-deb >/dev/null || { echo "deb: dpkg-deb is missing: this needs Debian or a derivative of it" >&2; exit 1; }
 version=$1 date=$2 binary=$3
 umask 022
 SOURCE_DATE_EPOCH=$(date -u -d "$date" +%s)
@@ -59,7 +59,7 @@ END
 } | gzip -9n >"$doc/changelog.gz"
 gzip -9n <src/docs/changes.md >"$doc/changes.md.gz"
 
-# It is meant to run where there are no libraries.
+# It is static on purpose: it runs where there are no libraries.
 echo 'stackbox: statically-linked-binary [usr/bin/stackbox]' >"$root/usr/share/lintian/overrides/stackbox"
 
 (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"

@@ -11,7 +11,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 make stackbox || exit 1
 
 if [ "$(id -u)" != 0 ]; then
-    echo "demo: built ./stackbox; to trace this machine it needs root: sudo make demo"
+    echo "demo: built ./stackbox; tracing this machine needs root: sudo make demo"
     exit 1
 fi
 
@@ -29,7 +29,7 @@ trap 'kill "$work" 2>/dev/null' EXIT
 
 echo "\$ ./stackbox check"
 ./stackbox check | grep -vE '^[^:]+: yes$'
-echo "demo: all else is a plain yes"
+echo "demo: everything else is a plain yes"
 echo
 
 show()
@@ -48,7 +48,7 @@ fi
 show profile -F 997 --top 3 1
 show offwaketime --top 3 1
 
-# The same as a picture.
+# The same as a flame graph.
 show offwaketime -o build/demo.svg 1
 [ -s build/demo.svg ] || exit 1
 echo "demo: the last one is a flame graph, build/demo.svg"

@@ -4,8 +4,8 @@
 # dist.sh VERSION DATE      build/stackbox-VERSION.tar.gz, a source archive whose files are of DATE
 #
 # It contains what git has or would add, or, if git cannot tell (in an unpacked archive, or not installed),
-# everything that is not a product of the build. The bytes depend only on the files: not on their owners, on
-# when they were made, on the directory's order, or on the machine's language.
+# everything that the build does not make. The bytes depend only on the files: not on their owners, on when
+# they were made, on the directory's order, or on the machine's language.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ fi
 name=stackbox-$1
 date=$2
 umask 022
-# Default options for both that somebody keeps in the environment.
+# Default options for tar and gzip from somebody's environment.
 unset TAR_OPTIONS GZIP
 
 git_tells()
@@ -40,7 +40,7 @@ mkdir -p build
 archive=build/$name.tar
 trap 'rm -f "$archive" "$archive.files" build/dist.git' EXIT
 if git_tells && [ "$(git status --porcelain)" ]; then
-    echo "dist: what is not committed is in it as well" >&2
+    echo "dist: uncommitted files are in it, too" >&2
 fi
 files >"$archive.files"
 [ -s "$archive.files" ] || exit 1

@@ -3,11 +3,11 @@
 #
 # floors.sh [BUILD]
 #
-# The floors of the house: what a folder of src/ may know is what stands below it in the table of
-# src/README.md, or beside it without a circle. Says who includes, calls or uses what stands above, by the
-# sources and by the symbols of the objects below BUILD (build/release). Run where the project is.
+# Floors: a folder of src/ may only know those below it in the table of src/README.md, or those on its own
+# floor without a cycle. Reports what includes, calls or uses something above, by the sources and by the
+# symbols of the objects below BUILD (build/release). Run it in the project's directory.
 #
-# Exit: 0 all is well; 1 something is not, a line each; 2 it cannot be told.
+# Exit: 0 no violations; 1 violations, a line each; 2 it could not check.
 set -u
 
 build=${1:-build/release}
@@ -37,13 +37,13 @@ parts()
 
 for source in $(find src insns -name '*.c'); do
     if ! [ -f "$build/${source%.c}.o" ]; then
-        echo "floors.sh: there is no object of $source in $build: make is needed before" >&2
+        echo "floors.sh: there is no object of $source in $build: run make first" >&2
         exit 2
     fi
 done
 parts >"$scratch/parts"
 if ! grep -q '^floor ' "$scratch/parts"; then
-    echo "floors.sh: there is no table of floors in $page" >&2
+    echo "floors.sh: $page has no table of floors" >&2
     exit 2
 fi
 awk '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest; with the name of another machine
-# guest.sh --alone [OPTION...] KERNEL        before it, arm64-newest, one of that (scripts/kernels.sh)
+# guest.sh --alone [OPTION...] KERNEL        before it, that machine's: arm64-newest (scripts/kernels.sh)
 # guest.sh --image FILE [OPTION...] MACHINE -- TEST...
 #                                            MACHINE: x86-64, or one that may stand before a KERNEL
 #
@@ -13,23 +13,23 @@
 # $STACKBOX and $WORKLOADS say which binary and test programs to use. Without STACKBOX, another machine's are
 # built here (cross.sh --programs), from the present sources.
 #
-#   --image FILE       boots this kernel, anybody's: what it must have in it is in src/README.md
-#   --cpus N           CPUs (2; armhf: 1)
+#   --image FILE       boots this kernel, from anywhere: src/README.md lists what it must have
+#   --cpus N           CPUs (2; armhf, riscv64: 1)
 #   --memory MB        memory (1024)
 #   --append WORDS     more words for the kernel command line
 #   --name NAME        the guest's name in the results (the kernel's, the image's file's)
 #   --timeout S        for the whole guest (300)
 #   --test-timeout S   for one test (300)
-#   --programs NAMES   these test programs alone: with all of them some guests have too little memory
+#   --programs NAMES   only these test programs: with all of them some guests have too little memory
 #   --file PATH        one more file, at the same path from the root of this project
-#   --under ARCHIVE    an archive of cpio's that is unpacked before all that
-#   --machine          (x86-64) as others have theirs, not as a kernel comes up: tracefs and debugfs are mounted,
+#   --under ARCHIVE    a cpio archive that is unpacked before everything else
+#   --machine          (x86-64) like a machine in use, not a bare kernel: tracefs and debugfs are mounted,
 #                      perf_event_paranoid is 3 and kptr_restrict 2, other tools' BPF programs are
 #                      attached, and the tests run in a chroot whose /sys is that of the machine
-#   --own-clock        one CPU, and time is the number of instructions that it ran
-#   --alone            (x86-64) nothing is in the guest but the binary, a program that it traces, and an init that
+#   --own-clock        one CPU, and time is the number of executed instructions
+#   --alone            (x86-64) the guest has only the binary, a program that it traces, and an init that
 #                      judges it (tests/workloads/carried.c): no shell, nothing mounted at first
-#   --once             is not tried once more when it never reached /init
+#   --once             does not try again if the guest never reaches /init
 #   --log FILE         keeps the serial line (build/test/guest-NAME.log)
 #
 # Exit: 0 all passed or skipped; 1 something failed; 77 the guest could not be run.
@@ -47,7 +47,7 @@ usage()
     exit 2
 }
 
-# choose_image: only busybox is Debian's then, the newest for this machine
+# choose_image: then only busybox is Debian's, the newest for this machine
 choose_image()
 {
     if ! [ -r "$image" ]; then
@@ -99,23 +99,26 @@ cannot()
     exit 77
 }
 
-# describe: the emulator of this kernel's machine with its words, its console, and what cross.sh calls it. All
-# that differs between machines is here.
+# describe: the emulator of this kernel's machine with its options, its console, and cross.sh's name for it.
+# All that differs between machines is here.
 #
-# One thread of the emulator runs all CPUs in turn. A kernel rewrites its own text to trace, and with a thread for
-# each CPU QEMU 7.2 may go on with what was there before: memory had the tracepoint's branch, what ran was still
-# the nop, until the same bytes were written once more. Whoever traces then sees 0 events, a plain perf counter,
-# too. On x86-64 kernels panicked now and then.
+# One thread of the emulator runs all CPUs in turn. A kernel patches its own code to trace, and with a thread
+# for each CPU QEMU 7.2 may keep running the old code: memory had the tracepoint's branch, but what ran was
+# still the nop, until the same bytes were written again. Then any tracer sees 0 events, even a plain perf
+# counter. On x86-64, kernels panicked now and then.
 #
-# armhf: kernels wait for their other CPU in loops that do not give that thread to it, and with two never came
-# to /init. Where two are not asked for it has one.
+# armhf, riscv64: kernels wait for their other CPU in loops that never yield the emulator's thread to it. With
+# two CPUs armhf never reached /init, and riscv64 took several times as long. So their default is one CPU.
 #
-# x86-64 has no cmpxchg16b: QEMU 7.2 leaves wild flags behind it, which an interrupt that comes before the next
-# ones saves and restores.
+# no4lvl: page tables of three levels, as on boards, instead of five. The emulator walks them again after each
+# switch between processes, and five levels take that much longer.
+#
+# x86-64 has no cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, which an interrupt before the next
+# flags are set saves and restores.
 #
 # tsc=noirqtime: one virtual CPU stands still while the other runs, most often in an interrupt that
-# has to do with both. If that were taken for time of interrupts, no thread's own CPU time would have
-# it, and tests would take it for waiting.
+# involves both. If that counted as interrupt time, it would be in no thread's CPU time, and tests
+# would take it for waiting.
 describe()
 {
     serial='-serial stdio' console=ttyAMA0 words= usual_cpus=2
@@ -123,10 +126,11 @@ describe()
     arm64-*)   arch=aarch64 emulator=qemu-system-aarch64 board='-M virt -cpu max,pauth-impdef=on' ;;
     armhf-*)   arch=armv7 emulator=qemu-system-arm board='-M virt,highmem=off -cpu cortex-a15'
                usual_cpus=1 ;;
-    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0 ;;
+    riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0
+               words=no4lvl usual_cpus=1 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
-    # A real one clears its caches against speculation, which QEMU cannot.
+    # A real CPU clears its caches against speculation, which QEMU cannot.
     ppc64el-*) arch=ppc64el emulator=qemu-system-ppc64 console=hvc0
                board='-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9' ;;
     *)         arch= emulator=qemu-system-x86_64 board='-cpu max,-cx16' console=ttyS0
@@ -187,13 +191,13 @@ fill_root_alone()
         cp "$stackbox" "$root/stackbox"
 }
 
-# The serial line, as it comes: results are printed, and counted in what is left behind at the end.
+# Reads the serial line as it comes: prints results, and leaves their counts in a file at the end.
 #
-# An own clock: each instruction takes 4 ns, which is near what it takes here, and when all sleep the
-# next timer's time comes at once. Else the clock goes on while the emulator itself is kept from its
-# CPU or translates code; in the middle of a guest's switch between threads the kernel's account of
-# CPU time and what is traced then differ by as much, and nothing in the guest can tell. (With more
-# CPUs than one the emulator would let the one that waits spin for the other for very long.)
+# --own-clock: each instruction takes 4 ns, which is close to the real time, and when all CPUs sleep,
+# the next timer fires at once. Otherwise the clock goes on while the emulator waits for its CPU or
+# translates code; if that is in the middle of a guest's context switch, the kernel's account of CPU
+# time and what is traced differ by as much, and nothing in the guest can tell. (With more than one
+# CPU the emulator would let a waiting CPU spin for the other for very long.)
 boot()
 {
     : >"$log"
@@ -208,7 +212,7 @@ boot()
         sed -u 's/\r*$//' | tee "$log" | sed -un "s/^\(PASS\|FAIL\|SKIP\) /\1 guest-$name: /p"
 }
 
-# judge TESTS: verdicts that no test could give itself, from the whole log
+# judge TESTS: verdicts from the whole log that no single test can give
 judge()
 {
     # shellcheck disable=SC2016 # awk's own $
@@ -246,7 +250,7 @@ why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-# The reader may end first, and the shell comments on each program that is killed.
+# The reader may end first, and the shell reports each program that is killed.
 trap 'exit 1' HUP INT TERM PIPE
 root=$scratch/root
 mkdir -p "$root" "$(dirname "$log")"

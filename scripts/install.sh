@@ -26,7 +26,7 @@ case $links in
 yes | no) ;;
 -* | *[!A-Za-z0-9._-]*) echo "install.sh: --links: \"$links\" cannot begin a name" >&2; exit 2 ;;
 *-) ;;
-*) echo "install.sh: --links: yes, no, or a prefix that ends in -, not \"$links\"" >&2; exit 2 ;;
+*) echo "install.sh: --links takes yes, no, or a prefix that ends in -, not \"$links\"" >&2; exit 2 ;;
 esac
 [ "$1" = --remove ] && dir=$2 || dir=$1
 # A relative directory could begin with -.
@@ -41,7 +41,7 @@ bash=$dir/share/bash-completion/completions
 zsh=$dir/share/zsh/site-functions
 fish=$dir/share/fish/vendor_completions.d
 
-# page NAME COMMAND...: a page that could not be printed is not left half written
+# page NAME COMMAND...: leaves no half-written page if the command fails
 page()
 {
     page=$man/$1.1
@@ -52,7 +52,7 @@ page()
     fi
 }
 
-# link NAME: a file of that name that is not ours stays
+# link NAME: a file of that name that is not ours is left alone
 link()
 {
     if [ -h "$bin/$1" ] && [ "$(readlink "$bin/$1")" = stackbox ]; then

@@ -8,10 +8,10 @@
 #
 # Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
-#     busybox (the static one of the same Debian: what runs beside the tests there)
+#     busybox (the same Debian's static one, in which the tests run)
 # Other machines' modules are left out if they are a package of their own: 20 to 120 MB.
 #
-#   --peers   and peers.cpio: a root with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
+#   --peers   also peers.cpio: a root directory with bcc, bpftrace, libbpf-tools of the same Debian, what they need to
 #             run, that kernel's headers and its modules of loop devices and ext4. 1 GB; guest.sh --under has it.
 #
 # It comes from the mirror that this machine's apt already uses, through a private apt state below build/: the
@@ -58,8 +58,7 @@ describe()
     esac
 }
 
-# apt with the private state in $work, whatever the machine's own configuration says and whatever is installed
-# here.
+# apt with private state in $work, regardless of the machine's configuration and installed packages.
 private_apt()
 {
     command=$1
@@ -76,7 +75,7 @@ private_apt()
 # Takes the mirrors from the machine's apt, which knows every way of writing sources.
 find_mirrors()
 {
-    command -v apt-get >/dev/null || cannot "this machine has no apt to fetch it with"
+    command -v apt-get >/dev/null || cannot "apt-get is missing: it cannot be fetched"
     [ -r $keyring ] || cannot "$keyring is not there to check the download with"
     mirror= security=
     for target in $(apt-get --no-release-info indextargets \
@@ -86,7 +85,7 @@ find_mirrors()
         *debian*"|main" | mirror*"|main")        mirror=${mirror:-${target%%"|"*}} ;;
         esac
     done
-    [ "$mirror" ] || cannot "the apt sources of this machine name no Debian mirror"
+    [ "$mirror" ] || cannot "this machine's apt sources name no Debian mirror"
 }
 
 write_sources()
@@ -100,7 +99,7 @@ write_sources()
     done >"$work/sources.list"
 }
 
-# Two guests may want it at a time: one fetches it, the other finds it.
+# Two guests may need it at the same time: one fetches it, the other finds it.
 take_turn()
 {
     mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
@@ -153,7 +152,8 @@ fetch()
     done
 }
 
-# From the unpacked package to the directory that guests use. An uncompressed image is named vmlinux.
+# Copies from the unpacked package to the directory that guests use. An uncompressed image is named
+# vmlinux.
 keep()
 {
     image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
@@ -174,12 +174,13 @@ keep()
     echo "$1" >"$work/done/version"
 }
 
-# ---- the tools that others have
+# ---- the peers' tools
 
-# What scripts/beside.sh types, and what it is made of
-peers='bpfcc-tools bpftrace libbpf-tools e2fsprogs mount util-linux kmod dpkg dash mawk coreutils findutils grep sed procps'
+# What scripts/beside.sh and bench.sh run, and what they and their workloads need
+peers='bpfcc-tools bpftrace libbpf-tools linux-perf binutils llvm e2fsprogs mount util-linux kmod dpkg dash bash mawk
+    coreutils findutils grep sed procps libc-bin'
 
-# The tools with all that they need, of headers and modules the packages alone
+# The tools with all their dependencies; of headers and modules only the packages themselves
 download_peers()
 {
     headers=$(private_apt apt-cache depends "linux-headers-$version" |
@@ -200,7 +201,8 @@ unpack()
     dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink -C "$2"
 }
 
-# A root by packages alone: no script of theirs runs. dpkg knows them, who asks it for a version is told.
+# A root directory made of unpacked packages: none of their scripts runs. dpkg's database lists them, so
+# their versions can be queried.
 make_peers_root()
 {
     for directory in bin sbin lib lib64; do
@@ -233,7 +235,7 @@ get_peers()
         download_peers && make_peers_root "$work/peers"
     } >"$work/peers.log" 2>&1 || {
         grep '^[EW]:' "$work/peers.log" | head -n 3 >&2
-        cannot "the tools for $version cannot be fetched from the Debian mirror of this machine"
+        cannot "the tools for $version could not be fetched from this machine's Debian mirror"
     }
     (cd "$work/peers" && find . | cpio -o -H newc --quiet -R 0:0) >"$work/peers.cpio" &&
         mv "$work/peers.cpio" "$kernels/$kernel/" || exit 1
@@ -243,13 +245,14 @@ get_peers()
 get_kernel()
 {
     describe
-    # The version is written last and the directory renamed as a whole: so what is there is complete.
+    # The version is written last, and the directory renamed as a whole: so whatever is there is
+    # complete.
     [ -s "$kernels/$kernel/version" ] && return
     take_turn
     [ -s "$kernels/$kernel/version" ] && return
     prepare_apt
     echo "kernel $kernel: fetching it from the Debian mirror of this machine ..." >&2
-    # A mirror may lack a suite: what the others have is enough.
+    # A mirror may lack a suite: the others are enough.
     private_apt apt-get -qq update >"$work/update.log" 2>&1
     fetch_busybox >"$work/busybox.log" 2>&1
     for version in $(list_versions | head -n 8); do
@@ -263,7 +266,7 @@ get_kernel()
         echo "kernel $kernel: $version is not to be had, trying the next" >&2
     done
     cat "$work/update.log" "$work/busybox.log" "$work/fetch.log" 2>/dev/null | grep '^[EW]:' | head -n 3 >&2
-    cannot "no version of it could be fetched from the Debian mirror of this machine"
+    cannot "no version of it could be fetched from this machine's Debian mirror"
 }
 
 with_peers=no

@@ -5,8 +5,8 @@
 #                                         libraries of Debian, and compares with c++filt and llvm-cxxfilt
 # names.sh --sample                       makes tests/names/sample.txt of the names of the last run
 #
-#   --only LABEL,...   of scripts/names/corpora.tsv these alone
-#   --again            reads the symbols anew; else those of an earlier run are taken
+#   --only LABEL,...   only these of scripts/names/corpora.tsv
+#   --again            reads the symbols again; otherwise an earlier run's are used
 #
 # The files are this machine's, if it has them; otherwise their package is fetched by apt-get download and
 # unpacked below build/names; nothing is installed. All mangled symbols of each file are used, from .symtab and
@@ -47,7 +47,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-# unpacked PACKAGE: $root is where its files are: / if it is installed
+# unpacked PACKAGE: sets $root to where its files are: / if it is installed
 unpacked()
 {
     root=
@@ -80,7 +80,7 @@ symbols_of()
     done | awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }'
 }
 
-# collect LABEL: all mangled names in its files, to symbols/LABEL
+# collect LABEL: writes all mangled names in its files to symbols/LABEL
 collect()
 {
     [ ! -f "$work/symbols/$1" ] || [ "$again" ] || return 0
@@ -111,7 +111,7 @@ find_newer()
     [ "$(echo _Z1fv | LD_LIBRARY_PATH=$tools "$tools/llvm-cxxfilt")" = 'f()' ] && newer=yes
 }
 
-# compare LABEL: those of its names that no earlier one had
+# compare LABEL: compares those of its names that no earlier label had
 compare()
 {
     result=$work/$1
@@ -139,7 +139,7 @@ done
 make -s tools || exit 1
 mkdir -p "$work/symbols" && : >"$work/seen" && : >"$work/missing" || exit 1
 find_newer
-[ "$newer" ] || echo "names.sh: goes without llvm-cxxfilt 19" >&2
+[ "$newer" ] || echo "names.sh: running without llvm-cxxfilt 19" >&2
 labels=$(awk -F '\t' '!/^#/ && !seen[$1]++ { print $1 }' $rules/corpora.tsv)
 counts=''
 for label in $labels; do
@@ -152,7 +152,7 @@ for label in $labels; do
     counts="$counts $work/$label.counts"
 done
 printf '\r%-30s\r' '' >&2
-# What could not be fetched is tried again next time.
+# Packages that could not be fetched are tried again next time.
 while read -r label; do
     rm -f "$work/symbols/$label"
 done <"$work/missing"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # parts.sh --build APPLETS PARTS    build/parts/stackbox, as `make APPLETS= PARTS=` makes it, from the objects in
-#                                   $BUILD (build/release) as far as they are the same; prints its bytes
+#                                   $BUILD (build/release) if they are the same; prints its size in bytes
 # parts.sh --write                  the tables in src/docs/install.md: what each applet, part and folder takes
 #
 # Run after `make`.
@@ -26,12 +26,13 @@ link()
         cat $own/log >&2
         exit 1
     }
-    # Nobody would see a warning.
+    # Otherwise nobody would see a warning.
     grep -v "^$own/stackbox: " $own/log >&2 || :
     wc -c <$own/stackbox
 }
 
-# drop PATTERN: the objects of sources that match it. Other builds share these files: none is written to.
+# drop PATTERN: removes the objects of sources that match it. Other builds share these files: none is
+# written to.
 drop()
 {
     grep -lE "$1" src/*.c src/*/*.c insns/*.c | while read -r source; do
@@ -53,7 +54,7 @@ build()
     link "$1" "$2"
 }
 
-# with APPLET PART...: its size with these, starting from what has none
+# with APPLET PART...: its size with these parts, starting from a build with none
 with()
 {
     applet=$1

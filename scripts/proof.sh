@@ -1,22 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# proof.sh PART...      what takes hours, and is done before a release: no part of `make test`
+# proof.sh PART...      tests that take hours, done before a release; not part of `make test`
 #
-#   fuzz [MINUTES]      every reader of strangers' bytes by libFuzzer, so many minutes in all (120)
-#   corpus              what the fuzzers found new ways by goes into tests/fuzz/corpus, as little as leads there
-#   calls               every system call of every applet fails once (tests/live/faults.sh)
-#   calls-guest         those of runs that probe functions of the kernel, in a guest
-#   kills [RUNS]        runs that are struck at random moments (1000)
+#   fuzz [MINUTES]      every parser of foreign bytes under libFuzzer, MINUTES in all (120)
+#   corpus              adds the inputs that reached new code to tests/fuzz/corpus, minimized
+#   calls               makes every system call of every applet fail once (tests/live/faults.sh)
+#   calls-guest         the same in a guest, for runs that probe kernel functions
+#   kills [RUNS]        kills runs at random moments (1000)
 #   kills-guest [RUNS]  the same in a guest (120)
-#   words [LINES]       random command lines (20000), some of which trace
-#   live                this machine's live tests, by the build with sanitizers
-#   valgrind            a run of each kind under valgrind
+#   words [LINES]       tries random command lines (20000), some of which trace
+#   live                this machine's live tests with the sanitizers' build
+#   valgrind            one run of each kind under valgrind
 #   all                 all of these but corpus
 #
-# Each says PASS, FAIL or SKIP line by line, and keeps what it printed in build/proof/PART.log. Needs root, but for
-# fuzz and corpus. KERNEL=6.12 is the guest's; ONLY='report check' of the calls are those of these runs, and with
-# SHARE=10 every tenth; SEED=1 are those random lines, and JOBS=2 so many at a time.
+# Each prints lines PASS, FAIL or SKIP, and keeps its output in build/proof/PART.log. All but fuzz and corpus
+# need root. KERNEL=6.12 chooses the guest's kernel; ONLY='report check' limits calls to these runs, SHARE=10 to
+# every tenth call; SEED=1 chooses the random lines, and JOBS=2 runs two jobs at a time.
 #
 # Exit: 0, or 1 if something was found.
 
@@ -29,7 +29,7 @@ asan=$PWD/build/asan
 mkdir -p build/proof
 failed=0
 
-# build TARGET...: of the build with sanitizers; build_release: of the other
+# build TARGET...: with sanitizers; build_release: the release build
 build()
 {
     make -s -j"$(nproc)" SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox "$@" || exit 1
@@ -39,7 +39,8 @@ build_release()
     make -s -j"$(nproc)" all workloads || exit 1
 }
 
-# kept NAME COMMAND...: its output is shown and kept; a line that begins with FAIL, or a failure, counts
+# kept NAME COMMAND...: shows and keeps its output; it has failed if a line begins with FAIL, or by its
+# exit status
 kept()
 {
     log=build/proof/$1.log
@@ -60,11 +61,11 @@ targets()
     find tests/fuzz -name '*.c' ! -name driver.c -exec basename {} .c \; | sort
 }
 
-# part_fuzz MINUTES: where most ways are left to find the longest. Two run at a time.
+# part_fuzz MINUTES: the longest for targets with the most code left to reach. Two run at a time.
 part_fuzz()
 {
     long='recording elf frame_rows'
-    # A share for each, and three more for each of those.
+    # One share each, and three more for each of those.
     share=$((${1:-120} * 60 / ($(targets | wc -l) + 9)))
     # shellcheck disable=SC2046,SC2086 # lists of words
     kept fuzz sh scripts/fuzz.sh $share $(targets)
@@ -72,7 +73,7 @@ part_fuzz()
     kept fuzz-long sh scripts/fuzz.sh $((3 * share)) $long
 }
 
-# part_corpus: by ways through the code alone, and inputs that a reader takes little time for
+# part_corpus: judged by coverage only, and only inputs that are read quickly
 part_corpus()
 {
     for target in $(targets); do
@@ -84,7 +85,8 @@ part_corpus()
     done
 }
 
-# Each call costs a run: a machine of few processes and a kernel of few names has a tenth of them.
+# Each call costs a run: with few processes and a kernel with few symbols, runs make a tenth of the
+# calls.
 part_calls()
 {
     build faulty
@@ -93,7 +95,7 @@ part_calls()
         unshare -pf --mount-proc sh tests/live/faults.sh
 }
 
-# The sanitizers' libraries are no part of a guest.
+# Guests lack the sanitizers' libraries.
 part_calls_guest()
 {
     build faulty
@@ -125,7 +127,7 @@ part_kills_guest()
         --name "$kernel-kills" "$kernel" -- tests/live/killed.sh
 }
 
-# words_in SEED LINES [WORD]...: in a directory of its own
+# words_in SEED LINES [WORD]...: runs in a directory of its own
 words_in()
 {
     seed=$1 lines=$2
@@ -134,7 +136,7 @@ words_in()
     (cd "build/proof/words.$seed" && sanitized "$WORKLOADS/words" -s "$seed" -n "$lines" "$@")
 }
 
-# words_at_once SEED LINES [WORD]...: by several, each with a seed of its own
+# words_at_once SEED LINES [WORD]...: several jobs, each with a seed of its own
 words_at_once()
 {
     first=$1 all=$2 jobs=${JOBS:-$(nproc)} running= worst=0
@@ -149,7 +151,8 @@ words_at_once()
     return $worst
 }
 
-# part_words LINES: one in seven traces for some milliseconds; of the others nothing comes to the kernel
+# part_words LINES: one in seven traces for some milliseconds; the others are denied bpf(2) and perf
+# events
 part_words()
 {
     build all
@@ -161,8 +164,8 @@ part_words()
     kept words-tracing words_at_once $((seed + 100)) $((lines / 7)) -d 0.01 "$asan/stackbox"
 }
 
-# live_tests FILE...: one after the other. LeakSanitizer cannot look where a test denies what it needs: that one
-# runs once more, without it.
+# live_tests FILE...: one after the other. If a test denies what LeakSanitizer needs, it is run again without
+# it.
 live_tests()
 {
     for test; do
@@ -187,8 +190,8 @@ part_live()
         $(grep -l '^# host: yes' tests/live/*.sh | grep -v '/faults\.sh$\|/soak\.sh$\|/thousands\.sh$')
 }
 
-# under_valgrind WORD...: of what the kernel writes (maps, rings, names of mappings) valgrind knows nothing, and would
-# take it for memory that nobody has set: it looks for what is read or written beside its place, and for leaks.
+# under_valgrind WORD...: valgrind does not see what the kernel writes (maps, rings, names of mappings), and
+# would take it for uninitialized memory: so it only looks for out-of-bounds reads and writes, and for leaks.
 under_valgrind()
 {
     timeout 600 valgrind -q --undef-value-errors=no --leak-check=full --errors-for-leak-kinds=definite \
@@ -217,9 +220,9 @@ valgrind_runs()
 
 part_valgrind()
 {
-    command -v valgrind >/dev/null || { echo "SKIP valgrind: it is not installed"; return; }
+    command -v valgrind >/dev/null || { echo "SKIP valgrind: valgrind is not installed"; return; }
     build_release
-    # Not static: else malloc() is not valgrind's.
+    # Not static: otherwise valgrind cannot replace malloc().
     make -s -j"$(nproc)" CC=gcc BUILD=build/gcc PROGRAM=build/gcc/bare \
         ALL_LDFLAGS='-Wl,--gc-sections -pthread -no-pie' || exit 1
     kept valgrind valgrind_runs

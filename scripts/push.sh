@@ -113,7 +113,7 @@ choose_sender()
     elif command -v wget >/dev/null; then
         sender=busybox
     fi
-    [ $sender != none ] || refuse "there is no curl, wget or nc to send with: install curl"
+    [ $sender != none ] || refuse "nothing to send with: curl, wget and nc are missing: install curl"
     command -v timeout >/dev/null || refuse "the timeout command is missing: a store that hangs would hang this"
     [ $sender = busybox ] || return 0
     [ "${url#http:}" != "$url" ] || [ $insecure = yes ] ||
@@ -123,7 +123,7 @@ choose_sender()
         refuse "--token: busybox's wget takes headers as arguments, which all users here can read; install curl"
 }
 
-# prepare: puts headers into a file, as everybody can read arguments
+# prepare: puts headers into a file, since everybody can read arguments
 prepare()
 {
     work=$(mktemp -d) || exit 1
@@ -258,7 +258,7 @@ list()
     return 0
 }
 
-# What was waiting, was not accepted, and is no longer there.
+# Files that were waiting, were not accepted, and are gone.
 count_gone()
 {
     [ -e "$work/waiting" ] || return 0
@@ -268,14 +268,14 @@ count_gone()
     say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for such a long failure"
 }
 
-# forget NAME: it is no longer waited for
+# forget NAME: no longer waits for it
 forget()
 {
     grep -vxF -- "$1" "$work/waiting" >"$work/rest"
     mv "$work/rest" "$work/waiting"
 }
 
-# pass: sends what is there, in order. 1: something must wait
+# pass: sends what is there, in order. 1: something has to wait
 pass()
 {
     list
@@ -298,10 +298,10 @@ pass()
 
 choose_sender
 prepare
-command -v flock >/dev/null || refuse "the flock command is missing: without it, two at a time would send everything twice"
+command -v flock >/dev/null || refuse "the flock command is missing: without it, two at once would send everything twice"
 exec 9>"$spool/.push.lock" || exit 1
 if ! flock -n 9; then
-    say "another push.sh works on $spool"
+    say "another push.sh is already running on $spool"
     exit 1
 fi
 

@@ -78,7 +78,7 @@ is_there()
     esac
 }
 
-# missing NEEDS: the packages of this group that are missing, of those NEEDS
+# missing NEEDS: the missing packages of this group with one of these NEEDS
 missing()
 {
     packages | while read -r of need package probe; do
@@ -88,7 +88,7 @@ missing()
     done
 }
 
-# Nothing may be removed: what somebody installed is worth more than a test.
+# Nothing may be removed: what is installed matters more than a test.
 install()
 {
     echo "\$ install $*" >>"$log"
@@ -97,7 +97,7 @@ install()
         >>"$log" 2>&1 </dev/null
 }
 
-# A failing source of somebody else's makes update fail, although the lists that matter came.
+# An unrelated broken source makes update fail, although the lists that matter were fetched.
 update()
 {
     echo "\$ update" >>"$log"
@@ -111,7 +111,7 @@ install_missing()
     install $1 && return
     update
     install $1 && return
-    # A package that this Debian does not have must not block the others.
+    # A package that this Debian release lacks must not block the others.
     grep -qE 'Unable to locate|no installation candidate|need to be removed|remove is disabled' \
         "$log" || return
     for package in $1; do
@@ -146,7 +146,7 @@ is_fetched()
     grep -qs "^  \"version\": \"${1##*@}\"" "build/npm/node_modules/${1%@*}/package.json"
 }
 
-# Tests that do without say so. No scripts of a package are run to install it.
+# Tests say so if they have to do without. Packages' install scripts are not run.
 node_packages()
 {
     fetched=yes

@@ -3,7 +3,7 @@
 #
 # size.sh LINK.MAP BINARY
 #
-# How many bytes of a binary's file each folder takes: code and data by the linker's map, greatest first; then
+# How many bytes of a binary's file each folder takes: code and data by the linker's map, largest first; then
 # libc, the gaps between aligned objects, and the headers; and the whole, raw and under xz -9.
 
 set -eu
@@ -22,7 +22,8 @@ awk -v bytes="$bytes" '
         count = split(file, words, "/")
         return words[count - 1] == "src" ? words[count] : words[count - 1]
     }
-    # The one before extends up to this one: for merged strings the map only tells where they begin.
+    # The previous one extends up to this one: for merged strings the map only says where they
+    # begin.
     function take(address, size, file) {
         address = number(address)
         if (file_before != "" && address >= begin) {

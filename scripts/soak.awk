@@ -16,13 +16,13 @@ BEGIN {
     name[7] = "CPU time of its programs, ns for each run"
 }
 
-# The first minute is none: it has what the start took.
+# The first minute is left out: it includes the cost of starting.
 /^#/ || !$1 || !$8 { next }
 {
     count++
     for (at = 1; at <= 5; at++)
         value[at, count] = $at
-    # How much there is to do is not for it to say.
+    # The amount of load is not judged.
     value[6, count] = $6 * 1000 / $8
     value[7, count] = $7 * 1000 / $8
 }
@@ -54,7 +54,7 @@ function judge(at,    i, n, first, x, y, xx, xy, sx, sy, slope, base, rest, befo
     error = sqrt(squares / (n - 2) / xx * (1 + r) / (1 - r))
     bound = 3 * error > step[at] / n ? 3 * error : step[at] / n
     grew = slope > bound
-    printf "%s %s: %.6g on average, %+.4g a minute; up to %.4g is none\n", grew ? "FAIL" : "ok  ", name[at], sy / n,
+    printf "%s %s: %.6g on average, %+.4g a minute; up to %.4g is noise\n", grew ? "FAIL" : "ok  ", name[at], sy / n,
         slope, bound
     return grew
 }
@@ -76,7 +76,7 @@ function draw(at, top,    i, most, x, y)
 
 END {
     if (count < 10) {
-        print "soak.awk: too few minutes"
+        print "soak.awk: too few minutes to judge"
         exit 1
     }
     for (at = 2; at <= 7; at++)

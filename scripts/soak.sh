@@ -3,9 +3,9 @@
 #
 # soak.sh [MINUTES]
 #
-# Does a run without end stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
-# runs beside short processes, libraries that are loaded and unloaded, containers (mount and pid namespaces) and
-# a JIT. They are paced: together they take about a tenth of one CPU.
+# Does an endless run stay stable? For MINUTES (120; at least 20) `profile -i 60 -F 99 --keep 20` of all CPUs
+# runs together with short processes, libraries that are loaded and unloaded, containers (mount and pid
+# namespaces) and a JIT. They are paced: together they take about a tenth of one CPU.
 #
 # Each minute, halfway between two reports, it writes to build/soak/figures.tsv what stackbox has and uses: its
 # own memory, resident pages of files and maps, descriptors, memory of maps and programs in the kernel (those it
@@ -20,7 +20,7 @@ minutes=${1:-120}
 case $minutes in
 *[!0-9]* | '' | ?) sed -n 's/^# \(soak.sh \)/usage: \1/p' scripts/soak.sh >&2; exit 2 ;;
 esac
-[ "$minutes" -ge 20 ] || { echo "soak.sh: 20 minutes at least" >&2; exit 2; }
+[ "$minutes" -ge 20 ] || { echo "soak.sh: it takes at least 20 minutes" >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "soak.sh: tracing needs root" >&2; exit 1; }
 make -s stackbox workloads || exit 1
 
@@ -33,7 +33,7 @@ cp stackbox build/release/workloads/jit build/release/workloads/burn build/relea
     build/release/workloads/dynamic/libnorth.so $out/bin || exit 1
 work=$(cd $out && pwd)
 
-# ---- The load. Each is a shell of its own, and says how many rounds it made.
+# ---- The load. Each is a shell of its own, and reports how many rounds it made.
 
 processes()
 {
@@ -46,7 +46,7 @@ processes()
     done
 }
 
-# If file systems reuse inodes, these become others' afterwards.
+# If file systems reuse inodes, other files get these afterwards.
 libraries()
 {
     while :; do
@@ -93,15 +93,15 @@ all_of()
     done
 }
 
-# measure: a line of figures. CPU time of BPF programs is summed up per program, as there may be others at
-# times.
+# measure: prints a line of figures. CPU time of BPF programs is added up per program, as others may be
+# there at times.
 measure()
 {
     tasks=$(all_of $stackbox)
     own=0 mapped=0 files=0 ticks=0
     : >$out/fdinfo
     for task in $tasks; do
-        # A reader of its may end meanwhile.
+        # One of its readers may end meanwhile.
         own=$((own + $(awk '/^RssAnon:/ { sum = $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null) + 0))
         mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" \
             2>/dev/null) + 0))
@@ -111,7 +111,7 @@ measure()
             awk '{ sum = $12 + $13 + $14 + $15 } END { print sum + 0 }') + 0))
         cat "/proc/$task/fdinfo"/* >>$out/fdinfo 2>/dev/null
     done
-    # A link names its program, too.
+    # Links name their program, too.
     awk '$1 == "pos:" { bytes = 0 }
         $1 == "memlock:" { bytes = $2 }
         $1 == "map_id:" && !map[$2]++ { sum += bytes }
@@ -132,7 +132,7 @@ measure()
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" $own $mapped $files "$(head -n 1 $out/kernel.before)" \
         $(((ticks - ticks_before) * 1000 / clock)) "$ran" >>$results/figures.tsv
     ticks_before=$ticks
-    # Somebody else's bench may have switched them off.
+    # Somebody else's benchmark may have switched them off.
     echo 1 >/proc/sys/kernel/bpf_stats_enabled
 }
 
@@ -163,13 +163,13 @@ minute=0
 while [ $minute -le "$minutes" ]; do
     now=$(date +%s)
     sleep $((begun + minute * 60 + 30 > now ? begun + minute * 60 + 30 - now : 0))
-    kill -0 $stackbox 2>/dev/null || { echo "soak.sh: it ended: see $out/stackbox.err" >&2; exit 1; }
-    # The first one is after half a minute.
+    kill -0 $stackbox 2>/dev/null || { echo "soak.sh: stackbox ended: see $out/stackbox.err" >&2; exit 1; }
+    # The first one comes after half a minute.
     measure $minute
     minute=$((minute + 1))
 done
 kill -s TERM $stackbox
-wait $stackbox || { echo "soak.sh: it failed: see $out/stackbox.err" >&2; exit 1; }
+wait $stackbox || { echo "soak.sh: stackbox failed: see $out/stackbox.err" >&2; exit 1; }
 for storm in processes libraries containers jits; do
     printf '%s: %s rounds\n' $storm "$(wc -l <$out/$storm)"
 done

@@ -40,12 +40,12 @@ find_mirror()
     done
 }
 
-# The minimal Debian, kept as an archive: each run begins with a fresh one.
+# A minimal Debian, kept as an archive: each run starts from a fresh copy.
 make_base()
 {
     [ -s "$place/base.tar" ] && return
     mirror=$(find_mirror)
-    [ "$mirror" ] || cannot "the apt sources of this machine name no Debian mirror"
+    [ "$mirror" ] || cannot "this machine's apt sources name no Debian mirror"
     echo "stranger: debootstrap --variant=minbase $suite, from the mirror of this machine"
     rm -rf "$place/root"
     debootstrap --variant=minbase "$suite" "$place/root" "$mirror" >"$place/debootstrap.log" 2>&1 ||
@@ -60,7 +60,7 @@ make_root()
     cp -L /etc/resolv.conf "$place/root/etc/resolv.conf" 2>/dev/null
     cp -L /etc/hosts "$place/root/etc/hosts" 2>/dev/null
     apt-config dump | grep -E '^Acquire::(https?::.*Proxy|Check-)' >"$place/root/etc/apt/apt.conf.d/90machine"
-    rm -rf "$place/root/var/lib/apt/lists/"* # as images of containers are
+    rm -rf "$place/root/var/lib/apt/lists/"* # as in container images
     git clone -q --no-hardlinks "file://$PWD" "$place/root$home"
 }
 

@@ -3,33 +3,33 @@
 # What runs at the same time, and in which order: read by run.sh.
 #
 # A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
-# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs nobody,
-# and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane is another
-# run.sh.
+# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs no
+# other tests, and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane
+# is another run.sh.
 
-# header FILE KEY DEFAULT: what a live test says about itself in its first lines
+# header FILE KEY DEFAULT: a value that a live test states in its first lines
 header()
 {
     value=$(sed -n "1,20s/^# $2: *//p" "$1" | head -n 1)
     echo "${value:-$3}"
 }
 
-# says TEST WORD: it has this word in its first lines
+# says TEST WORD: does it have this word in its first lines?
 says()
 {
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# guests_of TEST: the kernels in whose guests it runs. `make test` uses those that differ in what it looks at;
-# the rest is `seldom`, for `make test-kernels` ($SELDOM).
+# guests_of TEST: the kernels in whose guests it runs. `make test` uses those that differ in what the test
+# looks at; the others are `seldom`, for `make test-kernels` ($SELDOM).
 guests_of()
 {
     echo ",$(header "$1" guests all),"
     [ -z "${SELDOM:-}" ] || echo ",$(header "$1" seldom ''),"
 }
 
-# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and say this about
-# themselves, or do not; those that say `last` at the end
+# live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and state WORD, or
+# do not; those that state `last` come last
 live_tests()
 {
     for test in tests/live/*.sh; do
@@ -64,7 +64,7 @@ guest()
         --timeout 2400 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
-# alone KERNEL: a guest with nothing in it but the binary and what it traces
+# alone KERNEL: a guest with only the binary and what it traces
 alone()
 {
     long_part "guest-$1-alone" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --alone \
@@ -79,28 +79,30 @@ own_clock()
     guest "$kernel" "$kernel-own-clock" "$(live_tests "$kernel" with "own clock")" --own-clock "$@"
 }
 
-# The longest first: no lane is left with one of them at the end.
+# The longest jobs come first, so that no lane is left with one at the end.
 #
-# Those that run most of the tests are spared what defends a real CPU and costs an emulated one a fifth of
+# Guests that run most of the tests boot without CPU mitigations, which cost an emulated CPU a fifth of
 # its time; all others boot as Debian has them.
 jobs_guests()
 {
     many_tests newest
-    # An emulated riscv64 is three to eight times as slow as an arm64: see `make test-arch` for the rest.
-    echo "board_guest riscv64-newest riscv64-newest 'tests/live/stacks.sh tests/live/user_attach.sh' --cpus 1"
+    # An emulated riscv64 is slower than an arm64: only tests that show most about the machine. See `make
+    # test-arch` for the rest.
+    echo "board_guest riscv64-newest riscv64-newest '$(named stacks frame_pointers kernel_callers unwind user_attach \
+user_usdt)'"
     echo "board arm64-newest"
     echo "own_clock 5.10"
     many_tests 5.10
-    # As a guest like another machine: all of these are in `make test-machine`.
+    # A guest that resembles another machine: all of these are in `make test-machine`.
     echo "own_clock 6.12 --machine"
     many_tests 6.12
     echo "board arm64-newest own-clock"
     echo "own_clock newest"
     many_tests 6.1
-    # Where two threads never run at once.
+    # Here two threads never run at once.
     echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
     echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
-    # One that must be locked down before it is up.
+    # This must be locked down before it is up.
     echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
     little_memory 5.10 64 --append mem=64M --test-timeout 600
     echo "alone newest"
@@ -108,7 +110,7 @@ jobs_guests()
     echo "part 900 guest-harness sh tests/guest/harness.sh"
 }
 
-# Every test on every kernel that it is for, and some of them on kernels booted with other options
+# Every test on every kernel that it is for, and some on kernels booted with other options
 jobs_kernels()
 {
     preempted="'tests/live/exact.sh tests/live/user_preempt.sh tests/live/snoop.sh'"
@@ -124,7 +126,7 @@ jobs_kernels()
     little_memory 5.10 96
 }
 
-# many_tests KERNEL OPTION...: those that check no times
+# many_tests KERNEL OPTION...: tests that do not check times
 many_tests()
 {
     kernel=$1
@@ -132,8 +134,8 @@ many_tests()
     echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off" "$@"
 }
 
-# little_memory KERNEL MB OPTION...: the kernels themselves take some 40 MB. With 64 only the oldest can boot,
-# and loading its image and ours takes more.
+# little_memory KERNEL MB OPTION...: kernels themselves take some 40 MB. With 64 only the oldest can boot, and
+# loading its image and ours takes more.
 little_memory()
 {
     kernel=$1 megabytes=$2
@@ -142,13 +144,13 @@ little_memory()
 --programs 'session deny eater spread burn sleeps wakes calls' --memory 96" "$@"
 }
 
-# board_tests KERNEL [own-clock]: the live tests that tell most, for kernels of other machines. If times are
-# checked the guest has its own clock; these two know little about user stacks.
+# board_tests KERNEL [own-clock]: the live tests that show most, for kernels of other machines. If times are
+# checked, the guest has its own clock; these two hardly use user stacks.
 board_tests()
 {
     case $1,${2:-} in
-    # Its kernel leaves interrupts out of threads' own CPU time, which is a tenth of it in emulation: they have
-    # more samples than time. On riscv64 all that is dearer than on a CPU.
+    # Its kernel leaves interrupts out of threads' own CPU time, a tenth of it in emulation: so there are more
+    # samples than time. On riscv64 all of this is slower than on a real CPU.
     arm64-*,own-clock) names='profile_shares offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
     armhf-* | s390x-*,own-clock) names=profile_shares ;;
@@ -158,18 +160,23 @@ board_tests()
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
-    # These two boards are in `make test`, too, which need not know more about them.
+    # These two boards are in `make test`, too, where fewer tests are enough.
     case $1,${2:-} in
     *,own-clock) ;;
     arm64-newest, | riscv64-newest,) names="$names check_machine" ;;
     *) names="$names check_machine call_names" ;;
     esac
-    for name in $names; do
-        echo "tests/live/$name.sh"
-    done
+    # shellcheck disable=SC2086 # a list of words
+    [ -z "$names" ] || named $names
 }
 
-# board KERNEL [own-clock]: a guest of another machine, with everything for it
+# named NAME...: these live tests
+named()
+{
+    printf 'tests/live/%s.sh ' "$@"
+}
+
+# board KERNEL [own-clock]: a guest of another machine, with all its tests
 board()
 {
     tests=$(board_tests "$@")
@@ -186,7 +193,7 @@ board_guest()
         --timeout 2400 --test-timeout 900 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
-# The binary for armv7 where kernel and programs are arm64's
+# The armv7 binary on an arm64 kernel with arm64 programs
 armv7_on_arm64()
 {
     if ! command -v arm-linux-gnueabihf-gcc >/dev/null; then
@@ -205,10 +212,12 @@ jobs_arch()
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
+    # On two CPUs, which wait for each other
+    echo "board_guest riscv64-newest-two-cpus riscv64-newest '$(named stacks frame_pointers)' --cpus 2"
     echo armv7_on_arm64
     echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
 s390x-newest ppc64el-newest"
-    # A third of the time that these two take, and little in them depends on the machine.
+    # This takes a third of these boards' time, and little in it depends on the machine.
     for kernel in arm64-newest riscv64-newest; do
         echo "board_guest $kernel-filters $kernel tests/live/filters.sh --test-timeout 1800"
     done
@@ -217,8 +226,8 @@ s390x-newest ppc64el-newest"
     done
 }
 
-# What runs on this machine, in guests that resemble other machines: with few CPUs and with many, all of which
-# one thread of the emulator has to run.
+# The tests for this machine, in guests that resemble other machines: with few CPUs and with many, all run by
+# one thread of the emulator.
 jobs_machine()
 {
     for cpus in 1 2 8; do
@@ -234,8 +243,8 @@ jobs_machine()
 --machine --cpus 64 --memory 2048 --test-timeout 2000 --timeout 6000"
 }
 
-# machine_tests KERNEL: those of this machine and that guest for which a guest has everything. (It lacks the
-# library for README's C++ programs.)
+# machine_tests KERNEL: the tests for this machine and that guest for which a guest has everything. (It
+# lacks the library for README's C++ programs.)
 machine_tests()
 {
     {
@@ -244,7 +253,7 @@ machine_tests()
     } | grep -v '/examples\.sh$' | sort | uniq -d
 }
 
-# Sampling, mounting, tracing and limiting affect the whole machine: not two at a time.
+# Sampling, mounting, tracing and limiting affect the whole machine: only one at a time.
 jobs_host()
 {
     echo "run_live without quiet"
@@ -255,8 +264,8 @@ jobs_quick()
 {
     for script in tests/cli/*.sh tests/golden/*.sh; do
         [ -f "$script" ] && [ "${script##*/}" != lib.sh ] || continue
-        # What takes long with sanitizers and gains little: only shell, texts, and what fuzzers run with them
-        # anyway.
+        # Not with sanitizers, as these take long and gain little: shell only, texts, and what fuzzers run
+        # with sanitizers anyway.
         case ${script##*/} in
         floors.sh | deb.sh | dist.sh | manual.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
@@ -267,7 +276,7 @@ jobs_quick()
     echo run_units
 }
 
-# and those that it does not. (Readers are large: not two at a time.)
+# and those that it does not. (Readers are large: only one at a time.)
 jobs_more()
 {
     echo run_fuzzers
@@ -277,7 +286,7 @@ jobs_more()
     echo "run_compiler clang"
 }
 
-# take_jobs KIND...: those that no lane has taken, one after another
+# take_jobs KIND...: runs the jobs that no lane has taken, one after another
 take_jobs()
 {
     for kind in "$@"; do
@@ -293,7 +302,7 @@ take_jobs()
     done
 }
 
-# lane KIND...: in the background, as a process group that can be ended at once
+# lane KIND...: runs in the background, as a process group that can be ended at once
 lane()
 {
     setsid sh tests/run.sh --lane "$@" &
@@ -310,7 +319,7 @@ end_lanes()
     exit 130
 }
 
-# Waits only for lanes, not for what they may have had to leave behind.
+# Waits only for lanes, not for processes that they may have left behind.
 run_lanes()
 {
     mkdir $logs/taken

@@ -3,15 +3,16 @@
 # A command with a time limit, whatever it does: read by run.sh.
 #
 # A test may hang, and so may the kernel below it: then nothing ends the process, and waiting for it never ends.
-# And what a test leaves behind may hold its output open. So nobody here waits for a process: each reports
-# through a pipe that nobody else has, or is given up.
+# And processes that a test leaves behind may hold its output open. So nothing here waits for a process: each
+# reports through a pipe that no other process has, or is given up on.
 
-# A second more for what was told to end, and then killed.
+# One more second for what is told to end, and then killed
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
 
-# limited SECONDS COMMAND...: its exit status; 124 or 137 if it was killed, or cannot be. Called in a
-# subshell, ( limited ... ) >FILE: otherwise what it gives up on keeps a copy of the caller's output. At most
-# one at a time in a process; the file $limit_running has the number of what must be told to end.
+# limited SECONDS COMMAND...: returns its exit status; 124 or 137 if it was killed, or could not be. Call it
+# in a subshell, ( limited ... ) >FILE: otherwise a process that it gives up on keeps a copy of the caller's
+# output. At most one at a time in a process; the file $limit_running has the pid of what must be told to
+# end.
 limit_running=${TMPDIR:-/tmp}/limited.$$
 limited()
 {
@@ -40,7 +41,7 @@ limited()
     return "$limit_status"
 }
 
-# end_limited FILE...: what runs there
+# end_limited FILE...: ends what runs there
 end_limited()
 {
     for running in "$@"; do

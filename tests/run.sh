@@ -28,7 +28,7 @@ case ${1:-} in
 --arch) kind=arch ;;
 esac
 logs=build/test
-account=$logs/account # of each part a line: NAME PASSED FAILED SKIPPED SECONDS
+account=$logs/account # a line for each part: NAME PASSED FAILED SKIPPED SECONDS
 release=$PWD/build/release
 asan=$PWD/build/asan
 export WORKLOADS="$release/workloads"
@@ -36,14 +36,14 @@ export WORKLOADS="$release/workloads"
 . tests/lanes.sh
 limit_running=$logs/running.$$
 
-# report NAME STATUS SECONDS: counts and shows the result of the part that wrote its log
+# report NAME STATUS SECONDS: counts and shows the results of a part from its log
 report()
 {
     log=$logs/$1.log
-    # guest.sh and a test that skips itself exit with 77 and have said why.
+    # guest.sh, and tests that skip themselves, exit with 77 and have said why.
     case $2 in
     0 | 77) ;;
-    124 | 137) echo "FAIL $1: was ended after $3 s" >>"$log" ;;
+    124 | 137) echo "FAIL $1: timed out after $3 s" >>"$log" ;;
     *) grep -q '^FAIL ' "$log" || echo "FAIL $1: exit status $2" >>"$log" ;;
     esac
     grep -q '^\(PASS\|FAIL\|SKIP\) ' "$log" || echo "FAIL $1: printed no result" >>"$log"
@@ -63,7 +63,7 @@ report()
     } 9>$logs/lock
 }
 
-# part SECONDS NAME COMMAND...: with this time limit
+# part SECONDS NAME COMMAND...: runs it with this time limit
 part()
 {
     part_limit=$1 name=$2 begin=$(date +%s)
@@ -72,7 +72,7 @@ part()
     report "$name" $? $(($(date +%s) - begin))
 }
 
-# long_part NAME COMMAND...: shows results as they come. A guest has a limit of its own, and may be tried
+# long_part NAME COMMAND...: shows results as they come. A guest has its own time limit, and may be tried
 # twice.
 long_part()
 {
@@ -93,7 +93,7 @@ skip_part()
     report "$1" 0 0
 }
 
-# build NAME MAKE-ARGUMENT...: any message from a compiler is a failure
+# build NAME MAKE-ARGUMENT...: any compiler message is a failure
 build()
 {
     name=$1
@@ -124,7 +124,7 @@ run_builds()
         all units tools faulty
 }
 
-# run_compiler NAME: the same with another compiler, and again to check for the same bytes
+# run_compiler NAME: builds with another compiler, and again to check for the same bytes
 run_compiler()
 {
     if command -v "$1" >/dev/null; then
@@ -158,8 +158,8 @@ run_units_sanitized()
     done
 }
 
-# script FILE: of the command line or of golden files, with the release build; script_sanitized: with the
-# sanitized one
+# script FILE: a command line or golden file test with the release build; script_sanitized: with the
+# sanitizers' build
 script_name()
 {
     script_name=${1#tests/}
@@ -176,7 +176,7 @@ script_sanitized()
     part 300 "$script_name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$1"
 }
 
-# Other people's programs read our output. Large ones: not two at a time.
+# Other people's programs read our output. They are large: only one at a time.
 run_readers()
 {
     for script in tests/readers/*.sh; do
@@ -184,7 +184,7 @@ run_readers()
     done
 }
 
-# Ten seconds each for input that comes from anybody: folded stacks, mangled names, packed symbols; two
+# Ten seconds each for input that anybody may supply: folded stacks, mangled names, packed symbols; two
 # seconds for all others. Two run at a time.
 run_fuzzers()
 {
@@ -199,7 +199,8 @@ run_fuzzers()
     part 600 fuzz sh scripts/fuzz.sh 2 $targets
 }
 
-# run_live with|without WORD: skips all, saying why, if the kernel hangs whoever asks it for a tracepoint
+# run_live with|without WORD: skips all tests, saying why, if this kernel hangs when asked for a
+# tracepoint
 run_live()
 {
     for test in $(live_tests host "$1" "$2"); do
@@ -212,7 +213,7 @@ run_live()
     done
 }
 
-# One look with a time limit tells, before many tests would wait for theirs.
+# One try with a time limit finds out, before many tests wait for theirs.
 look_at_kernel()
 {
     (limited 60 ./stackbox check) >$logs/check.log 2>&1
@@ -222,7 +223,7 @@ look_at_kernel()
     esac
 }
 
-# Repeats failures: people look for them at the end.
+# Repeats failures, since people look for them at the end.
 show_failures()
 {
     for part in $(awk '$3 > 0 { print $1 }' $account); do

@@ -7,7 +7,8 @@
 events=100000
 event=syscalls:sys_enter_getppid
 
-# of_floor KEY OPTION... -- COMMAND...: the least that can be done, which prints the figure itself
+# of_floor KEY OPTION... -- COMMAND...: the minimum that can be done; the program prints the figure
+# itself
 of_floor()
 {
     key=$1
@@ -15,8 +16,8 @@ of_floor()
     figure "$key" floor "$("$tools/floor" "$@" 2>/dev/null | sed -n 's/^ns per event: //p')"
 }
 
-# of_tracer KEY WHO COMMAND...: what the tracer started last took for COMMAND's events, once $warm has shown
-# it the stacks: not the first time each comes matters, but all the others
+# of_tracer KEY WHO COMMAND...: the cost of COMMAND's events to the tracer started last, after $warm has
+# shown it the stacks: what matters is not the first time each stack comes, but all the others
 of_tracer()
 {
     key=$1 who=$2
@@ -62,8 +63,8 @@ least()
     echo "$1 $2" | awk '{ print NF == 2 && $1 < $2 ? $1 : $NF }'
 }
 
-# Whole runs, with what they take from the command in the kernel. Other load on the machine changes a run by
-# more than the two differ: so they take turns, and the least of each is kept.
+# Whole runs, including what they cost the command in the kernel. Other load on the machine changes a run by
+# more than the two differ: so they take turns, and the minimum of each is kept.
 part_rings()
 {
     ours='' theirs=''
@@ -79,8 +80,8 @@ part_rings()
     figure rings.cpu perf "$theirs"
 }
 
-# In a stack map with one place, the first stack has it: the kernel's of the first event. The user's stack
-# differs each time. If something else came first, neither has a place.
+# In a stack map with one slot, the first stack takes it: the kernel's of the first event. The user's
+# stack differs each time. If something else came first, neither gets a slot.
 part_collisions()
 {
     warm="$workloads/calls -n 1000"
@@ -96,7 +97,7 @@ part_collisions()
     keep_figures 0
 }
 
-# All CPUs are busy: nobody gains by leaving idle ones out.
+# All CPUs are busy: no tool gains by leaving idle ones out.
 part_samples()
 {
     burn="$workloads/deep -t $(nproc) -s 700 -f 25"

@@ -5,7 +5,8 @@
 # through them, so that many stacks belong to two or three processes. There is no peer: bpftrace takes more
 # than a minute to symbolize and print as many.
 
-# The processes, while something traces. They stay until it is done, so that there is something to symbolize.
+# Starts the processes while something traces. They stay until it is done, so that there is something to
+# symbolize.
 go_through_stacks()
 {
     going=

@@ -18,14 +18,15 @@ figure()
     printf '%s\t%s\t%s\t%s\n' "$round" "$1" "$2" "$3" >>"$results/raw.tsv"
 }
 
-# early_round [N]: is this one of the first three, or N: for what takes seconds, and differs by far more than
-# any noise
+# early_round [N]: is this one of the first three rounds, or the first N? For figures that take seconds to
+# measure, and differ by far more than the noise
 early_round()
 {
     [ "$round" -le "${1:-3}" ]
 }
 
-# BPF programs are slower while the kernel keeps these figures: only while they are needed.
+# BPF programs are slower while the kernel keeps these statistics: they are on only while they are
+# needed.
 keep_figures()
 {
     echo "$1" >/proc/sys/kernel/bpf_stats_enabled
@@ -33,13 +34,13 @@ keep_figures()
 
 # ---- tracers in the background
 
-# begin COMMAND...: a tracer, which becomes $tracer, for a minute at most.
+# begin COMMAND...: starts a tracer, $tracer, for a minute at most.
 begin()
 {
     begin_for 60 "$@"
 }
 
-# begin_for SECONDS COMMAND...: one for that long at most
+# begin_for SECONDS COMMAND...: the same, for that long at most
 begin_for()
 {
     limit=$1
@@ -50,7 +51,8 @@ begin_for()
     tracer=$!
 }
 
-# as_soon_as COMMAND...: false, with no tracer left, if it ended instead or after 20 s (or $patience tries)
+# as_soon_as COMMAND...: waits until it succeeds. False, with the tracer ended, if the tracer ends first or
+# after 20 s (or $patience tries)
 as_soon_as()
 {
     tries=${patience:-1000}
@@ -64,14 +66,14 @@ as_soon_as()
     done
 }
 
-# It said so, as stackbox does in its first line and bpftrace in a line that we make it print.
+# The tracer says so: stackbox in its first line, bpftrace in a line that we make it print.
 said_ready()
 {
     grep -qE '^(Tracing|Sampling|ready)' "$out/tracer.out" "$out/tracer.err"
 }
 
-# It has a link to a BPF program, or a program attached to a perf event: nothing else can be seen of those
-# that say nothing.
+# The tracer has a link to a BPF program, or a program attached to a perf event: nothing else shows that a
+# silent tool is ready.
 has_link()
 {
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^link_id:'
@@ -82,7 +84,7 @@ has_program()
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -q '^prog_id:'
 }
 
-# At once: some would take a minute to symbolize and print what nobody reads.
+# Killed at once: some would take a minute to symbolize and print what nobody reads.
 end_tracer()
 {
     end_tracer_by KILL
@@ -95,7 +97,7 @@ end_tracer_by()
     tracer=
 } 2>/dev/null
 
-# runs_of PID: `NS RUNS` of its program that ran most, by the kernel's figures
+# runs_of PID: `NS RUNS` of its program that ran most often, by the kernel's figures
 runs_of()
 {
     cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
@@ -113,7 +115,7 @@ ns_per_run()
 # A script's last probe
 ready_bpftrace='interval:ms:100 { printf("ready\n"); }'
 
-# bcc_tool NAME: its path. Debian has some as examples only.
+# bcc_tool NAME: its path. Debian ships some only as examples.
 bcc_tool()
 {
     # shellcheck disable=SC2059 # a path with one %s
@@ -131,7 +133,7 @@ libbpf_tool()
 }
 
 # begin_stackbox ARG... / begin_bcc TOOL ARG... / begin_bpftrace SCRIPT / begin_ply SCRIPT /
-# begin_quiet COMMAND...: true when it traces
+# begin_quiet COMMAND...: true once it traces
 begin_stackbox()
 {
     begin ./stackbox "$@"
@@ -167,8 +169,8 @@ begin_quiet()
 
 # ---- whole runs
 
-# cost COMMAND...: sets $cpu, $wall (ms), $peak (KB) and $ending (ms from a signal to the end); its output is
-# in $out/cost.out. False if it failed.
+# cost COMMAND...: sets $cpu, $wall (ms), $peak (KB) and $ending (ms from a signal to the end); the command's
+# output is in $out/cost.out. False if it failed.
 cost()
 {
     rm -f "$out/cost"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034 # variables that are of the scripts that read this one
 #
-# The tools that are installed here and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
+# The tools that are installed and do what stackbox does, and their versions: $bcc and $libbpf_tools (paths
 # whose %s is the tool), $bpftrace, $perf and $ply, empty where one is not installed.
 
-# Which peers are here. What --install or our package put into PATH is not a peer.
+# Which peers are installed. Links that --install or our package put into PATH are not peers.
 find_peers()
 {
     bpftrace=$(command -v bpftrace)
@@ -21,7 +21,8 @@ find_peers()
     done
 }
 
-# bcc compiles with kernel headers: without any it does not work. stackcount and profile are $bcc with %s.
+# bcc compiles with kernel headers, and does not work without any. stackcount and profile are $bcc with
+# %s.
 find_bcc()
 {
     bcc='' bcc_headers=/lib/modules/$(uname -r)/build
@@ -40,7 +41,7 @@ bcc_version()
     bcc_foreign_headers | sed 's/^/ with headers of /' | tr -d '\n'
 }
 
-# Whose they are then, else nothing
+# bcc_foreign_headers: which kernel the headers are for, if not this one; otherwise nothing
 bcc_foreign_headers()
 {
     basename "$(readlink -f "$bcc_headers")" | sed -n 's/^linux-headers-//p' | grep -vxF -e "$(uname -r)"
@@ -58,4 +59,27 @@ peers_versions()
     [ "$ply" ] && printf '# %s\t%s\n' ply \
         "$("$ply" --version 2>&1 | sed -n 's/^ply *\([0-9][^ ]*\).*/\1/p' | grep . || echo -)"
     return 0
+}
+
+# in_peers_root KERNEL COMMAND...: runs it in a root directory of its own, $peers_root, which has the peers of the
+# Debian that has this KERNEL. Tracers there see everything that runs here.
+peers_root=$PWD/build/peers
+in_peers_root()
+{
+    sh scripts/kernels.sh --peers "$1" || return
+    rm -rf "$peers_root"
+    mkdir -p "$peers_root" && (cd "$peers_root" && cpio -idm --quiet) <"build/kernels/$1/peers.cpio" || return
+    mkdir -p "$peers_root/proc" "$peers_root/sys" "$peers_root/dev" "$peers_root/tmp" "$peers_root$PWD"
+    (cd "$peers_root/usr/lib/modules" && ln -s ./* "$(uname -r)")
+    shift
+    # shellcheck disable=SC2016 # the shell's within
+    unshare -m sh -c 'root=$1 place=$2
+        shift 2
+        # A root that is no mount point has no mounts of its own.
+        mount --bind "$root" "$root" || exit
+        for directory in /proc /sys /dev "$place"; do
+            mount --rbind "$directory" "$root$directory" || exit
+        done
+        exec chroot "$root" env -C "$place" PATH=/usr/sbin:/usr/bin BUILT=1 "$@"' \
+        sh "$peers_root" "$PWD" "$@"
 }

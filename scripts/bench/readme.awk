@@ -2,8 +2,8 @@
 #
 # awk [-v front=KEYS] -f readme.awk results.tsv
 #
-# The results for src/docs/costs.md: what they were measured on, and a row for each figure. With front, those
-# for README.md: the figures with these keys, without ratios.
+# Makes the table for src/docs/costs.md: the machine it was measured on, and a row for each figure. With
+# front, the table for README.md: only the figures with these keys, without ratios.
 
 BEGIN {
     FS = "\t"
@@ -75,7 +75,7 @@ END {
     print "Linux " machine["kernel"] ", " machine["cpus"] peers "; " machine["date"] ", medians of " \
         machine["rounds"] " rounds."
     print ""
-    print "| figure | the least | stackbox | bcc | bpftrace | libbpf-tools | others |"
+    print "| figure | minimum | stackbox | bcc | bpftrace | libbpf-tools | others |"
     print "| --- | --- | --- | --- | --- | --- | --- |"
     for (k = 1; k <= (fronts ? fronts : keys); k++) {
         key = fronts ? front_at[k] : key_at[k]

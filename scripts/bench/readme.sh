@@ -17,7 +17,7 @@ end='<!-- bench: end -->'
 # What the front page shows
 front='event event.kernel sample waits start.wall start.cpu names.user mangled.cpu memory size'
 
-# make_page PAGE AWK-OPTION...: as it must be, in $scratch/page
+# make_page PAGE AWK-OPTION...: the page as it should be, in $scratch/page
 make_page()
 {
     page=$1

@@ -28,13 +28,13 @@ function sort(n,    i, j, value)
     }
 }
 
-# Of two in the middle their mean.
+# Of two middle values, their mean.
 function median(n)
 {
     return n % 2 ? sorted[(n + 1) / 2] : (sorted[n / 2] + sorted[n / 2 + 1]) / 2
 }
 
-# What a round's value of this key and who is compared with; "" where there is none.
+# What this key and tool is compared with in this round; "" if nothing.
 function base(round, key, who)
 {
     if (beside[key] == "-" || beside[key] == who)

@@ -6,7 +6,7 @@
 many=$workloads/many
 never=t:sched:sched_process_hang
 
-# took KEY WHO COMMAND...: its wall time, and $cpu
+# took KEY WHO COMMAND...: records its wall time, and sets $cpu
 took()
 {
     key=$1 who=$2
@@ -38,7 +38,7 @@ part_start()
         -e "$(echo $never | sed s/^t/tracepoint/) { @ = count(); } interval:ms:1 { exit(); }"
     [ "$perf" ] && started perf "$perf" record -q -e cpu-clock -o "$out/perf.start" true
     early_round || return 0
-    # These count in whole seconds.
+    # These tools count in whole seconds.
     [ "$libbpf_tools" ] && started_for_a_second libbpf-tools "$(libbpf_tool offcputime)" 1
     [ "$bcc" ] && started_for_a_second bcc "$(bcc_tool stackcount)" -D 1 $never
 }
@@ -52,7 +52,7 @@ drop_crowd()
     crowd=
 } 2>/dev/null
 
-# 500 more processes, whose memory is looked at before the first event.
+# 500 more processes, whose mappings are read before the first event.
 part_crowd()
 {
     crowd=
@@ -75,12 +75,12 @@ part_attach()
 {
     attached 1 many_000
     attached 10 'many_00*'
-    # Without uprobe.multi a thousand of them would take minutes.
+    # Without uprobe.multi a thousand probes would take minutes.
     if ./stackbox stackcount -K -D 0.001 --attach-by multi "$many:many_000" >/dev/null 2>&1; then
         attached 100 'many_0*'
         attached 1000 'many_*'
     fi
-    # One by one, each of them takes a tenth of a second to detach.
+    # Attached one by one, each takes a tenth of a second to detach.
     early_round || return
     took attach.pmu.1 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_000"
     took attach.pmu.10 stackbox ./stackbox stackcount -f -K --attach-by pmu -D 0.001 "$many:many_00*"
@@ -95,7 +95,7 @@ part_attach()
     done
 }
 
-# Kernel functions, if the kernel has probes on them.
+# Kernel functions, if the kernel has kprobes.
 part_kernel_functions()
 {
     [ -d /sys/bus/event_source/devices/kprobe ] || return
@@ -103,7 +103,8 @@ part_kernel_functions()
     took attach.kernel.many stackbox ./stackbox stackcount -f -K -D 0.001 --attach-by multi 'tcp_*'
 }
 
-# remember WHO COMMAND...: its peak, and its tables in the kernel after one of two seconds
+# remember WHO COMMAND...: records its peak memory, and its tables in the kernel one second into a
+# run of two
 remember()
 {
     who=$1
@@ -125,7 +126,7 @@ tables_kb()
         END { if (sum) printf "%.0f\n", sum / 1024 }'
 }
 
-# All at the same time: memory does not depend on speed.
+# All at once: memory does not depend on speed.
 part_memory()
 {
     early_round || return
@@ -145,7 +146,8 @@ part_memory()
     done <"$out/memory"
 }
 
-# with_libraries FILE...: KB of them and of everything that the dynamic linker loads for them
+# with_libraries FILE...: KB of these files and of all libraries that the dynamic linker loads for
+# them
 with_libraries()
 {
     for file in "$@"; do
@@ -161,8 +163,8 @@ part_size()
 {
     early_round 1 || return
     figure size stackbox "$(with_libraries ./stackbox)"
-    # bcc itself, without what Python reads and the headers.
-    library=$(ldconfig -p | sed -n 's/.*libbcc\.so\.[^ ]* .*=> //p' | head -n 1)
+    # bcc itself, without Python's modules and the kernel headers.
+    library=$(find /usr/lib /usr/lib64 /usr/local/lib -name 'libbcc.so.*' 2>/dev/null | head -n 1)
     [ "$bcc" ] && [ "$library" ] && figure size bcc "$(with_libraries /usr/bin/python3 "$library")"
     [ "$ply" ] && ldd "$ply" >/dev/null 2>&1 && figure size ply "$(with_libraries "$ply")"
     [ "$bpftrace" ] && figure size bpftrace "$(with_libraries "$bpftrace")"

@@ -4,9 +4,9 @@
 # What share of all CPUs a profile takes that is left on: its own time, that of what it forks, and that of its
 # programs in the kernel, by the kernel's own figure. For perf, which needs no program, only its own: nobody
 # counts what it takes in interrupts. A minute each, with one report, as it would run for years: on an idle
-# machine, beside short processes that come and go, and beside busy threads.
+# machine, with short processes that come and go, and with busy threads.
 
-# taken: ns of CPU time so far of the tracer started last
+# taken: CPU time so far, in ns, of the tracer started last
 taken()
 {
     cat "/proc/$tracer/task"/*/schedstat "/proc/$tracer/fdinfo"/* "/proc/$tracer/stat" 2>/dev/null |
@@ -22,7 +22,7 @@ taken()
         }'
 }
 
-# shared KEY WHO: percent of all CPUs, in a minute, of the tracer started last
+# shared KEY WHO: percent of all CPUs that the tracer started last takes in a minute
 shared()
 {
     sleep 5

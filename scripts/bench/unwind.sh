@@ -4,7 +4,7 @@
 # Unwinding by tables. The least here is unwinding by frame pointers, which finds nothing where there are
 # none: the work has both.
 
-# sampled WHO TRACER...: ms of CPU that a tracer of that command took beyond the command's own
+# sampled WHO TRACER...: CPU ms that tracing that command took, beyond the command's own
 sampled()
 {
     who=$1

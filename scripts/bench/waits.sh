@@ -21,8 +21,8 @@ under()
     end_tracer
 }
 
-# The stack of who leaves is kept until it comes back, as the others do. The kernel's alone: a second one
-# would not fit into a program of bpftrace.
+# Keeps the stack of the thread that leaves until it comes back, as the other tools do. Only the
+# kernel's: a second one would not fit into a bpftrace program.
 # shellcheck disable=SC2016 # bpftrace's own $
 off_cpu_script='
 tracepoint:sched:sched_switch {

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What any of the tools printed, as folded stacks: root first, then a blank and the count. Names are without
-# offsets, addresses, modules; who it is stands before the stack, or somewhere in it.
+# Converts what any of the tools printed into folded stacks: root first, then a blank and the count. Names
+# have no offsets, addresses or modules; the process is before the stack, or somewhere in it.
 #
-# It knows blocks of lines below each other whose last is a number (bcc, libbpf-tools, stackbox), maps (`@[`
-# to `]: 5`, bpftrace), lines that are folded already, and stacks behind a line each, as they came: snoop=1.
+# It reads blocks of lines that end in a number (bcc, libbpf-tools, stackbox), maps (`@[` to `]: 5`,
+# bpftrace), lines that are folded already, and, with snoop=1, single events: a line each, followed by the
+# stack.
 
 function frame(text)
 {

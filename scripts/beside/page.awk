@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# awk -f page.awk EXAMPLES RESULTS...: a table for each tool of each peer, as src/docs/beside.md has them, and what
-# they come to. A row's verdict is that of the first of the results in which the peer came to a figure, else
+# awk -f page.awk EXAMPLES RESULTS...: the tables of src/docs/beside.md, one for each tool of each peer, and
+# their totals. A row's verdict is that of the first RESULTS in which the peer produced a figure, or else
 # stackbox did.
 
 BEGIN {
@@ -66,7 +66,7 @@ function found(range, figure, whole, verdict,    truth)
     return thousands(figure) " of " thousands(truth[1]) (verdict == "cut" ? ", whole: " thousands(whole) : "")
 }
 
-# The verdict, and counts it
+# Returns the verdict, and counts it.
 function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
 {
     if (theirs == "none" && ours == "none")
@@ -96,7 +96,7 @@ function verdict(theirs, ours, figure, our_figure, why, our_why,    text, kind)
     return text
 }
 
-# Of which machine a row is: a number, as in the list above the tables
+# Rows name their machine by its number in the list above the tables.
 function show(key,    field, tool)
 {
     split(row[key], field, FS)

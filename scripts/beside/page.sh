@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034 # variables that with_table.sh reads
 #
-# The tables of src/docs/beside.md, of the results that are kept.
+# Makes the tables of src/docs/beside.md from the results that are kept.
 
 page=src/docs/beside.md
 begin='<!-- beside: made by scripts/beside.sh --page -->'
@@ -9,7 +9,7 @@ end='<!-- beside: end -->'
 kept=tests/bench/beside.tsv kept_guest=tests/bench/beside-guest.tsv
 . scripts/bench/with_table.sh
 
-# made_page: as it has to be, by the results that are kept
+# made_page: the page that the kept results make
 made_page()
 {
     set -- $kept

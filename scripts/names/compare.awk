@@ -6,7 +6,7 @@
 # more llvm-cxxfilts. What is the same as one of them is right, to the letter or in the other's
 # spelling (style.awk); what is not is of a kind (kinds.awk). Printed are lines of
 #
-#     count WHAT N      symbols, mangled (that nobody knows), gnu, llvm, either, spelled (as one of them, but
+#     count WHAT N      symbols, mangled (that no tool knows), gnu, llvm, either, spelled (as one of them, but
 #                       for what style.awk turns), kinds, lost (left mangled by ours alone), unknown
 #     kind KEY N
 #
@@ -32,7 +32,7 @@ function as_llvm(ours,    i, spelled, result)
     return result + 0
 }
 
-# One of the oracles knows it.
+# At least one of the oracles can demangle it.
 function known(    i)
 {
     for (i = 3; i <= NF; i++)
@@ -53,7 +53,7 @@ function known(    i)
     }
     llvm = as_llvm($2)
     gnu = gnu ? 2 : with_ending($1, $3) == $2
-    # Where one of them knows a name, to leave it mangled with the other is no agreement.
+    # If one oracle demangles a name, leaving it mangled like the other does not count as agreement.
     if ($1 == $2)
         gnu = llvm = 0
     count["gnu"] += gnu > 1

@@ -9,7 +9,7 @@ function replaced(text, what, by)
     return text
 }
 
-# c++filt prints the comma of an argument that is an empty pack.
+# c++filt prints a comma for an argument that is an empty pack.
 function without_empty(text)
 {
     while (gsub(/, , /, ", ", text))
@@ -19,7 +19,7 @@ function without_empty(text)
     return brackets_closed(replaced(text, ", >", ">"))
 }
 
-# What follows the last blank outside angle brackets: a name without its return type.
+# What follows the last blank outside angle brackets: the name without its return type.
 function without_type(text,    at, c, depth, begin)
 {
     for (at = 1; at <= length(text); at++) {
@@ -31,7 +31,7 @@ function without_type(text,    at, c, depth, begin)
     return substr(text, begin + 1)
 }
 
-# A text without everything in brackets, which is parameters, and without return types.
+# The text without anything in brackets (the parameters), and without return types.
 function without_parameters(text)
 {
     gsub(/unnamed type/, "unnamed", text)
@@ -43,7 +43,7 @@ function without_parameters(text)
     return text
 }
 
-# Only parameters differ, and they are one oracle's.
+# Only parameters differ, and they are the same as one oracle's.
 function parameters_differ(ours,    i, rest)
 {
     rest = without_parameters(ours)

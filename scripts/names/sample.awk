@@ -5,8 +5,8 @@
 # Of lines `length, name, whether the oracles leave it mangled, label`, the shortest first, it prints each
 # name that has a pair of codes which fewer than `each` before it have, and `chance` more of each label.
 
-# A name without what people chose in it: "_ZN#E", "I", "S_", what stands between them. It guesses, as one
-# can without a grammar: what comes of that is another choice.
+# The shape of a name without its identifiers: "_ZN#E", "I", "S_", and what is between them. Without a
+# grammar this is a guess: a wrong one only changes which names are chosen.
 function codes_cxx(name,    at, rest, c, out, numbered)
 {
     numbered = "S[0-9A-Z]*_|T[0-9]*_|A[0-9]+_|Ut[0-9]*_|E[0-9]+_|fp[0-9]*_|fL[0-9]+p[0-9]*_|" \
@@ -54,7 +54,7 @@ function codes_v0(name,    at, rest, c, out)
     return out
 }
 
-# What is between dollars is what legacy Rust is about.
+# In legacy Rust names, what is between dollar signs matters.
 function codes_legacy(name,    out)
 {
     while (match(name, /\$[a-zA-Z0-9]+\$|\.\.|_\$|\.llvm|E\./)) {
@@ -70,7 +70,7 @@ function clone(rest)
     return substr(rest, 1, 24)
 }
 
-# Whether it has a pair of codes that is still wanted; one name is counted once for each.
+# Does it have a pair of codes that is still needed? A name counts once for each pair.
 function wanted(text, kind,    at, pair, found)
 {
     for (at = 1; at < length(text); at++) {

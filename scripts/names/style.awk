@@ -16,7 +16,8 @@ function closing(text, from,    at, depth, c)
     return 0
 }
 
-# 'lambda'(int) is {lambda(int)#1}, 'lambda0' the second. The last one first: its brackets may contain others.
+# 'lambda'(int) is {lambda(int)#1}, 'lambda0' the second. Starts with the last one: its brackets may contain
+# others.
 function lambdas_turned(text,    at, rest, number, open, end, after)
 {
     while (match(text, /.*'lambda[0-9]*'\(/)) {
@@ -62,7 +63,7 @@ function clones_turned(text)
     return substr(text, 1, RSTART - 1) clones_of(substr(text, RSTART + 2, RLENGTH - 3))
 }
 
-# What is behind a Rust name (.llvm.123, .cold) c++filt drops, and that tells two functions apart.
+# c++filt drops the suffix of a Rust name (.llvm.123, .cold), which tells two functions apart.
 function with_ending(name, gnu,    at)
 {
     if (name == gnu)

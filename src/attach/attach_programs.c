@@ -42,8 +42,7 @@ static uint32_t link_type(enum attach_program which)
     return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
 }
 
-struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
-                                   enum program_kind kind)
+static struct bpf_load how_to_load(const struct work *work, enum attach_program which, enum program_kind kind)
 {
     return (struct bpf_load){
         .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
@@ -88,7 +87,7 @@ static int load_numbered(struct work *work, struct bpf_load load, enum attach_pr
 
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
 {
-    const struct bpf_load load = attach_how_to_load(work, which, kind);
+    const struct bpf_load load = how_to_load(work, which, kind);
     int *program = &work->attachment->programs[which][kind];
 
     if (*program < 0)
@@ -105,8 +104,7 @@ int attach_load_own(struct work *work, const struct place *place, enum program_k
     if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
                       sizeof(int)))
         return -ENOMEM;
-    int program = load_numbered(work, attach_how_to_load(work, which, kind), which, kind,
-                                (size_t)(place - work->all));
+    int program = load_numbered(work, how_to_load(work, which, kind), which, kind, (size_t)(place - work->all));
     if (program >= 0)
         attachment->own_programs[attachment->own_count++] = program;
     return program;

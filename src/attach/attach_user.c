@@ -152,10 +152,7 @@ static int attach_by_text(struct work *work)
 /* The process asked for, if there is one and links can be for a process. */
 static uint32_t pid_for_links(const struct work *work)
 {
-    enum attach_program which = attach_program_of(work->places[0]);
-    const struct bpf_load load = attach_how_to_load(work, which, PROGRAM_MULTI);
-
-    return work->request->pid && bpf_has_uprobe_multi_of_processes(&load) ? work->request->pid : 0;
+    return work->request->pid && bpf_has_uprobe_multi_of_processes() ? work->request->pid : 0;
 }
 
 static bool kernel_counts(void)

@@ -21,8 +21,6 @@ enum program_kind {
     PROGRAM_TRACEPOINT,
 };
 
-struct bpf_load attach_how_to_load(const struct work *work, enum attach_program which,
-                                   enum program_kind kind);
 /* Loads the program: a descriptor that stays the attachment's, or a negative errno. */
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind);
 /* The same for this place alone: its number is in it. */

@@ -23,7 +23,7 @@
 #define HAS_MANUAL 1     /* `--man` */
 #endif
 #ifndef HAS_NAMES
-#define HAS_NAMES 1      /* readable names of C++ and Rust, `--shorten` */
+#define HAS_NAMES 1      /* demangled C++ and Rust names, `--shorten` */
 #endif
 #ifndef HAS_PACKED
 #define HAS_PACKED 1     /* symbols compressed by zlib or xz */

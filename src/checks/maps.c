@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* bpf(2), how it runs programs, and maps. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -80,6 +81,10 @@ static void check_jit(struct check *check)
 
     if (!result && !info.translated_bytes)
         result = -EPERM; /* only root is told: before 5.8 everybody may load this */
+    if (program >= 0 && result == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN)) {
+        info.jited_bytes = kernel_jit_is_on(); /* before 4.13 programs cannot be queried */
+        result = 0;
+    }
     check_decide(check, REFUSED_MAPS, result, 0);
     check->yes = check->yes && info.jited_bytes;
     if (result >= 0 && !check->yes) {

@@ -135,16 +135,6 @@ static int best_of(int multi, int pmu, const struct place *place)
     return pmu == -EOPNOTSUPP ? attach_by_text(place) : pmu;
 }
 
-/* By rings, tracefs is reported missing, even if the PMUs are missing, too. */
-static void decide_best(struct check *check, enum refused what, int result)
-{
-    int tracefs = check_rings && result == -EOPNOTSUPP ? tracefs_open() : 0;
-
-    if (tracefs > 0)
-        close(tracefs);
-    check_decide(check, tracefs < 0 ? REFUSED_TRACEFS : what, tracefs < 0 ? tracefs : result, 0);
-}
-
 /* Links to many functions at once: no 32-bit kernel has them. */
 static const char *no_links(const char *otherwise)
 {
@@ -181,7 +171,7 @@ void check_kernel_functions(struct checks *checks)
                  "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are used");
-    decide_best(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place));
+    check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place), 0);
 }
 
 void check_user_functions(struct checks *checks)
@@ -198,8 +188,8 @@ void check_user_functions(struct checks *checks)
                no_links("this kernel has none (Linux 6.6): functions are probed one by one"));
     decide_way(&checks->of[CHECK_UPROBE_PMU], REFUSED_USER_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_UPROBE_EVENTS): other ways are used");
-    decide_best(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
-                found ? found : best_of(multi, pmu, &place));
+    check_decide(&checks->of[CHECK_USER_FUNCTIONS], REFUSED_USER_PROBES,
+                 found ? found : best_of(multi, pmu, &place), 0);
     if (checks->of[CHECK_USER_FUNCTIONS].yes)
         text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
     if (made >= 0)

@@ -122,9 +122,9 @@ int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes);
 bool bpf_has_uprobe_multi(int program);
 /*
  * Before 6.10 the `pid` of such a link was taken for a thread's. Only a later feature tells: true
- * from 6.13 on. `load` is a program that returns 0.
+ * from 6.13 on.
  */
-bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load);
+bool bpf_has_uprobe_multi_of_processes(void);
 
 /* Runs `program` at every hit of a perf event (5.15) until the returned descriptor is closed. */
 int bpf_link_perf_event(int program, int event);

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
+#include "insns/insn.h"
 #include "kernel/bpf_call.h"
 
 int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
@@ -72,14 +74,20 @@ bool bpf_has_uprobe_multi(int program)
     return knows_link(program, BPF_ABI_TRACE_UPROBE_MULTI);
 }
 
-bool bpf_has_uprobe_multi_of_processes(const struct bpf_load *load)
+bool bpf_has_uprobe_multi_of_processes(void)
 {
-    struct bpf_load session = *load;
+    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
+    const struct bpf_load session = {
+        .type = BPF_PROG_TYPE_KPROBE,
+        .attach_type = BPF_ABI_TRACE_UPROBE_SESSION,
+        .name = "stackbox",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
     struct text unwanted = {0};
-
-    session.attach_type = BPF_ABI_TRACE_UPROBE_SESSION;
     int program = bpf_load_program(&session, &unwanted);
     bool has = program >= 0 && knows_link(program, session.attach_type);
+
     if (program >= 0)
         close(program);
     text_free(&unwanted);

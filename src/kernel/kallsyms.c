@@ -2,6 +2,7 @@
 #include "kernel/kallsyms.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "machine/machine.h"
 
 /*
  * kallsyms has no sizes: the last function of a module would otherwise extend to the next symbol,
@@ -89,6 +91,21 @@ int kallsyms_each(int fd, kallsyms_callback *each, void *context)
         result = lines.error;
     lines_close(&lines);
     return result < 0 ? result : 0;
+}
+
+static int is_named(void *name, const struct kallsyms_symbol *symbol)
+{
+    return strcmp(symbol->name, name) ? 0 : -EEXIST;
+}
+
+bool kallsyms_has(const char *name)
+{
+    int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int result = fd < 0 ? 0 : kallsyms_each(fd, is_named, (void *)(uintptr_t)name);
+
+    if (fd >= 0)
+        close(fd);
+    return result == -EEXIST;
 }
 
 /* The last symbol: it is an answer only if the next one is above an address that is looked for. */
@@ -182,7 +199,7 @@ static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
     if (!pass->first && symbol->address >> 63)
         pass->first = symbol->address;
     return pass->sorted && pass->first && search->addresses[0] >= pass->first &&
-           symbol->address > search->addresses[search->count - 1];
+           symbol->address - 1 > search->addresses[search->count - 1]; /* one may be a landing */
 }
 
 /* A symbol's slot; mostly the same as the previous one's. */
@@ -231,6 +248,20 @@ static void set_candidate(struct candidate *candidate, const struct kallsyms_sym
     candidate->symbol.module = candidate->module;
 }
 
+/* The address just below a landing belongs to that landing. `slot` is the one after that. */
+static int take_landing(struct pass *pass, const struct kallsyms_symbol *symbol, size_t slot)
+{
+    const struct kallsyms_search *search = pass->search;
+
+    if (!slot || search->addresses[slot - 1] != symbol->address - 1 ||
+        !machines_have(MACHINE_LANDINGS, symbol->name))
+        return 0;
+    struct kallsyms_found *found = &pass->found[slot - 1];
+    const int rank = rank_of(search, symbol);
+    const bool is_better = !found->found || found->start != symbol->address || rank > found->rank;
+    return is_better ? keep(found, symbol, rank) : 0;
+}
+
 static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct pass *pass = context;
@@ -241,12 +272,14 @@ static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
     pass->any = true;
     if (passed_all(pass, symbol))
         return 1;
-    if (symbol->address > search->addresses[search->count - 1])
-        return 0;
-    size_t slot = slot_of(pass, symbol->address);
+    const bool above_all = symbol->address > search->addresses[search->count - 1];
+    const size_t slot = above_all ? search->count : slot_of(pass, symbol->address);
+    int result = take_landing(pass, symbol, slot);
+    if (above_all || result)
+        return result;
     bool nearer = pass->candidate.any && slot == pass->candidate.slot &&
                   symbol->address > pass->candidate.symbol.address;
-    int result = nearer ? 0 : settle_candidate(pass);
+    result = nearer ? 0 : settle_candidate(pass);
     set_candidate(&pass->candidate, symbol, slot);
     return result;
 }
@@ -270,7 +303,7 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
     }
     for (size_t i = 0; i < search->count; i++)
         if (!is_function(found[i].type) ||
-            search->addresses[i] - found[i].start >= LONGEST_FUNCTION)
+            search->addresses[i] + 1 - found[i].start > LONGEST_FUNCTION) /* landings start one above */
             found[i].found = false;
     return 0;
 }

@@ -26,6 +26,10 @@ struct kallsyms_symbol {
  */
 typedef int kallsyms_callback(void *context, const struct kallsyms_symbol *symbol);
 int kallsyms_each(int fd, kallsyms_callback *each, void *context);
+/*
+ * Is there a symbol of this name? Addresses may be hidden. false also if the file cannot be read.
+ */
+bool kallsyms_has(const char *name);
 
 struct kallsyms_found {
     bool found;         /* otherwise there is no function */
@@ -46,9 +50,10 @@ struct kallsyms_search {
 
 /*
  * Finds the function that each address is in: the greatest symbol at or below it, if that is a
- * function and not too far away. found[i], which must be {0}, belongs to addresses[i];
- * kallsyms_free frees their contents, after an error, too. 0, -EACCES if the kernel hides all
- * addresses, or a negative errno.
+ * function and not too far away; or a machine's landing that begins one above it, as where it is a
+ * return address less one. found[i], which must be {0}, belongs to addresses[i]; kallsyms_free
+ * frees their contents, after an error, too. 0, -EACCES if the kernel hides all addresses, or a
+ * negative errno.
  */
 int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found);
 void kallsyms_free(struct kallsyms_found *found, size_t count);

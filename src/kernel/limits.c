@@ -40,7 +40,14 @@ uint64_t kernel_stack_depth(void)
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
 }
 
+static const char jit_enable[] = "/proc/sys/net/core/bpf_jit_enable";
+
 bool kernel_jit_is_off(void)
 {
-    return !number_in("/proc/sys/net/core/bpf_jit_enable", NULL, 1);
+    return !number_in(jit_enable, NULL, 1);
+}
+
+bool kernel_jit_is_on(void)
+{
+    return number_in(jit_enable, NULL, 0);
 }

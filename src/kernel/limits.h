@@ -9,8 +9,12 @@
 /* Free memory in bytes; 0: unknown. */
 uint64_t kernel_free_memory(void);
 
-/* The user has switched the JIT off: net.core.bpf_jit_enable is 0. */
+/*
+ * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Neither: there is no JIT, or no
+ * other way (or no /proc).
+ */
 bool kernel_jit_is_off(void);
+bool kernel_jit_is_on(void);
 
 /* perf_event_max_stack: the frames of a stack. */
 uint64_t kernel_stack_depth(void);

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
+#include "kernel/kallsyms.h"
 #include "kernel/limits.h"
 #include "kernel/own_mount.h"
 
@@ -197,18 +198,18 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 
 static void explain_tracefs(int error, struct text *sentence)
 {
-    if (error == -ENODEV || error == -ENOENT) {
+    if (error == -ENODEV) {
         text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: "
                  "boot one that has");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
         return;
-    if (error == -EPERM || error == -EACCES)
+    if (error != -EPERM && error != -EACCES)
+        text_format(sentence, "tracefs cannot be opened (%s): mount it at /sys/kernel/tracing", strerror(-error));
+    else if (!refusal_has_capability(CAP_SYS_ADMIN) || !explain_user_namespace(sentence))
         text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to "
                  "mount it");
-    else
-        text_format(sentence, "tracefs cannot be opened: %s", strerror(-error));
 }
 
 static const char no_sampling[] =
@@ -226,11 +227,20 @@ const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
 
-static const char *unsupported(enum refused what)
+/*
+ * Before 4.17 tracefs is the only way to probes, and may be closed to us: then the symbol of the
+ * function that they call shows whether the kernel has any.
+ */
+static void explain_unsupported(enum refused what, struct text *sentence)
 {
-    return what == REFUSED_SAMPLING      ? no_sampling
-           : what == REFUSED_USER_PROBES ? no_user_probes
-                                         : no_probes;
+    const bool user = what == REFUSED_USER_PROBES;
+
+    if (what == REFUSED_SAMPLING)
+        text_add(sentence, no_sampling);
+    else if (kallsyms_has(user ? "uprobe_dispatcher" : "kprobe_dispatcher"))
+        explain_tracefs(-EPERM, sentence);
+    else
+        text_add(sentence, user ? no_user_probes : no_probes);
 }
 
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence)
@@ -240,7 +250,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         return;
     }
     /* If everybody may call bpf(2), kernels say this of unknown things before they check rights. */
-    if (error == -EINVAL && explain_capabilities(sentence))
+    if (error == -EINVAL && (explain_capabilities(sentence) || explain_user_namespace(sentence)))
         return;
     switch (error) {
     case -EPERM:
@@ -254,12 +264,12 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
                                              : "perf_event_open(2) (CONFIG_PERF_EVENTS)");
         break;
     case -EINVAL:
-        text_add(sentence, what == REFUSED_SAMPLING ? no_sampling
-                           : what == REFUSED_MAPS   ? refusal_too_old
-                                                    : strerror(-error));
+        text_add(sentence, what == REFUSED_MAPS || bpf_try_stacks() == -EINVAL ? refusal_too_old
+                           : what == REFUSED_SAMPLING                          ? no_sampling
+                                                                               : strerror(-error));
         break;
     case -EOPNOTSUPP:
-        text_add(sentence, unsupported(what));
+        explain_unsupported(what, sentence);
         break;
     case -ENOMEM:
         text_format(sentence, "not enough memory%s",
@@ -340,11 +350,12 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
         return;
     if (has_words && explain_namespace(words, length, sentence))
         return;
-    if ((error == -EACCES || error == -EINVAL) && bpf_try_stacks() == -EINVAL) {
-        text_add(sentence, refusal_too_old);
-        return;
-    }
+    /* Without words it may be the event that was refused. */
     if ((error == -EACCES || error == -EINVAL) && has_words) {
+        if (bpf_try_stacks() == -EINVAL) {
+            text_add(sentence, refusal_too_old);
+            return;
+        }
         text_add(sentence, "the kernel's verifier rejects the program (\"");
         escape_bytes(sentence, words, length);
         text_add(sentence, "\"), which is a bug in stackbox: please report it with the output of "

@@ -267,11 +267,7 @@ static int add_ring(void *context, unsigned cpu)
     }
     struct ring *ring = &events->rings[events->count];
     *ring = (struct ring){.cpu = cpu, .next = UINT64_MAX};
-    size_t bytes = events->bytes;
-    int result = perf_ring_open(&ring->ring, fd, bytes);
-    /* A limit on locked memory is -EPERM. */
-    while ((result == -EPERM || result == -ENOMEM) && (bytes /= 2) >= LEAST_BYTES)
-        result = perf_ring_open(&ring->ring, fd, bytes);
+    int result = perf_ring_open(&ring->ring, fd, events->bytes);
     if (!result)
         result = watch(events, fd);
     if (result) {
@@ -283,18 +279,30 @@ static int add_ring(void *context, unsigned cpu)
     return 0;
 }
 
+static void close_rings(struct task_events *events)
+{
+    for (size_t i = 0; i < events->count; i++)
+        close_ring(&events->rings[i]);
+    events->count = 0;
+}
+
+/* A limit on locked memory, which is -EPERM, is for all of them: they are halved until they fit. */
 static int open_rings(struct task_events *events)
 {
     uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = kernel_free_memory();
-    long page = sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), least = page > LEAST_BYTES ? page : LEAST_BYTES;
+    int result;
 
     events->bytes = MOST_BYTES;
-    while (events->bytes > LEAST_BYTES && events->bytes * cpus > free_memory / MOST_SHARE)
+    while (events->bytes > least && events->bytes * cpus > free_memory / MOST_SHARE)
         events->bytes /= 2;
-    if (events->bytes < (size_t)page)
-        events->bytes = (size_t)page;
     events->looked = now_ns();
-    int result = cpus_each_online(add_ring, events);
+    while ((result = cpus_each_online(add_ring, events)) == -EPERM || result == -ENOMEM) {
+        if (events->bytes / 2 < least)
+            break;
+        close_rings(events);
+        events->bytes /= 2;
+    }
     return result ? result : events->count ? 0 : -ENODEV;
 }
 
@@ -350,8 +358,7 @@ void task_events_close(struct task_events *events)
 {
     if (!events)
         return;
-    for (size_t i = 0; i < events->count; i++)
-        close_ring(&events->rings[i]);
+    close_rings(events);
     if (events->epoll >= 0)
         close(events->epoll);
     if (events->timer >= 0)

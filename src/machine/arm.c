@@ -44,7 +44,8 @@ static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_INTERRUPTS] = "gic_handle_irq\0" "__irq_svc\0" "__irq_usr\0",
     [MACHINE_TIMER] = "arch_timer_handler_*\0",
     [MACHINE_OWN_WORK] = "do_work_pending\0",
-    [MACHINE_WAYS] = "ret_fast_syscall\0",
+    [MACHINE_WAYS] = "ret_fast_syscall\0" "__sys_trace_return\0",
+    [MACHINE_LANDINGS] = "ret_fast_syscall\0" "__ret_fast_syscall\0" "__sys_trace_return\0",
 };
 
 /* Only for perf's rings: BPF programs walk 64-bit stacks. */
@@ -74,7 +75,7 @@ const struct machine machine_arm = {
     .names = kernel_names,
     .pc = {15, 15}, .sp = {13, 13}, .frame = {7, 7}, .link = {14, LR / 4},
     .args = {4, {0, 1, 2, 3}, 0},
-    .emit_load_caller = emit_load_caller_lr, .walk = &walk, .no_frames = true,
+    .emit_load_caller = emit_load_caller_lr, .caller_text = "%lr", .walk = &walk, .no_frames = true,
     .instruction = 4,
     .marks = {.code = 'a', .thumb = 't', .data = 'd'},
     .unused_instruction = UNUSED_INSTRUCTION,

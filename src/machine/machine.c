@@ -34,9 +34,9 @@ const struct machine *machine_ours(void)
 
 bool machine_is_ours(uint16_t elf)
 {
-    const uint16_t family = machine_ours()->family;
+    const struct machine *ours = machine_ours();
 
-    return family ? machine_of(elf)->family == family : elf;
+    return ours->family ? machine_of(elf)->family == ours->family : ours->elf ? elf == ours->elf : elf;
 }
 
 int machine_level_of(const char *path)

@@ -156,13 +156,16 @@ struct svg_color svg_color_of(const struct svg_palette *palette, const struct fl
     return color_in(range_of(palette, name, side), hash_of(name->text, name->length));
 }
 
+/* A little above 255: so whole numbers stay whole on i386, too, which computes with more digits. */
+#define WHITE 255.0001
+
 struct svg_color svg_color_of_change(double change)
 {
     double size = change < 0 ? -change : change;
-    uint8_t others = (uint8_t)(255 - 175 * (size < 1 ? size : 1));
+    uint8_t others = (uint8_t)(WHITE - 175 * (size < 1 ? size : 1));
 
     if (change < 0)
-        return (struct svg_color){others, (uint8_t)(255 - 105 * (size < 1 ? size : 1)), 255};
+        return (struct svg_color){others, (uint8_t)(WHITE - 105 * (size < 1 ? size : 1)), 255};
     return (struct svg_color){255, others, others};
 }
 

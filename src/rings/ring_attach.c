@@ -45,6 +45,7 @@ static int add(const struct work *work, const struct rings_event *event, const s
         .flags = attach_variants[attach_program_of(work->place)].flags,
         .caller = caller->offset,
         .caller_bytes = caller->size,
+        .thumb = machine_of_kernel()->marks.thumb != 0,
         .at_entry = attach_variants[attach_program_of(work->place)].caller,
     };
 

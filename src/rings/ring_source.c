@@ -288,7 +288,7 @@ static uint64_t read_caller(const struct ring_place *place, const struct ring_sa
         return 0;
     if (place->caller_bytes == sizeof(narrow)) {
         memcpy(&narrow, sample->raw + place->caller, sizeof(narrow));
-        return narrow;
+        return narrow & ~place->thumb;
     }
     memcpy(&wide, sample->raw + place->caller, sizeof(wide));
     return wide;

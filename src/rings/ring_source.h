@@ -37,6 +37,7 @@ struct ring_place {
     uint32_t flags;         /* of a key (insns/layout.h) */
     uint16_t caller;        /* where the caller is among its fields, */
     uint16_t caller_bytes;  /* and how large; 0: it is not recorded */
+    uint32_t thumb;         /* this bit of it says that it is Thumb code; or 0 */
     bool at_entry;          /* to a user function */
 };
 

@@ -227,11 +227,9 @@ static int say_not_attached(const struct attachment *attachment, const struct at
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
-    /* Rings can use the PMUs instead, if there are any. */
-    if (find->tracefs < 0 && (way == ATTACH_TRACEFS || (request->instead && error == -EOPNOTSUPP))) {
+    if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
-        say("%s: %s", way == ATTACH_BEST ? "cannot trace" : "--attach-by",
-            why.data ? why.data : strerror(-find->tracefs));
+        say("--attach-by: %s", why.data ? why.data : strerror(-find->tracefs));
         text_free(&why);
         return EXIT_FAILURE;
     }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "base/util.h"
 #include "collect/walk_counts.h"
 #include "kernel/bpf.h"
+#include "kernel/refusal.h"
 #include "rings/rings_try.h"
 
 static int try_bpf(const struct collecting_wishes *wishes)
@@ -51,11 +53,13 @@ static bool is_shortage(int error)
 
 /*
  * A container's filter may allow rings but not programs, and says so with EPERM; the kernel says
- * EACCES. Rings for one's own tasks need no rights at all.
+ * EACCES. Rings for one's own tasks need no rights at all. Nothing helps a bpf(2) that is too old,
+ * unless rights are what is missing.
  */
-static bool tells_more(const struct collecting_wishes *wishes, int result)
+static bool tells_more(const struct collecting_wishes *wishes, int refused, int result)
 {
-    return wishes->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2);
+    return wishes->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2) ||
+           (refused == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN));
 }
 
 struct collecting collecting_find(const struct collecting_wishes *wishes)
@@ -67,7 +71,7 @@ struct collecting collecting_find(const struct collecting_wishes *wishes)
     found.result = found.refused;
     for (size_t i = 1; i < COUNT_OF(ways) && found.result && !wishes->programs; i++) {
         const int result = ways[i].try(wishes);
-        if (!result || tells_more(wishes, result))
+        if (!result || tells_more(wishes, found.refused, result))
             found = (struct collecting){ways[i].way, found.refused, result};
     }
     return found;

@@ -86,7 +86,8 @@ static int check_depth(const struct trace_options *options)
         return 0;
     say("--depth: \"%llu\" is more than this kernel allows: it takes 1 to %llu%s",
         (unsigned long long)options->depth, (unsigned long long)limit,
-        limit == kernel_stack_depth() ? " (sysctl kernel.perf_event_max_stack)" : "");
+        limit == kernel_stack_depth() && !access("/proc/sys/kernel/perf_event_max_stack", F_OK)
+            ? " (sysctl kernel.perf_event_max_stack)" : "");
     return EXIT_USAGE;
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What scripts/beside.sh --guest runs in a guest, on a root that has the peers. Each line of the results comes
-# behind `@row`; where one is not right, what was printed comes behind it. A compiler takes a minute, emulated.
+# What scripts/beside.sh --guest runs in a guest whose root has the peers. Each line of the results comes after
+# `@row`; if one is not right, the tool's output follows it. In emulation, a compiler takes a minute.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -11,9 +11,10 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export BUILT=1 NOTE=emulated LIMIT=400 PATIENCE=700 PAUSE=0.5
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t tracefs tracefs /sys/kernel/tracing
-modprobe loop # for no udev has made /dev/loop-control
+modprobe loop # since no udev has made /dev/loop-control
+ln -s /proc/self/fd /dev/fd # bpftrace compiles into one
 ln -s /workloads/* /build/release/workloads/
-# Not sh, which is busybox, whose own applets come before all others.
+# Not sh, which is busybox: its own applets take precedence over all other programs.
 KEEP=/tmp/kept dash /scripts/beside.sh --results /tmp/results --only "$(cat /build/beside/only)" |
     while IFS= read -r row; do
         printf '@row\t%s\n' "$row"

@@ -52,7 +52,7 @@ static double milliseconds(struct timeval time)
     return (double)time.tv_sec * 1e3 + (double)time.tv_usec / 1e3;
 }
 
-/* The number behind `after` in /proc/PID/NAME, or 0. */
+/* The number after `after` in /proc/PID/NAME, or 0. */
 static long number_in(pid_t pid, const char *name, const char *after)
 {
     char path[64], line[256];
@@ -91,7 +91,7 @@ static void run(char **command)
     _exit(127);
 }
 
-/* It stops where it is sent a signal, where it becomes another program, and where it ends. */
+/* It stops when it gets a signal, executes another program, or ends. */
 static int watch(struct cost *cost)
 {
     bool begun = false;

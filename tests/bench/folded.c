@@ -29,7 +29,7 @@ static uint64_t random_number(void)
 
 static char names[NAMES][40];
 
-/* Of 3 to 30 bytes, and some of C++. */
+/* With 3 to 30 bytes, and some from C++. */
 static void make_names(void)
 {
     static const char *const parts[] = {
@@ -58,7 +58,7 @@ static size_t stack_bytes(void)
     return bytes;
 }
 
-/* Some frames go, some come. */
+/* Some frames are popped, some pushed. */
 static void walk(size_t bytes, bool flat)
 {
     size_t gone = flat ? depth : 1 + random_number() % 5;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What scripts/bench.sh --guest runs in a guest: an event beside the least, and probes on functions of
-# the kernel. Each figure is a line `@figure ROUND KEY WHO VALUE`. Where a guest has no kprobe.multi a
-# thousand probes would take minutes: those figures are left out.
+# What scripts/bench.sh --guest runs in a guest: an event next to the minimum, and probes on functions
+# of the kernel. Each figure is a line `@figure ROUND KEY WHO VALUE`. Where a guest has no
+# kprobe.multi a thousand probes would take minutes: those figures are left out.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -19,7 +19,7 @@ figure()
     esac
 }
 
-# By the kernel's own figures: of several programs the one that ran most often.
+# By the kernel's own figures: of several programs, the one that ran most often.
 ns_per_run()
 {
     cat "/proc/$1/fdinfo"/* 2>/dev/null | awk '
@@ -41,7 +41,7 @@ event()
     echo 0 >/proc/sys/kernel/bpf_stats_enabled
 }
 
-# attached KEY ARG...: a run with probes on functions of the kernel
+# attached KEY ARG...: a run with probes on kernel functions
 attached()
 {
     key=$1
@@ -54,7 +54,7 @@ attached()
     fi
 }
 
-# How many functions that is, for whoever reads the log
+# How many functions these are, for readers of the log
 say_numbers()
 {
     echo "tcp_*: $("$STACKBOX" stackcount --list 'tcp_*' | grep -c .) functions;" \

@@ -91,7 +91,7 @@ static bool write_text(FILE *file)
     return true;
 }
 
-/* As linkers leave them: local ones by their addresses, then the others in any order. */
+/* As linkers leave them: local ones sorted by address, then the others in any order. */
 static unsigned function_of(unsigned symbol)
 {
     const unsigned half = FUNCTIONS / 2;
@@ -129,7 +129,7 @@ static int make(const char *path)
     return fclose(file) != 0;
 }
 
-/* Of the greatest segment of code. */
+/* In the largest code segment. */
 static int draw(const struct elf *elf, unsigned count)
 {
     const struct elf_segment *code = NULL;
@@ -155,7 +155,7 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Sorted, each once: as many as are left. */
+/* Sorts and removes duplicates; returns how many are left. */
 static size_t sort_addresses(uint64_t *addresses, size_t count)
 {
     size_t kept = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # The bench's arithmetic, on figures whose medians and ratios can be worked out by head; and the figures in
-# README and on the page of costs are those of the results kept here.
+# README and on the costs page are those of the results kept here.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -10,7 +10,7 @@
 cd "${0%/*}/../.." || exit 1
 TAB=$(printf '\t')
 
-# Lines of words, separated by tabs
+# Separates words by tabs.
 tabbed()
 {
     tr ' ' "$TAB"
@@ -57,21 +57,25 @@ printf '1\tunheard-of\tfloor\t1\n' >"$scratch/wrong"
 awk -f scripts/bench/reduce.awk "$scratch/rows" "$scratch/wrong" >"$scratch/results" 2>"$scratch/err"
 is "a figure without a row is refused" "$? $(cat "$scratch/err")" "1 reduce.awk: no row is called unheard-of"
 
-# Rows of pages: a figure with spread, one without, one above a thousand, and a peer without a column
+# Rows of the pages: a figure with a spread, one without, one above a thousand, and a peer without a
+# column
 {
     printf '# %s\t%s\n' kernel 9.9 cpus '2 CPUs (X)' date 2026-01-02 rounds 3 bpftrace 0.1
     cat "$scratch/expected"
 } >"$scratch/results"
 scripts=$PWD/scripts/bench
 sh "$scripts/readme.sh" --print "$scratch/results" >"$scratch/table"
-contains "the machine" "$scratch/table" "Linux 9.9, 2 CPUs (X), bpftrace 0.1; 2026-01-02, medians of 3 rounds."
-contains "a row beside the least" "$scratch/table" \
+contains "the table says what it was measured on" \
+    "$scratch/table" "Linux 9.9, 2 CPUs (X), bpftrace 0.1; 2026-01-02, medians of 3 rounds."
+contains "a row with a minimum has ratios to it" "$scratch/table" \
     "| an-event, ns | 100 | 150 (1.20; 0.80 to 1.50) |  | 2,100 (3.00) |  |  |"
-contains "a row beside stackbox" "$scratch/table" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 (100) |"
+contains "a row without a minimum has ratios to stackbox" \
+    "$scratch/table" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 (100) |"
 
-# The front page's: those that it names, in that order, without ratios
+# The front page's table: the rows that it names, in that order, without ratios
 awk -v front="start event" -f "$scripts/readme.awk" "$scratch/results" | tail -n 2 >"$scratch/table"
-is "rows of the front page" "$(cat "$scratch/table")" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 |
+is "the front page has the rows it asks for" \
+    "$(cat "$scratch/table")" "| a-start, ms |  | 15.0 |  |  |  | perf: 1,000 |
 | an-event, ns | 100 | 150 |  | 2,100 |  |  |"
 awk -v front=never-heard -f "$scripts/readme.awk" "$scratch/results" >"$scratch/table" 2>"$scratch/err"
 is "a row without a figure is refused" "$? $(cat "$scratch/err")" "1 readme.awk: no figure is called never-heard"

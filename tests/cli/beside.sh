@@ -10,7 +10,7 @@
 cd "${0%/*}/../.." || exit 1
 TAB=$(printf '\t')
 
-# folded WHAT EXPECTED [AWK-OPTION...]: from $scratch/printed
+# folded WHAT EXPECTED [AWK-OPTION...]: what $scratch/printed becomes
 folded()
 {
     what=$1 expected=$2
@@ -33,7 +33,7 @@ Tracing 1 functions for "ip_output"... Hit Ctrl-C to end.
 
 Detaching...
 END
-folded "blocks with a process" "sends;main;--;udp_send_skb;ip_output 7
+folded "blocks that name a process are folded" "sends;main;--;udp_send_skb;ip_output 7
 ip_output 2"
 cat >"$scratch/printed" <<'END'
     #0  0xffffffff81 schedule+0x10
@@ -45,7 +45,7 @@ cat >"$scratch/printed" <<'END'
     -                idle (0)
         3
 END
-folded "blocks of time" "bz.nap;nap_inner;schedule 404884
+folded "blocks of times are folded" "bz.nap;nap_inner;schedule 404884
 idle;schedule 3"
 cat >"$scratch/printed" <<'END'
 @[
@@ -56,12 +56,12 @@ cat >"$scratch/printed" <<'END'
     ffffffff9a ip_output+1 ([kernel.kallsyms])
 , bz]: 1
 END
-folded "maps" "main;ip_output 4
+folded "bpftrace's maps are folded" "main;ip_output 4
 ip_output 1"
 printf 'bz;main;f 12\n' >"$scratch/printed"
-folded "folded lines" "bz;main;f 12"
+folded "folded lines stay as they are" "bz;main;f 12"
 printf '0.1        bz    30186   sched:x\n\tf\n\tmain\n\n0.2        bz    30186   sched:x\n\tmain\n' >"$scratch/printed"
-folded "single events" "0.1;bz;30186;sched:x;main;f 1
+folded "single events are folded" "0.1;bz;30186;sched:x;main;f 1
 0.2;bz;30186;sched:x;main 1" -v snoop=1
 
 # Rows of each kind
@@ -86,13 +86,14 @@ for example in a b c d; do
     echo "bcc => stackcount $example => same => - => w => x => - => calls"
 done >"$scratch/examples"
 awk -f scripts/beside/page.awk "$scratch/examples" "$scratch/one" "$scratch/two" >"$scratch/table"
-contains "the same" "$scratch/table" "| \`stackcount a\` | the same | \`w\` | 5 of 5 | 5 of 5 | 1 | same |"
-contains "stacks that are cut" "$scratch/table" \
+contains "equal results are 'same'" \
+    "$scratch/table" "| \`stackcount a\` | the same | \`w\` | 5 of 5 | 5 of 5 | 1 | same |"
+contains "stacks that lack callers are reported" "$scratch/table" \
     "| 1,000 of 1,000, whole: 0 | 1,000 of 1,000 | 1 | peer's stacks lack callers |"
-contains "where the peer ran" "$scratch/table" "| 4 of 5 | 5 of 5 | 2 | peer wrong |"
-contains "one that was not run" "$scratch/table" "| - | - |  | not run |"
-contains "they are counted" "$scratch/table" "| all | 4 |"
+contains "the result with a figure by the peer is used" "$scratch/table" "| 4 of 5 | 5 of 5 | 2 | peer wrong |"
+contains "an example without a result is listed" "$scratch/table" "| - | - |  | not run |"
+contains "all examples are counted" "$scratch/table" "| all | 4 |"
 
 why=$(sh scripts/beside.sh --check 2>&1)
-is "src/docs/beside.md is what the results make that are kept" "$? $why" "0 "
+is "src/docs/beside.md is made from the results that are kept" "$? $why" "0 "
 is "each example has all its fields" "$(grep -v '^#' scripts/beside/examples | awk -F ' => ' 'NF != 8')" ""

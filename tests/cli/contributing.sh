@@ -14,7 +14,7 @@ for compiler in gcc clang cc; do
     command -v $compiler >/dev/null && break
 done
 
-# shown FILE: the block of C below a line `FILE:`
+# shown FILE: prints the block of C below the line `FILE:`
 shown()
 {
     awk -v file="$1:" '$0 == file { next_one = 1 } /^```$/ { inside = 0 } inside { print }
@@ -23,13 +23,13 @@ shown()
 
 for file in src/applets/execs.c src/report/csv.c src/machine/loongarch64.c; do
     shown $file >"$scratch/shown.c"
-    between "$file: it is shown" "$(wc -l <"$scratch/shown.c")" 20 200
+    between "$file is on the page" "$(wc -l <"$scratch/shown.c")" 20 200
     said=$($compiler -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -D_GNU_SOURCE -Isrc -I. -idirafter \
         /usr/include "$scratch/shown.c" 2>&1)
-    is "$file: it compiles" "$? $said" "0 "
+    is "$file compiles" "$? $said" "0 "
 done
 
-# Lines of diffs without + are in files: which one, a line before says, or else applets/applets.[ch].
+# Lines of diffs without + exist in a file: the one named before them, or else applets/applets.[ch].
 stale=
 file='src/applets/applets.c src/applets/applets.h'
 awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
@@ -40,10 +40,10 @@ while IFS= read -r line; do
         grep -qxF -e "${line# }" $file || stale="$stale|$line" ;;
     esac
 done <"$scratch/diffs"
-between "there are diffs" "$(grep -c '^+' "$scratch/diffs")" 5 20
-is "the diffs' other lines are there" "$stale" ""
+between "the page has diffs" "$(grep -c '^+' "$scratch/diffs")" 5 20
+is "the diffs' context lines exist" "$stale" ""
 
-# Files in the tree, and those named with their directory.
+# Files in the tree, and files named with their directory
 missing=
 for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
     case $path in
@@ -51,7 +51,7 @@ for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|c
     *) [ -e "$path" ] || missing="$missing $path" ;;
     esac
 done
-is "each file that it names is there" "$missing" ""
+is "each file that it names exists" "$missing" ""
 unnamed=
 for directory in src/*/ tests/*/; do
     directory=${directory%/}
@@ -62,16 +62,16 @@ for directory in src/*/ tests/*/; do
 done
 is "each directory is in its tree" "$unnamed" ""
 
-# README's figures that no bench makes
+# README's figures that the bench does not make
 readme_size=$(sed -n 's/.*one static binary of \([0-9]*\) KB.*/\1/p' README.md)
 measured=$(awk -F '\t' '$1 == "size" && $2 == "stackbox" { print $4 }' tests/bench/results.tsv)
 is "README's size of the binary is the bench's" "$readme_size" "$measured"
 case $(cat "$BUILD/flags" 2>/dev/null) in
-*fsanitize* | '') skip "README's size is this binary's" "this is no release build" ;;
+*fsanitize* | '') skip "README's size is this binary's" "this is not a release build" ;;
 musl-gcc*)
     size=$(($(wc -c <"$STACKBOX") / 1024))
     between "README's size is this binary's, to 3 percent" "$size" $((readme_size * 97 / 100)) \
         $((readme_size * 103 / 100 + 1))
     ;;
-*) skip "README's size is this binary's" "that is of a build with musl-gcc" ;;
+*) skip "README's size is this binary's" "README's is from a build with musl-gcc" ;;
 esac

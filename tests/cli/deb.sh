@@ -5,25 +5,26 @@
 . "${0%/*}/../live/lib.sh"
 
 deb_sh=$(cd "${0%/*}/../../scripts" && pwd)/deb.sh
-command -v dpkg-deb >/dev/null || skip_all "there is no dpkg-deb"
+command -v dpkg-deb >/dev/null || skip_all "dpkg-deb is not installed"
 package=$(dirname "$deb_sh")/../build/stackbox_0.0test_$(dpkg --print-architecture).deb
 
 for time in first second; do
     (umask 077 && cd "$scratch" && sh "$deb_sh" 0.0test 2026-01-02 "$STACKBOX") >"$scratch/out" 2>&1
-    is "made, the $time time" "$? $(wc -l <"$scratch/out")" "0 1"
+    is "it is made, the $time time" "$? $(wc -l <"$scratch/out")" "0 1"
     mv "$package" "$scratch/$time.deb"
     sleep 1
 done
-cmp -s "$scratch/first.deb" "$scratch/second.deb" && pass "the same bytes" || fail "the same bytes" "they differ"
+cmp -s "$scratch/first.deb" "$scratch/second.deb" && pass "the same bytes both times" ||
+    fail "the same bytes both times" "they differ"
 
 dpkg-deb -x "$scratch/first.deb" "$scratch/root"
-is "a link works" "$("$scratch/root/usr/bin/stackbox-stackcount" -h | sed q)" \
+is "a link runs its applet" "$("$scratch/root/usr/bin/stackbox-stackcount" -h | sed q)" \
     "Usage: stackcount [options] PATTERN... [-- COMMAND [ARG]...]"
-is "a page for each link" "$(cd "$scratch/root/usr/bin" && ls | sed 's/$/.1.gz/' | LC_ALL=C sort)" \
+is "each link has a man page" "$(cd "$scratch/root/usr/bin" && ls | sed 's/$/.1.gz/' | LC_ALL=C sort)" \
     "$(ls "$scratch/root/usr/share/man/man1" | LC_ALL=C sort)"
-is "files are root's" "$(dpkg-deb -c "$scratch/first.deb" | grep -vc ' root/root ')" 0
+is "all files belong to root" "$(dpkg-deb -c "$scratch/first.deb" | grep -vc ' root/root ')" 0
 (cd "$scratch/root" && dpkg-deb -I "$scratch/first.deb" md5sums | md5sum -c --quiet) >"$scratch/out" 2>&1
-is "sums are right" "$? $(cat "$scratch/out")" "0 "
+is "checksums are right" "$? $(cat "$scratch/out")" "0 "
 
 command -v lintian >/dev/null || skip_all "lintian is not installed"
 lintian --allow-root "$scratch/first.deb" >"$scratch/out" 2>&1

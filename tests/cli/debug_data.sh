@@ -39,7 +39,7 @@ static __attribute__((noinline, used)) int often(int n) { return n * 9; }
 static __attribute__((noinline, used)) int once(int n) { return n * 7; }
 END
 
-# functions FILE: "ADDRESS NAME" of all of them, without versions
+# functions FILE: "ADDRESS NAME" of all functions, without versions
 functions()
 {
     nm --format=sysv --defined-only "$1" 2>/dev/null | awk -F '|' '$4 ~ /FUNC/ || $3 ~ / i / {
@@ -49,7 +49,7 @@ functions()
     }' | sort -u
 }
 
-# mini FILE OUT [XZ-OPTION...]: strips it, as Fedora's packages are
+# mini FILE OUT [XZ-OPTION...]: strips it, as in Fedora's packages
 mini()
 {
     file=$1 out=$2
@@ -67,7 +67,8 @@ mini()
     objcopy --add-section .gnu_debugdata="$scratch/mini.xz" "$out"
 }
 
-# all_of FILE: "ADDRESS NAME" of all functions, by us; without duplicates, or they would show
+# all_of FILE: "ADDRESS NAME" of all functions, by our tool; without removing duplicates, so that
+# they would show
 all_of() { "$tool" --all "$1" | awk '$3 == 2 || $3 == 10 { print $1, $5 }' | sort; }
 
 # check_file KIND FILE [XZ-OPTION...]
@@ -78,7 +79,7 @@ check_file()
     mini "$whole" "$scratch/stripped" "$@"
     functions "$whole" >"$scratch/right"
     is "$kind: is stripped" "$(functions "$scratch/stripped")" ""
-    # What nm does not call a function is in neither table.
+    # What nm does not list as a function is in neither table.
     nm -D --defined-only "$scratch/stripped" 2>/dev/null |
         awk '{ sub(/^0+/, "", $1); sub(/@.*/, "", $3); print $1, $3 }' >"$scratch/seen"
     awk 'FILENAME ~ /keep$/ { sub(/@.*/, ""); kept[$1]; next } FILENAME ~ /seen$/ { seen[$0]; next }
@@ -87,11 +88,11 @@ check_file()
     all_of "$scratch/stripped" >"$scratch/ours"
     is "$kind: $(wc -l <"$scratch/expected") functions, each once" \
         "$(diff "$scratch/expected" "$scratch/ours" | head -n 5)" ""
-    # The name at each start: one of nm's.
+    # The name at each start is one of nm's.
     cut -d ' ' -f 1 "$scratch/expected" | "$tool" "$scratch/stripped" >"$scratch/starts"
     is "$kind: names of the starts" "$(awk 'FNR == NR { is[$0]; next }
         $1 != $2 || !(($1 " " $3) in is)' "$scratch/right" "$scratch/starts" | head -n 5)" ""
-    # Everywhere else it is the same as with all symbols, except for the missing ones.
+    # Everywhere else it is the same name as with all symbols, except for the missing ones.
     awk '{ print $1 }' "$scratch/right" | "$tool" "$whole" | awk '{ print $1 }' |
         while read -r start; do
             printf '%x\n%x\n' $((0x$start + 3)) $((0x$start - 1))
@@ -122,7 +123,7 @@ check_file "static" "$scratch/static" -0
 echo 'V1 { global: seen; alias; twice; sized; local: *; };' >"$scratch/versions"
 build "$scratch/library.so" -fPIC -shared -Wl,--version-script="$scratch/versions"
 check_file "library with versions" "$scratch/library.so" --check=none
-is "an alias and its function, of which one is packed" \
+is "of an alias and its function, one is packed" \
     "$(all_of "$scratch/stripped" | grep -c -e ' alias$' -e ' hidden_alias$')" 2
 if for part in program other; do
         clang --target=i686-linux-gnu -O1 -fPIC -c -o "$scratch/$part.o" "$scratch/$part.c"
@@ -130,14 +131,14 @@ if for part in program other; do
         --version-script="$scratch/versions"; then
     check_file "of 32 bits" "$scratch/small"
 else
-    skip "of 32 bits" "it cannot be built here"
+    skip "of 32 bits" "such a program cannot be built here"
 fi 2>/dev/null
 check_file "a workload" "$WORKLOADS/chains"
 large=$(gcc -print-file-name=libasan.so)
 if [ -f "$large" ] && readelf -SW "$large" | grep -q '\.symtab'; then
     check_file "a large library" "$(readlink -f "$large")"
 else
-    skip "a large library" "none with all its symbols is on this machine"
+    skip "a large library" "this machine has none with all its symbols"
 fi
 
 # A symbol without a size reaches up to the next function, in whichever table that is; a label does not count.
@@ -149,7 +150,7 @@ is "without a size" "$(printf '%x\n%x\n%x\n' $((0x$(at unsized) + 6)) $((0x$(at 
     $((0x$(at sized) + 1)) | "$tool" "$scratch/stripped" | cut -d ' ' -f 3 | tr '\n' ' ')" \
     "unsized sized unsized_too "
 
-# It is made as others expect it.
+# The packed table is what other tools expect.
 if command -v gdb >/dev/null; then
     is "gdb finds a packed one where we do" "$(gdb -batch -nx -ex 'info address hidden' \
         "$scratch/stripped" 2>/dev/null | grep -o '0x[0-9a-f]*')" "0x$(at hidden)"
@@ -157,18 +158,19 @@ else
     skip "gdb finds a packed one where we do" "gdb is not installed"
 fi
 
-# ---- damaged, cut off, another file's
+# ---- damaged, truncated, or another file's
 
 mini "$scratch/exported" "$scratch/stripped"
 functions "$scratch/exported" | cut -d ' ' -f 1 >"$scratch/questions"
 "$damage" "$scratch/stripped" .gnu_debugdata <"$scratch/questions" >"$scratch/out" 2>"$scratch/err"
 is "$(awk '{ sum += $NF } END { print sum }' "$scratch/out") changes of a byte: the names" \
     "$(sed -n 's/^else //p' "$scratch/out") $(head -n 5 "$scratch/err")" "0 "
-# A few say something that is not wrong, such as the size of the dictionary.
+# A few bytes hold something that cannot be wrong, such as the size of the dictionary.
 size=$(wc -c <"$scratch/mini.xz")
-between "most are noticed" "$(sed -n 's/^as without //p' "$scratch/out")" $((size * 3 - 30)) $((size * 3))
+between "most changed bytes are noticed" \
+    "$(sed -n 's/^as without //p' "$scratch/out")" $((size * 3 - 30)) $((size * 3))
 
-# without FILE: its names, compared with an empty one's for the same addresses
+# without FILE: are its names those with an empty table, for the same addresses?
 strip -o "$scratch/bare" "$scratch/exported"
 "$tool" "$scratch/bare" <"$scratch/questions" >"$scratch/bare.names"
 refused()
@@ -186,8 +188,8 @@ while [ $cut -lt "$size" ]; do
         wrong="$wrong $cut"
     cut=$((cut + 37))
 done
-is "cut off" "$wrong" ""
-refused "cut off: what is said" "$scratch/short" "its .gnu_debugdata is damaged"
+is "truncated: names as without it" "$wrong" ""
+refused "truncated: it is reported" "$scratch/short" "its .gnu_debugdata is damaged"
 
 # packed CONTENTS PACKER OPTION...: a program with that as its .gnu_debugdata
 packed()
@@ -199,18 +201,18 @@ packed()
     objcopy --add-section .gnu_debugdata="$scratch/odd.packed" "$scratch/odd"
 }
 packed "$scratch/program.c" xz
-refused "no ELF file in it" "$scratch/odd" "its .gnu_debugdata is damaged"
+refused "contents that are not an ELF file are refused" "$scratch/odd" "its .gnu_debugdata is damaged"
 packed "$scratch/mini" gzip
-refused "gzip instead of xz" "$scratch/odd" "its .gnu_debugdata is damaged"
+refused "gzip instead of xz is refused" "$scratch/odd" "its .gnu_debugdata is damaged"
 packed "$scratch/fixed" xz
-refused "another program in it" "$scratch/odd" "its .gnu_debugdata is that of another file"
+refused "another program's symbols are refused" "$scratch/odd" "its .gnu_debugdata is that of another file"
 # 200 MB of zeros are some 30 KB.
 head -c 200000000 /dev/zero >"$scratch/zeros"
 packed "$scratch/zeros" xz -0
 rm "$scratch/zeros"
-refused "more than is unpacked" "$scratch/odd" "its .gnu_debugdata is too large"
+refused "what unpacks to too much is refused" "$scratch/odd" "its .gnu_debugdata is too large"
 
-# ---- beside a debug file, whose symbols come first
+# ---- together with a debug file, whose symbols come first
 
 mkdir -p "$scratch/root/bin" "$scratch/root/bin/.debug"
 mini "$scratch/exported" "$scratch/root/bin/program"
@@ -218,13 +220,13 @@ objcopy --only-keep-debug --redefine-sym hidden=far "$scratch/exported" \
     "$scratch/root/bin/.debug/program.debug"
 objcopy --add-gnu-debuglink="$scratch/root/bin/.debug/program.debug" "$scratch/root/bin/program"
 hidden=$(at hidden)
-is "with a debug file" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
+is "with a debug file, its names are used" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
     "$hidden $hidden far"
 rm "$scratch/root/bin/.debug/program.debug"
-is "and without it" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
+is "without one, the packed names" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
     "$hidden $hidden hidden"
 
-# ---- tables that are compressed
+# ---- compressed tables
 
 advice='unpack them with "eu-elfcompress -t none -n .symtab -n .strtab"'
 if ! command -v eu-elfcompress >/dev/null; then
@@ -250,13 +252,13 @@ eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o "$scratch/compressed"
 is "$(awk '{ sum += $NF } END { print sum }' "$scratch/out") changes of a byte of .symtab" \
     "$(sed -n 's/^else //p' "$scratch/out") $(head -n 5 "$scratch/err")" "0 "
 
-# A debug file's; with a type that says zstd, in its first number.
+# A debug file's; and one whose first number says zstd.
 objcopy --only-keep-debug "$scratch/exported" "$scratch/debug"
 eu-elfcompress -q --force -t zlib -n .symtab -n .strtab -o "$scratch/root/bin/.debug/program.debug" \
     "$scratch/debug"
 strip -o "$scratch/root/bin/program" "$scratch/exported"
 objcopy --add-gnu-debuglink="$scratch/root/bin/.debug/program.debug" "$scratch/root/bin/program"
-is "of a debug file" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
+is "compressed: a debug file's names" "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program)" \
     "$hidden $hidden hidden"
 # shellcheck disable=SC2046 # the offset alone
 printf '\002' | dd of="$scratch/root/bin/.debug/program.debug" bs=1 conv=notrunc status=none \
@@ -264,7 +266,7 @@ printf '\002' | dd of="$scratch/root/bin/.debug/program.debug" bs=1 conv=notrunc
         's/.* \.symtab *SYMTAB *[0-9a-f]* \([0-9a-f]*\) .*/\1/p')))
 objcopy --remove-section .gnu_debuglink "$scratch/root/bin/program"
 objcopy --add-gnu-debuglink="$scratch/root/bin/.debug/program.debug" "$scratch/root/bin/program"
-is "of a debug file, by zstd" \
+is "compressed by zstd: no names" \
     "$(echo "$hidden" | "$tool" --root "$scratch/root" /bin/program 2>"$scratch/err")" "$hidden -"
-is "by zstd: what is said" "$(cat "$scratch/err")" "/bin/.debug/program.debug: its symbols are \
+is "compressed by zstd: it is reported" "$(cat "$scratch/err")" "/bin/.debug/program.debug: its symbols are \
 compressed with zstd, which is not supported: $advice"

@@ -18,7 +18,7 @@ __attribute__((noinline)) int seen(int n) { return hidden(n) + 1; }
 int main(int argc, char **argv) { (void)argv; return seen(argc); }
 END
 
-# build OPTION...: a program, its question and the right answer
+# build OPTION...: builds a program, and writes the question and the right answer
 root=$scratch/root
 build()
 {
@@ -46,16 +46,17 @@ keep_by_id()
 build -Wl,--build-id
 is "stripped" "$(find_with --root "$root" /opt/program)" "$asked -"
 keep_by_id "$root" "$scratch/debug"
-is "by build id" "$(find_with --root "$root" /opt/program)" "$right"
-is "not without being told where" "$(find_with "$root/opt/program")" "$asked -"
+is "found by build id" "$(find_with --root "$root" /opt/program)" "$right"
+is "not found in a place that was not given" "$(find_with "$root/opt/program")" "$asked -"
 keep_by_id "$scratch/symfs" "$scratch/debug"
 rm -r "${root:?}/usr"
-is "by build id, --symfs" "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
+is "found by build id below --symfs" "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
 rm -r "$scratch/symfs"
 mkdir -p "$scratch/symfs$root/opt"
 cp "$scratch/whole" "$scratch/symfs$root/opt/program"
-is "the whole program, --symfs" "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
-is "its exported functions have names anyway" \
+is "an unstripped program below --symfs is found" \
+    "$(find_with --symfs "$scratch/symfs" "$root/opt/program")" "$right"
+is "exported functions have names anyway" \
     "$(sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p' "$scratch/symbols" |
         "$tool" "$scratch/whole" | cut -d ' ' -f 3)" main
 
@@ -65,23 +66,23 @@ for place in opt opt/.debug usr/lib/debug/opt; do
     cp "$scratch/debug" "$root/$place/program.debug"
     objcopy --remove-section .gnu_debuglink "$root/opt/program"
     objcopy --add-gnu-debuglink="$scratch/debug" "$root/opt/program"
-    is "$place: the name in .gnu_debuglink is another" \
+    is "$place: another name in .gnu_debuglink: not used" \
         "$(find_with --root "$root" /opt/program)" "$asked -"
     mv "$root/$place/program.debug" "$root/$place/debug"
-    is "$place: by .gnu_debuglink" "$(find_with --root "$root" /opt/program)" "$right"
+    is "$place: found by .gnu_debuglink" "$(find_with --root "$root" /opt/program)" "$right"
     echo >>"$root/$place/debug"
-    is "$place: a byte more" "$(find_with --root "$root" /opt/program)" "$asked -"
+    is "$place: one byte too long: not used" "$(find_with --root "$root" /opt/program)" "$asked -"
     rm "$root/$place/debug"
 done
 
-# ---- a package of such files, if one is installed
+# ---- a debug package, if one is installed
 
 libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)
 id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
 debug=/usr/lib/debug/.build-id/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-).debug
 if [ "$id" ] && [ -f "$debug" ]; then
     asked=$(nm "$debug" | sed -n 's/^0*\([0-9a-f]*\) t _int_malloc$/\1/p')
-    is "of the C library" "$(find_with --root / "$libc")" "$asked $asked _int_malloc"
+    is "the C library's debug file" "$(find_with --root / "$libc")" "$asked $asked _int_malloc"
 else
-    skip "of the C library" "libc6-dbg is not installed"
+    skip "the C library's debug file" "libc6-dbg is not installed"
 fi

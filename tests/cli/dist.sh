@@ -19,11 +19,11 @@ name=stackbox-$version
 dist()
 {
     (cd "$1" && make --no-print-directory dist) >"$scratch/out" 2>&1
-    is "$2" "$? $(grep -v '^dist: what is not committed is in it as well$' "$scratch/out")" \
+    is "$2" "$? $(grep -v '^dist: uncommitted files are in it, too$' "$scratch/out")" \
         "0 build/$name.tar.gz: $(wc -c <"$1/build/$name.tar.gz") bytes"
 }
 
-# other_files DIRECTORY: what is not built in it, except some of git's own
+# other_files DIRECTORY: the files in it that are not built, except some of git's own
 other_files()
 {
     (cd "$1" && find . \( -path ./build -o -path ./stackbox -o -path ./.git \) -prune -o \
@@ -32,7 +32,7 @@ other_files()
 
 mkdir "$scratch/here"
 if command -v git >/dev/null && [ -e .git ] && git ls-files >/dev/null 2>&1; then
-    # What git ignores is not in it.
+    # Files that git ignores are not in the archive.
     git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
         [ -f "$file" ] && echo "$file"
     done | tar --files-from - -cf - | tar -xf - -C "$scratch/here"
@@ -43,18 +43,18 @@ mkdir -p build
 dist . "here"
 cp "build/$name.tar.gz" "$scratch/first.tar.gz"
 
-# Elsewhere: in a long path with a blank in it, without git, with other settings.
+# In another place: a long path with a blank in it, without git, with other settings.
 there="$scratch/a much longer way/to the same sources"
 mkdir -p "$there"
 umask 077
 tar -xzf "$scratch/first.tar.gz" -C "$there"
-is "it is all in one directory" "$(ls "$there")" "$name"
+is "the archive is one directory" "$(ls "$there")" "$name"
 there=$there/$name
-is "it has what is here" "$(other_files "$there")" "$(other_files "$scratch/here")"
-is "to the byte" "$(diff -r "$scratch/here" "$there" 2>&1)" ""
-is "what can be run here can be there" "$(cd "$there" && find . -type f -perm -100 | LC_ALL=C sort)" \
+is "it has the files that are here" "$(other_files "$there")" "$(other_files "$scratch/here")"
+is "each file is the same, byte for byte" "$(diff -r "$scratch/here" "$there" 2>&1)" ""
+is "what is executable here is executable there" "$(cd "$there" && find . -type f -perm -100 | LC_ALL=C sort)" \
     "$(cd "$scratch/here" && find . -type f -perm -100 | LC_ALL=C sort)"
-# Their times are not those of the build, nor is the order that of this directory.
+# Files have neither the build's times nor this directory's order.
 mv "$there" "$there.old" && cp -R "$there.old" "$there" && rm -r "$there.old"
 (
     export LC_ALL=C.UTF-8 TZ=Pacific/Kiritimati SOURCE_DATE_EPOCH=1 HOME=/nowhere GZIP=-1
@@ -62,7 +62,7 @@ mv "$there" "$there.old" && cp -R "$there.old" "$there" && rm -r "$there.old"
     dist "$there" "there"
     is "the same archive" "$(cksum <"$there/build/$name.tar.gz")" "$(cksum <"$scratch/first.tar.gz")"
     make --no-print-directory -C "$there" -j3 all build/release/unit/golden >"$scratch/out" 2>&1
-    is "it builds, and no compiler has anything to say" \
+    is "it builds without a warning" \
         "$? $(grep -vE "^stackbox: [0-9]+ bytes \(" "$scratch/out")" "0 "
     if cmp "$there/stackbox" "$STACKBOX" >"$scratch/out" 2>&1; then
         pass "the same binary"
@@ -70,11 +70,11 @@ mv "$there" "$there.old" && cp -R "$there.old" "$there" && rm -r "$there.old"
         fail "the same binary" "$(cat "$scratch/out")"
     fi
     (cd "$there" && build/release/unit/golden) >"$scratch/out" 2>&1
-    is "its golden tests" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
+    is "its golden tests pass" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
     (cd "$there" && STACKBOX="$there/stackbox" sh tests/cli/install.sh) >"$scratch/out" 2>&1
-    is "its tests of the command line" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
+    is "its command line tests pass" "$? $(grep -v '^PASS ' "$scratch/out")" "0 "
     dist "$there" "after that"
-    is "the same archive after that" "$(cksum <"$there/build/$name.tar.gz")" \
+    is "it makes the same archive again" "$(cksum <"$there/build/$name.tar.gz")" \
         "$(cksum <"$scratch/first.tar.gz")"
     exit "$test_failures"
 )

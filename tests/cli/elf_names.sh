@@ -25,7 +25,7 @@ function number(digits,    i, value) {
 function underscores(name) { return match(name, /^_+/) ? RLENGTH : 0 }
 '
 
-# sections FILE: "INDEX START END NAME" of those with code
+# sections FILE: "INDEX START END NAME" of sections with code
 # shellcheck disable=SC2016 # awk's own $
 sections()
 {
@@ -35,7 +35,8 @@ sections()
         }'
 }
 
-# symbols FILE TABLE: "START END S RANK SECTION-END NAME" of functions and labels, as they stand
+# symbols FILE TABLE: "START END S RANK SECTION-END NAME" of functions and labels, in the table's
+# order
 # shellcheck disable=SC2016
 symbols()
 {
@@ -60,7 +61,7 @@ symbols()
     }' "$scratch/sections" -
 }
 
-# answers FULL: from sorted symbols and questions "ADDRESS 0 T" to "ADDRESS START NAME"
+# answers FULL: turns sorted symbols and questions "ADDRESS 0 T" into "ADDRESS START NAME"
 # shellcheck disable=SC2016
 answers()
 {
@@ -100,7 +101,7 @@ answers()
     }'
 }
 
-# in_hex and in_decimal: the addresses of our tool, which are hexadecimal
+# in_hex and in_decimal: convert to and from our tool's hexadecimal addresses
 in_hex() { awk '{ printf "%x\n", $1 }'; }
 # shellcheck disable=SC2016
 in_decimal()
@@ -112,7 +113,7 @@ in_decimal()
     }' | sort -n
 }
 
-# draw COUNT: random addresses in code, and edges of symbols, but no PLT entries
+# draw COUNT: random addresses in code, and the edges of symbols, without PLT entries
 # shellcheck disable=SC2016
 draw()
 {
@@ -137,10 +138,10 @@ draw()
     }' "$scratch/sections" "$scratch/all" | sort -n -u
 }
 
-# How bytes beyond ASCII are shown differs between tools.
+# Tools differ in how they print bytes beyond ASCII.
 plain() { grep -v -e "[\\\\]" -e '[^ -~]' -e '<0x'; }
 
-# check_names KIND FILE COUNT LEAST: that many addresses, of which fewer may differ
+# check_names KIND FILE COUNT LEAST: compares that many addresses
 check_names()
 {
     sections "$2" >"$scratch/sections"
@@ -161,7 +162,7 @@ check_names()
         "$(awk -F '|' '$1 != $2' "$scratch/both" | head -n 5)" ""
 }
 
-# check_addr2line KIND FILE: where addr2line has a name, it is one of those at our start, or of a
+# check_addr2line KIND FILE: if addr2line has a name, it is one of those at our start, or of a
 # function that ours is a part of. By symbols alone, not by what it knows of inlined functions;
 # labels within a function, which it prefers to the function, are left out.
 # shellcheck disable=SC2016
@@ -182,7 +183,7 @@ check_addr2line()
         starts[name] = starts[name] field[1] " " field[2] " "
         next
     }
-    # addr2line has its own opinion about labels, which have no size.
+    # addr2line treats labels, which have no size, in its own way.
     $2 == "??" || $2 in label || $4 in label { next }
     { sub(/@.*/, "", $2); same++ }
     $2 != $4 {
@@ -197,7 +198,7 @@ check_addr2line()
     rm -f "$scratch/copy"
 }
 
-# check_plt KIND FILE OBJDUMP: its names of the entries
+# check_plt KIND FILE OBJDUMP: compares with its names of the PLT entries
 check_plt()
 {
     "$3" -d -j .plt -j .plt.sec -j .plt.got -j .iplt "$2" 2>/dev/null |
@@ -245,7 +246,7 @@ one "busybox" "$(where busybox)"
 one "static, musl" "$WORKLOADS/calls"
 one "node" "$(where node)" "$(where nodejs)"
 one "perf" "$(where perf)"
-# Most of those that every Debian has.
+# Most of these, as every Debian has them.
 between "kinds of files" $kinds 5 20
 
 # ---- a static program: its PLT leads to functions chosen at startup

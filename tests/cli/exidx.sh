@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What .ARM.exidx of 32-bit ARM's files comes to: by our reader, and by awk on what readelf says of it; and of the places
-# where it holds though no function is called, by what objdump finds there.
+# .ARM.exidx in files for 32-bit ARM: our reader's rules, compared with awk's from readelf's output; and where
+# the rules apply although no function is called, compared with what objdump finds there.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -12,7 +12,7 @@ tool=${BUILD:-}/workloads/exidx
 [ -x "$tool" ] || tool=$WORKLOADS/exidx
 command -v readelf >/dev/null || skip_all "readelf is not installed"
 
-# theirs FILE: as the tool prints it
+# theirs FILE: what readelf says, in the form of our tool
 # shellcheck disable=SC2016 # awk's own $
 theirs()
 {
@@ -27,7 +27,7 @@ theirs()
         else if (unsaid)
             print start, "unsaid"
         else if (cannot || (reg != "sp" && reg != "r7" && reg != "r11") || is_saved(13) || is_saved(15) || at < 0 ||
-                 (is_saved(14) && saved[14] - at < -32768)) # rules have 16 bits for that
+                 (is_saved(14) && saved[14] - at < -32768)) # rules have 16 bits for this
             print start, "unknown"
         else
             print start, reg sprintf("%+d", at), place("r14", 14), place("r7", 7), place("r11", 11)
@@ -70,29 +70,29 @@ theirs()
     END { say() }'
 }
 
-# check FILE LEAST: so many functions are known of, and more
+# check FILE LEAST: compares all functions, of which there are at least LEAST
 check()
 {
     name=${1##*/}
     "$tool" "$1" >"$scratch/ours"
-    is "$name: is read" $? 0
+    is "$name: it can be read" $? 0
     theirs "$1" >"$scratch/theirs"
     grep -v -e '^exact ' -e '^root ' "$scratch/ours" >"$scratch/all"
     awk 'NR == FNR { unsaid[$1] = $2 == "unsaid"; next } { print unsaid[$1] ? $1 " unsaid" : $0 }' \
         "$scratch/theirs" "$scratch/all" >"$scratch/rules"
-    is "$name: other rules" "$(diff "$scratch/rules" "$scratch/theirs" | head -n 3)" ""
+    is "$name: rules are the same as readelf's" "$(diff "$scratch/rules" "$scratch/theirs" | head -n 3)" ""
     between "$name: functions with rules" "$(grep -vc ' unknown$' "$scratch/all")" "$2" 100000
 }
 
-# at_calls FILE LEAST: so many places are calls of the kernel
+# at_calls FILE LEAST: at least LEAST places are system calls
 at_calls()
 {
     objdump=arm-linux-gnueabihf-objdump
-    command -v $objdump >/dev/null || { skip "$name: calls of the kernel" "$objdump is not installed"; return; }
+    command -v $objdump >/dev/null || { skip "$name: there are enough system calls" "$objdump is not installed"; return; }
     $objdump -d "$1" | awk '/svc\t0/ { sub(/:$/, "", $1); print $1 }' >"$scratch/calls"
     sed -n 's/^exact //p' "$scratch/ours" >"$scratch/exact"
-    between "$name: calls of the kernel" "$(wc -l <"$scratch/exact")" "$2" 100000
-    is "$name: all are such" "$(awk '
+    between "$name: there are enough system calls" "$(wc -l <"$scratch/exact")" "$2" 100000
+    is "$name: all of them are system calls" "$(awk '
     function number(digits,    i, value) {
         for (i = 1; i <= length(digits); i++)
             value = value * 16 + index("0123456789abcdef", substr(digits, i, 1)) - 1
@@ -106,15 +106,15 @@ libraries=/usr/arm-linux-gnueabihf/lib
 if [ -r $libraries/libc.so.6 ]; then
     check $libraries/libc.so.6 500
     at_calls $libraries/libc.so.6 100
-    is "libc.so.6: where threads end" "$(grep -c '^root ' "$scratch/ours")" 1
-    is "libc.so.6: where signals return" "$(grep -c ' signal ' "$scratch/rules")" 2
+    is "libc.so.6: threads' stacks end at their start" "$(grep -c '^root ' "$scratch/ours")" 1
+    is "libc.so.6: the signal return is known" "$(grep -c ' signal ' "$scratch/rules")" 2
     check $libraries/libgcc_s.so.1 20
     [ ! -r $libraries/libstdc++.so.6 ] || check $libraries/libstdc++.so.6 2000
 else
     skip "libc.so.6" "libc6-armhf-cross is not installed"
 fi
 
-# By hand: what these have and no library has.
+# Written by hand: forms that no library has.
 cat >"$scratch/odd.s" <<'EOF'
 .syntax unified
 .thumb
@@ -171,15 +171,16 @@ EOF
 if clang --target=armv7-linux-gnueabihf -c -o "$scratch/odd.o" "$scratch/odd.s" 2>/dev/null &&
     ld.lld -shared -o "$scratch/odd" "$scratch/odd.o" 2>/dev/null; then
     check "$scratch/odd" 7
-    is "odd: each of them" "$(cut -d ' ' -f 2- "$scratch/all" | tr '\n' ';')" "sp+528 r14-520 r7-524 r11-;unknown;\
+    is "odd: each hand-written form is right" \
+        "$(cut -d ' ' -f 2- "$scratch/all" | tr '\n' ';')" "sp+528 r14-520 r7-524 r11-;unknown;\
 sp+68 r14-36 r7-56 r11-40;r7+8 r14-4 r7-8 r11-;r7+20 r14-4 r7-8 r11-;r11+4 r14-4 r7- r11-8;sp+0 r14- r7- r11-;\
 sp+32 r14-20 r7- r11-;unknown;unknown;"
 else
     skip "odd" "clang or ld.lld is not installed"
 fi
 
-# Calls of the kernel: behind those that are labelled `back` the function has saved what its entry says, and nothing
-# else; behind all others it has not, or nobody can tell.
+# System calls: after those labelled `back` the function has saved exactly what its entry says; after all others
+# it has not, or it is unknown.
 cat >"$scratch/calls.s" <<'EOF'
 .syntax unified
 .text
@@ -280,8 +281,8 @@ for kind in arm thumb; do
         ld.lld -shared -o "$scratch/$kind" "$scratch/$kind.o" 2>/dev/null; then
         "$tool" "$scratch/$kind" | sed -n 's/^exact //p' >"$scratch/ours"
         nm "$scratch/$kind" | sed -n 's/^0*\([0-9a-f]*\) . back_.*/\1/p' >"$scratch/theirs"
-        is "$kind: calls of the kernel: all are right" "$(cat "$scratch/ours")" "$(cat "$scratch/theirs")"
-        is "$kind: there are three" "$(wc -l <"$scratch/theirs")" 3
+        is "$kind: system calls: all are right" "$(cat "$scratch/ours")" "$(cat "$scratch/theirs")"
+        is "$kind: there are three of them" "$(wc -l <"$scratch/theirs")" 3
     else
         skip "$kind" "clang or ld.lld is not installed"
     fi

@@ -1,35 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The floors of the house: nothing knows what is above it, and there are no cycles. First the sources here,
-# then a copy with each kind of violation, as a check that cannot fail proves nothing.
+# Floors: no folder knows one above it, and there are no cycles. First the sources here, then a copy with
+# each kind of violation, since a check that cannot fail proves nothing.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
 
 cd "${0%/*}/../.." || exit 1
-is "no arrow goes up" "$(sh scripts/floors.sh "$BUILD" 2>&1)" ""
+is "no folder knows one above it" "$(sh scripts/floors.sh "$BUILD" 2>&1)" ""
 
-command -v cc >/dev/null || skip_all "no compiler is called cc: nothing can be broken"
+command -v cc >/dev/null || skip_all "there is no cc: violations cannot be built"
 cp -R src insns scripts "$scratch"
 cd "$scratch" || exit 1
 
-# compile FILE: its object, where floors.sh looks for it
+# compile FILE: puts its object where floors.sh looks for it
 compile()
 {
     mkdir -p "objects/${1%/*}"
     cc -std=gnu11 -D_GNU_SOURCE -Isrc -I. -idirafter /usr/include -c -o "objects/${1%.c}.o" "$1"
 }
 
-# The house with only a few files: it follows the rules, and is small enough to build here.
+# Only a few of the sources: they follow the rules, and are quick to build here.
 find src insns -name '*.c' ! -path src/base/near.c ! -path src/base/escape.c ! -path src/base/text.c \
     ! -path src/base/util.c ! -path src/unpack/crc64.c ! -path src/tally/tally.c -exec rm {} +
 for file in $(find src insns -name '*.c'); do
     compile "$file"
 done
-is "a small house stands" "$(sh scripts/floors.sh objects 2>&1)" ""
+is "a few sources without violations pass" "$(sh scripts/floors.sh objects 2>&1)" ""
 
-# broken NAME FILE TEXT EXPECTED: with this file added, this is said about it
+# broken NAME FILE TEXT EXPECTED: with this file added, floors.sh reports EXPECTED
 broken()
 {
     printf '%s\n' "$3" >"$2"
@@ -41,21 +41,23 @@ broken()
     rm "$2"
 }
 
-broken "an include upwards" src/base/up.h '#include "session/run.h"' \
+broken "an include from above is reported" src/base/up.h '#include "session/run.h"' \
     "src/base/up.h includes session/run.h: base (floor 1) may not know session (floor 8)"
-broken "one of insns" insns/up.h '#include "maps/store.h"' \
+broken "so is one in insns" insns/up.h '#include "maps/store.h"' \
     "insns/up.h includes maps/store.h: insns (floor 2) may not know maps (floor 4)"
-broken "a use upwards, without an include" src/base/up.c 'extern unsigned long tally_add(void); unsigned long up(void) { return tally_add(); }' \
+broken "a use from above without an include is reported" \
+    src/base/up.c 'extern unsigned long tally_add(void); unsigned long up(void) { return tally_add(); }' \
     "src/base/up.c uses tally_add of src/tally/tally.c: base (floor 1) may not know tally (floor 2)"
 printf '#include "tally/tally.h"\n' >src/unpack/beside.h
-broken "a circle on one floor" src/tally/beside.h '#include "unpack/xz.h"' \
+broken "a cycle on one floor is reported" src/tally/beside.h '#include "unpack/xz.h"' \
     "src/tally/beside.h includes unpack/xz.h: tally and unpack know each other
 src/unpack/beside.h includes tally/tally.h: unpack and tally know each other"
-is "beside without a circle is well" "$(sh scripts/floors.sh objects 2>&1)" ""
+is "a neighbour on the same floor may be included" "$(sh scripts/floors.sh objects 2>&1)" ""
 rm src/unpack/beside.h
 mkdir src/attic
-broken "a folder without a floor" src/base/up.h '#include "attic/old.h"' \
+broken "a folder without a floor is reported" src/base/up.h '#include "attic/old.h"' \
     "src/base/up.h includes attic/old.h: attic is on no floor of src/README.md"
 rm objects/src/base/text.o
 sh scripts/floors.sh objects >out 2>&1
-is "what is not built cannot be judged" "$? $(cut -c 1-44 out)" "2 floors.sh: there is no object of src/base/te"
+is "sources without objects are reported" \
+    "$? $(cut -c 1-44 out)" "2 floors.sh: there is no object of src/base/te"

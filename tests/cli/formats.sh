@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# src/base/format.c knows a part of what printf(3) does, and the compiler warns of what the whole does not: no text
-# in the sources asks for a conversion, a flag or a size that it lacks.
+# src/base/format.c implements a part of printf(3), and compilers only warn about what printf(3) itself lacks:
+# no format in the sources uses a conversion, a flag or a size that ours lacks.
 . "${0%/*}/../live/lib.sh"
 
-# lacking FILE...: strings with one. What is left without those that it has is %n and %t in names of files, and
-# percent.
+# lacking FILE...: strings with one that it lacks. Apart from those that it has, there are %n and %t in file
+# names, and percent signs.
 lacking()
 {
     grep -hoE '"([^"\\]|\\.)*"' "$@" | grep % |
@@ -16,13 +16,13 @@ lacking()
         grep -v '^PRI[dux]64$'
 }
 
-# Each on its own is found, and no one that it has.
+# Each that it lacks is found, and none that it has.
 for conversion in %o %e %X %i %a %hd %hhu %jd %td %Lf %.3d %.8x '% d' %#x "%'d" %m %lc %5.2u '0% x: %G'; do
     echo "say(\"100%% of %d: $conversion\")" >"$scratch/one.c"
     [ "$(lacking "$scratch/one.c")" ] || fail "found" "$conversion"
 done
 echo 'printf("%" PRIo64, x)' >"$scratch/one.c"
-is "by a macro" "$(lacking "$scratch/one.c")" PRIo64
+is "a macro with one is found" "$(lacking "$scratch/one.c")" PRIo64
 echo 'say("%s %-5s %.*s %*d %05llu %+.1f %g %c %p %zu 5% of it, 100%%, %n.txt %t" PRIu64)' >"$scratch/one.c"
-is "those that there are" "$(lacking "$scratch/one.c")" ""
-is "in the sources" "$(lacking src/*.[ch] src/*/*.[ch] insns/*.[ch])" ""
+is "those that it has are not found" "$(lacking "$scratch/one.c")" ""
+is "the sources use only those that it has" "$(lacking src/*.[ch] src/*/*.[ch] insns/*.[ch])" ""

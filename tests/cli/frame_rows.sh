@@ -5,9 +5,10 @@
 # (binutils).
 . "${0%/*}/../live/lib.sh"
 
-command -v readelf >/dev/null || skip_all "there is no readelf"
+command -v readelf >/dev/null || skip_all "readelf is not installed"
 
-# of_machine FILE: readelf's name of its frame pointer, and whether its return address is in a register
+# of_machine FILE: readelf's name for its frame pointer, and whether its return address is in a
+# register
 of_machine()
 {
     case $(readelf -hW "$1" | sed -n 's/^ *Machine: *//p') in
@@ -17,7 +18,7 @@ of_machine()
     esac
 }
 
-# by_readelf FILE: its rows in the tool's words, in order, without equal ones in a row
+# by_readelf FILE: its rows in our tool's words, in order, without consecutive equal ones
 by_readelf()
 {
     readelf -W --debug-dump=frames-interp "$1" 2>/dev/null | awk -v names="$(of_machine "$1")" \
@@ -32,12 +33,12 @@ by_readelf()
             if (back == "u" && !link) return "root"
             if (back !~ /^[cu]/) return "unsupported"
             saved = frame ? $frame : "u"
-            # Further away than rules can express.
+            # Farther away than rules can express
             if (back ~ /^c-/ && substr(back, 3) + 0 > 32768) return "unsupported"
             if (saved ~ /^[vr]/) saved = "lost"
             return $2 " " (saved == "s" ? "u" : saved) " " back
         }
-        # That is what Go makes of code that keeps frame pointers.
+        # This is what Go generates for code that keeps frame pointers.
         /^Contents of / { ignored = is_go && /debug_frame/ }
         ignored { done(); inside = 0; next }
         / CIE / { done(); cie = $1; is_signal = signal[cie] = $0 ~ /"z[A-Z]*S/; inside = 0; next }
@@ -47,7 +48,7 @@ by_readelf()
             of = $0; sub(/.* cie=/, "", of); sub(/ .*/, "", of)
             is_signal = signal[of]; end = substr(pc[2], 1, 16); start = pc[1]; inside = 1
             if (start == end) { end = ""; inside = 0 }
-            else print start, 1, common[of] # where it has no row of its own there
+            else print start, 1, common[of] # where it has no row of its own
             next
         }
         $1 == "LOC" {
@@ -63,7 +64,7 @@ by_readelf()
         { address = $1; $1 = ""; $2 = ""; sub(/^ */, ""); rule[++count] = $0; at[count] = address }
         END {
             for (i = 1; i <= count; i++) {
-                if (i < count && at[i] "" == at[i + 1] "") continue # the last word on a place counts
+                if (i < count && at[i] "" == at[i + 1] "") continue # the last row for an address counts
                 if (rule[i] == before) continue
                 print at[i], rule[i]
                 before = rule[i]
@@ -71,7 +72,7 @@ by_readelf()
         }'
 }
 
-# go_text FILE: where its Go code begins and ends, if symbols tell
+# go_text FILE: where its Go code begins and ends, if symbols say so
 go_text()
 {
     readelf -sW "$1" 2>/dev/null | awk '$NF == "runtime.text" || $NF == "runtime.etext" { at[$NF] = $2 }
@@ -97,7 +98,7 @@ linked_plt()
         saved == 2 && $2 == "br" { gone = 1 }'
 }
 
-# without_tables FILE: rows of code without tables: by what its instructions do to the stack pointer, in .init
+# without_tables FILE: rows of code without tables: by what its instructions do to the stack pointer in .init
 # and .fini; Go's; and the kernel's entry points
 without_tables()
 {
@@ -117,8 +118,8 @@ without_tables()
             $2 == "ret" { depth = 0 }
             END { if (ever) printf "%s", rows }'
     done
-    # If there are only jumps (in a static program: IFUNCs). Otherwise the first entry pushes a word, and each
-    # of the others a number, in the middle of its 16 bytes.
+    # Only jumps (in a static program: IFUNCs): no rows. Otherwise the first entry pushes a word, and each of
+    # the others a number, in the middle of its 16 bytes.
     objdump -d --no-show-raw-insn -j .plt "$1" 2>/dev/null | awk '
         function row(address, is) { print substr("0000000000000000" address, 1 + length(address)), is }
         $1 !~ /^[0-9a-f]+:$/ { next }
@@ -128,7 +129,7 @@ without_tables()
         count == 2 { row($1, "rsp+24 u c-8") }
         count > 2 && $1 ~ /0$/ { row($1, "exp u c-8"); exit }'
     go_text "$1" | { read -r begin end && echo "$begin record" && echo "$end unknown"; }
-    # Where musl's clone(2) calls a thread's function, and ends the thread.
+    # Where musl's clone(2) calls a thread's function, and ends the thread
     LC_ALL=C grep -obUaP -m 1 '\x89\xc7\x31\xc0\xb0\x3c\x0f\x05' "$1" | LC_ALL=C sed 's/:.*//;q' | while read -r at; do
         readelf -lW "$1" | grep 'LOAD.* E ' | while read -r _ offset address _ size _; do
             [ "$at" -lt $((offset)) ] || [ "$at" -ge $((offset + size)) ] ||
@@ -181,35 +182,35 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
     [ -r "$file" ] || continue
     seen=$((seen + 1))
     by_readelf "$file" >"$scratch/theirs"
-    # Two expressions in a row are two rows of ours, but the same word. If a register may hold the caller's,
-    # that there is none is the same word for readelf.
+    # Two consecutive expressions are two of our rows, but the same word. If a register may hold the
+    # caller's, readelf has the same word for none.
     root=root
     [ "$(of_machine "$file")" = "rbp 0" ] || root='sp+0 u u'
     "$WORKLOADS/frame_rows" "$file" 2>"$scratch/err" | grep -v ' unknown$' | sed "s/ root$/ $root/" |
         uniq -f 1 >"$scratch/ours"
-    # Of the expressions, tables express those that compilers and linkers make.
+    # Tables express only the expressions that compilers and linkers generate.
     awk 'NR == FNR { if ($2 == "unsupported") not[$1] = 1; next }
         $2 == "exp" && $1 in not { $0 = $1 " unsupported" }
         1' "$scratch/ours" "$scratch/theirs" >"$scratch/tables"
-    between "rows of ${file##*/}: expressions that are not said" \
+    between "rows of ${file##*/}: expressions that tables cannot express" \
         "$(diff "$scratch/theirs" "$scratch/tables" | grep -c '^>')" 0 8
     without_tables "$file" >"$scratch/gaps"
-    # Tables come first. Where code without them ends, both say that something is unknown.
+    # Tables take precedence. Where code without them ends, both say unknown.
     { sed 's/ / 0 /' "$scratch/tables"; sed 's/ / 1 /' "$scratch/gaps"; } | sort -k1,1 -k2,2n | awk '
         { ours = $2; sub(/ [01] /, " ") }
         ours && within { next }
         !ours { within = $2 != "unknown" }
-        line && $1 "" != at "" { print line } # the last word on a place counts
+        line && $1 "" != at "" { print line } # the last row for an address counts
         { line = $0; at = $1 }
         END { print line }' | grep -v ' unknown$' | uniq -f 1 >"$scratch/said"
-    # The last row is past the last function, which may be where the file has no address any more.
+    # The last row is past the last function, where the file may have no more addresses.
     sed -i 's/^0000000000000000 unknown$/-/' "$scratch/ours"
     differs=$(diff "$scratch/said" "$scratch/ours" | grep '^[<>]' | grep -v '^> -$' | grep -v '^[<>] [0-9a-f]* unknown$' |
         head -n 4 | tr '\n' '|')
-    is "rows of ${file##*/}" "$differs" ""
-    between "rows of ${file##*/}: how many" "$(wc -l <"$scratch/ours")" 10 10000000
+    is "rows of ${file##*/} are readelf's" "$differs" ""
+    between "rows of ${file##*/}: their number" "$(wc -l <"$scratch/ours")" 10 10000000
     "$WORKLOADS/frame_rows" -t "$file" >/dev/null 2>"$scratch/err"
-    is "the table of ${file##*/}" "$? $(cat "$scratch/err")" "0 "
+    is "a table is made for ${file##*/}" "$? $(cat "$scratch/err")" "0 "
 done
 between "files" $seen 5 1000
 
@@ -219,10 +220,11 @@ if [ -e "$scratch/plain" ]; then
     cp "$scratch/plain" "$scratch/cut"
     head -c 8 /dev/zero | dd of="$scratch/cut" bs=1 seek=40 conv=notrunc 2>/dev/null
     head -c 4 /dev/zero | dd of="$scratch/cut" bs=1 seek=60 conv=notrunc 2>/dev/null
-    is "sections of a file that has no table of them" "$(readelf -SW "$scratch/cut" 2>&1 | grep -c '\[')" 0
+    is "a file without section headers: readelf sees no sections" \
+        "$(readelf -SW "$scratch/cut" 2>&1 | grep -c '\[')" 0
     "$WORKLOADS/frame_rows" "$scratch/cut" | grep -v '^0000000000000000 ' >"$scratch/ours"
-    is "rows of a file without a table of sections" \
+    is "a file without section headers: the rows are the same" \
         "$(diff "$scratch/whole" "$scratch/ours" | grep '^[<>]' | grep -v '^< .* rsp+\(8\|16\) u c-8$' |
             grep -v ' unknown$')" ""
-    between "of them" "$(wc -l <"$scratch/ours")" 20 1000
+    between "a file without section headers: their number" "$(wc -l <"$scratch/ours")" 20 1000
 fi

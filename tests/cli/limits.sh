@@ -10,31 +10,32 @@ LIMIT_KILLED=1 LIMIT_GIVEN_UP=2
 . "${0%/*}/../limits.sh"
 limit_running=$scratch/running
 
-# status COMMAND...: its status, with its output in $scratch/out
+# status COMMAND...: prints its exit status; its output is in $scratch/out
 status()
 {
     ("$@") >"$scratch/out" 2>&1
     echo $?
 }
 
-is "its status is passed on" "$(status limited 60 sh -c 'exit 3')" 3
-is "it is ended" "$(status limited 1 sleep 1000)" 124
-is "and killed, where it will not end" \
+is "the exit status is passed on" "$(status limited 60 sh -c 'exit 3')" 3
+is "what takes too long is ended" "$(status limited 1 sleep 1000)" 124
+is "and killed, if it does not end" \
     "$(status limited 1 sh -c 'trap "" TERM; sleep 1000; sleep 1000')" 137
-is "one after the other" "$(status limited 1 sleep 1000; status limited 60 true)" "124
+is "two commands in sequence each have their status" \
+    "$(status limited 1 sleep 1000; status limited 60 true)" "124
 0"
 
-# A reader of a test's output comes to its end, whoever keeps the other end open.
-is "what it leaves behind is not waited for" \
+# A reader of a test's output comes to an end, even if somebody keeps the other end open.
+is "processes that it leaves behind are not waited for" \
     "$(status limited 60 sh -c 'sleep 1000 & echo $! >"$0"; echo done' "$scratch/left"; cat "$scratch/out")" "0
 done"
 kill "$(cat "$scratch/left")"
 
-# What cannot be killed: here the one that should kill it does not.
+# Something that cannot be killed: here timeout(1) does not kill it.
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho $$ >"%s/stuck"\nexec sleep 1000\n' "$scratch" >"$scratch/bin/timeout"
 chmod 755 "$scratch/bin/timeout"
-is "what cannot be ended is given up" "$(PATH=$scratch/bin:$PATH; status limited 1 sleep 1000)" 137
+is "what cannot be ended is given up on" "$(PATH=$scratch/bin:$PATH; status limited 1 sleep 1000)" 137
 kill -s KILL "$(cat "$scratch/stuck")"
 
 # From outside, everything that runs is told to end.
@@ -42,4 +43,4 @@ limited 60 sleep 1000 &
 wait_until 20 test -s "$limit_running"
 end_limited "$limit_running"
 wait $!
-is "all that runs is ended from outside" $? 143
+is "everything that runs can be ended from outside" $? 143

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Help and man pages: their form, and that they list the same options, which all exist.
+# Help and man pages: their form, and that they list the same options, all of which exist.
 
 . "${0%/*}/../live/lib.sh"
 
 help=$scratch/help
 page=$scratch/page
 
-# The long options listed by help, and those listed by a man page, one per line
+# The long options that help lists, and those that a man page lists, one per line
 listed_by_help()
 {
     sed -n 's/^  \(-., \)*--\([a-z-]*\).*/\2/p' "$help"
@@ -19,7 +19,7 @@ listed_by_page()
         sed 's/\\fR.*//; s/\\-/-/g; s/^.*--//'
 }
 
-# form WHAT: of $help and $page
+# form WHAT: checks the form of $help and $page
 form()
 {
     is "$1: help within 80 columns" "$(awk 'length($0) > 80' "$help")" ""
@@ -27,15 +27,15 @@ form()
     is "$1: nothing but ASCII" "$(LC_ALL=C grep '[^ -~]' "$help" "$page")" ""
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W warning <"$page" >"$scratch/lint" 2>&1
-        is "$1: mandoc has nothing to say" "$(cat "$scratch/lint")" ""
+        is "$1: mandoc has no complaints" "$(cat "$scratch/lint")" ""
     else
-        skip "$1: mandoc has nothing to say" "mandoc is not installed"
+        skip "$1: mandoc has no complaints" "mandoc is not installed"
     fi
     is "$1: help and man page list the same" "$(listed_by_page | tr '\n' ' ')" \
         "$(listed_by_help | tr '\n' ' ')"
 }
 
-# read_applet NAME: its help and its page, whose form is looked at
+# read_applet NAME: reads its help and man page, and checks their form
 read_applet()
 {
     applet=$1
@@ -45,7 +45,7 @@ read_applet()
     sees_others "$applet"
 }
 
-# What is listed is accepted, in the form listed. --help after it ends everything at once.
+# What is listed is accepted, in the form listed. A following --help ends the run at once.
 listed_is_taken()
 {
     sed -n 's/^  \(-., \)*\(--[a-z-]*\)\( [A-Z][^ ]*\)\{0,1\}\( .*\)\{0,1\}$/\2\3/p' "$help" |
@@ -80,12 +80,12 @@ listed_is_taken()
             is "$applet: $option takes nothing" "$with_value $?" "0 2"
         fi
     done <"$scratch/options"
-    is "$applet: as many as are listed" "$(grep -c . "$scratch/options")" \
+    is "$applet: all listed options were tried" "$(grep -c . "$scratch/options")" \
         "$(($(listed_by_help | wc -l) - 2))"
 }
 
-# letters WHICH: those that take a number. Each is the same as the long option beside it: both have the same
-# limits.
+# letters WHICH: letters that take a number. Each is the same as the long option next to it: both have the
+# same limits.
 letters()
 {
     large=99999999999999999999
@@ -93,13 +93,14 @@ letters()
         awk '{ for (i = 1; i < NF; i++) print $i, $NF }' >"$scratch/letters"
     while read -r letter name; do
         said=$("$STACKBOX" "$applet" "--$name" $large f 2>&1)
-        is "$applet: $letter is --$name" "$("$STACKBOX" "$applet" "$letter" $large f 2>&1)" \
+        is "$applet: $letter is the same as --$name" "$("$STACKBOX" "$applet" "$letter" $large f 2>&1)" \
             "$applet: $letter${said#*--"$name"}"
     done <"$scratch/letters"
-    is "$applet: letters that take a number" "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" "$1"
+    is "$applet: all letters that take a number were tried" \
+        "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" "$1"
 }
 
-# A wrong example would not get as far as its --help.
+# A wrong example would be refused before its --help.
 examples()
 {
     sed -n "/^Examples:/,\$s/^  \($applet .*\)/\1/p" "$help" | sed 's/ > .*//' >"$scratch/examples"
@@ -107,15 +108,15 @@ examples()
         eval "set -- $example"
         shift
         "$STACKBOX" "$applet" "$@" --help >"$scratch/out" 2>&1
-        is "example: $example" "$?" 0
+        is "example is accepted: $example" "$?" 0
     done <"$scratch/examples"
     between "$applet: there are examples" "$(grep -c . "$scratch/examples")" 3 20
 }
 
-# Each page refers to all others, but not to itself.
+# Each man page refers to all others, but not to itself.
 sees_others()
 {
-    is "$1: the pages that it names" \
+    is "$1: it names all other man pages" \
         "$(sed -n '/^\.SH SEE ALSO/,$s/^\.BR \([a-z0-9]*\) (1),$/\1/p' "$page" | sort | tr '\n' ' ')" \
         "$({ echo stackbox; echo perf; echo addr2line; "$STACKBOX" | cut -d ' ' -f 1; } |
             grep -vx "$1" | sort | tr '\n' ' ')"
@@ -141,12 +142,12 @@ is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|OUTPUT|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
-contains "-c of bcc is listed where -C is" "$help" "  -C, -c, --cpu CPU "
-contains "-L is listed where -t is" "$help" "  -t, -L, --tid TID[,TID] "
+contains "bcc's -c is listed next to -C" "$help" "  -C, -c, --cpu CPU "
+contains "-L is listed next to -t" "$help" "  -t, -L, --tid TID[,TID] "
 letters "-p -t -L -C -c -D -i "
 # Accepted for those who know it from elsewhere, but not listed.
 "$STACKBOX" stackcount --hash-storage-size 10240 --help >"$scratch/out" 2>&1
-is "--hash-storage-size is taken" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
+is "--hash-storage-size is accepted" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
 examples
 
 read_applet profile
@@ -155,7 +156,7 @@ by-name cgroup collect count cpu debug delimited depth dump-program duration eve
 include-idle include-self interval keep \
 kernel-stacks-only live man nice offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
-contains "-A is listed where -v is" "$help" "  -v, -A, --verbose "
+contains "-A is listed next to -v" "$help" "  -v, -A, --verbose "
 letters "-F -c -p -t -L -C -D -i "
 examples
 
@@ -180,7 +181,7 @@ symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 examples
 
-# Its own rows replace the common ones.
+# stacksnoop's own rows replace the common ones.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
 best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help if \

@@ -13,29 +13,29 @@ export LC_ALL=C
 rules=scripts/names
 demangle=${BUILD:-}/workloads/demangle
 [ -x "$demangle" ] || demangle=$WORKLOADS/demangle
-[ -x "$demangle" ] || skip_all "there is no $demangle: make tools"
+[ -x "$demangle" ] || skip_all "$demangle is missing: run make tools"
 
 # ---- compared with others
 
-# counted WHAT: in the last comparison
+# counted WHAT: its number in the last comparison
 counted()
 {
     awk -v what="$1" '$1 == "count" && $2 == what { print $3 }' "$scratch/counts"
 }
 
-# judged NAME FILE: lines of a name, ours, and the two others'
+# judged NAME FILE: FILE has lines of a name, our result, and the two others'
 judged()
 {
     awk -v differences="$scratch/differences" -f $rules/style.awk -f $rules/kinds.awk \
         -f $rules/compare.awk "$2" >"$scratch/counts"
-    is "$1: left mangled, or unlike both in a way that has no kind" \
+    is "$1: none is left mangled, or differs in an unknown way" \
         "$(grep -E '^(lost|unknown)	' "$scratch/differences" | head -n 3)" ""
     symbols=$(counted symbols)
-    between "$1: equal to one of them, of 100,000" \
+    between "$1: equal to one of the others, of 100,000" \
         $((($(counted either) + $(counted spelled)) * 100000 / (symbols ? symbols : 1))) 99000 100000
 }
 
-# beside_others NAME: for $scratch/names
+# beside_others NAME: compares $scratch/names with others' results
 beside_others()
 {
     if "$demangle" <"$scratch/names" >"$scratch/ours" && c++filt -i <"$scratch/names" >"$scratch/gnu" &&
@@ -53,7 +53,7 @@ mangled_of()
         awk '{ sub(/@.*/, "", $NF); if ($NF ~ /^_[ZR]./) print $NF }' | sort -u
 }
 
-# The rules themselves can fail: one is right, one wrong, one lost, and one right in LLVM's spelling.
+# The rules can fail: one name is right, one wrong, one lost, and one right in LLVM's spelling.
 tr ' ' '\t' >"$scratch/all" <<'END'
 _Z1fv f() f() f()
 _Z1gv h() g() g()
@@ -63,36 +63,36 @@ _Z1j _Z1j _Z1j _Z1j
 END
 awk -v differences="$scratch/differences" -f $rules/style.awk -f $rules/kinds.awk -f $rules/compare.awk \
     "$scratch/all" >"$scratch/counts"
-is "what is wrong is called wrong" "$(awk '{ printf "%s %s ", $2, $3 }' "$scratch/counts")" \
+is "wrong results are recognized" "$(awk '{ printf "%s %s ", $2, $3 }' "$scratch/counts")" \
     "symbols 5 mangled 1 gnu 2 llvm 3 either 2 spelled 1 kinds 0 lost 1 unknown 1 "
 unexplained=$(sed -n 's/^.*return "\([a-z0-9-]*\)".*/\1/p' $rules/kinds.awk | while read -r key; do
     grep -q "^$key	" $rules/kinds.tsv || echo "$key"
 done | grep -vx -e lost -e unknown)
-is "each kind is explained" "$unexplained" ""
+is "each kind of difference is explained" "$unexplained" ""
 
 if command -v c++filt >/dev/null && command -v llvm-cxxfilt >/dev/null && command -v nm >/dev/null; then
     cp tests/names/sample.txt "$scratch/names"
-    between "the sample's size" "$(sort -u "$scratch/names" | grep -c .)" 3000 5000
+    between "the sample has enough names" "$(sort -u "$scratch/names" | grep -c .)" 3000 5000
     beside_others "the sample"
     library=$(find /usr/lib /lib -name libstdc++.so.6 2>/dev/null | head -n 1)
     if [ "$library" ] && mangled_of "$library" >"$scratch/names" && [ -s "$scratch/names" ]; then
         beside_others "libstdc++"
     else
-        skip "libstdc++" "there is none here"
+        skip "libstdc++" "it is not installed"
     fi
     compiler=$(find /usr/lib/gcc /usr/libexec/gcc -name cc1plus 2>/dev/null | head -n 1)
     if [ "$compiler" ] && mangled_of "$compiler" >"$scratch/names" && [ -s "$scratch/names" ]; then
         beside_others "cc1plus"
     else
-        skip "cc1plus" "there is none here, or it has no symbols"
+        skip "cc1plus" "it is not installed, or has no symbols"
     fi
 else
-    skip "beside others" "c++filt, llvm-cxxfilt or nm is not installed"
+    skip "compared with others" "c++filt, llvm-cxxfilt or nm is not installed"
 fi
 
-# ---- what no other tool does
+# ---- what no other tool can do
 
-# Lines of: a name, --shorten's answer, --names' answer, both's; separated by |
+# Lines of a name and the results of --shorten, of --names, and of both, separated by |
 cases()
 {
     cat <<'END'
@@ -138,10 +138,10 @@ done <"$scratch/cases"
 
 # ---- hostile names
 
-# hostile NAME AWK [LINES]: what AWK prints for names of some 100, 300, 3,000 and 65,000 bytes, thirty of
-# each. That takes less than 20 s of CPU time on any machine, and 50 ms on a common one; 4 MB of memory beside
-# the program itself are enough, so the answers are the same without more; and each is a whole name, or the
-# input.
+# hostile NAME AWK [LINES]: AWK prints names of some 100, 300, 3,000 and 65,000 bytes, thirty of each.
+# Demangling them takes less than 20 s of CPU time on any machine, and 50 ms on a common one; 4 MB of memory
+# besides the program itself are enough, so more memory does not change the answers; and each answer is a
+# whole name, or the input.
 hostile()
 {
     for size in 100 300 3000 65000; do
@@ -156,9 +156,10 @@ hostile()
         [ "$memory" ] && ulimit -v "$memory"
         exec "$demangle" <"$scratch/thirty"
     ) >"$scratch/bounded" 2>"$scratch/err"
-    is "$1: bounded" "$? $(wc -l <"$scratch/bounded") $(sort -u "$scratch/bounded" | cksum)" \
+    is "$1: time and memory are bounded" \
+        "$? $(wc -l <"$scratch/bounded") $(sort -u "$scratch/bounded" | cksum)" \
         "0 $((120 * ${3:-1})) $(sort -u "$scratch/free" | cksum)"
-    is "$1: whole or untouched" "$(paste -d '\n' "$scratch/names" "$scratch/free" | awk '
+    is "$1: names are whole, or unchanged" "$(paste -d '\n' "$scratch/names" "$scratch/free" | awk '
         NR % 2 { name = $0; next }
         /^_[ZR]/ && $0 != name { print substr($0, 1, 200) }')" ""
 }
@@ -193,22 +194,22 @@ function base36(n,    digits, letters) {
     }
 }
 '
-# What sanitizers need is not limited.
+# With sanitizers, memory is not limited.
 limit=20 memory=5120
 case $demangle in
 */asan/*) limit=200 memory='' ;;
 esac
 
-# Each of 1,400 substitutions is the one that it counts: f(a1000, a1001, ... a2399, aN) for S_, S0_, ... S12U_
+# Each of 1,400 substitutions is the right one: f(a1000, a1001, ... a2399, aN) for S_, S0_, ... S12U_
 awk "$awk_functions"' BEGIN {
     for (n = 0; n < 1400; n++)
         parameters = parameters "5a" 1000 + n
     for (n = 0; n < 1400; n++)
         print "_Z1f" parameters "S" base36(n)
 }' | "$demangle" | sed 's/^f(a1000, .*, a2399, a\([0-9]*\))$/\1/' >"$scratch/substituted"
-is "each substitution is its own" \
+is "each substitution is the right one" \
     "$(awk '$0 != 999 + NR { print NR - 1 ": " substr($0, 1, 40) }' "$scratch/substituted" | head -n 3)" ""
-is "each substitution is there" "$(grep -c . "$scratch/substituted")" 1400
+is "no substitution is missing" "$(grep -c . "$scratch/substituted")" 1400
 
 # Nesting
 for code in P K Z N NK DT X St ST I F A_ M1A Ul TV TI GV Dp J U3foo; do
@@ -253,15 +254,15 @@ hostile "one name again and again" '
     print "_RINvC1a" int(size / 2) "_" times("b", size / 2) times("B4_", size / 7) "E"'
 
 # Numbers and lengths
-hostile "a length beyond all numbers" 'print "_Z" filled("9", 5) "fv"'
+hostile "a length too large for any number" 'print "_Z" filled("9", 5) "fv"'
 hostile "a length beyond the end" 'print "_Z" size "f"; print "_Z4294967297fv"' 2
-hostile "a dimension beyond all numbers" 'print "_Z1fA" filled("9", 8) "_i"'
+hostile "a dimension too large for any number" 'print "_Z1fA" filled("9", 8) "_i"'
 hostile "lambdas" 'print "_ZNK" filled("UliE_", 9) "clEv"'
-hostile "lifetimes without end" 'print "_RINvC1a1bFGzzzzzzzzzz_EuE"'
+hostile "endless lifetimes" 'print "_RINvC1a1bFGzzzzzzzzzz_EuE"'
 hostile "many lifetimes, again and again" 'print "_RINvC1a1b" filled("FGzz_Eu", 11) "E"'
 hostile "a long constant" 'print "_RINvC1a1bKo" filled("f", 14) "_E"'
 
-# Letters of other scripts, and escapes
+# Letters of other alphabets, and escapes
 hostile "punycode" '
     n = size - 20
     print "_RNvC1au" n "_" times("a", n / 2) times("9", n / 2 + n % 2)
@@ -270,7 +271,7 @@ hostile "components" 'print "_ZN" filled("1a", 25) "17h0123456789abcdefE"'
 hostile "escapes" '
     n = int((size - 40) / 4)
     print "_ZN" n * 4 times("$LT$", n) "17h0123456789abcdefE"'
-hostile "escapes of no letter" '
+hostile "escapes of nothing" '
     n = int((size - 40) / 8)
     print "_ZN" n * 8 times("$u1f600$", n) "17h0123456789abcdefE"
     print "_ZN" n * 8 times("$uffffff", n) "17h0123456789abcdefE"' 2

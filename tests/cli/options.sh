@@ -5,14 +5,14 @@
 
 . "${0%/*}/../live/lib.sh"
 
-# run ARG...: output in $scratch/out and $scratch/err, exit status in $status
+# run ARG...: leaves output in $scratch/out and $scratch/err, the exit status in $status
 run()
 {
     "$STACKBOX" "$@" </dev/null >"$scratch/out" 2>"$scratch/err"
     status=$?
 }
 
-# refuses LINE ARG...: these words are wrong usage, reported in exactly this line
+# refuses LINE ARG...: these arguments are wrong usage, reported in exactly this line
 refuses()
 {
     line=$1
@@ -33,10 +33,10 @@ wrong()
 # ---- stackbox itself
 
 run
-is "alone: exit status" $status 0
-is "alone: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
+is "without arguments: exit status" $status 0
+is "without arguments: a line for each applet" "$(cut -d ' ' -f 1 "$scratch/out" | tr '\n' ' ')" \
     "stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop report flamegraph check "
-is "alone: nothing on stderr" "$(cat "$scratch/err")" ""
+is "without arguments: nothing on stderr" "$(cat "$scratch/err")" ""
 run --version
 is "--version" "$status $(cat "$scratch/out")" \
     "0 stackbox $(sed -n 's/^VERSION *:= *//p' "${0%/*}/../../Makefile")"
@@ -46,19 +46,19 @@ for words in -h --help help; do
     contains "$words: lists applets" "$scratch/out" "  stackcount "
 done
 
-# -h: about a screen from --help, which has everything. Examples come first.
+# -h: about a screenful of what --help has in full. Examples come first.
 for applet in $("$STACKBOX" | cut -d ' ' -f 1); do
     run "$applet" --help
     cp "$scratch/out" "$scratch/help"
     run "$applet" -h
     is "$applet -h: exit status" $status 0
-    is "$applet -h: begins as --help" "$(sed '/^$/q' "$scratch/out")" "$(sed '/^$/q' "$scratch/help")"
-    between "$applet -h: a screen" "$(wc -l <"$scratch/out")" 12 42
+    is "$applet -h: it begins like --help" "$(sed '/^$/q' "$scratch/out")" "$(sed '/^$/q' "$scratch/help")"
+    between "$applet -h: it fits a screen" "$(wc -l <"$scratch/out")" 12 42
     is "$applet -h: within 80 columns" "$(awk 'length($0) > 80' "$scratch/out")" ""
-    is "$applet -h: its parts" "$(sed -n 's/^\([EO].*\):$/\1/p' "$scratch/out" | tr '\n' '|')" \
+    is "$applet -h: its sections" "$(sed -n 's/^\([EO].*\):$/\1/p' "$scratch/out" | tr '\n' '|')" \
         "Examples|Options ($applet --help lists all)|"
     sed -n 's/^  \(\(-., \)*--[a-z-]*\( [][A-Z,]*\)\{0,1\}\).*/\1/p' "$scratch/out" >"$scratch/listed"
-    between "$applet -h: lists options" "$(wc -l <"$scratch/listed")" 1 20
+    between "$applet -h: it lists options" "$(wc -l <"$scratch/listed")" 1 20
     while read -r option; do
         grep -qF -e "  $option" "$scratch/help" || fail "$applet -h: $option" "--help does not list it"
     done <"$scratch/listed"
@@ -67,10 +67,11 @@ done
 run stackcount --help
 cp "$scratch/out" "$scratch/help"
 is "stackcount --help: exit status" $status 0
-contains "stackcount --help: shows how" "$scratch/out" "Usage: stackcount [options] PATTERN..."
+contains "stackcount --help: it has the usage line" "$scratch/out" "Usage: stackcount [options] PATTERN..."
 run stackcount -h
 cp "$scratch/out" "$scratch/brief"
-is "stackcount vfs_read -KUh: as -h" "$("$STACKBOX" stackcount vfs_read -KUh)" "$(cat "$scratch/brief")"
+is "stackcount vfs_read -KUh: the same as -h" \
+    "$("$STACKBOX" stackcount vfs_read -KUh)" "$(cat "$scratch/brief")"
 for words in "help stackcount" "stackcount vfs_read --help"; do
     # shellcheck disable=SC2086 # several words
     run $words
@@ -78,9 +79,9 @@ for words in "help stackcount" "stackcount vfs_read --help"; do
 done
 ln -s "$STACKBOX" "$scratch/stackcount"
 "$scratch/stackcount" --help >"$scratch/out"
-is "a link named after the applet" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
+is "a link named after the applet runs it" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$scratch/help")"
 ln -s "$STACKBOX" "$scratch/another"
-is "a link with another name" "$("$scratch/another" --version)" "$("$STACKBOX" --version)"
+is "a link with another name takes an applet" "$("$scratch/another" --version)" "$("$STACKBOX" --version)"
 
 refuses 'stackbox: there is no applet "stackcuont"; near: stackcount (stackbox alone lists them)' \
     stackcuont vfs_read
@@ -104,10 +105,11 @@ if command -v bash >/dev/null; then
         is "called \"$name\"" "$(bash -c 'exec -a "$0" "$@"' "$name" "$STACKBOX" --version)" \
             "$("$STACKBOX" --version)"
     done
-    is "called as an applet" "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" --help | cksum)" \
+    is "called by an applet's name, it is that applet" \
+        "$(bash -c 'exec -a stackcount "$@"' "" "$STACKBOX" --help | cksum)" \
         "$(cksum <"$scratch/help")"
 else
-    skip "other names to be called by" "bash is not installed"
+    skip "calling it by other names" "bash is not installed"
 fi
 
 # ---- an applet's options
@@ -160,7 +162,7 @@ wrong '--depth: takes N' --dept
 wrong '--: unknown option' --=5 vfs_read
 wrong '-=: unknown option' -K=1 vfs_read
 
-# ---- stacksnoop's own: reports' options are refused
+# ---- stacksnoop: options of reports are refused
 
 wrong_of_snoop()
 {
@@ -197,7 +199,7 @@ refuses 'check: --format: "yaml" is not one of text, json (see check -h)' check 
 refuses 'check: --: no command is run (see check -h)' check profile -- ls
 refuses 'check: -D: unknown option (see check -h)' check -D 5
 
-# A complete message does not refer to the help.
+# Messages that say everything do not refer to the help.
 refuses 'stackcount: --attach-by: "magic" is not one of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: --if: at "= 5": expected a comparison, such as == or <' stackcount --if 'arg1 = 5' vfs_read
@@ -217,17 +219,17 @@ refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackco
 refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
 refuses 'stackcount: "env" is not a pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
 refuses 'stackcount: "0.5" is not a pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
-# A number for parse_seconds(), too; but part of a regular expression for everybody else.
+# parse_seconds() would take it as a number; for everybody else it is part of a regular expression.
 run stackcount -r -p 4194304 .
-is "-r .: a regular expression" "$status $(cat "$scratch/err")" \
+is "-r .: it is a regular expression" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no process 4194304"
 run stackcount -r '('
 is "-r '(': exit status" $status 2
-contains "-r '(': the reason" "$scratch/err" '"(" is not an extended regular expression: '
+contains "-r '(': it says why" "$scratch/err" '"(" is not an extended regular expression: '
 
 # ---- profile
 
-# sampled LINE ARG...: the same as wrong, for profile
+# sampled LINE ARG...: like wrong, for profile
 sampled()
 {
     line=$1
@@ -260,12 +262,12 @@ $((1000000000 / most)) or more (sysctl kernel.perf_event_max_sample_rate)" \
 
 # ---- bytes and sizes
 
-# one_line WHAT STATUS: exit status 2, and one line on stderr that is safe for a terminal
+# one_line WHAT STATUS: checks for exit status 2, and one line on stderr that is safe for a terminal
 one_line()
 {
     is "$1: exit status" "$2" 2
-    is "$1: one line" "$(wc -l <"$scratch/err")" 1
-    is "$1: escaped" "$(LC_ALL=C tr -d ' -~\n' <"$scratch/err" | wc -c)" 0
+    is "$1: one line on stderr" "$(wc -l <"$scratch/err")" 1
+    is "$1: it is escaped" "$(LC_ALL=C tr -d ' -~\n' <"$scratch/err" | wc -c)" 0
 }
 
 controls=$(printf '\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017\020\021\022\023'
@@ -286,7 +288,7 @@ do
     # shellcheck disable=SC2059 # an escape in octal
     byte=$(printf "\\${octal}x")
     for words in "stackcount t:$byte" "stackcount -D$byte f" "stackcount --$byte f" "box$byte"; do
-        IFS=' ' # a blank that is a byte of ours parts words, too: that is wrong usage as well
+        IFS=' ' # a blank also splits words: wrong usage as well
         # shellcheck disable=SC2086
         run $words
         [ "$status $(wc -l <"$scratch/err") $(LC_ALL=C tr -d ' -~\n' <"$scratch/err" | wc -c)" = \
@@ -294,15 +296,15 @@ do
         unset IFS
     done
 done
-is "bytes that are not shown as they are" "$bad" ""
+is "unsafe bytes are escaped" "$bad" ""
 
-# The longest word that the kernel passes on is 128 KB.
+# The longest argument that the kernel passes on is 128 KB.
 head -c 130000 /dev/zero | tr '\0' a >"$scratch/large"
 large=$(cat "$scratch/large")
 for words in "$large:" "-D$large f" "--$large f" "--pid=$large f" "--attach-by $large f"; do
     # shellcheck disable=SC2086
     run stackcount $words
-    one_line "130000 letters" $status
+    one_line "a word of 130000 letters" $status
 done
 many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "-K " }')
 # shellcheck disable=SC2086
@@ -313,25 +315,26 @@ wrong '-p: takes at most 256 numbers' $many
 many=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "vfs_%d ", i }')
 # shellcheck disable=SC2086
 run stackcount -p 4194304 $many
-is "10000 patterns" "$status $(cat "$scratch/err")" "1 stackcount: there is no process 4194304"
+is "10000 patterns are accepted" "$status $(cat "$scratch/err")" "1 stackcount: there is no process 4194304"
 
 # ---- where output goes
 
 for words in --help --man --version "stackcount -h" "stackcount --man" ""; do
     # shellcheck disable=SC2086
     "$STACKBOX" $words >/dev/full 2>"$scratch/err"
-    is "a full disk: $words" "$? $(sed 's/^[a-z]*: //' "$scratch/err")" \
+    is "a full disk is reported: $words" "$? $(sed 's/^[a-z]*: //' "$scratch/err")" \
         "1 cannot write: No space left on device"
     # shellcheck disable=SC2086
     "$STACKBOX" $words 2>"$scratch/err" >&-
-    is "no stdout: $words" "$? $(sed 's/^[a-z]*: //' "$scratch/err")" "1 cannot write: stdout is closed"
+    is "a closed stdout is reported: $words" \
+        "$? $(sed 's/^[a-z]*: //' "$scratch/err")" "1 cannot write: stdout is closed"
 done
 { "$STACKBOX" stackcount --man 2>"$scratch/err"; } | true
-is "a reader that leaves" "$(cat "$scratch/err")" ""
+is "a reader that leaves ends it" "$(cat "$scratch/err")" ""
 "$STACKBOX" stackcount -x 2>&- >"$scratch/out" <&-
-is "no stderr" "$? $(cat "$scratch/out")" "2 "
+is "a closed stderr does no harm" "$? $(cat "$scratch/out")" "2 "
 
-# Descriptors 0 to 2 are never a map's or a probe's, into which a message would be written.
+# Descriptors 0 to 2 never become a map or a probe, into which a message would be written.
 if have_root; then
     "$STACKBOX" stackcount -D 3 -o "$scratch/held.folded" t:sched:sched_switch <&- >&- 2>&- &
     tracer=$!

@@ -10,14 +10,14 @@
 cd "${0%/*}/../.." || exit 1
 pages=$(echo README.md src/docs/*.md)
 
-# anchors PAGE: of its headings
+# anchors PAGE: the anchors of its headings
 anchors()
 {
     awk '/^```/ { inside = !inside } /^#+ / && !inside { sub(/^#+ /, ""); print tolower($0) }' "$1" |
         sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
-# targets PAGE: where its links and pictures lead, here
+# targets PAGE: its links and pictures that lead to files here
 targets()
 {
     grep -oE '\]\([^) ]+\)' "$1" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*://'
@@ -52,15 +52,15 @@ between "there are pages" "$(echo "$pages" | wc -w)" 10 20
 is "each page has a title and says what it is about" "$untitled" ""
 is "each page is in README.md and in src/docs/README.md" "$unlisted" ""
 is "each link leads somewhere" "$lost" ""
-is "lines of prose fit a window" "$wide" ""
-between "README.md is a front page" "$(wc -l <README.md)" 100 180
+is "lines of text fit a window" "$wide" ""
+between "README.md has the length of a front page" "$(wc -l <README.md)" 100 180
 
-# Pictures are the binary's output, small, and self-contained.
+# Pictures are stackbox's own output, and small.
 for picture in src/docs/*.svg; do
     name=${picture##*/}
     between "$name is small" "$(wc -c <"$picture")" 1000 40960
     # shellcheck disable=SC2086 # words
-    grep -hqE -e "^    .* -o $name " $pages || fail "$name: how it is made" "no page has -o $name"
+    grep -hqE -e "^    .* -o $name " $pages || fail "$name: a page shows how it is made" "no page has -o $name"
     # shellcheck disable=SC2086
-    grep -hqE "^!\[[^]]+\]\((src/docs/)?$name\)" $pages || fail "$name: it is shown" "no page has it"
+    grep -hqE "^!\[[^]]+\]\((src/docs/)?$name\)" $pages || fail "$name: a page shows it" "no page has it"
 done

@@ -6,34 +6,34 @@
 . "${0%/*}/../live/lib.sh"
 
 cd "${0%/*}/../.." || exit 1
-[ -f "$BUILD/flags" ] || skip_all "there is no build in $BUILD"
+[ -f "$BUILD/flags" ] || skip_all "$BUILD has no build"
 case $(cat "$BUILD/flags") in
-*fsanitize*) skip_all "this is no release build" ;;
+*fsanitize*) skip_all "this is not a release build" ;;
 esac
 
 bytes=$(sh scripts/parts.sh --build profile none 2>"$scratch/warnings")
-is "it is built, without a warning" "$? $(cat "$scratch/warnings")" "0 "
+is "it builds without a warning" "$? $(cat "$scratch/warnings")" "0 "
 small=$scratch/stackbox
 cp build/parts/stackbox "$small"
 case $(cat "$BUILD/flags") in
-musl-gcc*) between "profile alone: bytes" "$bytes" 100000 256000 ;;
-*) between "profile alone: bytes" "$bytes" 100000 1000000 ;;
+musl-gcc*) between "profile alone: its size in bytes" "$bytes" 100000 256000 ;;
+*) between "profile alone: its size in bytes" "$bytes" 100000 1000000 ;;
 esac
-is "one applet" "$("$small" | cut -d ' ' -f 1)" profile
+is "it has one applet" "$("$small" | cut -d ' ' -f 1)" profile
 is "another" "$("$small" stackcount vfs_read 2>&1)" \
     "stackbox: there is no applet \"stackcount\" (stackbox alone lists them)"
 
 "$small" profile -D 0.4 -f -- sh -c 'while :; do :; done & sleep 0.3; kill $!' >"$scratch/out" 2>"$scratch/err"
-is "it counts" "$? $(grep -c '^sh;.* [0-9]*$' "$scratch/out" | sed 's/[1-9][0-9]*/some/')" "0 some"
+is "it traces" "$? $(grep -c '^sh;.* [0-9]*$' "$scratch/out" | sed 's/[1-9][0-9]*/some/')" "0 some"
 
-# without PART WORD...: refused, in one line that names the part
+# without PART WORD...: is refused, in one line that names the part
 without()
 {
     part=$1
     shift
     "$small" profile "$@" >"$scratch/out" 2>"$scratch/err"
-    is "without $part: $*" "$? $(wc -l <"$scratch/err") $(cat "$scratch/out")" "2 1 "
-    contains "without $part: $* names it" "$scratch/err" \
+    is "without $part: $*: refused" "$? $(wc -l <"$scratch/err") $(cat "$scratch/out")" "2 1 "
+    contains "without $part: $*: the line names the part" "$scratch/err" \
         ": this binary was built without $part: build it with PARTS=$part (see profile -h)"
 }
 without pictures -o x.svg
@@ -50,43 +50,47 @@ without unwind --unwind tables
 without rings --collect rings
 without listings --dump-program
 without manual --man
-is "its formats" "$("$small" profile --format yaml 2>&1)" \
+is "formats it lacks are not listed" "$("$small" profile --format yaml 2>&1)" \
     'profile: --format: unknown format "yaml"; there are text, folded (see profile -h)'
 
 for form in -h --help; do
     "$small" profile $form >"$scratch/help"
-    is "$form: has nothing of them" \
+    is "$form: it lists nothing it lacks" \
         "$(grep -E 'svg|pprof|speedscope|sbx|--(flat|tree|live|shorten|man|dump-program|collect)|: tables' "$scratch/help")" ""
-    contains "$form: has the rest" "$scratch/help" "  -F, --frequency HZ  "
+    contains "$form: it lists everything else" "$scratch/help" "  -F, --frequency HZ  "
 done
 
 # Each part is in the table, and in the Makefile's list.
 parts=$(sed -n 's/^#define HAS_\([A-Z]*\) 1.*/\1/p' src/base/parts.h | tr 'A-Z\n' 'a-z ')
-is "the Makefile's list" "$(sed -n 's/^ALL_PARTS := //p' Makefile) " "$parts"
-is "the page's list" "$(sed -n '/^| part /,/^$/s/^| `\([a-z]*\)`.*/\1/p' src/docs/install.md | tr '\n' ' ')" "$parts"
-is "another name is refused" "$(make PARTS=nothing 2>&1 | sed -n 's/.*\*\*\* \(PARTS: there is no nothing\);.*/\1/p')" \
+is "the Makefile lists all parts" "$(sed -n 's/^ALL_PARTS := //p' Makefile) " "$parts"
+is "the page lists all parts" \
+    "$(sed -n '/^| part /,/^$/s/^| `\([a-z]*\)`.*/\1/p' src/docs/install.md | tr '\n' ' ')" "$parts"
+is "an unknown part is refused" \
+    "$(make PARTS=nothing 2>&1 | sed -n 's/.*\*\*\* \(PARTS: there is no nothing\);.*/\1/p')" \
     "PARTS: there is no nothing"
 
 case $(cat "$BUILD/flags") in
 musl-gcc*)
     for row in "| \`profile\` | $bytes" "| all, with all parts | $(wc -c <"$STACKBOX")"; do
         shown=$(grep -F "${row% *} " src/docs/install.md | sed 's/.*| \(.*\) |/\1/')
-        between "the page: ${row% *}, in percent of today's" \
+        between "the page: size of ${row% *}, in percent of today's" \
             "$(awk -v shown="$shown" -v bytes="${row##* }" 'BEGIN { printf "%d", 102400 * shown / bytes + 0.5 }')" 97 103
     done ;;
-*) skip "the page's figures" "they are of musl-gcc" ;;
+*) skip "the page's figures" "they are from a build with musl-gcc" ;;
 esac
 
-# The whole stays within its limit, and `make size` accounts for all of it.
+# The full binary stays within its limit, and `make size` accounts for all of it.
 sh scripts/size.sh "$BUILD/link.map" "$STACKBOX" >"$scratch/size"
-is "make size: its sum" "$(awk '$2 != "all" && $2 != "all," { sum += $1 } END { print sum }' "$scratch/size")" \
+is "make size: its sum is the file's size" \
+    "$(awk '$2 != "all" && $2 != "all," { sum += $1 } END { print sum }' "$scratch/size")" \
     "$(wc -c <"$STACKBOX")"
 case $(cat "$BUILD/flags") in
 musl-gcc*)
-    between "the whole, in bytes" "$(wc -c <"$STACKBOX")" 400000 655360
-    between "the whole, under xz -9" "$(xz -9 -c "$STACKBOX" | wc -c)" 200000 296960 ;;
+    between "the full binary's size in bytes" "$(wc -c <"$STACKBOX")" 400000 655360
+    between "the full binary's size under xz -9" "$(xz -9 -c "$STACKBOX" | wc -c)" 200000 296960 ;;
 esac
-between "make size: headers" "$(sed -n 's/ *\([0-9]*\)  headers/\1/p' "$scratch/size")" 500 4000
-is "make size: folders" "$(awk 'NF == 2 { print $2 }' "$scratch/size" | grep -vE '^(libc|gaps|headers|main.o|all)$' |
+between "make size: the headers' share" "$(sed -n 's/ *\([0-9]*\)  headers/\1/p' "$scratch/size")" 500 4000
+is "make size: all folders are listed" \
+    "$(awk 'NF == 2 { print $2 }' "$scratch/size" | grep -vE '^(libc|gaps|headers|main.o|all)$' |
     LC_ALL=C sort | tr '\n' ' ')" \
     "$({ ls -d src/*/; echo insns; } | sed 's,^src/,,; s,/$,,' | grep -v '^docs$' | LC_ALL=C sort | tr '\n' ' ')"

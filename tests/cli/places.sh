@@ -18,7 +18,7 @@ known_libraries()
     ldconfig -p | sed -n "s/^	\([^ ]*\) ([^)]*${kind}[^)]*) => \(.*\)/\1 \2/p"
 }
 
-# Where the cache leads, by readlink: for each name, what comes first, and is an ELF file at all
+# What the cache leads to, by readlink: for each name, the first that is an ELF file
 expected_libraries()
 {
     known_libraries | awk '!seen[$1]++' >"$scratch/known"
@@ -49,12 +49,12 @@ if [ -n "$kind" ] && command -v ldconfig >/dev/null && [ -n "$(known_libraries)"
     is "short names: $(wc -l <"$scratch/expected") libraries of ldconfig -p" \
         "$(diff "$scratch/expected" "$scratch/found" | head -n 5)" ""
 else
-    skip "libraries of ldconfig -p" "there is no ldconfig, or its cache is empty"
+    skip "libraries of ldconfig -p" "ldconfig is missing, or its cache is empty"
 fi
 
 # ---- functions
 
-# expected_functions FILE: the addresses of defined functions, in .symtab, or else in .dynsym, without
+# expected_functions FILE: the addresses of functions defined in .symtab, or else in .dynsym, without
 # duplicates
 expected_functions()
 {
@@ -84,7 +84,7 @@ for file in "$STACKBOX" "$places" "$WORKLOADS/calls" /bin/sh /usr/bin/git \
     [ -n "$(expected_functions "$file")" ] && check_functions "$file"
 done
 
-# Offsets in the file are those of the program headers, to the byte.
+# Offsets in the file match the program headers exactly.
 file=$("$places" -l "${libc:-c}" 2>/dev/null | cut -d ' ' -f 2)
 "$places" "$file:malloc" | sed -n 's/.* address \(0x[^ ]*\) offset \(0x[^ ]*\) .*/\1 \2/p' \
     >"$scratch/malloc"
@@ -94,7 +94,7 @@ readelf -lW "$file" | awk '$1 == "LOAD" { print $2, $3, $5 }' | while read -r st
         echo $((address - memory + start))
     fi
 done >"$scratch/offset"
-is "offset of malloc" "$((offset))" "$(cat "$scratch/offset")"
+is "the offset of malloc is right" "$((offset))" "$(cat "$scratch/offset")"
 
 # ---- USDT
 
@@ -127,7 +127,7 @@ for file in $("$places" -l stdc++ c 2>/dev/null | cut -d ' ' -f 2) /usr/bin/pyth
 done
 [ $checked != 0 ] || skip "USDT probes" "no file with probes is installed"
 
-# ---- what is printed can be typed
+# ---- what is printed can be used as a pattern
 
 "$places" "$("$places" -l "${libc:-c}" | cut -d ' ' -f 2):*alloc*" >"$scratch/first"
 sed -n '/ address /!p' "$scratch/first" >"$scratch/patterns"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report: a recording written byte by byte from the page is read as it stands there, by this and all later
+# report: a recording made byte by byte from the page is read as the page says, by this and all later
 # versions; anything but a whole recording is refused; a file only gives names if it is the one that was
 # recorded.
 
@@ -11,7 +11,7 @@ here=$(cd "${0%/*}" && pwd)
 file=$here/../recordings/version1.sbx
 cd "$scratch" || exit 1
 
-# run ARG...: output in out and err, exit status in $status
+# run ARG...: leaves output in out and err, the exit status in $status
 run()
 {
     "$STACKBOX" "$@" >out 2>err
@@ -26,8 +26,9 @@ said()
 # ---- What is in it
 
 run report "$file"
-is "the text" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
-is "what is missing of it" "$(said)" "2 events are not counted: for a test|1 file is not here, so their functions have\
+is "the text is right" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
+is "losses are reported" \
+    "$(said)" "2 events are not counted: for a test|1 file is not here, so their functions have\
  no names: look for them elsewhere with --symfs DIR; --missing lists their build ids|/opt/written was modified\
  after it was mapped: its functions have no names|"
 run report -f "$file"
@@ -35,25 +36,28 @@ is "folded" "$(cat out)" "w;[stack storage full] 3
 w;__vdso_time;jitted;[written];nfs_read 4
 init;[unknown];[libgone.so];[libgone.so];cpu_startup;do_idle 5"
 run report -v --format text "$file"
-is "addresses are as they were" "$(sed -n 's/^ *\([0-9a-f]*\) *do_idle.*/\1/p; s/^ *\([0-9a-f]*\) *nfs_read.*/\1/p; s/^ *\([0-9a-f]*\) *jitted.*/\1/p' out | tr '\n' ' ')" \
+is "addresses are those recorded" \
+    "$(sed -n 's/^ *\([0-9a-f]*\) *do_idle.*/\1/p; s/^ *\([0-9a-f]*\) *nfs_read.*/\1/p; s/^ *\([0-9a-f]*\) *jitted.*/\1/p' out | tr '\n' ' ')" \
     "bf000024 a0001000 c0008100 "
 run report -s "$file"
 is "offsets" "$(grep -c 'do_idle+0x10$\|nfs_read+0x4$\|jitted+0x8$' out)" 3
 run report --debug "$file"
-is "of which machine" "$(head -n 2 err)" "report: recorded by stackbox 0.1 on board (armv7l, Linux 5.10.0) in 5.0 s:\
+is "it names the machine that recorded it" \
+    "$(head -n 2 err)" "report: recorded by stackbox 0.1 on board (armv7l, Linux 5.10.0) in 5.0 s:\
  profile -o version1.sbx 5
 report: account: 14 seen = 12 counted + 0 filtered out + 2 lost when it was written"
 run report --missing "$file"
-is "the build ids that are missing" "$status $(cat out) $(said)" "0 abcdef "
+is "--missing lists the build ids" "$status $(cat out) $(said)" "0 abcdef "
 run report - <"$file"
-is "from stdin" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
+is "it can be read from stdin" "$status $(cat out)" "0 $(cat "$here/../recordings/version1.out")"
 run report --top 1 "$file"
-is "the greatest" "$(grep -c '^$' out) $(head -n 1 err)" "2 report: --top left out 2 more stacks with 7 events"
+is "--top prints the largest" \
+    "$(grep -c '^$' out) $(head -n 1 err)" "2 report: --top left out 2 more stacks with 7 events"
 run report --by name -f "$file"
-is "by name" "$status $(wc -l <out)" "0 3"
+is "--by name merges processes" "$status $(wc -l <out)" "0 3"
 for format in svg pprof speedscope flat; do
     run report --format $format -o "out.$format" "$file"
-    is "as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
+    is "it can be printed as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
 done
 
 # On an arm64 guest: 20 calls down one chain and 10 down another, from a program that counts its own.
@@ -61,7 +65,7 @@ run report -f "$here/../recordings/arm64.sbx"
 is "recorded on arm64: stacks and sums" "$status $(sed 's/^chains;.*;el0t_64_sync;.*;__arm64_sys_getppid /of the kernel /' out |
     tr '\n' '|')" "0 of the kernel 10|of the kernel 20|"
 
-# ---- The files that were recorded, and others
+# ---- The recorded files, and others
 
 if command -v ld >/dev/null && command -v as >/dev/null; then
     printf '.globl first,second\n.type first,@function\nfirst: .skip 0x20\n.size first,0x20\n.type second,@function\nsecond: .skip 0x20\n.size second,0x20\n' |
@@ -73,45 +77,48 @@ if command -v ld >/dev/null && command -v as >/dev/null; then
     cp root/usr/lib/libgone.so cache/abcdef/debuginfo
     for where in root ids; do
         run report --symfs $where -s "$file"
-        is "named by what is below $where" "$(grep 'first\|second' out | tr '\n' '|')" "    first+0x10|    second+0x1|"
+        is "functions are named by the files below $where" \
+            "$(grep 'first\|second' out | tr '\n' '|')" "    first+0x10|    second+0x1|"
         run report --missing --symfs $where "$file"
-        is "nothing is missing then" "$status $(cat out)" "0 "
+        is "then --missing lists nothing" "$status $(cat out)" "0 "
     done
     DEBUGINFOD_CACHE_PATH=$scratch/cache
     export DEBUGINFOD_CACHE_PATH
     run report -s "$file"
-    is "named by what debuginfod-find fetched" "$(grep -c 'first+0x10\|second+0x1$' out)" 2
+    is "functions are named by what debuginfod-find fetched" "$(grep -c 'first+0x10\|second+0x1$' out)" 2
     unset DEBUGINFOD_CACHE_PATH
     run report --symfs other "$file"
-    is "a file of another identity names nothing" "$(cat out)" "$(cat "$here/../recordings/version1.out")"
+    is "a file with another identity names nothing" "$(cat out)" "$(cat "$here/../recordings/version1.out")"
     mkdir -p link/usr
     ln -s "$scratch/root/usr/lib" link/usr/lib
     run report --symfs link "$file"
     is "no link leads out of --symfs" "$(cat out)" "$(cat "$here/../recordings/version1.out")"
 else
-    skip "files of an identity" "no assembler and linker"
+    skip "files with the right identity" "there is no assembler and linker"
 fi
 
-# What is there and cannot be opened is not what is not there; and to compare what has no names is no verdict.
+# A file that cannot be opened is not the same as one that is missing; and without names there is no verdict.
 mkdir -p loop/usr/lib
 ln -s libgone.so loop/usr/lib/libgone.so
 lost='functions of this file have no names: /usr/lib/libgone.so: .*ymbolic link.*' # as the C library has it
 run report --symfs loop "$file"
-is "a file that cannot be opened" "$status $(grep -c "^report: $lost$" err) $(grep -c 'is not here' err)" "0 1 0"
+is "a file that cannot be opened is reported" \
+    "$status $(grep -c "^report: $lost$" err) $(grep -c 'is not here' err)" "0 1 0"
 run flamegraph --symfs loop --diff --fail-above 5% "$file" "$file"
-is "and no verdict by it" "$status $(cat out) $(grep -c "^flamegraph: $lost$" err) $(tail -n 1 err)" \
+is "and without it there is no verdict" \
+    "$status $(cat out) $(grep -c "^flamegraph: $lost$" err) $(tail -n 1 err)" \
     "1  1 flamegraph: no verdict: functions of \"$file\" have no names"
 
 # ---- Several
 
 run report -f "$file" "$file"
-is "the sum of two" "$status $(sed 's/.* //' out | tr '\n' ' ')" "0 6 8 10 "
+is "two recordings are added up" "$status $(sed 's/.* //' out | tr '\n' ' ')" "0 6 8 10 "
 run report --diff "$file" "$file"
-is "no difference" "$status $(tail -n 1 err)" "0 report: before 12, now 12 samples"
+is "a recording does not differ from itself" "$status $(tail -n 1 err)" "0 report: before 12, now 12 samples"
 run flamegraph --format folded "$file"
-is "flamegraph reads it" "$status $(sed 's/.* //' out | sort -n | tr '\n' ' ')" "0 3 4 5 "
+is "flamegraph reads recordings" "$status $(sed 's/.* //' out | sort -n | tr '\n' ' ')" "0 3 4 5 "
 
-# ---- Other files, and incomplete ones
+# ---- Other files, and damaged ones
 
 size=$(wc -c <"$file")
 wrong=''
@@ -125,27 +132,31 @@ while [ "$cut" -lt "$size" ]; do
     esac
     cut=$((cut + 7))
 done
-is "cut off anywhere" "$wrong" ""
+is "truncation anywhere is noticed" "$wrong" ""
 { head -c 100 "$file"; printf x; tail -c +102 "$file"; } >bad.sbx
 run report bad.sbx
-is "a byte is another" "$status $(said)" "1 \"bad.sbx\" is truncated or corrupt|"
+is "a changed byte is noticed" "$status $(said)" "1 \"bad.sbx\" is truncated or corrupt|"
 { printf 'SBX\032\002'; tail -c +6 "$file"; } >later.sbx
 run report later.sbx
-is "a later version" "$status $(said)" "1 \"later.sbx\" was recorded by a later version of stackbox: use that one|"
+is "a later version is refused" \
+    "$status $(said)" "1 \"later.sbx\" was recorded by a later version of stackbox: use that one|"
 echo 'a;b 1' >folded.sbx
 run report folded.sbx
-is "no recording" "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
+is "other files are refused" \
+    "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
 run report "$file" folded.sbx
-is "one of two" "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
+is "so is one of two" \
+    "$status $(said)" "1 \"folded.sbx\" is not a recording: make one with -o FILE.sbx of an applet that counts|"
 run report gone.sbx
-is "no file" "$status $(said)" "1 cannot read \"gone.sbx\": No such file or directory|"
+is "a missing file is reported" "$status $(said)" "1 cannot read \"gone.sbx\": No such file or directory|"
 run report --by thread "$file"
-is "threads that were not recorded" "$status $(said)" "1 \"$file\" has no threads: record it with --by\
+is "threads that were not recorded cannot be told apart" \
+    "$status $(said)" "1 \"$file\" has no threads: record it with --by\
  thread|"
 
 # ---- Usage
 
-# refused WORDS SAID
+# refused WORDS SAID: report WORDS is wrong usage, reported as SAID
 refused()
 {
     # shellcheck disable=SC2086 # words

@@ -12,7 +12,7 @@ unpack=${BUILD:-}/workloads/unpack
 [ -x "$unpack" ] || unpack=$WORKLOADS/unpack
 [ -x "$unpack" ] || skip_all "build/release/workloads/unpack is not built"
 
-# ---- inputs: of many kinds, and of sizes where chunks and blocks end
+# ---- inputs: of many kinds, and with sizes at the ends of chunks and blocks
 
 mkdir "$scratch/files" "$scratch/packed"
 cd "$scratch/files" || exit 1
@@ -22,19 +22,19 @@ head -c 300000 /dev/zero >zeros
 head -c 150000 /dev/urandom >random
 head -c 300000 "$unpack" >program
 seq 1 30000 >numbers
-# Repeats from far away, and then nothing that repeats
+# Repeats from far back, and then nothing that repeats
 cat random program >far
 head -c 100000 random >>far
 seq 20000 22000 >>far
 head -c 65536 program >even
 
-# same PACKED FILE KIND: does it unpack to that, with no byte more allowed than there are?
+# same PACKED FILE KIND: does PACKED unpack to FILE, with not a byte more allowed than that?
 same()
 {
     "$unpack" "$3" "$(wc -c <"$2")" <"$1" 2>"$scratch/err" | cmp -s - "$2"
 }
 
-# refused NAME KIND MOST STATUS: stdin
+# refused NAME KIND MOST STATUS: stdin is refused
 refused()
 {
     "$unpack" "$2" "$3" >"$scratch/out" 2>"$scratch/err"
@@ -71,7 +71,7 @@ if command -v xz >/dev/null; then
     for option in -1 -2 -4 -5 -7 -8 -9 -0e -1e -3e -4e -5e -7e -9e; do
         try_xz program $option
     done
-    is "xz: all its levels" "$differ" ""
+    is "xz: all levels unpack" "$differ" ""
 
     # Several streams, some followed by zeros, and an empty one
     {
@@ -84,14 +84,14 @@ if command -v xz >/dev/null; then
     } >"$scratch/packed/streams"
     cat byte numbers random >"$scratch/streams"
     same "$scratch/packed/streams" "$scratch/streams" xz
-    is "xz: several streams" $? 0
+    is "xz: several streams unpack" $? 0
 
     xz -c numbers >"$scratch/packed/xz"
-    refused "xz: a byte too much" xz $(($(wc -c <numbers) - 1)) 4 <"$scratch/packed/xz"
+    refused "xz: a byte too many" xz $(($(wc -c <numbers) - 1)) 4 <"$scratch/packed/xz"
     head -c -1 "$scratch/packed/xz" | refused "xz: a byte too little" xz 1000000 1
-    { cat "$scratch/packed/xz"; echo; } | refused "xz: more behind it" xz 1000000 1
-    refused "xz: nothing" xz 1000000 1 <empty
-    refused "xz: of zlib" zlib 1000000 1 <"$scratch/packed/xz"
+    { cat "$scratch/packed/xz"; echo; } | refused "xz: excess data after it" xz 1000000 1
+    refused "xz: an empty file" xz 1000000 1 <empty
+    refused "xz: a zlib stream" zlib 1000000 1 <"$scratch/packed/xz"
     xz -c --format=lzma numbers | refused "xz: the older format" xz 1000000 1
     xz -c --format=raw --lzma2=preset=6 numbers | refused "xz: without a container" xz 1000000 1
     gzip -c numbers | refused "xz: of gzip" xz 1000000 1
@@ -103,7 +103,7 @@ fi
 
 # ---- zlib
 
-# check_packed WHO: files named NAME.ANYTHING
+# check_packed WHO: checks the files named NAME.ANYTHING
 check_packed()
 {
     tried=0 differ=
@@ -156,7 +156,7 @@ else
     skip "zlib: streams of node" "it is not installed"
 fi
 
-# Each of git's objects is such a stream, with a line ended by a NUL before its contents.
+# Each git object is such a stream, with a header that ends in a NUL before its contents.
 if command -v git >/dev/null; then
     git init -q --bare "$scratch/git"
     tried=0 differ=
@@ -174,15 +174,15 @@ if command -v git >/dev/null; then
     is "zlib: $tried objects of git" "$differ" ""
     git -C "$scratch/git" -c core.looseCompression=9 hash-object -w --stdin <numbers >/dev/null
     object=$(find "$scratch/git/objects" -type f)
-    refused "zlib: a byte too much" zlib "$(wc -c <numbers)" 4 <"$object"
+    refused "zlib: a byte too many" zlib "$(wc -c <numbers)" 4 <"$object"
     head -c -1 "$object" | refused "zlib: a byte too little" zlib 1000000 1
-    { cat "$object"; echo; } | refused "zlib: more behind it" zlib 1000000 1
-    refused "zlib: of xz" xz 1000000 1 <"$object"
+    { cat "$object"; echo; } | refused "zlib: excess data after it" zlib 1000000 1
+    refused "zlib: an xz stream" xz 1000000 1 <"$object"
 else
     skip "zlib: objects of git" "it is not installed"
 fi
-refused "zlib: nothing" zlib 1000000 1 <empty
+refused "zlib: an empty file" zlib 1000000 1 <empty
 gzip -c numbers | refused "zlib: of gzip" zlib 1000000 1
-# A stream that says that it begins with a dictionary, and which
+# A stream that says that it needs a preset dictionary, and which
 printf '\170\273\0\0\0\1\3\0\0\0\0\1' | refused "zlib: with a dictionary" zlib 1000000 3
 cd / || exit 1

@@ -8,19 +8,19 @@
 
 judge=${BUILD:-}/workloads/unwind_judge
 [ -x "$judge" ] || judge=$WORKLOADS/unwind_judge
-[ "$(uname -m)" = x86_64 ] || skip_all "tables are read for x86-64 alone"
+[ "$(uname -m)" = x86_64 ] || skip_all "this test reads tables for x86-64 only"
 [ -x "$judge" ] || skip_all "build/release/workloads/unwind_judge is not built"
 command -v gcc >/dev/null || skip_all "gcc is not installed"
 
 shapes=$WORKLOADS/../shapes
-sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the shapes cannot be built"
+sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the test programs cannot be built"
 
-# judge WAY RUNNER...: all its shapes, with a prefix before the judge
+# judge WAY RUNNER...: judges all its shapes, with RUNNER before the judge's command line
 judge()
 {
     way=$1
     shift
-    # Libraries are the same for most of them, and musl's have no tables.
+    # Most of them share libraries, and musl's have no tables.
     case $way in
     musl*) options=-mq ;;
     gcc | gcc-now | gcc-static | clang-lld) options=-- ;;
@@ -37,7 +37,7 @@ judge()
     [ "$options" = -mq ] || grep "^step " "$scratch/out" >>"$scratch/places"
 }
 
-# exactly WAY NAME RUNNER...: every stack, and nearly every step
+# exactly WAY NAME RUNNER...: every stack is right, and nearly every step
 exactly()
 {
     exactly_way=$1 exactly_name=$2
@@ -45,10 +45,10 @@ exactly()
     judge "$exactly_way" "$@" || return
     is "$exactly_name: $stacks stacks of $count shapes are right" \
         "$wrong $(grep '^wrong ' "$scratch/out" | head -n 5 | tr '\n' '|')" "0 "
-    # Compilers' own tables are wrong for a few instructions, in epilogues and longjmp().
+    # Compilers' tables are wrong for a few instructions, in epilogues and longjmp().
     case $exactly_way in
     musl*) ;;
-    *) between "$exactly_name: of $steps steps those that are wrong" "$wrong_steps" 0 14 ;;
+    *) between "$exactly_name: few of $steps steps are wrong" "$wrong_steps" 0 14 ;;
     esac
     all_stacks=$((all_stacks + stacks)) all_steps=$((all_steps + steps))
     all_wrong_steps=$((all_wrong_steps + wrong_steps))
@@ -60,7 +60,7 @@ ways=0
 for program in "$shapes"/*/shapes; do
     way=${program%/shapes}
     way=${way##*/}
-    # With sanitizers it takes long: only the usual ones.
+    # With sanitizers this is slow: only the usual ways.
     case $judge:$way in
     *asan*:gcc | *asan*:clang-lld | *asan*:gcc-static | *asan*:musl) ;;
     *asan*:*) continue ;;
@@ -68,18 +68,18 @@ for program in "$shapes"/*/shapes; do
     exactly "$way" "$way" env
     ways=$((ways + 1))
 done
-between "ways to build them" $ways 1 100
+between "there are several ways to build them" $ways 1 100
 if [ -s "$shapes/skipped" ]; then
     while IFS=: read -r way reason; do
         skip "$way" "$reason"
     done <"$shapes/skipped"
 fi
 
-# No rights are needed for one's own process.
+# No privileges are needed for one's own process.
 if have_root && [ -x "$WORKLOADS/deny" ]; then
     exactly gcc "gcc, as nobody" "$WORKLOADS/deny" --uid 65534 --
 else
-    skip "as nobody" "that needs root, and build/release/workloads/deny"
+    skip "as nobody" "this needs root, and build/release/workloads/deny"
 fi
 echo "$all_stacks stacks, $all_steps steps, of which $all_wrong_steps were wrong:"
 sed 's/^step //' "$scratch/places" | sort -rn | head -n 20

@@ -34,9 +34,8 @@ _Noreturn void die(const char *why)
 }
 
 /*
- * Where our own code is in the stack, as addresses in the program. It keeps its frame pointers, the C
- * library does not: what that left in the register may be anything, and is believed where it is an
- * address of the stack.
+ * Our own code's addresses in the stack. It keeps frame pointers, the C library does not: what that
+ * leaves in the register may be anything, and is followed if it is a stack address.
  */
 __attribute__((no_sanitize("address"))) static int walk(const void *const *frame,
                                                           uint32_t *addresses)
@@ -69,7 +68,7 @@ static void log_failure(const uint32_t *addresses, int count)
         inject_call(SYS_write, fault.log, (long)line, length, 0, 0, 0);
 }
 
-/* The same in every run of one program. */
+/* The same in every run of the same program. */
 static uint32_t name_site(enum kind kind, const uint32_t *addresses, int count)
 {
     uint32_t name = kind + 1;
@@ -79,7 +78,7 @@ static uint32_t name_site(enum kind kind, const uint32_t *addresses, int count)
     return name ? name : 1;
 }
 
-/* How many calls came by this way, with this one. */
+/* How many calls came from there, including this one. */
 static uint32_t count_site(enum kind kind, uint32_t name)
 {
     for (uint32_t i = 0; i < MOST_SITES; i++) {

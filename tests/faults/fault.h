@@ -4,11 +4,11 @@
  * environment says.
  *
  *     FAULT=KIND:N:HOW        the N-th call of this kind fails; N+: and all after it
- *     FAULT=KIND@SITE:N:HOW   the N-th of those that come by this way
+ *     FAULT=KIND@SITE:N:HOW   the N-th one from this call site
  *     FAULT_COUNTS=FILE       at the end `count KIND N` goes there for each kind, and `site KIND SITE
- *                             N` for each way by which calls of it came, as said by the stack
- *     FAULT_FRAMES=N          so many frames of the stack tell a way (16)
- *     FAULT_LOG=FILE          `KIND ADDRESS...` of a call that failed: its stack, as addr2line takes it
+ *                             N` for each site that such calls came from, identified by the stack
+ *     FAULT_FRAMES=N          how many frames of the stack identify a site (16)
+ *     FAULT_LOG=FILE          `KIND ADDRESS...` for a call that failed: its stack, for addr2line
  *
  * HOW is the name of an error, or `short`: only half of what was asked for is read from or written
  * to files and pipes. Memory and threads fail where our own code asks the C library for them, by
@@ -59,26 +59,29 @@ struct fault {
     enum kind kind; /* KINDS: nothing does */
     uint32_t site;  /* 0: any */
     uint32_t first;
-    bool on;    /* all after it fail as well */
+    bool on;    /* all later ones fail as well */
     int how;    /* an errno, or ALWAYS_SHORT */
     int log;    /* below 0: none */
-    int frames; /* so many tell a way */
+    int frames; /* this many identify a call site */
 };
 extern struct fault fault;
 
-/* From here on calls are counted, by this process and its children. False without the memory. */
+/* Starts counting calls, in this process and its children. False without the memory. */
 bool counting_begins(void);
-/* And from here on no more. */
+/* Stops counting. */
 void counting_ends(void);
 void write_counts(FILE *file);
 
-/* Counts a call of a kind; `frame` is that of its caller. 0: it is to be made, else how it fails. */
+/*
+ * Counts a call of a kind; `frame` is that of its caller. 0: it is to be made; otherwise the errno
+ * it fails with.
+ */
 int count_call(enum kind kind, const void *frame);
 
-/* System calls go through the filter from here on. */
+/* From here on system calls go through the filter. */
 void trap_calls(void);
 
-/* A call that is made here, and not in the C library: the filter lets it through. */
+/* A call from here, and not from the C library: the filter lets it through. */
 long inject_call(long number, long a, long b, long c, long d, long e, long f);
 
 _Noreturn void die(const char *why);

@@ -65,7 +65,7 @@ static int open_out_of_the_way(const char *path)
     return high;
 }
 
-/* What comes after this, LeakSanitizer's look, is not counted. */
+/* What comes after this, LeakSanitizer's check, is not counted. */
 static void finish(void)
 {
     const char *path = getenv("FAULT_COUNTS");

@@ -106,7 +106,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size inject_call, . - inject_call\n");
 
-/* Files and pipes alone give and take less than was asked. */
+/* Only files and pipes read and write less than was asked. */
 static bool can_be_short(long fd)
 {
     struct stat about;
@@ -184,7 +184,7 @@ static void add(struct filter *filter, struct sock_filter instruction)
 #define ANSWER(action) (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (action))
 #define UNLESS(how, value) (struct sock_filter)BPF_JUMP(BPF_JMP | (how) | BPF_K, (value), 1, 0)
 
-/* A listed call that comes from the C library is trapped; all others are made. */
+/* A listed call from the C library is trapped; all others are made. */
 static void make_filter(struct filter *filter, const struct range *libc)
 {
     add(filter, LOAD(DATA(arch)));

@@ -40,7 +40,7 @@ pid_t __wrap_fork(void);
 int __real_sigprocmask(int how, const sigset_t *set, sigset_t *before);
 int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before);
 
-/* The call with its errno set when it is to fail, else made for real. */
+/* Sets errno if the call is to fail, otherwise makes it. */
 #define WRAP(kind, failed, made)                                                                  \
     do {                                                                                          \
         int wrap_error = count_call(kind, __builtin_frame_address(0));                                                           \

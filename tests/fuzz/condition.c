@@ -6,7 +6,7 @@
 
 #include "fuzz.h"
 
-/* Every way through the tests goes on, and ends. */
+/* Every path through the tests continues, and ends. */
 static void look_at_tests(const struct condition_words *words)
 {
     ALWAYS(words->count && words->count <= MOST_TESTS);

@@ -10,7 +10,7 @@
 #include "demangle/cxx.h"
 #include "fuzz.h"
 
-/* What a name comes to, and what its endings add: " [clone ]" for each two bytes. */
+/* The longest result, and what suffixes add: " [clone ]" for each two bytes. */
 #define MOST_BYTES (128 * 1024)
 #define MOST_OF_ENDING 6
 
@@ -37,7 +37,7 @@ static void check_name(const char *name, size_t length)
     ALWAYS(result || (first.length == again.length &&
                       !memcmp(first.data, again.data, first.length)));
     int shortened = demangle_once(name, length, (struct demangle_wishes){.shorten = true}, &other);
-    /* What was too long may be shown without arguments; what was shown may be shown shorter. */
+    /* A name that was too long may be shown without arguments; any name may be shown shorter. */
     ALWAYS(result || !shortened);
     int bare = demangle_once(name, length, (struct demangle_wishes){.without_parameters = true},
                              &other);
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (size) {
         const uint8_t *newline = memchr(data, '\n', size);
         size_t length = newline ? (size_t)(newline - data) : size;
-        /* A copy of its own: reading behind its end is found. */
+        /* A copy of exactly that size: reads past its end are found. */
         char *name = malloc(length ? length : 1);
         ALWAYS(name);
         memcpy(name, data, length);

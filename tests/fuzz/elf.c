@@ -27,11 +27,11 @@ static void ask(struct asked *asked, uint64_t address)
         asked->addresses[asked->count++] = address;
 }
 
-/* The functions of a file, for a search through all of them. */
+/* The functions of a file, for a linear search. */
 struct listed {
     uint64_t address, end;
     char name[64]; /* its beginning */
-    bool is_strong; /* no label within a function */
+    bool is_strong; /* not a label within a function */
 };
 
 static struct listed functions[MOST_FUNCTIONS];
@@ -57,7 +57,7 @@ static int ask_about(void *context, const struct elf_symbol *symbol)
     return ++function_count == MOST_FUNCTIONS;
 }
 
-/* What is found is a function of the list, and none of it that covers the address is nearer. */
+/* The result is a function in the list, and none that covers the address is nearer. */
 static void check_found(uint64_t address, const struct elf_found *found)
 {
     bool is_listed = false;
@@ -97,7 +97,7 @@ static void try_notes(const struct elf *elf, size_t size)
 
     (void)elf_each_note(elf, ".note.stapsdt", look_at_note, &notes);
     (void)elf_each_note(elf, ".note.gnu.build-id", look_at_note, &notes);
-    /* Each of twelve bytes and more; many segments may be one part of the file. */
+    /* Each has at least twelve bytes; many segments may share one part of the file. */
     ALWAYS(notes <= (elf->note_count + 2) * 2 * (size / 12 + 1));
     int result = elf_build_id(elf, id, &length);
     ALWAYS(result < 0 ? !length || result != -2 : length && length <= sizeof(id));
@@ -109,7 +109,7 @@ static int count_needed(void *context, const char *name)
     return ++*(size_t *)context > 16384;
 }
 
-/* Which libraries it asks for, and which file it is. */
+/* Which libraries it needs, and its build id. */
 static void try_identity(const struct elf *elf, size_t size)
 {
     struct file_identity identity;
@@ -144,7 +144,7 @@ static void try_places(const struct elf *elf, struct asked *asked)
     (void)elf_section_of_type(elf, SHT_SYMTAB);
 }
 
-/* The file's own names, and those of a debug file that is nowhere. */
+/* The file's own names, and those of a debug file that does not exist. */
 static void try_names(const struct elf *elf, struct asked *asked)
 {
     static const struct debug_search where = {.path = "/nowhere/input"};
@@ -168,7 +168,7 @@ static void try_names(const struct elf *elf, struct asked *asked)
         found[i] = none;
 }
 
-/* What the file would name if its .symtab were in its .gnu_debugdata: no checksum is in the way then. */
+/* The names it would have with its .symtab in .gnu_debugdata: then no checksum is in the way. */
 static void try_unpacked(struct elf *elf, const uint8_t *data, size_t size)
 {
     struct elf_unpacked unpacked = {.kind = UNPACKED_IMAGE, .image_tried = true};

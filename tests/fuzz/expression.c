@@ -12,9 +12,9 @@
 
 #include "fuzz.h"
 
-#define MOST_COMPARED 40 /* its own may take time without a bound */
+#define MOST_COMPARED 40 /* libc's may take unbounded time */
 
-/* Parts that need no standard to mean one thing. */
+/* Parts whose meaning is the same everywhere. */
 static bool is_plain(const char *text)
 {
     const size_t length = strlen(text);
@@ -28,7 +28,7 @@ static bool is_plain(const char *text)
         if (*at == ')' && !open--)
             return false;
         if (strchr("|)", *at) && strchr("(|^", before))
-            return false; /* nothing stands there */
+            return false; /* nothing is there */
         if (*at == '*' && strchr("(|^$*", before))
             return false;
         if ((*at == '^' && !strchr("(|", before)) || (*at == '$' && at[1] && !strchr(")|", at[1])))

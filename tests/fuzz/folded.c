@@ -44,7 +44,7 @@ static void check_name(const struct flame_name *name)
     text_free(&shown);
 }
 
-/* Before the order is made: a name stands once among the children of a node. */
+/* Before sorting: a name is there once among the children of a node. */
 static void check_tree(const struct flame *flame)
 {
     size_t *seen = calloc(flame->name_count, sizeof(*seen)), met = 0;
@@ -89,7 +89,7 @@ static void write_texts(const struct reading *reading)
     free(text);
 }
 
-/* Reads and writes: what it wrote. */
+/* Reads and writes; returns what it wrote. */
 static char *round_trip(const uint8_t *data, size_t size, size_t *length, struct folded *found)
 {
     struct reading reading = {0};
@@ -108,8 +108,8 @@ static char *round_trip(const uint8_t *data, size_t size, size_t *length, struct
 }
 
 /*
- * What was written is read in whole, and written as the same lines. Where a blank before a number
- * was replaced two lines of one count may change places, once.
+ * The output is read completely, and written as the same lines. If a blank before a number was
+ * replaced, two lines with the same count may swap, once.
  */
 static void check_round(const uint8_t *data, size_t size)
 {
@@ -129,7 +129,7 @@ static void check_round(const uint8_t *data, size_t size)
     free(three);
 }
 
-/* Half of it is what was before. */
+/* Half of it is the old run. */
 static void check_difference(const uint8_t *data, size_t size, bool reversed)
 {
     struct reading reading = {0};

@@ -15,7 +15,7 @@
 static void try_rows(const struct frame_rows *rows, size_t size)
 {
     ALWAYS(rows->row_count <= FRAME_ROWS_MOST && rows->rule_count >= 1);
-    /* An instruction of a byte makes a row at most, and each function two. */
+    /* A one-byte instruction makes at most one row, and each function two. */
     ALWAYS(rows->row_count <= 3 * size + 16);
     for (size_t i = 0; i < rows->row_count; i++) {
         ALWAYS(rows->rows[i].rule < rows->rule_count);
@@ -59,7 +59,7 @@ static void try_table(const struct frame_rows *rows)
     table_free(&table);
 }
 
-/* A table that a stranger made is refused, or leads nowhere beyond itself. */
+/* A foreign table is refused, or does not lead outside. */
 static void try_strange_table(const uint8_t *data, size_t size)
 {
     static uint32_t words[2 * UNWIND_BLOCK_WORDS];

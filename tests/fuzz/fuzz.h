@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                 \
     } while (0)
 
-/* A file that holds the input, read and written at its beginning: the same one each time. */
+/* A file with the input, at offset 0: the same file each time. */
 static inline int fuzz_file(const uint8_t *data, size_t size)
 {
     static int fd = -1;
@@ -36,7 +36,7 @@ static inline int fuzz_file(const uint8_t *data, size_t size)
     return fd;
 }
 
-/* Numbers for what a reader is asked, which the input does not say: the same each time. */
+/* Numbers for questions to a reader, independent of the input: the same each time. */
 static inline uint64_t fuzz_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -52,7 +52,7 @@ static inline int fuzz_compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Sorts addresses and leaves each once; how many there are then. */
+/* Sorts addresses and removes duplicates; returns how many are left. */
 static inline size_t fuzz_sort(uint64_t *addresses, size_t count)
 {
     size_t kept = 0;

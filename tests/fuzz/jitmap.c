@@ -49,7 +49,7 @@ static bool plain_line(const char *line, struct plain_entry *entry)
     return true;
 }
 
-/* Entries of text without NUL and without long lines; those the search is right about. */
+/* Entries of text without NUL and without long lines, for which the simple search is right. */
 static size_t plain_entries(char *text, struct plain_entry *entries)
 {
     size_t count = 0;
@@ -82,7 +82,7 @@ static bool has_long_line(const uint8_t *data, size_t size)
     return false;
 }
 
-/* At the ends of all entries, where a mistake of one shows, and everywhere else. */
+/* At the ends of all entries, where off-by-one errors show, and everywhere else. */
 static size_t choose_addresses(const struct plain_entry *entries, size_t count,
                                uint64_t *addresses)
 {

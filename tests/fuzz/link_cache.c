@@ -25,7 +25,7 @@ static int look_at(void *context, const struct link_cache_entry *entry)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* Of its own size: the file's text has a NUL behind it, on which nobody should lean. */
+    /* With exactly its size: the file's text has a NUL after it, which must not be relied on. */
     char *bytes = malloc(size + !size);
     struct walk walk = {.bytes = bytes, .length = size, .stop_at = SIZE_MAX};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Strangers' recordings: each is refused, or can be symbolized and reported in every format. The
+ * Untrusted recordings: each is refused, or can be symbolized and reported in every format. The
  * input is what is between the version and the checksum; an input of odd length is read twice, as a
  * sum.
  */
@@ -41,7 +41,7 @@ static void check(const struct recording *recording)
     }
 }
 
-/* What is in files of this machine is no matter here: none is looked for below a place that is not there. */
+/* This machine's files must not matter: none is found below a directory that does not exist. */
 static void name(struct recording *recording)
 {
     struct recorded recorded = recording_source(recording);

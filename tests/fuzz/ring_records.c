@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Records of perf's rings: whatever is found of one lies within it. The input's first byte says what was asked for.
+ * Records of perf's rings: whatever is found in one lies within it. The input's first byte says
+ * what was requested.
  */
 #include "rings/records.h"
 

@@ -11,7 +11,7 @@
 
 #define LONGEST 65536
 
-/* A text of UTF-8 without control bytes is what is left as it is where others are made harmless. */
+/* UTF-8 text without control bytes is unchanged by escaping. */
 static void check_harmless(const struct text *name)
 {
     struct text escaped = {0};
@@ -34,14 +34,14 @@ static int ask(const char *mangled, size_t length, struct demangle_wishes wishes
     return result;
 }
 
-/* The name alone is how the whole one begins, and what follows there is endings. */
+/* The plain name is the beginning of the whole one, and only suffixes follow. */
 static void check_alone(const struct text *whole, const struct text *alone)
 {
     ALWAYS(alone->length <= whole->length && !memcmp(alone->data, whole->data, alone->length));
     ALWAYS(alone->length == whole->length || !strncmp(whole->data + alone->length, " (", 2));
 }
 
-/* Shorter or not, it is a name then too, unless it has become too long by its dots. */
+/* Shortened or not, it is still a name, unless its dots made it too long. */
 static void check_short(const struct text *whole, const struct text *brief, int result)
 {
     size_t least = strcspn(whole->data, "<");

@@ -80,7 +80,7 @@ for file in exe64 lib64 lib32 sdt64; do
     strip $file-stripped
 done
 cp lib64-stripped lib64-nosections
-# As some packers leave them: without sections.
+# Without sections, as some packers leave them
 python3 - <<'END'
 b=bytearray(open('lib64-nosections','rb').read())
 shoff=int.from_bytes(b[40:48],'little'); b[40:48]=bytes(8); b[58:64]=bytes(6)
@@ -155,7 +155,7 @@ END
 mkdir -p "$corpus/folded"
 cd "$corpus/folded"
 cat >tools <<'END'
-# async-profiler, and what others write
+# async-profiler's, and other tools' output
 tar;__libc_start_main;main;read_all;[libc.so.6];-;entry_SYSCALL_64_after_hwframe_[k];ksys_read_[k];vfs_read_[k] 12
 tar;__libc_start_main;main;read_all;[libc.so.6];-;entry_SYSCALL_64_after_hwframe_[k];ksys_write_[k] 3
 java;Ljava/lang/Thread:::run;Lcom/x/Y:::get_[j];inlined_[i] 7
@@ -165,7 +165,7 @@ app;core::ops::function::FnOnce::call_once;b.part.3.cold;b.llvm.123 2.5
 app;std::map<int, char>::at(int) const;operator new(unsigned long) 1
 END
 printf 'a;b 1 2\na;c 0 3\na;b.cold;c 3 0\na 7\n' >pairs
-# Blanks, ends of lines, bytes that are no text, sums that do not fit, numbers that are none
+# Blanks, line ends, bytes that are not text, sums that do not fit, and malformed numbers
 printf '%b' ';;a; 5\r\na b;c 12 3\n\0001\0377;\0303\0251;\0000 18446744073709551615\n' \
     'a;b 18446744073709551615\n# 5\n#;x 2\nx -1\nx 1e3\nx .5\nx 0.5\nx 00.50\nx\t5\n 5\n5\n\n' \
     '_[k] 1\na_[k]_[k] 2\na 5 5 5\nall 1\nb_12 3' >edges
@@ -203,7 +203,7 @@ files = {'crc32': stream(WORDS, CHECK_CRC32), 'crc64': stream(MORE, CHECK_CRC64)
 for name, content in files.items():
     open(name, 'wb').write(content)
 END
-# Blocks that say their sizes
+# Blocks with their sizes
 printf 'a frame above a frame, 0123456789 9876543210 below nothing else than frames' |
     xz -c --check=none -T2 --block-size=30 >blocks
 cd "$corpus/zlib"
@@ -257,7 +257,7 @@ clang -target bpf -g -O1 -c tasks.c -o tasks.o
 mkdir -p "$corpus/btf"
 llvm-objcopy --dump-section .BTF="$corpus/btf/clang" tasks.o
 
-# Unwind tables: what compilers make, and what hands write, with and without the sorted list of functions.
+# Unwind tables: compilers' and hand-written ones, with and without the sorted list of functions.
 cat > odd.S <<'END'
 .text
 .globl _start
@@ -336,7 +336,7 @@ gcc -shared $flat -s -Wl,--eh-frame-hdr -o "$corpus/frame_rows/go" go.S
 gcc -O2 -fPIC -shared $flat -s -o "$corpus/frame_rows/lib" frames.c
 gcc -no-pie $flat -o "$corpus/frame_rows/debug" debug.S
 
-# Functions of 32-bit ARM: of all forms of entries, and with calls of the kernel in both kinds of code.
+# Functions of 32-bit ARM: with all forms of entries, and with system calls in both kinds of code.
 cat > exidx.S <<'END'
 .syntax unified
 .text

@@ -17,7 +17,7 @@
 #define STACK 0x7ffc00000000ull
 #define RULES 16
 #define MOST_DEPTH 128
-/* A frame asks for some words, of a signal's frame for a few more. */
+/* A frame reads some words, a signal frame a few more. */
 #define MOST_READS (8 * (MOST_DEPTH + 2))
 
 struct copied {
@@ -57,7 +57,7 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     return true;
 }
 
-/* A rule for each 256 bytes of the code. What a table may not hold is made what it may. */
+/* A rule for each 256 bytes of code. Invalid rules are turned into valid ones. */
 static bool make_table(struct copied *copied, const uint8_t *bytes)
 {
     struct unwind_rule rules[RULES + 1];

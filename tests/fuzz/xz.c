@@ -13,7 +13,7 @@
 
 #define MOST (1 << 20)
 
-/* Of exactly their size, so that reading behind them is seen. */
+/* With exactly their size, so that reads past their end are seen. */
 static int unpack(const uint8_t *data, size_t size, size_t most, struct text *to)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -46,7 +46,7 @@ static ssize_t check(const uint8_t *data, size_t size)
     return length;
 }
 
-/* A check of what cannot be known before: none. Two blocks, so that one is behind another. */
+/* No check, as it cannot be known beforehand. Two blocks, so that one follows another. */
 static void check_chunks(const uint8_t *data, size_t size)
 {
     static struct xz_image image;

@@ -12,7 +12,7 @@
 #include "unpack/unpack.h"
 
 #define MOST 65536
-#define MOST_BYTES 2048 /* of those that are read plainly: it takes its time */
+#define MOST_BYTES 2048 /* for those read by the simple reader: it is slow */
 #define SYMBOLS 288
 
 struct plain {
@@ -23,7 +23,7 @@ struct plain {
     size_t length;
 };
 
-/* By a 1 and then the bits of the code: the symbol and 1. */
+/* Indexed by a 1 and the bits of the code: the symbol + 1. */
 struct plain_code {
     uint16_t symbols[1 << 16];
 };
@@ -42,7 +42,7 @@ static unsigned plain_bits(struct plain *plain, unsigned count)
     return number;
 }
 
-/* False: not all codes are used, once; one of one bit may stand alone, or none. */
+/* False: not all codes are used, once; a single code of one bit, or none, is allowed. */
 static bool plain_code(struct plain_code *code, const uint8_t *lengths, unsigned count)
 {
     unsigned next = 0, used = 0, symbols = 0;
@@ -121,7 +121,7 @@ static void plain_stored(struct plain *plain)
     unsigned length = plain_bits(plain, 16), opposite = plain_bits(plain, 16);
     if ((length ^ opposite) != 0xffff)
         plain->is_bad = true;
-    /* What is cut off comes before what is too much. */
+    /* Truncation is reported before excess data. */
     if (length > plain->size - (plain->bit < plain->size * 8 ? plain->bit / 8 : plain->size))
         plain->is_bad = true;
     while (length-- && !plain->is_bad)
@@ -186,7 +186,7 @@ static void plain_inflate(struct plain *plain)
     }
 }
 
-/* As it is; with bits that are the same, but their head and their checksum right. */
+/* As it is; and with the same bits, but a correct header and checksum. */
 static void compare(const uint8_t *data, size_t size)
 {
     static struct plain plain;
@@ -206,7 +206,7 @@ static void compare(const uint8_t *data, size_t size)
     sum = (sums % 65521) << 16 | sum % 65521;
     for (int i = 0; i < 4; i++)
         made[2 + size + i] = (uint8_t)(sum >> (24 - 8 * i));
-    /* What is cut off must be seen to be: its checksum is no part of it. */
+    /* Truncation must be noticed: the checksum is not part of the data. */
     int result = unpack_zlib(made, plain.is_bad ? size + 2 : size + 6, MOST, &text);
     if (plain.is_bad) {
         ALWAYS(result == (plain.is_too_much ? -EFBIG : -EBADMSG));

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # stackbox as the first and only process of a machine: it does what it was asked to, and announces what the
-# kernel will then say about it.
+# kernel will then print about it.
 
 cd "$(dirname "$0")/../.." || exit 1
 log=build/test/first.log
 mkdir -p build/test || exit 1
 
-# guest.sh waits for an init that speaks, and fails this one: what is checked here is what the kernel printed.
+# guest.sh waits for an init that prints results, and fails this one: this test checks what the kernel
+# printed.
 sh scripts/guest.sh --alone --once --name first --timeout 100 --log $log \
     --append "rdinit=/stackbox -- profile -f -I 1" 6.12 >build/test/first.result 2>&1
 status=$?
@@ -17,7 +18,7 @@ if [ $status = 77 ]; then
     exit 77
 fi
 
-# expect NAME PATTERN: in a line after all those expected before
+# expect NAME PATTERN: a line matches, after all lines expected before
 at=1
 expect()
 {
@@ -30,8 +31,8 @@ expect()
         sed 's/^/    /' $log
     fi
 }
-expect "it begins" '^Sampling at 49 Hertz of all threads by user \+ kernel stack for 1 secs\.'
-expect "there is a report" '^swapper/[01];\[unknown\].* [1-9][0-9]*$'
-expect "it says what it lacks" '^profile: functions have no names because /proc is not mounted: '
-expect "what comes is announced" '^profile: this ran as process 1, so the kernel panics when it exits'
-expect "and comes" 'Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000000'
+expect "it starts" '^Sampling at 49 Hertz of all threads by user \+ kernel stack for 1 secs\.'
+expect "it prints a report" '^swapper/[01];\[unknown\].* [1-9][0-9]*$'
+expect "it says what is missing" '^profile: functions have no names because /proc is not mounted: '
+expect "the next report is announced" '^profile: this ran as process 1, so the kernel panics when it exits'
+expect "and is printed" 'Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000000'

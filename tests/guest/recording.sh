@@ -8,7 +8,7 @@
 choose_event
 cd "$scratch" || exit 1
 
-# recorded NAME APPLET ARG...: a run's recording, and its formats as printed at once
+# recorded NAME APPLET ARG...: a run's recording, and the formats that it printed itself
 recorded()
 {
     run=$1

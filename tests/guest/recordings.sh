@@ -18,7 +18,8 @@ is()
     fi
 }
 
-# files_of LOG: what recording.sh printed there, to $files. The kernel may have put a line of its own between.
+# files_of LOG: writes what recording.sh printed there to $files. The kernel may have printed a line in
+# between.
 files_of()
 {
     awk -v to="$files/" '/^@file / { name = to $2 ".base64"; next }
@@ -36,13 +37,14 @@ for kernel; do
         --log "$files/serial.log" "$kernel" -- tests/guest/recording.sh
     [ $? != 77 ] || continue
     ran=yes
-    files_of "$files/serial.log" || echo "FAIL recordings: $kernel: what came by the serial line is not whole"
+    files_of "$files/serial.log" \
+        || echo "FAIL recordings: $kernel: the files from the serial line are incomplete"
     case $kernel in
     arm64-*) arch=aarch64 ;;
     armhf-*) arch=armv7 ;;
     *)       arch=${kernel%%-*} ;;
     esac
-    cp -r "build/cross/$arch/workloads" "$files/root/workloads" # no link: what is named is never out of --symfs
+    cp -r "build/cross/$arch/workloads" "$files/root/workloads" # no link: files outside --symfs are never used
     for run in events function returns samples waits; do
         for format in text folded flat; do
             there=$files/$run.$format
@@ -52,12 +54,12 @@ for kernel; do
             is "$run: $format" "$? $(cmp "$files/here" "$there" 2>&1)" "0 "
         done
     done
-    is "each call by its chain" "$(awk '{ sum += $NF } END { print sum }' "$files/events.folded")" 30
-    is "nothing is missing" "$("$stackbox" report --missing --symfs "$files/root" "$files/events.sbx")" ""
-    # Without these files their functions have no names, and everything else is the same.
-    is "without its files: the sum" "$("$stackbox" report -f "$files/events.sbx" 2>/dev/null |
+    is "each call has its chain" "$(awk '{ sum += $NF } END { print sum }' "$files/events.folded")" 30
+    is "no build id is missing" "$("$stackbox" report --missing --symfs "$files/root" "$files/events.sbx")" ""
+    # Without these files, functions have no names, and everything else is the same.
+    is "without its files: all calls are counted" "$("$stackbox" report -f "$files/events.sbx" 2>/dev/null |
         awk '{ sum += $NF } END { print sum }')" 30
-    is "without its files: no name of theirs" "$("$stackbox" report -f "$files/function.sbx" 2>/dev/null |
+    is "without its files: functions have no names" "$("$stackbox" report -f "$files/function.sbx" 2>/dev/null |
         grep -c ';target ')" 0
 done
 [ $ran = yes ] || exit 77

@@ -19,15 +19,16 @@ figure()
         awk -v name="$1" '{ number = $1; $1 = ""; if ($0 == " " name) print number }'
 }
 
-# closes NAME COUNTED: that word of it
+# closes NAME COUNTED: the account adds up; COUNTED is its word for what was counted
 closes()
 {
-    is "$1: what was seen" "$(($(figure "$2") + $(figure "filtered out") + $(figure lost) +
+    is "$1: seen is the sum of all other figures" \
+        "$(($(figure "$2") + $(figure "filtered out") + $(figure lost) +
         $(figure "not ended" | grep . || echo 0)))" "$(figure seen)"
-    adds_up "$1: it closes"
+    adds_up "$1: the account adds up"
 }
 
-# two APPLET ARG...: one workload asked for by -p, and another one beside it
+# two APPLET ARG...: one workload chosen by -p, and another one at the same time
 workload="calls -n $N"
 two()
 {
@@ -46,29 +47,29 @@ two()
 
 two stackcount -f $EVENT
 closes stackcount counted
-is "stackcount: what was counted" "$(figure counted)" $N
-between "stackcount: what was not asked for" "$(figure "filtered out")" $N 1000000000
+is "stackcount: all of the chosen calls were counted" "$(figure counted)" $N
+between "stackcount: the other calls were filtered out" "$(figure "filtered out")" $N 1000000000
 
 if have_uprobes; then
     workload="hammer -t 2 -n 4 -r 50"
     two stackcount -f -i 0.05 "$WORKLOADS/hammer:hammered"
     closes "a user's function" counted
-    is "a user's function: what was counted" "$(figure counted)" 400
+    is "a user's function: all calls were counted" "$(figure counted)" 400
     workload="calls -n $N"
 fi
 
 two stacksnoop $EVENT
 closes stacksnoop recorded
-is "stacksnoop: what was recorded" "$(figure recorded)" $N
-between "stacksnoop: what was not asked for" "$(figure "filtered out")" $N 1000000000
+is "stacksnoop: all of the chosen calls were recorded" "$(figure recorded)" $N
+between "stacksnoop: the other calls were filtered out" "$(figure "filtered out")" $N 1000000000
 
-# One after the other is thrown away, by the smallest of buffers: they are counted all the same.
+# With the smallest of buffers, most are dropped: they are counted all the same.
 two stacksnoop --buffer-size 4 $EVENT
-closes "stacksnoop, with hardly a buffer" recorded
-is "stacksnoop, with hardly a buffer: recorded and lost" \
+closes "stacksnoop, with a tiny buffer" recorded
+is "stacksnoop, with a tiny buffer: recorded + lost = calls" \
     "$(($(figure recorded) + $(figure lost)))" $N
 
-# These see waits: the bounds filter them when they end, the rest as they begin.
+# These trace waits: the bounds filter them when they end, everything else when they begin.
 for applet in offcputime wakeuptime offwaketime; do
     start_stackbox $applet -f -m 100 -i 0.1 --debug || fail $applet "$(cat "$scratch/err")"
     for turn in 1 2 3 4 5 6 7 8; do
@@ -76,7 +77,7 @@ for applet in offcputime wakeuptime offwaketime; do
     done
     finish_stackbox
     closes $applet counted
-    between "$applet: there was something" "$(figure counted)" 1 1000000000
+    between "$applet: some waits were counted" "$(figure counted)" 1 1000000000
 done
 
 start_stackbox profile -f --debug -F 99 || fail profile "$(cat "$scratch/err")"
@@ -84,22 +85,22 @@ sleep 0.5
 finish_stackbox
 closes profile counted
 
-# ---- What --debug says, and what it leaves to --dump-program
+# ---- What --debug prints, and what only --dump-program prints
 
-# listed APPLET ARG...: each listing is as long as it is said to be, and --debug has none
+# listed APPLET ARG...: each listing has the length that is stated, and --debug has none
 listed()
 {
     run_stackbox "$@" -D 0.1 --debug
     is "$1: --debug" "$status $(grep -c ': Linux .* with the capabilities 0x' "$scratch/err")" "0 1"
-    contains "$1: --debug says of the program" "$scratch/err" " instructions"
-    lacks "$1: --debug lists none" "$scratch/err" ": exit"
+    contains "$1: --debug has a line about the program" "$scratch/err" " instructions"
+    lacks "$1: --debug lists no program" "$scratch/err" ": exit"
     run_stackbox "$@" -D 0.1 --dump-program
-    # One that loads a number of 64 bits counts for two.
+    # An instruction that loads a 64-bit number counts as two.
     is "$1: --dump-program" "$status $(awk '/ instructions:$/ { print $(NF - 1) }' "$scratch/err")" \
         "0 $(awk '/ instructions:$/ && last { print last + 1 } /^ +[0-9]+: / { last = $1 + 0 }
             END { print last + 1 }' "$scratch/err")"
     contains "$1: --dump-program lists it" "$scratch/err" ": exit"
-    lacks "$1: --dump-program is no --debug" "$scratch/err" ": account: "
+    lacks "$1: --dump-program does not print what --debug does" "$scratch/err" ": account: "
 }
 listed stackcount $EVENT
 listed stacksnoop $EVENT

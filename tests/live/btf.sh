@@ -3,7 +3,8 @@
 # guests: none
 # host: yes
 #
-# Where the running kernel keeps fields of its structs: as bpftool reads it from the same types.
+# Where the running kernel keeps the fields of its structs: the same as bpftool reads from the same
+# types.
 . "${0%/*}/lib.sh"
 
 TYPES=/sys/kernel/btf/vmlinux
@@ -12,7 +13,7 @@ command -v bpftool >/dev/null || skip_all "bpftool is not installed"
 bpftool btf dump file $TYPES format raw >"$scratch/types" 2>"$scratch/err" ||
     skip_all "bpftool cannot read $TYPES: $(head -n 1 "$scratch/err")"
 
-# placed STRUCT MEMBER: its offset in bytes, by bpftool
+# placed STRUCT MEMBER: its offset in bytes according to bpftool
 placed()
 {
     awk -v head="STRUCT '$1' " -v member="'$2'" '
@@ -30,7 +31,7 @@ for name in sched_switch sched_waking task_newtask sched_process_exec; do
     proto=$(awk -v name="'btf_trace_$name'" '$3 == name { sub(/.*type_id=/, ""); print; exit }' \
         "$scratch/types")
     proto=$(awk -v id="[$proto]" '$1 == id { sub(/.*type_id=/, ""); print; exit }' "$scratch/types")
-    is "parameters of $name" "$("$WORKLOADS/btf" btf_trace_$name)" \
+    is "parameters of $name are right" "$("$WORKLOADS/btf" btf_trace_$name)" \
         "$(awk -v id="[$proto]" '$1 == id { sub(/.*vlen=/, ""); print; exit }' "$scratch/types")"
 done
-is "no such struct" "$("$WORKLOADS/btf" no_such_struct pid)" "No such file or directory"
+is "an unknown struct is not found" "$("$WORKLOADS/btf" no_such_struct pid)" "No such file or directory"

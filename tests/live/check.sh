@@ -11,6 +11,7 @@
 
 DENY="$WORKLOADS/deny"
 RIGHTS="CAP_BPF and CAP_PERFMON are missing: run it as root"
+NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
 have_root || {
     look_at_all
@@ -19,13 +20,13 @@ have_root || {
     exit 0
 }
 
-# Nothing stays: programs, maps and links are gone as soon as it is.
+# Nothing is left behind: programs, maps and links are gone as soon as check is.
 "$WORKLOADS/bpf_ids" >"$scratch/before" 2>"$scratch/err"
 cat /proc/self/mountinfo >"$scratch/mounts"
 agree "root"
 agree_on_events "root"
 [ "$(cat /proc/self/mountinfo)" = "$(cat "$scratch/mounts")" ] &&
-    pass "no mount stays" || fail "no mount stays" "$(diff /proc/self/mountinfo "$scratch/mounts")"
+    pass "no mount is left" || fail "no mount is left" "$(diff /proc/self/mountinfo "$scratch/mounts")"
 if [ "$GUEST" ]; then
     nothing_stays()
     {
@@ -34,19 +35,32 @@ if [ "$GUEST" ]; then
     }
     run_stackbox check
     wait_until 10 nothing_stays
-    is "nothing of bpf(2) stays" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
+    is "no BPF object is left" "$(cat "$scratch/after")" "$(cat "$scratch/before")"
 fi
 # Before 4.18 bpf(2) runs no programs that read stacks.
-case $(uname -r) in
-4.[0-9].* | 4.1[0-7].*) tells "root" "bpf(2)" "(Linux 4.18, CONFIG_BPF_EVENTS)" ;;
-*) begins "root" "bpf(2)" yes ;;
-esac
-for name in memory "ring buffer" "stack maps" "perf sampling" tracefs tracepoints \
-    "switches and wakeups" "-- COMMAND" "kallsyms addresses" "user functions" "execs and exits"; do
+if older_than 4.18; then
+    tells "root" "bpf(2)" "(Linux 4.18, CONFIG_BPF_EVENTS)"
+else
+    begins "root" "bpf(2)" yes
+fi
+# has_maps FUNCTION: what check should say of maps that this function of the kernel makes or reads: those of
+# maps came with 4.12, those of each CPU with 4.6
+has_maps()
+{
+    grep -q " $1\$" /proc/kallsyms && echo yes ||
+        echo "no: this kernel's bpf(2) runs no programs that read stacks (Linux 4.18"
+}
+maps=$(has_maps array_of_map_alloc)
+for name in memory "stack maps"; do
+    begins "root" "$name" "$maps"
+done
+begins "root" "ring buffer" "$(has_maps bpf_percpu_array_copy)"
+for name in "perf sampling" tracefs tracepoints "switches and wakeups" "-- COMMAND" "kallsyms addresses" \
+    "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
-# What is known without asking in this way.
-is "root: kernel functions" "$(line_of "kernel functions" | cut -c 1-2)" \
+# What is known by other means
+is "root: kernel functions: as the kernel's configuration says" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
     "$(grep -q ' register_fprobe_ips$' /proc/kallsyms && echo ye || echo no)"
@@ -57,16 +71,17 @@ is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
     "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
         echo no || echo ye)"
 
-# The applets that are named decide the exit status.
+# The named applets decide the exit status.
 under="$DENY --syscall perf_event_open:EACCES --"
 run_stackbox check flamegraph
-is "an applet that can run" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
+is "an applet that can run: exit status" "$status $(tail -n 1 "$scratch/out")" "0 flamegraph: yes"
 run_stackbox check flamegraph profile
-is "two, of which one cannot" "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
+is "two applets, of which one cannot run: exit status" \
+    "$status $(tail -n 2 "$scratch/out" | cut -c 1-14 | tr '\n' '|')" \
     "1 flamegraph: ye|profile: no: a|"
 under=
 
-# JSON: a reader of another's making finds what the text has.
+# JSON: another tool's reader finds what the text has.
 if command -v node >/dev/null; then
     cat >"$scratch/read.mjs" <<'END'
 import { readFileSync } from "node:fs";
@@ -89,7 +104,7 @@ END
     for denial in "--cap 0" "--syscall bpf:EPERM" "--only bpf --only perfmon --uid 65534"; do
         under="$DENY $denial --"
         run_stackbox check --format json
-        is "JSON: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
+        is "JSON has what the text has: $denial" "$(node "$scratch/read.mjs" <"$scratch/out" 2>&1)" \
             "$(run_stackbox check; grep -v '^memory' "$scratch/out")"
     done
     under=
@@ -97,30 +112,48 @@ else
     skip "JSON" "node is not installed"
 fi
 
-# ---- Rights
+# ---- Privileges
 
-# hides_addresses NAME: before 4.15 everybody sees them, where kernel.kptr_restrict is 0
-hides_addresses()
+# Before 4.15 everybody sees the kernel's addresses, if kernel.kptr_restrict is 0.
+addresses_are_hidden()
 {
-    case $(uname -r)/$(cat /proc/sys/kernel/kptr_restrict) in
-    4.[0-9].*/0 | 4.1[0-4].*/0) begins "$1" "kallsyms addresses" yes ;;
-    *) tells "$1" "kallsyms addresses" "with CAP_SYSLOG" ;;
-    esac
+    ! older_than 4.15 || [ "$(cat /proc/sys/kernel/kptr_restrict)" != 0 ]
 }
 
-# Who is not root has what limits root had.
+# hides_addresses NAME: they are hidden from this user, if the kernel hides them at all
+hides_addresses()
+{
+    if addresses_are_hidden; then
+        tells "$1" "kallsyms addresses" "with CAP_SYSLOG"
+    else
+        begins "$1" "kallsyms addresses" yes
+    fi
+}
+
+# A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
 under="$DENY --uid 65534 --"
 agree "nobody"
 agree_on_events "nobody"
-for name in JIT memory "perf sampling" stackcount; do
+for name in JIT memory "perf sampling"; do
     tells "nobody" "$name" "$RIGHTS"
 done
+# Before 4.17 all probes are text in tracefs, and before 5.8 everybody may have maps.
+if older_than 4.17; then
+    why=$NO_TRACEFS
+else
+    why=$RIGHTS
+fi
+! have_kprobes || tells "nobody" "kernel functions" "$why"
+[ "$maps" = yes ] || why=$RIGHTS
+tells "nobody" stackcount "$why"
 begins "nobody" flamegraph yes
-# What takes no right depends on the machine's owner.
+# What works without privileges depends on the machine's settings.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     begins "nobody" profile "yes: by perf's rings, without others' programs (collecting by rings)"
-    begins "nobody" "rings of your own programs" "yes: profile with -p PID or -- COMMAND, without kernel stacks"
+    without=$([ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] || echo ", without kernel stacks")
+    is "nobody: rings of your own programs" "$(line_of "rings of your own programs")" \
+        "yes: profile with -p PID or -- COMMAND$without"
 else
     tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"
 fi
@@ -153,10 +186,14 @@ under="$DENY --cap syslog --"
 look_at_all
 hides_addresses "no CAP_SYSLOG"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
-contains "no CAP_SYSLOG: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+if addresses_are_hidden; then
+    contains "no CAP_SYSLOG: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+else
+    lacks "no CAP_SYSLOG: the applet has names" "$scratch/err" "have no names"
+fi
 under=
 
-# ---- What is closed by a filter
+# ---- Calls that a seccomp filter denies
 
 for error in EPERM ENOSYS; do
     under="$DENY --syscall bpf:$error --"
@@ -172,20 +209,26 @@ for error in EPERM ENOSYS; do
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
     done
     run_stackbox stackcount --if 'comm == "x"' -D 0.1 t:sched:sched_switch
-    is "bpf(2): $error: nor does the applet" "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
-    is "bpf(2): $error: status" $check_status 1
+    is "bpf(2): $error: the applet refuses values, too" \
+        "$status $(grep -c 'not from rings$' "$scratch/err")" "1 1"
+    is "bpf(2): $error: exit status" $check_status 1
 done
 # Maps came with Linux 3.18, and programs that read stacks with 4.18. 5 is BPF_PROG_LOAD.
 under="$DENY --syscall bpf/5:EINVAL --"
 look_at_all
-begins "no programs that read stacks" memory yes
+begins "no programs that read stacks" memory "$maps"
 tells "no programs that read stacks" "bpf(2)" "Linux 4.18"
 for name in stackcount offcputime; do
     begins "no programs that read stacks" "$name" "yes: by perf's rings"
 done
 one_way "no programs that read stacks" stackcount tracepoints t:sched:sched_process_exec
 one_way "no programs that read stacks" offcputime ""
-# What Docker refuses who asks for nothing.
+under="$DENY --syscall bpf/5:EINVAL --syscall perf_event_open:EACCES --"
+agree "no programs that read stacks, and no rings"
+for name in stackcount offcputime; do
+    tells "no programs that read stacks, and no rings" $name "a seccomp filter blocks"
+done
+# What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
 agree "container"
 for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
@@ -193,7 +236,7 @@ for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
 done
 under="$DENY --syscall bpf:ENOSYS --syscall perf_event_open:ENOSYS --"
 agree "neither bpf(2) nor perf_event_open(2)"
-is "neither bpf(2) nor perf_event_open(2): status" $check_status 1
+is "neither bpf(2) nor perf_event_open(2): exit status" $check_status 1
 under="$DENY --syscall perf_event_open:EACCES --"
 agree "perf_event_open(2) refused by seccomp"
 tells "perf_event_open(2) refused by seccomp" "perf_event_open(2)" "a seccomp filter blocks"
@@ -202,19 +245,29 @@ under="$DENY --syscall bpf/25:EINVAL --"
 look_at_all
 tells "no batches" "map batch" "Linux 5.6"
 begins "no batches" stackcount yes
-# Both are machines that there are: nobody has mounted it, or it is where systemd mounts it.
+# Before 4.17 probes are text in tracefs alone. Without /sys there are no PMUs; 28 is BPF_LINK_CREATE.
+printf '%s\n' '#!/bin/sh' 'mount -t tmpfs none /sys && exec "$@"' >"$scratch/without_sys"
+chmod 755 "$scratch/without_sys"
+CLOSED="--syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM"
+under="unshare -m $scratch/without_sys $DENY --syscall bpf/28:EINVAL $CLOSED --"
+agree "probes are text, and tracefs is denied"
+tells "probes are text, and tracefs is denied" "kernel functions" \
+    "$(have_kprobes && echo "$NO_TRACEFS" || echo "this kernel has no kprobes (CONFIG_KPROBE_EVENTS): use ")"
+tells "probes are text, and tracefs is denied" "user functions" \
+    "$(have_uprobes && echo "$NO_TRACEFS" || echo "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use ")"
+# Both kinds of machines exist: tracefs is not mounted, or is where systemd mounts it.
 if without_tracefs; then
-    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    under="$DENY $CLOSED --"
     agree "tracefs denied"
     tells "tracefs denied" tracepoints "tracefs cannot be read: run it as root"
     under="$DENY --syscall fsopen:ENOSYS --"
     look_at_all
     begins "tracefs in a namespace of its own" tracepoints yes
 else
-    skip "tracefs denied" "it is mounted here, and not to be unmounted"
+    skip "tracefs denied" "tracefs is mounted here, and cannot be unmounted"
 fi
 if with_tracefs; then
-    under="$DENY --syscall fsopen:EPERM --syscall mount:EPERM --syscall unshare:EPERM --"
+    under="$DENY $CLOSED --"
     look_at_all
     begins "tracefs is mounted" tracefs yes
     one_way "tracefs is mounted" stackcount tracepoints t:sched:sched_process_exec
@@ -226,7 +279,7 @@ else
 fi
 under=
 
-# ---- Where it is run
+# ---- Where it runs
 
 if unshare -U -r true 2>/dev/null; then
     under="unshare -U -r"
@@ -234,11 +287,11 @@ if unshare -U -r true 2>/dev/null; then
     tells "root of a user namespace" stackcount "run it as root outside the container"
     under=
 else
-    skip "root of a user namespace" "there are none"
+    skip "root of a user namespace" "this kernel has no user namespaces"
 fi
 mkdir "$scratch/root" && cp "$STACKBOX" "$scratch/root/stackbox"
 chroot "$scratch/root" /stackbox check </dev/null >"$scratch/checked" 2>"$scratch/err"
-# Before 5.2 tracefs cannot be mounted without a place, and a chroot may be none to mount in.
+# Before 5.2 tracefs cannot be mounted without a mount point, and in a chroot there may be none.
 is "no /proc, no /sys: it can run" "$? $(cat "$scratch/err")" \
     "$(grep -q 'sys_fsopen$' /proc/kallsyms && echo 0 || echo 1) "
 tells "no /proc" "kallsyms addresses" "is /proc mounted?"
@@ -246,8 +299,8 @@ tells "no /proc" "others' processes" "mount /proc"
 tells "no /sys" BTF "mount /sys"
 tells "no /sys" "cgroup v2" "mount it"
 
-# Checks run at a time, and some make probes as text: each removes its own. (On a machine that is no guest
-# there may be those of others.)
+# Checks run at the same time, and some make text probes: each removes its own. (Outside of guests there
+# may be others' probes.)
 text_probes()
 {
     cat "$scratch/tracefs/kprobe_events" "$scratch/tracefs/uprobe_events" 2>/dev/null | grep ":stackbox_"

@@ -10,7 +10,7 @@
 
 have_root || skip_all "tracing needs root"
 
-# has SYMBOL: the kernel has this function
+# has SYMBOL: does the kernel have this function?
 has()
 {
     grep -q " $1\$" /proc/kallsyms
@@ -18,7 +18,7 @@ has()
 
 look_at_all
 
-# Kernels of 32 bits have the functions, and no links.
+# 32-bit kernels have the functions, but no links.
 case $(uname -m) in
 *64* | s390x) wide=yes ;;
 *)            wide= ;;
@@ -41,7 +41,8 @@ if have_uprobes; then
     arm*)    unprobed="but not in Thumb code" ;;
     *)       unprobed= ;;
     esac
-    is "code that takes no probes" "$(line_of "user functions" | grep -o 'but not in .*')" "$unprobed"
+    is "code that cannot be probed is reported" \
+        "$(line_of "user functions" | grep -o 'but not in .*')" "$unprobed"
     begins "user functions" "user functions" yes
 else
     skip "user functions" "this kernel has no user probes"
@@ -50,26 +51,42 @@ fi
 types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
-x86_64 | aarch64 | riscv64) begins "types" "unwind tables" "$types" ;;
+x86_64 | aarch64 | riscv64)
+    # By rings they are walked here, and not in the kernel, by its types.
+    if by_rings profile; then
+        begins "types" "unwind tables" yes
+    else
+        begins "types" "unwind tables" "$types"
+    fi ;;
 *) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
 esac
 
-# Compiled, and interpreted where the kernel can; Debian's of s390x has no compiler.
+# With the JIT, and interpreted if the kernel can; Debian's s390x kernel has no JIT.
 if ! [ -e /proc/sys/net/core/bpf_jit_enable ]; then
-    begins "without a compiler" JIT "no: programs are interpreted"
-    tells "without a compiler" JIT "CONFIG_BPF_JIT"
+    begins "without a JIT" JIT "no: programs are interpreted"
+    tells "without a JIT" JIT "CONFIG_BPF_JIT"
     exit 0
 fi
 begins "compiled" JIT yes
+# Before 4.13 programs cannot be queried: 15 is BPF_OBJ_GET_INFO_BY_FD.
+under="$WORKLOADS/deny --syscall bpf/15:EINVAL --"
+look_at_all
+begins "compiled, but programs cannot be queried" JIT yes
+under=
 set_sysctl net/core/bpf_jit_enable 0
 if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
     look_at_all
     begins "interpreted" JIT "no: net.core.bpf_jit_enable is 0"
     tells "interpreted" JIT "sysctl net.core.bpf_jit_enable=1"
-    # Not every interpreter takes a program that asks for its CPU: stacksnoop's is one.
+    under="$WORKLOADS/deny --syscall bpf/15:EINVAL --"
+    look_at_all
+    begins "interpreted, and programs cannot be queried" JIT "no: net.core.bpf_jit_enable is 0"
+    under=
+    look_at_all
+    # Not every interpreter accepts programs that ask for their CPU, as stacksnoop's does.
     run_stackbox stacksnoop -D 0.1 t:sched:sched_switch
     refused=$([ $status = 0 ] || echo yes)
-    is "interpreted: stacksnoop is refused where check says so" \
+    is "interpreted: stacksnoop is refused if check says so" \
         "$(line_of JIT | grep -q 'this kernel refuses .*stacksnoop' && echo yes)" "$refused"
 else
     skip "interpreted" "this kernel has no interpreter"

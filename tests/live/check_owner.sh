@@ -13,16 +13,16 @@ RIGHTS="CAP_BPF and CAP_PERFMON are missing: run it as root"
 DENY="$WORKLOADS/deny"
 BOTH="$DENY --only bpf --only perfmon --uid 65534 --"
 
-# Who is not root has what limits root had.
+# A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
 set_sysctl kernel/kptr_restrict 2
 look_at_all
 tells "kptr_restrict" "kallsyms addresses" "kernel.kptr_restrict below 2"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
-contains "kptr_restrict: the applet, too" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+contains "kptr_restrict: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
 reset_sysctls
 
-# Debian's own: 3 and 4 close perf_event_open(2) to all but root.
+# Debian's own levels: 3 and 4 deny perf_event_open(2) to all but root.
 set_sysctl kernel/perf_event_paranoid 4
 under=$BOTH
 agree "perf_event_paranoid"
@@ -78,10 +78,11 @@ if mount -t cgroup -o none,name=stackbox cgroup /sys/fs/cgroup; then
     look_at_all
     tells "cgroup v1 alone" "cgroup v2" "mount it (mount -t cgroup2"
     run_stackbox stackcount --cgroup /sys/fs/cgroup t:sched:sched_switch
-    is "cgroup v1 alone: the applet" "$status $(grep -c 'is cgroup version 1, .*mount version 2' "$scratch/err")" "1 1"
+    is "cgroup v1 alone: the applet says the same" \
+        "$status $(grep -c 'is cgroup version 1, .*mount version 2' "$scratch/err")" "1 1"
     umount /sys/fs/cgroup
 else
-    skip "cgroup v1 alone" "this kernel has none"
+    skip "cgroup v1 alone" "this kernel has no cgroup v1"
 fi
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 look_at_all

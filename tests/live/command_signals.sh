@@ -5,12 +5,12 @@
 # host: yes
 #
 # Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
-# sent to both is not; a second signal stops at once.
+# sent to both is not; a second signal ends everything at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 
-# Valid, and nobody hits it: no process hangs here.
+# Valid, but never hit: no process hangs here.
 QUIET=t:sched:sched_process_hang
 GOT=$scratch/got
 
@@ -19,7 +19,7 @@ has_begun()
     grep -q '^begun' "$GOT" 2>/dev/null
 }
 
-# start_signals OPTION...: stackbox with a command that notes what signals it gets
+# start_signals OPTION...: starts stackbox with a command that notes which signals it gets
 start_signals()
 {
     rm -f "$GOT" "$GOT.end"
@@ -27,7 +27,7 @@ start_signals()
     wait_until 20 has_begun
 }
 
-# command_of PID: its child that is none of its own processes
+# command_of PID: its child that is the command
 command_of()
 {
     for child in $(grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n'); do
@@ -35,13 +35,13 @@ command_of()
     done
 }
 
-# got: what the command got
+# got: which signals the command got
 got()
 {
     sed 1d "$GOT" | tr '\n' ' '
 }
 
-# end_command: it ends with status 5
+# end_command: ends it with status 5
 end_command()
 {
     : >"$GOT.end"
@@ -71,7 +71,7 @@ kill -s TERM "$stackbox"
 wait_until 20 has_reported
 kill -s TERM "$stackbox"
 wait "$stackbox" 2>/dev/null
-is "a second signal stops at once" "$? $(got)" "143 TERM "
+is "a second signal ends it at once" "$? $(got)" "143 TERM "
 end_command
 
 start_signals -D 0.2
@@ -80,25 +80,25 @@ kill -s TERM "$stackbox"
 sleep 0.3
 ended "$stackbox" && fail "after -D a signal does not end the wait" "it ended" ||
     pass "after -D a signal does not end the wait"
-is "and is passed on" "$(got)" "TERM "
+is "after -D a signal is passed on" "$(got)" "TERM "
 end_command
 wait_stackbox
-is "and the status is the command's" $status 5
+is "after -D the status is the command's" $status 5
 
 start_signals
 kill -s USR1 "$stackbox"
 kill -s USR1 "$stackbox"
 sleep 0.3
-ended "$stackbox" && fail "SIGUSR1 is ours alone" "it ended" || is "SIGUSR1 is ours alone" "$(got)" ""
+ended "$stackbox" && fail "SIGUSR1 is not passed on" "it ended" || is "SIGUSR1 is not passed on" "$(got)" ""
 kill -s STOP "$(command_of "$stackbox")"
 sleep 0.3
-ended "$stackbox" && fail "a command that is stopped has not ended" "we ended" ||
-    pass "a command that is stopped has not ended"
+ended "$stackbox" && fail "a stopped command has not ended" "we ended" ||
+    pass "a stopped command has not ended"
 kill -s KILL "$(command_of "$stackbox")"
 wait_stackbox
-is "one that is killed has" "$status $(tail -n 1 "$scratch/out")" "137 Detaching..."
+is "a killed one has" "$status $(tail -n 1 "$scratch/out")" "137 Detaching..."
 
-# Held: neither we nor the command come to anything.
+# While the command is held, both end without results.
 for expected in 129:HUP 130:INT 143:TERM; do
     signal=${expected#*:}
     if start_held $QUIET -- sh -c ": >$scratch/ran"; then
@@ -106,8 +106,8 @@ for expected in 129:HUP 130:INT 143:TERM; do
         release_held
         wait_stackbox
         is "SIG$signal while it is held" "$status" "${expected%:*}"
-        wait_until 10 ended "$held" && pass "SIG$signal: what is held ends" ||
-            fail "SIG$signal: what is held ends" "it is there"
+        wait_until 10 ended "$held" && pass "SIG$signal: the held process ends" ||
+            fail "SIG$signal: the held process ends" "it is there"
     else
         fail "SIG$signal while it is held" "it was not held: $(cat "$scratch/err")"
     fi
@@ -118,10 +118,10 @@ if start_held --best-effort $QUIET -- sh -c ": >$scratch/ran"; then
     wait_stackbox
     is "a signal while it is held, best effort" "$status" 143
 fi
-[ -e "$scratch/ran" ] && fail "it was not run" "it was" || pass "it was not run"
+[ -e "$scratch/ran" ] && fail "the command was not run" "it was" || pass "the command was not run"
 
-# A signal that was ignored stays so, for both.
-# ignoring WORD...: in the background, with SIGHUP and SIGINT ignored, what it prints in $scratch/ignored
+# A signal that was ignored stays ignored, for both. ignoring WORD...: runs it in the background with
+# SIGHUP and SIGINT ignored; its output is in $scratch/ignored
 ignoring()
 {
     : >"$scratch/ignored"
@@ -140,22 +140,22 @@ ignoring "$STACKBOX" stackcount $QUIET --
 kill -s HUP $ignoring
 kill -s INT $ignoring
 wait $ignoring
-is "ignored signals stay so" "$? $(grep '^SigIgn' "$scratch/ignored")" "6 $bare"
+is "ignored signals stay ignored" "$? $(grep '^SigIgn' "$scratch/ignored")" "6 $bare"
 
 # ---- with a terminal
 
 mkfifo "$scratch/keys"
-# start_terminal WORD...: in a terminal of its own; printf ... >&9 types there
+# start_terminal WORD...: runs it in a terminal of its own; printf ... >&9 types there
 start_terminal()
 {
     rm -f "$GOT" "$GOT.end"
-    : >"$scratch/out" # what the last run wrote is not this one's
+    : >"$scratch/out" # removes the last run's output
     "$WORKLOADS/session" --limit 60 --terminal "$@" <"$scratch/keys" >"$scratch/out" 2>&1 &
     terminal=$!
     test_processes="$test_processes $terminal"
     exec 9>"$scratch/keys"
 }
-# finish_terminal: in $status what the command in the terminal ended with
+# finish_terminal: sets $status to the exit status of the command in the terminal
 finish_terminal()
 {
     wait $terminal
@@ -165,7 +165,7 @@ finish_terminal()
 
 start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
 wait_until 20 has_begun
-# Ours comes late, so that a second one to the command would be a second one.
+# stackbox gets its signal late, so that a second one for the command would be noticed.
 stackbox=$(grep -l "^PPid:.$terminal$" /proc/[0-9]*/status | tr -cd 0-9)
 kill -s STOP "$stackbox"
 printf '\003' >&9
@@ -189,5 +189,5 @@ start_terminal "$STACKBOX" stackcount $QUIET -- sh -c 'read -r line; echo "read 
 wait_until 20 grep -q '^Tracing' "$scratch/out"
 echo typed >&9
 finish_terminal
-is "what is typed is the command's" "$status $(grep -c '^read typed' "$scratch/out")" "4 1"
+is "the command reads what is typed" "$status $(grep -c '^read typed' "$scratch/out")" "4 1"
 true

@@ -8,14 +8,15 @@
 
 have_root || skip_all "tracing needs root"
 
-# same WORD OUR-WORD: both are the same places
+# same WORD OUR-WORD: both mean the same places
 same()
 {
     run_stackbox stackcount --list "$2"
     mv "$scratch/out" "$scratch/ours"
     run_stackbox stackcount --list "$1"
-    is "${1%%:*}:...${1##*:}: as our own" "$status $(cat "$scratch/out")" "0 $(cat "$scratch/ours")"
-    is "${1%%:*}:...${1##*:}: there is something" "$(grep -c . "$scratch/ours" | sed 's/[1-9].*/some/')" some
+    is "${1%%:*}:...${1##*:}: it means the same as ours" \
+        "$status $(cat "$scratch/out")" "0 $(cat "$scratch/ours")"
+    is "${1%%:*}:...${1##*:}: it matches something" "$(grep -c . "$scratch/ours" | sed 's/[1-9].*/some/')" some
 }
 
 chains=$(cd "$WORKLOADS" && pwd)/chains
@@ -31,14 +32,14 @@ if grep -q ' T vfs_read$' /proc/kallsyms; then
     same kprobe:vfs_read vfs_read
     same kretprobe:vfs_read r::vfs_read
     run_stackbox stackcount vfs_read no_such_word
-    is "what is no command" "$status $(cat "$scratch/err")" \
+    is "an argument that is not a command is explained" "$status $(cat "$scratch/err")" \
         "1 stackcount: 0 functions matched by \"no_such_word\""
     run_stackbox stackcount vfs_read sleep
-    is "a command without its --" "$status $(sed 's/near:.*; d/d/' "$scratch/err")" \
+    is "a command without -- is explained" "$status $(sed 's/near:.*; d/d/' "$scratch/err")" \
         "1 stackcount: 0 functions matched by \"sleep\"; did you mean -- sleep?"
 fi
 
-# What runs is a tracepoint, too: its stacks are kept as those are.
+# It is traced as a tracepoint, too: its stacks are the same.
 if have_syscall_tracepoints; then
     start_workload one calls -w -k -n 100
     start_stackbox stackcount -f -K -p "$(pid_of one)" syscalls:sys_enter_getppid
@@ -49,7 +50,7 @@ if have_syscall_tracepoints; then
 fi
 
 run_stackbox stackcount t:sched:sched_fork
-is "neighbours by their words" "$status $(cat "$scratch/err")" \
+is "words of other tools are explained" "$status $(cat "$scratch/err")" \
     "1 stackcount: 0 tracepoints matched by \"t:sched:sched_fork\"; near: t:sched:sched_process_fork"
 
 # A program that was just built.
@@ -58,10 +59,11 @@ cp "$chains" "$scratch/here/goapp"
 cd "$scratch/here" || exit 1
 case $STACKBOX in /*) ;; *) STACKBOX=$OLDPWD/$STACKBOX ;; esac
 run_stackbox stackcount --list goapp:target
-is "a program that is here" "$status $(cat "$scratch/out")" "0 $(pwd -P)/goapp:target"
+is "a program in this directory is found by its name" "$status $(cat "$scratch/out")" "0 $(pwd -P)/goapp:target"
 echo text >goapp
 run_stackbox stackcount --list goapp:target
-is "a file that is none" "$status $(grep -c 'no library or program "goapp"' "$scratch/err")" "1 1"
+is "a file that is not a program is refused" \
+    "$status $(grep -c 'no library or program "goapp"' "$scratch/err")" "1 1"
 cd "$OLDPWD" || exit 1
 
 run_stackbox profile -ag -D 0.1
@@ -80,11 +82,11 @@ if [ "$cgroups" ] && mkdir "$cgroups/dialect$$.slice" 2>/dev/null; then
     run_stackbox profile -f --cgroup dialect$$.slice -D 0.1
     is "a cgroup below the mount" "$status $(grep -c cgroup: "$scratch/err")" "0 0"
     run_stackbox profile -f --cgroup /dialect$$.slice -D 0.1
-    is "the same with its slash" "$status $(grep -c cgroup: "$scratch/err")" "0 0"
+    is "the same with a leading slash" "$status $(grep -c cgroup: "$scratch/err")" "0 0"
     rmdir "$cgroups/dialect$$.slice"
 else
     skip "a cgroup below the mount" "no cgroup v2 can be made here"
 fi
 run_stackbox profile --cgroup no_such.slice
-is "a cgroup that is nowhere" "$status $(cat "$scratch/err")" \
+is "an unknown cgroup is refused" "$status $(cat "$scratch/err")" \
     "1 profile: --cgroup: \"no_such.slice\": No such file or directory"

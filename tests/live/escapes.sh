@@ -3,21 +3,21 @@
 # guests: none
 # host: yes
 #
-# Names come from strangers: of files, functions, probes, processes and anything else that has one. None
-# reaches a terminal with bytes that it would obey, wherever it is shown.
+# Names of files, functions, probes, processes and anything else are untrusted. Wherever they are shown,
+# none reaches a terminal with bytes that control it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 command -v objcopy >/dev/null || skip_all "objcopy is not installed"
 
-# Escape, carriage return, backspace, delete, C1 as UTF-8, and a byte that is no UTF-8
+# Escape, carriage return, backspace, delete, C1 as UTF-8, and a byte that is not UTF-8
 ODD=$(printf 'o\033[31m\r\b\177\302\233d\233')
 SHOWN='o\x1b[31m\x0d\x08\x7f\xc2\x9bd\x9b'
 CONTROLS=$(printf '[\001-\010\013-\037\177]\|\302[\200-\237]')
 N=20
 
-# harmless NAME [FILE...]: what was printed has none of these bytes, and has the name all the same
+# harmless NAME [FILE...]: what was printed has none of these bytes, but still has the name
 harmless()
 {
     name=$1
@@ -32,19 +32,19 @@ harmless()
     fi
 }
 
-# The file's path, the function's name and that of the process are odd, all at a time.
+# The file's path, the function's and the process's name are odd, all at once.
 mkdir "$scratch/$ODD"
 it=$scratch/$ODD/$ODD
 objcopy --redefine-sym target="$ODD" \
     --redefine-sym chain_a1="_Z5$(printf 'f\033[1m')v" "$WORKLOADS/chains" "$it" || fail "the program" "objcopy"
 
 run_stackbox stackcount --list "$it:*"
-is "--list: the status" $status 0
+is "--list: exit status" $status 0
 harmless "--list"
 run_stackbox stackcount --debug -i 0.2 -v "$it:*d*" -- "$it" -n $N
-is "a report: the status" $status 0
+is "a report: exit status" $status 0
 harmless "a report and --debug" "$scratch/out"
-# What --debug says names nothing of a stranger's: it is looked at for the bytes alone.
+# What --debug prints has no foreign names: only the bytes are checked.
 echo "$SHOWN" >>"$scratch/err"
 harmless "what is said with --debug" "$scratch/err"
 for options in -f -P -s "-U -a"; do
@@ -65,48 +65,48 @@ for file in x.folded x.svg x.speedscope.json; do
     harmless "a file, $file" "$scratch/plain"
 done
 run_stackbox flamegraph --format text "$scratch/$ODD/x.folded"
-is "a drawn file: the status" $status 0
+is "a flame graph: exit status" $status 0
 
-# Probes of a provider whose name is odd, and as long as its own
+# Probes of a provider with an odd name, as long as the real one
 LC_ALL=C sed "s/truth/$(printf '\033[1m\r')/g" "$WORKLOADS/usdt-sdt" >"$scratch/$ODD/usdt"
 chmod +x "$scratch/$ODD/usdt"
 run_stackbox stackcount --list "u:$scratch/$ODD/usdt:*"
 harmless "--list of USDT probes"
 contains "--list: the provider's name" "$scratch/out" 'usdt:\x1b[1m\x0d:plain'
 run_stackbox stackcount "u:$scratch/$ODD/usdt:*:plan"
-harmless "a probe that is alike"
+harmless "a similar probe"
 
 # ---- Errors
 
-# wrong NAME ARG...: it is refused, and the words of it are harmless
+# wrong NAME ARG...: is refused, with a harmless message
 wrong()
 {
     name=$1
     shift
     run_stackbox "$@"
-    [ $status != 0 ] || fail "$name: the status" 0
+    [ $status != 0 ] || fail "$name: exit status" 0
     harmless "an error: $name" "$scratch/err"
 }
 
 wrong "no such file" stackcount "/nowhere/$ODD:f"
 wrong "no such library" stackcount "$ODD:f"
 wrong "no such function" stackcount "$it:nosuch"
-wrong "a function that is alike" stackcount "$WORKLOADS/chains:$ODD"
+wrong "a similar function" stackcount "$WORKLOADS/chains:$ODD"
 wrong "no such probe" stackcount "u:$it:$ODD"
 wrong "no such tracepoint" stackcount "t:$ODD:x"
 wrong "no such event" stackcount "t:sched:$ODD"
 wrong "a regular expression" stackcount -r "$it:($ODD"
 wrong "no such cgroup" stackcount --cgroup "/nowhere/$ODD" t:sched:sched_switch
 wrong "no such command" stackcount t:sched:sched_switch -- "/nowhere/$ODD"
-wrong "an output that cannot be" stackcount -D 0.1 -o "/nowhere/$ODD/x.svg" t:sched:sched_process_hang
-wrong "an input that is not there" flamegraph "/nowhere/$ODD"
+wrong "an output that cannot be written" stackcount -D 0.1 -o "/nowhere/$ODD/x.svg" t:sched:sched_process_hang
+wrong "a missing input" flamegraph "/nowhere/$ODD"
 printf '#!/bin/%s\n' "$ODD" >"$scratch/$ODD/script"
 wrong "a script" stackcount "$scratch/$ODD/script:f"
 echo text >"$scratch/$ODD/text"
 wrong "a text" stackcount "$scratch/$ODD/text:f"
 wrong "a directory" stackcount "$scratch/$ODD:f"
 
-# A file that was written to since
+# A file that was written to afterwards
 start_workload one "$it" -w -k -n $N
 start_stackbox stackcount -f -p "$(pid_of one)" t:syscalls:sys_enter_getppid || fail "starts" "$(cat "$scratch/err")"
 go one

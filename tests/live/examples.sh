@@ -3,13 +3,13 @@
 # guests: 6.12
 # host: yes
 #
-# Each command in README.md and the pages in src/docs, and each example of a help, typed as it stands, does
-# what is said about it. None can be forgotten: each must be in the table below, and the other way round.
+# Each command in README.md and the pages in src/docs, and each example in a help text, typed as it stands,
+# does what it is said to do. None can be forgotten: each must be in the table below, and vice versa.
 #
-# Typed as it stands, but: 185 is a process of ours; times are 1 s (a day: 3 s); Ctrl-C, where that is
-# the end, comes a second after the first line. What takes probes in the kernel is typed where the kernel
-# has them, else only as far as to the end of its command line. That is also the guest's whole part.
-LIMIT=600 # the process that all are tried on lives until the end
+# As it stands, except: 185 is a process of ours; times are 1 s (a day: 3 s); a Ctrl-C that ends it comes
+# a second after the first line. Commands that need kernel probes are run if the kernel has them;
+# otherwise only their command line is checked. Guests only run these.
+LIMIT=600 # the process that they are all tried on lives until the end
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -131,9 +131,9 @@ mkdir "$scratch/bin" "$scratch/links" && "$STACKBOX" --install "$scratch/bin" >/
     ln -s "$STACKBOX" "$scratch/bin/stackbox" || exit 1
 chmod 755 "$scratch"
 
-# The pages': what is indented by four blanks up to where two of them begin an explanation, and what
-# follows the # of a session. Before there are links an applet is typed behind ./stackbox. Setpriv's is no
-# applet, but runs one.
+# The pages' examples: lines indented by four blanks, up to the two blanks before an explanation, and what
+# follows the # of a session. Where no links exist yet, applets are typed after ./stackbox. setpriv is not
+# an applet, but runs one.
 page_commands()
 {
     # shellcheck disable=SC2086 # words, and a pattern
@@ -155,13 +155,13 @@ page_commands >"$scratch/pages"
 help_commands >"$scratch/help"
 table >"$scratch/table"
 between "the pages have examples" "$(grep -c . "$scratch/pages")" 30 80
-between "the helps have examples" "$(grep -c . "$scratch/help")" 30 80
+between "help texts have examples" "$(grep -c . "$scratch/help")" 30 80
 sort -u "$scratch/pages" "$scratch/help" >"$scratch/found"
 sed 's/ => .*//' "$scratch/table" | sort >"$scratch/known"
 is "each example is in the table of this test" "$(comm -23 "$scratch/found" "$scratch/known")" ""
-is "the table has nothing else, nothing twice" "$(comm -13 "$scratch/found" "$scratch/known")" ""
+is "the table has nothing else, and nothing twice" "$(comm -13 "$scratch/found" "$scratch/known")" ""
 
-# What is to be seen: files are read, removed, connections tried, programs run.
+# Something to trace: files are read and removed, connections tried, programs run.
 activity()
 {
     while :; do
@@ -176,7 +176,7 @@ prepare()
 {
     activity &
     test_processes="$test_processes $!"
-    # Where there is none in the guest: a make that runs two programs.
+    # A make that runs two programs, as guests have none.
     command -v make >/dev/null || printf '#!/bin/sh\ntrue\n/bin/busybox true\n' >"$scratch/bin/make"
     [ ! -f "$scratch/bin/make" ] || chmod 755 "$scratch/bin/make"
     "$STACKBOX" profile -F 997 -o "$scratch/dd.sbx" -- dd if=/dev/urandom of=/dev/null bs=1M count=100 2>/dev/null
@@ -186,7 +186,7 @@ prepare()
     pid=$(pid_of everyday)
 }
 
-# As by Ctrl-C. It may have ended by itself.
+# Like Ctrl-C. It may have ended by itself.
 stop_it()
 {
     if wait_until "$LIMIT" tracing_runs && ! ended "$stackbox"; then
@@ -195,7 +195,7 @@ stop_it()
     fi
 }
 
-# type_it COMMAND: in a directory of its own, that has what its files are called; results as for run_stackbox
+# type_it COMMAND: runs it in a directory of its own that has the files it names; results as for run_stackbox
 type_it()
 {
     rm -rf "$scratch/here" && mkdir "$scratch/here" && cd "$scratch/here" || return
@@ -223,7 +223,7 @@ type_it()
     wait_stackbox
 }
 
-# printed COMMAND PRINTED: what the table says of it is there
+# printed COMMAND PRINTED: what it printed matches the table
 printed()
 {
     case $2 in
@@ -254,7 +254,7 @@ example()
     if [ "$here" = no ]; then
         eval "set -- $(echo "$1" | sed 's/ [>|] .*//; s/ -- .*//') --help"
         "$@" >"$scratch/out" 2>&1
-        is "$needs are not here, but its command line is right: $command" $? 0
+        is "without $needs, its command line is accepted: $command" $? 0
         return
     fi
     type_it "$1"

@@ -3,25 +3,26 @@
 # guests: none
 # host: yes
 #
-# One call of a run fails: each way by which memory is asked for, and by which system calls come, is
-# found by a run in which none does, and then fails once. What comes of it is an error that is said, or
-# a report that is right, or one that says what it lacks: no crash, no leak, no wrong number, no half
-# line. The build that this is done with has sanitizers, LeakSanitizer among them (tests/faults).
+# One call of a run fails: a run without faults finds each place that allocates memory or makes a
+# system call, and then each fails once. The result is a reported error, or a report that is right, or
+# one that says what is missing: no crash, no leak, no wrong number, no half line. The build for this
+# has sanitizers, including LeakSanitizer (tests/faults).
 #
-#     FAULTS=sites sh tests/live/faults.sh     each way, by one of the errors that make sense; `make test`
+#     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense; `make test`
 #                                              takes every eighth of these
-#     FAULTS=errors sh tests/live/faults.sh    each way, by every one of them
-#     FAULTS=all sh tests/live/faults.sh       every call, by one of these in turn: an hour and more,
+#     FAULTS=errors sh tests/live/faults.sh    each place, with every one of them
+#     FAULTS=all sh tests/live/faults.sh       every call, with one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc
-#     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what stays in the kernel:
+#     FAULTS=calls sh tests/live/faults.sh     every system call of every applet, and what is left in the kernel:
 #                                              an hour; scripts/proof.sh calls makes the machine small for it:
-#                                              few processes, and with FEW_NAMES=yes few names of the kernel's
-#     FAULTS='uprobe malloc:12:ENOMEM' ...     this one alone, shown
-#     ONLY='uprobe list' SHARE=10 ...          of these runs alone, and every tenth of them
+#                                              few processes, and with FEW_NAMES=yes few of the kernel's names
+#     FAULTS='uprobe malloc:12:ENOMEM' ...     only this one, with its output
+#     ONLY='uprobe list' SHARE=10 ...          only these runs, and every tenth fault
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
-# In a guest the kernel is told (faults=calls, share=N, only=RUN), and what the program needs lies beside it (scripts/proof.sh).
+# In a guest, settings come from the kernel command line (faults=calls, share=N, only=RUN), and the program's
+# libraries lie next to it (scripts/proof.sh).
 [ -z "$GUEST" ] || FAULTS=${FAULTS:-$(word faults)} ONLY=${ONLY:-$(word only)} SHARE=${SHARE:-$(word share)}
 if [ -d build/proof/lib ] && [ "$GUEST" ]; then
     mkdir -p /lib64
@@ -35,7 +36,7 @@ JOBS=${JOBS:-4}
 export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime
     snoop snoop-perf files rings-blocked"
-# Tables of all files that are mapped are thousands of calls more: one run makes them.
+# Unwind tables of all mapped files take thousands of calls more: one run makes them.
 way=
 if [ "$FAULTS" = calls ]; then
     RUNS="$RUNS walltime rings rings-profile rings-offwaketime rings-snoop sbx report flamegraph verdict check"
@@ -44,7 +45,7 @@ if [ "$FAULTS" = calls ]; then
 fi
 
 have_root || skip_all "tracing needs root"
-[ -x "$FAULTY" ] || skip_all "there is no build with faults: make SANITIZE=1 ... faulty"
+[ -x "$FAULTY" ] || skip_all "there is no build with faults: run make SANITIZE=1 ... faulty"
 have_uprobes || skip_all "this kernel has no uprobes"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
@@ -52,7 +53,7 @@ export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=exitcode=99 LSAN_OPTIONS=exitcode=
 TARGET=$WORKLOADS/chains:target
 CHAINS="$WORKLOADS/chains -n 20 -m 10"
 
-# words RUN: its command line
+# words RUN: prints its command line
 # shellcheck disable=SC2086 # words
 words()
 {
@@ -92,7 +93,8 @@ words()
     esac
 }
 
-# errors KIND: how calls of this kind fail. The kernel's -ENOENT is the end of a map, and so no fault.
+# errors KIND: how calls of this kind fail. The kernel's ENOENT is the end of a map, so it is not a
+# fault.
 errors()
 {
     case $1 in
@@ -114,7 +116,8 @@ errors()
 
 # ---- One run
 
-# run RUN DIRECTORY: with the FAULT that was exported, in a directory where one of its files is already
+# run RUN DIRECTORY: runs it with the exported FAULT, in a directory where one of its files exists
+# already
 run()
 {
     rm -rf "$2/files"
@@ -128,13 +131,13 @@ run()
     status=$?
 }
 
-# sum_of REGEX FILE: the last word of the lines that match
+# sum_of REGEX FILE: the sum of the last words of lines that match
 sum_of()
 {
     awk -v regex="$1" '$0 ~ regex { sum += $NF } END { print sum + 0 }' "$2"
 }
 
-# figures RUN DIRECTORY: what was counted, and the least and the most that is right
+# figures RUN DIRECTORY: what was counted, and the least and the most that would be right
 figures()
 {
     case $1 in
@@ -170,7 +173,7 @@ figures()
     esac
 }
 
-# shape RUN FILE: lines that are none of that kind of report, and a last one without its end
+# shape RUN FILE: lines that do not belong to that kind of report, and an incomplete last line
 shape()
 {
     case $1 in
@@ -179,10 +182,10 @@ shape()
     snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
     *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
     esac
-    [ ! -s "$2" ] || [ "$(tail -c 1 "$2" | od -An -c)" = '  \n' ] || echo "no end of the last line"
+    [ ! -s "$2" ] || [ "$(tail -c 1 "$2" | od -An -c)" = '  \n' ] || echo "the last line is incomplete"
 }
 
-# half_files DIRECTORY: what is not as it was and not whole, what has no business there, and what is old
+# half_files DIRECTORY: files that are neither old nor whole, that should not be there, or that are old
 # though nothing went wrong
 half_files()
 {
@@ -201,7 +204,7 @@ half_files()
     [ $status != 0 ] || { [ -e "$1/x.svg" ] && [ -e "$1/x.pb.gz" ] && [ -e "$1/x.speedscope.json" ]; } || echo "a file is missing"
 }
 
-# complaint RUN DIRECTORY FAULT: what is wrong about a run that ended, or nothing
+# complaint RUN DIRECTORY FAULT: what is wrong about a run that has ended, or nothing
 complaint()
 {
     failed=1
@@ -214,13 +217,13 @@ complaint()
     fi
     said=no
     ! grep -q '^[a-z]*: .*[a-z]' "$2/err" || said=yes
-    # What that has to say is on stdout.
+    # That run prints its messages on stdout.
     [ "$1" != check ] || ! grep -q ': no: ' "$2/out" || said=yes
-    # Of a text that could not be written whole a part may be there.
+    # If text could not be written completely, a part of it may be there.
     case $3 in
     write*) [ $status != $failed ] || shape=ignored ;;
     esac
-    # Nor can be said what is wrong where no write arrives.
+    # If no write arrives, nothing can be reported either.
     case $3 in
     write:*+:*) said=yes ;;
     esac
@@ -231,12 +234,12 @@ complaint()
         echo "status $status: half of y.sbx"
     [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
         echo "status $status: $(half_files "$2/files" | head -n 1)"
-    # What such probes are left, the next run removes; but that they are must be said.
+    # If such probes are left, the next run removes them; but it must be reported that they are.
     if [ "${1#kprobe-}.$said" = tracefs.no ] &&
         cat "$scratch/left_tracefs/"[ku]probe_events 2>/dev/null | grep -q "stackbox_${made_by}_"; then
-        echo "status $status, a probe is left and nothing said"
+        echo "status $status, a probe is left and nothing reported"
     elif [ $status = $failed ]; then
-        [ $said = yes ] || echo "status $status, and nothing said"
+        [ $said = yes ] || echo "status $status, and nothing reported"
     elif [ $status != 0 ]; then
         echo "status $status"
     else
@@ -244,7 +247,7 @@ complaint()
     fi
 }
 
-# check_numbers RUN DIRECTORY: of a run that claims to have done what it was to do
+# check_numbers RUN DIRECTORY: checks a run that claims to have succeeded
 check_numbers()
 {
     # shellcheck disable=SC2046 # words
@@ -253,7 +256,7 @@ check_numbers()
         echo "counted $3, should be $4 to $5"
     fi
     [ $said = no ] && [ -f "$scratch/good.$1" ] && ! sort "$2/out" | cmp -s "$scratch/good.$1" - &&
-        echo "other stacks, and nothing said: $(sort "$2/out" | comm -13 "$scratch/good.$1" - | head -n 1)"
+        echo "other stacks, and nothing reported: $(sort "$2/out" | comm -13 "$scratch/good.$1" - | head -n 1)"
 }
 
 # try RUN FAULT DIRECTORY: prints what is wrong
@@ -264,7 +267,8 @@ try()
     [ -z "${FAULT_LOGS:-}" ] || { export FAULT_LOG="$3/log"; rm -f "$3/log"; }
     run "$1" "$3"
     wrong=$(complaint "$1" "$3" "$2" | head -n 1)
-    # Where the machine stood still in between, times say nothing: a fault comes once more, that does not.
+    # If the machine stood still meanwhile, times mean nothing: a fault is repeatable, a standstill is
+    # not.
     case $1.$wrong in
     *profile.counted* | *time.counted*)
         run "$1" "$3"
@@ -277,8 +281,8 @@ try()
 
 # ---- All of them
 
-# runs_well RUN: without a fault, and with nothing to say; else once more: who else does much on this
-# machine may have records lost
+# runs_well RUN: succeeds without a fault, and without messages; tried twice, since load by others
+# may cause lost records
 runs_well()
 {
     export FAULT_COUNTS="$scratch/counts.$1"
@@ -291,14 +295,14 @@ runs_well()
     esac
 }
 
-# is_new KIND SITE: no run before has a call that comes this way
+# is_new KIND SITE: no earlier run has a call from there
 is_new()
 {
     grep -q "^$1@$2\$" "$scratch/known" && return 1
     echo "$1@$2" >>"$scratch/known"
 }
 
-# plan RUN: counts its calls, and says what is to be tried
+# plan RUN: counts its calls, and prints the faults to be tried
 plan()
 {
     mkdir -p "$scratch/$1"
@@ -318,7 +322,7 @@ plan()
     done <"$scratch/counts.$1" >>"$scratch/plan"
 }
 
-# in_turn KIND: one of its errors, each time the next
+# in_turn KIND: one of its errors, the next one each time
 in_turn()
 {
     turn=$((turn + 1))
@@ -328,15 +332,15 @@ in_turn()
     error=$1
 }
 
-# plan_for RUN site KIND SITE CALLS: the first call that comes by a way, by one of its errors in turn,
-# or by all. plan_for RUN count KIND CALLS: every call of a kind.
+# plan_for RUN site KIND SITE CALLS: the first call from a place fails with one of its errors in turn,
+# or with all. plan_for RUN count KIND CALLS: every call of a kind fails.
 plan_for()
 {
     case $FAULTS.$2 in
     sites.site)
         is_new "$3" "$4" || return 0
         in_turn "$3"
-        # A sample of the kinds that are most.
+        # A sample of the most frequent kinds.
         case $3 in
         malloc) [ $((turn % 3)) = 0 ] || return 0 ;;
         open | other) [ $((turn % 2)) = 0 ] || return 0 ;;
@@ -360,7 +364,8 @@ plan_for()
     esac
 }
 
-# plan_lasting RUN KIND CALLS: memory is out for good, a disk full, a limit reached, from some call on
+# plan_lasting RUN KIND CALLS: from some call on, memory is exhausted, a disk full, or a limit reached
+# for good
 plan_lasting()
 {
     case $1 in
@@ -380,7 +385,7 @@ plan_lasting()
     done | uniq
 }
 
-# work NUMBER: every JOBS-th of the plan
+# work NUMBER: tries every JOBS-th fault of the plan
 work()
 {
     mkdir -p "$scratch/work.$1"
@@ -390,7 +395,8 @@ work()
     done <"$scratch/plan.$1" >"$scratch/wrong.$1"
 }
 
-# few_names: every run reads them all: of a hundredth of the kernel's, and those that these runs meet, it is quick
+# few_names: every run reads all symbols, which is quick with a hundredth of them, and those that these runs
+# meet
 few_names()
 {
     awk 'NR % 150 == 1 || / (.*getppid|_stext|_etext|do_syscall_64|entry_SYSCALL_64.*|_*schedule|pipe_(read|write)|do_nanosleep)$/ ||
@@ -414,7 +420,7 @@ case $FAULTS in
     try $FAULTS "$scratch/one"
     cat "$scratch/one/log" "$scratch/one/out" "$scratch/one/err"
     echo "status $status"
-    skip_all "one fault alone was shown"
+    skip_all "only one fault was run, to show it"
     ;;
 esac
 
@@ -438,15 +444,15 @@ done
 wait $workers
 tried=$(wc -l <"$scratch/plan")
 cat "$scratch"/wrong.* | sort >"$scratch/wrong"
-[ -s "$scratch/wrong" ] || pass "$tried calls that failed"
+[ -s "$scratch/wrong" ] || pass "$tried calls failed, each handled well"
 [ "$FAULTS" != calls ] || cut -d ' ' -f 1 "$scratch/plan" | sort | uniq -c
 while read -r line; do
     fail "${line%%: *}" "${line#*: }"
 done <"$scratch/wrong"
 
-# ---- Where nothing can be written
+# ---- When nothing can be written
 
-# outputs RUN: stdout is full, closed; stderr is
+# outputs RUN: stdout is full, or closed; stderr is
 outputs()
 {
     good=$scratch/good.$1 failed=1
@@ -457,24 +463,26 @@ outputs()
     shift
     "$FAULTY" "$@" </dev/null >/dev/full 2>"$scratch/err"
     status=$?
-    is "$run: a full disk is said" "$status $(grep -c '^[a-z]*: .*No space left on device$' "$scratch/err")" \
+    is "$run: a full stdout is reported" \
+        "$status $(grep -c '^[a-z]*: .*No space left on device$' "$scratch/err")" \
         "$failed 1"
     "$FAULTY" "$@" </dev/null >&- 2>"$scratch/err"
     status=$?
-    is "$run: without stdout" "$status $(grep -c '^[a-z]*: .*stdout is closed' "$scratch/err")" "$failed 1"
+    is "$run: a closed stdout is reported" \
+        "$status $(grep -c '^[a-z]*: .*stdout is closed' "$scratch/err")" "$failed 1"
     "$FAULTY" "$@" </dev/null >"$scratch/out" 2>/dev/full
     status=$?
-    is "$run: stderr is full" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
+    is "$run: a full stderr does no harm" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
     "$FAULTY" "$@" </dev/null >"$scratch/out" 2>&-
     status=$?
-    is "$run: without stderr" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
+    is "$run: a closed stderr does no harm" "$status $(sort "$scratch/out" | cmp - "$good")" "0 "
 }
 
 for run in uprobe list; do
     [ ! -f "$scratch/good.$run" ] || outputs $run
 done
 
-# What was left in tracefs, and said to be, the next run takes away.
+# The next run removes what was left, and reported, in tracefs.
 unset FAULT
 mkdir -p "$scratch/tracefs"
 run tracefs "$scratch/tracefs"

@@ -4,35 +4,35 @@
 # seldom: newest
 # host: yes
 #
-# Which events count, and under whose name: filters pick exactly their own, processes are kept apart or
-# merged, even if the pids are those of a namespace.
+# Which events count, and under which name: filters choose exactly the right ones, and processes are
+# kept apart or merged, even if their pids are those of a namespace.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
 N=1000
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=calls$$
 EVENT=t:syscalls:sys_enter_getppid
-# A place with a kernel stack. (On 5.10 tracepoints of system calls have none.)
+# An event with a kernel stack. (On 5.10 tracepoints of system calls have none.)
 PLACE=$EVENT
 have_kprobes && PLACE=${CALL}getppid
 
-# counted: all of the report in $scratch/out
+# counted: the sum of the report in $scratch/out
 counted()
 {
     folded_sum "$scratch/out"
 }
 
-# thread NAME N: the N-th thread of a workload, the main thread being the first
+# thread NAME N: the N-th thread of a workload; the main thread is the first
 thread()
 {
     ls "/proc/$(pid_of "$1")/task" | sort -n | sed -n "${2}p"
 }
 
-# picked NAME EXPECTED OPTION...: of N calls from each of two threads on two CPUs so many are counted.
-# The next workload is started here, for the options of the next test to name its threads.
+# picked NAME EXPECTED OPTION...: two threads on two CPUs make N calls each, of which EXPECTED are
+# counted. Then the next workload is started, so that the next test's options can name its threads.
 picked()
 {
     name=$1 expected=$2
@@ -60,7 +60,7 @@ fi
 go two
 finish_workload two
 
-# Several processes: picked, apart, merged, the greatest.
+# Several processes: chosen, told apart, merged, the largest.
 for i in 1 2 3; do
     start_workload $i calls -w -k -n $((i * 100)) -N "calls"
 done
@@ -69,8 +69,8 @@ for i in 1 2 3; do
     go $i
 done
 finish_stackbox
-is "-p: two of three processes" "$(counted)" 400
-is "-P: each apart" "$(folded_sum "$scratch/out" "^calls \\($(pid_of 1)\\);") \
+is "-p: two of three processes are counted" "$(counted)" 400
+is "-P: each process has its own blocks" "$(folded_sum "$scratch/out" "^calls \\($(pid_of 1)\\);") \
 $(folded_sum "$scratch/out" "^calls \\($(pid_of 3)\\);")" "100 300"
 for i in 1 2 3; do
     finish_workload $i
@@ -91,15 +91,15 @@ for i in 1 2 3; do
     go $i
 done
 finish_stackbox
-is "--top: the greatest" "$(grep '^    ' "$scratch/out" | tr '\n' ' ')" \
+is "--top: the largest is shown" "$(grep '^    ' "$scratch/out" | tr '\n' ' ')" \
     "    calls ($(pid_of 3))     300 "
-is "--top: what is left out" "$(cat "$scratch/err")" \
+is "--top: what is left out is reported" "$(cat "$scratch/err")" \
     "stackcount: --top left out 2 more stacks with 300 events"
 for i in 1 2 3; do
     finish_workload $i
 done
 
-# --depth keeps the leaf's end of the stack.
+# --depth keeps the frames at the leaf.
 for depth in 127 3; do
     start_workload deep spread -w -k -n 1 -r 10
     start_stackbox stackcount -U -p "$(pid_of deep)" --depth $depth $EVENT
@@ -107,23 +107,23 @@ for depth in 127 3; do
     finish_stackbox
     finish_workload deep
     grep '^  [^ ]' "$scratch/out" >"$scratch/frames-$depth"
-    is "--depth $depth: the sum" "$(sed -n 's/^    //p' "$scratch/out")" 10
+    is "--depth $depth: all calls are counted" "$(sed -n 's/^    //p' "$scratch/out")" 10
 done
-between "a deep stack" "$(wc -l <"$scratch/frames-127")" 10 40
+between "a deep stack has all its frames" "$(wc -l <"$scratch/frames-127")" 10 40
 is "--depth 3: three frames from the leaf" "$(cat "$scratch/frames-3")" \
     "$(head -n 3 "$scratch/frames-127")"
 
-# One bucket for stacks: what has no place in it is counted all the same.
+# One slot for stacks: events whose stack has none are counted all the same.
 start_workload deep spread -w -k -n 200 -r 5
 start_stackbox stackcount -f --debug -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
 go deep
 finish_stackbox
 finish_workload deep
 missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
-is "--stack-storage-size 1: the sum" "$(($(counted) + ${missing:-0}))" 1000
-contains "--stack-storage-size 1: the loss is said" "$scratch/err" "events are counted without their stack"
+is "--stack-storage-size 1: all calls are counted" "$(($(counted) + ${missing:-0}))" 1000
+contains "--stack-storage-size 1: the loss is reported" "$scratch/err" "events are counted without their stack"
 
-# Command names are any bytes.
+# Command names may have any bytes.
 for format in -P -Pf; do
     start_workload odd calls -w -k -n 10 -N 'a\x01\x1b[\xff;b\xc3\xa4'
     start_stackbox stackcount $format -p "$(pid_of odd),$$" $EVENT
@@ -131,15 +131,15 @@ for format in -P -Pf; do
     finish_stackbox
     finish_workload odd
     if [ $format = -P ]; then
-        contains "a command name in text" "$scratch/out" \
+        contains "an odd command name is escaped in text" "$scratch/out" \
             "    a\\x01\\x1b[\\xff;bä ($(pid_of odd))"
     else
-        contains "a command name in folded stacks" "$scratch/out" \
+        contains "an odd command name is escaped in folded stacks" "$scratch/out" \
             "a\\x01\\x1b[\\xff:bä ($(pid_of odd));"
     fi
 done
 
-# without COMMAND: the sum is the same on a kernel that does not know this command of bpf(2)
+# without COMMAND: all calls are counted on a kernel without this command of bpf(2)
 without()
 {
     start_workload one calls -w -k -t 2 -n $N
@@ -149,15 +149,15 @@ without()
     go one
     finish_stackbox
     finish_workload one
-    is "without bpf(2)'s command $1" "$(counted)" $((2 * N))
+    is "without bpf(2)'s command $1 all calls are counted" "$(counted)" $((2 * N))
 }
 # 25 is BPF_MAP_LOOKUP_AND_DELETE_BATCH, 28 is BPF_LINK_CREATE.
 without 25
 without 28
-have_kprobes && contains "without links there are events" "$scratch/err" \
+have_kprobes && contains "without links, PMU events are used" "$scratch/err" \
     "by kprobe PMU events"
 
-# --cgroup: the tasks in it and below it, and none beside it
+# --cgroup: the tasks in it and below it, and no others
 cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
 mine=$cgroups/test$$
 if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/why"; then
@@ -171,7 +171,7 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/
             go "$name"
         done
         finish_stackbox
-        is "a cgroup and what is below it" "$(folded_sum "$scratch/out")" 20
+        is "a cgroup and those below it are counted" "$(folded_sum "$scratch/out")" 20
     else
         fail "a cgroup" "did not start: $(cat "$scratch/err")"
     fi
@@ -180,16 +180,16 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" "$cgroups/other$$" 2>"$scratch/
     done
     rmdir "$mine/below" "$mine" "$cgroups/other$$"
     run_stackbox stackcount --cgroup /proc $EVENT
-    is "a directory that is no cgroup" "$status $(cat "$scratch/err")" \
+    is "a directory that is not a cgroup is refused" "$status $(cat "$scratch/err")" \
         "1 stackcount: --cgroup: \"/proc\" is not a cgroup v2 directory, as found below /sys/fs/cgroup"
     run_stackbox stackcount --cgroup /nowhere $EVENT
-    is "a cgroup that is not there" "$status $(cat "$scratch/err")" \
+    is "an unknown cgroup is refused" "$status $(cat "$scratch/err")" \
         "1 stackcount: --cgroup: \"/nowhere\": No such file or directory"
 else
     skip "cgroups" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
 fi
 
-# In a pid namespace pids are numbered anew; a process that is not in it has the number of the host.
+# A pid namespace has its own pids; a process outside it has the host's number.
 mkfifo "$scratch/word"
 cat >"$scratch/inside.sh" <<'END'
 "$WORKLOADS/calls" -w -k -n 70 <"$scratch/word" >"$scratch/inside.out" &
@@ -212,7 +212,7 @@ wait $stackbox
 echo >&9
 END
 export scratch WORKLOADS STACKBOX
-# inside ARG...: stackcount in a pid namespace; what runs there and outside makes its calls meanwhile
+# inside ARG...: stackcount in a pid namespace, while workloads there and outside make their calls
 inside()
 {
     rm -f "$scratch/started" "$scratch/finish" "$scratch/inside.pid"
@@ -236,19 +236,21 @@ elif ! have_pids_of_namespaces; then
     under="$WORKLOADS/deny --pid-namespace --"
     run_stackbox stackcount -f -P $EVENT
     under=
-    is "in a pid namespace, whose numbers this kernel tells no program" "$status $(cat "$scratch/err")" \
+    is "in a pid namespace, whose pids this kernel does not give to programs: refused" \
+        "$status $(cat "$scratch/err")" \
         "1 stackcount: cannot trace: in a container with its own PIDs this needs \
 Linux 5.7: run it outside, where -p takes the host's PIDs"
 else
     inside -f -P $EVENT
-    is "in a pid namespace: pids as they are there" \
+    is "in a pid namespace: pids are the namespace's" \
         "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
-    is "and a process that is not in it" "$(folded_sum "$scratch/out" "^$NAME \\(host [0-9]*\\);")" 30
-    # Nothing is known of its frames: they are one, which says how many.
-    is "its frames" "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
-    is "and no tower of them" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0
+    is "and a process outside it has the host's" "$(folded_sum "$scratch/out" "^$NAME \\(host [0-9]*\\);")" 30
+    # Nothing is known of its frames: they are one, which gives their number.
+    is "its unknown frames are one" \
+        "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
+    is "and not one after the other" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0
     inside $EVENT
-    contains "in text" "$scratch/out" "    $NAME (host "
+    contains "text shows the host's pid, too" "$scratch/out" "    $NAME (host "
     inside -f -P -p 2 $EVENT
-    is "-p takes a pid of the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
+    is "-p takes a pid in the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
 fi

@@ -4,21 +4,22 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# -p PID --follow: what the process does, and everything it forks from then on, in whatever way; nobody else,
-# and nothing that it had forked before.
+# -p PID --follow: traces the process, and everything that it forks from then on, in whatever way; no other
+# processes, and none that it forked before.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 choose_event
 
-# Nobody else's process has this name; it makes the same calls all the while.
+# No other process has this name; it makes the same calls all the time.
 while :; do
     "$WORKLOADS/calls" -n 1000 -N noise$$ >/dev/null
-    [ -z "$GUEST" ] || sleep 0.3 # emulated, it would leave little
+    [ -z "$GUEST" ] || sleep 0.3 # in emulation it would leave little CPU time
 done &
 test_processes="$test_processes $!"
 
-# held WORD...: a shell that becomes this command at $scratch/go, and has forked before: 700 calls, at $scratch/go, too
+# held WORD...: a shell that waits for $scratch/go to become this command; a child that it has forked before
+# makes 700 calls at $scratch/go, too
 held()
 {
     rm -f "$scratch/go" "$scratch/forked" "$scratch/earlier"
@@ -33,12 +34,12 @@ held()
     wait_until 20 test -e "$scratch/forked"
 }
 
-# traced APPLET OPTION...: of what is held, with what it forks, until it ends
+# traced APPLET OPTION...: traces the held process, with what it forks, until it ends
 traced()
 {
     applet=$1
     shift
-    # Copies of user stacks would fill the rings: of the noise there are thousands within milliseconds.
+    # Copies of user stacks would fill the rings: the noise makes thousands within milliseconds.
     start_stackbox "$applet" -p "$held" --unwind fp "$@" || fail "$applet $*" "$(cat "$scratch/err")"
     touch "$scratch/go"
     wait_stackbox
@@ -53,33 +54,35 @@ made()
 for collect in bpf rings; do
     held "$WORKLOADS/family"
     traced stackcount -f --follow --collect $collect $EVENT
-    is "$collect: a family, all of it" "$status $(folded_sum "$scratch/out")" "0 $(made)"
-    lacks "$collect: nothing was missed" "$scratch/err" "missed"
+    is "$collect: a whole family is counted" "$status $(folded_sum "$scratch/out")" "0 $(made)"
+    lacks "$collect: no events were skipped" "$scratch/err" "missed"
     held "$WORKLOADS/family"
     traced stackcount -f --by process --follow --collect $collect $EVENT
-    is "$collect: each process apart" "$(folded_sum "$scratch/out") $(grep -c '^before\|^noise' "$scratch/out")" "$(made) 0"
+    is "$collect: each process has its own count" \
+        "$(folded_sum "$scratch/out") $(grep -c '^before\|^noise' "$scratch/out")" "$(made) 0"
     held "$WORKLOADS/family"
     traced stackcount -f --collect $collect $EVENT
-    between "$collect: without --follow the process alone" "$(folded_sum "$scratch/out")" 1 $(($(made) / 2))
+    between "$collect: without --follow only the process is counted" \
+        "$(folded_sum "$scratch/out")" 1 $(($(made) / 2))
     held "$WORKLOADS/family"
     traced stacksnoop --follow --collect $collect $EVENT
-    is "$collect: event by event" "$(grep -c '^[0-9]' "$scratch/out")" "$(made)"
+    is "$collect: stacksnoop prints each event" "$(grep -c '^[0-9]' "$scratch/out")" "$(made)"
 
     held "$WORKLOADS/brief" -n 30 -c 5 -f
     traced stackcount -f --follow --collect $collect "$WORKLOADS/brief:brief_inner"
-    is "$collect: a function in children" "$(folded_sum "$scratch/out")" 150
-    # A busy machine's other processes may crowd out what is told of these.
+    is "$collect: a function is counted in children" "$(folded_sum "$scratch/out")" 150
+    # On a busy machine, records of other processes may crowd out those of these.
     if grep -q 'mmap/exec records were lost' "$scratch/err"; then
-        skip "$collect: with their stacks" "it was said that what processes did was lost"
+        skip "$collect: with their stacks" "mmap/exec records were reported lost"
     else
         is "$collect: with their stacks" "$(folded_sum "$scratch/out" 'live;brief_outer;brief_inner')" 150
     fi
     held "$WORKLOADS/brief" -n 30 -c 5
     traced stackcount -f --follow --collect $collect "$WORKLOADS/brief:brief_inner"
-    is "$collect: a function in programs that children execute" "$(folded_sum "$scratch/out")" 150
+    is "$collect: a function is counted in programs that children execute" "$(folded_sum "$scratch/out")" 150
 done
 
-# Two processes, of which one is followed as well as the other.
+# Two processes, both followed.
 start_workload one calls -w -n 300
 held "$WORKLOADS/family"
 start_stackbox stackcount -f -p "$held,$(pid_of one)" --follow $EVENT || fail "two" "$(cat "$scratch/err")"
@@ -87,4 +90,4 @@ go one
 touch "$scratch/go"
 finish_workload one
 wait_stackbox
-is "two processes" "$(folded_sum "$scratch/out")" "$(($(made) + 300))"
+is "two processes are both followed" "$(folded_sum "$scratch/out")" "$(($(made) + 300))"

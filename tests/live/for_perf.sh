@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Programs at a tracepoint do not keep events from others who watch it through perf: another stackbox, with
-# rings.
+# Our programs at a tracepoint do not hide events from other tools that use it through perf, such as
+# another stackbox with rings.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -15,7 +15,7 @@ have_switches || skip_all "this kernel has no tracepoint of switches"
 N=2000
 SEEN=t:syscalls:sys_enter_getppid
 
-# beside NAME EVENT: what rings see of a command while `stackbox $1` runs; $seen
+# beside NAME EVENT: sets $seen to what rings see of a command while `stackbox $1` runs
 beside()
 {
     seen=
@@ -35,7 +35,7 @@ is "stackcount" "$seen" $N
 beside stacksnoop --collect bpf $SEEN
 is "stacksnoop" "$seen" $N
 EVENT=t:sched:sched_switch
-# Another tool's program there may be one that hides them.
+# Another tool's program there may hide them.
 "$STACKBOX" stackcount --collect rings --unwind fp -f -U $EVENT -- "$WORKLOADS/calls" -n $N >"$scratch/seen" 2>"$scratch/seen.err"
 if [ "$(folded_sum "$scratch/seen")" = 0 ]; then
     skip "waits" "perf sees no switches here, whatever we do"

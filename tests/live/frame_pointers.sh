@@ -3,17 +3,19 @@
 # guests: none
 # host: yes
 #
-# Along frame pointers, which all of this code keeps but libc's calls: which functions are in a stack, and which
-# one the kernel's own walk loses ($FRAME_WALK). Of all else nothing is lost, and no event ever is.
+# Stacks by frame pointers, which all of this code keeps except libc's system calls: which functions are in
+# them, and which one the kernel's own walk misses ($FRAME_WALK). No other frame is missing, and no event is
+# lost.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
-[ "$FRAME_WALK" ] || skip_all "the kernel finds no frames of programs of this machine"
+choose_event
+[ "$FRAME_WALK" ] || skip_all "this kernel finds no frames in programs of this machine"
 
 N=300 M=200
 
-# traced PROGRAM WORDS PATTERN: its user stacks, from main or a thread's start on, are in $scratch/stacks
+# traced PROGRAM WORDS PATTERN: leaves its user stacks, from main or a thread's start on, in
+# $scratch/stacks
 traced()
 {
     : >"$scratch/stacks"
@@ -30,7 +32,7 @@ traced()
     fi
 }
 
-# both NAME BEFORE LEAF: each call by its chain, a and b in place of X
+# both NAME BEFORE LEAF: each call has its chain, with a and b in place of X
 both()
 {
     is "$1" "$(sed 's/;_*\(getpgid\) /;\1 /' "$scratch/stacks")" "$(
@@ -38,7 +40,7 @@ both()
         echo "thread_b$2$3 $M" | sed 's/X/b/g')"
 }
 
-# by RECORD REGISTER: that of this machine
+# by RECORD REGISTER: the one that applies to this machine
 by()
 {
     case $FRAME_WALK in
@@ -47,8 +49,8 @@ by()
     esac
 }
 
-traced chains "-n $N -m $M" t:syscalls:sys_enter_getppid
-both "in a function that has called nobody yet" ';chain_X1;chain_X2' ';target'
+traced chains "-n $N -m $M" "$EVENT"
+both "in a function that has not called any other yet" ';chain_X1;chain_X2' ';target'
 if have_uprobes; then
     traced chains "-n $N -m $M" "$WORKLOADS/chains:target"
     both "at a function's first instruction" "$(by ';chain_X1;chain_X2' ';chain_X2')" ';target'
@@ -57,11 +59,13 @@ if have_uprobes; then
 else
     skip "functions" "this kernel has no user probes"
 fi
-traced chains "-l -n $N -m $M" t:syscalls:sys_enter_getpgid
+choose_event getpgid
+traced chains "-l -n $N -m $M" "$EVENT"
 both "in a function without a frame" "$(by ';chain_X1;chain_X2' ';chain_X1;target')" ';getpgid'
 
-# The function calls another after each of these: from the second on its register has an address of its own.
-traced calls "-y -n $N" t:syscalls:sys_enter_getppid
+# The function calls another after each of these: from the second on, the register has an address in itself.
+choose_event
+traced calls "-y -n $N" "$EVENT"
 is "in a function that has called others" "$(sed 's/.*;\([^;]*;make_calls\) /\1 /' "$scratch/out" | sort)" \
     "$(by "work;make_calls $N" "make_calls;make_calls $((N - 1))
 work;make_calls 1")"

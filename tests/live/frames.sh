@@ -4,9 +4,9 @@
 # seldom: newest
 # host: no
 #
-# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are
-# kept, of 3,900 with the end that is marked along tables, and each applet runs. The kernel changes it only while nobody takes stacks: not on a machine
-# where others may.
+# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are kept, by
+# tables 3,900 and a marked end, and each applet runs. The kernel changes the setting only while nobody records
+# stacks: so not on a machine where others may.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -16,18 +16,18 @@ MOST=4082
 SETTING=/proc/sys/kernel/perf_event_max_stack
 before=$(cat $SETTING)
 
-# set_to FRAMES: false while somebody takes stacks
+# set_to FRAMES: sets it; false while somebody records stacks
 set_to()
 {
     echo "$1" >$SETTING
 } 2>/dev/null
 
-# frames_of REGEX FUNCTION: how many frames the deepest folded stack has, and how many of them are FUNCTION
+# frames_of REGEX FUNCTION: how many frames the deepest matching stack has, and how many are FUNCTION
 frames_of()
 {
     awk -v function_name="$2" -v regex="$1" '$0 ~ regex {
         sub(/ [0-9]+$/, "")
-        frames = split($0, frame, ";") - 1 # behind the name of the process
+        frames = split($0, frame, ";") - 1 # after the name of the process
         if (frames > most) {
             most = frames
             named = 0
@@ -37,7 +37,7 @@ frames_of()
     } END { print most + 0, named + 0 }' "$scratch/out"
 }
 
-# kept NAME FRAMES ARG...: of a stack of burn() and FRAMES - 1 calls below it
+# kept NAME FRAMES ARG...: how much is kept of a stack of burn() and FRAMES - 1 calls below it
 kept()
 {
     name=$1 frames=$2
@@ -52,33 +52,35 @@ kept()
 
 burns=1 # ms
 for setting in 4083 4084 5000; do
-    wait_until 20 set_to $setting || fail "$setting frames are set" "$(cat $SETTING)"
+    wait_until 20 set_to $setting || fail "the setting takes $setting frames" "$(cat $SETTING)"
     for frames in 4000 5000; do
         kept "$setting, a stack of $frames" $frames stackcount -f --unwind fp "$WORKLOADS/deep:burn"
         kept_frames=$(frames_of '^.*;burn' descend)
         is "$setting, a stack of $frames: one event" "$(folded_sum "$scratch/out")" 1
         if [ $frames -gt $MOST ]; then
-            is "$setting, a stack of $frames: what is kept" "$kept_frames" "$MOST $((MOST - 1))"
+            is "$setting, a stack of $frames: as many frames as set are kept" \
+                "$kept_frames" "$MOST $((MOST - 1))"
         else
-            is "$setting, a stack of $frames: all of it" "${kept_frames#* }" $((frames - 1))
+            is "$setting, a stack of $frames: all of it is kept" "${kept_frames#* }" $((frames - 1))
         fi
     done
     run_stackbox stackcount --depth $((MOST + 1)) "$WORKLOADS/deep:burn"
-    is "$setting: --depth beyond that" "$status $(cat "$scratch/err")" \
+    is "$setting: a greater --depth is refused" "$status $(cat "$scratch/err")" \
         "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel allows: it takes 1 to $MOST"
 done
 
 if [ "$(uname -m)" = x86_64 ] && [ -r /sys/kernel/btf/vmlinux ]; then
     kept "along tables" 5000 stackcount -f --unwind tables "$WORKLOADS/deep:burn"
-    is "along tables: what is kept" "$(frames_of '^.*;burn' descend)" "3900 3898" # burn, and the end
+    is "along tables: the setting does not matter" \
+        "$(frames_of '^.*;burn' descend)" "3900 3898" # burn, and [truncated]
 else
-    skip "along tables" "they take x86-64 and BTF"
+    skip "along tables" "tables need x86-64 and BTF"
 fi
 
 burns=300
 kept "profile" 5000 profile -f -U -F 99 --unwind fp
 kept_frames=$(frames_of '^deep;' descend)
-is "profile: what is kept" "${kept_frames% *}" $MOST
+is "profile: as many frames as set are kept" "${kept_frames% *}" $MOST
 burns=1
 for buffer in ring perf; do
     kept "stacksnoop, $buffer" 100 stacksnoop --buffer $buffer "$WORKLOADS/deep:burn"
@@ -88,5 +90,5 @@ for applet in offcputime wakeuptime offwaketime; do
     run_stackbox $applet -f -D 0.2
     is "$applet: exit status" "$status" 0
 done
-# The kernel lets go of what the last run had a moment after its end.
-wait_until 20 set_to "$before" || fail "the setting is as it was" "$(cat $SETTING)"
+# The kernel frees what the last run had a moment after its end.
+wait_until 20 set_to "$before" || fail "the setting is restored" "$(cat $SETTING)"

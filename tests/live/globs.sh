@@ -13,7 +13,7 @@ have_kprobes || skip_all "this kernel has no kprobes"
 
 mkdir "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs"
 
-# traced ARG...: how many functions stackcount says it traces; what it says otherwise if it does not
+# traced ARG...: how many functions stackcount says it traces; otherwise its message
 traced()
 {
     run_stackbox stackcount -f -D 0.1 "$@"
@@ -24,7 +24,7 @@ traced()
     fi
 }
 
-# traceable REGEX: how many functions have such a name, as ftrace and kallsyms list them. Both are long.
+# traceable REGEX: how many functions with such a name ftrace and kallsyms list. Both are long.
 awk -v doubles="$scratch/doubles" '
     NR == FNR { listed[$1] = 1; if (NF == 1) times[$1]++; next }
     $2 ~ /^[tTwW]$/ && $3 in listed { print $1, $3 }
@@ -40,30 +40,30 @@ traceable()
         "$scratch/traceable"
 }
 
-# hundredths of a second since boot
+# now: hundredths of a second since boot
 clock()
 {
     awk '{ printf "%d\n", $1 * 100 }' /proc/uptime
 }
 
-# by_link ARG...: does this kernel link many functions at once?
+# by_link ARG...: does this kernel attach to many functions by one link?
 by_link()
 {
     run_stackbox stackcount -f -D 0.1 --attach-by multi "$@"
     [ $status = 0 ]
 }
 
-# Many functions: all at once where the kernel can, else one by one.
+# Many functions: all at once if the kernel can, otherwise one by one.
 if by_link vfs_read; then
     begin=$(clock)
     count=$(traced 'tcp_*')
     end=$(clock)
     echo "  note: tcp_*: $count functions, the run took $((end - begin - 10)) hundredths more than its duration"
-    is "tcp_*: all that can be traced" "$count" "$(traceable '^tcp_')"
-    between "tcp_*: how many" "$count" 300 500
+    is "tcp_*: all functions that can be traced are" "$count" "$(traceable '^tcp_')"
+    between "tcp_*: there are hundreds" "$count" 300 500
     run_stackbox stackcount -f -D 0.1 --attach-by multi --debug 'tcp_*'
     contains "tcp_*: by links" "$scratch/err" "by kprobe.multi links"
-    contains "what cannot be traced is counted and said" "$scratch/err" "skipped $(($(sed -n \
+    contains "functions that cannot be traced are counted and reported" "$scratch/err" "skipped $(($(sed -n \
         's/.*skipped \([0-9]*\) of.*/\1/p' "$scratch/err"))) of"
     run_stackbox stackcount -f -D 0.1 --attach-by pmu '*'
     else
@@ -71,24 +71,25 @@ if by_link vfs_read; then
     count=$(traced 'vfs_*')
     end=$(clock)
     echo "  note: vfs_*: $count functions, the run took $((end - begin - 10)) hundredths more than its duration"
-    # A probe can be on what ftrace does not list, too.
-    between "vfs_*: all that can be traced" "$count" "$(traceable '^vfs_')" \
+    # Functions that ftrace does not list can also have a probe.
+    between "vfs_*: all functions that can be traced are" "$count" "$(traceable '^vfs_')" \
         "$(awk '$2 ~ /^[tT]$/ && $3 ~ /^vfs_/ && !seen[$1]++' /proc/kallsyms | wc -l)"
     run_stackbox stackcount -f -D 0.1 --debug 'vfs_r*'
     contains "vfs_*: one by one" "$scratch/err" "by kprobe PMU events"
     run_stackbox stackcount -f -D 0.1 '*'
 fi
-is "too many one by one: status" $status 1
-contains "too many one by one: how many, how long" "$scratch/err" \
+is "too many one by one: exit status" $status 1
+contains "too many one by one: it says how many, and how long" "$scratch/err" \
     "functions one by one would take about"
-contains "too many one by one: what to do" "$scratch/err" "narrow the pattern, or give --force"
+contains "too many one by one: it says what to do" "$scratch/err" "narrow the pattern, or give --force"
 is "too many one by one: in one line" "$(wc -l <"$scratch/err")" 1
 
 # Regular expressions, and patterns that overlap.
-is "an anchored regular expression" "$(traced -r '^tcp_(send|recv)msg$')" 2
-is "a regular expression is found anywhere" "$(traced -r 'p_sendms[g]$')" \
+is "a regular expression may be anchored" "$(traced -r '^tcp_(send|recv)msg$')" 2
+is "a regular expression matches anywhere" "$(traced -r 'p_sendms[g]$')" \
     "$(traceable 'p_sendms[g]$')"
-is "several patterns that overlap" "$(traced vfs_read 'vfs_rea*' 'vfs_r*d')" "$(traceable '^vfs_rea|^vfs_r.*d$')"
+is "overlapping patterns count a function once" \
+    "$(traced vfs_read 'vfs_rea*' 'vfs_r*d')" "$(traceable '^vfs_rea|^vfs_r.*d$')"
 is "an entry and a return are two" "$(traced vfs_read r::vfs_read)" 2
 
 # One function with several names.
@@ -103,11 +104,11 @@ for name in ${CALL}getppid __do_sys_getppid __ia32_sys_getppid; do
     is "the name that was typed is shown: $name" "$(sed -n 3p "$scratch/out")" "  $name"
 done
 
-# One name of several functions: static ones of different files, and each can be traced.
+# One name of several functions: static ones in different files, each of which can be traced.
 double=$(sort "$scratch/doubles" | head -n 1)
-is "functions of one name, $double" "$(traced "$double")" "$(traceable "^$double\$")"
+is "all functions of one name are traced: $double" "$(traced "$double")" "$(traceable "^$double\$")"
 
-# An instruction of a function. The first takes 4 or 5 bytes: endbr64, or a call to the tracer.
+# An instruction in a function. The first one takes 4 or 5 bytes: endbr64, or a call to the tracer.
 start_workload one calls -w -k -n 50
 for offset in 4 0x5 9; do
     start_stackbox stackcount -f -p "$(pid_of one)" "${CALL}getppid+$offset" && break
@@ -115,17 +116,17 @@ done
 go one
 finish_stackbox
 finish_workload one
-is "an instruction, +$offset" "$(folded_sum "$scratch/out" ";${CALL}getppid ")" 50
-is "between two instructions" "$(traced ${CALL}getppid+1)" "status 1, stackcount: \
+is "an instruction can be traced, +$offset" "$(folded_sum "$scratch/out" ";${CALL}getppid ")" 50
+is "an address between two instructions is refused" "$(traced ${CALL}getppid+1)" "status 1, stackcount: \
 \"${CALL}getppid+0x1\" cannot be traced: no instruction begins there, or the kernel forbids probes there"
-is "behind the end of a function" "$(traced ${CALL}getppid+0x10000)" \
+is "an address past the end of a function is refused" "$(traced ${CALL}getppid+0x10000)" \
     "status 1, stackcount: \"${CALL}getppid+0x10000\" is past the end of ${CALL}getppid"
 
-# What cannot be traced: said, and fatal only when nothing is left.
-is "one that cannot be traced" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \
+# Functions that cannot be traced are reported; fatal only if nothing is left.
+is "one that cannot be traced is refused" "$(traced exc_int3)" "status 1, stackcount: \"exc_int3\" cannot be \
 traced: the kernel forbids probes in it, or freed it after boot"
 traced exc_int3 noist_exc_debug >"$scratch/none"
-contains "several that cannot be traced" "$scratch/none" "none of the 2 functions can be traced"
+contains "several that cannot be traced are refused" "$scratch/none" "none of the 2 functions can be traced"
 run_stackbox stackcount -f -D 0.1 exc_int3 vfs_read
 contains "one of two is skipped" "$scratch/err" \
     "skipped 1 of 2, which this kernel does not allow to be traced: exc_int3"
@@ -136,17 +137,17 @@ if load_module dummy; then
     start_stackbox stackcount -K -v dummy_validate
     ip link add dummy7 type dummy
     finish_stackbox
-    contains "a module's function" "$scratch/out" " dummy_validate [dummy]"
-    is "is called once for a device" "$(grep -c '^    1$' "$scratch/out")" 1
+    contains "a module's function is traced" "$scratch/out" " dummy_validate [dummy]"
+    is "and is called once for a device" "$(grep -c '^    1$' "$scratch/out")" 1
     start_stackbox stackcount -f r::dummy_xmit r::dummy_get_stats64
     ip link show dummy7 >"$scratch/link"
     finish_stackbox
-    between "returns of a module's functions" "$(folded_sum "$scratch/out" '^ip;')" 1 10
+    between "returns of a module's functions are traced" "$(folded_sum "$scratch/out" '^ip;')" 1 10
     ip link del dummy7
     rmmod dummy
-    is "a module that was traced can go" $? 0
+    is "a module that was traced can be unloaded" $? 0
     traced dummy_validate >"$scratch/none"
-    contains "then there is no such function" "$scratch/none" \
+    contains "then its function is unknown" "$scratch/none" \
         '0 functions matched by "dummy_validate"'
 else
     skip "a module's functions" "no dummy.ko"

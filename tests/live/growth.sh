@@ -6,13 +6,13 @@
 #
 # Without any option, 16,384 new stacks are kept that come while the tracer does not run at all; then its maps
 # have grown, and 32,768 at once are kept, again and again. The same for waits, and for counts of as many
-# names. The program that makes them says how many there were: each is counted once.
+# names. The workload says how many there were: each is counted once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 choose_event
 
-# Tables are sized by memory: of less than this nobody promises so many.
+# Tables are sized by memory: with less than this, so many are not promised.
 [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge 400 ] ||
     skip_all "less than 400 MB are free"
 
@@ -21,7 +21,7 @@ grown()
     [ "$(grep -c ': maps: ' "$scratch/err")" -gt "$1" ] || ended "$stackbox"
 }
 
-# stopped NAME: all that the workload does it does while the tracer is stopped
+# stopped NAME: the workload does everything while the tracer is stopped
 stopped()
 {
     kill -s STOP "$stackbox"
@@ -31,7 +31,7 @@ stopped()
 }
 
 # grow NAME ROUNDS HAMMER-OPTIONS STACKBOX-ARGUMENT...: in the folded report each stack, or name, has a line
-# with `hammered` or the name's number. (A switch may be skipped by the kernel, and then that is said.)
+# with `hammered` or the name's number. (The kernel may skip a switch, and then that is reported.)
 grow()
 {
     name=$1 rounds=$2 options=$3 all=16384
@@ -58,18 +58,18 @@ grow()
     done
     finish_stackbox
     is "$name: exit status" "$status" 0
-    is "$name: what was done" "$done" $all
+    is "$name: the workload did all of it" "$done" $all
     lost=$(sed -n 's/.*: account: .* + \([0-9]*\) lost .*/\1/p' "$scratch/err")
     between "$name: each has its count" \
         "$(grep -cE '^[0-9]+ \([0-9/]+\);|;hammered [0-9]+$' "$scratch/out")" $((all - ${lost:-0})) $all
-    is "$name: nothing is lost" "$(grep -E '^[a-z]+: .* (was|were) (full|lost)' "$scratch/err")$(
+    is "$name: no events are lost" "$(grep -E '^[a-z]+: .* (was|were) (full|lost)' "$scratch/err")$(
         grep 'full\]' "$scratch/out")" ""
     for round in first $rounds; do
         finish_workload "$round"
     done
 }
 
-# A guest's time is dear: there it is one round of stacks.
+# Guests are slow: there it is one round of stacks.
 rounds="1 2 3"
 [ -z "$GUEST" ] || rounds=1
 grow "stacks" "$rounds" -g stackcount -U -P $EVENT

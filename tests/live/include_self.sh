@@ -13,7 +13,7 @@ have_root || skip_all "tracing needs root"
 choose_event
 
 N=50
-# Nobody else's processes have these names.
+# No other processes have these names.
 NAME=s$$ OWN=o$$
 cp "$STACKBOX" "$scratch/$OWN"
 
@@ -22,7 +22,7 @@ reports()
     [ "$(grep -c "^$NAME;" "$scratch/out")" -ge 3 ]
 }
 
-# traced NAME OPTION...: while it makes three reports of calls which go on
+# traced NAME OPTION...: makes three reports while calls go on
 traced()
 {
     traced=$1
@@ -44,9 +44,9 @@ traced()
 
 where=${1:+, in a pid namespace}
 traced "by default$where"
-is "by default$where: nothing of our own" "$own" 0
+is "by default$where: none of stackbox's own events" "$own" 0
 traced "--include-self$where" --include-self
-between "--include-self$where: ours is there" "$own" 2 100000
+between "--include-self$where: stackbox's own events are there" "$own" 2 100000
 
 [ "$1" ] && exit
 if "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then

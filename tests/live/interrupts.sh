@@ -11,7 +11,7 @@
 
 have_root || skip_all "tracing needs root"
 
-# Those who happen to run.
+# The threads that happen to run
 cpu=$(nproc)
 while [ "$cpu" -gt 0 ]; do
     "$WORKLOADS/burn" -s 120000 -N "by$$" >/dev/null 2>&1 &
@@ -19,7 +19,7 @@ while [ "$cpu" -gt 0 ]; do
     cpu=$((cpu - 1))
 done
 
-# wakers NAME: who woke this thread, in folded stacks of offwaketime
+# wakers NAME: what woke this thread, in folded stacks of offwaketime
 wakers()
 {
     sed -n "s/^$PREFIX$1;.*;\([^;]*\) [0-9]*\$/\1/p" "$scratch/out" | grep -vx '\[no waker\]' | sort -u |
@@ -30,21 +30,23 @@ for stacks in "" -K -U; do
     start_sleeps -n 20 -u 5000 -o nap,read
     # shellcheck disable=SC2086 # words
     trace_sleeps offwaketime -f $stacks -t @nap,read
-    is "offwaketime $stacks: a sleep is ended by none of those" "$(wakers nap | grep -c "by$$")" 0
+    is "offwaketime $stacks: none of these ends a sleep" "$(wakers nap | grep -c "by$$")" 0
     [ "$(grep -c "^${PREFIX}nap;.*;\[timer interrupt\] " "$scratch/out")" -gt 0 ] &&
-        pass "offwaketime $stacks: it is there" || fail "offwaketime $stacks: it is there" "$(wakers nap)"
-    is "offwaketime $stacks: by a thread" "$(wakers read | grep -o "${PREFIX}feed")" "${PREFIX}feed"
+        pass "offwaketime $stacks: the sleep is there" || fail "offwaketime $stacks: the sleep is there" "$(wakers nap)"
+    is "offwaketime $stacks: a thread that wakes another is named" \
+        "$(wakers read | grep -o "${PREFIX}feed")" "${PREFIX}feed"
 done
 
 start_sleeps -n 20 -u 5000 -o nap
 trace_sleeps wakeuptime --by thread -t @nap
-contains "wakeuptime: text" "$scratch/out" "    waker:           [timer interrupt]"
-lacks "wakeuptime: nobody else's name" "$scratch/out" "by$$"
+contains "wakeuptime: text names the interrupt" "$scratch/out" "    waker:           [timer interrupt]"
+lacks "wakeuptime: no bystander is named" "$scratch/out" "by$$"
 start_sleeps -n 20 -u 5000 -o nap
 trace_sleeps wakeuptime -v -t @nap
-is "with -v it says on whom" "$(grep -c '^    waker:           \[timer interrupt\] on [^ ]' "$scratch/out" |
+is "with -v it names the interrupted thread" \
+    "$(grep -c '^    waker:           \[timer interrupt\] on [^ ]' "$scratch/out" |
     sed 's/[1-9][0-9]*/some/')" some
 start_sleeps -n 20 -u 5000 -o nap
 trace_sleeps offwaketime --pairs --by thread -t @nap
-contains "offwaketime --pairs" "$scratch/out" " <- [timer interrupt]"
-lacks "offwaketime --pairs: nobody else's name" "$scratch/out" "by$$"
+contains "offwaketime --pairs names the interrupt" "$scratch/out" " <- [timer interrupt]"
+lacks "offwaketime --pairs: no bystander is named" "$scratch/out" "by$$"

@@ -14,14 +14,14 @@ load_module dummy
 load_module veth
 load_module nlmon
 
-# "address T number type name [module]" of all that has a place, in the order of places and lines
+# "address T number type name [module]" of all symbols with an address, sorted by address and line
 awk '$1 !~ /^0*$/ && $2 != "a" && $2 != "A" { printf "%s T %07d %s %s %s\n", $1, NR, $2, $3, $4 }' \
     /proc/kallsyms | sort >"$scratch/table"
 [ -s "$scratch/table" ] || skip_all "the kernel hides its addresses"
 expr "$(head -c 17 "$scratch/table")" : '[0-9a-f]* $' >/dev/null ||
     skip_all "addresses here have fewer than 16 digits"
 
-# Of the kernel itself 1,500 symbols are drawn, of modules 600: to each address a random distance.
+# Draws 1,500 symbols of the kernel and 600 of modules, and adds a random distance to each address.
 draw='
 function number(digits,    i, value) {
     for (i = 1; i <= length(digits); i++)
@@ -48,8 +48,8 @@ END {
 }' "$scratch/table" >"$scratch/questions"
 
 # The nearest symbol at or below, by the best of its names: global over weak over local, then the
-# fewest underscores before it, then not that of another ABI, then the first. No name where that is no
-# function, or 1 MB away. (Few have a second name: the others need no rank.)
+# fewest leading underscores, then not that of another ABI, then the first. No name if it is not a
+# function, or 1 MB away. (Few have a second name: the others need no ranking.)
 # shellcheck disable=SC2016
 sort -u "$scratch/questions" | sed 's/$/ ~/' | sort - "$scratch/table" |
     awk "$draw"'
@@ -89,15 +89,15 @@ cut -d ' ' -f 1 "$scratch/theirs" >"$scratch/asked"
 is "every address has an answer" \
     "$(cut -d ' ' -f 1 "$scratch/ours" | diff "$scratch/asked" - | head -n 5)" ""
 
-# Programs in BPF come and go at any time: where one of them is an answer, nobody can be wrong.
+# BPF programs come and go at any time: if one of them is an answer, the name is not compared.
 paste -d '|' "$scratch/theirs" "$scratch/ours" | grep -vF '[bpf]' >"$scratch/both"
 between "addresses" "$(grep -c . "$scratch/both")" 1000 3000
-between "addresses that have a name" "$(grep -cv -e ' -$' "$scratch/both")" 700 3000
+between "most addresses have a name" "$(grep -cv -e ' -$' "$scratch/both")" 700 3000
 is "names agree" "$(awk -F '|' '$1 != $2' "$scratch/both" | head -n 5)" ""
 if grep -q '\[dummy\]' "$scratch/table"; then
-    between "addresses of modules" "$(grep -c '|.*\]$' "$scratch/both")" 150 1000
+    between "there are addresses of modules" "$(grep -c '|.*\]$' "$scratch/both")" 150 1000
 elif [ -n "$GUEST" ]; then
-    fail "addresses of modules" "dummy.ko is not loaded"
+    fail "there are addresses of modules" "dummy.ko is not loaded"
 else
-    skip "addresses of modules" "none of ours is loaded on this machine"
+    skip "there are addresses of modules" "none of ours is loaded on this machine"
 fi

@@ -5,14 +5,15 @@
 # host: yes
 #
 # Stacks that lead to a kernel function begin with its caller, even if that is still in a register at the
-# function's first instruction; and no frame is there twice that the kernel was in once.
+# function's first instruction; and no frame is there twice that was called once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 N=40
 WRITES="i=0; while [ \$i -lt $N ]; do echo; i=\$((i + 1)); done >/dev/null"
 
-# callers: of each stack in $scratch/out that ends with vfs_write the two frames before it, and how often
+# callers: of each stack in $scratch/out that ends with vfs_write, the two frames before it, and its
+# count
 callers()
 {
     awk '/;vfs_write [0-9]+$/ {
@@ -23,53 +24,57 @@ callers()
     } END { for (one in sum) print one, sum[one] }' "$scratch/out"
 }
 
-# written NAME OPTION...: write(2) comes by vfs_write, and by one function more before it
+# written NAME OPTION...: write(2) calls vfs_write by way of one more function
 written()
 {
     name=$1
     shift
     run_stackbox stackcount -K -f "$@" vfs_write -- sh -c "$WRITES"
-    is "$name: status" $status 0
-    is "$name: none is without its caller" "$(callers | grep -vc '^[^ ]* \(ksys_write\|[a-z0-9_]*sys_write\) ')" 0
-    between "$name: calls" "$(callers | awk '{ sum += $NF } END { print sum + 0 }')" $N $((2 * N))
+    is "$name: exit status" $status 0
+    is "$name: no stack lacks the caller" \
+        "$(callers | grep -vc '^[^ ]* \(ksys_write\|[a-z0-9_]*sys_write\) ')" 0
+    between "$name: the calls are counted" \
+        "$(callers | awk '{ sum += $NF } END { print sum + 0 }')" $N $((2 * N))
 }
 
 if have_kprobes; then
-    written "by what is best"
+    written "by the default way"
     written "by PMU events" --attach-by pmu
     written "by tracefs" --attach-by tracefs
     written "few frames" --depth 3
     run_stackbox stackcount -K -f sys_getppid vfs_write t:sched:sched_kthread_stop -- "$WORKLOADS/calls" -n 100
-    is "kinds beside each other: status" $status 0
-    is "kinds beside each other" "$(folded_sum "$scratch/out" '^[^ ]*;[a-z0-9_]*sys_getppid ')" 100
+    is "kinds of probes together: exit status" $status 0
+    is "kinds of probes together: callers are right" \
+        "$(folded_sum "$scratch/out" '^[^ ]*;[a-z0-9_]*sys_getppid ')" 100
     run_stackbox stackcount -K -f r::vfs_write -- sh -c "$WRITES"
-    is "returns: no frame of the function itself" "$(grep -c ';vfs_write [0-9]*$' "$scratch/out")" 0
+    is "returns: there is no frame of the function itself" "$(grep -c ';vfs_write [0-9]*$' "$scratch/out")" 0
     run_stackbox stacksnoop -K --max $N vfs_write -- sh -c "$WRITES"
-    is "events one by one" "$(awk '/^\tvfs_write$/ { getline; if (/sys_write$/) right++ } END { print right + 0 }' \
+    is "stacksnoop: callers are right" \
+        "$(awk '/^\tvfs_write$/ { getline; if (/sys_write$/) right++ } END { print right + 0 }' \
         "$scratch/out")" $N
 else
     skip "functions" "this kernel has no kprobes"
 fi
 
-# twice FILE: folded stacks whose last two frames are one and the same instruction
+# twice FILE: folded stacks whose last two frames are the same instruction
 twice()
 {
     grep -E '(^|;)([^;]*);\2 [0-9]+$' "$1" | head -n 1
 }
 
-# pauses: gives the CPU away, and gets it back, often
+# pauses: gives up the CPU, and gets it back, often
 pauses="i=0; while [ \$i -lt 20 ]; do sleep 0.01; i=\$((i + 1)); done"
 if have_switches; then
     for applet in "stackcount t:sched:sched_switch" "stackcount t:sched:sched_switch t:sched:sched_waking" \
         offcputime wakeuptime; do
         # shellcheck disable=SC2086 # words
         run_stackbox $applet -K -f -s -- sh -c "$pauses"
-        is "$applet: status" $status 0
-        is "$applet: no frame twice" "$(twice "$scratch/out")" ""
+        is "$applet: exit status" $status 0
+        is "$applet: no frame is there twice" "$(twice "$scratch/out")" ""
         is "$applet: there are stacks" "$(grep -c ';' "$scratch/out" | sed 's/[1-9][0-9]*/some/')" some
     done
     run_stackbox stacksnoop -K -s --max 20 t:sched:sched_switch -- sh -c "$pauses"
-    is "stacksnoop: no frame twice" \
+    is "stacksnoop: no frame is there twice" \
         "$(awk '/^\t/ { if ($1 == last) print; last = $1; next } { last = "" }' "$scratch/out" | head -n 1)" ""
 else
     skip "tracepoints" "this kernel has no sched:sched_switch"

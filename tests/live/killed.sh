@@ -4,8 +4,8 @@
 # seldom: 5.10,6.1,newest
 # host: yes
 #
-# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing stays
-# in the kernel, no process stays, and every report that was printed is whole. Signals and times come from a
+# Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing is
+# left in the kernel, no process is left, and every printed report is whole. Signals and times come from a
 # seed, which is printed: SEED=N, or the word seed=N for a guest's kernel, repeats it. RUNS=N, or the word
 # runs=N, sets the number of runs.
 . "${0%/*}/lib.sh"
@@ -23,17 +23,17 @@ else
     RUNS=${RUNS:-200} LANES=4 MOST=300
 fi
 
-# Commands are words between blanks: where all of this lies may have blanks in its name.
+# Commands are split at blanks, but the path of all this may have blanks.
 cd "$scratch" || exit 1
 ln -s "$STACKBOX" s
 ln -s "$WORKLOADS" w
 mkdir runs
 
-# ---- what is in the kernel
+# ---- looking at what is in the kernel
 
 left_begins || skip_all "tracefs cannot be mounted"
 
-# first_byte: of a function of a running program: $BREAKPOINT where a probe is on it
+# first_byte: of a function in a running program: $BREAKPOINT if it has a probe
 first_byte()
 {
     dd if="/proc/$(pid_of probed)/mem" bs=1 skip="$((0x$address))" count=1 2>/dev/null |
@@ -42,7 +42,7 @@ first_byte()
 
 # ---- what is run
 
-# commands: KIND, then the words
+# commands: KIND, then the command line
 commands()
 {
     cat <<'END'
@@ -75,50 +75,50 @@ folded stackcount -f --attach-by pmu -i 0.05 vfs_read vfs_write r::vfs_read
 text stackcount --attach-by tracefs -i 0.05 vfs_read
 snoop stacksnoop -K r::vfs_write
 END
-    # The first that works is this one where it is.
+    # The first that works
     ./s stackcount --attach-by multi -D 0.01 vfs_read >/dev/null 2>&1 || return 0
     cat <<'END'
 text stackcount --attach-by multi -T -i 0.05 vfs_* r::vfs_read
 END
 }
 
-# load: all that is traced happens all the while
+# load: makes all traced events happen all the time
 load()
 {
     while :; do w/many -n 20; w/brief -c 20 -l 100; done >/dev/null 2>&1 &
     test_processes="$test_processes $!"
-    [ -z "$GUEST" ] || return 0 # emulated, one loop leaves little
+    [ -z "$GUEST" ] || return 0 # in emulation one loop leaves little CPU time
     while :; do w/calls -n 3000; w/family -c 10; done >/dev/null 2>&1 &
     test_processes="$test_processes $!"
 }
 
-# ---- that what is looked at shows something
+# ---- the ways of looking do show something
 
 address=$(printf %x "$(w/many -A | tr -cd '0-9 ' | cut -d ' ' -f 3)")
 start_workload probed many -w
 usual=$(first_byte)
 start_stackbox stackcount -f "$WORKLOADS/many:many_000" || fail "starts" "$(cat err)"
-is "a probe is seen where it is" "$(first_byte)" $BREAKPOINT
+is "a probe is seen if there is one" "$(first_byte)" $BREAKPOINT
 all_ids | sort -u | sort - ids_before ids_before | uniq -u | cut -d ' ' -f 1 | sort -u | tr '\n' ' ' >kinds
 contains "programs and maps are seen" kinds "map prog"
 finish_stackbox
 drop_workload probed
 
-# ---- a report is one write: whoever ends us lets it be made or not. That holds up to 1 MiB: of a machine where much
-# goes on, with little of each stack
+# ---- a report is one write: a kill lets it happen or not. That holds up to 1 MiB, and on a busy machine only
+# with short stacks
 
 mkdir writes
 w/packets writes ./s stackcount -P -K --depth 8 -D 0.6 -i 0.2 t:sched:sched_switch 2>err
-is "a run for its writes" "$?" 0
+is "a run whose writes are recorded succeeds" "$?" 0
 last=$(find writes -type f | grep -c .)
-is "the last of them" "$(cat "writes/$last")" Detaching...
+is "its last write is recorded" "$(cat "writes/$last")" Detaching...
 for number in $(seq 2 $((last - 1))); do
     cat writes/1 "writes/$number" >"writes/$number.out"
     echo "writes/$number.out text ended $(wc -c <"writes/$number.out") 2 write $number" >one
     judge_whole one
-    [ "$(tail -c 2 "writes/$number" | od -An -c | tr -d ' ')" = '\n\n' ] || echo "write $number: no end"
+    [ "$(tail -c 2 "writes/$number" | od -An -c | tr -d ' ')" = '\n\n' ] || echo "write $number: incomplete"
 done | sort | cut -d ' ' -f 1-3 | uniq -c >judged
-is "each is a report, and no more than one" "$(sed 's/^ *[0-9]* //' judged)" "whole 1 1"
+is "each write is one report" "$(sed 's/^ *[0-9]* //' judged)" "whole 1 1"
 
 # ---- the runs
 
@@ -126,14 +126,14 @@ commands >commands
 cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
 load
 w/strike -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
-is "all runs ended, and all that came of them (seed $SEED)" \
+is "all runs and all their processes ended (seed $SEED)" \
     "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
 for process in $test_processes; do
     kill -s KILL "$process"
 done 2>/dev/null
 
-# How it ended: of itself; before anything was traced, by the signal or with status 1, and nothing was
-# printed; or as the command that it ran.
+# A run may end by itself; before anything is traced, by the signal or with status 1, and nothing
+# printed; or like the command that it ran.
 awk 'NR == FNR { line[FNR] = $0; next }
     $1 == "run" {
         text = line[$3]
@@ -142,9 +142,9 @@ awk 'NR == FNR { line[FNR] = $0; next }
         ended = $6 == 0 || before || $6 == 1009 && $4 == 9 || by_command && $6 == 128 + $4
         if (!ended) print $0, text
     }' commands struck >wrong_ends
-is "each ended as it should (seed $SEED)" "$(head -n 3 wrong_ends)" ""
+is "each run ended as it should (seed $SEED)" "$(head -n 3 wrong_ends)" ""
 
-# A text report ends with a word, where the run was not killed.
+# A text report has a last line, unless the run was killed.
 awk 'NR == FNR { line[FNR] = $0; next }
     $1 == "run" {
         kind = line[$3]
@@ -157,9 +157,9 @@ awk '$3 == "ended" && $4 && / (stackcount|wakeuptime) / && $2 == "text" { print 
     while read -r file; do
         [ "$(tail -n 1 "$file")" = Detaching... ] || echo "$file: $(tail -n 1 "$file")"
     done >unfinished
-is "every run that ended said so (seed $SEED)" "$(head -n 3 unfinished)" ""
+is "every run that was not killed printed its last line (seed $SEED)" "$(head -n 3 unfinished)" ""
 cat runs/*.err | grep -E 'cannot|failed|Sanitizer|runtime error' | sort | uniq -c >complaints
-is "nothing failed (seed $SEED)" "$(head -n 3 complaints)" ""
+is "no run failed (seed $SEED)" "$(head -n 3 complaints)" ""
 # shellcheck disable=SC2046 # words
 set -- $(grep '^whole ' judged)
 [ "${3:-0}" -ge 1 ] && pass "$3 reports were printed, $4 stacks and events in all" ||

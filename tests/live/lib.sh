@@ -5,9 +5,9 @@
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
-#     # seldom: 5.10           where `make test-kernels` runs it besides
-#     # host: yes              on the machine that runs the tests, too: yes, no (yes)
-#     # quiet                  on the machine that runs the tests nothing else runs beside it
+#     # seldom: 5.10           where only `make test-kernels` runs it
+#     # host: yes              on this machine, too: yes, no (yes)
+#     # quiet                  on this machine no other test runs at the same time
 #     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
@@ -21,7 +21,7 @@
 # assumes something about the machine's mounts and settings, it sets that up with lib_machine.sh, which restores
 # everything.
 
-# Tests of other kinds, beside this directory or above it, read this file, too.
+# Tests in other directories read this file, too.
 for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
     [ ! -f "$place/lib_machine.sh" ] || break
 done
@@ -52,7 +52,7 @@ test_ends()
         kill -s KILL "$process"
     done 2>/dev/null
     close_machine
-    # A test's leftover mounts are not ours to delete files in.
+    # A test may leave mounts behind, in which no files must be deleted.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
         umount -l "$mounted"
     done
@@ -84,7 +84,7 @@ skip()
     echo "SKIP $test_name: $1: $2"
 }
 
-# skip_all REASON: ends the test, as none of it can run here
+# skip_all REASON: ends the test, because none of it can run here
 skip_all()
 {
     test_results=$((test_results + 1))
@@ -102,7 +102,7 @@ is()
     fi
 }
 
-# between NAME ACTUAL LEAST GREATEST: whole numbers
+# between NAME ACTUAL LEAST GREATEST: for whole numbers
 between()
 {
     if [ "$2" -ge "$3" ] 2>/dev/null && [ "$2" -le "$4" ]; then
@@ -132,8 +132,8 @@ lacks()
     fi
 }
 
-# adds_up NAME: the account of the run in $scratch/err adds up. stackbox only speaks if it does not: so this
-# looks for its words.
+# adds_up NAME: the account of the run in $scratch/err adds up. stackbox only reports it if it does not: so
+# this looks for that message.
 adds_up()
 {
     if grep -q "the account does not add up" "$STACKBOX"; then
@@ -143,8 +143,8 @@ adds_up()
     fi
 }
 
-# quiet_for SECONDS FILE: its text, without the line about a time in which nothing happened, which may be
-# longer: a run ends when it gets a CPU again. What is said about tracepoints on the newest kernels is left
+# quiet_for SECONDS FILE: its text, with the time in which nothing happened replaced by SECONDS if it is
+# longer: a run ends when it gets a CPU again. The warning about tracepoints on the newest kernels is left
 # out.
 quiet_for()
 {
@@ -157,22 +157,24 @@ quiet_for()
 
 # ---- the machine
 #
-# Its names of the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
-# first of $WAY_IN, that by the next, and so on to where the CPU came in; what compilers make of a name
-# (.constprop.0) is left out. $PAGE_FAULT is an extended regex: one of it is in each stack of a page fault.
-# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe. Where the kernel's walk along
-# a program's frame pointers has the first function's caller from, $FRAME_WALK says: the `record` of the frame, or the
-# `register` with the return address, which is its caller's only before it has called anybody; the record is that of
-# the next frame then, and where the first function has none yet, that one's caller is lost. Empty: it finds none.
-# $FRAMES is the option, if it takes one, by which these programs, which keep frames, have whole stacks.
-# $NO_RETURNS is set on kernels that take no probe of their own functions' returns.
+# Its names for the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
+# first of $WAY_IN, that by the next, and so on to the kernel's entry; compilers' suffixes (.constprop.0)
+# are left out. $PAGE_FAULT is an extended regex that matches a frame in each stack of a page fault.
+# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe. Where the
+# kernel's walk along a program's frame pointers has the first function's caller from, $FRAME_WALK says:
+# the `record` of the frame, or the `register` with the return address, which is its caller's only before
+# it has called anybody; the record is that of the next frame then, and where the first function has none
+# yet, that one's caller is lost. Empty: it finds none. $FRAMES is the option, if it takes one, by which
+# these programs, which keep frames, have whole stacks. $NO_RETURNS is set on kernels that take no probe of
+# their own functions' returns.
 FRAME_WALK= FRAMES= NO_RETURNS=
 case $(uname -m) in
 x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
          WAY_IN='do_syscall_64 entry_SYSCALL_64_after_hwframe'
          case $(uname -r) in
          4.[45].*) CALL=sys_ WAY_IN=entry_SYSCALL_64_fastpath ;;
-         4.[6-9].* | 4.1[0-6].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
+         4.[6-9].* | 4.1[0-3].*) CALL=sys_ WAY_IN='do_syscall_64 entry_SYSCALL_64_after_swapgs' ;;
+         4.1[4-6].*) CALL=sys_ ;;
          esac ;;
 aarch64) CALL=__arm64_sys_ PAGE_FAULT=do_mem_abort BREAKPOINT=a0 FRAME_WALK=record
          WAY_IN='invoke_syscall el0_svc_common do_el0_svc el0_svc el0t_64_sync_handler el0t_64_sync'
@@ -190,17 +192,35 @@ riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=reg
 s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
 ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
-         WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make calls
+         WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make system calls
 esac
 
-# refuses_returns: those of ${CALL}getppid, where the kernel takes none, with the reason
+# lacks_way: $scratch/err says that this kernel lacks the way of attaching that was asked for (rings have
+# programs' ways only from 4.18 on)
+lacks_way()
+{
+    grep -q 'this kernel has no' "$scratch/err" ||
+        { older_than 4.18 && grep -q -e '--attach-by multi: links need BPF programs' "$scratch/err"; }
+}
+
+# refuses_returns: checks that returns of ${CALL}getppid are refused, with the reason, if the kernel
+# allows none
 refuses_returns()
 {
     run_stackbox stackcount "r::${CALL}getppid" -- true
     is "returns are refused" "$status $(grep -c "returns from \"${CALL}getppid\" cannot be traced" "$scratch/err")" "125 1"
 }
 
-# ---- what is there
+# ---- what this machine has
+
+# older_than MAJOR.MINOR: is this kernel older?
+older_than()
+{
+    uname -r | awk -F '[.-]' -v than="$1" '{
+        split(than, its, ".")
+        exit !($1 < its[1] || ($1 == its[1] && $2 < its[2]))
+    }'
+}
 
 have_root()
 {
@@ -218,7 +238,7 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
-# There was a machine whose kernel reported nothing about one CPU's idle task to perf, not even to perf(1).
+# On one machine, the kernel reported nothing about one CPU's idle task to perf, not even to perf(1).
 deaf_cpu()
 {
     command -v perf >/dev/null && command -v taskset >/dev/null || return 0
@@ -238,13 +258,13 @@ have_uprobes()
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms
 }
 
-# Those of bpf(2) (5.8)
+# BPF ring buffers (5.8)
 have_ring_buffers()
 {
     grep -q ' bpf_ringbuf_reserve$' /proc/kallsyms
 }
 
-# Do programs get pids of a pid namespace (5.7)? If not, all are refused in one.
+# Can programs get the pids of a pid namespace (5.7)? If not, tracing is refused in one.
 have_pids_of_namespaces()
 {
     grep -q ' bpf_get_ns_current_pid_tgid$' /proc/kallsyms
@@ -262,20 +282,21 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event: $EVENT is hit by each getppid(2). A function if there are kprobes: on the newest kernels,
-# programs on system calls' tracepoints may be preempted, and then miss events.
+# choose_event [NAME]: sets $EVENT to something that each of these system calls, getppid(2), hits. A function if
+# there are kprobes: on the newest kernels, programs on system call tracepoints may be preempted, and then
+# miss events.
 choose_event()
 {
     if have_kprobes; then
-        EVENT=${CALL}getppid
+        EVENT=$CALL${1:-getppid}
     elif have_syscall_tracepoints; then
-        EVENT=t:syscalls:sys_enter_getppid
+        EVENT=t:syscalls:sys_enter_${1:-getppid}
     else
         skip_all "this kernel has neither kprobes nor tracepoints of system calls"
     fi
 }
 
-# load_module NAME: false if the guest has no such module, and on the host
+# load_module NAME: false on the host, and if the guest has no such module
 load_module()
 {
     [ -n "$MODULES" ] && [ -f "$MODULES/$1.ko" ] || return 1
@@ -296,24 +317,25 @@ wait_until()
     done
 }
 
-# ended PID: a process that we started has ended, whether waited for or not
+# ended PID: has a process that we started ended, whether it was waited for or not?
 ended()
 {
     ! [ -d "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
-# A workload goes by a name that the test gives it: two of the same program can run at a time.
+# A workload goes by a name that the test gives it: two of the same program can run at the same
+# time.
 #
 #     start_workload one calls -w -n 20000        waits until it prints `ready`, if it has a -w
 #     pid_of one
 #     go one                                      lets it make its calls, waits until they are done
 #     calls_of one                                how many it counted itself
-#     count_of one a                              how many of them it told apart as `a`
+#     count_of one a                              how many of them it counted as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
 #     wait_workload one                           waits for the end of one without -w and -k
 #     drop_workload one                           ends it before it was let go
 #
-# The program is one of $WORKLOADS, or any by its whole path.
+# The program is one of $WORKLOADS, or any other by its full path.
 start_workload()
 {
     local name=$1 program=$2
@@ -365,7 +387,7 @@ wait_workload()
     wait "$(pid_of "$1")"
 }
 
-# drop_workload NAME: ends it, whatever it is waiting for
+# drop_workload NAME: ends it, whatever it waits for
 drop_workload()
 {
     kill -s KILL "$(pid_of "$1")" 2>/dev/null
@@ -376,7 +398,8 @@ drop_workload()
 # Prefix that runs stackbox with fewer rights: under="$WORKLOADS/deny --syscall bpf:EPERM --".
 under=
 
-# run_stackbox ARG...: to its end. Output in $scratch/out and $scratch/err, exit status in $status.
+# run_stackbox ARG...: runs it to its end. Output is in $scratch/out and $scratch/err, the exit
+# status in $status.
 run_stackbox()
 {
     # shellcheck disable=SC2086 # words
@@ -385,13 +408,13 @@ run_stackbox()
     status=$?
 }
 
-# Tracing runs: the header was printed, on stdout or, if that is only for data, on stderr.
+# Has tracing begun? The header was printed, on stdout or, if that is only for data, on stderr.
 tracing_runs()
 {
     grep -qE '^(Tracing|Sampling) ' "$scratch/out" "$scratch/err" || ended "$stackbox"
 }
 
-# start_stackbox ARG...: in the background as process $stackbox; false if it ended instead
+# start_stackbox ARG...: starts it in the background as process $stackbox; false if it ended instead
 start_stackbox()
 {
     : >"$scratch/out"
@@ -418,14 +441,17 @@ wait_stackbox()
     status=$?
 }
 
-# start_held ARG...: stackcount with its command held: it waits to open a pipe that nobody writes to. $held is
-# the child that is held. release_held lets it go on.
+# start_held ARG...: starts stackcount with its command held back: stackcount waits to open a pipe that nobody
+# writes to. $held is the child that is held. release_held lets it go on.
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
+    read_then=/proc/sys/kernel/perf_event_max_stack
+    # Before 4.8 there is no such file, and rings collect, whose size is by this one.
+    [ -e $read_then ] || read_then=/proc/meminfo
     # shellcheck disable=SC2016 # for that shell
     "$WORKLOADS/session" --limit "$LIMIT" unshare -m sh -c \
-        'mount --bind "$0" /proc/sys/kernel/perf_event_max_stack && exec "$@"' "$nobody" \
+        'mount --bind "$0" "$1" && shift && exec "$@"' "$nobody" "$read_then" \
         "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
     stackbox=$!
     test_processes="$test_processes $stackbox"
@@ -438,7 +464,7 @@ release_held()
     test_processes="$test_processes $!"
 }
 
-# is_held PID: it has a child that waits at a pipe
+# is_held PID: does it have a child that waits at a pipe?
 is_held()
 {
     held=$(grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null)
@@ -482,7 +508,7 @@ folded_functions()
     }' "$1"
 }
 
-# folded_flat FILE [FIRST]: these as in a flat report, below its header
+# folded_flat FILE [FIRST]: the same as in a flat report, below its header
 folded_flat()
 {
     folded_functions "$@" | sort -t '	' -k 1,1nr -k 2,2nr -k 3 |

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What check says beside what the applets do. Read after lib.sh.
+# Compares what check says with what the applets do. Read after lib.sh.
 #
 #     under="$WORKLOADS/deny --cap bpf --"     as for run_stackbox, or empty
 #     agree "no CAP_BPF"                       check and the applets say the same
 #     agree_on_events "no CAP_BPF"             and stacksnoop, too
-#     says "no CAP_BPF" JIT TEXT               the line of check begins so
+#     begins "no CAP_BPF" JIT TEXT             check's line of that name begins with TEXT
 #
-# agree runs check once; its lines are in $scratch/checked, to be looked at by says.
+# agree runs check once; its lines are in $scratch/checked, for begins and tells.
 
-# The program whose functions are traced must be readable by everybody: this project may be in a private
-# directory.
+# Everybody must be able to read the program whose functions are traced: this project may be in a
+# private directory.
 chmod 755 "$scratch"
 cp "$WORKLOADS/calls" "$scratch/calls"
 
-# line_of NAME: what check says about it, without the name
+# line_of NAME: check's line about it, without the name
 line_of()
 {
     sed -n "s#^$1: ##p" "$scratch/checked"
 }
 
-# sentence_of NAME: for a no, why and what to do
+# sentence_of NAME: of a no, why and what to do
 sentence_of()
 {
     line_of "$1" | sed -n 's/^no: //p'
 }
 
-# without APPLET WHAT: it can run, but without that
+# without APPLET WHAT: can it run, but without that?
 without()
 {
     case "$(line_of "$1"), " in
@@ -35,8 +35,8 @@ without()
     return 1
 }
 
-# parted NAME CHECK: before 5.8 a single right covers bpf(2), and maps need none: there NAME may be an
-# impossible state, and this says so
+# parted NAME CHECK: before 5.8 a single capability covers bpf(2), and maps need none: NAME may be an
+# impossible state there, which this says
 parted()
 {
     [ "$(cat /proc/sys/kernel/cap_last_cap)" -lt 39 ] || return 0
@@ -66,15 +66,16 @@ tells()
     *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, and say what to do"; return ;;
     esac
     case "$(sentence_of "$2")" in
-    *"$3"*) pass "$1: $2 tells the way out" ;;
+    *"$3"*) pass "$1: $2 says what to do" ;;
     *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, with \"$3\"" ;;
     esac
 }
 
-# The size of maps differs between the three applets of waits.
+# The size of maps differs between the three applets that trace waits.
 sizes='s/about [0-9]* KB/about N KB/'
 
-# works_or_says NAME SENTENCE ARG...: it works; or, with a SENTENCE, is refused in one line that ends with it
+# works_or_says NAME SENTENCE ARG...: it works; or, with a SENTENCE, it is refused in one line that ends with
+# it
 works_or_says()
 {
     local name=$1 sentence=$2
@@ -85,13 +86,13 @@ works_or_says()
         [ $status = 0 ] || cat "$scratch/err"
     elif [ $status != 0 ] && [ "$(wc -l <"$scratch/err")" -eq 1 ] &&
         sed "$sizes" "$scratch/err" | grep -qF -e ": $(echo "$sentence" | sed "$sizes")"; then
-        pass "$name does not, and says why"
+        pass "$name is refused, and it says why"
     else
         fail "$name" "check said \"$sentence\": status $status, $(tr '\n' '|' <"$scratch/err")"
     fi
 }
 
-# by_rings APPLET: it can run, collecting by perf's rings
+# by_rings APPLET: can it run, collecting by perf's rings?
 by_rings()
 {
     case "$(line_of "$1")" in
@@ -100,25 +101,28 @@ by_rings()
     return 1
 }
 
-# can_collect: there are maps, or rings
+# can_collect: are there maps, or rings?
 can_collect()
 {
     [ -z "$(sentence_of "stack maps")" ] || [ -z "$(sentence_of "collecting by rings")" ]
 }
 
-# one_way NAME APPLET CHECK ARG...: APPLET with ARG works or not, as check says, which must agree with what it
-# says about CHECK, if that is not empty
+# one_way NAME APPLET CHECK ARG...: APPLET with ARG works or not, as check says; and check says the same about
+# CHECK, if that is not empty
 one_way()
 {
     local name=$1 applet=$2 check=$3 sentence
     shift 3
     sentence=$(sentence_of "$check")
-    # Rings need nothing more for a command, and may be only for one's own programs.
+    # With rings a command needs nothing more, and they may work only for one's own programs.
     if by_rings "$applet" && [ "$check" = "-- COMMAND" ]; then
         sentence=
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
-    # Programs follow a command before anything else is tried; and before a probe something must collect.
+    # If rings are needed and cannot be had, a command is not even followed.
+    elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
+        sentence=$(sentence_of "$applet")
+    # With programs, following a command is tried before anything else; and collecting before a probe.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in
         no*) [ "$check" ] && [ "$sentence" ] && can_collect ||
@@ -128,7 +132,7 @@ one_way()
     works_or_says "$name: $applet${check:+: $check}" "$sentence" "$applet" -D 0.1 "$@"
 }
 
-# is_without NAME APPLET WHAT CHECK: it says that it can run without WHAT if CHECK is a no
+# is_without NAME APPLET WHAT CHECK: check says that APPLET can run without WHAT if CHECK is a no
 is_without()
 {
     local expected=no
@@ -137,10 +141,10 @@ is_without()
     esac
     [ "$(sentence_of "$4")" ] && expected=yes
     by_rings "$2" && [ "$3" = "-- COMMAND" ] && expected=no
-    is "$1: $2 is without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
+    is "$1: $2 runs without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
 }
 
-# look_at_all: check, for all applets
+# look_at_all: runs check for all applets
 look_at_all()
 {
     run_stackbox check
@@ -152,10 +156,10 @@ look_at_all()
 agree()
 {
     look_at_all
-    is "$1: check speaks on stdout alone" "$(cat "$scratch/check_err")" ""
+    is "$1: check prints on stdout only" "$(cat "$scratch/check_err")" ""
     is "$1: exit status" $check_status "$(grep -qE '^(stackcount|profile|off.*|wakeuptime|walltime|stacksnoop): no' \
         "$scratch/checked" && echo 1 || echo 0)"
-    is "$1: each no has a reason and a way out" \
+    is "$1: each no says why and what to do" \
         "$(grep -E '^[^:]*: no' "$scratch/checked" | grep -vE '^[^:]*: no: .+: .+')" ""
     one_way "$1" stackcount "kernel functions" vfs_mknod
     one_way "$1" stackcount "user functions" "$scratch/calls:main"
@@ -173,7 +177,7 @@ agree()
 # agree_on_events NAME: the same for stacksnoop, after agree
 agree_on_events()
 {
-    # By any event that exists in this state.
+    # With any event that works in this state.
     if [ -z "$(sentence_of "kernel functions")" ]; then
         one_way "$1" stacksnoop "" vfs_mknod
     elif [ -z "$(sentence_of "user functions")" ]; then

@@ -20,7 +20,7 @@ left_ends()
     ! have_kprobes || umount "$scratch/left_debugfs"
 }
 
-# all_ids: all programs, maps and links, by the kernel's own list and by bpftool's
+# all_ids: all programs, maps and links in the kernel's own list and in bpftool's
 all_ids()
 {
     "$WORKLOADS/bpf_ids"
@@ -30,15 +30,15 @@ all_ids()
     done
 }
 
-# Whatever a process has open belongs to it: ours are all gone when this is called. So do maps in an array of
-# maps: a leftover one of ours would itself be seen.
+# What a process has open belongs to it: all of ours are gone when this is called. So do maps in an array of
+# maps: a leftover array of ours would itself be seen.
 held_ids()
 {
     "$WORKLOADS/bpf_ids" --inner
     grep -shE '^(prog|map|link)_id:' /proc/[0-9]*/fdinfo/* | sed 's/_id:[[:blank:]]*/ /'
 }
 
-# new_ids: those that were not there before and that nobody holds
+# new_ids: those that were not there before, and that no process holds
 new_ids()
 {
     all_ids | sort -u >"$scratch/ids"
@@ -46,7 +46,7 @@ new_ids()
     (cd "$scratch" && sort ids_before ids_before ids_held ids_held ids | uniq -u)
 }
 
-# Other processes' come and go: ours would be there each time.
+# Those of other processes come and go: ours would be there each time.
 no_id_stays()
 {
     new_ids >"$scratch/ids_new"
@@ -55,7 +55,7 @@ no_id_stays()
     ! [ -s "$scratch/ids_left" ]
 }
 
-# text_probes: the makers of text probes that a run of ours left behind
+# text_probes: the makers of text probes that runs of ours left behind
 text_probes()
 {
     cat "$scratch/left_tracefs/kprobe_events" "$scratch/left_tracefs/uprobe_events" 2>/dev/null |
@@ -64,7 +64,7 @@ text_probes()
         done
 }
 
-# If the maker is in another pid namespace, and alive, only time tells.
+# Whether a maker in another pid namespace is still alive, only time can tell.
 no_text_probes()
 {
     [ -z "$(text_probes)" ]
@@ -80,7 +80,7 @@ no_kernel_probes()
     [ "$(kernel_probes | grep -c .)" = "$probes_before" ]
 }
 
-# word NAME: from the kernel's command line
+# word NAME: its value on the kernel's command line
 word()
 {
     sed -n "s/.*\\<$1=\\([-a-z0-9]*\\).*/\\1/p" /proc/cmdline
@@ -91,18 +91,18 @@ mounts()
     grep -c tracefs /proc/mounts
 }
 
-# nothing_left WORDS: as results; WORDS say after what. Text probes of a killed run are removed by the next
-# one; until then the kernel lists those on its own functions, as disabled.
+# nothing_left WORDS: checks that nothing is left; WORDS say after what. Text probes of a killed run are
+# removed by the next one; until then the kernel lists those on its own functions, as disabled.
 nothing_left()
 {
     new_ids >"$scratch/ids_left"
     wait_until 20 no_id_stays
     is "no program, map or link is left$1" "$(head -n 3 "$scratch/ids_left")" ""
-    is "nothing is mounted that was not" "$(mounts)" "$mounts_before"
+    is "nothing is mounted that was not before" "$(mounts)" "$mounts_before"
     run_stackbox stackcount --attach-by tracefs -D 0.01 "$WORKLOADS/many:many_002"
-    is "the next run that makes text probes" "$status" 0
+    is "the next run with text probes works" "$status" 0
     wait_until 20 no_text_probes
-    is "leaves none, of nobody$1" "$(text_probes)" ""
+    is "and leaves none, nor others' stale ones$1" "$(text_probes)" ""
     wait_until 20 no_kernel_probes
     is "no probe in the kernel is left$1" "$(kernel_probes | grep -c .)" "$probes_before"
 }

@@ -29,7 +29,7 @@ mounts_of()
     done | sort -r
 }
 
-# debugfs mounts tracefs by itself as soon as anybody looks for it there.
+# debugfs mounts tracefs by itself as soon as somebody looks for it there.
 without_tracefs()
 {
     [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do
@@ -44,7 +44,7 @@ with_tracefs()
         { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
 }
 
-# Where the earlier settings are saved: by the test, or by open_machine, whose state the test returns to.
+# Earlier settings are saved here: by the test, or by open_machine, whose state the test returns to.
 sysctls=sysctls
 
 # set_sysctl NAME VALUE: false if the kernel does not accept it
@@ -73,7 +73,8 @@ sysctl_at_most()
         skip_all "$(echo "$1" | tr / .) is more than $2, and cannot be set"
 }
 
-# 3 on Debian's and some other kernels closes perf_event_open(2); 2 hides all of the kernel's names.
+# 3, on Debian's and some other kernels, denies perf_event_open(2); 2 hides all of the kernel's
+# names.
 open_machine()
 {
     [ $live = yes ] && [ "$(id -u)" = 0 ] || return 0

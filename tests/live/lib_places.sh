@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Places that stackbox is carried to. Read after lib.sh. tests/workloads/carried.c knows what is right for
-# each applet; here are the places.
+# Places that stackbox may be copied to. Read after lib.sh. tests/workloads/carried.c knows what is right
+# for each applet; here are the places.
 
 kprobes=
 have_kprobes && kprobes=-k
 
-# taken NAME: the results in $scratch/verdicts are ours
+# taken NAME: takes over the results in $scratch/verdicts
 taken()
 {
     if grep -q '^PASS ' "$scratch/verdicts"; then
@@ -19,20 +19,20 @@ taken()
     test_failures=$((test_failures + $(grep -c '^FAIL ' "$scratch/verdicts")))
 }
 
-# carried COMMAND...: runs the workloads' `carried`, wherever that is
+# carried COMMAND...: runs the workload `carried`, wherever it is
 carried()
 {
     "$@" </dev/null >"$scratch/verdicts" 2>&1
     taken "$*"
 }
 
-# here ARG...: where we are, with stackbox and what it traces unchanged
+# here ARG...: runs it where we are, with stackbox and what it traces as they are
 here()
 {
     carried "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" "$@"
 }
 
-# make_root DIRECTORY: contains only the binary, what it traces, and its judge
+# make_root DIRECTORY: puts the binary, what it traces, and its judge there, and nothing else
 make_root()
 {
     mkdir -p "$1/proc" && cp "$STACKBOX" "$1/stackbox" && chmod 755 "$1" "$1/stackbox" &&

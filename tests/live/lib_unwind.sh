@@ -10,7 +10,8 @@ have_tables || { [ "$COLLECT" ] && [ "$NO_TABLES" = "this kernel tells nothing o
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK="$START;outer;middle;inner"
 
-# traced WAY NUMBER ARG...: $folded has the lines of `bare`, traced from before it begins until after its end
+# traced WAY NUMBER ARG...: $folded gets the lines of `bare`, traced from before its start until after its
+# end
 traced()
 {
     way=$1 number=$2
@@ -26,11 +27,11 @@ traced()
     grep '^bare[;-]' "$scratch/out" >"$scratch/folded"
 }
 
-# all NAME REGEX [NUMBER]: all lines match, and add up to that
+# all NAME REGEX [NUMBER]: all lines match, and add up to NUMBER
 all()
 {
-    is "$1: no other stack" "$(grep -cvE "^bare;($2) [0-9]+\$" "$scratch/folded")" 0
-    [ $# = 2 ] || is "$1: all of them" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
+    is "$1: there is no other stack" "$(grep -cvE "^bare;($2) [0-9]+\$" "$scratch/folded")" 0
+    [ $# = 2 ] || is "$1: all events have it" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
 }
 
 if grep -q ' ksys_read$' /proc/kallsyms && "$STACKBOX" stackcount -D 0.1 -K ksys_read >/dev/null 2>&1; then
@@ -50,19 +51,19 @@ if [ "$kprobes" ]; then
     all "a function of the kernel" "$STACK;leaf" 1000
 fi
 traced calls 1000 stackcount -U --unwind tables --depth 3 t:syscalls:sys_enter_getppid
-all "a depth" "middle;inner;leaf" 1000
-lacks "a depth: that was asked for" "$scratch/err" 'end early'
+all "--depth" "middle;inner;leaf" 1000
+lacks "--depth: the shorter stacks are not reported as cut" "$scratch/err" 'end early'
 traced spins 500 profile -U --unwind tables -F 499
-# Except in what the compiler's startup files do at the end, which has no tables; and at the end there is no
-# stack, and after _exit() no memory from which to read one.
+# Except what the compiler's startup files do at the end, which has no tables; and in the end there is no
+# stack, and after _exit() no memory to read one from.
 NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy|_exit'
-# Before gcc 13 C on riscv64 had none, nor has the libc that is linked here.
+# Before gcc 13, C on riscv64 had no tables, nor has the libc that is linked here.
 [ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
 is "samples: no stack is cut" "$(grep -vE "^bare;(_start;|\[no user stack\]|\[truncated\];($NO_TABLE)[; ])" "$scratch/folded" |
     head -n 3)" ""
 share=$(awk -v stack="^bare;$STACK;spin" '$0 ~ stack { n += $NF } { all += $NF }
     END { print all ? int(n * 100 / all) : 0 }' "$scratch/folded")
-between "samples: in the function that spins, of 100" "$share" 90 100
+between "samples: percent in the function that spins" "$share" 90 100
 deaf=
 [ -z "$COLLECT" ] || deaf=$(deaf_cpu)
 if [ "$deaf" ]; then
@@ -85,15 +86,15 @@ of_command()
 
 of_command calls 1000 stackcount -U t:syscalls:sys_enter_getppid
 all "a command" "$STACK;leaf" 1000
-lacks "a command: nothing to say" "$scratch/err" 'end early'
+lacks "a command: no messages" "$scratch/err" 'end early'
 of_command forks 100 stackcount -U t:syscalls:sys_enter_getppid
 all "its children" "$START;outer;middle;inner;leaf" 100
 
-# Each event by itself, leaf first.
+# Each event on its own, leaf first.
 run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid -- "$WORKLOADS/bare" calls 100
-is "single events" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
-lacks "single events: none is cut" "$scratch/out" '[truncated]'
+is "single events have whole stacks" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
+lacks "single events: no stack is cut" "$scratch/out" '[truncated]'
 
-# By frame pointers they lead astray: that is what tables are for.
+# Frame pointers lead astray: that is what tables are for.
 traced calls 1000 stackcount -U --unwind fp t:syscalls:sys_enter_getppid
-is "frame pointers alone" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0
+is "by frame pointers alone, stacks are not whole" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0

@@ -5,8 +5,8 @@
 
 PREFIX=x$$.
 
-# unseen: how many waits may be missing, as stackbox says. On some machines no tracer sees switches from
-# certain threads; and an interrupt can come while stackbox itself reads.
+# unseen: how many waits may be missing, according to stackbox. On some machines no tracer sees switches
+# from certain threads; and an interrupt can come while stackbox itself reads.
 unseen()
 {
     sed -n -e 's/^[a-z]*: \([0-9]*\) waits are not counted: .*/\1/p' \
@@ -23,14 +23,14 @@ close_to()
         $(($3 - margin - ${5:-0} - $(unseen) * ${4:-0})) $(($3 + margin + ${6:-0}))
 }
 
-# slept NAME ACTUAL WAY: all the time of this thread of `sleeps`
+# slept NAME ACTUAL WAY: ACTUAL is all of this thread's time, as `sleeps` measured it
 slept()
 {
     close_to "$1" "$2" "$(row sleeps "$3" 6)" "$(row sleeps "$3" 9)" "$(row sleeps "$3" 10)" \
         "$(row sleeps "$3" 11)"
 }
 
-# Hundredths of a second since boot, as in `sleeps`.
+# Hundredths of a second since boot, as in `sleeps`
 uptime_now()
 {
     sed 's/^\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime
@@ -42,7 +42,7 @@ row()
     awk -v way="$2" -v field="$3" '/^(thread|still) / && $4 == way { print $field }' "$scratch/$1.out"
 }
 
-# Where the kernel blocks in this way: the function's name, on all kernels from 5.10 on.
+# The kernel function that blocks in this way, on all kernels from 5.10 on
 kernel_function()
 {
     case $1 in
@@ -70,7 +70,7 @@ sleep_lines()
     }' "$scratch/out"
 }
 
-# other_lines: those of our threads that are in none of their own functions, or not blocked there, unless they
+# other_lines: lines of our threads that are in none of their own functions, or not blocked there, unless they
 # wait for memory
 other_lines()
 {
@@ -81,14 +81,14 @@ other_lines()
         grep -vE ";($PAGE_FAULT);"
 }
 
-# sum: of the values at the ends of lines
+# sum: adds up the values at the ends of lines
 sum()
 {
     awk '{ sum += $NF } END { printf "%.0f\n", sum }'
 }
 
-# sleeps_right NAME WAY...: the time of these threads, and that there is nothing else. For vfork the call
-# itself does so much, on the way to the wait and back, that the child's sleep is the truth.
+# sleeps_right NAME WAY...: these threads' times are right, and there is nothing else. vfork itself does
+# so much before and after the wait that the child's sleep is taken as the truth.
 sleeps_right()
 {
     name=$1
@@ -102,15 +102,15 @@ sleeps_right()
             slept "$name: $way" "$time" "$way"
         fi
     done
-    is "$name: nothing else of theirs" "$(other_lines | grep -v ';reap;-;')" ""
-    is "$name: of no other way" \
+    is "$name: these threads have no other waits" "$(other_lines | grep -v ';reap;-;')" ""
+    is "$name: there are no other threads" \
         "$(grep -vE ";($PAGE_FAULT);" "$scratch/out" | sed -n "s/^$PREFIX\([^;]*\);.*/\1/p" |
             sort -u | tr '\n' ' ')" \
         "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
 }
 
 # blocks_with FRAME: of the text in $scratch/out, what is above the blocks, and the blocks with this frame. A
-# thread can also be blocked on its way there, for memory or for a lock.
+# thread can also be blocked on its way there, by memory or a lock.
 blocks_with()
 {
     awk -v frame="    $1" 'BEGIN { RS = ""; ORS = "\n\n" }
@@ -124,16 +124,16 @@ start_sleeps()
     pid=$(pid_of sleeps)
 }
 
-# tid_of WORKLOAD WAY, or the number of one of `wakes`: as printed before it was ready
+# tid_of WORKLOAD WAY (or the number of one of `wakes`): the TID that it printed before it was ready
 tid_of()
 {
     awk -v name="$PREFIX$2" '$1 == "tid" && $2 == name { print $NF }' "$scratch/$1.out"
 }
 
-# trace APPLET ARG...: while the workload $traced runs
+# trace APPLET ARG...: traces while the workload $traced runs
 trace()
 {
-    # What is missing of a few waits is said there alone.
+    # If only a few waits are missing, only --debug says so.
     # shellcheck disable=SC2086 # words
     if start_stackbox "$@" $FRAMES --debug; then
         go "$traced" || fail "$*" "the workload did not come to its end"
@@ -195,12 +195,12 @@ kernel_threads()
 
 # ---- Who wakes whom
 #
-# Reports with -d, made equal: one block a line,
+# Reports with -d, in a common form: one block a line,
 #     TARGET|TID|KERNEL|USER|WAKER|TID|KERNEL|USER|VALUE
-# with stacks from root to leaf, joined by `;`. What a form of report does not tell is empty.
+# with stacks from root to leaf, joined by `;`. What a kind of report does not show is empty.
 
-# apart: turns TARGET|TID|STACK|WAKER|TID|STACK|VALUE, with whole stacks, into that. If there is only one, the
-# end of kernel stacks tells which it is.
+# apart: turns TARGET|TID|STACK|WAKER|TID|STACK|VALUE, with both stacks in one, into that. If there is only
+# one stack, the usual end of kernel stacks tells which it is.
 apart()
 {
     awk -F '|' '
@@ -284,16 +284,15 @@ wakeup_text()
     ' "$scratch/out" | apart
 }
 
-# judge_wakes PARSER: into $scratch/verdict, of each wait that `wakes` said
+# judge_wakes PARSER: writes into $scratch/verdict, for each wait that `wakes` printed,
 #     right NAME SUM TIME TO_WAKE WAITS LONGEST DOUBT MORE WAY UNKNOWN RAN
 # with the sum of the blocks that have the right target, waker and stacks; and for each other block of
 # one of our threads
 #     wrong BLOCK
-# or, where it is right but for a waker that nobody saw,
+# or, if it is right except for an unseen waker,
 #     nobody BLOCK
-# UNKNOWN is what a timer ended and nobody was seen to: see unseen. RAN is what the thread ran itself in
-# its calls.
-# A target without any stack is right in wakeuptime: $no_target_stack is 1 there.
+# UNKNOWN is the time of waits that a timer ended, unseen: see unseen. RAN is how long the thread itself
+# ran in its calls. In wakeuptime a target has no stack: $no_target_stack is 1 there.
 no_target_stack=0
 judge_wakes()
 {
@@ -314,7 +313,7 @@ judge_wakes()
         function waker_right(name) {
             if (!ends_in($7, "try_to_wake_up") || !index($7, wakes[way[name]]))
                 return 0
-            # By a timer: whoever was running there, but without its user stack.
+            # By a timer: whatever was running there, but without its user stack.
             if (way[name] == "naps")
                 return $8 == ""
             return $5 == waker[name] && same($6, waker_tid[name]) && ends_in($8, waker_stack[name])
@@ -339,9 +338,10 @@ judge_wakes()
             next
         }
         !($1 in tid) { next }
-        # On its way to its first wait and back from its last, or waiting for memory.
+        # On its way to its first wait and back from its last, or waiting for memory
         $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ fault) { next }
-        # Two at the ends of a pipe can also wait for its lock: those waits are not measured.
+        # Two threads at the ends of a pipe can also wait for its lock: these waits are not
+        # measured.
         $3 ~ /mutex_lock/ && $7 ~ /mutex_unlock/ && ($5 in tid) && index($4, digits[$1]) &&
             index($8, digits[$5]) { next }
         target_right($1) && way[$1] == "naps" && $5 == "[no waker]" && $7 $8 == "" {
@@ -368,7 +368,7 @@ start_wakes()
     pid=$(pid_of wakes)
 }
 
-# trace_wakes APPLET ARG...: as trace_sleeps, the threads by their numbers
+# trace_wakes APPLET ARG...: like trace_sleeps, with threads by their numbers
 trace_wakes()
 {
     traced=wakes
@@ -379,12 +379,12 @@ trace_wakes()
 no_wrong()
 {
     is "$1: no wrong target, waker or stack" "$(grep '^wrong' "$scratch/verdict" | head -n 3)" ""
-    between "$1: without a waker no more than were missed" \
+    between "$1: no more waits lack a waker than were missed" \
         "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
 }
 
-# untold: how many wakeups of a thread may be missing without being reported: a timer that fires while a
-# program or bpf(2) runs on that CPU is skipped, and kernels report that from 6.7 on.
+# untold: how many wakeups of a thread may be missing unreported: a timer that fires while a program or
+# bpf(2) runs on that CPU is skipped, which kernels report only from 6.7 on.
 untold()
 {
     case $GUEST in
@@ -393,17 +393,17 @@ untold()
     esac
 }
 
-# known NAME TIME UNKNOWN LONGEST: waits that a timer ended were seen to end by one. Some hosts have hidden
-# threads: neither ftrace nor programs see their switches, nor do programs see interrupts while they run. How
-# many timers fire then is up to them.
+# known NAME TIME UNKNOWN LONGEST: waits that a timer ended have the timer as their waker. Some hosts have
+# hidden threads: neither ftrace nor programs see their switches, nor do programs see interrupts while they
+# run. How many timers fire then depends on them.
 known()
 {
     most=$((($(unseen) + $(untold)) * $4))
     [ "$GUEST" ] || most=$(($2 / 3))
-    between "$1: without a waker" "$3" 0 $most
+    between "$1: time without a waker" "$3" 0 $most
 }
 
-# wakes_right NAME: after judge_wakes, for offwaketime: the time of each, and nothing wrong
+# wakes_right NAME: after judge_wakes, for offwaketime: each time is right, and nothing is wrong
 wakes_right()
 {
     while read -r verdict who got time to_wake waits longest doubt more way unknown _; do

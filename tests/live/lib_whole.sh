@@ -36,7 +36,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # Only names contain blanks: so the count is what follows the last one.
+        # Only names contain blanks: so the count follows the last one.
         function folded() {
             if (line !~ /^[^;]+(;[^;]+)* [1-9][0-9]*$/) bad("no stack and count")
             blocks++
@@ -67,7 +67,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # An unfinished last line is part of one: nothing can be said about it.
+        # An incomplete last line is not judged.
         function take() {
             number++
             if (kind == "text") text()

@@ -4,14 +4,14 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Programs that start after tracing began, and then wait while thousands of other processes end: what they do
-# then has their names, not those of the program that started them.
+# Programs that start after tracing began, and then wait while thousands of other processes end: their events
+# then have their names, not those of the program that started them.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 choose_event
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=lives$$
 N=100
 ENDS=20000
@@ -19,17 +19,17 @@ ENDS=20000
 
 start_stackbox stackcount -f -U "$EVENT" || fail "starts" "$(cat "$scratch/err")"
 start_workload one north -w -n $N -N $NAME
-# Since 6.16 the kernel tells whether a process has ended, or its first thread alone.
+# Since 6.16 the kernel tells whether a process has ended, or only its first thread.
 case $GUEST in
 newest*) start_workload two ends -o -w -n $N -N $NAME ;;
 esac
-# On both CPUs: where the kernel has a map make room it is by what each has put there.
+# On both CPUs: if the kernel makes room in a map, it goes by what each CPU has put there.
 start_workload here ends -c $ENDS -i 0
 start_workload there ends -c $ENDS -i 1
 wait_workload here
 wait_workload there
-is "processes ended" "$(cat "$scratch/here.out" "$scratch/there.out" | grep -c '^done')" 2
-# They have ended, too, when the report is made: nobody can be looked at then.
+is "all processes have ended" "$(cat "$scratch/here.out" "$scratch/there.out" | grep -c '^done')" 2
+# They have all ended when the report is made: none can be looked at then.
 for one in one two; do
     [ -f "$scratch/$one.pid" ] || continue
     go $one
@@ -38,10 +38,11 @@ done
 finish_stackbox
 is "exit status" $status 0
 grep "^$NAME;" "$scratch/out" >"$scratch/mine"
-is "a program that goes on" "$(user_stacks "$scratch/mine" | grep north)" "main;north_outer;north_inner $N"
+is "a program that goes on has its calls" \
+    "$(user_stacks "$scratch/mine" | grep north)" "main;north_outer;north_inner $N"
 if [ -f "$scratch/two.pid" ]; then
-    is "a program whose first thread ended" "$(user_stacks "$scratch/mine" | grep -v north)" \
+    is "so has one whose first thread ended" "$(user_stacks "$scratch/mine" | grep -v north)" \
         "thread_b;ends_outer;ends_inner $N"
 fi
-is "nothing else by its name" "$(folded_sum "$scratch/mine")" \
+is "no other process has its name" "$(folded_sum "$scratch/mine")" \
     $(((1 + $(grep -c thread_b "$scratch/mine")) * N))

@@ -12,7 +12,7 @@
 have_root || skip_all "needs root"
 [ -w /sys/kernel/security/lockdown ] || skip_all "this kernel has no lockdown"
 
-# right_or_named LEVEL PATTERN
+# right_or_named LEVEL PATTERN: counts are right, or the refusal names lockdown
 right_or_named()
 {
     start_workload one calls -w -k -t 2 -n 500
@@ -23,7 +23,7 @@ right_or_named()
         finish_workload one
     else
         wait_stackbox
-        is "$1: $2 is refused: status and lines" "$status $(grep -c . "$scratch/err")" "1 1"
+        is "$1: $2 is refused: exit status and lines" "$status $(grep -c . "$scratch/err")" "1 1"
         contains "$1: $2 is refused: the reason" "$scratch/err" \
             "this kernel is locked down ($1), which blocks tracing: boot with lockdown=none"
         drop_workload one

@@ -10,7 +10,7 @@
 have_root || skip_all "tracing needs root"
 choose_event
 
-# crowded STACKS CALLS OPTION...: calls from so many stacks, after others that are all from one
+# crowded STACKS CALLS OPTION...: makes calls from STACKS stacks, after CALLS from a single one
 crowded()
 {
     stacks=$1 calls=$2
@@ -26,42 +26,43 @@ crowded()
         >"$scratch/said"
 }
 
-# digits: without the commas of numbers
+# digits: removes the commas in numbers
 digits()
 {
     sed 's/\([0-9]\),\([0-9]\)/\1\2/g' "$1"
 }
 
 crowded 50 100
-[ "$lost" -gt 10 ] && pass "most stacks have no room" || fail "most stacks have no room" "$lost of $all"
-is "one line" "$(grep -c 'without their stack' "$scratch/said")" 1
-is "it has the share, and what to do" "$(digits "$scratch/said" | grep -c \
+[ "$lost" -gt 10 ] && pass "most stacks find no room" || fail "most stacks find no room" "$lost of $all"
+is "it is reported in one line" "$(grep -c 'without their stack' "$scratch/said")" 1
+is "the line has the share, and what to do" "$(digits "$scratch/said" | grep -c \
     "^stackcount: $lost of $all events, [0-9.]* %, are counted without their stack: .*; raise --stack-storage-size")" 1
 share=$(sed -n 's/.* events, \([0-9.]*\) %, are counted.*/\1/p' "$scratch/said")
-is "the share is right" "$(awk "BEGIN { d = $share - 100 * $lost / $all; print (d > -0.6 && d < 0.6) }")" 1
+is "its share is right" "$(awk "BEGIN { d = $share - 100 * $lost / $all; print (d > -0.6 && d < 0.6) }")" 1
 
 crowded 50 100 --debug
-is "--debug: the number" "$(grep -c \
+is "--debug prints the number" "$(grep -c \
     "^stackcount: $lost events are counted without their stack: .* ([0-9.]* % of $all events)$" "$scratch/said")" 1
 
-# in_files: that each file says what is missing
+# in_files: checks that each file says what is missing
 in_files()
 {
     line="$lost events are counted without their stack: stack storage was full"
-    contains "$1: the picture" "$scratch/r.svg" "$line"
-    contains "$1: speedscope's file" "$scratch/r.speedscope.json" "$line"
+    contains "$1: the flame graph says so" "$scratch/r.svg" "$line"
+    contains "$1: speedscope's file says so" "$scratch/r.speedscope.json" "$line"
     gzip -dc "$scratch/r.pb.gz" >"$scratch/r.pb"
-    is "$1: pprof's file" "$(grep -ac "$line" "$scratch/r.pb")" 1
+    is "$1: pprof's file says so" "$(grep -ac "$line" "$scratch/r.pb")" 1
 }
 in_files "much is lost"
 
-# What is lost of so many is less than one in a thousand, unless the table was emptied: then it is told.
+# Of so many events less than one in a thousand is lost, unless the table was drained: then that is
+# noticed.
 crowded 2 60000
 if [ "$lost" -gt 0 ] && [ $((lost * 1000)) -le "$all" ]; then
-    is "little is lost: not a word" "$(cat "$scratch/said")" ""
+    is "little is lost: nothing is said" "$(cat "$scratch/said")" ""
     in_files "little is lost"
 elif [ "$lost" -gt 0 ]; then
-    is "more is lost: a line" "$(grep -c 'without their stack' "$scratch/said")" 1
+    is "more is lost: a line says so" "$(grep -c 'without their stack' "$scratch/said")" 1
 else
-    is "nothing is lost: not a word" "$(cat "$scratch/said")" ""
+    is "nothing is lost: nothing is said" "$(cat "$scratch/said")" ""
 fi

@@ -13,22 +13,22 @@ have_kprobes || skip_all "this kernel has no kprobes"
 
 N=500
 
-# missed: what stackbox says was missed; 0 where it says nothing
+# missed: how many events stackbox says were missed; 0 if it says nothing
 missed()
 {
     sed -n 's/.*: up to \([0-9]*\) \(events\|samples\) were missed.*/\1/p' "$scratch/err" |
         awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# Kernels since 6.7 tell what links and programs missed.
+# Kernels since 6.7 count what links and programs miss.
 case $GUEST in
 5.10* | 6.1 | 6.1-*) tells=no ;;
 *) tells=yes ;;
 esac
 
-# nested NAME TELLS PLACE INNER OPTION...: while a program takes the stack of a hit it runs through
-# INNER, once: a hit of its own, which is missed, or is counted and brings about another. So there are
-# as many hits of INNER as are counted in all. Nobody else walks stacks meanwhile.
+# nested NAME TELLS PLACE INNER OPTION...: while a program takes the stack of a hit, it runs through
+# INNER once: a hit of its own, which is missed, or is counted and causes another. So there are as
+# many hits of INNER as are counted in all. Nobody else walks stacks meanwhile.
 nested()
 {
     name=$1 told=$2 place=$3 inner=$4
@@ -43,15 +43,15 @@ nested()
     finish_stackbox
     brought_about=$(folded_sum "$scratch/out" "${inner#r::} ")
     is "$name: the calls are counted" $(($(folded_sum "$scratch/out") - brought_about)) $N
-    # (On the newest kernels a program of a system call's tracepoint keeps none from others.)
+    # (On the newest kernels a program on a system call's tracepoint does not block others.)
     case $GUEST/$place in
-    newest/t:*) is "$name: what they bring about, too" "$brought_about" $N ;;
-    *) is "$name: what they bring about is not" "$brought_about" 0 ;;
+    newest/t:*) is "$name: so are the nested hits" "$brought_about" $N ;;
+    *) is "$name: the nested hits are not" "$brought_about" 0 ;;
     esac
     if [ $told = yes ]; then
-        is "$name: counted or said" $((brought_about + $(missed))) "$(folded_sum "$scratch/out")"
+        is "$name: counted + missed = hits" $((brought_about + $(missed))) "$(folded_sum "$scratch/out")"
     else
-        skip "$name: counted or said" "this kernel does not tell"
+        skip "$name: counted + missed = hits" "this kernel does not report misses"
     fi
     finish_workload one
 }
@@ -60,21 +60,21 @@ nested "by links" $tells ${CALL}getppid bpf_get_stackid --attach-by multi
 nested "a return by links" $tells ${CALL}getppid r::bpf_get_stackid --attach-by multi
 nested "by PMU events" $tells ${CALL}getppid bpf_get_stackid --attach-by pmu
 nested "by tracefs" yes ${CALL}getppid bpf_get_stackid --attach-by tracefs
-# (Its program may meet the other one, and then takes no stacks by the kernel's ids.)
+# (Its program may interrupt the other one, and then takes no stacks by the kernel's ids.)
 have_syscall_tracepoints &&
     nested "in a tracepoint's program" $tells t:syscalls:sys_enter_getppid bpf_get_current_comm -P
 
-# The same by stacksnoop, in which each place has a program of its own where there are events.
+# The same by stacksnoop, where each place has a program of its own if PMU events are used.
 for way in multi pmu tracefs; do
     start_workload one calls -w -k -n $N
     if start_stackbox stacksnoop -K --attach-by $way ${CALL}getppid get_perf_callchain; then
         go one
         finish_stackbox
-        # Its program walks by another helper, which asks for the same.
-        is "stacksnoop by $way: printed" "$(grep -c ' calls .*sys_getppid' "$scratch/out")" $N
+        # Its program uses another helper to walk, which calls the same function.
+        is "stacksnoop by $way: each call is printed" "$(grep -c ' calls .*sys_getppid' "$scratch/out")" $N
         case $tells/$way in
-        yes/* | */tracefs) is "stacksnoop by $way: missed" "$(missed)" $N ;;
-        *) skip "stacksnoop by $way: missed" "this kernel does not tell" ;;
+        yes/* | */tracefs) is "stacksnoop by $way: misses are reported" "$(missed)" $N ;;
+        *) skip "stacksnoop by $way: misses are reported" "this kernel does not report misses" ;;
         esac
     else
         skip "stacksnoop by $way" "$(cat "$scratch/err")"
@@ -82,14 +82,14 @@ for way in multi pmu tracefs; do
     drop_workload one
 done
 
-# all_pause PID: all its threads but the first are in pause(2), which is call 34
+# all_pause PID: are all its threads but the first in pause(2), system call 34?
 all_pause()
 {
     [ "$(cat "/proc/$1"/task/*/syscall 2>/dev/null | grep -c '^34 ')" = 60 ]
 }
 
-# Returns need room from the call on: some ways have it for a few that run at a time. Nobody else
-# makes that call, and all its threads return from it as their process is killed.
+# Returns need a slot from the call on: some ways have only a few slots. Nobody else makes that
+# call, and all its threads return from it when their process is killed.
 sleepers()
 {
     if ! start_stackbox stackcount -f -K --debug --attach-by "$1" r::${CALL}pause; then
@@ -103,15 +103,15 @@ sleepers()
     counted=$(folded_sum "$scratch/out")
     echo "  note: returns by $1: of 60 at a time $counted are counted, $(missed) said to be missed"
     case $tells/$1 in
-    yes/* | */tracefs) is "returns by $1: counted and missed" $((counted + $(missed))) 60 ;;
-    *) skip "returns by $1: counted and missed" "this kernel does not tell" ;;
+    yes/* | */tracefs) is "returns by $1: counted + missed = returns" $((counted + $(missed))) 60 ;;
+    *) skip "returns by $1: counted + missed = returns" "this kernel does not report misses" ;;
     esac
 }
 for way in multi pmu tracefs; do
     sleepers $way
 done
 
-# ---- Samples that come faster than the kernel takes them
+# ---- Samples that come faster than the kernel allows
 
 limit=kernel/perf_event_max_sample_rate
 before=$(cat /proc/sys/$limit)
@@ -123,20 +123,20 @@ taskset -p 1 $burner >/dev/null
 for event in cpu-clock task-clock; do
     run_stackbox profile -f --debug -I -C 0 -e $event -F 49 2
     is "$event: nothing is missed at an ordinary rate" "$(missed)" 0
-    # At two samples a tick, where no more are taken, the second stops the clock until the tick after. (At
-    # one it may not come to that, by the moment when the event began.)
+    # If two samples a tick are allowed, the second stops the clock until the next tick. (With one,
+    # whether that happens depends on the moment when the event began.)
     set_sysctl $limit 499
     begin=$(date +%s)
     run_stackbox profile -f --debug -I -C 0 -e $event -F 499 2
     end=$(date +%s)
     set_sysctl $limit "$before"
     echo "  note: $event: $(folded_sum "$scratch/out") samples, $(missed) missed"
-    contains "$event: why they were missed" "$scratch/err" \
+    contains "$event: it says why they were missed" "$scratch/err" \
         "they were too frequent for the kernel (sysctl kernel.perf_event_max_sample_rate)"
-    between "$event: missed" "$(missed)" 20 $(((end - begin + 1) * 499))
-    between "$event: samples and missed" $(($(folded_sum "$scratch/out") + $(missed))) 100 \
+    between "$event: misses are reported" "$(missed)" 20 $(((end - begin + 1) * 499))
+    between "$event: samples + missed are at most those due" $(($(folded_sum "$scratch/out") + $(missed))) 100 \
         $(((end - begin + 1) * 499))
 done
 kill $burner
 reset_sysctls
-is "the limit is as before" "$(cat /proc/sys/$limit)" "$before"
+is "the limit is restored" "$(cat /proc/sys/$limit)" "$before"

@@ -15,7 +15,7 @@ have_root || skip_all "tracing needs root"
 
 ALL="nap tmout woken rouse read feed mixed vfork"
 
-# ---- The truth, of one process and of everything
+# ---- Right times, of one process and of everything
 
 start_sleeps
 trace_sleeps offcputime -f -d -p @PID
@@ -27,10 +27,10 @@ start_sleeps -n 20
 trace_sleeps offcputime -f -d
 # shellcheck disable=SC2086 # words
 sleeps_right "everything" $ALL
-between "everything: the child of vfork, which has another number" \
+between "everything: the child of vfork, which has another pid" \
     "$(grep '^child;.*;sleeper;vfork_outer;vfork_inner;child;-;.*hrtimer_nanosleep.*;__schedule ' \
         "$scratch/out" | sum)" $((500000 - $(unseen) * $(row sleeps vfork 9))) "$(row sleeps vfork 6)"
-is "everything: the idle are not blocked" "$(grep '^swapper' "$scratch/out")" ""
+is "everything: idle tasks are not blocked" "$(grep '^swapper' "$scratch/out")" ""
 is "everything: stacks begin where threads leave the CPU" \
     "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" __schedule
 
@@ -42,14 +42,14 @@ sleeps_right "--state D" vfork
 start_sleeps -n 8
 trace_sleeps offcputime -f -d --state S -p @PID
 slept "--state S: nap" "$(sleep_lines nap | sum)" nap
-is "--state S: not who waits for a child of vfork" "$(sleep_lines vfork)" ""
-is "--state S: not who is kept from running" "$(grep "^${PREFIX}burn" "$scratch/out")" ""
+is "--state S: the parent in vfork is not counted" "$(sleep_lines vfork)" ""
+is "--state S: preempted threads are not counted" "$(grep "^${PREFIX}burn" "$scratch/out")" ""
 
-# Who burns leaves the CPU only when another takes it.
+# A busy thread leaves the CPU only when another takes it.
 start_sleeps -n 4 -u 100000 -o nap,burn
 trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
-    # What its libc does in a system call has no tables.
+    # Its libc has no tables for system calls.
     burns="^$PREFIX$way;\(.*;sleeper;${way}_outer;.*\|\[truncated\];__syscall_.*\);-;.*;__schedule "
     if [ -r /proc/self/schedstat ]; then
         close_to "--state R: $way" "$(grep "$burns" "$scratch/out" | sum)" "$(row sleeps $way 6)" \
@@ -57,11 +57,11 @@ for way in burn burnt; do
     else
         skip "--state R: $way" "this kernel does not tell how long threads wait for a CPU (CONFIG_SCHED_INFO)"
     fi
-    is "--state R: $way: nowhere else" \
+    is "--state R: $way: no other stacks" \
         "$(grep "^$PREFIX$way;" "$scratch/out" | grep -v "$burns\|;sleeper;sta[a-z_]*;")" ""
 done
 
-# The waits of one thread in turn: a quarter of the others', and twice as long.
+# One thread's waits, in turn: a quarter of the others', and twice as long.
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps offcputime -f -d -m 25000 -p @PID
 close_to "-m" "$(sleep_lines mixed | sum)" "$(row sleeps mixed 8)" \
@@ -76,7 +76,7 @@ close_to "-m and -M" "$(sleep_lines mixed | sum)" $(($(row sleeps mixed 6) - $(r
 start_sleeps -n 8
 trace_sleeps offcputime -f -d -t @nap,read
 sleeps_right "-t" nap read
-# The i-th thread is on the i-th CPU, or where there is one alone, on that.
+# The i-th thread is on the i-th CPU, or on the only one.
 start_sleeps -n 8 -c -o nap,tmout
 if [ "$(nproc)" -gt 1 ]; then
     trace_sleeps offcputime -f -d -C 1 -p @PID
@@ -96,13 +96,13 @@ start_sleeps -n 8
 trace_sleeps offcputime --by thread -k
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
-is "-k: kernel threads alone" \
+is "-k: only kernel threads" \
     "$(cut -d '|' -f 1,2 "$scratch/blocks" | sort -u | while IFS='|' read -r name tid; do
-        # A kernel thread can have ended since.
+        # A kernel thread may have ended since.
         [ -d "/proc/$tid" ] && ! grep -qx "$tid" "$scratch/kernel" && echo "$name $tid"
     done)" ""
-is "-k: there are some" "$([ -s "$scratch/blocks" ] && echo yes)" yes
-is "-k: none of ours" "$(grep -F "$PREFIX" "$scratch/blocks")" ""
+is "-k: there are some waits" "$([ -s "$scratch/blocks" ] && echo yes)" yes
+is "-k: no user threads" "$(grep -F "$PREFIX" "$scratch/blocks")" ""
 
 cgroups=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)
 mine=$cgroups/test$$

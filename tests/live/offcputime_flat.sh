@@ -12,7 +12,7 @@
 have_root || skip_all "tracing needs root"
 
 ways="nap tmout woken read"
-# look: where each thread is blocked now, if it is
+# look: notes where each thread is blocked now, if it is
 look()
 {
     for way in $ways; do
@@ -30,17 +30,18 @@ if start_stackbox offcputime --flat --by thread -p "$pid"; then
     done
     finish_stackbox
     finish_workload sleeps
-    is "nobody waits in the scheduler itself" \
+    is "no thread waits in the scheduler itself" \
         "$(awk '$1 > 0 && $NF ~ /^(__)?schedule$/' "$scratch/out")" ""
     for way in $ways; do
         tid=$(tid_of sleeps $way)
-        # (Of two places where it waits as long, chance tells which one was seen more often.)
+        # (If it waits equally long in two places, chance decides which was seen more often.)
         place=$(awk -v who="$PREFIX$way ($pid/$tid): " \
             '(at = index($0, who)) { print substr($0, at + length(who)); exit }' "$scratch/out")
         if [ -s "$scratch/$way.seen" ]; then
-            is "$way: where it waits" "$(grep -xF -m 1 -e "${place:-nowhere}" "$scratch/$way.seen")" "${place:-a function}"
+            is "$way: it waits where it was seen blocked" \
+                "$(grep -xF -m 1 -e "${place:-nowhere}" "$scratch/$way.seen")" "${place:-a function}"
         else
-            fail "$way: where it waits" "it was never seen blocked"
+            fail "$way: it waits where it was seen blocked" "it was never seen blocked"
         fi
     done
 else
@@ -48,14 +49,14 @@ else
     drop_workload sleeps
 fi
 
-# Grouped by name: each with its share of all. Not asked for nobody's name is there.
+# Grouped by name: each with its share of the total. Without --by there are no names of processes.
 start_sleeps -n 8 -o nap,tmout
 trace_sleeps offcputime --flat --by name -p @PID
 is "--by name: each has rows of its own" "$(sed -n "s/.* \($PREFIX[a-z]*\): .*/\1/p" "$scratch/out" |
     sort -u | tr '\n' ' ')" "${PREFIX}nap ${PREFIX}tmout "
-is "the shares are of all" "$(awk 'NR > 1 && $1 ~ /^[0-9.]+$/ { sum += $1 }
+is "shares are of the total" "$(awk 'NR > 1 && $1 ~ /^[0-9.]+$/ { sum += $1 }
     END { print (sum > 99 && sum < 101) }' "$scratch/out")" 1
 start_sleeps -n 8 -o nap,tmout
 trace_sleeps offcputime --flat -p @PID
-lacks "without --by there are functions alone" "$scratch/out" "${PREFIX}nap:"
-contains "of all threads" "$scratch/out" "hrtimer_nanosleep"
+lacks "without --by there are only functions" "$scratch/out" "${PREFIX}nap:"
+contains "functions are those of all threads" "$scratch/out" "hrtimer_nanosleep"

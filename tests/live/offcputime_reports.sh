@@ -13,7 +13,7 @@
 have_root || skip_all "tracing needs root"
 
 
-# ---- Reports at intervals: a wait is in the one in which it ends, whole
+# ---- Reports at intervals: a wait is, as a whole, in the report in which it ends
 
 start_sleeps -n 30 -o nap,mixed,woken
 trace_sleeps offcputime -f -d -i 0.1 -p @PID
@@ -23,7 +23,7 @@ trace_sleeps offcputime -f -d -T -i 0.1 -p @PID
 sed 's/^[0-9:]*;//' "$scratch/out" >"$scratch/lines"
 cp "$scratch/lines" "$scratch/out"
 is "-i: no long wait is in two reports" "$(sleep_lines nap | awk '$NF < 340000')" ""
-slept "-i: and is whole" "$(sleep_lines nap | sum)" nap
+slept "-i: and each is whole" "$(sleep_lines nap | sum)" nap
 
 # ---- What has not ended
 
@@ -53,19 +53,21 @@ for marked in "" --unfinished; do
     [ "$marked" ] || cp "$scratch/err" "$scratch/unmarked.err"
 done
 LAST="^${PREFIX}last;\[unfinished];.*;sleeper;last_outer;last_inner;-;.*futex_wait.*;__schedule "
-unfinished_between "--unfinished: one that still sleeps" "$LAST" $((asked - since)) $((ended - since))
-is "--unfinished: and nowhere else" \
+unfinished_between "--unfinished: one that still sleeps is counted" \
+    "$LAST" $((asked - since)) $((ended - since))
+is "--unfinished: and its time is in no other block" \
     "$(grep "^${PREFIX}last;" "$scratch/out" | grep -v "$LAST")" ""
 LAIN="^${PREFIX}lain;\[blocked all along];.*futex_wait"
-unfinished_between "--unfinished: one that never ran" "$LAIN" $((asked - started)) $((ended - before))
-is "--unfinished: and nowhere else" \
+unfinished_between "--unfinished: one that never ran is counted" \
+    "$LAIN" $((asked - started)) $((ended - before))
+is "--unfinished: and its time is in no other block" \
     "$(grep "^${PREFIX}lain;" "$scratch/out" | grep -v "$LAIN")" ""
 slept "--unfinished: what has ended is not marked" "$(sleep_lines nap | sum)" nap
-is "--unfinished: one whose sleep has ended sleeps elsewhere" \
+is "--unfinished: one whose sleep has ended waits elsewhere" \
     "$(grep "^${PREFIX}nap;\[unfinished];.*;sleeper;stay;-;.*;__schedule " "$scratch/out" | wc -l)" 1
 is "without --unfinished there are no such blocks" \
     "$(grep "^$PREFIX\(last\|lain\);\|;\[" "$scratch/unmarked")" ""
-is "without --unfinished a line on stderr" "$(grep -c 'still blocked' "$scratch/unmarked.err")" 1
+is "without --unfinished a line on stderr sums them up" "$(grep -c 'still blocked' "$scratch/unmarked.err")" 1
 
 # ---- Texts
 
@@ -121,7 +123,7 @@ header_is "user threads by user + kernel stack for 0.1 secs." -u 0.1
 header_is "kernel threads by user + kernel stack for 0.1 secs." -k 0.1
 header_is "PIDs 1,$$ by user stack for 0.1 secs." -U -p "1,$$" 0.1
 
-# ---- What cannot be
+# ---- Wrong usage
 
 start_sleeps -o lain,nap
 run_stackbox offcputime -t "$(tid_of sleeps lain)" 0.3
@@ -129,7 +131,7 @@ is "no events" "$status $(grep -v 'still blocked' "$scratch/err" | sed 's/ [0-9.
     "0 offcputime: no events in T s"
 drop_workload sleeps
 
-# refused STATUS ARG...: one line that names the option
+# refused STATUS ARG...: is refused, in one line that names the option
 refused()
 {
     expected=$1 option=$2

@@ -11,14 +11,14 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
-# This script once more, in a pid namespace: what `wakes` says has the numbers that are seen there.
+# This script again, in a pid namespace: what `wakes` prints has the pids seen there.
 if [ "${1:-}" = inside ]; then
     PREFIX=in.
     start_wakes -P -n 50 pipe futex
     trace_wakes offwaketime --by thread -d
     judge_wakes offwake_text
     wakes_right "in a pid namespace"
-    is "in a pid namespace: one that is not in it" \
+    is "in a pid namespace: a waker outside it" \
         "$(grep '^    target:          out\.1 ' "$scratch/out" | grep -vc ' (host [0-9/]*)$') $(
             grep '^    waker:           out\.0 (host [0-9/]*)$' "$scratch/out" | sort -u | wc -l)" "0 1"
     exit 0
@@ -26,7 +26,7 @@ fi
 
 have_root || skip_all "tracing needs root"
 
-# ---- Waits of 10 ms: the truth to 1 %
+# ---- Waits of 10 ms: right to 1 %
 
 start_wakes pipe futex signal pipe:3 futex:3 signal:3 nap
 trace_wakes offwaketime --by thread -d -p @PID
@@ -38,15 +38,15 @@ trace_wakes offwaketime -f -d
 judge_wakes offwake_folded
 wakes_right "processes, folded"
 
-# ---- Filters are of who is blocked: its waker is shown whoever it is
+# ---- Filters choose who is blocked: its waker is shown, whoever it is
 
-# only NAME NUMBER: of the waits of `wakes` the one with this number is there, and right
+# only NAME NUMBER: of the waits of `wakes`, only the one with this number is there, and it is right
 only()
 {
     judge_wakes offwake_text
     is "$1" "$(awk '$3 > 0 || $1 == "wrong"' "$scratch/verdict" | wc -l)" 1
     # shellcheck disable=SC2046 # words
-    close_to "$1: its time" "$(awk -v name="$PREFIX$2" '$2 == name { print $3 }' "$scratch/verdict")" \
+    close_to "$1: its time is right" "$(awk -v name="$PREFIX$2" '$2 == name { print $3 }' "$scratch/verdict")" \
         $(awk -v name="$PREFIX$2" '$1 == "wait" && $2 == name { print $7, $10, $11, $12 }' \
             "$scratch/wakes.out")
 }
@@ -58,7 +58,7 @@ trace_wakes offwaketime --by thread -d -p @5
 only "-p" 5
 start_wakes -n 20 -u 20000 futex
 trace_wakes offwaketime --by thread -d -p @PID -m 1000000
-is "-m: no wait was so long" "$(grep -c "$PREFIX" "$scratch/out")" 0
+is "-m: no wait was that long" "$(grep -c "$PREFIX" "$scratch/out")" 0
 
 # ---- What has not ended has no waker
 
@@ -66,7 +66,7 @@ start_sleeps -n 4 -o nap,last,lain
 trace_sleeps offwaketime -f -d --unfinished -p @PID
 is "--unfinished: one that still sleeps" "$(grep -c \
     "^${PREFIX}last;\[unfinished];.*;last_inner;-;.*;__schedule;--;\[no waker] [0-9]*$" "$scratch/out")" 1
-is "--unfinished: one that never ran" "$(grep -c \
+is "--unfinished: one that never ran has no waker" "$(grep -c \
     "^${PREFIX}lain;\[blocked all along];.*futex_wait.*;--;\[no waker] [0-9]*$" "$scratch/out")" 1
 
 # ---- Texts
@@ -114,10 +114,10 @@ is "-K: kernel stacks" "$(grep -c \
     "^${PREFIX}1;.*pipe_read.*;__schedule;--;try_to_wake_up;.*pipe_write.*;${PREFIX}0 [0-9]*$" \
     "$scratch/out")" 1
 run_stackbox offwaketime 0.1
-is "the header" "$status $(head -n 1 "$scratch/out")" \
+is "the header says what is traced" "$status $(head -n 1 "$scratch/out")" \
     "0 Tracing blocked time (us) by user + kernel off-CPU and waker stack for 0.1 secs."
 
-# ---- Numbers of a pid namespace
+# ---- Pids of a pid namespace
 
 if ! have_pids_of_namespaces; then
     skip "pid namespaces" "this kernel tells no program its pids, and filters.sh has how that is refused"

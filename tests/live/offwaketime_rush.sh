@@ -5,7 +5,7 @@
 # host: yes
 #
 # Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is reported to be woken by
-# another than its own waker, and nobody is missing. Times are checked in slower tests.
+# another than its own waker, and none is missing. Times are checked in slower tests.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
@@ -14,11 +14,11 @@ have_root || skip_all "tracing needs root"
 # each_there NAME NUMBER
 each_there()
 {
-    is "$1: each is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
+    is "$1: each pair is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
     is "$1: nothing was lost" "$(grep -E '^[a-z]+: ((up to )?[0-9]+ |the account does not add up)' "$scratch/err" |
         grep -v 'still blocked\|waits are not counted\|switches and wakeups were missed\|were unwound later')" ""
 }
-# (The CPUs of a guest run in turn: there is less to be met with in more wakes than on this machine.)
+# (The CPUs of a guest run in turn: more wakeups there find no more races.)
 MANY=4000
 [ -z "$GUEST" ] || MANY=1000
 start_wakes -n $MANY pipe@2 futex@2 signal@2 pipe@2 futex@2 signal@2 pipe@2 futex@2
@@ -32,8 +32,8 @@ judge_wakes offwake_folded
 no_wrong "8 groups of processes, each on a CPU, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
 each_there "8 groups of processes" 18
 
-# Threads that wait for the first time since they are traced: who wakes them may do it before the program
-# of their leaving has run.
+# Threads that wait for the first time while traced: a waker may come before the program has run for
+# their leaving the CPU.
 rounds=10
 [ -z "$GUEST" ] || rounds=2
 while [ $rounds -gt 0 ]; do

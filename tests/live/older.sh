@@ -12,7 +12,7 @@ choose_event
 
 N=2000
 
-# older NAME COMMAND...: without these commands of bpf(2)
+# older NAME COMMAND...: traces without these commands of bpf(2)
 older()
 {
     local name=$1 command
@@ -26,7 +26,7 @@ older()
     if start_stackbox stackcount -f -p "$(pid_of one)" "$EVENT"; then
         go one
         finish_stackbox
-        is "$name: each call" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+        is "$name: each call is counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"
         is "$name: exit status" $status 0
     else
         fail "$name" "did not start: $(cat "$scratch/err")"

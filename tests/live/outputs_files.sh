@@ -17,19 +17,20 @@ CHAINS="$WORKLOADS/chains -n 20 -m 10"
 mkdir "$scratch/f"
 cd "$scratch/f" || exit 1
 
-# names [DIRECTORY]: what is in there, hidden names too
+# names [DIRECTORY]: lists it, including hidden names
 names()
 {
     (cd "${1:-.}" && find . -mindepth 1 | sed 's/^..//' | sort | tr '\n' ' ')
 }
 
-# hidden [DIRECTORY]: those of which nobody is to know
+# hidden [DIRECTORY]: only its hidden names
 hidden()
 {
     find "${1:-.}" -mindepth 1 -name '.*'
 }
 
-# complaints: what was said on stderr besides the header, and of the stacks of whatever runs here
+# complaints: what stderr has besides the header, and besides messages about the stacks of other
+# processes
 complaints()
 {
     grep -v '^Tracing\|may miss events on this kernel\|of user stacks end early' "$scratch/err"
@@ -40,7 +41,7 @@ ends_a_line()
     [ "$(tail -c 1 "$1" | wc -l)" = 1 ]
 }
 
-# is_whole FILE: an empty report has no lines
+# is_whole FILE: is the report whole? An empty one has no lines.
 is_whole()
 {
     case $1 in
@@ -60,16 +61,16 @@ chmod 640 "$full/r.folded"
 dd if=/dev/zero of="$full/filling" bs=4096 2>/dev/null
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount -o "$full/r.folded" -o ok.folded $EVENT -- $CHAINS
-is "a full disk: what is said, and the status" "$status $(complaints)" "125 stackcount: cannot write\
+is "a full disk: the message, and the exit status" "$status $(complaints)" "125 stackcount: cannot write\
  \"$full/r.folded\": No space left on device; the existing file is an older one"
-is "a full disk: the old file" "$(cat "$full/r.folded")" old
+is "a full disk: the old file stays" "$(cat "$full/r.folded")" old
 is "a full disk: nothing else is there" "$(names "$full")" "filling r.folded "
-is "and the other file is written" "$(folded_sum ok.folded)" 30
+is "a full disk: the other file is written" "$(folded_sum ok.folded)" 30
 run_stackbox stackcount -D 0.1 -o "$full/new.txt" $QUIET
-is "a full disk, where no file was" "$status $(complaints | head -n 1) $(names "$full")" \
+is "a full disk: no new file is left" "$status $(complaints | head -n 1) $(names "$full")" \
     "1 stackcount: cannot write \"$full/new.txt\": No space left on device filling r.folded "
 
-# It becomes full, and has room again, while reports are made.
+# The disk becomes full, and has room again, while reports are written.
 start_workload one calls -w -k -n 100 -N full$$
 start_stackbox stackcount -i 0.2 -o "$full/p-%n.txt" $EVENT
 wait_until 20 grep -q 'cannot write' "$scratch/err"
@@ -82,30 +83,32 @@ finish_workload one
 is "full for a while: later reports are written" \
     "$status $(cat "$full"/p-*.txt | awk "/^    full$$ / { getline; sum += \$1 } END { print sum }")" "1 100"
 is "full for a while: the first one was not" "$([ -e "$full/p-00001.txt" ] && echo there)" ""
-is "full for a while: each is said once" "$(complaints | sed 's/.*"\(.*\)".*/\1/' | sort | uniq -d)" ""
-is "full for a while: hidden names" "$(hidden "$full")" ""
+is "full for a while: each failure is reported once" \
+    "$(complaints | sed 's/.*"\(.*\)".*/\1/' | sort | uniq -d)" ""
+is "full for a while: no hidden names are left" "$(hidden "$full")" ""
 chmod 640 "$full/r.folded"
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount -o "$full/r.folded" $EVENT -- $CHAINS
-is "now it is replaced, and its mode kept" \
+is "with room, the file is replaced, and its mode kept" \
     "$status $(folded_sum "$full/r.folded") $(stat -c %a "$full/r.folded")" "0 30 640"
 umount "$full"
 
-# The same by a limit, of which a signal would come. The command has it as it was.
+# The same with a size limit, which would send a signal. The command's signals stay as they were.
 echo old >limited.svg
 # shellcheck disable=SC2016,SC2086 # for that shell; words
 sh -c 'ulimit -f 1; exec "$@"' sh "$STACKBOX" stackcount -o limited.svg -o ok.folded $EVENT -- \
     sh -c 'grep SigIgn /proc/self/status; '"$CHAINS"' >/dev/null' 2>&1 >ignored.out | cat >"$scratch/err"
-contains "a limit of sizes is said" "$scratch/err" 'cannot write "limited.svg": File too large'
-is "a limit of sizes: the old file" "$(cat limited.svg)" old
-is "a limit of sizes: what is small enough" "$(folded_sum ok.folded ';chain_a1;')" 20
-is "the command's signals" "$(cat ignored.out)" "$(sh -c 'grep SigIgn /proc/self/status')"
-is "a limit of sizes: nothing else is there" "$(names)" "ignored.out limited.svg ok.folded "
+contains "a size limit is reported" "$scratch/err" 'cannot write "limited.svg": File too large'
+is "a size limit: the old file stays" "$(cat limited.svg)" old
+is "a size limit: small enough files are written" "$(folded_sum ok.folded ';chain_a1;')" 20
+is "a size limit: the command's signals are unchanged" \
+    "$(cat ignored.out)" "$(sh -c 'grep SigIgn /proc/self/status')"
+is "a size limit: nothing else is there" "$(names)" "ignored.out limited.svg ok.folded "
 rm -f ./*
 
 # ---- At any moment
 
-# strike SIGNALS NAMES: reports as fast as they come, struck at some moment
+# strike SIGNALS NAMES: writes reports as fast as possible, and is killed at a random moment
 chance=$(($(date +%s) % 32768))
 strike()
 {
@@ -127,13 +130,14 @@ is "killed: files are whole" "$(cat "$scratch/halves")" ""
 is "killed: nothing is left" "$(hidden)" ""
 between "killed: there were files" "$(names | wc -w)" 5 1000000
 strike "INT KILL TERM KILL INT KILL HUP KILL TERM KILL INT KILL INT KILL TERM KILL HUP KILL INT KILL" same-
-is "and with old names: files are whole" "$(cat "$scratch/halves")" ""
-# What replaces a file has a name for a moment; two kills at that moment would be none by accident.
-between "and with old names: what is left" "$(hidden | grep -c .)" 0 1
+is "killed, replacing files: files are whole" "$(cat "$scratch/halves")" ""
+# A file that replaces another has a hidden name for a moment; two kills at that moment are no
+# accident.
+between "killed, replacing files: hardly any hidden names are left" "$(hidden | grep -c .)" 0 1
 drop_workload busy
 rm -rf ./* ./.[!.]*
 
-# ---- Seen by who looks all the time
+# ---- Read by somebody all the time
 
 (
     while ! [ -e "$scratch/enough" ]; do
@@ -151,8 +155,8 @@ for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 : >"$scratch/enough"
 wait $looking
-between "somebody looked" "$(grep -c looked "$scratch/looks")" 12 100000000
-is "what was seen was whole" "$(grep -v looked "$scratch/looks" | sort | uniq -c)" ""
+between "files were read often enough" "$(grep -c looked "$scratch/looks")" 12 100000000
+is "every file that was read was whole" "$(grep -v looked "$scratch/looks" | sort | uniq -c)" ""
 is "after $round rounds there is one file" "$(names)" "r.svg "
 rm -f ./*
 
@@ -164,17 +168,17 @@ chmod 600 d/real.folded
 ln -s d/real.folded link.folded
 # shellcheck disable=SC2086 # words
 run_stackbox stackcount -o link.folded $EVENT -- $CHAINS
-is "where a link leads is replaced, and not the link" \
+is "a link's target is replaced, not the link" \
     "$status $(folded_sum d/real.folded) $(readlink link.folded) $(stat -c %a d/real.folded)" \
     "0 30 d/real.folded 600"
 umask 077
 run_stackbox stackcount -D 0.1 -o mine.txt $QUIET
 umask 022
 run_stackbox stackcount -D 0.1 -o all.txt $QUIET
-is "the umask counts" "$(stat -c %a mine.txt all.txt | tr '\n' ' ')" "600 644 "
+is "the umask is respected" "$(stat -c %a mine.txt all.txt | tr '\n' ' ')" "600 644 "
 rm -rf ./*
 
-# ---- What is no file
+# ---- Outputs that are not regular files
 
 mkfifo pipe
 cat pipe >through &
@@ -191,9 +195,9 @@ is "/dev/full" "$status $(complaints | head -n 1)" \
     '1 stackcount: cannot write "/dev/full": No space left on device'
 rm -f ./*
 
-# ---- Said before anything is traced
+# ---- Reported before anything is traced
 
-# refused NAME STATUS TEXT WORD...: no header, and no command was run
+# refused NAME STATUS TEXT WORD...: is refused, without a header and without running a command
 refused()
 {
     refused=$1 expected=$2 text=$3
@@ -207,7 +211,7 @@ refused "no such directory" 1 '"none/r.svg": No such file or directory' stackcou
 refused "no such directory, with a command" 125 '"none/r.svg": No such file or directory' \
     stackcount -o none/r.svg $QUIET -- echo ran
 refused "a directory" 1 '"directory": Is a directory' stackcount --format svg -o directory $QUIET
-refused "a file system that is read only" 1 '"readonly/r-%n.svg": Read-only file system' \
+refused "a read-only file system" 1 '"readonly/r-%n.svg": Read-only file system' \
     stackcount -i 1 -o 'readonly/r-%n.svg' $QUIET
 umount readonly
 mkdir shared
@@ -215,42 +219,43 @@ chmod 1777 shared
 for place in /dev/full ../directory ../kept; do
     ln -sfn "$place" shared/r.svg
     chown -h 65534 shared/r.svg
-    refused "a stranger's link to $place" 1 '"shared/r.svg": Permission denied' \
+    refused "another user's link to $place" 1 '"shared/r.svg": Permission denied' \
         stackcount -o shared/r.svg $QUIET
 done
 ln -s directory shared/way
 chown -h 65534 shared/way
-refused "a stranger's link on the way" 1 '"shared/way/r.svg": Permission denied' \
+refused "another user's link in the path" 1 '"shared/way/r.svg": Permission denied' \
     stackcount -o shared/way/r.svg $QUIET
 rm -rf ./*
 
-# ---- Without /proc, and where files have to have names
+# ---- Without /proc, and on file systems without unnamed files
 
 # shellcheck disable=SC2016 # for that shell
 unshare -m sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh "$STACKBOX" stackcount -K -D 0.2 \
     -o r.folded -o r.svg t:sched:sched_switch 2>"$scratch/err"
-is "without /proc" "$? $(names)" "0 r.folded r.svg "
+is "without /proc a report is written" "$? $(names)" "0 r.folded r.svg "
 # shellcheck disable=SC2016 # for that shell
 unshare -m sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh "$STACKBOX" stackcount -K -D 0.2 \
     -o r.folded -o r.svg t:sched:sched_switch 2>"$scratch/err"
-is "without /proc, once more" "$? $(names)" "0 r.folded r.svg "
-between "without /proc: what was counted" "$(folded_sum r.folded)" 1 100000000
+is "without /proc it is replaced" "$? $(names)" "0 r.folded r.svg "
+between "without /proc: all events are counted" "$(folded_sum r.folded)" 1 100000000
 echo old >r.folded
 # shellcheck disable=SC2016 # for that shell
 unshare -m sh -c 'mount -t tmpfs tmpfs /proc && ulimit -f 0 && exec "$@"' sh "$STACKBOX" stackcount -K \
     -D 0.2 -o r.folded t:sched:sched_switch 2>&1 | cat >"$scratch/err"
-contains "without /proc: one that fails" "$scratch/err" 'cannot write "r.folded": File too large'
-is "without /proc: the old file, and nothing else" "$(cat r.folded) $(names)" "old r.folded r.svg "
+contains "without /proc: a failure is reported" "$scratch/err" 'cannot write "r.folded": File too large'
+is "without /proc: the old file stays, and nothing else is there" \
+    "$(cat r.folded) $(names)" "old r.folded r.svg "
 rm -f ./*
 
-# ---- stdout is of no account
+# ---- stdout does not matter
 
 {
     "$STACKBOX" stackcount -D 0.7 -o r.folded t:sched:sched_switch 2>"$scratch/err"
     echo "$? $(complaints)" >status
 } | :
-is "whoever reads stdout is gone: the run goes on" "$(cat status)" "0 "
-between "and has its report" "$(folded_sum r.folded)" 1 100000000
+is "a reader of stdout that leaves does not end the run" "$(cat status)" "0 "
+between "and its report is written" "$(folded_sum r.folded)" 1 100000000
 "$STACKBOX" stackcount -D 0.1 -o closed.folded t:sched:sched_switch >&- 2>"$scratch/err"
-is "stdout is closed" "$? $(complaints)" "0 "
-between "and there is the report" "$(folded_sum closed.folded)" 1 100000000
+is "a closed stdout does not end the run" "$? $(complaints)" "0 "
+between "and its report is written, too" "$(folded_sum closed.folded)" 1 100000000

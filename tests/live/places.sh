@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# Each applet, in each place that it may be carried to, is right, or says in one line what it lacks: as root
-# and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
+# Each applet, in each place that it may be copied to, is right, or says in one line what is missing: as
+# root and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_places.sh"
 
@@ -14,10 +14,10 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 MISSING="CAP_BPF and CAP_PERFMON are missing: run it as root, or give it "
 NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
-# Where both ways to collect are refused it is told what lets perf's rings in, which takes the fewer rights.
+# If both ways to collect are refused, the message says what perf's rings need, which is less.
 RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2): "
 
-# denied RIGHTS... -- PLACE...: where we are, with fewer rights
+# denied RIGHTS... -- PLACE...: runs it where we are, with fewer privileges
 denied()
 {
     denials=
@@ -31,7 +31,7 @@ denied()
         -n "$WORKLOADS/known" "$@"
 }
 
-# ---- as it is, and as anybody: $scratch is for root alone, so the binary is asked for by its place
+# ---- as it is, and as any user: only root may enter $scratch, so the binary is run by another path
 
 here plain
 root=$scratch/root
@@ -40,7 +40,7 @@ chmod 755 "$scratch"
 carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/known" plain-user \
     flamegraph~ check~ report~ profile~ "all=$MISSING"
 
-# ---- a directory that is all there is: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
+# ---- in a root directory with nothing else: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
     "function=cannot read /proc/kallsyms, which lists the kernel's functions"
@@ -51,7 +51,7 @@ mkdir "$root/reports"
 carried chroot "$root" /carried -c 02 -o /reports no-dev-and-no-descriptors
 carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 
-# All that it writes, at once.
+# All formats that it writes, at once.
 known_to()
 {
     chroot "$root" /stackbox "$@" -- /known -r 2 calls 300 </dev/null >"$scratch/out" 2>"$scratch/err"
@@ -60,18 +60,18 @@ known_to()
 known_to stackcount -U -o /reports/a.txt -o /reports/a.folded -o /reports/a.flat -o /reports/a.svg \
     -o /reports/a.pb.gz -o /reports/a.speedscope.json /known:called
 is "all outputs: exit status" $status 0
-is "all outputs: text" "$(grep -cx '    300' "$root/reports/a.txt")" 1
-is "all outputs: folded" "$(sed 's/.*;//' "$root/reports/a.folded")" "called 300"
-is "all outputs: flat" "$(grep -cx ' *100\.00 *100\.00  called' "$root/reports/a.flat")" 1
-is "all outputs: svg" "$(grep -c '<title>called (300 ' "$root/reports/a.svg")" 1
-is "all outputs: pprof" "$(gunzip -c "$root/reports/a.pb.gz" | grep -ac 'called')" 1
-is "all outputs: speedscope" "$(grep -c '"name": *"called"' "$root/reports/a.speedscope.json")" 1
+is "all outputs: text is right" "$(grep -cx '    300' "$root/reports/a.txt")" 1
+is "all outputs: folded is right" "$(sed 's/.*;//' "$root/reports/a.folded")" "called 300"
+is "all outputs: flat is right" "$(grep -cx ' *100\.00 *100\.00  called' "$root/reports/a.flat")" 1
+is "all outputs: svg is right" "$(grep -c '<title>called (300 ' "$root/reports/a.svg")" 1
+is "all outputs: pprof is right" "$(gunzip -c "$root/reports/a.pb.gz" | grep -ac 'called')" 1
+is "all outputs: speedscope is right" "$(grep -c '"name": *"called"' "$root/reports/a.speedscope.json")" 1
 is "all outputs: nothing else is left" \
     "$(find "$root" -xdev -type f | sed "s|$root||" | sort | tr '\n' ' ')" "/carried /known \
 /reports/a.flat /reports/a.folded /reports/a.pb.gz \
 /reports/a.speedscope.json /reports/a.svg /reports/a.txt /stackbox "
 
-# ---- the same, and nothing can be written
+# ---- the same, where nothing can be written
 
 ln -s stackbox "$root/profile"
 in_read_only()
@@ -84,12 +84,12 @@ carried in_read_only /carried ${kprobes:+-k} read-only
 carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user flamegraph~ check~ report~ profile~ "all=$MISSING"
 in_read_only /profile -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" \
     2>"$scratch/err"
-is "a report to where nothing can be written" "$? $(cat "$scratch/err")" \
+is "a report that cannot be written is reported" "$? $(cat "$scratch/err")" \
     '125 profile: -o: cannot write "/reports/b.folded": Read-only file system'
 in_read_only /profile -f 0.3 </dev/null >"$scratch/out" 2>"$scratch/err"
-is "by a link of an applet's name" $? 0
+is "a link with an applet's name works" $? 0
 in_read_only /stackbox --install / </dev/null >"$scratch/out" 2>"$scratch/err"
-is "links where nothing can be written" "$? $(grep -c . "$scratch/err")" "1 1"
+is "links that cannot be made are reported in one line" "$? $(grep -c . "$scratch/err")" "1 1"
 umount "$root/proc"
 
 # ---- containers
@@ -112,13 +112,14 @@ fi
 denied --container -- -o "$scratch/reports" filtered flamegraph~ check~ report~ \
     "walltime=a seccomp filter blocks bpf(2): start the container or service without that filter, or with one that \
 allows bpf and perf_event_open" "all=${RINGS}start the container or service with a filter that allows it"
-is "no report is begun there" "$(ls "$scratch/reports")" ""
-# What engines leave to root of a container.
+is "no report was written there" "$(ls "$scratch/reports")" ""
+# The capabilities that container engines leave to root.
 LEFT="--only chown --only dac_override --only 3 --only 4 --only kill --only 6 --only setuid --only 8"
 # shellcheck disable=SC2086 # words
 denied --pid-namespace $LEFT --container -- container flamegraph~ check~ report~ "walltime=$MISSING" \
     "all=${RINGS}give the container CAP_PERFMON (--cap-add PERFMON; --cap-add SYS_ADMIN before Linux 5.8)"
-# One that got the rights. (Without tracefs some go by the kernel's own types, where they can.)
+# A container with the privileges. (Without tracefs some applets use the kernel's own types, if they
+# can.)
 without_tracefs || skip "container-with-rights" "tracefs is mounted here, and not to be unmounted"
 rights="--pid-namespace --only bpf --only perfmon --only sys_ptrace --only syslog"
 # shellcheck disable=SC2086 # words
@@ -128,12 +129,13 @@ rights="--pid-namespace --only bpf --only perfmon --only sys_ptrace --only syslo
 "$WORKLOADS/deny" $rights -- "$STACKBOX" profile -F 99 -- "$WORKLOADS/burn" -s 200 -N inside \
     </dev/null >"$scratch/out" 2>"$scratch/err"
 tid=$(sed -n 's/^count tid //p' "$scratch/err")
-is "its processes have the numbers that it knows" \
+is "processes have the container's pids" \
     "$(sed -n 's/^    -  *inside (\([0-9]*\))$/\1/p' "$scratch/out" | sort -u)" "$tid"
 
-# The first process of a container may end, and nothing is made of it.
+# The first process of a container may exit, which must not confuse stackbox.
 unshare -p -f --mount-proc "$STACKBOX" profile -f -D 0.3 -I </dev/null >"$scratch/out" 2>"$scratch/err"
-is "as the first process of a container" "$? $(grep -v '^Sampling\|of user stacks end early' "$scratch/err")" "0 "
+is "it runs as the first process of a container" \
+    "$? $(grep -v '^Sampling\|of user stacks end early' "$scratch/err")" "0 "
 
 # ---- descriptors, the environment, the terminal
 
@@ -145,15 +147,15 @@ carried env LANG= LC_ALL=de_DE.UTF-8 LC_NUMERIC=xx_YY.broken TZ=Not/There+99 TER
     POSIXLY_CORRECT=1 "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" odd-environment
 for zone in "" Not/There+99 UTC-14 :/dev/null; do
     TZ=$zone run_stackbox stackcount -T -i 0.2 -D 0.3 t:sched:sched_process_hang
-    is "the time of day with TZ=\"$zone\"" \
+    is "the time of day is right with TZ=\"$zone\"" \
         "$(grep -cE '^[012][0-9]:[0-5][0-9]:[0-6][0-9]$' "$scratch/out") $status" "2 0"
 done
 here -t 10 terminal-of-10
 here -t 0 terminal-of-0
 here -t 1 -o "$scratch/reports" terminal-of-1-and-files
-is "no file is left of these" "$(ls "$scratch/reports")" ""
+is "none of these left a file" "$(ls "$scratch/reports")" ""
 
-# ---- the binary is gone, or the host's name is no text
+# ---- the binary is deleted, or the host's name is not text
 
 cp "$STACKBOX" "$scratch/gone"
 exec 9<"$scratch/gone"
@@ -164,17 +166,17 @@ exec 9<&-
 unshare -u sh -c 'printf "a\033[31m<b>\377\"" >/proc/sys/kernel/hostname && exec "$@"' sh \
     "$STACKBOX" profile -D 0.2 -o "$scratch/name.svg" -o "$scratch/name.txt" \
     -o "$scratch/name.speedscope.json" </dev/null >"$scratch/out" 2>"$scratch/err"
-is "an odd name of the host" $? 0
-is "it is harmless everywhere" \
+is "it works with an odd host name" $? 0
+is "the host name is escaped everywhere" \
     "$(cat "$scratch"/name.* | LC_ALL=C grep -c "$(printf '\033\|\377')")" 0
-is "and is text in the picture" "$(grep -c 'a\\x1b\[31m&lt;b&gt;\\xff' "$scratch/name.svg")
+is "and is text in the flame graph" "$(grep -c 'a\\x1b\[31m&lt;b&gt;\\xff' "$scratch/name.svg")
 $(grep -c '<b>' "$scratch/name.svg")" "1
 0"
 
 # ---- how wide a terminal is
 
-# on_terminal COLUMNS TERM FILE WORD...: stdout goes to FILE, or the terminal (-); what came to the
-# terminal is in $scratch/raw.COLUMNS
+# on_terminal COLUMNS TERM FILE WORD...: stdout goes to FILE, or to the terminal (-); what the
+# terminal got is in $scratch/raw.COLUMNS
 on_terminal()
 {
     columns=$1 term=$2 file=$3
@@ -185,13 +187,13 @@ on_terminal()
         sh -c 'exec "$@" >"$FILE"' sh "$STACKBOX" "$@" </dev/null >"$scratch/raw.$columns"
 }
 
-# end_of: what is said at the end, without how long it really took
+# end_of: the last message, without how long the run really took
 end_of()
 {
     sed 's/ in [0-9.]* s\r$/ in N s/'
 }
 
-# Valid, and nobody hits it: no process hangs here.
+# Valid, but never hit: no process hangs here.
 QUIET="-D 2.5 t:sched:sched_process_hang"
 processes=
 for columns in 80 40 10 1 0; do
@@ -202,8 +204,8 @@ done
 # shellcheck disable=SC2086 # words
 wait $processes
 for columns in 80 40 10 1 0; do
-    # Each is written over the last; before what is said at the end the line is empty again.
-    is "progress in $columns columns" "$(awk -v columns=$columns 'BEGIN { RS = "\r\033\\[K" }
+    # Each line overwrites the last one; before the last message the line is empty again.
+    is "progress fits $columns columns" "$(awk -v columns=$columns 'BEGIN { RS = "\r\033\\[K" }
         NR == 1 && $0 != "" { wrong = wrong " begins with " $0 }
         { if (length(last) >= (columns ? columns : 80)) wrong = wrong " too long: " last; last = $0 }
         END { print (NR > 2 ? "some" : "none") wrong, last }' "$scratch/raw.$columns" | end_of)" \
@@ -216,10 +218,10 @@ for words in "" -h "profile -h"; do
     # shellcheck disable=SC2086 # words
     on_terminal 10 xterm - $words
     # shellcheck disable=SC2086 # words
-    is "as wide as ever in 10 columns: stackbox $words" "$(tr -d '\r' <"$scratch/raw.10")" \
+    is "other output is not cut to 10 columns: stackbox $words" "$(tr -d '\r' <"$scratch/raw.10")" \
         "$("$STACKBOX" $words)"
 done
 printf 'known_to_nobody;a_function_with_a_name_that_is_long 3\n' >"$scratch/stacks"
 on_terminal 10 xterm - flamegraph --format text "$scratch/stacks"
-is "as wide as ever in 10 columns: a report" "$(tr -d '\r' <"$scratch/raw.10")" \
+is "other output is not cut to 10 columns: a report" "$(tr -d '\r' <"$scratch/raw.10")" \
     "$("$STACKBOX" flamegraph --format text "$scratch/stacks")"

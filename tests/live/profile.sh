@@ -7,26 +7,27 @@
 # quiet
 #
 # profile finds what uses CPU time, and how much: the workload alternates between functions by its own
-# thread's clock, and says at the end how much each really used. Samples shown are exactly those of whom was
-# asked for.
+# thread's clock, and says at the end how much each really used. Samples are exactly those of the chosen
+# processes.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 
 HZ=997
-# A guest with a clock of its own has no noise beside it, and each second there is dear. LONG is for shares:
-# slices of 2.5 ms in the mean, of no length that the clock could be in step with, make some 200 runs of
-# each function in a second, each with up to one sample more or less than its time is worth (variance 1/6).
-# In 2.5 s that comes to 9 samples, less than four tenths of a point of 2,500.
+# A guest with a clock of its own has no noise, and each second there takes long. LONG is for shares: slices
+# of 2.5 ms on average, with lengths that the clock cannot be in step with, make some 200 runs of each
+# function in a second, each with up to one sample more or less than its time is worth (variance 1/6). In
+# 2.5 s that comes to 9 samples, less than four tenths of a point of 2,500.
 if [ "$GUEST" ]; then
     LONG=2500 MS=1000
 else
     LONG=10000 MS=2000
 fi
-# Nobody else's processes have these names.
+# No other processes have these names.
 A=a$$ B=b$$ SLEEPER=s$$
 
-# samples least|most NAME [PART...]: of those parts of a workload, by its own clock
+# samples least|most NAME [PART...]: the least, or most, samples that those parts of a workload may
+# have, by its own clock
 samples()
 {
     bound=$1 workload=$2 sum=0
@@ -37,7 +38,7 @@ samples()
     echo $sum
 }
 
-# near NAME ACTUAL WORKLOAD [PART...]: within 5 % of what the workload says
+# near NAME ACTUAL WORKLOAD [PART...]: ACTUAL is within 5 % of the workload's own time
 near()
 {
     near=$1 actual=$2
@@ -61,19 +62,19 @@ if start_stackbox profile $FRAMES -F $HZ -f; then
     lesser=$(folded_sum "$scratch/out" "^$A;.*;lesser;spin[; ]")
     burnt=$(($(count_of a greater) + $(count_of a lesser)))
     truth=$(($(count_of a greater) * 1000 / burnt))
-    between "the workload did as it should" $truth 695 705
+    between "the workload divided its time as it should" $truth 695 705
     between "there are enough samples to tell" $((greater + lesser)) $((LONG * 84 / 100)) $((LONG * 11 / 10))
-    # Tenths of a point: two points, which is more than four standard errors of a share of 8,400 samples
-    # taken at random, and five of what 2,500 come to that a clock took.
-    between "the greater function's share" $((1000 * greater / (greater + lesser + 1))) \
+    # In tenths of a point: two points, which is more than four standard errors of a share of 8,400
+    # random samples, and five of 2,500 samples by a clock.
+    between "the greater function's share, in tenths of a point" $((1000 * greater / (greater + lesser + 1))) \
         $((truth - 20)) $((truth + 20))
-    between "little of that thread is elsewhere" \
+    between "little of that thread's time is elsewhere" \
         $(($(folded_sum "$scratch/out" "^$A;") - greater - lesser)) 0 $((LONG / 100))
-    near "samples of the greater" "$greater" a greater
-    near "samples of the lesser" "$lesser" a lesser
-    near "a process beside it" "$(folded_sum "$scratch/out" "^$B;")" b
-    is "who sleeps has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
-    is "a CPU on which nobody runs has none" "$(folded_sum "$scratch/out" "^swapper")" 0
+    near "samples of the greater function" "$greater" a greater
+    near "samples of the lesser function" "$lesser" a lesser
+    near "another process" "$(folded_sum "$scratch/out" "^$B;")" b
+    is "a sleeping thread has no samples" "$(folded_sum "$scratch/out" "^$SLEEPER;")" 0
+    is "an idle CPU has none" "$(folded_sum "$scratch/out" "^swapper")" 0
 else
     fail "two functions" "did not start: $(cat "$scratch/err")"
 fi
@@ -95,7 +96,7 @@ finish_workload a
 
 # ---- Filters
 
-# picked NAME OPTION...: of two processes with two threads each; $out is what it shows
+# picked NAME OPTION...: samples two processes with two threads each; $out has the result
 picked()
 {
     picked=$1
@@ -122,29 +123,29 @@ finish_both()
 
 start_both
 picked "-p" -p "$(pid_of a)"
-is "-p: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+is "-p: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
 near "-p: one thread" "$(folded_sum "$out" '(greater|lesser);spin')" a greater lesser
 near "-p: the other thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 start_both
 picked "-p of two" -p "$(pid_of a),$(pid_of b)"
-is "-p of two: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
+is "-p of two: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^($A|$B);")"
 near "-p of two: one" "$(folded_sum "$out" "^$A;")" a
 near "-p of two: the other" "$(folded_sum "$out" "^$B;")" b
 finish_both
 
 start_both
 picked "-t" -t "$(count_of a other_tid)"
-is "-t: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-is "-t: no other thread" "$(folded_sum "$out" '(greater|lesser);spin')" 0
+is "-t: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+is "-t: no other threads" "$(folded_sum "$out" '(greater|lesser);spin')" 0
 near "-t: that thread" "$(folded_sum "$out" ';other;spin')" a other
 finish_both
 
 if [ "$(nproc)" -gt 1 ]; then
     start_both
     picked "-C" -C 1
-    is "-C: nobody of another CPU" "$(folded_sum "$out" '(greater|lesser);spin')" 0
+    is "-C: no threads on other CPUs" "$(folded_sum "$out" '(greater|lesser);spin')" 0
     near "-C: a thread there" "$(folded_sum "$out" "^$A;.*;other;spin")" a other
     near "-C: another thread there" "$(folded_sum "$out" "^$B;.*;other;spin")" b other
     contains "-C: the header says so" "$scratch/err" \
@@ -160,8 +161,8 @@ if [ "$cgroups" ] && mkdir "$mine" "$mine/below" 2>"$scratch/why"; then
     start_both
     pid_of a >"$mine/below/cgroup.procs"
     picked "--cgroup" --cgroup "$mine"
-    is "--cgroup: nobody else" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
-    near "--cgroup: who is in it" "$(folded_sum "$out")" a
+    is "--cgroup: no other processes" "$(folded_sum "$out")" "$(folded_sum "$out" "^$A;")"
+    near "--cgroup: a process in it" "$(folded_sum "$out")" a
     finish_both
     rmdir "$mine/below" "$mine"
 else

@@ -13,9 +13,10 @@ CPU=/sys/devices/system/cpu/cpu1/online
 echo 0 >$CPU 2>/dev/null || skip_all "this kernel does not let CPU 1 go"
 HZ=99
 
-# burn_on_1 NAME: burns on both CPUs, after a while in which it is noticed that one came
+# burn_on_1 NAME: burns on both CPUs, after a while in which stackbox notices that one came online
 #
-# A thread on a CPU that goes is moved, and then may run anywhere: each time it is a new one.
+# A thread on a CPU that goes offline is moved, and then may run anywhere: so each time it is a new
+# thread.
 burn_on_1()
 {
     sleep 1
@@ -24,8 +25,9 @@ burn_on_1()
     finish_workload "$1"
 }
 
-# near NAME ACTUAL WORKLOAD PART...: at least half of what the workload says, at most a tenth more. (How
-# exact it is profile.sh tells; in emulation late ticks are lost. A CPU that is not sampled gives none.)
+# near NAME ACTUAL WORKLOAD PART...: ACTUAL is at least half of the workload's own time, at most a tenth
+# more. (profile.sh tests accuracy; in emulation late ticks are lost. A CPU that is not sampled has no
+# samples.)
 near()
 {
     near=$1 actual=$2 workload=$3 least=0 most=0
@@ -39,7 +41,7 @@ near()
 
 # offline at the start
 run_stackbox profile -C 1 1
-is "-C: a CPU that is offline" "$status $(cat "$scratch/err")" \
+is "-C: a CPU that is offline is refused" "$status $(cat "$scratch/err")" \
     "1 profile: CPU 1 is offline: there is nothing to sample until it is brought online"
 if start_stackbox profile -F $HZ -f; then
     echo 1 >$CPU
@@ -48,13 +50,13 @@ if start_stackbox profile -F $HZ -f; then
     sleep 1
     echo 1 >$CPU
     burn_on_1 back
-    # So fast that no list of CPUs ever lacked it.
+    # So fast that no list of online CPUs ever lacked it.
     echo 0 >$CPU
     echo 1 >$CPU
     burn_on_1 fast
     finish_stackbox
     is "exit status" $status 0
-    is "nothing to complain of" "$(grep -v 'of user stacks end early' "$scratch/err")" \
+    is "there are no complaints" "$(grep -v 'of user stacks end early' "$scratch/err")" \
         "Sampling at $HZ Hertz of all threads by user + kernel stack... Hit Ctrl-C to end."
     for name in came back fast; do
         near "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;.*;other;")" $name other
@@ -66,7 +68,7 @@ else
     fail "CPUs" "did not start: $(cat "$scratch/err")"
 fi
 
-# The one that is sampled alone goes and comes back.
+# The only sampled CPU goes offline and comes back.
 if start_stackbox profile -F $HZ -f -C 1; then
     echo 0 >$CPU
     sleep 1
@@ -76,7 +78,7 @@ if start_stackbox profile -F $HZ -f -C 1; then
     is "-C: exit status" $status 0
     near "-C: a CPU that went and came back" "$(folded_sum "$scratch/out" "^alone;.*;other;")" \
         alone other
-    is "-C: nobody of another CPU" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
+    is "-C: no threads on other CPUs" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
 else
     fail "-C" "did not start: $(cat "$scratch/err")"
 fi

@@ -5,8 +5,8 @@
 # own clock
 # host: no
 #
-# While processes start and end one after another, profile is told about all of them. What the kernel does to
-# tell it must be less than one percent of the samples: they are to show the machine, not its observer.
+# While processes start and end one after another, the kernel reports all of them to profile. That work must
+# be less than one percent of the samples: they should show the machine, not its observer.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -22,5 +22,5 @@ is "exit status" "$status" 0
 all=$(folded_sum "$scratch/out")
 telling=$(folded_sum "$scratch/out" "(perf_iterate_sb|irq_work)")
 between "there are enough samples to tell" "$all" 5000 100000000
-between "hundredths of a percent that are of telling: $telling of $all" \
+between "hundredths of a percent spent on bookkeeping: $telling of $all" \
     $((10000 * telling / (all + 1))) 0 100

@@ -5,8 +5,8 @@
 # own clock
 # host: yes
 #
-# Shares of samples, by programs in the kernel and by perf's rings, as the workload has them by its thread's own
-# clock: within three points on every machine.
+# Shares of samples, by BPF programs and by perf's rings, match the workload's own thread clock: within three
+# points on every machine.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -18,6 +18,7 @@ for way in bpf rings; do
     lesser=$(folded_sum "$scratch/out" ';main;(.*;)?lesser;spin[; ]')
     truth=$(($(count_of burn greater) * 1000 / ($(count_of burn greater) + $(count_of burn lesser))))
     between "$way: there are enough samples" $((greater + lesser)) 1700 2500
-    between "$way: tenths of a point that are in the greater function" $((greater * 1000 / (greater + lesser + 1))) \
+    between "$way: the greater function's share, in tenths of a point" \
+        $((greater * 1000 / (greater + lesser + 1))) \
         $((truth - 30)) $((truth + 30))
 done

@@ -8,7 +8,7 @@
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-command -v tmux >/dev/null || skip_all "there is no tmux"
+command -v tmux >/dev/null || skip_all "tmux is not installed"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
 EVENT=t:syscalls:sys_enter_getppid
@@ -19,7 +19,7 @@ in_tmux()
     tmux -S "$scratch/tmux$pane" -f /dev/null "$@"
 }
 
-# The shell that is typed at has this in its way: what it runs is known by its pid.
+# The shell in the terminal runs commands through this: so their pids are known.
 cat >"$scratch/run" <<END
 #!/bin/sh
 echo \$\$ >"$scratch/traced.pid"
@@ -27,7 +27,8 @@ exec "$STACKBOX" "\$@"
 END
 chmod +x "$scratch/run"
 
-# open_pane COLUMNS: one with a shell, in place of the last. What comes to it is in $scratch/raw.
+# open_pane COLUMNS: opens a pane with a shell, in place of the last one. What the pane gets is in
+# $scratch/raw.
 pane=0
 open_pane()
 {
@@ -57,7 +58,7 @@ has_line()
     screen | tail -n 1 | grep -qxE "$1"
 }
 
-# Types a command, whose end is not waited for.
+# type_line: types a command, and does not wait for its end.
 type_line()
 {
     in_tmux send-keys -l "$1"
@@ -84,13 +85,13 @@ file_has()
     grep -qF "$2" "$scratch/$1"
 }
 
-# Does what came to the terminal have figures in it?
+# Does what the terminal got have figures in it?
 raw_has_figures()
 {
     grep -qaE '[0-9] s,|[0-9] lost|\[K' "$scratch/raw"
 }
 
-# Types a command, and waits for its end.
+# run_line: types a command, and waits for its end.
 run_line()
 {
     : >"$scratch/raw"
@@ -99,7 +100,7 @@ run_line()
     wait_until 20 is_ready
 }
 
-# quiet NAME COMMAND: which shows no line, from its start to its end
+# quiet NAME COMMAND: shows no progress line, from its start to its end
 quiet()
 {
     run_line "$2"
@@ -110,7 +111,7 @@ quiet()
     fi
 }
 
-# shows NAME PATTERN: at some time the last line of the screen is such a one
+# shows NAME PATTERN: at some time the last line on the screen matches
 shows()
 {
     if wait_until 20 has_line "$2"; then
@@ -123,31 +124,31 @@ shows()
 start_workload one calls -w -k -n 12345
 MINE="-p $(pid_of one) $EVENT"
 
-# ---- it comes, goes on, and goes
+# ---- the line appears, is updated, and disappears
 
 open_pane 100
 type_line "./run stackcount -D 600 $MINE >report"
-shows "it is there before there is an event" '[0-9]\.[0-9] of 600 s, 0 events, 0 stacks, 0 lost'
+shows "the line is there before the first event" '[0-9]\.[0-9] of 600 s, 0 events, 0 stacks, 0 lost'
 go one
-shows "it has all the events that there were" "$LINE"
+shows "it has all events so far" "$LINE"
 first=$(seconds_shown)
 if wait_until 20 other_second; then
-    pass "it is written anew"
+    pass "it is updated"
 else
-    fail "it is written anew" "it still says $first"
+    fail "it is updated" "it still says $first"
 fi
 press C-c
 wait_until 20 is_ready
-is "nothing of it is left on the screen" "$(screen | grep -v '^ready> ./run')" 'ready>'
+is "the screen is clean afterwards" "$(screen | grep -v '^ready> ./run')" 'ready>'
 is "and the report is in the file" "$(grep -cx '    12345' "$scratch/report")" 1
 
-# ---- reports in between
+# ---- several reports
 
 start_workload two calls -w -k -n 12345
 type_line "clear; ./run stackcount -D 600 -i 1 -p $(pid_of two) $EVENT >report"
-shows "with -i it is there, too" '[0-9]\.[0-9] of 600 s, 0 events, .*'
+shows "with -i the line is there, too" '[0-9]\.[0-9] of 600 s, 0 events, .*'
 go two
-shows "and has the events" "${LINE%1 stack*}[01] stacks?, 0 lost"
+shows "with -i it has the events" "${LINE%1 stack*}[01] stacks?, 0 lost"
 wait_until 20 file_has report "    12345"
 reports=$(grep -c '^$' "$scratch/report")
 more_reports()
@@ -155,18 +156,18 @@ more_reports()
     [ "$(grep -c '^$' "$scratch/report")" -gt $((reports + 1)) ]
 }
 wait_until 20 more_reports
-shows "of reports that are done, too" '[0-9]+\.[0-9] of 600 s, 12,345 events, 0 stacks, 0 lost'
+shows "with -i it includes earlier reports" '[0-9]+\.[0-9] of 600 s, 12,345 events, 0 stacks, 0 lost'
 press C-c
 wait_until 20 is_ready
 
-# Two processes for one block too many: what --top left out is said in the middle of the run.
+# Two processes, one block more than --top 1: what is left out is reported in the middle of the run.
 start_workload three calls -w -k -n 10
 start_workload four calls -w -k -n 20
 type_line "clear; ./run stackcount --top 1 -p $(pid_of three),$(pid_of four) $EVENT >report"
 wait_until 20 has_line '[0-9.]+ s, 0 events, .*'
 go three
 go four
-shows "without -D there is the time alone" '[0-9]+\.[0-9] s, 30 events, [12] stacks?, 0 lost'
+shows "without -D there is only the time" '[0-9]+\.[0-9] s, 30 events, [12] stacks?, 0 lost'
 kill -s USR1 "$(cat "$scratch/traced.pid")"
 SAID='stackcount: --top left out 1 more stacks with 10 events'
 said()
@@ -174,8 +175,8 @@ said()
     screen | grep -qxF "$SAID"
 }
 wait_until 20 said
-is "what is said has a line of its own" "$(screen | grep -F "stackcount: ")" "$SAID"
-shows "and the line goes on below it" '[0-9]+\.[0-9] s, 30 events, .*'
+is "messages have a line of their own" "$(screen | grep -F "stackcount: ")" "$SAID"
+shows "and the progress line goes on below" '[0-9]+\.[0-9] s, 30 events, .*'
 
 press C-c
 wait_until 20 is_ready
@@ -183,39 +184,39 @@ for name in one two three four; do
     finish_workload $name
 done
 
-# A terminal that is told to wait does not hold the tracing up: a signal would end such a wait, but
-# here only time passes.
+# A stopped terminal (Ctrl-S) does not hold up the tracing: a signal would end such a wait, but here
+# only time passes.
 type_line "clear; ./run stackcount -D 600 -i 0.5 $EVENT >report"
-shows "it is there between reports" '[0-9]+\.[0-9] of 600 s, .*'
+shows "the line is there between reports" '[0-9]+\.[0-9] of 600 s, .*'
 press C-s
 sleep 2.5
 reports=$(grep -c '^$' "$scratch/report")
-wait_until 20 more_reports && pass "Ctrl-S stops the line alone" ||
-    fail "Ctrl-S stops the line alone" "no more reports were made"
+wait_until 20 more_reports && pass "Ctrl-S stops only the line" ||
+    fail "Ctrl-S stops only the line" "no more reports were made"
 press C-q
 press C-c
 wait_until 20 is_ready
 
-# ---- where there is none
+# ---- when there is no line
 
 QUICK="-D 2.2 t:sched:sched_process_hang"
 run_line "./run stackcount $QUICK >report"
-raw_has_figures && pass "there is one with such a command" ||
-    fail "there is one with such a command" "all that came is \"$(cat "$scratch/raw")\""
+raw_has_figures && pass "such a command normally shows a line" ||
+    fail "such a command normally shows a line" "all that came is \"$(cat "$scratch/raw")\""
 quiet "none with TERM=dumb" "TERM=dumb ./run stackcount $QUICK >report"
 quiet "none with an empty TERM" "TERM= ./run stackcount $QUICK >report"
 quiet "none without TERM" "env -u TERM ./run stackcount $QUICK >report"
-quiet "none where the report is on the terminal" "./run stackcount $QUICK"
-quiet "none where stderr is elsewhere" "./run stackcount $QUICK >report 2>said"
-lacks "and none goes there" "$scratch/said" " stacks, "
-# What a command prints would stand behind the line.
+quiet "none if the report is on the terminal" "./run stackcount $QUICK"
+quiet "none if stderr is not the terminal" "./run stackcount $QUICK >report 2>said"
+lacks "and stderr gets none" "$scratch/said" " stacks, "
+# A command's output would follow the line.
 quiet "none with a command" "./run stackcount t:sched:sched_process_hang -- sleep 2.2 >report"
 quiet "none in the background" "./run stackcount $QUICK >report & wait \$!"
 
-# Stopped, and gone on with in the background: the terminal is the shell's.
+# Stopped, and continued in the background: the terminal is the shell's.
 open_pane 100
 type_line "./run stackcount -D 600 $EVENT >report"
-shows "it is there in the foreground" '[0-9]+\.[0-9] of 600 s, .*'
+shows "the line is there in the foreground" '[0-9]+\.[0-9] of 600 s, .*'
 press C-z
 wait_until 20 is_ready
 type_line "bg"
@@ -224,10 +225,10 @@ wait_until 20 is_ready
 sleep 2.5
 raw_has_figures && fail "none once it is in the background" "$(tail -c 300 "$scratch/raw")" ||
     pass "none once it is in the background"
-is_ready && pass "and the shell's line stands" ||
-    fail "and the shell's line stands" "the screen is \"$(screen | tail -n 3 | tr '\n' '|')\""
+is_ready && pass "and the shell's prompt stays" ||
+    fail "and the shell's prompt stays" "the screen is \"$(screen | tail -n 3 | tr '\n' '|')\""
 type_line "fg"
-shows "and it is there again in the foreground" '[0-9]+\.[0-9] of 600 s, .*'
+shows "and the line is back in the foreground" '[0-9]+\.[0-9] of 600 s, .*'
 press C-c
 wait_until 20 is_ready
 
@@ -235,11 +236,11 @@ wait_until 20 is_ready
 
 open_pane 20
 type_line "./run stackcount -D 600 $EVENT >report"
-# In 20 columns: 19 of the line, and nothing of it on the next.
-shows "in a narrow terminal it is cut" '[0-9]\.[0-9] of 600 s, [0-9,]+ *[a-z]*'
+# In 20 columns: 19 of the line, and nothing on the next one.
+shows "in a narrow terminal the line is cut" '[0-9]\.[0-9] of 600 s, [0-9,]+ *[a-z]*'
 sleep 1.5
-is "and is one line" "$(screen | grep -c 'of 600 s')" 1
-is "of as many columns as there are but one" "$(screen | tail -n 1 | wc -c)" 20
+is "and takes one line" "$(screen | grep -c 'of 600 s')" 1
+is "one column less than there are" "$(screen | tail -n 1 | wc -c)" 20
 press C-c
 wait_until 20 is_ready
 
@@ -248,7 +249,7 @@ type_line "clear; stty cols 0; ./run stackcount -D 600 $EVENT >report"
 shows "0 columns count as 80" '[0-9]\.[0-9] of 600 s, [0-9,]+ events?, [0-9,]+ stacks?, 0 lost'
 press C-c
 wait_until 20 is_ready
-is "and nothing is left there, either" "$(screen | grep -c 'of 600 s')" 0
+is "and the screen is clean afterwards, too" "$(screen | grep -c 'of 600 s')" 0
 
 in_tmux kill-server 2>/dev/null
 exit 0

@@ -6,24 +6,24 @@
 # quiet
 # host: yes
 #
-# Without access to tracefs, the applets of blocked time and `-- COMMAND` use raw tracepoints. The truth is
-# the same, and so is the output.
+# Without access to tracefs, the applets for blocked time and `-- COMMAND` use raw tracepoints. The results
+# are the same.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
 have_root || skip_all "tracing needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel does not tell its types"
 
-# Nothing is mounted for us, and nobody has done it before.
-without_tracefs || skip_all "tracefs is mounted here, and not to be unmounted"
+# tracefs is not mounted, neither by us nor by anybody before.
+without_tracefs || skip_all "tracefs is mounted here, and cannot be unmounted"
 CLOSED="$WORKLOADS/deny --syscall fsopen:EPERM --syscall mount:EPERM --"
 under=$CLOSED
 run_stackbox stackcount -D 0.1 t:sched:sched_switch
 is "t: patterns need tracefs" "$status $(cat "$scratch/err")" "1 stackcount: tracefs cannot be read: run it \
 as root, or with CAP_SYS_ADMIN to mount it"
 run_stackbox offwaketime --debug -D 0.1
-is "offwaketime does not" $status 0
-contains "it says how" "$scratch/err" "attached to raw tracepoints"
+is "offwaketime does not need it" $status 0
+contains "--debug says how it is attached" "$scratch/err" "attached to raw tracepoints"
 
 # ---- Waits
 
@@ -36,24 +36,24 @@ sleeps_right "--state D" vfork
 start_sleeps -n 4 -u 100000 -o nap,burn
 trace_sleeps offcputime -f -d --state R -p @PID
 for way in burn burnt; do
-    # What its libc does in a system call has no tables.
+    # Its libc has no tables for system calls.
     burns="^$PREFIX$way;\(.*;sleeper;${way}_outer;.*\|\[truncated\];__syscall_.*\);-;.*;__schedule "
     close_to "--state R: $way" "$(grep "$burns" "$scratch/out" | sum)" "$(row sleeps $way 6)" 100000
 done
 start_sleeps -n 20
 trace_sleeps offcputime -f -d
-is "everything: the idle are not blocked" "$(grep '^swapper' "$scratch/out")" ""
+is "everything: idle tasks are not blocked" "$(grep '^swapper' "$scratch/out")" ""
 is "everything: stacks begin where threads leave the CPU" \
     "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" __schedule
-is "everything: no frame of tracing" \
+is "everything: no stack shows the tracing" \
     "$(grep -oE ';(bpf_prog_|bpf_trace_|__bpf_|__traceiter_)[^; ]*' "$scratch/out" | sort -u)" ""
 
-# A thread of the kernel that idles is in the state I, as tracepoints have it: no other has it.
+# Idle kernel threads are in state I, as in tracepoints: no others are.
 start_sleeps -n 8 -o nap
 trace_sleeps offcputime --by thread -d --state I
 text_blocks >"$scratch/blocks"
 kernel_threads >"$scratch/kernel"
-is "--state I: threads of the kernel alone" \
+is "--state I: only kernel threads" \
     "$(cut -d '|' -f 2 "$scratch/blocks" | sort -u | while read -r tid; do
         [ -d "/proc/$tid" ] && ! grep -qx "$tid" "$scratch/kernel" && echo "$tid"
     done)" ""
@@ -74,10 +74,10 @@ is "wakeuptime: stacks begin at the wake" \
     "$(awk '{ sub(/ [0-9]+$/, ""); n = split($0, frame, ";"); print frame[n - 1] }' "$scratch/out" |
         grep -v '^try_to_wake_up$\|^\[no waker\]$' | sort -u | head -n 3)" ""
 
-# ---- A command, and all that comes of it
+# ---- A command, and all its children
 
-# What it says that it did, where that can be counted; else, by a function that is mostly inlined, as many
-# as it is by tracefs.
+# The count that the command reports, if there is one; otherwise, for a function that is mostly inlined,
+# the count by tracefs.
 for words in "" "-c 300"; do
     if have_kprobes; then
         # shellcheck disable=SC2086 # words
@@ -97,7 +97,7 @@ for words in "" "-c 300"; do
 done
 under=
 
-# The same where it is perf_event_open(2) that is refused.
+# The same with perf_event_open(2) denied.
 under="$WORKLOADS/deny --syscall perf_event_open:EACCES --"
 start_sleeps -n 8
 trace_sleeps offcputime -f -d -p @PID

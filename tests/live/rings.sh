@@ -3,17 +3,17 @@
 # seldom: 6.1,6.12,newest
 # host: yes
 #
-# The collector without bpf(2): the same workloads know the same truth.
+# The collector without bpf(2): the same workloads give the same right results.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 
-# A copy of the stack with each event is more than an emulated CPU can read as fast as another one writes it: what is
-# lost is told, see live/rings_lost. Stacks along tables have live/rings_unwind.
+# With a copy of the stack in each event, one emulated CPU cannot read as fast as another one writes: for losses
+# see live/rings_lost, for stacks by tables live/rings_unwind.
 way=
 [ ! "$GUEST" ] || way="--unwind fp"
 
-# counted ARGUMENT...: stackcount by rings, of a command; its folded lines are in $scratch/out
+# counted ARGUMENT...: runs stackcount with rings on a command; the folded lines are in $scratch/out
 counted()
 {
     # shellcheck disable=SC2086 # words, or none
@@ -31,7 +31,7 @@ is "and with its chain" "$(folded_sum "$scratch/out" 'work;make_calls')" "$(call
 finish_workload one
 
 counted "$EVENT" -- "$WORKLOADS/calls" -n 14000
-is "and of a command" "$(folded_sum "$scratch/out" 'work;make_calls')" 14000
+is "and so are a command's" "$(folded_sum "$scratch/out" 'work;make_calls')" 14000
 
 # shellcheck disable=SC2086 # words, or none
 "$STACKBOX" stackcount --collect rings $way --debug -o "$scratch/reports.%n.folded" -i 0.1 "$EVENT" \
@@ -41,16 +41,18 @@ is "each event is in one report" "$(folded_sum "$scratch/out")" 14000
 
 counted "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
 is "a user function: one caller" "$(folded_sum "$scratch/out" 'chain_a1;chain_a2;target')" 2000
-is "a user function: the other, of another thread" "$(folded_sum "$scratch/out" 'chain_b1;chain_b2;target')" 1000
+is "a user function: the other caller, in another thread" \
+    "$(folded_sum "$scratch/out" 'chain_b1;chain_b2;target')" 1000
 counted "r:$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
-is "returns from it" "$(folded_sum "$scratch/out")" 3000
+is "its returns are counted" "$(folded_sum "$scratch/out")" 3000
 
-# The kernel has whoever forks make such an event anew, of pointers that are ours: with what is inherited nobody forks.
+# On a fork the kernel would create an inherited event again, from pointers in our memory: with inherited ones,
+# forks fail.
 if [ -d /sys/bus/event_source/devices/uprobe ]; then
     counted --attach-by pmu "$WORKLOADS/chains:target" -- sh -c "$WORKLOADS/chains -n 20 -m 10; exit 3"
     is "by the PMU: a command forks, and is traced" "$? $(folded_sum "$scratch/out")" "3 30"
     counted --attach-by pmu -C 0 "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 20 -m 10
-    is "by the PMU: on one CPU" "$? $(folded_sum "$scratch/out")" "0 20"
+    is "by the PMU: -C works" "$? $(folded_sum "$scratch/out")" "0 20"
     "$STACKBOX" stacksnoop --collect rings --attach-by pmu "$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 20 -m 10 \
         > "$scratch/out" 2> "$scratch/err"
     is "by the PMU: stacksnoop prints each" "$? $(grep -c chain_a2 "$scratch/out")" "0 20"
@@ -58,7 +60,7 @@ fi
 
 if have_kprobes; then
     counted "r::${CALL}getppid" -- "$WORKLOADS/calls" -n 14000
-    is "returns from a function of the kernel" "$(folded_sum "$scratch/out")" 14000
+    is "returns from a kernel function are counted" "$(folded_sum "$scratch/out")" 14000
 fi
 
 for format in text flat svg pprof speedscope; do

@@ -16,7 +16,7 @@ choose_event
 N=3000
 came="events of CPUs that came online during the run are missing, for up to half a second each"
 
-# events: how many descriptors it has, of which events of CPU 1 are some while that is there
+# events: the number of its descriptors, which include CPU 1's events while that is online
 events()
 {
     ls "/proc/$(pidof stackbox | tr ' ' '\n' | sort -n | head -n 1)/fd" | wc -l
@@ -32,13 +32,14 @@ has_few()
     [ "$(events)" = "$few" ]
 }
 
-# calls_on_1 NAME: on CPU 1 alone
+# calls_on_1 NAME: makes calls on CPU 1 only
 calls_on_1()
 {
     taskset 2 "$WORKLOADS/calls" -n $N -N "$1" >/dev/null
 }
 
-# offline at the start; comes; goes and comes back; so fast that no list of CPUs ever lacked it
+# offline at the start; comes online; goes and comes back; so fast that no list of CPUs ever lacked
+# it
 if start_stackbox stackcount --collect rings -K -f --by name "$EVENT"; then
     few=$(events)
     echo 1 >$CPU
@@ -63,23 +64,24 @@ if start_stackbox stackcount --collect rings -K -f --by name "$EVENT"; then
     for name in came back fast; do
         is "a CPU that $name" "$(folded_sum "$scratch/out" "^$name;")" $N
     done
-    contains "it is told" "$scratch/err" "$came"
+    contains "it is reported" "$scratch/err" "$came"
 else
     fail "CPUs" "did not start: $(cat "$scratch/err")"
 fi
 
-# A command runs on a CPU that comes.
+# A command runs on a CPU that comes online.
 echo 0 >$CPU
 "$STACKBOX" stackcount --collect rings -K -f --by name "$EVENT" -- sh -c \
     "echo 1 >$CPU; taskset 2 '$WORKLOADS/calls' -n $N >/dev/null; echo 0 >$CPU; echo 1 >$CPU
     taskset 2 '$WORKLOADS/calls' -n $N >/dev/null" >"$scratch/out" 2>"$scratch/err"
-is "a command on a CPU that comes" "$(folded_sum "$scratch/out" '^calls;')" $((2 * N))
-lacks "of which nothing is missing" "$scratch/err" "$came"
+is "a command's calls on a CPU that comes online are counted" \
+    "$(folded_sum "$scratch/out" '^calls;')" $((2 * N))
+lacks "and none are reported missing" "$scratch/err" "$came"
 
-# One by one, and of the one CPU.
+# Event by event, on that one CPU.
 echo 0 >$CPU
 "$STACKBOX" stacksnoop --collect rings -C 1 "$EVENT" >"$scratch/out" 2>"$scratch/err"
-is "-C: a CPU that is offline" "$? $(cat "$scratch/err")" \
+is "-C: a CPU that is offline is refused" "$? $(cat "$scratch/err")" \
     "1 stacksnoop: cannot collect by perf's rings: CPU 1 is offline: bring it online"
 echo 1 >$CPU
 if start_stackbox stacksnoop --collect rings -K -C 1 "$EVENT"; then
@@ -90,8 +92,9 @@ if start_stackbox stacksnoop --collect rings -K -C 1 "$EVENT"; then
     calls_on_1 alone
     taskset 1 "$WORKLOADS/calls" -n $N -N other >/dev/null
     finish_stackbox
-    is "-C: each on a CPU that went and came back" "$(grep -c '^[0-9.]* *alone ' "$scratch/out")" $N
-    is "-C: nobody of another CPU" "$(grep -c '^[0-9.]* *other ' "$scratch/out")" 0
+    is "-C: a CPU that went and came back: each call is printed" \
+        "$(grep -c '^[0-9.]* *alone ' "$scratch/out")" $N
+    is "-C: no calls on other CPUs" "$(grep -c '^[0-9.]* *other ' "$scratch/out")" 0
 else
     fail "-C" "did not start: $(cat "$scratch/err")"
 fi

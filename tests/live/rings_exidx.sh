@@ -3,16 +3,16 @@
 # guests: none
 # host: no
 #
-# 32-bit ARM, on boards: by rings, calls of the kernel have the whole stack of Thumb code without frames, as .ARM.exidx
-# tells of it. What tells of no caller has none, and says so.
+# 32-bit ARM, on boards: by rings, system calls have whole stacks of Thumb code without frame pointers, thanks
+# to .ARM.exidx. Code without such entries has no caller, and its stack says so.
 . "${0%/*}/lib.sh"
 
-[ "$(uname -m)" = armv7l ] || skip_all "this is about 32-bit ARM"
+[ "$(uname -m)" = armv7l ] || skip_all "this test is for 32-bit ARM"
 
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK='outer;middle;inner'
 
-# of PROGRAM WAY NUMBER ARG...: $folded has its lines, as those of `bare`
+# of PROGRAM WAY NUMBER ARG...: leaves its lines in $folded, named like those of `bare`
 of()
 {
     program=$1 way=$2 number=$3
@@ -21,45 +21,47 @@ of()
     sed -n "s/^$program\([;-]\)/bare\1/p" "$scratch/out" >"$scratch/folded"
 }
 
-# share_of REGEX: of 100, those lines
+# share_of REGEX: the percentage of those lines
 share_of()
 {
     awk -v those="$1" '$0 ~ those { n += $NF } { all += $NF } END { print all ? int(n * 100 / all) : 0 }' "$scratch/folded"
 }
 
-# all NAME REGEX NUMBER: all lines are these, and come to that
+# all NAME REGEX NUMBER: all lines match, and add up to NUMBER
 all()
 {
-    is "$1: no other stack" "$(grep -vE "^bare;($2) [0-9]+\$" "$scratch/folded" | head -n 2)" ""
-    is "$1: all of them" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
+    is "$1: there is no other stack" "$(grep -vE "^bare;($2) [0-9]+\$" "$scratch/folded" | head -n 2)" ""
+    is "$1: all events have it" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
 }
 
 rings='--collect rings'
 of bare calls 1000 stackcount $rings -U t:syscalls:sys_enter_getppid
-all "calls of the kernel" "$START;$STACK;leaf" 1000
-lacks "calls of the kernel: nothing to say" "$scratch/err" 'end early'
+all "system calls" "$START;$STACK;leaf" 1000
+lacks "system calls: no messages" "$scratch/err" 'end early'
 of bare calls 1000 stackcount $rings -U --depth 3 t:syscalls:sys_enter_getppid
-all "a depth" "middle;inner;leaf" 1000
+all "--depth" "middle;inner;leaf" 1000
 of bare forks 100 stackcount $rings -U t:syscalls:sys_enter_getppid
 all "children" "$START;outer;middle;inner;leaf" 100
 of bare threads 100 stackcount $rings -U t:syscalls:sys_enter_getppid
-# glibc says of that function of its own that nobody can unwind it.
+# glibc marks this function of its own as the end of the stack.
 all "a thread" "\[truncated\];start_thread;run_thread;$STACK;leaf" 100
 of bare signals 100 stackcount $rings -U t:syscalls:sys_enter_getppid
-all "a signal's handler" "$START;[^;]*kill;[^;]*;handle;$STACK;leaf" 100
+all "a signal handler" "$START;[^;]*kill;[^;]*;handle;$STACK;leaf" 100
 of bare naps 10 offcputime $rings -U
 is "waits" "$(cut -d ' ' -f 1 "$scratch/folded" | grep -cE "^bare;$START;$STACK;nap;.*nanosleep.*")" 1
 
 run_stackbox stacksnoop $rings -U t:syscalls:sys_enter_getppid -- "$WORKLOADS/bare" calls 100
-is "single events" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
+is "single events have whole stacks" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
 
-# A sample is of any instruction, and what holds at calls does not hold there.
+# A sample may hit any instruction, where rules for calls do not apply.
 of bare spins 500 profile $rings -U -F 499
-is "samples: no caller is made up" "$(grep -vE "^bare;(\[truncated\];([^;]*|.*;__libc_do_syscall)|$START(;.*)?|\[no user stack\]) [0-9]+\$" \
+is "samples: no callers are made up" \
+    "$(grep -vE "^bare;(\[truncated\];([^;]*|.*;__libc_do_syscall)|$START(;.*)?|\[no user stack\]) [0-9]+\$" \
     "$scratch/folded" | head -n 3)" ""
-between "samples: in the function that spins, of 100" "$(share_of '^bare;\\[truncated\\];spin ')" 80 100
+between "samples: percent in the function that spins" "$(share_of '^bare;\\[truncated\\];spin ')" 80 100
 of bare-debug spins 500 profile $rings -U -F 499
-between "samples, by debug information: their stack, of 100" "$(share_of "^bare;$START;$STACK;spin ")" 80 100
+between "samples, by debug information: percent with a whole stack" \
+    "$(share_of "^bare;$START;$STACK;spin ")" 80 100
 
 "$WORKLOADS/deny" --syscall bpf:ENOSYS -- "$STACKBOX" stackcount -U -f t:syscalls:sys_enter_getppid \
     -- "$WORKLOADS/bare" calls 1000 >"$scratch/out" 2>"$scratch/err"
@@ -69,5 +71,5 @@ all "without bpf(2)" "$START;$STACK;leaf" 1000
 is "without bpf(2): check says so" "$(grep -c '^unwind tables: yes$' "$scratch/out")" 1
 
 of bare calls 1000 stackcount -U t:syscalls:sys_enter_getppid
-all "by programs: the first function" "leaf" 1000
-contains "by programs: what has more" "$scratch/err" '--collect rings'
+all "by programs: only the first function" "leaf" 1000
+contains "by programs: it says what shows more" "$scratch/err" '--collect rings'

@@ -16,7 +16,7 @@ lost()
     sed -n "s/^$1: \([0-9]*\) events were lost: .*/\1/p" "$scratch/err" | grep . || echo 0
 }
 
-# Whoever counts stands still while the workload runs.
+# stackcount is stopped while the workload runs.
 N=400000
 cat >"$scratch/still" <<'END'
 kill -s STOP $PPID
@@ -30,11 +30,11 @@ is "stackcount: exit status" $? 0
 counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
 # The shell may make such a call, too.
 between "stackcount: some are lost" "$lost" 1 $((N + 5))
-between "stackcount: what is counted and what is lost is all" $((counted + lost)) $((N + 5)) $((N + 6))
-adds_up "the account closes"
-lacks "what tasks did is not lost" "$scratch/err" "task records were lost"
+between "stackcount: counted + lost = calls" $((counted + lost)) $((N + 5)) $((N + 6))
+adds_up "the account adds up"
+lacks "mmap/exec records are not lost" "$scratch/err" "task records were lost"
 
-# And who prints waits for a reader.
+# stacksnoop waits for a reader.
 N=20000
 mkfifo "$scratch/pipe"
 "$STACKBOX" stacksnoop --collect rings --buffer-size 64 "$EVENT" -- "$WORKLOADS/calls" -n $N >"$scratch/pipe" \
@@ -53,10 +53,10 @@ wait $snoop
 is "stacksnoop: exit status" $? 0
 printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
 between "stacksnoop: some are lost" "$lost" 1 $N
-is "stacksnoop: what is printed and what is lost is all" $((printed + lost)) $N
+is "stacksnoop: printed + lost = calls" $((printed + lost)) $N
 
 "$STACKBOX" stacksnoop --collect rings --buffer ring "$EVENT" >"$scratch/out" 2>"$scratch/err"
-is "--buffer ring" "$? $(cat "$scratch/err")" \
+is "--buffer ring is refused" "$? $(cat "$scratch/err")" \
     "2 stacksnoop: --buffer ring: needs BPF programs; without them, events wait in perf's ring buffers"
 "$STACKBOX" stacksnoop --collect rings --buffer perf "$EVENT" -- "$WORKLOADS/calls" -n 20 >"$scratch/out" 2>"$scratch/err"
-is "--buffer perf" "$(grep -c '	*make_calls' "$scratch/out")" 20
+is "--buffer perf is accepted" "$(grep -c '	*make_calls' "$scratch/out")" 20

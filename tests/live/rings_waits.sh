@@ -10,15 +10,15 @@
 
 have_root || skip_all "tracing needs root"
 case $(uname -r) in
-4.[0-9].* | 4.10.*) skip_all "perf knows cgroups of v2 from Linux 4.11 on" ;;
+4.[0-9].* | 4.10.*) skip_all "perf supports cgroup v2 from Linux 4.11 on" ;;
 esac
 mkdir "$scratch/cgroups"
 mount -t cgroup2 none "$scratch/cgroups" 2>"$scratch/why" || skip_all "no cgroup v2: $(cat "$scratch/why")"
-# Below a root that hands nothing down a cgroup is none to perf.
+# If the root cgroup does not delegate perf_event, perf does not recognize a cgroup below it.
 cgroup=$scratch/cgroups/bare$$
 if mkdir "$cgroup" && ! grep -q . "$scratch/cgroups/cgroup.subtree_control"; then
     run_stackbox offcputime --collect rings --cgroup "$cgroup" 0.1
-    [ "$status" = 0 ] || contains "a cgroup that perf does not know" "$scratch/err" \
+    [ "$status" = 0 ] || contains "a cgroup that perf does not recognize is refused" "$scratch/err" \
         "perf does not see this cgroup: enable a controller in its parent"
 fi
 rmdir "$cgroup"
@@ -26,7 +26,7 @@ echo +pids >"$scratch/cgroups/cgroup.subtree_control"
 mine=$scratch/cgroups/test$$
 mkdir "$mine" "$mine/below" || skip_all "no cgroup can be made"
 
-# waits_in CGROUP NAME: who waits until `go`, in that cgroup from its begin on
+# waits_in CGROUP NAME: starts a workload in that cgroup, which waits until `go`
 waits_in()
 {
     echo $$ >"$1/cgroup.procs"
@@ -54,10 +54,11 @@ for applet in offcputime wakeuptime offwaketime; do
         is "$applet: exit status" $status 0
         for name in inside below; do
             eval "threads=\$threads_$name"
-            between "$applet: who waits $name" "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" \
+            between "$applet: threads that wait $name are counted" \
+                "$(folded_sum "$scratch/out" "(^|;)$name[; ]")" \
                 $((threads * 2000000)) $((threads * most))
         done
-        is "$applet: nobody outside" "$(grep -c outside "$scratch/out")" 0
+        is "$applet: no threads outside" "$(grep -c outside "$scratch/out")" 0
         is "$applet: all waits end" "$(grep -c 'not seen running' "$scratch/err")" 0
     else
         fail "$applet" "did not start: $(cat "$scratch/err")"

@@ -11,13 +11,13 @@
 have_root || skip_all "tracing needs root"
 choose_event
 
-# An emulated processor takes some 5 ms for a process, and for the names of one that is gone.
+# An emulated CPU needs some 5 ms for a process, and for the names of an exited one.
 PROCESSES=5000 CALLS=4
 [ -z "$GUEST" ] || PROCESSES=400 CALLS=2
-# Nobody else's processes have these names.
+# No other processes have these names.
 FORKED=f$$ ANEW=v$$
 
-# start_bomb: four makers of processes, which wait for the word
+# start_bomb: starts four makers of processes, which wait for the word
 start_bomb()
 {
     for maker in 1 2; do
@@ -26,7 +26,7 @@ start_bomb()
     done
 }
 
-# run_bomb: until all are done
+# run_bomb: lets them go, and waits until all are done
 run_bomb()
 {
     for maker in forks1 forks2 execs1 execs2; do
@@ -42,14 +42,14 @@ made()
     echo $(($(calls_of "$1"1) + $(calls_of "$1"2)))
 }
 
-# said REGEX: the number with which something like it is said on stderr, or 0
+# said REGEX: the number in a matching message on stderr, or 0
 said()
 {
     sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" |
         awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# counted_right NAME: all of both kinds, but for what is said to be missing
+# counted_right NAME: all calls of both kinds are counted, except those reported missing
 counted_right()
 {
     is "$1: exit status" "$status" 0
@@ -57,13 +57,13 @@ counted_right()
     for kind in "forks $FORKED" "execs $ANEW"; do
         comm=${kind#* }
         counted=$(folded_sum "$scratch/out" "^$comm[ ;]")
-        between "$1: calls of ${kind% *}" "$counted" $(($(made "${kind% *}") - missing)) \
+        between "$1: calls of ${kind% *} are counted" "$counted" $(($(made "${kind% *}") - missing)) \
             "$(made "${kind% *}")"
     done
     is "$1: nothing is missing" "$missing" 0
 }
 
-# named_right NAME: no call without the functions that lead to it, unless it is said why
+# named_right NAME: no call lacks the functions that lead to it, unless the reason is reported
 named_right()
 {
     unnamed=$(grep -E "^($FORKED|$ANEW)[ ;]" "$scratch/out" |
@@ -72,9 +72,9 @@ named_right()
         pass "$1: all have their names"
     elif grep -E 'were lost|were dropped from memory|without their stack|the kernel missed .* execs and exits' \
         "$scratch/err" >"$scratch/why"; then
-        pass "$1: $unnamed calls have no names, and it is said: $(head -n 1 "$scratch/why")"
+        pass "$1: $unnamed calls have no names, and it is reported: $(head -n 1 "$scratch/why")"
     else
-        fail "$1: names" "$unnamed calls without, such as $(grep -E "^($FORKED|$ANEW)[ ;]" \
+        fail "$1: all have their names" "$unnamed calls without, such as $(grep -E "^($FORKED|$ANEW)[ ;]" \
             "$scratch/out" | grep -v ';brief_inner[; ]' | head -n 2)"
     fi
 }
@@ -92,7 +92,8 @@ bomb()
     named_right "$name"
 }
 
-# ---- with profile at the same time, which has no truth of its own here, but ends well and knows them
+# ---- with profile at the same time, whose counts cannot be checked here, but which ends well and
+# names them
 
 start_bomb
 "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" profile -f -F 997 </dev/null >"$scratch/profile" \
@@ -100,25 +101,25 @@ start_bomb
 profile=$!
 test_processes="$test_processes $profile"
 wait_until 20 grep -q '^Sampling' "$scratch/profile.err"
-start_stackbox stackcount -f --debug "$EVENT" || fail "beside profile: starts" "$(cat "$scratch/err")"
+start_stackbox stackcount -f --debug "$EVENT" || fail "with profile: starts" "$(cat "$scratch/err")"
 run_bomb
 kill -s INT "$profile"
 wait "$profile"
 is "profile: exit status" $? 0
 finish_stackbox
-counted_right "beside profile"
-named_right "beside profile"
+counted_right "with profile"
+named_right "with profile"
 samples=$(grep -cE "^($FORKED|$ANEW);" "$scratch/profile")
 [ "$samples" -gt 0 ] && pass "profile: saw them in $samples stacks" ||
     fail "profile: saw them" "$(tail -n 3 "$scratch/profile.err")"
 
 # ---- each process apart, and a function of their program
 
-bomb "each process apart" -P -i 0.5 "$EVENT"
-is "each process apart: so many were seen" \
+bomb "by process" -P -i 0.5 "$EVENT"
+is "by process: all processes are there" \
     "$(grep -E "^($FORKED|$ANEW) \(" "$scratch/out" | sed 's/;.*//' | sort -u | grep -c .)" $PROCESSES
 if have_uprobes; then
-    # Each hit is some 20 us, in a guest much more.
+    # Each hit takes some 20 us, in a guest much more.
     bomb "a function of their program" "$WORKLOADS/brief:brief_inner"
 else
     skip "a function of their program" "this kernel has no uprobes"
@@ -131,8 +132,8 @@ for how in -f -v; do
     run_stackbox stackcount -f "$EVENT" -- "$WORKLOADS/brief" $how -c $processes -n $CALLS -l 0 \
         -N $FORKED
     is "followed, $how: exit status" "$status" 0
-    is "followed, $how: calls" "$(folded_sum "$scratch/out")" "$((processes * CALLS))"
-    is "followed, $how: as it says itself" "$(sed -n 's/^done CALLS=//p' "$scratch/err")" \
+    is "followed, $how: calls are counted" "$(folded_sum "$scratch/out")" "$((processes * CALLS))"
+    is "followed, $how: as many as it reports" "$(sed -n 's/^done CALLS=//p' "$scratch/err")" \
         "$((processes * CALLS))"
     lacks "followed, $how: no fork was missed" "$scratch/err" "were missed"
     named_right "followed, $how"

@@ -10,10 +10,10 @@
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=calls$$
 EVENT=t:syscalls:sys_enter_getppid
-# An event that does not come: no process hangs here.
+# An event that never comes: no process hangs here.
 QUIET=t:sched:sched_process_hang
 HEADER="Tracing 1 event for \"$QUIET\"... Hit Ctrl-C to end."
 EMPTY="$HEADER
@@ -29,19 +29,20 @@ for signal in INT TERM HUP; do
     finish_workload "by$signal"
 done
 
-# A second signal, whichever, ends it at once: no report. Both wait here until it may run again.
+# A second signal of any kind ends it at once, without a report. Here both are pending until it
+# continues.
 start_stackbox stackcount $QUIET
 kill -s STOP "$stackbox"
 kill -s INT "$stackbox"
 kill -s TERM "$stackbox"
 kill -s CONT "$stackbox"
 wait "$stackbox" 2>/dev/null
-is "a second signal stops at once" "$? $(cat "$scratch/out")" "143 $HEADER"
+is "a second signal ends it at once" "$? $(cat "$scratch/out")" "143 $HEADER"
 
 run_stackbox stackcount -D 0.3 $QUIET
-is "an empty run, byte for byte" "$(cat "$scratch/out")" "$EMPTY"
-is "and on stderr" "$(quiet_for 0.3 "$scratch/err")" "stackcount: no events in 0.3 s"
-is "and its exit status" $status 0
+is "an empty run prints exactly this" "$(cat "$scratch/out")" "$EMPTY"
+is "an empty run: stderr" "$(quiet_for 0.3 "$scratch/err")" "stackcount: no events in 0.3 s"
+is "an empty run: exit status" $status 0
 run_stackbox stackcount -f -D 0.3 $QUIET
 is "an empty folded run prints no data" "$(cat "$scratch/out")" ""
 
@@ -62,7 +63,7 @@ kill -s TERM $ignoring
 wait $ignoring
 is "another signal still ends it" $? 0
 
-# SIGUSR1: a report now, and on; each event is in one of them.
+# SIGUSR1: a report now, and tracing goes on; each event is in one report.
 start_workload usr calls -w -k -n 300 -N $NAME
 start_stackbox stackcount -f $EVENT
 go usr
@@ -80,9 +81,9 @@ finish_workload again
 run_stackbox stackcount -i 0.5 -D 2.2 $QUIET
 is "a report for every interval and one at the end" "$(grep -c '^$' "$scratch/out")" 5
 run_stackbox stackcount -T -i 0.5 -D 0.7 $QUIET
-is "each with the time" "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]$' "$scratch/out")" 2
+is "with -T each has the time" "$(grep -cE '^[0-2][0-9]:[0-5][0-9]:[0-5][0-9]$' "$scratch/out")" 2
 
-# Enter, where Ctrl-C cannot arrive: on a console.
+# Enter, if Ctrl-C cannot arrive: on a console.
 mkfifo "$scratch/keys"
 : >"$scratch/out" # what the last run wrote is not this one's header
 "$WORKLOADS/session" --limit 60 --console "$STACKBOX" stackcount $QUIET <"$scratch/keys" \
@@ -100,17 +101,18 @@ wait $entered
 is "Enter ends it" "$? $(tail -n 1 "$scratch/out" | tr -d '\r')" "0 Detaching..."
 exec 9>&-
 
-# What comes by a pipe or a file is somebody else's: a loop of a shell makes as many turns as there are lines.
+# stdin from a pipe or a file is left to others: a shell's loop runs once for each line.
 turns()
 {
     "$WORKLOADS/session" --limit 60 sh -c 'while read -r n; do
         "$0" stackcount "$@" >>turns.out 2>>turns.err; echo "$n"; done' "$STACKBOX" "$@"
 }
 cd "$scratch" || exit 1
-is "a loop that reads a pipe" "$(printf '1\n2\n3\n' | turns -D 0.1 $QUIET | tr '\n' ' ')" "1 2 3 "
+is "a loop that reads a pipe gets every line" \
+    "$(printf '1\n2\n3\n' | turns -D 0.1 $QUIET | tr '\n' ' ')" "1 2 3 "
 printf '1\n2\n3\n' >lines
-is "a loop that reads a file" "$(turns -D 0.1 $QUIET <lines | tr '\n' ' ')" "1 2 3 "
-# Without a duration it ends by its process.
+is "a loop that reads a file gets every line" "$(turns -D 0.1 $QUIET <lines | tr '\n' ' ')" "1 2 3 "
+# Without a duration it ends with its process.
 { echo; sleep 1; } | "$WORKLOADS/session" --limit 60 sh -c '
     sleep 0.5 & "$0" stackcount -p $! "$@" >own.out 2>&1; read -r line && echo "it was left"' \
     "$STACKBOX" $QUIET >left
@@ -123,7 +125,7 @@ is "nor does an Enter in a pipe end it" "$(cat left)" "it was left"
 is "Ctrl-C on a terminal ends it" $? 0
 contains "the header says Ctrl-C" "$scratch/terminal" "Hit Ctrl-C to end."
 
-# The end of stdin is no Enter.
+# The end of stdin does not count as Enter.
 run_stackbox stackcount -D 0.5 $QUIET
 is "the end of stdin does not end it" "$(quiet_for 0.5 "$scratch/err")" "stackcount: no events in 0.5 s"
 
@@ -141,42 +143,43 @@ finish_workload second
 wait_stackbox
 is "-p ends with its last process" "$(folded_sum "$scratch/out") $status" "20 0"
 run_stackbox stackcount -p 4194303 $EVENT
-is "a process that does not exist" "$status $(cat "$scratch/err")" \
+is "a process that does not exist is refused" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no process 4194303"
 run_stackbox stackcount -C 65535 $EVENT
-is "a CPU that does not exist" "$status $(cat "$scratch/err")" "1 stackcount: there is no CPU 65535"
+is "a CPU that does not exist is refused" "$status $(cat "$scratch/err")" "1 stackcount: there is no CPU 65535"
 run_stackbox stackcount -t 4194303 $EVENT
-is "a thread that does not exist" "$status $(cat "$scratch/err")" \
+is "a thread that does not exist is refused" "$status $(cat "$scratch/err")" \
     "1 stackcount: there is no thread 4194303"
 
 # Writers and readers.
 "$STACKBOX" stackcount -D 0.3 $QUIET </dev/null >/dev/full 2>"$scratch/err"
-is "a full disk" "$? $(grep -c 'No space left' "$scratch/err")" "1 1"
+is "a full stdout is reported" "$? $(grep -c 'No space left' "$scratch/err")" "1 1"
 CLOSED="stdout is closed, so output would be lost: redirect it, such as to >FILE"
 "$STACKBOX" stackcount -D 0.3 $QUIET <&- >&- 2>"$scratch/err"
-is "stdout is closed" "$? $(cat "$scratch/err")" "1 stackcount: $CLOSED"
+is "a closed stdout is reported" "$? $(cat "$scratch/err")" "1 stackcount: $CLOSED"
 "$STACKBOX" stacksnoop -D 0.3 $QUIET >&- 2>"$scratch/err"
-is "stdout is closed: events" "$? $(cat "$scratch/err")" "1 stacksnoop: $CLOSED"
+is "a closed stdout is reported: stacksnoop" "$? $(cat "$scratch/err")" "1 stacksnoop: $CLOSED"
 "$STACKBOX" stackcount -D 0.3 $QUIET 1</dev/null 2>"$scratch/err"
-is "stdout is for reading" "$? $(grep -c 'stdout is not open for writing' "$scratch/err")" "1 1"
+is "a stdout for reading is reported" "$? $(grep -c 'stdout is not open for writing' "$scratch/err")" "1 1"
 "$STACKBOX" stackcount -D 0.3 -o "$scratch/closed.folded" $QUIET <&- >&- 2>"$scratch/err"
-is "all that is printed goes to files" "$? $(ls "$scratch/closed.folded")" "0 $scratch/closed.folded"
+is "stdout may be closed if everything goes to files" \
+    "$? $(ls "$scratch/closed.folded")" "0 $scratch/closed.folded"
 "$STACKBOX" stackcount -D 0.3 $QUIET <&- >"$scratch/out" 2>"$scratch/err"
-is "stdin is closed" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount: no events in 0.3 s"
+is "stdin may be closed" "$? $(quiet_for 0.3 "$scratch/err")" "0 stackcount: no events in 0.3 s"
 "$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | head -n 1 >"$scratch/head"
 is "a reader that leaves ends it" "$(cat "$scratch/head")" "$HEADER"
-lacks "without a complaint" "$scratch/err" "cannot"
+lacks "without an error message" "$scratch/err" "cannot"
 "$STACKBOX" stackcount $QUIET </dev/null 2>"$scratch/err" | true
 is "a reader that never reads ends it" "$(grep -v 'may miss events on this kernel' "$scratch/err")" ""
-# One that leaves between two reports, with more to come.
+# A reader that leaves between two reports
 {
     "$STACKBOX" stackcount -f -i 0.1 t:sched:sched_switch </dev/null 2>"$scratch/err"
     echo $? >"$scratch/status"
 } | head -c 1 >"$scratch/head"
-is "one that leaves in the middle of reports" \
+is "one that leaves between reports ends it" \
     "$(cat "$scratch/status") $(grep -vc "^Tracing\|of user stacks end early" "$scratch/err")" "0 0"
 
-# A signal that comes while a report waits for who reads it takes nothing out of it.
+# A signal that comes while a report waits for its reader loses nothing of it.
 start_workload many turns -w -n 1024 -N $NAME
 mkfifo "$scratch/slow"
 (
@@ -194,17 +197,18 @@ test_processes="$test_processes $stackbox"
 wait_until 30 tracing_runs
 go many
 kill -s INT "$stackbox"
-wait_until 30 grep -qE '^(1|20) ' "/proc/$stackbox/syscall" || fail "a slow reader" "nobody waits for it"
+wait_until 30 grep -qE '^(1|20) ' "/proc/$stackbox/syscall" || fail "a slow reader" \
+    "stackbox does not wait for it"
 kill -s USR1 "$stackbox"
 sleep 0.2
 : >"$scratch/read-on"
 wait_stackbox
 wait_until 10 test -s "$scratch/report"
 sleep 0.2
-is "a signal in the middle of a report" \
+is "a signal in the middle of a report loses nothing" \
     "$(folded_sum "$scratch/report" "^$NAME;") $status $(grep -c 'cannot' "$scratch/err")" "1024 0 0"
 
-# Nothing stays behind, after kill -9 either.
+# Nothing is left behind, even after kill -9.
 traces_left()
 {
     mkdir -p "$scratch/tracefs" && mount -t tracefs tracefs "$scratch/tracefs" || return
@@ -215,7 +219,8 @@ if have_kprobes; then
     mkdir "$scratch/debugfs" && mount -t debugfs debugfs "$scratch/debugfs"
     for way in multi pmu tracefs; do
         start_stackbox stackcount --attach-by $way vfs_read || {
-            contains "a way that this kernel has not: $way" "$scratch/err" "--attach-by: this kernel has no "
+            contains "a way that this kernel lacks is refused: $way" \
+                "$scratch/err" "--attach-by: this kernel has no "
             continue
         }
         finish_stackbox

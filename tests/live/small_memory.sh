@@ -4,7 +4,7 @@
 # host: no
 #
 # Small machines: all applets run in 96 MB, and in 64, and when something else uses nearly all of it. Tables
-# are sized by free memory, --debug says how large, and counts are exact all the same. tests/run.sh has guests
+# are sized by free memory, --debug shows the size, and counts are exact all the same. tests/run.sh has guests
 # of that size for this.
 . "${0%/*}/lib.sh"
 
@@ -14,26 +14,26 @@ have_kprobes || skip_all "this kernel has no kprobes"
 EVENT=${CALL}getppid
 STACKS=200 TIMES=5
 
-# available: MB
+# available: available memory, in MB
 available()
 {
     awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo
 }
 
-# eat OPTION...: something takes memory until it is told to end, or is killed for it
+# eat OPTION...: a program takes memory until it is told to end, or is killed for it
 eat()
 {
-    start_workload eater eater -w "$@" || fail "the eater eats" "$(cat "$scratch/eater.out")"
+    start_workload eater eater -w "$@" || fail "the eater starts" "$(cat "$scratch/eater.out")"
 }
 
-# size: the number of stacks that --debug says
+# size: the number of stacks that --debug prints
 size()
 {
     sed -n 's/.*maps: .*[^0-9]\([0-9][0-9]*\) stacks.*/\1/p; s/.*maps: \([0-9][0-9]*\) stacks.*/\1/p' \
         "$scratch/err" | head -n 1
 }
 
-# in_maps: KB that the kernel says are in the maps of a running stackbox
+# in_maps: KB in the maps of a running stackbox, according to the kernel
 in_maps()
 {
     cat /proc/"$stackbox"/fdinfo/* 2>/dev/null | awk '
@@ -42,8 +42,8 @@ in_maps()
         END { printf "%d\n", sum / 1024 }'
 }
 
-# spread NAME OPTION...: TIMES calls from each of STACKS stacks. In $counts is how many stacks had their
-# count, in $without how many events had no stack of their own, in $chosen the size.
+# spread NAME OPTION...: makes TIMES calls from each of STACKS stacks. Sets $counts to how many stacks
+# had their count, $without to how many events had no stack of their own, $chosen to the size.
 spread()
 {
     name=$1 before=$(available)
@@ -58,15 +58,15 @@ spread()
     is "$name: exit status" "$status" 0
     finish_workload one
     sed -n 's/^    \([0-9][0-9]*\)$/\1/p' "$scratch/out" >"$scratch/counts"
-    is "$name: the sum" "$(awk '{ sum += $1 } END { print sum + 0 }' "$scratch/counts")" \
+    is "$name: all calls are counted" "$(awk '{ sum += $1 } END { print sum + 0 }' "$scratch/counts")" \
         $((STACKS * TIMES))
     counts=$(grep -cx $TIMES "$scratch/counts")
     without=$(sed -n 's/.* \([0-9][0-9]*\) events are counted without their stack.*/\1/p' "$scratch/err")
     chosen=$(size)
 }
 
-# Which applet finds what of a workload; each ends well and says its name.
-# finds NAME PROGRAM WORD... -- APPLET OPTION...
+# Which applet finds what of a workload; each succeeds.
+# finds NAME PROGRAM WORD... -- APPLET OPTION...: runs APPLET on that workload
 finds()
 {
     name=$1 program=$2 words=
@@ -88,24 +88,26 @@ finds()
 profile_finds()
 {
     finds "$1: profile" burn -s 300 -N burner -- profile -f -F 99
-    [ "$(folded_sum "$scratch/out" '^burner;.*;greater')" -gt 0 ] && pass "$1: profile: what burns" ||
-        fail "$1: profile: what burns" "$(grep -c . "$scratch/out") lines, $(tail -n 2 "$scratch/err")"
+    [ "$(folded_sum "$scratch/out" \
+        '^burner;.*;greater')" -gt 0 ] && pass "$1: profile finds the busy function" ||
+        fail "$1: profile finds the busy function" \
+            "$(grep -c . "$scratch/out") lines, $(tail -n 2 "$scratch/err")"
 }
 
-# all_applets NAME: with what each must find there
+# all_applets NAME: runs them all, and checks what each must find
 all_applets()
 {
     profile_finds "$1"
     finds "$1: offcputime" sleeps -o nap -n 5 -- offcputime -f
-    is "$1: offcputime: who sleeps" "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
+    is "$1: offcputime finds the sleeping thread" "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
     finds "$1: wakeuptime" wakes -n 5 pipe -- wakeuptime -f
-    is "$1: wakeuptime: who wakes" "$(grep -c '^w0;.*;pipe_wakes;.*;w1 ' "$scratch/out")" 1
+    is "$1: wakeuptime finds the waker" "$(grep -c '^w0;.*;pipe_wakes;.*;w1 ' "$scratch/out")" 1
     finds "$1: offwaketime" wakes -n 5 pipe -- offwaketime -f
-    is "$1: offwaketime: who waits for whom" \
+    is "$1: offwaketime finds both" \
         "$(grep -c '^w1;.*;pipe_waits;.*;--;.*;pipe_wakes;.*;w0 ' "$scratch/out")" 1
     finds "$1: stacksnoop" calls -n 100 -- stacksnoop $EVENT
     lost=$(sed -n 's/.*: \([0-9]*\) events were lost.*/\1/p' "$scratch/err")
-    is "$1: stacksnoop: printed and lost" \
+    is "$1: stacksnoop: printed + lost = calls" \
         "$(($(grep -c '^[0-9].* calls .*getppid' "$scratch/out") + ${lost:-0}))" 100
 }
 
@@ -114,16 +116,16 @@ is "quiet: each stack has its count" "$counts" $STACKS
 quiet=$chosen
 all_applets "quiet"
 
-# Of the smallest machine the kernel and a shell take nearly all themselves.
+# On the smallest machine the kernel and a shell take nearly all of the memory.
 [ "$(awk '/^MemTotal:/ { print int($2 / 1024) }' /proc/meminfo)" -ge 48 ] || exit 0
 
-# A third of it, and no less than what a shell and its like need not to be short of it themselves. Where
-# the kernel's figure was too high what eats is killed for memory, and so it is begun anew.
+# Leaves a third of it, but no less than a shell and the like need. If the kernel's figure was too high,
+# the eater is killed for memory, and then started again.
 left=$(($(available) / 3))
 [ $left -ge 8 ] || left=8
 eat -l $left
 spread "little left"
-is "little left: each stack has its count, or it is said" \
+is "little left: each stack has its count, or it is reported" \
     "$((counts * TIMES + ${without:-0}))" $((STACKS * TIMES))
 between "little left: the table is smaller than $quiet" "$chosen" 1 $((quiet - 1))
 finish_workload eater || true
@@ -136,13 +138,13 @@ finish_workload eater || true
 eat -l 12
 profile_finds "too little for tables"
 if finish_workload eater; then
-    contains "too little for tables: what is said" "$scratch/err" \
+    contains "too little for tables: it is reported" "$scratch/err" \
         'by frame pointers, not tables: there is too little free'
 else
-    skip "too little for tables: what is said" "what took the memory was killed for it"
+    skip "too little for tables: it is reported" "the eater was killed for memory"
 fi
 
 eat -l $left -c
-spread "no memory is ever sure"
-profile_finds "no memory is ever sure"
+spread "free memory is unknown"
+profile_finds "free memory is unknown"
 finish_workload eater || true

@@ -16,7 +16,7 @@ N=600
 THREADS=4
 TURNS=$WORKLOADS/turns
 
-# numbers: of each record on stdin its time, tid, event and the number that its stack says, or `none`
+# numbers: of each record on stdin, its time, tid, event and the number in its stack, or `none`
 numbers()
 {
     awk '
@@ -34,7 +34,7 @@ numbers()
     '
 }
 
-# steps_back FILE: how often in the first column a number is less than the one before
+# steps_back FILE: how often a number in the first column is less than the one before
 steps_back()
 {
     awk 'NR > 1 && $1 + 0 < last + 0 { back++ } { last = $1 } END { print back + 0 }' "$1"
@@ -47,7 +47,7 @@ said_lost()
         awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# said_missed: how many the kernel kept from it, at most
+# said_missed: at most how many the kernel skipped, according to stackbox
 said_missed()
 {
     sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err" |
@@ -59,7 +59,7 @@ records()
     tail -n +2 "$scratch/out" | grep -c '^[^	]*[^	 ]'
 }
 
-# in_turn NAME EVENT PATTERN OPTION...: every turn is there, in its order, with its stack and its name
+# in_turn NAME EVENT PATTERN OPTION...: every turn is there, in order, with its stack and its name
 in_turn()
 {
     name=$1 event=$2 pattern=$3
@@ -73,29 +73,29 @@ in_turn()
     go one
     finish_stackbox
     is "$name: exit status" $status 0
-    is "$name: turns" "$(calls_of one)" $N
+    is "$name: the workload took all its turns" "$(calls_of one)" $N
     finish_workload one
     tail -n +2 "$scratch/out" | numbers >"$scratch/numbers"
     is "$name: nothing is lost" "$(said_lost)" 0
     is "$name: times never go back" "$(steps_back "$scratch/numbers")" 0
-    is "$name: one event" "$(cut -d ' ' -f 3 "$scratch/numbers" | sort -u)" "$event"
-    is "$name: its threads" "$(cut -d ' ' -f 2 "$scratch/numbers" | sort -u | wc -l)" $THREADS
+    is "$name: only this event" "$(cut -d ' ' -f 3 "$scratch/numbers" | sort -u)" "$event"
+    is "$name: all threads" "$(cut -d ' ' -f 2 "$scratch/numbers" | sort -u | wc -l)" $THREADS
     seq 0 $((N - 1)) >"$scratch/truth"
     cut -d ' ' -f 4 "$scratch/numbers" >"$scratch/seen"
     in_turn_as_seen
 }
 
-# Programs on tracepoints of system calls are kept from events on the newest kernels, which is said;
-# and a kernel that cannot walk a stack while all may be preempted says nothing of its number.
+# On the newest kernels, programs on system call tracepoints miss events, which is reported; and a
+# kernel that cannot walk a stack while everything may be preempted leaves out its number.
 in_turn_as_seen()
 {
     missed=$(said_missed) count=$(wc -l <"$scratch/seen")
     if [ "$missed" != 0 ]; then
-        between "$name: with what is said to be missed" $((count + missed)) $N $((2 * N))
-        is "$name: the others are in their order" "$(sort -n "$scratch/seen" | cksum)" \
+        between "$name: printed + missed = turns" $((count + missed)) $N $((2 * N))
+        is "$name: the others are in order" "$(sort -n "$scratch/seen" | cksum)" \
             "$(cksum <"$scratch/seen")"
     elif grep -q 'without their stack' "$scratch/err"; then
-        is "$name: records" "$count" $N
+        is "$name: each turn has a record" "$count" $N
         case " $(cat /proc/cmdline) " in
         *" preempt=full "*) skip "$name: the order" \
             "$(grep -m 1 'without their stack' "$scratch/err")" ;;
@@ -109,7 +109,8 @@ in_turn_as_seen()
     fi
 }
 
-# names NAME WAY: of two functions the event is the one that the stack begins with, as often as called
+# names NAME WAY: of two functions the event is the one that the stack begins with, as often as it was
+# called
 names()
 {
     start_workload one turns -w -k -t $THREADS -n 40
@@ -122,7 +123,7 @@ names()
         is "$1" "$(tr '\n' ' ' <"$scratch/counts")" \
             "one $(count_of one one) zero $(count_of one zero) "
         finish_workload one
-    elif grep -q 'this kernel has no' "$scratch/err"; then
+    elif lacks_way; then
         skip "$1" "$(head -n 1 "$scratch/err")"
         drop_workload one
     else
@@ -131,7 +132,7 @@ names()
     fi
 }
 
-# kernel_names NAME WAY: the same of kernel functions
+# kernel_names NAME WAY: the same for kernel functions
 kernel_names()
 {
     start_workload one calls -w -k -n 30 -c getppid
@@ -147,7 +148,7 @@ kernel_names()
         finish_workload one
         finish_workload two
     else
-        if grep -q 'this kernel has no' "$scratch/err"; then
+        if lacks_way; then
             skip "$1" "$(head -n 1 "$scratch/err")"
         else
             fail "$1" "did not start: $(cat "$scratch/err")"
@@ -157,7 +158,7 @@ kernel_names()
     fi
 }
 
-# sum NAME PATTERN OPTION...: more than fits: what is printed and what is said to be lost is all
+# sum NAME PATTERN OPTION...: with more events than fit, printed + lost = events
 sum()
 {
     name=$1 pattern=$2
@@ -168,7 +169,7 @@ sum()
         finish_stackbox
         lost=$(said_lost) printed=$(records)
         between "$name: some are lost" "$lost" 1 40000
-        between "$name: what is lost and what is printed is all" $((lost + printed)) \
+        between "$name: printed + lost = events" $((lost + printed)) \
             $((40000 - $(said_missed))) 40000
         tail -n +2 "$scratch/out" | grep '^[^	]' >"$scratch/heads"
         is "$name: times never go back" "$(steps_back "$scratch/heads")" 0
@@ -183,8 +184,11 @@ kinds=
 for kind in ring perf; do
     if "$STACKBOX" stacksnoop -D 0.1 --buffer $kind t:sched:sched_process_exec >"$scratch/out" 2>&1; then
         kinds="$kinds $kind"
+    elif [ $kind = ring ] && older_than 4.18; then
+        is "--buffer ring, where perf's rings collect" "$(cat "$scratch/out")" "stacksnoop: --buffer ring: \
+needs BPF programs; without them, events wait in perf's ring buffers"
     elif [ $kind = ring ] && ! have_ring_buffers; then
-        is "--buffer ring, which this kernel has not" "$(cat "$scratch/out")" "stacksnoop: --buffer: \
+        is "--buffer ring, which this kernel lacks, is refused" "$(cat "$scratch/out")" "stacksnoop: --buffer: \
 this kernel has no ring buffers (Linux 5.8)"
     else
         fail "--buffer $kind" "$(cat "$scratch/out")"
@@ -205,7 +209,11 @@ for kind in $kinds; do
     if have_syscall_tracepoints; then
         in_turn "$kind: a tracepoint" syscalls:sys_enter_getppid t:syscalls:sys_enter_getppid \
             --buffer $kind
-        sum "$kind, small" t:syscalls:sys_enter_getppid --buffer $kind --buffer-size 16
+        if older_than 4.18; then
+            skip "$kind, small" "rings lose everybody's events alike, see live/rings_lost"
+        else
+            sum "$kind, small" t:syscalls:sys_enter_getppid --buffer $kind --buffer-size 16
+        fi
     else
         skip "$kind: a tracepoint" "this kernel has no tracepoints of system calls"
     fi

@@ -15,7 +15,7 @@ PLACE=$EVENT
 have_kprobes && PLACE=${CALL}getppid # which has a kernel stack on 5.10, too
 NAME=${PLACE#t:}
 
-# snoop CALLS OPTION...: that many calls, and stacksnoop's output in $scratch/out
+# snoop CALLS OPTION...: makes that many calls; stacksnoop's output is in $scratch/out
 snoop()
 {
     calls=$1
@@ -34,23 +34,23 @@ heads()
 # ---- the text
 
 snoop 3
-is "the first line" "$(head -n 1 "$scratch/out")" \
+is "the first line is the heading" "$(head -n 1 "$scratch/out")" \
     "TIME(s)            COMM            PID     TID     CPU EVENT"
 pid=$(pid_of one)
 printf '%-18s %-15s %-7d %-7s %-3s %s\n' 0.000000000 "two words" "$pid" TID CPU "$NAME" >"$scratch/truth"
 tid=$(heads | head -n 1 | cut -c 44-50)
 cpu=$(heads | head -n 1 | cut -c 52-54)
-is "columns" "$(heads | head -n 1)" \
+is "columns are right" "$(heads | head -n 1)" \
     "$(sed "s/TID    /$tid/; s/CPU/$cpu/" "$scratch/truth")"
 is "the thread is the second of the process" "$([ $((tid)) -gt 0 ] && [ $((tid)) != "$pid" ]; echo $?)" 0
-is "records" "$(heads | wc -l)" 3
-is "an empty line behind each" "$(grep -c '^$' "$scratch/out")" 3
+is "each call has a record" "$(heads | wc -l)" 3
+is "an empty line follows each" "$(grep -c '^$' "$scratch/out")" 3
 is "the last line is empty" "$(tail -n 1 "$scratch/out")" ""
-contains "a frame of the user" "$scratch/out" "	make_calls"
+contains "there are user frames" "$scratch/out" "	make_calls"
 is "the kernel's frames come first" \
     "$(awk -v way="$(echo "$WAY_IN" | tr ' ' '|')" \
         '$0 ~ way { kernel = NR } /make_calls/ { print kernel && kernel < NR; exit }' "$scratch/out")" 1
-lacks "no delimiter" "$scratch/out" "	--"
+lacks "there is no delimiter by default" "$scratch/out" "	--"
 contains "the header is on stderr" "$scratch/err" "Tracing 1 $(case $PLACE in t:*) echo event ;; *) echo function ;; esac) for \"$PLACE\"... Hit"
 finish_workload one
 
@@ -60,7 +60,7 @@ contains "-s" "$scratch/out" "	make_calls+0x"
 contains "-a" "$scratch/out" "_[k]"
 finish_workload one
 snoop 1 -v
-is "-v: 16 columns of address" \
+is "-v: addresses have 16 columns" \
     "$(grep -c '^	[0-9a-f]\{1,16\} *  *make_calls$' "$scratch/out")" 1
 finish_workload one
 snoop 1 -U
@@ -69,7 +69,7 @@ contains "-U" "$scratch/out" "	make_calls"
 finish_workload one
 snoop 1 -K
 lacks "-K: no user frames" "$scratch/out" make_calls
-is "-K: a stack" "$(sed -n '3,$p' "$scratch/out" | grep -c '^	[^[]')" \
+is "-K: there is a kernel stack" "$(sed -n '3,$p' "$scratch/out" | grep -c '^	[^[]')" \
     "$(sed -n '3,$p' "$scratch/out" | grep -c '^	')"
 finish_workload one
 snoop 1 --depth 2 -U
@@ -94,9 +94,10 @@ case $time in
 esac
 finish_workload one
 
-# ---- perf's format, as its readers take it
+# ---- perf's format, as its readers expect it
 
-# perf_records: what they make of it: comm, pid/tid, cpu, time, the functions leaf first; or `bad`
+# perf_records: what readers make of it: comm, pid/tid, cpu, time, the functions leaf first; or
+# `bad`
 perf_records()
 {
     awk '
@@ -120,15 +121,16 @@ perf_records()
 
 snoop 3 --format perf
 perf_records >"$scratch/records"
-is "perf: nothing that readers do not know" "$(grep '^bad' "$scratch/records")" ""
-is "perf: records" "$(grep -c "^two_words $(pid_of one)/[0-9]* \[[0-9]*\] .*;make_calls;" "$scratch/records")" 3
-is "perf: no other line" "$(wc -l <"$scratch/records")" 3
-is "perf: an empty line behind each, the last too" "$(tail -n 1 "$scratch/out")" ""
-contains "perf: the module of a user frame" "$scratch/out" " make_calls (calls)"
-contains "perf: the kernel's" "$scratch/out" " ([kernel.kallsyms])"
+is "perf: readers understand every line" "$(grep '^bad' "$scratch/records")" ""
+is "perf: each call has a record" \
+    "$(grep -c "^two_words $(pid_of one)/[0-9]* \[[0-9]*\] .*;make_calls;" "$scratch/records")" 3
+is "perf: there are no others" "$(wc -l <"$scratch/records")" 3
+is "perf: an empty line follows each, the last one, too" "$(tail -n 1 "$scratch/out")" ""
+contains "perf: user frames have a module" "$scratch/out" " make_calls (calls)"
+contains "perf: so do kernel frames" "$scratch/out" " ([kernel.kallsyms])"
 finish_workload one
 if command -v perl >/dev/null && command -v stackcollapse-perf.pl >/dev/null; then
-    is "stackcollapse-perf.pl takes it" \
+    is "stackcollapse-perf.pl reads it" \
         "$(stackcollapse-perf.pl <"$scratch/out" | awk '{ sum += $NF } END { print sum }')" 3
 fi
 start_workload one calls -w -k -n 1 -N x
@@ -136,7 +138,8 @@ start_stackbox stacksnoop -p "$(pid_of one)" --format perf $PLACE || fail "perf"
 go one
 finish_stackbox
 perf_records >"$scratch/records"
-is "perf: a name of one letter" "$(grep -c '^bad' "$scratch/records") $(cut -c 1-2 "$scratch/records")" "0 x_"
+is "perf: a name of one letter is read" \
+    "$(grep -c '^bad' "$scratch/records") $(cut -c 1-2 "$scratch/records")" "0 x_"
 finish_workload one
 
 # ---- the end
@@ -145,10 +148,10 @@ start_workload one calls -w -k -n 50
 start_stackbox stacksnoop -p "$(pid_of one)" --max 7 $PLACE || fail "--max" "$(cat "$scratch/err")"
 go one
 wait_stackbox
-is "--max: it ends, with so many records" "$status $(heads | wc -l)" "0 7"
+is "--max: it ends after that many records" "$status $(heads | wc -l)" "0 7"
 finish_workload one
 
-# The reader goes away with the first line: a quiet end.
+# The reader leaves after the first line: a quiet end.
 start_workload one calls -w -k -n 50
 : >"$scratch/err"
 { "$STACKBOX" stacksnoop -p "$(pid_of one)" $PLACE 2>"$scratch/err"; echo $? >"$scratch/status"; } |
@@ -156,17 +159,17 @@ start_workload one calls -w -k -n 50
 wait_until 20 grep -q '^Tracing' "$scratch/err"
 go one
 wait_until 20 test -s "$scratch/status"
-is "closed stdout: status, and what is said" \
+is "closed stdout: exit status, and no message" \
     "$(cat "$scratch/status") $(grep -vc '^Tracing\|no events\|may miss events on this kernel' "$scratch/err")" "0 0"
 finish_workload one
 
 start_stackbox stacksnoop -p "$$" -D 0.2 $PLACE
 wait_stackbox
 quiet_for 0.2 "$scratch/err" >"$scratch/told"
-contains "no events: it is said" "$scratch/told" "no events in 0.2 s"
-is "no events: the line above them alone" "$status $(wc -l <"$scratch/out")" "0 1"
+contains "no events: it is reported" "$scratch/told" "no events in 0.2 s"
+is "no events: only the heading is printed" "$status $(wc -l <"$scratch/out")" "0 1"
 
-# As they come: an event is there within moments, while tracing goes on.
+# As they come: an event is printed within moments, while tracing goes on.
 start_workload one calls -w -k -n 1
 start_stackbox stacksnoop -p "$(pid_of one)" $PLACE || fail "as they come" "$(cat "$scratch/err")"
 go one
@@ -185,6 +188,6 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     "$WORKLOADS/calls" -n 2 -N gone$$ >"$scratch/calls"
 done
 finish_stackbox
-is "ended processes: all their events" "$(heads | grep -c " gone$$ ")" 20
-is "ended processes: names of their frames" \
+is "ended processes: all their events are there" "$(heads | grep -c " gone$$ ")" 20
+is "ended processes: their frames have names" \
     "$(awk '/^[^\t]/ { wanted = / gone'$$' / } wanted && /^\tmake_calls$/ { n++ } END { print n }' "$scratch/out")" 20

@@ -13,13 +13,13 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 REPORTS=300
 LIMIT=120
 
-# resident: kilobytes of stackbox itself, which the session is the parent of
+# resident: resident memory of stackbox itself in KB; it is the session's child
 resident()
 {
     awk '/^VmRSS:/ { print $2 }' "/proc/$(pgrep -P "$stackbox" 2>/dev/null || echo "$stackbox")/status"
 }
 
-# reports: how many accounts of reports were told
+# reports: how many reports' accounts were printed
 reports()
 {
     grep -c '^stackcount: report: ' "$scratch/err"
@@ -30,7 +30,7 @@ reported()
     [ "$(reports)" -ge "$1" ]
 }
 
-# 4,000 stacks that come again and again: about what there is room for.
+# 4,000 stacks that come again and again: about as many as there is room for.
 start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 31000
 start_stackbox stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"
@@ -42,19 +42,19 @@ late=$(resident)
 wait_until $LIMIT grep -q '^done' "$scratch/one.out"
 finish_stackbox
 is "exit status" $status 0
-is "the sum over all reports" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+is "all calls are in the reports" "$(folded_sum "$scratch/out")" "$(calls_of one)"
 finish_workload one
-between "reports" "$(reports)" $REPORTS 1000000
+between "there are enough reports" "$(reports)" $REPORTS 1000000
 sed -n 's/^stackcount: report: \([0-9]*\) seen = \([0-9]*\) counted + \([0-9]*\) filtered out + \([0-9]*\) lost; \([0-9]*\) stacks.*/\1 \2 \3 \4 \5/p' \
     "$scratch/err" >"$scratch/reports"
-is "reports whose account does not close" \
+is "every report's account adds up" \
     "$(awk '$1 != $2 + $3 + $4' "$scratch/reports" | wc -l)" 0
-is "accounts and reports tell the same" \
+is "accounts and reports agree" \
     "$(awk '{ sum += $2 + $4 } END { printf "%.0f", sum }' "$scratch/reports")" \
     "$(folded_sum "$scratch/out")"
-contains "the whole account" "$scratch/err" "stackcount: account: "
-adds_up "and it closes"
-# Ten pages are what the allocator may need for a report that is greater than the first ten.
+contains "the account of the whole run is printed" "$scratch/err" "stackcount: account: "
+adds_up "and it adds up"
+# The allocator may need ten more pages for a report that is larger than the first ten.
 between "memory at the last report (KB)" "${late:-0}" 1 $((early + early / 4 + 40))
 between "stacks in the kernel's maps" "$(awk '{ if ($5 > most) most = $5 } END { print most + 0 }' \
     "$scratch/reports")" 1 12288

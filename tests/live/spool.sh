@@ -3,7 +3,7 @@
 # guests: none
 # host: yes
 #
-# A run without end: the disk holds the newest reports, whatever the clock and the disk do.
+# An endless run: the disk holds the newest reports, whatever the clock and the disk do.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -17,25 +17,28 @@ files()
     ls "$spool" | wc -l
 }
 
-# Three of some ten, and whatever is no report stays.
+# Three of some ten are kept, and files that are not reports.
 mkdir "$spool/20200101-000000.000.folded.d"
 echo mine >"$spool/notes"
 run_stackbox stackcount -i 0.2 -D 2 -o "$spool/%t.folded" --keep 3 "$EVENT"
-is "the newest three, and what is none of ours" "$(ls "$spool" | grep -c 'folded$') $(cat "$spool/notes")" "3 mine"
+is "the newest three are kept, and others' files" \
+    "$(ls "$spool" | grep -c 'folded$') $(cat "$spool/notes")" "3 mine"
 newest=$(ls "$spool" | grep 'folded$' | tail -n 1)
 rm -f "$spool"/*.folded
 
-# A stranger's link that the template fits, and one's own directory that strangers may write to.
+# Another user's link that matches the template, and a directory of ours that others may write to.
 ln -s "$scratch/out" "$spool/$newest"
 run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
 [ -h "$spool/$newest" ] && [ -e "$scratch/out" ] && pass "a link stays" || fail "a link stays" "it is gone"
 rm -f "$spool"/*.folded
 chmod 1777 "$spool"
 run_stackbox stackcount -D 0.1 -o "$spool/%t.folded" --keep 1 "$EVENT"
-is "where others may write: refused" "$status $(files) $(grep -c 'other users may write' "$scratch/err")" "1 2 1"
+is "a directory that others may write to is refused" \
+    "$status $(files) $(grep -c 'other users may write' "$scratch/err")" "1 2 1"
 chmod 755 "$spool"
 
-# A disk that is full for some reports: they are lost, that is said, and the next one tells how many.
+# A disk that is full for some reports: they are lost, which is reported, and the next file says how
+# many.
 mkdir "$scratch/small"
 if mount -t tmpfs -o size=16m,mode=755 tmpfs "$scratch/small"; then
     dd if=/dev/zero of="$scratch/small/filling" bs=65536 2>/dev/null
@@ -49,8 +52,9 @@ if mount -t tmpfs -o size=16m,mode=755 tmpfs "$scratch/small"; then
     told=$(for file in "$scratch"/small/*.pb.gz; do
         zcat "$file" | grep -ao '[0-9]* earlier reports could not be written'
     done)
-    is "a full disk: the next report tells" "$told" "$lost earlier reports could not be written"
-    is "and those that follow do not" "$(echo "$told" | wc -l)" 1
+    is "a full disk: the next report says how many are missing" \
+        "$told" "$lost earlier reports could not be written"
+    is "a full disk: the later ones do not" "$(echo "$told" | wc -l)" 1
     umount "$scratch/small"
 else
     skip "a full disk" "tmpfs cannot be mounted"

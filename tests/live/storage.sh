@@ -4,19 +4,19 @@
 # seldom: 5.10
 # host: yes
 #
-# Eight threads reach one point through 30,000 stacks, each of which tells its number and has its own count.
-# If there is room for them, although many have to share a bucket, each is right; if not, the sum is,
-# everything else is right as far as it goes, and the loss is reported.
+# Eight threads reach one function through 30,000 stacks, each of which encodes its number and has its own
+# count. If there is room, although many stacks collide in a bucket, each count is right; if not, the sum is
+# right, each count is at most the true one, and the loss is reported.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 choose_event
 
 STACKS=30000
-ALL=$((STACKS * 2 + STACKS)) # number N so often: 2 + N % 3
+ALL=$((STACKS * 2 + STACKS)) # number N is called 2 + N % 3 times
 
-# judge: of each line of $scratch/out: `right N`, `less N` of what it should be, `full N`, `table N`, and
-# `wrong LINE`; each number comes once
+# judge: for each line of $scratch/out prints `right N`, `less N` if it is too few, `full N`, `table N`,
+# or `wrong LINE`; each number comes once
 judge()
 {
     awk '{
@@ -40,13 +40,14 @@ judge()
     }' "$scratch/out" >"$scratch/judged"
 }
 
-# told KIND: their sum
+# told KIND: the sum of that kind
 told()
 {
     awk -v kind="$1" '$1 == kind { sum += $2 } END { print sum + 0 }' "$scratch/judged"
 }
 
-# hammer NAME OPTION...: under those options of stackcount, with $names, one of the workload
+# hammer NAME OPTION...: runs the workload under stackcount with these options; $names is an option
+# of the workload
 names=
 hammer()
 {
@@ -58,36 +59,36 @@ hammer()
         fail "$name: starts" "$(cat "$scratch/err")"
     go one
     finish_stackbox
-    is "$name: what was called" "$(calls_of one)" $ALL
+    is "$name: the workload made all its calls" "$(calls_of one)" $ALL
     finish_workload one
     is "$name: exit status" $status 0
     judge
     is "$name: no stack is mixed with another" "$(grep -m 3 '^wrong' "$scratch/judged")" ""
-    is "$name: the sum" "$(folded_sum "$scratch/out")" $ALL
+    is "$name: all calls are in the report" "$(folded_sum "$scratch/out")" $ALL
     account=$(sed -n 's/^stackcount: account: //p' "$scratch/err")
-    is "$name: the account closes" "$(echo "$account" |
+    is "$name: the account adds up" "$(echo "$account" |
         sed 's/^\([0-9]*\) seen = \([0-9]*\) counted + \([0-9]*\) filtered out + \([0-9]*\) lost .*/\1 \2 \3 \4/' |
         awk '{ print $1 - $2 - $3 - $4 }')" 0
-    is "$name: what is counted and in the sum" "$(echo "$account" |
+    is "$name: the account agrees with the report" "$(echo "$account" |
         sed 's/.* \([0-9]*\) counted .* \([0-9]*\) lost .*/\1 \2/' | awk '{ print $1 + $2 }')" $ALL
 }
 
 hammer "room for all" --stack-storage-size 32768
-is "room for all: each stack's own count" \
+is "room for all: each stack has its own count" \
     "$(grep -c '^right' "$scratch/judged") of $(wc -l <"$scratch/judged")" "$STACKS of $STACKS"
 lacks "room for all: nothing is lost" "$scratch/err" "full"
 
 hammer "little room" --stack-storage-size 1024
 lost=$(sed -n 's/^stackcount: \([0-9]*\) events are counted without their stack: stack storage was full.*/\1/p' \
     "$scratch/err")
-is "little room: what has no stack is said" "$(told full)" "${lost:-0}"
+is "little room: events without a stack are reported" "$(told full)" "${lost:-0}"
 contains "little room: and what to do" "$scratch/err" "raise --stack-storage-size (it was 1024)"
 
-# Threads that change their names make counts of their own, stacks or not.
+# Threads that change their names need counts of their own, with or without stacks.
 names=-c
 hammer "hardly any room" --stack-storage-size 64
 missing=$(sed -n 's/^stackcount: \([0-9]*\) events are only in the total, as \[table full\].*/\1/p' \
     "$scratch/err")
-is "hardly any room: what is in the sum alone is said" "$(told table)" "${missing:-none}"
-is "hardly any room: that is one line" "$(grep -c '^table' "$scratch/judged")" 1
+is "hardly any room: events only in the total are reported" "$(told table)" "${missing:-none}"
+is "hardly any room: in one line" "$(grep -c '^table' "$scratch/judged")" 1
 contains "hardly any room: and what to do" "$scratch/err" "raise --stack-storage-size (it was 64)"

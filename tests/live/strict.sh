@@ -5,16 +5,15 @@
 # host: yes
 # own clock
 #
-# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it:
-# riscv64's, for one. Every program is loaded under that rule here, where nothing else would notice, and
-# counts the same as without it.
+# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it,
+# as on riscv64. Here every program is loaded under that rule, and counts the same as without it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 TARGET=$WORKLOADS/chains:target
 N=20
 
-# run_strict NAME WORD...: right only where every program that was loaded was loaded so
+# run_strict NAME WORD...: fails unless every program was loaded that way
 run_strict()
 {
     name=$1
@@ -27,28 +26,28 @@ run_strict()
     cp "$scratch/out" "$scratch/strict"
 }
 
-# same NAME PATTERN OPTION...: both threads of a program come by, each by its own functions
+# same NAME PATTERN OPTION...: both threads of a program hit it, each through its own functions
 same()
 {
     name=$1 pattern=$2
     shift 2
     run_strict "$name" stackcount -f "$@" "$pattern" -- "$WORKLOADS/chains" -n $N -m $N
     for thread in a b; do
-        is "$name: counts of thread $thread" \
+        is "$name: counts of thread $thread are right" \
             "$(folded_sum "$scratch/strict" "^chains.*;chain_${thread}1;chain_${thread}2(;| )")" $N
     done
 }
 
-# exits NAME OPTION...: a tracepoint, by which each of two threads comes once
+# exits NAME OPTION...: a tracepoint that each of two threads hits once
 exits()
 {
     name=$1
     shift
     run_strict "$name" stackcount -f "$@" t:sched:sched_process_exit -- "$WORKLOADS/chains" -n $N -m $N
-    is "$name: counts" "$(folded_sum "$scratch/strict" '^chains[ ;].*do_exit')" 2
+    is "$name: counts are right" "$(folded_sum "$scratch/strict" '^chains[ ;].*do_exit')" 2
 }
 
-# waits APPLET REGEX TRUTH WORKLOAD...: TRUTH has `least` and `most`, as awk finds them in what it says itself
+# waits APPLET REGEX TRUTH WORKLOAD...: TRUTH is awk that finds `least` and `most` in the workload's output
 waits()
 {
     applet=$1 regex=$2 truth=$3
@@ -59,11 +58,11 @@ waits()
         $(awk "$truth"' END { print int(least - 1000), int(most + 1000) }' "$scratch/strict" "$scratch/err")
 }
 
-# events NAME OPTION...: one by one
+# events NAME OPTION...: single events
 events()
 {
     run_strict "$@" "$TARGET" -- "$WORKLOADS/chains" -n $N -m $N
-    is "$1: events" "$(grep -c '^[0-9.]*  *chains .* target$' "$scratch/strict")" $((2 * N))
+    is "$1: all are printed" "$(grep -c '^[0-9.]*  *chains .* target$' "$scratch/strict")" $((2 * N))
 }
 
 for way in multi pmu tracefs; do

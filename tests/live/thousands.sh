@@ -4,24 +4,24 @@
 # seldom: 5.10,newest
 # host: yes
 #
-# Thousands of places at once: all kernel functions, which the machine survives, and all of the C library.
-# What is asked for by accident is refused in one line.
+# Thousands of probes at once: all kernel functions, which the machine survives, and all functions of the
+# C library. What is probably asked for by accident is refused in one line.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 
-# refused NAME ARG...: one line, with the way out, and nothing else
+# refused NAME ARG...: one line that says what to do, and nothing else
 refused()
 {
     name=$1
     shift
     run_stackbox stackcount -f -D 0.1 "$@"
-    is "$name: status" $status 1
+    is "$name: exit status" $status 1
     is "$name: one line" "$(wc -l <"$scratch/err")" 1
     contains "$name: what to do" "$scratch/err" "narrow the pattern, or give --force"
 }
 
-# said TEXT: the number before TEXT in what was said
+# said TEXT: the number before TEXT on stderr
 said()
 {
     sed -n "s/.*[^0-9]\\([0-9][0-9]*\\) $1.*/\\1/p" "$scratch/err" | head -n 1
@@ -32,18 +32,18 @@ note()
     echo "  note: $1: $(grep -o 'attached.*\|detached.*' "$scratch/err" | tr '\n' ';')"
 }
 
-# known NAME SUM: of the workload `one`
+# known NAME SUM: a known function has the calls of the workload `one`
 known()
 {
-    is "$1: a known function" "$2" "$(calls_of one)"
+    is "$1: a known function has its calls" "$2" "$(calls_of one)"
 }
 
 if have_kprobes; then
     refused "all functions of the kernel" '*'
-    between "all functions of the kernel: how many" "$(said 'functions')" 20000 99999
+    between "all functions of the kernel: it says how many" "$(said 'functions')" 20000 99999
 fi
 if have_kprobes && [ "$GUEST" != newest ]; then
-    # Ctrl-C while thousands are attached one by one: some are, as the kernel lists them.
+    # Ctrl-C while thousands are attached one by one: by then some are, as the kernel lists.
     mkdir "$scratch/debugfs" && mount -t debugfs debugfs "$scratch/debugfs"
     some_attached()
     {
@@ -55,14 +55,14 @@ if have_kprobes && [ "$GUEST" != newest ]; then
     stackbox=$!
     test_processes="$test_processes $stackbox"
     wait_until "$LIMIT" some_attached
-    is "many were attached, and not all" "$? $(ended "$stackbox" && echo ended)" "0 "
+    is "many were attached, but not all" "$? $(ended "$stackbox" && echo ended)" "0 "
     finish_stackbox
     umount "$scratch/debugfs"
-    is "Ctrl-C while attaching" "$status $(wc -l <"$scratch/out")" "1 0"
+    is "Ctrl-C while attaching ends it" "$status $(wc -l <"$scratch/out")" "1 0"
 fi
 
-# One link to them all: whatever anybody does runs through it. (What one process does is counted: what
-# all do in a kernel that is emulated makes a report of minutes.)
+# One link to all of them: everything that runs goes through it. (Only one process is counted: all
+# processes of an emulated kernel would make a report take minutes.)
 if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one calls -w -k -t 2 -n 300
     start_stackbox stackcount -f --debug -K -p "$(pid_of one)" --force '*' ||
@@ -70,18 +70,18 @@ if have_kprobes && grep -q ' bpf_kprobe_multi_link_attach$' /proc/kallsyms; then
     go one
     sleep 1
     finish_stackbox
-    is "all at once: status" $status 0
+    is "all at once: exit status" $status 0
     note "all at once"
-    between "all at once: how many" "$(said 'places, kernel functions')" 20000 99999
-    between "all at once: those left out are said" "$(said 'functions that tracing itself calls')" 1000 9999
-    # (Any of its names may be shown: all were asked for.)
+    between "all at once: thousands are attached" "$(said 'places, kernel functions')" 20000 99999
+    between "all at once: those left out are reported" "$(said 'functions that tracing itself calls')" 1000 9999
+    # (Any of its names may be shown, as all were asked for.)
     known "all at once" "$(folded_sum "$scratch/out" 'sys_getppid ')"
     finish_workload one
     start_workload one calls -w -k -t 2 -n 300
     start_stackbox stackcount -f -K ${CALL}getppid
     go one
     finish_stackbox
-    is "all at once: afterwards it traces as before" "$(folded_sum "$scratch/out")" 600
+    is "all at once: afterwards tracing works as before" "$(folded_sum "$scratch/out")" 600
     finish_workload one
 elif have_kprobes; then
     start_workload one calls -w -k -t 2 -n 300
@@ -97,11 +97,11 @@ fi
 # All tracepoints: quickly attached, and slow to detach.
 refused "all tracepoints" 't:*:*'
 
-# The C library of a shell, in that process alone where links can be of a process.
+# The C library of a shell, in that process only, if links can be limited to a process.
 if [ "$GUEST" ] || ! have_uprobes; then
-    skip "all functions of the C library" "there is none here"
+    skip "all functions of the C library" "there is no shared C library here"
 elif ! grep -q ' bpf_session_cookie$' /proc/kallsyms; then
-    skip "all functions of the C library" "links are of all processes here, which would all wait"
+    skip "all functions of the C library" "links apply to all processes here, which would all be slowed"
 else
     mkfifo "$scratch/word"
     # shellcheck disable=SC2016 # for that shell
@@ -117,7 +117,7 @@ else
     finish_stackbox
     note "all functions of the C library"
     between "all functions of the C library" "$(said 'places, user functions')" 1000 9999
-    is "all functions of the C library: a known one" \
+    is "all functions of the C library: a known one has its calls" \
         "$(folded_sum "$scratch/out" ';(__)?kill ')" 300
     exec 5>&-
     wait $shell || true

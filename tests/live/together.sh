@@ -15,7 +15,7 @@ have_switches || skip_all "this kernel has no tracepoint of switches"
 
 N=40000
 
-# All are on the first CPU. The stack of a switch goes through the scheduler; that of a call does not.
+# All run on the first CPU. The stack of a switch goes through the scheduler; that of a call does not.
 start_workload one calls -w -k -y -n $N -N caller
 start_workload two calls -w -n 1000000000 -c sched_yield -N yielder
 start_workload three calls -w -n 1000000000 -c sched_yield -N yielder
@@ -28,6 +28,6 @@ drop_workload three
 finish_workload one
 is "exit status" $status 0
 grep -v schedule "$scratch/out" >"$scratch/calls"
-is "calls of who makes them" "$(folded_sum "$scratch/calls" '^caller \(')" $N
-is "calls of who makes none" "$(grep '^yielder ' "$scratch/calls")" ""
-lacks "nothing is missing" "$scratch/err" "not counted"
+is "the caller's calls are counted" "$(folded_sum "$scratch/calls" '^caller \(')" $N
+is "the other process has no calls" "$(grep '^yielder ' "$scratch/calls")" ""
+lacks "no events are missing" "$scratch/err" "not counted"

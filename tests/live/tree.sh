@@ -4,15 +4,15 @@
 # seldom: 6.12
 # host: yes
 #
-# Trees compared with the folded stacks of the same run: from those it is worked out which lines there must
+# Trees compared with the folded stacks of the same run, from which awk works out which lines there must
 # be, and each frame's own and total share.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 cd "$scratch" || exit 1
 
-# read_tree FILE: a line for each of its own: the way to it, what it has alone, and with what it calls. What
-# is narrow is called narrow, and has its number in front.
+# read_tree FILE: a line for each line of the tree: the path to it, its own share, and that with what it
+# calls. Narrow branches are called narrow, with their number in front.
 read_tree()
 {
     awk 'NR == 1 { next }
@@ -37,7 +37,7 @@ read_tree()
         }' "$1" | LC_ALL=C sort
 }
 
-# make_tree FILE PERCENT: the same of folded stacks
+# make_tree FILE PERCENT: the same from folded stacks
 make_tree()
 {
     awk -v percent="$2" '{
@@ -76,7 +76,7 @@ make_tree()
         }' "$1" | LC_ALL=C sort
 }
 
-# same NAME PERCENT: r.tree is what r.folded comes to
+# same NAME PERCENT: r.tree is what r.folded should give
 same()
 {
     make_tree r.folded "$2" >expected
@@ -88,25 +88,26 @@ same()
     fi
 }
 
-# Names end in numbers nowhere here, which folded lines have otherwise.
+# No name here ends in a number, which folded lines may have otherwise.
 run_stackbox profile -F 499 --tree -o r.tree -o r.folded -- "$WORKLOADS/burn" -s 300
-is "samples: the run" "$status" 0
+is "samples: exit status" "$status" 0
 same "samples" 1
-is "samples: the whole" "$(sed -n 's/^  self%  total%  of \([0-9]*\) samples$/\1/p' r.tree)" "$(folded_sum r.folded)"
+is "samples: the total" \
+    "$(sed -n 's/^  self%  total%  of \([0-9]*\) samples$/\1/p' r.tree)" "$(folded_sum r.folded)"
 
-# What a machine does is the widest tree that there is to be had here.
+# Everything that the machine does makes the widest tree available here.
 run_stackbox profile -F 997 --tree 0.1 -o r.tree -o r.folded -- sh -c \
     'for round in 1 2 3; do find /usr /proc -maxdepth 4 | sort | wc -l; cat /proc/*/maps | sort | uniq -c; done'
 same "a tree with many branches" 0.1
 run_stackbox profile -F 997 --tree=0 -o r.tree -o r.folded -- sh -c \
     'for round in 1 2 3; do find /usr /proc -maxdepth 4 | sort | wc -l; done'
-same "all of one" 0
+same "a tree without a limit" 0
 run_stackbox profile -F 997 -a -d --by thread -o r.tree -o r.folded -- sh -c 'find /usr /proc -maxdepth 4 | sort'
-same "by thread, with both stacks parted" 1
+same "by thread, with delimited stacks" 1
 if have_switches; then
     run_stackbox offcputime --tree 5 -o r.tree -o r.folded -- "$WORKLOADS/sleeps" -n 20 -u 3000 -o nap,read,woken
     same "waits" 5
-    contains "waits are times" r.tree " us"
+    contains "waits are in microseconds" r.tree " us"
     run_stackbox offwaketime -o r.tree -o r.folded -- "$WORKLOADS/sleeps" -n 20 -u 3000 -o nap,read,woken
     same "waits, and who ended them" 1
 fi
@@ -114,11 +115,11 @@ choose_event
 run_stackbox stackcount --tree 30 -o r.tree -o r.folded "$EVENT" -- "$WORKLOADS/chains" -n 20 -m 10
 same "events" 30
 run_stackbox stackcount --tree -D 0.1 -o r.tree t:sched:sched_process_hang
-is "nothing came" "$(cat r.tree)" "  self%  total%  of 0 events"
+is "no events" "$(cat r.tree)" "  self%  total%  of 0 events"
 
-# Whole lines where nobody looks, and on a terminal as many columns as there are.
+# Lines are whole in files, and on a terminal as wide as it is.
 run_stackbox profile -F 997 --tree 100 -- "$WORKLOADS/burn" -s 100
-is "on stdout" "$status $(head -n 1 "$scratch/out" | cut -c 1-20)" "0   self%  total%  of "
+is "it goes to stdout" "$status $(head -n 1 "$scratch/out" | cut -c 1-20)" "0   self%  total%  of "
 if command -v script >/dev/null; then
     script -qec "stty cols 26; '$STACKBOX' profile -F 997 --tree -o - -o r.tree -- '$WORKLOADS/burn' -s 100" \
         /dev/null </dev/null 2>/dev/null | tr -d '\r' | sed -n '/^  self%/,$p' >shown
@@ -126,5 +127,5 @@ if command -v script >/dev/null; then
     is "on a terminal lines are cut" "$(grep -c '\.\.\.$' shown) $(cksum <shown)" \
         "$(grep -c '\.\.\.$' cut) $(cksum <cut)"
 else
-    skip "on a terminal lines are cut" "there is no script(1)"
+    skip "on a terminal lines are cut" "script(1) is not installed"
 fi

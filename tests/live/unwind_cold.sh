@@ -14,12 +14,12 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 
 STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;outer;middle;inner;leaf'
 PART='\[truncated\];(((((main;)?outer;)?middle;)?inner;)?leaf)'
-# Each has a file of its own, and guests have little memory.
+# Each program has a file of its own, and guests have little memory.
 if [ "${GUEST:-}" ]; then PROGRAMS=40; else PROGRAMS=200; fi
-# What the name of each begins with: others may run programs, too.
+# The beginning of their names: others may run programs, too.
 NAME=c$$x
 
-# run_new NUMBER WORD...: programs that were not there before, one after the other
+# run_new NUMBER WORD...: runs new programs, one after the other
 run_new()
 {
     number=$1
@@ -31,81 +31,84 @@ run_new()
     done
 }
 
-# events REGEX: of our programs, with such stacks
+# events REGEX: the number of our programs' events with such stacks
 events()
 {
     grep -E "^$NAME[0-9]*;($1) [0-9]+\$" "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
 }
 
-# judged NAME EVENTS LEAST: all have a right stack, or a marked part of it; so many of 100 at least the whole
+# judged NAME EVENTS LEAST: all have a right stack, or a marked part of it; at least LEAST percent the whole
 judged()
 {
     is "$1: all are counted" "$(events '.*')" "$2"
-    is "$1: none is wrong" "$(grep "^$NAME[0-9]*;" "$scratch/out" | grep -vE "^[^;]*;($STACK|$PART) [0-9]+\$" |
+    is "$1: no stack is wrong" \
+        "$(grep "^$NAME[0-9]*;" "$scratch/out" | grep -vE "^[^;]*;($STACK|$PART) [0-9]+\$" |
         head -n 3)" ""
-    between "$1: whole stacks, of 100" "$(($(events "$STACK") * 100 / $2))" "$3" 100
+    between "$1: percent of whole stacks" "$(($(events "$STACK") * 100 / $2))" "$3" 100
     rm -f "$scratch/$NAME"*
 }
 
-# counted ARG...: tracing begins
+# counted ARG...: starts tracing
 counted()
 {
     start_stackbox stackcount -U --unwind tables -f "$@" t:syscalls:sys_enter_getppid ||
-        fail "it runs" "$(cat "$scratch/err")"
+        fail "starts" "$(cat "$scratch/err")"
 }
 
 counted
 run_new $PROGRAMS calls 10
 finish_stackbox
-judged "programs that end at once" $((PROGRAMS * 10)) 90
+judged "programs that exit at once" $((PROGRAMS * 10)) 90
 
-# A report does not wait for long: how many are whole is up to how busy the machine is.
+# A report does not wait for long: how many are whole depends on how busy the machine is.
 counted -i 0.3
 run_new $((PROGRAMS / 4)) calls 10
 finish_stackbox
-judged "reports meanwhile" $((PROGRAMS / 4 * 10)) 0
+judged "reports at intervals" $((PROGRAMS / 4 * 10)) 0
 
-# More than can be kept: it is cut, and said.
+# More stacks than can be kept: they are cut, and that is reported.
 counted
 run_new 1 calls 30000
 finish_stackbox
 judged "more than there is room for" 30000 0
 if [ "$(events "$PART")" -gt 300 ]; then
-    contains "more than there is room for: that is said" "$scratch/err" 'ran for the first time'
+    contains "more than there is room for: it is reported" "$scratch/err" 'ran for the first time'
 fi
 
-# A thread, of a libc that may have no tables: what has ended it is in its file.
+# A thread, whose libc may have no tables: its file says where the stack ends.
 counted
 cp "$WORKLOADS/calls" "$scratch/$NAME"
 "$scratch/$NAME" -n 50 -N "$NAME" >"$scratch/said"
 finish_stackbox
-is "a thread" "$(events '(start|([^;]*;)?start_thread);work;make_calls')" 50
+is "a thread has its stack" "$(events '(start|([^;]*;)?start_thread);work;make_calls')" 50
 rm -f "$scratch/$NAME"
 
 # Waits, and single events.
-start_stackbox offcputime -U --unwind tables -f || fail "it runs" "$(cat "$scratch/err")"
+start_stackbox offcputime -U --unwind tables -f || fail "starts" "$(cat "$scratch/err")"
 run_new 10 naps 2
 finish_stackbox
 is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
     grep -cvE ';main;outer;middle;inner;nap;.*nanosleep[^;]* [0-9]+$|\[truncated\]')" 0
-is "waits: of each" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
+is "waits: each program has one" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
 rm -f "$scratch/$NAME"*
 
-start_stackbox stacksnoop -U --unwind tables t:syscalls:sys_enter_getppid || fail "it runs" "$(cat "$scratch/err")"
+start_stackbox stacksnoop -U --unwind tables t:syscalls:sys_enter_getppid || fail "starts" \
+    "$(cat "$scratch/err")"
 run_new 10 calls 3
 finish_stackbox
-# The frames of each event, in one line.
+# The frames of each event, in one line
 whole=$(awk -v name="$NAME" '
     /^[^\t ]/ { if (inside) print all; inside = index($2, name) == 1; all = "" }
     /^[\t ]/ { all = all " " $1 }
     END { if (inside) print all }' "$scratch/out" |
     grep -cE '^ leaf inner middle outer main __libc_start_call_main .*_start$')
-between "single events: whole stacks, of 30" "$whole" "$([ "${GUEST:-}" ] && echo 10 || echo 28)" 30
+between "single events: whole stacks of 30" "$whole" "$([ "${GUEST:-}" ] && echo 10 || echo 28)" 30
 rm -f "$scratch/$NAME"*
 
-# Libraries that come later; then each in the place of the one before, whose names are in doubt.
+# Libraries that are loaded later; then each at the address of the one before, whose names are
+# ambiguous.
 if [ -x "$WORKLOADS/dynamic/loads" ]; then
-    # loads_new WORD...: of libraries that were not there before
+    # loads_new WORD...: loads new libraries
     loads_new()
     {
         for name in north south; do
@@ -119,8 +122,10 @@ if [ -x "$WORKLOADS/dynamic/loads" ]; then
 
     loads_new
     for name in north south; do
-        is "a library: $name" "$(events "_start;.*;main;.*${name}_lib_outer;${name}_lib_inner")" 50
+        is "a new library has its stacks: $name" \
+            "$(events "_start;.*;main;.*${name}_lib_outer;${name}_lib_inner")" 50
     done
     loads_new -c
-    is "libraries at one place" "$(events '_start;.*;main(;\[lib(north|south).so or lib(north|south).so\]){3}')" 100
+    is "libraries at one address are both shown" \
+        "$(events '_start;.*;main(;\[lib(north|south).so or lib(north|south).so\]){3}')" 100
 fi

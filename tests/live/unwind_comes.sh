@@ -14,49 +14,50 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 
 STACK='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner;leaf'
 
-# fresh NAME: a program that was not there before, as a workload of that name, which waits
+# fresh NAME: starts a new program as a workload of that name, which waits
 fresh()
 {
     cp "$WORKLOADS/bare" "$scratch/$1.new" && mv "$scratch/$1.new" "$scratch/$1" &&
         start_workload "$1" "$scratch/$1" -w calls 1000
 }
 
-# calls_it NAME: has it make its calls, and waits for its end
+# calls_it NAME: lets it make its calls, and waits for its end
 calls_it()
 {
     kill -s USR2 "$(pid_of "$1")"
     wait "$(pid_of "$1")"
 }
 
-# stacks_of NAME: of its events, how many have the stack that it knows
+# stacks_of NAME: how many of its events have the right stack
 stacks_of()
 {
     grep -E "^$1;$STACK [0-9]+\$" "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
 }
 
-start_stackbox stackcount -U --unwind tables -f t:syscalls:sys_enter_getppid || fail "it runs" "$(cat "$scratch/err")"
+start_stackbox stackcount -U --unwind tables -f t:syscalls:sys_enter_getppid || fail "starts" \
+    "$(cat "$scratch/err")"
 for name in one two three; do
     fresh "$name"
 done
-# It looks many times a second.
+# stackbox looks for new programs many times a second.
 sleep 1
 for name in one two three; do
     calls_it "$name"
 done
 finish_stackbox
 for name in one two three; do
-    is "a program that came: $name" "$(stacks_of "$name")" 1000
+    is "a new program has its stacks: $name" "$(stacks_of "$name")" 1000
 done
 
-# Others may run stackbox at the moment, and are traced.
+# Others may be running stackbox, and are traced.
 cp "$STACKBOX" "$scratch/tracer"
 STACKBOX=$scratch/tracer
 
-# reads_of ARG...: how many reads of files are stackbox's own, while a program comes
+# reads_of ARG...: how many file reads are stackbox's own, while a new program appears
 reads_of()
 {
     start_stackbox stackcount --by name -U --unwind tables -f "$@" t:syscalls:sys_enter_pread64 ||
-        fail "it runs" "$(cat "$scratch/err")"
+        fail "starts" "$(cat "$scratch/err")"
     fresh late
     sleep 1
     calls_it late
@@ -64,6 +65,6 @@ reads_of()
     grep '^tracer[;-]' "$scratch/out" | awk '{ n += $NF } END { print n + 0 }'
 }
 
-is "who makes tables is not traced" "$(reads_of)" 0
+is "the process that makes tables is not traced" "$(reads_of)" 0
 own=$(reads_of --include-self)
-[ "$own" -gt 0 ] && pass "but where that is asked for" || fail "but where that is asked for" "no reads"
+[ "$own" -gt 0 ] && pass "but with --include-self it is" || fail "but with --include-self it is" "no reads"

@@ -4,9 +4,9 @@
 # seldom: 5.10
 # host: yes
 #
-# Tables are found wherever a program is: on overlayfs, where stat(2) has other numbers than the kernel's
-# mappings, in another mount namespace, deleted. And with only the two capabilities that tracing needs; where
-# that is impossible, it says so, and stacks are unwound by frame pointers.
+# Tables are found wherever a program is: on overlayfs, where stat(2) gives other inode numbers than the
+# kernel's mappings, in another mount namespace, deleted. And with only the two capabilities that tracing
+# needs; where that is impossible, it says so, and stacks are unwound by frame pointers.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -14,7 +14,7 @@ have_tables || skip_all "$NO_TABLES"
 
 WHOLE='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner;spin'
 
-# samples NAME COMMAND...: started as a workload that says `ready`: its samples have whole stacks
+# samples NAME COMMAND...: samples of a workload that prints `ready` have whole stacks
 samples()
 {
     shape=$1
@@ -35,17 +35,18 @@ samples()
     whole "$shape"
 }
 
-# whole NAME: most of what was sampled is the one stack, and none is cut
+# whole NAME: most samples have the same stack, and none is cut
 whole()
 {
     all=$(folded_sum "$scratch/out" '^bare;')
     if [ "$all" -lt 20 ] || [ "$all" -gt 1000 ]; then
-        fail "$1: samples" "$all: $(tail -n 3 "$scratch/err")"
+        fail "$1: there are enough samples" "$all: $(tail -n 3 "$scratch/err")"
         return
     fi
-    pass "$1: samples"
-    between "$1: whole stacks, of 100" $(($(folded_sum "$scratch/out" "^bare;$WHOLE") * 100 / (all + 1))) 85 100
-    is "$1: none is cut" "$(grep '^bare;\[truncated\]' "$scratch/out" |
+    pass "$1: there are enough samples"
+    between "$1: percent of whole stacks" \
+        $(($(folded_sum "$scratch/out" "^bare;$WHOLE") * 100 / (all + 1))) 85 100
+    is "$1: no stack is cut" "$(grep '^bare;\[truncated\]' "$scratch/out" |
         grep -vE '\];(deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy)[; ]')" ""
 }
 
@@ -53,7 +54,7 @@ samples "here" "$WORKLOADS/bare" -w spins 900
 
 mkdir "$scratch/lower" "$scratch/layers" "$scratch/merged" "$scratch/there"
 cp "$WORKLOADS/bare" "$scratch/lower/bare"
-# Layers of overlayfs on one file system, which is none of overlayfs itself.
+# overlayfs with its layers on one file system that is not overlayfs itself
 if mount -t tmpfs none "$scratch/layers" && mkdir "$scratch/layers/upper" "$scratch/layers/work" "$scratch/layers/lower" &&
     cp "$WORKLOADS/bare" "$scratch/layers/lower/bare" &&
     mount -t overlay overlay -o "lowerdir=$scratch/layers/lower,upperdir=$scratch/layers/upper,workdir=$scratch/layers/work" \
@@ -63,7 +64,7 @@ if mount -t tmpfs none "$scratch/layers" && mkdir "$scratch/layers/upper" "$scra
     whole "on overlayfs, a command"
     umount "$scratch/merged"
 else
-    skip "on overlayfs" "it cannot be mounted here"
+    skip "on overlayfs" "overlayfs cannot be mounted here"
 fi
 umount "$scratch/layers" 2>/dev/null
 
@@ -75,7 +76,7 @@ then="rm $scratch/lower/bare"
 samples "deleted" "$scratch/lower/bare" -w spins 900
 then=
 
-# With CAP_BPF and CAP_PERFMON alone. (5.10 counts maps against the limit of locked memory.)
+# With only CAP_BPF and CAP_PERFMON. (5.10 counts maps against the limit on locked memory.)
 ulimit -l unlimited 2>/dev/null
 cp "$WORKLOADS/bare" "$scratch/bare"
 chmod 755 "$scratch" "$scratch/bare"
@@ -83,11 +84,11 @@ under="$WORKLOADS/deny --only bpf --only perfmon --uid 65534 --"
 run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
 whole "with two capabilities"
 
-# Where programs cannot be run to learn from (BPF_PROG_TEST_RUN, 10).
+# If programs cannot be run to learn kernel offsets (BPF_PROG_TEST_RUN, 10)
 under="$WORKLOADS/deny --syscall bpf/10:EINVAL --"
 run_stackbox profile -U -f -F 499 --unwind tables -- "$scratch/bare" spins 900
-is "without a way to learn" "$status" 0
-contains "without a way to learn: that is said" "$scratch/err" \
+is "without BPF_PROG_TEST_RUN: exit status" "$status" 0
+contains "without BPF_PROG_TEST_RUN: it is reported" "$scratch/err" \
     'user stacks are unwound by frame pointers, not tables: '
-is "without a way to learn: no whole stack" "$(folded_sum "$scratch/out" "^bare;$WHOLE")" 0
+is "without BPF_PROG_TEST_RUN: stacks are not whole" "$(folded_sum "$scratch/out" "^bare;$WHOLE")" 0
 under=

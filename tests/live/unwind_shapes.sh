@@ -10,12 +10,12 @@
 
 have_root || skip_all "tracing needs root"
 have_tables || skip_all "$NO_TABLES"
-grep -q ' perf_trace_signal_generate$' /proc/kallsyms || skip_all "this kernel tells nothing of signals"
+grep -q ' perf_trace_signal_generate$' /proc/kallsyms || skip_all "this kernel has no signal tracepoints"
 command -v gcc >/dev/null || skip_all "gcc is not installed"
 shapes=$WORKLOADS/../shapes
-sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the shapes cannot be built"
+sh "${0%/*}/../workloads/shapes/build.sh" "$shapes" || skip_all "the test programs cannot be built"
 
-# The first time their files may have no tables yet.
+# On the first run their files may have no tables yet.
 cat >"$scratch/twice" <<'END'
 "$2/unwind_judge" -q "$1" >/dev/null
 sleep 1
@@ -29,8 +29,9 @@ for way in gcc gcc-static gcc-lld clang; do
     fi
     timeout "$LIMIT" "$STACKBOX" stacksnoop -U -v --unwind tables t:signal:signal_generate -- \
         sh "$scratch/twice" "$shapes/$way/shapes" "$WORKLOADS" "$scratch/judged" >"$scratch/events" 2>"$scratch/err"
-    is "$way: all of them are right" "$(sed -n 's/^total [0-9]* [0-9]* //p' "$scratch/judged" | cut -d ' ' -f 1)" 0
-    # Each trap is two signals, so more is found than was marked. Of the deepest all have a different end.
+    is "$way: all stacks are right" \
+        "$(sed -n 's/^total [0-9]* [0-9]* //p' "$scratch/judged" | cut -d ' ' -f 1)" 0
+    # Each trap is two signals, so more is found than was marked. The deepest stacks all end differently.
     awk '
         function cut(text, parts, count, i) {
             count = split(text, parts, " ")
@@ -52,7 +53,8 @@ for way in gcc gcc-static gcc-lld clang; do
                 }
             print all + 0, wrong + 0
         }' "$scratch/judged" "$scratch/events" >"$scratch/compared"
-    is "$way: and they are bytecode's, too" "$(tail -n 1 "$scratch/compared" | cut -d ' ' -f 2), $(sed '$d' "$scratch/compared" |
+    is "$way: the BPF program walks the same" \
+        "$(tail -n 1 "$scratch/compared" | cut -d ' ' -f 2), $(sed '$d' "$scratch/compared" |
         cut -c 1-200 | tr '\n' '|')" "0, "
-    between "$way: how many" "$(tail -n 1 "$scratch/compared" | cut -d ' ' -f 1)" 200 1000
+    between "$way: there are enough stacks" "$(tail -n 1 "$scratch/compared" | cut -d ' ' -f 1)" 200 1000
 done

@@ -14,13 +14,16 @@ have_root || skip_all "tracing needs root"
 N=5000 M=3000
 [ -z "$GUEST" ] || N=500 M=300
 DYNAMIC=$WORKLOADS/dynamic
+# What is said of every run, and before 4.18 of who collects.
+USUAL='/^Tracing /d'
+! older_than 4.18 || USUAL="$USUAL; /^stackcount: stacks are collected by perf's rings, as this kernel's bpf(2) cannot\$/d"
 
-# trace PROGRAM PATTERN OPTION...: the folded user stacks of one run are in $scratch/stacks
+# trace PROGRAM PATTERN OPTION...: leaves the folded user stacks of one run in $scratch/stacks
 trace()
 {
     local program=$1 pattern=$2
     shift 2
-    # What an earlier run left must not pass for this one's.
+    # An earlier run's files must not be taken for this one's.
     : >"$scratch/stacks"
     start_workload one "$program" -w -k -n $N -m $M || return
     if ! start_stackbox stackcount -f -U -p "$(pid_of one)" "$@" "$pattern"; then
@@ -29,12 +32,12 @@ trace()
     fi
     go one
     finish_stackbox
-    is "$shape: what was called" "$(count_of one a) $(count_of one b)" "$N $M"
+    is "$shape: the workload made all its calls" "$(count_of one a) $(count_of one b)" "$N $M"
     finish_workload one
     user_stacks "$scratch/out" >"$scratch/stacks"
 }
 
-# chains SHAPE PROGRAM PATTERN LEAF OPTION...: both chains to LEAF, and nothing else
+# chains SHAPE PROGRAM PATTERN LEAF OPTION...: there are both chains to LEAF, and nothing else
 chains()
 {
     shape=$1 program=$2 pattern=$3 leaf=$4
@@ -46,33 +49,34 @@ chains()
     if trace "$program" "$pattern" "$@"; then
         is "$shape" "$(cat "$scratch/stacks")" "main;chain_a1;chain_a2;$leaf $N
 thread_b;chain_b1;chain_b2;$leaf $M"
-        # Before main there is libc, which need not have symbols; the program itself has.
-        lacks "$shape: no frame without a name" "$scratch/out" "[${program##*/}]"
+        # Before main comes libc, which may have no symbols; the program itself has them.
+        lacks "$shape: every frame has a name" "$scratch/out" "[${program##*/}]"
     else
         fail "$shape" "did not start: $(cat "$scratch/err")"
     fi
 }
 
-# nameless SHAPE PROGRAM PATTERN: no name may be made up where none is known
+# nameless SHAPE PROGRAM PATTERN: no name is made up if none is known
 nameless()
 {
     shape=$1
     if trace "$2" "$3"; then
         is "$shape: no names are made up" \
             "$(grep -cE ';(main|target|chain_..|thread_b)[; ]' "$scratch/out")" 0
-        is "$shape: the sum" "$(folded_sum "$scratch/out" ";${2##*/}\+0x[0-9a-f]* [0-9]*$")" $((N + M))
+        is "$shape: all calls are counted" \
+            "$(folded_sum "$scratch/out" ";${2##*/}\+0x[0-9a-f]* [0-9]*$")" $((N + M))
     else
         fail "$shape" "did not start: $(cat "$scratch/err")"
     fi
 }
 
-# address_of NAME FILE: as nm has it
+# address_of NAME FILE: its address according to nm
 address_of()
 {
     nm "$2" | sed -n "s/^0*\([0-9a-f]*\) [TtiW] $1\$/0x\1/p"
 }
 
-# distance FILE FUNCTION: of its segment, between file offset and address
+# distance FILE FUNCTION: between file offset and address of its segment
 distance()
 {
     local address offset start size rest
@@ -85,16 +89,16 @@ distance()
     done
 }
 
-# really_shifted FILE: is the file what this test takes it for?
+# really_shifted FILE: is the file what this test needs?
 really_shifted()
 {
     local near far
     near=$(distance "$1" main)
     far=$(distance "$1" target)
     if [ "$near" ] && [ "$far" ] && [ "$near" != "$far" ] && [ "$far" != 0 ]; then
-        pass "$2: two segments at two distances"
+        pass "$2: it has two segments at different distances"
     else
-        fail "$2: two segments at two distances" "main at \"$near\", target at \"$far\""
+        fail "$2: it has two segments at different distances" "main at \"$near\", target at \"$far\""
     fi
 }
 
@@ -116,7 +120,7 @@ chains "static" chains "$WORKLOADS/chains:target" target
 chains "static PIE" chains-static-pie "$WORKLOADS/chains-static-pie:target" target
 chains "p_offset not p_vaddr" chains-shifted "$WORKLOADS/chains-shifted:target" target
 
-# The same code as in the file that still has its symbols, which says where they are.
+# The code is the same as in the file that still has its symbols, which gives the addresses.
 target=$("$WORKLOADS/chains" -A | sed -n 's/^at target //p')
 nameless "stripped, by its address" chains-stripped "$WORKLOADS/chains-stripped:$target"
 shape="stripped, as text"
@@ -126,61 +130,66 @@ start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains-stripped:$
 go one
 finish_stackbox
 finish_workload one
-is "$shape: file and address" "$(sed -n 's/^  [0-9a-f]* *\(chains.*\)/\1/p' "$scratch/out" | head -n 1)" \
+is "$shape: the frame is file and address" \
+    "$(sed -n 's/^  [0-9a-f]* *\(chains.*\)/\1/p' "$scratch/out" | head -n 1)" \
     "chains-stripped+$target"
 sed -n 's/^  \([0-9a-f]*\)  *chains-stripped+.*/0x\1/p' "$scratch/out" | sort -u >"$scratch/stripped"
 sed -n 's/.* chains-stripped+//p' "$scratch/out" | sort -u >"$scratch/starts"
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-stripped:target"
-is "stripped, by a name that it has not" "$status" 1
-contains "stripped: why not" "$scratch/err" "target"
+is "stripped: a pattern by name is refused" "$status" 1
+contains "stripped: the message names the function" "$scratch/err" "target"
 
-# Stripped, with all functions in .gnu_debugdata: by their names, and in every stack.
+# Stripped, with all functions in .gnu_debugdata: they have names, in patterns and in stacks.
 chains "packed" chains-packed "$WORKLOADS/chains-packed:target" target
-is "packed: nothing is wrong with it" "$(sed '/^Tracing /d' "$scratch/err")" ""
+is "packed: there are no messages" "$(sed "$USUAL" "$scratch/err")" ""
 run_stackbox stackcount --list "$WORKLOADS/chains-packed:chain_*"
-is "packed: --list" "$status $(sed 's/.*://' "$scratch/out" | tr '\n' ' ')" \
+is "packed: --list has the functions" "$status $(sed 's/.*://' "$scratch/out" | tr '\n' ' ')" \
     "0 chain_a1 chain_a2 chain_b1 chain_b2 "
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-packed:chain_a3"
-contains "packed: near names" "$scratch/err" "near: chain_a2, chain_a1"
-# Damaged there: plain addresses, and a word about it; nothing is made up.
+contains "packed: similar names are suggested" "$scratch/err" "near: chain_a2, chain_a1"
+# With a damaged .gnu_debugdata: plain addresses, and a message; nothing is made up.
 nameless "packed, damaged" chains-damaged "$WORKLOADS/chains-damaged:$target"
-is "packed, damaged: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file may have \
+is "packed, damaged: it is reported" \
+    "$(sed "$USUAL" "$scratch/err")" "stackcount: functions of this file may have \
 no names: $WORKLOADS/chains-damaged: its .gnu_debugdata is damaged"
 run_stackbox stackcount -D 1 "$WORKLOADS/chains-damaged:target"
-is "packed, damaged, by a name" "$status $(cat "$scratch/err")" "1 stackcount: 0 functions matched by \
+is "packed, damaged: a pattern by name is refused" \
+    "$status $(cat "$scratch/err")" "1 stackcount: 0 functions matched by \
 \"$WORKLOADS/chains-damaged:target\"; there may be more functions in $WORKLOADS/chains-damaged: its \
 .gnu_debugdata is damaged"
 
-# As text: a block for each chain, the greater count last or first, leaf first in each.
+# As text: a block for each chain, the larger count last or first, leaf first in each.
 start_workload one chains -w -k -n $N -m $M
 start_stackbox stackcount -U -v -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
     fail "as text" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
-is "as text: the addresses are those of the file" \
+is "as text: addresses are the file's" \
     "$(awk '$2 == "target" { print "0x" $1 }' "$scratch/out" | sort -u)" "$target"
 awk '$2 ~ /^(target|chain_..|main|thread_b)$/ { print "0x" $1 }' "$scratch/out" | sort -u |
     comm -23 - "$scratch/stripped" >"$scratch/missing"
-is "stripped, as text: the same frames, the caller of target among them" "$(cat "$scratch/missing")" ""
+is "stripped, as text: the same frames, including the caller of target" "$(cat "$scratch/missing")" ""
 awk '/^  [^ ]/ { frames = frames $2 " " } /^    [0-9]+$/ { print frames $1; frames = "" }' \
     "$scratch/out" | sort >"$scratch/blocks"
-is "as text: the first chain" "$(sed -n 's/^\(target chain_a2 chain_a1 main\) .* \([0-9]*\)$/\1 \2/p' \
+is "as text: the first chain is right" "$(sed -n 's/^\(target chain_a2 chain_a1 main\) .* \([0-9]*\)$/\1 \2/p' \
     "$scratch/blocks")" "target chain_a2 chain_a1 main $N"
-is "as text: the second chain" "$(sed -n 's/^\(target chain_b2 chain_b1 thread_b\) .* \([0-9]*\)$/\1 \2/p' \
+is "as text: the second chain is right" \
+    "$(sed -n 's/^\(target chain_b2 chain_b1 thread_b\) .* \([0-9]*\)$/\1 \2/p' \
     "$scratch/blocks")" "target chain_b2 chain_b1 thread_b $M"
 
 if [ "$GUEST" ] || ! [ -d "$DYNAMIC" ]; then
     exit 0
 fi
 
-# Frames without a name stand at their functions' starts, which the file with symbols has.
+# Frames without a name are at their functions' starts, which the file with symbols knows.
 for function in main target chain_a1 chain_a2 chain_b1 chain_b2 thread_b; do
     address_of $function "$WORKLOADS/chains"
 done | sort -u | comm -23 - "$scratch/starts" >"$scratch/missing"
-is "stripped, as text: where functions begin" "$(cat "$scratch/missing")" ""
+is "stripped, as text: frames are at functions' starts" "$(cat "$scratch/missing")" ""
 
-# -s says how far from where nm has the function; with -v the address is there to compare.
+# -s prints the offset from the function's address according to nm; -v prints the address to
+# compare.
 start_workload one chains -w -k -n 10 -m 10
 start_stackbox stackcount -U -v -s -p "$(pid_of one)" "$WORKLOADS/chains:target" ||
     fail "offsets" "$(cat "$scratch/err")"
@@ -198,7 +207,7 @@ sed -n 's/^  \([0-9a-f]*\)  *\([a-z_0-9]*\)+\(0x[0-9a-f]*\)$/\1 \2 \3/p' "$scrat
             fi ;;
         esac
     done | sort | uniq -c | sed 's/^ *//' >"$scratch/offsets"
-is "offsets: eight frames, each right" "$(cat "$scratch/offsets")" "8 right"
+is "offsets: all eight are right" "$(cat "$scratch/offsets")" "8 right"
 
 really_shifted "$WORKLOADS/chains-shifted" "static"
 really_shifted "$DYNAMIC/chains-shifted" "PIE"
@@ -209,23 +218,24 @@ for program in packed packed-all; do
     is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
     chains "dynamic, $program" dynamic/chains-$program "$DYNAMIC/chains-$program:target" target
 done
-# Of a damaged one's functions there are those that others use, and a word that there may be more.
+# Of a damaged one there are the exported functions, and a message that there may be more.
 head -c 64 /dev/zero >"$scratch/zeros"
 if objcopy --update-section .gnu_debugdata="$scratch/zeros" "$DYNAMIC/chains-packed" "$scratch/bad"
 then
     run_stackbox stackcount --list "$scratch/bad:targe*"
-    is "packed, damaged: --list" "$status $(cat "$scratch/out" "$scratch/err")" "0 $scratch/bad:target
+    is "packed, damaged: --list has the exported functions" \
+        "$status $(cat "$scratch/out" "$scratch/err")" "0 $scratch/bad:target
 stackcount: there may be more functions: $scratch/bad: its .gnu_debugdata is damaged"
     run_stackbox stackcount --list "$scratch/bad:target"
-    is "packed, damaged: one that is there" "$status $(cat "$scratch/out" "$scratch/err")" \
+    is "packed, damaged: an exported one is found" "$status $(cat "$scratch/out" "$scratch/err")" \
         "0 $scratch/bad:target"
 else
-    fail "packed, damaged: --list" "objcopy cannot damage it"
+    fail "packed, damaged: --list has the exported functions" "objcopy cannot damage it"
 fi
 is "dynsym: it has no .symtab" "$(nm "$DYNAMIC/chains-dynsym" 2>/dev/null | wc -l)" 0
 chains "an IFUNC's choice" dynamic/chains-ifunc "$DYNAMIC/chains-ifunc:target_chosen" target_chosen
 
-# Symbols in a file apart. The address of target is that of the file before it was stripped.
+# Symbols in a separate file. The address of target is from the file before it was stripped.
 for program in debuglink build-id wrong-debug; do
     is "$program: it has no .symtab" "$(nm "$DYNAMIC/chains-$program" 2>/dev/null | wc -l)" 0
 done
@@ -235,11 +245,11 @@ chains "symbols by .gnu_debuglink" dynamic/chains-debuglink "$DYNAMIC/chains-deb
 nameless "symbols of another file by that name" dynamic/chains-wrong-debug \
     "$DYNAMIC/chains-wrong-debug:$target"
 target=$(address_of target "$DYNAMIC/chains-build-id.full")
-nameless "symbols that nobody points at" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target"
+nameless "symbols that nothing refers to" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target"
 chains "symbols by build id, --symfs" dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" \
     target --symfs "$DYNAMIC/symfs"
 
-# The same where the symbols are compressed: by zlib, and by what is not read here.
+# The same with compressed symbols: by zlib, and by an unsupported method.
 if command -v eu-elfcompress >/dev/null; then
     debug=usr/lib/debug/.build-id/5b/acb0c50123456789abcdef.debug
     mkdir -p "$scratch/symfs/${debug%/*}"
@@ -253,7 +263,7 @@ if command -v eu-elfcompress >/dev/null; then
     shape="symbols that are compressed with zstd"
     trace dynamic/chains-build-id "$DYNAMIC/chains-build-id:$target" --symfs "$scratch/symfs" ||
         fail "$shape" "did not start: $(cat "$scratch/err")"
-    is "$shape: what is said" "$(sed '/^Tracing /d' "$scratch/err")" "stackcount: functions of this file \
+    is "$shape: it is reported" "$(sed "$USUAL" "$scratch/err")" "stackcount: functions of this file \
 may have no names: $scratch/symfs/$debug: its symbols are compressed with zstd, which is not supported: \
 unpack them with \"eu-elfcompress -t none -n .symtab -n .strtab\""
 else

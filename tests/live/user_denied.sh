@@ -13,13 +13,13 @@ grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms || skip_all "this kernel
 
 N=200
 
-# counted CHAIN: by the workload itself
+# counted CHAIN: the workload's own count
 counted()
 {
     sed -n "s/^count $1 //p" "$scratch/one.out"
 }
 
-# without WHAT NAME TEXT: as if the kernel refused that; TEXT is what --debug says of it
+# without WHAT NAME TEXT: traces as if the kernel denied WHAT; TEXT is what --debug says then
 without()
 {
     start_workload one chains -w -k -n $N
@@ -32,7 +32,7 @@ without()
         printf 'main;chain_a1;chain_a2;target %d\n' "$(counted a)"
         printf 'thread_b;chain_b1;chain_b2;target %d' "$(counted b)"
     )"
-    contains "$2: said by --debug" "$scratch/err" "$3"
+    contains "$2: --debug says so" "$scratch/err" "$3"
     finish_workload one
 }
 

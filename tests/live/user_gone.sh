@@ -13,7 +13,7 @@
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=gone$$
 N=200
 EVENT=t:syscalls:sys_enter_getppid
@@ -33,14 +33,15 @@ replace()
     mv "$scratch/bin/next" "$it"
 }
 
-# verdict NAME [STACKS]: what the report has of the workload
+# verdict NAME [STACKS]: the workload's stacks are right
 verdict()
 {
     grep "^$NAME;" "$scratch/out" >"$scratch/mine"
     is "$1" "$(user_stacks "$scratch/mine")" "${2:-$RIGHT}"
 }
 
-# Files are opened as processes are heard of, which on a loaded machine can be after they ended.
+# Files are opened when stackbox hears of processes, which on a loaded machine can be after they
+# ended.
 be_heard()
 {
     sleep 0.3
@@ -52,7 +53,7 @@ trace()
     start_stackbox stackcount -f -U "$@" || fail "starts" "$(cat "$scratch/err")"
 }
 
-# It ends, and another program takes its path, before the report.
+# Before the report it ends, and another program takes its path.
 for event in $EVENT "$it:north_inner"; do
     case $event in
     t:*) how="a tracepoint" ;;
@@ -105,7 +106,7 @@ finish_workload one
 finish_stackbox
 verdict "removed before tracing began, and ended"
 
-# The same file with other contents: names may be missing then, but not be those of the new ones.
+# The same file with other contents: names may be missing then, but must not be the new ones.
 fresh
 start_workload one "$it" -w -n $N -N $NAME
 trace $EVENT
@@ -113,8 +114,8 @@ go one
 finish_workload one
 cat "$WORKLOADS/south" >"$it"
 finish_stackbox
-is "overwritten: the sum" "$(folded_sum "$scratch/out" "^$NAME;")" $N
-lacks "overwritten: no names of what came after" "$scratch/out" south_
+is "overwritten: all calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" $N
+lacks "overwritten: no names from the new contents" "$scratch/out" south_
 
 # One path, three programs, one after the other.
 fresh
@@ -135,15 +136,15 @@ finish_stackbox
 verdict "one path, three programs" "main;north_outer;north_inner $((5 * N))
 main;south_outer;south_inner $((2 * N))"
 
-# Many processes, each of a file of its own, which is gone as soon as it ended and was opened: when we
-# hear of a process is a matter of who else wants the CPU.
+# Many processes, each with a file of its own, which is deleted once the process has ended and the
+# file was opened: when stackbox hears of a process depends on load.
 COPIES=100 LIFE=5000
 [ -z "$GUEST" ] || COPIES=50
 trace $EVENT
 start_workload one brief -c $COPIES -l $LIFE -n 10 -N $NAME -x "$stackbox" -d "$scratch/bin" -o "$WORKLOADS/south"
 wait_workload one
 finish_stackbox
-is "$COPIES copies: what was called" "$(calls_of one)" $((COPIES * 10))
+is "$COPIES copies: they made all their calls" "$(calls_of one)" $((COPIES * 10))
 verdict "$COPIES copies, each removed and its path taken" \
     "main;live;brief_outer;brief_inner $((COPIES * 10))"
 
@@ -193,7 +194,7 @@ if have_uprobes; then
     verdict "probes of libraries that are loaded later" "$BOTH"
 fi
 
-# Without a descriptor left its file cannot be opened: that is said.
+# Without a free descriptor its file cannot be opened: that is reported.
 if have_uprobes; then
     (sleep 0.5 && "$WORKLOADS/many" -n 3 >/dev/null) &
     (
@@ -201,7 +202,7 @@ if have_uprobes; then
         run_stackbox stackcount -f -U -D 2 "$WORKLOADS/many:many_000"
     )
     wait $!
-    is "no descriptor left: the sum" "$(folded_sum "$scratch/out" ';\[many\] ')" 3
-    contains "no descriptor left: that is said" "$scratch/err" \
+    is "no descriptor left: all calls are counted" "$(folded_sum "$scratch/out" ';\[many\] ')" 3
+    contains "no descriptor left: it is reported" "$scratch/err" \
         "files were not opened, for lack of file descriptors"
 fi

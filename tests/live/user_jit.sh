@@ -12,12 +12,12 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 "$WORKLOADS/jit" -n 0 -s none >"$scratch/probe"
 grep -q '^skip' "$scratch/probe" && skip_all "$(cat "$scratch/probe")"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=jit$$
 N=200
 EVENT=t:syscalls:sys_enter_getppid
 
-# jit NAME JIT-OPTION...: the stacks of a run in $scratch/mine
+# jit NAME JIT-OPTION...: leaves the stacks of a run in $scratch/mine
 jit()
 {
     name=$1
@@ -41,11 +41,11 @@ rounds()
     done
 }
 
-# nameless NAME: no name of the map, and no event lost
+# nameless NAME: there are no names from the map, and no event is lost
 nameless()
 {
-    is "$1: none of its names" "$(grep -c 'jit_[oi]' "$scratch/mine")" 0
-    is "$1: the sum, and the program's own names" \
+    is "$1: its names are not used" "$(grep -c 'jit_[oi]' "$scratch/mine")" 0
+    is "$1: all calls are counted, with the program's own names" \
         "$(folded_sum "$scratch/mine" ';main;.*;jit_target [0-9]*$')" $N
 }
 
@@ -60,15 +60,15 @@ is "entries replaced while it runs" "$(user_stacks "$scratch/mine")" "$(rounds 5
 
 jit "no map" -s none
 nameless "no map"
-jit "a map of somebody else" -u 65534
-nameless "a map of somebody else"
-contains "a map of somebody else: that is said" "$scratch/err" "perf-$(pid_of one).map"
+jit "another user's map" -u 65534
+nameless "another user's map"
+contains "another user's map: it is reported" "$scratch/err" "perf-$(pid_of one).map"
 jit "a map that is a link" -s link
 nameless "a map that is a link"
-contains "a map that is a link: that is said" "$scratch/err" "perf-$(pid_of one).map"
+contains "a map that is a link: it is reported" "$scratch/err" "perf-$(pid_of one).map"
 rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
 
-# Whose it is says nothing where it is writable by everybody.
+# The owner means nothing if everybody can write to it.
 start_workload one jit -w -k -n $N -N $NAME
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
 go one
@@ -77,7 +77,7 @@ finish_stackbox
 finish_workload one
 grep "^$NAME;" "$scratch/out" >"$scratch/mine"
 nameless "a map that everybody may write to"
-contains "a map that everybody may write to: that is said" "$scratch/err" \
+contains "a map that everybody may write to: it is reported" "$scratch/err" \
     "perf-$(pid_of one).map: it is writable by everybody"
 
 # The process may be another user's, who then owns the map, too.
@@ -88,11 +88,11 @@ start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
     fail "another user" "$(cat "$scratch/err")"
 go one
 finish_stackbox
-is "another user's map of its own process" "$(user_stacks "$scratch/out")" "$(rounds 1)"
-is "it is another user's" "$(stat -c %u "/tmp/perf-$(pid_of one).map")" 65534
+is "another user's map of that user's process is used" "$(user_stacks "$scratch/out")" "$(rounds 1)"
+is "and it is another user's" "$(stat -c %u "/tmp/perf-$(pid_of one).map")" 65534
 finish_workload one
 
-# It grows from report to report: each report knows what is there by then.
+# It grows from report to report: each report has the names that are there by then.
 start_workload one jit -w -k -n $N -r 20 -N $NAME
 start_stackbox stackcount -f -U -i 0.05 -p "$(pid_of one)" $EVENT ||
     fail "intervals" "$(cat "$scratch/err")"
@@ -137,14 +137,14 @@ process.on('SIGUSR2', () => {
 setInterval(() => {}, 1000);
 console.log('ready');
 END
-# A function that is put into its caller has no frame of its own.
+# An inlined function has no frame of its own.
 start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
     --no-turbo-inlining --logfile="$scratch/v8.log" "$scratch/known.js" -w
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
-is "node: each call is below the functions that made it" \
+is "node: each call is below its callers" \
     "$(folded_sum "$scratch/out" ';[^;]*knownOuter [^;]*;[^;]*knownInner [^;]*;')" "$(calls_of one)"
-is "node: and below nothing else" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+is "node: and there are no others" "$(folded_sum "$scratch/out")" "$(calls_of one)"
 rm -f "/tmp/perf-$(pid_of one).map"

@@ -16,7 +16,7 @@ MANY=$WORKLOADS/many
 mkdir "$scratch/tracefs"
 mount -t tracefs tracefs "$scratch/tracefs" || skip_all "tracefs cannot be mounted"
 
-# probes: how many of this program tracefs lists
+# probes: how many of this program's probes tracefs lists
 probes()
 {
     grep -c "^p:stackbox_" "$scratch/tracefs/uprobe_events"
@@ -28,7 +28,7 @@ locks()
     find /run/stackbox /dev/shm/stackbox -type f 2>/dev/null | grep -c .
 }
 
-# elsewhere: a run in a pid namespace of its own
+# elsewhere: starts a run in a pid namespace of its own
 elsewhere()
 {
     unshare -p -f --mount-proc "$STACKBOX" stackcount -D 0.1 --attach-by tracefs "$MANY:many_010" \
@@ -37,20 +37,20 @@ elsewhere()
 
 start_workload one many -w -k -n 7
 start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by tracefs "$MANY:many_00*"
-is "a run: its probes" "$(probes) $(locks)" "10 1"
+is "a run has its probes" "$(probes) $(locks)" "10 1"
 elsewhere
-is "another one elsewhere ends well" "$? $(grep cannot "$scratch/elsewhere")" "0 "
+is "another one elsewhere succeeds" "$? $(grep cannot "$scratch/elsewhere")" "0 "
 is "and left the first one's probes alone" "$(probes) $(locks)" "10 1"
 go one
 finish_workload one
 finish_stackbox
 sed -n 's/.*;main;many_[0-9]* \([0-9]*\)$/\1/p' "$scratch/out" | sort | uniq -c >"$scratch/counts"
-is "the first one counts all" "$status $(awk '{ print $1 " of " $2 }' "$scratch/counts")" "0 10 of 7"
+is "the first one counts all calls" "$status $(awk '{ print $1 " of " $2 }' "$scratch/counts")" "0 10 of 7"
 is "and nothing is left" "$(probes) $(locks)" "0 0"
 
 start_stackbox stackcount --attach-by tracefs "$MANY:many_00*"
 finish_stackbox KILL 2>/dev/null
-is "one that was killed: its probes" "$(probes) $(locks)" "10 1"
+is "a killed run leaves its probes" "$(probes) $(locks)" "10 1"
 elsewhere
 is "the next one removes them" "$? $(probes) $(locks)" "0 0 0"
 umount "$scratch/tracefs"

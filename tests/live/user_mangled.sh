@@ -20,7 +20,7 @@ push='std::vector<int, std::allocator<int> >::push_back(int const&) [clone .isra
 bar='mycrate::foo::bar::<u32>'
 lambda='A::f()::{lambda(char const*)#1}::operator()(char const*) const'
 
-# trace NAME PATTERN OPTION...: one run; the folded user stacks are in $scratch/stacks
+# trace NAME PATTERN OPTION...: one run; its folded user stacks are in $scratch/stacks
 trace()
 {
     local name=$1 pattern=$2
@@ -42,11 +42,11 @@ readable="main;$once;$push;$wait $N
 thread_b;$lambda;$bar;$wait $M"
 
 trace "by the raw name" "$program:_ZN7Monitor5IWaitEP6Threadl" &&
-    is "stacks as authors wrote them" "$(cat "$scratch/stacks")" "$readable"
+    is "by the raw name: stacks have readable names" "$(cat "$scratch/stacks")" "$readable"
 trace "by the whole name" "$program:$wait" &&
-    is "the whole name, whose * is a pointer" "$(cat "$scratch/stacks")" "$readable"
+    is "by the whole name: its * is a pointer" "$(cat "$scratch/stacks")" "$readable"
 trace "without parameters" "$program:Monitor::IWait" &&
-    is "the name without parameters" "$(cat "$scratch/stacks")" "$readable"
+    is "without parameters: stacks are the same" "$(cat "$scratch/stacks")" "$readable"
 trace "--raw-names" "$program:Monitor::IWait" --raw-names &&
     is "--raw-names" "$(cat "$scratch/stacks")" \
 "main;_ZN4core3ops6FnOnce9call_once17h0123456789abcdefE;_ZNSt6vectorIiSaIiEE9push_backERKi.isra.0;\
@@ -57,7 +57,7 @@ trace "--shorten" "$program:Monitor::IWait" --shorten &&
 "main;$once;std::vector<...>::push_back(int const&) [clone .isra.0];$wait $N
 thread_b;$lambda;mycrate::foo::bar::<...>;$wait $M"
 
-# listed NAME EXPECTED WORD...: what --list prints, without the file
+# listed NAME EXPECTED WORD...: --list prints EXPECTED, without the file
 listed()
 {
     name=$1 expected=$2
@@ -66,36 +66,36 @@ listed()
     is "$name" "$(sed "s|^r*:*$program:||" "$scratch/out")" "$expected"
 }
 
-listed "a list has such names" "$wait" "$program:_ZN7Monitor*"
+listed "--list prints readable names" "$wait" "$program:_ZN7Monitor*"
 line=$(cat "$scratch/out")
-listed "a line of it is a pattern" "$wait" "$line"
-listed "a line of --list is whole" "$push" --shorten "$program:*push_back"
+listed "a line of --list is a pattern" "$wait" "$line"
+listed "--list does not shorten" "$push" --shorten "$program:*push_back"
 listed "--list --raw-names" "_ZN7Monitor5IWaitEP6Threadl" --raw-names "$program:Monitor::*"
-listed "* over readable names" "$once
+listed "* matches readable names" "$once
 $push" "$program:*::call_once" "$program:std::vector<*>::push_back"
-listed "a regular expression over them" "$lambda
+listed "a regular expression matches readable names" "$lambda
 $bar" -r "$program:lambda\\(char|foo::bar"
-listed "its return" "$wait" "r:$program:Monitor::IWait"
+listed "a return by the readable name" "$wait" "r:$program:Monitor::IWait"
 
 run_stackbox stackcount --list "$program:Monitor::IWiat"
-is "a slip: exit status" "$status" 1
-contains "a slip: what is near" "$scratch/err" "near: Monitor::IWait"
+is "a typo: exit status" "$status" 1
+contains "a typo: a similar name is suggested" "$scratch/err" "near: Monitor::IWait"
 run_stackbox stackcount --list "$program:_ZN7Monitor5IWaitEP6Thread"
-contains "a slip in a raw name: what is near" "$scratch/err" "near: _ZN7Monitor5IWaitEP6Threadl"
+contains "a typo in a raw name: a similar name is suggested" "$scratch/err" "near: _ZN7Monitor5IWaitEP6Threadl"
 
-# One event each, as it comes.
+# Single events.
 start_workload one chains-mangled -w -k -n 1 -m 1
 start_stackbox stacksnoop -U -p "$(pid_of one)" --max 1 "$program:Monitor::IWait" ||
     fail "stacksnoop" "did not start: $(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
-contains "stacksnoop: the event" "$scratch/out" " $wait"
-contains "stacksnoop: a frame" "$scratch/out" "	$wait"
+contains "stacksnoop: the event has its readable name" "$scratch/out" " $wait"
+contains "stacksnoop: so has its frame" "$scratch/out" "	$wait"
 start_workload one chains-mangled -w -k -n 1 -m 1
 start_stackbox stacksnoop -U -p "$(pid_of one)" --format perf --max 1 "$program:Monitor::IWait" ||
     fail "stacksnoop --format perf" "did not start: $(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
-contains "stacksnoop --format perf: a frame" "$scratch/out" " $wait ("
+contains "stacksnoop --format perf: so has its frame" "$scratch/out" " $wait ("

@@ -13,7 +13,7 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why" ||
     skip_all "no namespaces: $(cat "$scratch/why")"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=inside$$
 N=200
 EVENT=t:syscalls:sys_enter_getppid
@@ -23,7 +23,7 @@ bin=$scratch/bin
 mkdir "$root" "$bin"
 cp "$WORKLOADS/south" "$bin/it"
 
-# The new root is a file system that nobody outside sees.
+# The new root is a file system that cannot be seen from outside.
 cat >"$scratch/inside.sh" <<'END'
 mount -t tmpfs none "$root" || exit
 mkdir -p "$root/proc" "$root/sys" "$root/tmp" "$root/lib64" "$root$bin"
@@ -38,7 +38,7 @@ for library in $libraries; do
     cp "$library" "$root$library"
 done
 [ "$libraries" ] && cp "$WORKLOADS/dynamic/chains-pie" "$root$bin/chains"
-# Pids inside are to differ from those outside, and from 1.
+# Pids inside should differ from those outside, and from 1.
 chroot "$root" "$@" >"$scratch/inside.out" 2>&1 &
 inside=$!
 echo $inside >"$scratch/inside.pid"
@@ -74,14 +74,14 @@ if ! [ "$GUEST" ] && [ -x "$WORKLOADS/dynamic/chains-pie" ]; then
 fi
 export libraries
 
-# outer_pid: of the process with our name, as it is out here; it is the last one started
+# outer_pid: the outer pid of the process with our name that was started last
 outer_pid()
 {
     grep -lx "$NAME" /proc/[0-9]*/comm 2>/dev/null | sed 's|/proc/\([0-9]*\)/.*|\1|' | sort -n |
         tail -n 1
 }
 
-# start_inside COMMAND...: a workload, in the new root; its pid out here in $outer
+# start_inside COMMAND...: starts a workload in the new root; its outer pid is in $outer
 start_inside()
 {
     : >"$scratch/inside.out"
@@ -140,10 +140,10 @@ CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
 # shellcheck disable=SC2086 # words
 {
     start_inside $IT
-    is "the path is another program's out here" \
+    is "outside, the path is another program's" \
         "$(cmp "$bin/it" "/proc/$outer/root$bin/it" >/dev/null 2>&1;
         echo $?)" 1
-    is "the pid is another one in there" \
+    is "inside, the pid is a different one" \
         "$(test "$(cat "$scratch/inside.pid")" != "$outer"; echo $?)" 0
     kill -s USR2 "$outer"
     wait_until 20 grep -q '^done' "$scratch/inside.out"
@@ -154,7 +154,7 @@ CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
     inside "from inside" "$RIGHT" $EVENT -- $IT
     inside "from inside, a perf map" "$CALLED" $EVENT -- $JIT
 
-    # It ended, and its file system is gone, before the report.
+    # Before the report it has ended, and its file system is gone.
     start_stackbox stackcount -f -U $EVENT || fail "gone" "$(cat "$scratch/err")"
     start_inside $IT
     kill -s USR2 "$outer"
@@ -174,7 +174,7 @@ CALLED="main;jit_outer_0;jit_inner_0;jit_target $N"
         CHAINS="$bin/chains -w -k -l -n $N -m $N -N $NAME"
         BOTH="main;chain_a1;chain_a2;target;getpgid $N
 thread_b;chain_b1;chain_b2;target;getpgid $N"
-        # Debian's libc calls this function __getpgid and getpgid, the first of them not weak.
+        # In Debian's libc this function is __getpgid and, weak, getpgid.
         outside "a function of the inner libc" "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" \
             c:getpgid -- $CHAINS
         inside "a function of the inner libc, from inside" \
@@ -182,4 +182,4 @@ thread_b;chain_b1;chain_b2;target;getpgid $N"
     fi
 }
 run_stackbox stackcount -p 4194304 $EVENT
-is "a pid that nobody has" "$status" 1
+is "an unused pid is refused" "$status" 1

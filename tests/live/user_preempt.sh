@@ -15,7 +15,8 @@ THREADS=8 STACKS=64 TIMES=40
 [ -z "$GUEST" ] || TIMES=10
 ALL=$((THREADS * STACKS * TIMES))
 
-# numbers: each stack's number and count, by the names of its frames; what is none is `mixed`
+# numbers: each stack's number and count, by the names of its frames; `mixed` if it is no single
+# stack
 numbers()
 {
     awk '{
@@ -34,8 +35,8 @@ numbers()
     }' "$1"
 }
 
-# hammer NAME OPTION...: beside $also, which is traced too; $factor is 2 where each call comes by it as
-# well. Where kernel stacks are taken, too, lines with $apart in them are of events of $also alone.
+# hammer NAME OPTION...: $also is traced, too; $factor is 2 if each call hits it as well. If kernel
+# stacks are taken, too, lines with $apart in them are events of $also only.
 also='' factor=1 stacks=-U apart='there are none'
 hammer()
 {
@@ -52,13 +53,14 @@ hammer()
     fi
     go one
     finish_stackbox
-    is "$name: what was called" "$(calls_of one)" $ALL
+    is "$name: the workload made all its calls" "$(calls_of one)" $ALL
     finish_workload one
     grep -v "$apart" "$scratch/out" >"$scratch/calls"
     numbers "$scratch/calls" >"$scratch/numbers"
-    is "$name: no stack is mixed" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
+    is "$name: no stack is mixed with another" "$(grep '^mixed' "$scratch/numbers" | head -n 3)" ""
     missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
-    is "$name: the sum" "$(($(folded_sum "$scratch/calls") + ${missing:-0}))" $((ALL / TIMES * each))
+    is "$name: counted + missing = calls" \
+        "$(($(folded_sum "$scratch/calls") + ${missing:-0}))" $((ALL / TIMES * each))
     awk -v each=$each '$1 != "mixed" && $1 != "lost" { sum[$1] += $2 }
         END {
             for (number in sum) {
@@ -68,7 +70,8 @@ hammer()
             }
             print stacks + 0 " stacks, " more + 0 " more and " fewer + 0 " fewer than they were called"
         }' "$scratch/numbers" >"$scratch/spread"
-    # A kernel that cannot walk a stack while all may be preempted loses it, and that is said.
+    # A kernel that cannot walk a stack while everything may be preempted loses it, and that is
+    # reported.
     if grep -q 'without their stack' "$scratch/err"; then
         case " $(cat /proc/cmdline) " in
         *" preempt=full "*) skip "$name: each stack's count" \
@@ -83,16 +86,16 @@ hammer()
 
 hammer "eight threads"
 hammer "over intervals" -i 0.2
-# Storage for hardly more than there are.
+# Storage for hardly more stacks than there are.
 hammer "with little room" --stack-storage-size 700
-# What one program has begun the other comes into.
+# One program may interrupt the other.
 choose_event
 also=$EVENT factor=2
-hammer "beside another kind of event"
-# A switch comes while the stack is walked: that is a program of the kernel in the midst of another's.
+hammer "with another kind of event"
+# A switch comes while the stack is walked: one BPF program runs in the middle of another.
 if have_switches; then
     also=t:sched:sched_switch factor=1 stacks='' apart=schedule
-    hammer "beside switches"
+    hammer "with switches"
 else
-    skip "beside switches" "this kernel has no tracepoint of them"
+    skip "with switches" "this kernel has no tracepoint for switches"
 fi

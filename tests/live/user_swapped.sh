@@ -9,21 +9,21 @@
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
-[ -x "$WORKLOADS/dynamic/loads" ] || skip_all "there is no compiler for dynamic programs"
+[ -x "$WORKLOADS/dynamic/loads" ] || skip_all "no compiler for dynamic programs is installed"
 
-# Nobody else's process has this name.
+# No other process has this name.
 NAME=swap$$
 N=200
 EVENT=t:syscalls:sys_enter_getppid
 NORTH=$WORKLOADS/dynamic/libnorth.so SOUTH=$WORKLOADS/dynamic/libsouth.so
 
-# loaded N: so many libraries were, and their calls are made
+# loaded N: have N libraries been loaded, and their calls been made?
 loaded()
 {
     [ "$(grep -c '^loaded' "$scratch/one.out")" -ge "$1" ]
 }
 
-# next N: the word for the next library
+# next N: lets it load the next library
 next()
 {
     kill -s USR2 "$(pid_of one)"
@@ -35,7 +35,7 @@ written()
     [ "$(grep -c "^$NAME;" "$scratch/out")" -gt "$1" ]
 }
 
-# report: of all that was until now; its stacks become $scratch/stacks
+# report: makes a report of everything until now; its stacks go to $scratch/stacks
 report()
 {
     before=$(grep -c "^$NAME;" "$scratch/out")
@@ -48,29 +48,29 @@ start_workload one dynamic/loads -w -c -s -k -n $N -N $NAME "$NORTH" "$SOUTH" "$
 start_stackbox stackcount -f -U $EVENT || fail "starts" "$(cat "$scratch/err")"
 next 1
 report
-is "before" "$(user_stacks "$scratch/stacks")" \
+is "reports before the swap have the first library's names" "$(user_stacks "$scratch/stacks")" \
     "main;call_inside;north_lib_outer;north_lib_inner $N"
 next 2
 report
 both="[libnorth.so or libsouth.so]"
-is "both in one report" "$(user_stacks "$scratch/stacks")" "main;$both;$both;$both $N"
+is "in one report both are named" "$(user_stacks "$scratch/stacks")" "main;$both;$both;$both $N"
 next 3
 report
-is "after" "$(user_stacks "$scratch/stacks")" \
+is "reports after the swap have the second library's names" "$(user_stacks "$scratch/stacks")" \
     "main;call_inside;south_lib_outer;south_lib_inner $N"
 go one
 finish_stackbox
 finish_workload one
-is "at one address" \
+is "both were at one address" \
     "$(sed -n 's/^loaded .* //p' "$scratch/one.out" | sort -u | grep -c .)" 1
 
-# ---- Events that tell their time
+# ---- Single events, whose times are known
 
 start_workload one dynamic/loads -w -c -k -n $N -N $NAME "$NORTH" "$SOUTH" "$NORTH" "$SOUTH"
 start_stackbox stacksnoop -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
 go one
 finish_stackbox
 finish_workload one
-is "events: of the first" "$(grep -c '^.north_lib_inner$' "$scratch/out")" $((2 * N))
-is "events: of the second" "$(grep -c '^.south_lib_inner$' "$scratch/out")" $((2 * N))
-is "events: none are of nobody knows which" "$(grep -c ' or ' "$scratch/out")" 0
+is "events: the first library's are named" "$(grep -c '^.north_lib_inner$' "$scratch/out")" $((2 * N))
+is "events: the second library's are named" "$(grep -c '^.south_lib_inner$' "$scratch/out")" $((2 * N))
+is "events: none is ambiguous" "$(grep -c ' or ' "$scratch/out")" 0

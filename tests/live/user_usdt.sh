@@ -13,7 +13,7 @@ have_uprobes || skip_all "this kernel has no user probes"
 N=300
 [ -z "$GUEST" ] || N=100
 
-# semaphore WHEN: what the workload saw: down or, with a value for each site or each tracer, up
+# semaphore WHEN: what the workload saw: down, or up with a value for each site or tracer
 semaphore()
 {
     sed -n "s/^semaphore $1 //p" "$scratch/one.out" | sed 's/[1-9][0-9]*/up/g; s/0/down/g'
@@ -21,7 +21,7 @@ semaphore()
 
 # usdt NAME PROGRAM PATTERN EXPECTED SEMAPHORES
 #
-# EXPECTED is the count; SEMAPHORES is what truth:guarded's is at the start, at least and at most in
+# EXPECTED is the count; SEMAPHORES is truth:guarded's value at the start, the least and the most in
 # the calls, and at the end.
 usdt()
 {
@@ -36,12 +36,12 @@ usdt()
         drop_workload one
     fi
     finish_workload one
-    is "$1: the semaphore" "$(semaphore 'at the start') $(semaphore 'in the calls') \
+    is "$1: the semaphore is right" "$(semaphore 'at the start') $(semaphore 'in the calls') \
 $(semaphore 'at the end')" "$5"
 }
 
-# all SHAPE PROGRAM PLAIN: all kinds of pattern; PLAIN is the semaphore of truth:guarded while only
-# other probes are traced
+# all SHAPE PROGRAM PLAIN: tries all kinds of patterns; PLAIN is the semaphore of truth:guarded
+# while only other probes are traced
 all()
 {
     local path=$WORKLOADS/$2
@@ -50,13 +50,13 @@ all()
     usdt "$1: with a semaphore" "$2" "u:$path:truth:guarded" $((2 * N)) "$3"
 }
 
-all "by hand" usdt "down up up down"
-all "moved after it was linked" usdt-moved "down up up down"
+all "written by hand" usdt "down up up down"
+all "moved after linking" usdt-moved "down up up down"
 for program in usdt-sdt:"down down down down" usdt-sdt-guarded:"down up up down"; do
     if [ -x "$WORKLOADS/${program%%:*}" ]; then
         all "<sys/sdt.h>, ${program%%:*}" "${program%%:*}" "${program#*:}"
     else
-        skip "<sys/sdt.h>, ${program%%:*}" "it was not installed when the workloads were built"
+        skip "<sys/sdt.h>, ${program%%:*}" "<sys/sdt.h> was not installed when the workloads were built"
     fi
 done
 [ "$GUEST" ] || ! [ -x "$WORKLOADS/dynamic/usdt" ] || all "PIE" dynamic/usdt "down up up down"
@@ -65,10 +65,10 @@ path=$WORKLOADS/usdt
 usdt "a provider's probes" usdt "u:$path:truth:*" $((6 * N)) "down up up down"
 usdt "all probes" usdt "u:$path:*" $((7 * N)) "down up up down"
 usdt "some probes of any provider" usdt "u:$path:*:pl*" $((2 * N)) "down down down down"
-usdt "a provider that is called otherwise" usdt "u:$path:other:plain" $N "down down down down"
+usdt "a provider with another name" usdt "u:$path:other:plain" $N "down down down down"
 usdt "one probe of two sites by many patterns" usdt "u:$path:truth:g*" $((2 * N)) "down up up down"
 
-# From Linux 4.20 on the kernel counts listeners, and says where its device is told of a semaphore.
+# From Linux 4.20 on the kernel counts listeners, if it is told of a semaphore.
 if [ -e /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset ]; then
 
 # A process that starts while its probe is traced has its semaphore up from the start.
@@ -79,7 +79,7 @@ finish_stackbox
 grep "^usdt$$;" "$scratch/out" >"$scratch/mine"
 is "a process started meanwhile" "$(user_stacks "$scratch/mine")" \
     "main;usdt_outer;usdt_inner $((2 * N))"
-is "a process started meanwhile: the semaphore" \
+is "a process started meanwhile: the semaphore is up" \
     "$(semaphore 'at the start') $(semaphore 'in the calls')" "up up up"
 
 # Nothing keeps it up after kill -9.
@@ -95,17 +95,17 @@ is "after kill -9 the semaphore is down" "$(semaphore 'in the calls')" "down dow
 
 else
     run_stackbox stackcount -D 1 "u:$path:truth:guarded"
-    is "who cannot be counted as listening is told" \
+    is "a probe whose semaphore cannot be raised is refused" \
         "$status $(grep -c '^stackcount: .*truth:guarded.* has a semaphore, which .*(-p PID)$' "$scratch/err")" "1 1"
     skip "a process started meanwhile; kill -9" "this kernel (before Linux 4.20) raises no semaphores"
 fi
 
 run_stackbox stackcount -D 1 "u:$path:truth:nothing"
-is "a probe that is not there" "$status $(grep -c '^stackcount: 0 .*nothing' "$scratch/err")" "1 1"
+is "an unknown probe is refused" "$status $(grep -c '^stackcount: 0 .*nothing' "$scratch/err")" "1 1"
 run_stackbox stackcount -D 1 "u:$WORKLOADS/session:*"
-is "a program without probes" "$status" 1
+is "a program without probes is refused" "$status" 1
 
-# A real one: Python's, which has a semaphore for each of its probes.
+# A real program: Python, which has a semaphore for each of its probes.
 [ "$GUEST" ] && exit 0
 python=$(readlink -f /usr/bin/python3)
 if ! readelf -n "$python" 2>/dev/null | grep -q gc__start; then
@@ -129,4 +129,4 @@ start_stackbox stackcount -f -U -p "$(pid_of one)" "u:$python:python:gc__start" 
 go one
 finish_stackbox
 finish_workload one
-is "Python's collections" "$(folded_sum "$scratch/out")" "$(calls_of one)"
+is "Python's garbage collections are counted" "$(folded_sum "$scratch/out")" "$(calls_of one)"

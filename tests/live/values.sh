@@ -12,13 +12,13 @@ have_root || skip_all "tracing needs root"
 
 SUMS=$WORKLOADS/sums
 
-# truth NAME: what the workload says that this came to
+# truth NAME: the workload's own figure
 truth()
 {
     sed -n "s/^$1 //p" "$scratch/truth"
 }
 
-# traced APPLET OPTION...: of a run of the workload
+# traced APPLET OPTION...: traces a run of the workload
 traced()
 {
     local applet=$1
@@ -28,7 +28,7 @@ traced()
     [ $status = 0 ] || sed 's/^/  stderr: /' "$scratch/err"
 }
 
-# counts WHAT NAME OPTION...: what is counted or added up in all is that
+# counts WHAT NAME OPTION...: the total is the workload's figure NAME
 counts()
 {
     local what=$1 name=$2
@@ -39,33 +39,35 @@ counts()
 
 if have_uprobes; then
     traced stackcount -f -U --sum arg4 "$SUMS:takes"
-    is "a sum by stack, even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
-    is "a sum by stack, odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
+    is "sums are by stack: even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
+    is "sums are by stack: odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
     traced stackcount -U --sum arg4 --unit bytes -o "$scratch/sum.txt" -o "$scratch/sum.speedscope.json" \
         -o "$scratch/sum.sbx" -o "$scratch/sum.tree" "$SUMS:takes"
     both=$(($(truth even_sum) + $(truth odd_sum)))
-    is "a sum as text" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/sum.txt")" $both
-    contains "a sum for speedscope" "$scratch/sum.speedscope.json" '"name":"stackcount: arg4 (bytes)","unit":"bytes"'
-    contains "and as it comes to" "$scratch/sum.speedscope.json" "\"endValue\":$both,"
-    contains "a sum as a tree" "$scratch/sum.tree" " of $both bytes"
+    is "sums are right as text" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/sum.txt")" $both
+    contains "speedscope's file has the unit" \
+        "$scratch/sum.speedscope.json" '"name":"stackcount: arg4 (bytes)","unit":"bytes"'
+    contains "speedscope's file has the sum" "$scratch/sum.speedscope.json" "\"endValue\":$both,"
+    contains "a tree has the sum" "$scratch/sum.tree" " of $both bytes"
     run_stackbox report "$scratch/sum.sbx"
-    is "a sum in a recording" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/out")" $both
-    counts "of an int what is not negative" below_sum -U --sum arg1:i32 "$SUMS:takes"
-    contains "and how many others there are" "$scratch/err" \
+    is "a recording has the sum" "$(awk '/ bytes$/ { sum += $1 } END { print sum }' "$scratch/out")" $both
+    counts "a sum leaves out negative values" below_sum -U --sum arg1:i32 "$SUMS:takes"
+    contains "and reports how many there were" "$scratch/err" \
         "$(truth below) of 1,000 events, 44 %, are in no sum"
     counts "a negative int" below -U --if 'arg1:i32 < 0' "$SUMS:takes"
     counts "a byte" bytes_high -U --if 'arg2:u8 >= 0x80' "$SUMS:takes"
     counts "a short" shorts_below -U --if 'arg3:i16 < -1000' "$SUMS:takes"
     counts "and" both -U --if 'arg1:i32 == -3 && arg2:u8 != 0x11 && arg3:i16 >= 0' "$SUMS:takes"
-    counts "or, not" either -U --if '(arg1:i32 == 4 || arg4 <= 50) && !(arg2:u8 < 16)' "$SUMS:takes"
-    counts "a sum of some" above_sum -U --sum arg4 --if 'arg1:i32 > 1' "$SUMS:takes"
-    counts "the name of the thread" named -U --if 'comm == "cc1"' "$SUMS:huge"
-    counts "what returns, an int" returned -U --sum ret:i32 "r:$SUMS:takes"
-    counts "what returns, a negative int" returned_below -U --if 'ret:i32 < 0' "r:$SUMS:takes"
-    counts "what returns, a long" given -U --sum ret "r:$SUMS:gives"
-    counts "what returns, a negative long" given_below -U --if 'ret < 0' "r:$SUMS:gives"
+    counts "a condition with or, not" \
+        either -U --if '(arg1:i32 == 4 || arg4 <= 50) && !(arg2:u8 < 16)' "$SUMS:takes"
+    counts "a sum with a condition" above_sum -U --sum arg4 --if 'arg1:i32 > 1' "$SUMS:takes"
+    counts "a condition on the thread's name" named -U --if 'comm == "cc1"' "$SUMS:huge"
+    counts "a return value, an int" returned -U --sum ret:i32 "r:$SUMS:takes"
+    counts "a return value, a negative int" returned_below -U --if 'ret:i32 < 0' "r:$SUMS:takes"
+    counts "a return value, a long" given -U --sum ret "r:$SUMS:gives"
+    counts "a return value, a negative long" given_below -U --if 'ret < 0' "r:$SUMS:gives"
     traced stacksnoop -U --print arg1:i32,arg2:u8,arg3:i16,arg4 "$SUMS:takes"
-    is "what is printed is that" "$(awk -v below="$(truth below)" -v high="$(truth bytes_high)" \
+    is "printed values are right" "$(awk -v below="$(truth below)" -v high="$(truth bytes_high)" \
         -v shorts="$(truth shorts_below)" -v sum="$(($(truth even_sum) + $(truth odd_sum)))" '
         / takes arg1=/ {
             split($0, part, /arg[1-4]=/)
@@ -73,12 +75,12 @@ if have_uprobes; then
         }
         END { print below, high, shorts, sum }' "$scratch/out")" "0 0 0 0"
     traced stacksnoop -U --buffer perf --print arg4 --if 'arg1:i32 > 1' "$SUMS:takes"
-    is "and from a perf buffer" "$(sed -n 's/.* takes arg4=//p' "$scratch/out" |
+    is "and through a perf buffer" "$(sed -n 's/.* takes arg4=//p' "$scratch/out" |
         awk '{ sum += $1 } END { printf "%.0f\n", sum }')" "$(truth above_sum)"
     traced stackcount -f -U --sum arg1 --if 'comm == "sums"' "$SUMS:huge"
     if [ "$(truth huge_wraps)" != 0 ]; then
-        is "a sum that wraps" "$(sed 's/.* //' "$scratch/out")" "$(truth huge_sum)"
-        contains "and that is said" "$scratch/err" \
+        is "a sum that overflows" "$(sed 's/.* //' "$scratch/out")" "$(truth huge_sum)"
+        contains "and the overflow is reported" "$scratch/err" \
             "they overflowed 2^64 $(truth huge_wraps) times"
     else
         is "a sum beyond 32 bits" "$(folded_sum "$scratch/out")" "$(truth huge_sum)"
@@ -90,7 +92,7 @@ fi
 if have_syscall_tracepoints; then
     counts "a field of a system call" written -K --sum count --if 'fd == 77' t:syscalls:sys_enter_write
     counts "a negative descriptor" refused -K --if 'fd:i32 == -7' t:syscalls:sys_enter_write
-    counts "its result" refused -K --if 'ret == -9 && comm == "sums"' t:syscalls:sys_exit_write
+    counts "a system call's result" refused -K --if 'ret == -9 && comm == "sums"' t:syscalls:sys_exit_write
     counts "sizes" large -K --if 'fd == 77 && count > 8K' t:syscalls:sys_enter_write
 else
     skip "system calls" "this kernel has no tracepoints of them"
@@ -98,18 +100,19 @@ fi
 
 counts "a field of 32 bits, negative" queued -K --if 'sig == 12 && code < 0 && comm == "sums"' \
     t:signal:signal_generate
-counts "and not" signals -K --if 'sig == 12 && code == 0 && comm == "sums"' t:signal:signal_generate
-counts "a text" renamed -K --if 'newcomm == "cc1"' t:task:task_rename
+counts "a condition with and, not" \
+    signals -K --if 'sig == 12 && code == 0 && comm == "sums"' t:signal:signal_generate
+counts "a condition on a text" renamed -K --if 'newcomm == "cc1"' t:task:task_rename
 run_stackbox stackcount -K --if 'newcomm != "cc1"' --sum nothing t:task:task_rename
-is "what there is not is refused" $status 1
-contains "and what there is is said" "$scratch/err" \
+is "an unknown field is refused" $status 1
+contains "and the fields are listed" "$scratch/err" \
     ' oldcomm newcomm '
 
 if have_kprobes; then
     counts "an argument in the kernel" written -K --sum arg3 --if 'arg1 == 77' ksys_write
-    counts "what returns in the kernel, negative" refused -K --if 'ret < 0 && comm == "sums"' r::ksys_write
+    counts "a return value in the kernel, negative" refused -K --if 'ret < 0 && comm == "sums"' r::ksys_write
     traced stacksnoop -K --print arg3 --if 'arg1 == 77' ksys_write
-    is "what is printed of the kernel's" "$(sed -n 's/.* ksys_write arg3=//p' "$scratch/out" |
+    is "printed values of the kernel are right" "$(sed -n 's/.* ksys_write arg3=//p' "$scratch/out" |
         awk '{ sum += $1 } END { printf "%.0f\n", sum }')" "$(truth written)"
     for way in pmu tracefs; do
         counts "an argument in the kernel, by $way" written -K --attach-by $way --sum arg3 --if 'arg1 == 77' \

@@ -12,11 +12,11 @@
 . "${0%/*}/lib_waits.sh"
 
 have_root || skip_all "tracing needs root"
-# It tells no stack of who was blocked.
+# wakeuptime shows no stack of the blocked thread.
 no_target_stack=1
 
-# The wake came after its waker noted the time, and before the woken thread ran again; by a timer, not
-# before its time of 10 ms, which began before the thread left its CPU: it ran until then.
+# The wakeup came after its waker noted the time, and before the woken thread ran again; by a timer,
+# not before its 10 ms were over, which began before the thread left its CPU: it ran until then.
 wakeups_right()
 {
     missing=$(unseen)
@@ -41,16 +41,17 @@ trace_wakes wakeuptime -d
 judge_wakes wakeup_text
 wakeups_right "processes"
 
-# A timer interrupts whoever runs: on a CPU with two that burn, one of them now and then.
+# A timer interrupts whatever runs: on a CPU with two busy threads, one of them now and then.
 start_sleeps -c -o tmout,burn
 trace_sleeps wakeuptime -f -d -p @PID
 wakeup_folded | grep "^${PREFIX}tmout|" >"$scratch/blocks"
-is "a timer: a kernel stack alone" "$(awk -F '|' '$8 != "" || ($7 !~ /hrtimer_wakeup.*;try_to_wake_up$/ && $5 != "[no waker]")' \
+is "a timer: only a kernel stack" \
+    "$(awk -F '|' '$8 != "" || ($7 !~ /hrtimer_wakeup.*;try_to_wake_up$/ && $5 != "[no waker]")' \
     "$scratch/blocks")" ""
-is "a timer: nobody else's name" \
+is "a timer: no bystander is named" \
     "$(cut -d '|' -f 5 "$scratch/blocks" | grep -vx '\[no waker\]' | sort -u)" "[timer interrupt]"
 
-# ---- Filters are of who is blocked
+# ---- Filters choose who is blocked
 
 start_wakes -n 20 pipe futex signal
 trace_wakes wakeuptime -f -d -t @3
@@ -61,7 +62,7 @@ trace_sleeps wakeuptime -f --state D -p @PID
 is "--state D" "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" "${PREFIX}vfork"
 start_sleeps -n 10 -b 25000 -o mixed
 trace_sleeps wakeuptime -f -m 25000 -p @PID
-# Until the wake alone.
+# Only until the wakeup.
 between "-m ($(unseen) unseen)" "$(grep ";${PREFIX}mixed " "$scratch/out" | sum)" \
     $((($(row sleeps mixed 7) - $(unseen)) * 50000)) "$(row sleeps mixed 8)"
 start_wakes -n 20 pipe
@@ -73,8 +74,8 @@ wakeups_right "-i: the sum"
 
 # ---- Texts
 
-# masked: text with V for the values, without libc's frames below member(), and without a block of nobody
-# where a wait is said to be unseen
+# masked: text with V for the values, without libc's frames below member(), and without a block without a
+# waker if a wait is reported unseen
 masked()
 {
     awk -v unseen="$(unseen)" '
@@ -115,12 +116,12 @@ trace_wakes wakeuptime -f -t @1
 is "folded" "$(sed 's/ [0-9]*$//' "$scratch/out" | grep -c \
     "^${PREFIX}0;.*member;zero;zero;zero;zero;zero;futex_wakes;.*futex_wake;.*try_to_wake_up;${PREFIX}1\$")" 1
 
-# ---- What cannot be
+# ---- Wrong usage
 
 run_stackbox wakeuptime -k -U 1
-is "-k with -U" $status 2
+is "-k with -U is refused" $status 2
 run_stackbox wakeuptime -D 1 2
-is "two durations" $status 2
+is "two durations are refused" $status 2
 start_sleeps -o nap
 run_stackbox wakeuptime 0.2 -t "$(tid_of sleeps nap)"
 is "no events" "$status $(grep -c '^wakeuptime: no events in [0-9.]* s$' "$scratch/err") $(cat "$scratch/out")" \

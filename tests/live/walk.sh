@@ -4,13 +4,14 @@
 # seldom: 5.10,6.1,6.12
 # host: no kernel probes
 #
-# The walk for kernels that keep no stacks: the workload knows how often it called, and from where. The
-# kernel's part is walked by frame pointers, which few kernels have today: there it ends with the caller.
+# The walk for kernels that cannot store stacks: the workload knows how often it called, and from where.
+# The kernel's part is walked by frame pointers, which few kernels have today: there it ends with the
+# caller.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
-have_kprobes || skip_all "this kernel has no probes of its functions"
-[ "$(uname -m)" = x86_64 ] || skip_all "stacks are walked so on x86-64 alone"
+have_kprobes || skip_all "this kernel has no kprobes"
+[ "$(uname -m)" = x86_64 ] || skip_all "stacks are walked this way only on x86-64"
 
 FUNCTION=${CALL}getppid
 CALLER=${WAY_IN%% *}
@@ -18,16 +19,16 @@ CHAIN='start;work;make_calls'
 N=10000
 BOTH=$((2 * N))
 
-# counted NAME WANTED CHAIN: what is in the report, and the account
+# counted NAME WANTED CHAIN: the report and the account are right
 counted()
 {
     is "$1: each call is counted, with its chain" "$(folded_sum "$scratch/out" "$3")" "$2"
-    is "$1: and nothing else" "$(folded_sum "$scratch/out")" "$2"
-    adds_up "$1: the account closes"
+    is "$1: and there are no others" "$(folded_sum "$scratch/out")" "$2"
+    adds_up "$1: the account adds up"
 }
 
-# walked NAME WANTED CHAIN OPTION...: two threads on two CPUs make N calls each, and another process as many meanwhile.
-# In options PID is the one, and TID the second of its threads.
+# walked NAME WANTED CHAIN OPTION...: two threads on two CPUs make N calls each, and another process as many
+# meanwhile. In options PID is the first process, and TID its second thread.
 walked()
 {
     name=$1 wanted=$2 chain=$3
@@ -50,7 +51,7 @@ walked()
 }
 
 walked everybody $((3 * N)) "^(calls|other);$CHAIN;([^ ]*;)?$CALLER;$FUNCTION "
-is "everybody: by process" "$(folded_sum "$scratch/out" '^calls;')" $BOTH
+is "all processes: each has its calls" "$(folded_sum "$scratch/out" '^calls;')" $BOTH
 walked "a process" $BOTH "^calls;$CHAIN;([^ ]*;)?$CALLER;$FUNCTION " -p PID
 walked "a thread" $N "^calls;$CHAIN;([^ ]*;)?$CALLER;$FUNCTION " -t TID
 walked "threads told apart" $BOTH "^calls [^;]*;$CHAIN;" -p PID --by thread
@@ -59,7 +60,7 @@ walked "user stacks" $BOTH "^calls;$CHAIN " -p PID -U
 walked "kernel stacks" $BOTH "^calls \([0-9]*\);([a-z][^ ]*;)?$CALLER;$FUNCTION " -p PID -K -P
 walked "a few frames" $BOTH "^calls;work;make_calls;$CALLER;$FUNCTION " -p PID --depth 2
 
-# In intervals each event is in one report.
+# With intervals each event is in one report.
 start_workload one calls -w -k -t 2 -n $N
 start_stackbox stackcount --collect walk --debug -i 0.05 -o "$scratch/reports.%n.folded" -p "$(pid_of one)" "$FUNCTION"
 go one
@@ -68,7 +69,7 @@ cat "$scratch"/reports.*.folded >"$scratch/out"
 counted intervals $BOTH "^calls;$CHAIN;"
 finish_workload one
 
-# spread STACKS OPTION...: 7 calls from each of so many stacks
+# spread STACKS OPTION...: makes 7 calls from each of STACKS stacks
 spread()
 {
     start_workload one spread -w -k -n "$1" -r 7
@@ -82,25 +83,25 @@ spread()
 
 spread 1500
 is "many stacks: each has its own count" "$(grep -c ' 7$' "$scratch/out") of $(calls_of one)" "1500 of 10500"
-is "many stacks: the sum" "$(folded_sum "$scratch/out")" 10500
+is "many stacks: all calls are counted" "$(folded_sum "$scratch/out")" 10500
 is "many stacks: nothing is lost" "$lost" ""
 
 spread 1500 --stack-storage-size 16
-is "a full table: the sum" "$(folded_sum "$scratch/out")" 10500
-[ "${lost:-0}" -gt 0 ] && pass "a full table: losses are said" || fail "a full table: losses are said" "$(cat "$scratch/err")"
-is "a full table: printed and lost are all" \
+is "a full table: all calls are counted" "$(folded_sum "$scratch/out")" 10500
+[ "${lost:-0}" -gt 0 ] && pass "a full table: losses are reported" || fail "a full table: losses are reported" "$(cat "$scratch/err")"
+is "a full table: printed + lost = calls" \
     "$(($(folded_sum "$scratch/out" "descend") + lost)), $(folded_sum "$scratch/out" '^\[table full\]')" "10500, ${lost:-0}"
-adds_up "a full table: the account closes"
+adds_up "a full table: the account adds up"
 
-# What follows a command is for younger kernels than the walk is.
+# Following a command takes newer kernels than the walk is for.
 run_stackbox stackcount --collect walk -f "$FUNCTION" -- "$WORKLOADS/calls" -n $N
 if [ "$status" = 0 ]; then
     counted "a command" $N "^calls;.*make_calls;"
 else
-    contains "a command: why it is not followed" "$scratch/err" "cannot follow a command: "
+    contains "a command: it says why it is not followed" "$scratch/err" "cannot follow a command: "
 fi
 
-# Deeper in the kernel, against what perf's own walk says of the same calls, where there are frame pointers.
+# Deeper in the kernel, compared with perf's own walk of the same calls, if there are frame pointers.
 case $(uname -r) in
 4.*)
     for way in walk rings; do
@@ -111,14 +112,15 @@ case $(uname -r) in
         finish_workload one
         cp "$scratch/out" "$scratch/$way"
     done
-    is "deeper in the kernel: as perf walks it" "$(sed 's/ (.*)//' "$scratch/walk")" "$(sed 's/ (.*)//' "$scratch/rings")"
-    is "deeper in the kernel: all of it" "$(folded_sum "$scratch/walk" 'yield_task_fair ')" 500
+    is "deeper in the kernel: the same as perf's walk" \
+        "$(sed 's/ (.*)//' "$scratch/walk")" "$(sed 's/ (.*)//' "$scratch/rings")"
+    is "deeper in the kernel: all calls" "$(folded_sum "$scratch/walk" 'yield_task_fair ')" 500
     ;;
-*) skip "deeper in the kernel" "this kernel keeps no frame pointers" ;;
+*) skip "deeper in the kernel" "this kernel has no frame pointers" ;;
 esac
 
 run_stackbox stackcount --collect walk t:sched:sched_switch
-is "not of tracepoints: exit status" "$status" 2
-contains "not of tracepoints" "$scratch/err" "--collect walk: only for stackcount of kernel functions"
+is "tracepoints are refused: exit status" "$status" 2
+contains "tracepoints are refused" "$scratch/err" "--collect walk: only for stackcount of kernel functions"
 run_stackbox profile --collect walk 1
-is "not of profile: exit status" "$status" 2
+is "profile is refused: exit status" "$status" 2

@@ -13,21 +13,21 @@
 
 have_root || skip_all "tracing needs root"
 
-# of NAME FIELD: what `hours` says of its threads of this name
+# of NAME FIELD: what `hours` measured for its threads of this name
 of()
 {
     awk -v name="$1" -v field="$2" '$1 == "thread" && $2 == name { print $field }' "$scratch/hours.out"
 }
 
-# part NAME PATTERN: what the lines of these threads come to
+# part NAME PATTERN: the sum of these threads' lines
 part()
 {
     grep "^$PREFIX$1;$2" "$scratch/out" | sum
 }
 
-# near NAME ACTUAL TRUTH [MORE [SWITCHES]]: within 1 % or 1 ms. MORE is how much more the truth may be, in us. With
-# SWITCHES it may be more or less by what each of them takes: the kernel charges a thread from when it begins to
-# look for who is to run next, or from when it has begun to wake it, and the event comes before that has ended.
+# near NAME ACTUAL TRUTH [MORE [SWITCHES]]: within 1 % or 1 ms. MORE is how much more the truth may be, in us.
+# With SWITCHES it may also differ by what each switch takes: the kernel charges a thread from when it begins to
+# choose the next one, or to wake this one, and the event comes before that has ended.
 near()
 {
     margin=$(($3 / 100))
@@ -36,7 +36,7 @@ near()
     between "$1 (${2:-?} us, measured $3 + ${4:-0}, ${5:-0} switches)" "$2" $(($3 - margin)) $(($3 + margin + ${4:-0}))
 }
 
-# threads_right NAME WAY...: all of these threads' time
+# threads_right NAME WAY...: all of these threads' time is right
 threads_right()
 {
     name=$1
@@ -52,11 +52,11 @@ threads_right()
 
 no_gap()
 {
-    adds_up "$1: the account closes"
+    adds_up "$1: the account adds up"
     is "$1: exit status" "$status" 0
 }
 
-# trace_hours ARG...: walltime, from before these threads begin until they have ended
+# trace_hours ARG...: runs walltime from before these threads start until they have ended
 trace_hours()
 {
     start_stackbox walltime -f -F 997 "$@" -p "$(pid_of hours)" || fail "$*" "$(cat "$scratch/err")"
@@ -65,20 +65,23 @@ trace_hours()
     finish_workload hours
 }
 
-# ---- Threads that begin and end meanwhile
+# ---- Threads that start and end during the run
 
 start_workload hours hours -w -k -N "$PREFIX"
 trace_hours
 threads_right threads solo left right brief
 no_gap threads
-between "where they burn" "$(grep "^$PREFIX[a-z]*;\[running\];.*;burn_here" "$scratch/out" | sum)" \
+between "busy time is in the busy function" \
+    "$(grep "^$PREFIX[a-z]*;\[running\];.*;burn_here" "$scratch/out" | sum)" \
     $(($(grep "^$PREFIX[a-z]*;\[running\];" "$scratch/out" | grep -v ';\[running, not sampled\] ' | sum) * 9 / 10)) \
     "$(grep "^$PREFIX[a-z]*;\[running\];" "$scratch/out" | sum)"
-near "where they nap" "$(grep "^$PREFIX[a-z]*;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+near "sleeps are in the sleeping function" \
+    "$(grep "^$PREFIX[a-z]*;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
     "$(grep "^$PREFIX[a-z]*;\[blocked\];" "$scratch/out" | sum)"
-is "where one was blocked when that began" "$(grep -c '^hours;\[blocked\];.*sigtimedwait' "$scratch/out") $(grep -c \
+is "a thread blocked from the start has a kernel stack" \
+    "$(grep -c '^hours;\[blocked\];.*sigtimedwait' "$scratch/out") $(grep -c \
     '^hours;\[blocked\];\[no' "$scratch/out")" "2 0"
-is "no other part" \
+is "there are no other parts" \
     "$(sed -n "s/^$PREFIX[a-z]*;\([^;]*\);.*/\1/p" "$scratch/out" | sort -u | tr '\n' ' ')" \
     "[blocked] [runnable] [running] "
 
@@ -88,7 +91,7 @@ start_workload hours hours -w -k -N "$PREFIX" -2
 trace_hours
 threads_right "two on a CPU" left right
 no_gap "two on a CPU"
-# What the one runs the other waits, but for its beginning and its end.
+# While one runs, the other waits, except at its beginning and its end.
 between "two on a CPU: left waits for right" "$(part left '\[runnable\];')" \
     $(($(part right '\[running\];') * 95 / 100)) "$(part left)"
 between "two on a CPU: right waits for left" "$(part right '\[runnable\];')" \
@@ -101,13 +104,13 @@ trace_hours -i 0.5
 threads_right intervals solo left right brief
 no_gap intervals
 
-# ---- Short ones have no stack, and their time is there
+# ---- Short waits have no stack, but their time is there
 
 start_workload hours hours -w -k -N "$PREFIX"
 trace_hours -m 19000
 threads_right "-m" solo left right brief
 near "-m: 5 ms have no stack" "$(part brief '\[blocked\];\[no stack\]')" "$(part brief '\[blocked\];')"
-near "-m: 20 ms have" "$(grep "^${PREFIX}solo;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
+near "-m: 20 ms have one" "$(grep "^${PREFIX}solo;\[blocked\];.*;nap_here" "$scratch/out" | sum)" \
     "$(part solo '\[blocked\];')"
 
 # ---- A command, and its children
@@ -118,26 +121,26 @@ mv "$scratch/folded" "$scratch/out"
 threads_right "a command" solo left right brief child
 no_gap "a command"
 
-# ---- What a process forks, each thread by itself, in intervals
+# ---- What a process forks, by thread, in intervals
 
 start_workload hours hours -w -k -f -n 10 -N "$PREFIX"
 trace_hours --follow --by thread -i 0.3
-# (Whoever makes a thread has its name meanwhile: it is born with it.)
+# (A new thread has its creator's name at first: so the creator takes the new name meanwhile.)
 for way in solo brief child; do
-    is "each by itself: $way" "$(sed -n "s/^$PREFIX$way (\([0-9/]*\));.*/\1/p" "$scratch/out" |
+    is "by thread: $way" "$(sed -n "s/^$PREFIX$way (\([0-9/]*\));.*/\1/p" "$scratch/out" |
         grep -vx "$(pid_of hours)" | sort -u | wc -l)" "$(of "$way" 3)"
 done
 sed -i 's/^\([^;]*\) ([0-9/]*);/\1;/' "$scratch/out"
 threads_right followed solo left right brief child
 no_gap followed
 
-# ---- Whoever has no switch all along: asleep, busy, and stopped
+# ---- Threads without a switch during the run: asleep, busy, and stopped
 
 start_workload hours hours -w -k -N "$PREFIX"
 run_stackbox walltime -f -D 2 -p "$(pid_of hours)"
-near "asleep all along" "$(grep '^hours;\[blocked\];' "$scratch/out" | sum)" 2000000
-is "asleep all along: in the kernel" "$(grep '^hours;' "$scratch/out" | grep -vc 'sigtimedwait')" 0
-no_gap "asleep all along"
+near "asleep throughout" "$(grep '^hours;\[blocked\];' "$scratch/out" | sum)" 2000000
+is "asleep throughout: the stack is the kernel's" "$(grep '^hours;' "$scratch/out" | grep -vc 'sigtimedwait')" 0
+no_gap "asleep throughout"
 drop_workload hours
 start_workload burn burn -w -s 1500
 start_stackbox walltime -f -D 2 -p "$(pid_of burn)" || fail "a stop" "$(cat "$scratch/err")"
@@ -148,6 +151,6 @@ sleep 0.7
 kill -s CONT "$(pid_of burn)"
 wait_stackbox
 between "stopped: blocked" "$(grep '^burn;\[blocked\];.*;do_signal_stop' "$scratch/out" | sum)" 690000 800000
-near "stopped: the sum" "$(sum <"$scratch/out")" 2000000
+near "stopped: the total" "$(sum <"$scratch/out")" 2000000
 no_gap "stopped"
 drop_workload burn

@@ -12,20 +12,20 @@
 have_root || skip_all "tracing needs root"
 choose_event
 
-# labels: whose blocks there are in the text, of any layout, each once
+# labels: the processes or threads of the text's blocks, in any layout, each once
 labels()
 {
     sed -n -e 's/^    \(-\|target:\|waker:\)  *\([^ ]\)/\2/p' -e 's/^    \([^ ].* ([0-9/]*)\)$/\1/p' \
         -e 's/^    \([^ ].* ([0-9]* process[es]*)\)$/\1/p' "$scratch/out" | sort -u
 }
 
-# ours: those of the workload, by its names
+# ours: those of the workload, found by its names
 ours()
 {
     labels | grep -e "^$PREFIX" -e "^$1 " | sort -u | tr '\n' ' '
 }
 
-# by APPLET WORKLOAD WAY WAY: two threads of one process, and their process, whose name is another
+# by APPLET WORKLOAD WAY WAY: two threads of one process, and their process, which has another name
 by()
 {
     applet=$1 workload=$2 one=$3 two=$4
@@ -58,29 +58,30 @@ by()
 ways="-o nap,read"
 by offcputime sleeps nap read
 
-# Both sides have theirs. Those who wake each other are of one process.
+# Both sides are labelled. Threads that wake each other belong to one process.
 start_wakes -n 8 pipe
 trace_wakes offwaketime -p @PID
-contains "offwaketime: who waits" "$scratch/out" "    target:          wakes ($pid)"
-contains "offwaketime: who wakes" "$scratch/out" "    waker:           wakes ($pid)"
+contains "offwaketime: the waiter is labelled" "$scratch/out" "    target:          wakes ($pid)"
+contains "offwaketime: the waker is labelled" "$scratch/out" "    waker:           wakes ($pid)"
 for applet in offwaketime wakeuptime; do
     start_wakes -n 8 pipe
     tids="$(tid_of wakes 0) $(tid_of wakes 1)"
     trace_wakes $applet --by thread -p @PID
-    contains "$applet --by thread: who waits" "$scratch/out" \
+    contains "$applet --by thread: the waiter is labelled" "$scratch/out" \
         "    target:          ${PREFIX}1 ($pid/${tids#* })"
-    contains "$applet --by thread: who wakes" "$scratch/out" \
+    contains "$applet --by thread: the waker is labelled" "$scratch/out" \
         "    waker:           ${PREFIX}0 ($pid/${tids% *})"
     start_wakes -n 8 pipe
     trace_wakes $applet --by name -p @PID
-    contains "$applet --by name: who wakes" "$scratch/out" "    waker:           ${PREFIX}0 (1 process)"
+    contains "$applet --by name: the waker is labelled" \
+        "$scratch/out" "    waker:           ${PREFIX}0 (1 process)"
 done
 start_wakes -n 8 pipe
 trace_wakes wakeuptime -p @PID
-contains "wakeuptime: who waits" "$scratch/out" "    target:          wakes ($pid)"
-contains "wakeuptime: who wakes" "$scratch/out" "    waker:           wakes ($pid)"
+contains "wakeuptime: the waiter is labelled" "$scratch/out" "    target:          wakes ($pid)"
+contains "wakeuptime: the waker is labelled" "$scratch/out" "    waker:           wakes ($pid)"
 
-# count ARG...: calls of two threads of a process
+# count ARG...: counts calls of two threads of a process
 count()
 {
     start_workload one calls -w -k -t 2 -n 50 -N "$PREFIX"
@@ -91,7 +92,7 @@ count()
     finish_workload one
 }
 
-# sums: of the text's blocks, by their label
+# sums: the sums of the text's blocks, by label
 sums()
 {
     awk '/^    [^ ].* \(.*\)$/ { label = substr($0, 5); next }
@@ -114,7 +115,7 @@ done
 count
 is "stackcount" "$(sums)" "$PREFIX ($one) 100"
 count -K
-is "stackcount -K alone: nobody's name" "$(sums)" ""
+is "stackcount -K alone: there are no names" "$(sums)" ""
 count -K -P
 is "stackcount -K -P" "$(sums)" "$PREFIX ($one) 100"
 count -f --by process
@@ -122,7 +123,7 @@ is "stackcount -f --by process" "$(folded_sum "$scratch/out" "^$PREFIX \\($one\\
 count -f
 is "stackcount -f" "$(folded_sum "$scratch/out" "^$PREFIX;")" 100
 
-# A process that gives itself another name has one, whatever its threads were called before.
+# A process that changes its name has one name, whatever its threads were called before.
 cat >"$scratch/renamed.sh" <<'END'
 kill -0 $$
 kill -0 $$
@@ -131,21 +132,21 @@ kill -0 $$
 END
 if have_syscall_tracepoints; then
     run_stackbox stackcount -U t:syscalls:sys_enter_kill -- sh "$scratch/renamed.sh"
-    is "a process has one name, which is its last" \
+    is "a process has one name, its last" \
         "$(sums | sed 's/([0-9]*)/(PID)/')" "another (PID) 3"
     run_stackbox stackcount -U --by thread t:syscalls:sys_enter_kill -- sh "$scratch/renamed.sh"
-    is "a thread has those that it had" \
+    is "a thread has all the names it had" \
         "$(sums | sed 's/([0-9]*)/(PID)/' | tr '\n' ' ')" "another (PID) 1 sh (PID) 2 "
 else
     skip "renamed" "this kernel has no tracepoints of system calls"
 fi
 
-# profile, and a thread beside the first
+# profile, with a second thread
 start_workload one burn -w -k -s 1000 -F 997 -N "$PREFIX"
 if start_stackbox profile -F 997 --by thread -p "$(pid_of one)"; then
     go one
     finish_stackbox
-    is "profile --by thread: one number where both are one" "$(labels | grep "^$PREFIX")" \
+    is "profile --by thread: one number if PID and TID are the same" "$(labels | grep "^$PREFIX")" \
         "$PREFIX ($(pid_of one))"
 else
     fail "profile --by thread" "did not start: $(cat "$scratch/err")"

@@ -20,7 +20,7 @@ const bench = {
     directory,
     url: (name) => pathToFileURL(`${directory}/${name}.svg`).href,
 
-    // One page, open while `body` looks at it. Whatever it complains of is a failure of its own.
+    // One page, open while `body` runs. Any complaint of the browser is a failure, too.
     async visit(url, options, body) {
         const page = await browser.open(url, options);
         try {
@@ -34,7 +34,7 @@ const bench = {
         }
     },
 
-    // A check passes when it has nothing to say against what it saw.
+    // A check passes if it finds nothing wrong.
     check(name, wrong) {
         const reasons = [wrong].flat().filter(Boolean);
         const more = reasons.length > 3 ? ` and ${reasons.length - 3} more` : "";

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Pictures in a real browser, headless Chromium: what is drawn, what clicks and keys do, and whether it is
-# readable. browser.mjs looks, truth.mjs knows what there must be.
+# Flame graphs in a real browser, headless Chromium: what is drawn, what clicks and keys do, and whether
+# it is readable. browser.mjs looks, truth.mjs knows what must be there.
 #
 #     browser.sh [CHECK...]      all, or these functions of *.mjs: browser.sh zooms searches
-#     KEEP=DIRECTORY             the pictures are left there
+#     KEEP=DIRECTORY             keeps the flame graphs there
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
@@ -13,7 +13,7 @@
 readers=${0%/*}
 tab=$(printf '\t')
 
-# picture NAME FOLDED OPTION...: $scratch/NAME.svg of $scratch/FOLDED.folded
+# picture NAME FOLDED OPTION...: draws $scratch/NAME.svg from $scratch/FOLDED.folded
 picture()
 {
     name=$1 folded=$2
@@ -30,15 +30,15 @@ command -v chromium >/dev/null || skip_all "chromium is not installed"
 node "$readers/truth.mjs" "$scratch" || exit 1
 for name in known other many; do
     picture $name $name
-    is "$name: a picture" "$status" 0
+    is "$name: a flame graph is drawn" "$status" 0
 done
 picture empty empty
-is "nothing is no picture of anything" "$status" 1
+is "without input, an empty flame graph is drawn" "$status" 1
 picture inverted known --inverted
 picture diff after --diff "$scratch/before.folded"
-# Folded text has no names with ; in them.
+# In folded text, names contain no ;
 "$WORKLOADS/picture" --separator '|' "$scratch/semicolons.folded" >"$scratch/semicolons.svg"
-# The same report as a picture and as text. Without rights there is none.
+# The same report as a flame graph and as text. Without privileges there is none.
 if have_root && { have_kprobes || have_syscall_tracepoints; }; then
     choose_event
     run_stackbox stackcount -d -a -o "$scratch/counted.svg" -o "$scratch/counted.folded" \
@@ -48,12 +48,12 @@ if have_root && { have_kprobes || have_syscall_tracepoints; }; then
         sh -c 'for i in 1 2 3 4 5; do { sleep 0.02; echo; } | cat; done'
     is "offwaketime writes both" "$status" 0
 else
-    skip "pictures of reports" "it takes root, and kprobes or tracepoints of system calls"
+    skip "flame graphs of reports" "this needs root, and kprobes or system call tracepoints"
 fi
 [ -z "${KEEP:-}" ] || cp "$scratch"/*.svg "$KEEP"
 
 timeout -k 5 600 node "$readers/browser.mjs" "$scratch" "$@" >"$scratch/results" 2>"$scratch/err"
-is "the browser and its driver come to their end" "$? $(tail -n 5 "$scratch/err")" "0 "
+is "the browser and its driver end well" "$? $(tail -n 5 "$scratch/err")" "0 "
 while IFS=' ' read -r kind text; do
     case "$kind $text" in
     "ok "*) pass "$text" ;;

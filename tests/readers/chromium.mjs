@@ -15,7 +15,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync } from "node:fs";
 
-// What a machine under load may take for one answer.
+// The longest that a machine under load may take for one answer.
 const PATIENCE = 120_000;
 
 const FLAGS = [
@@ -46,7 +46,7 @@ class Browser {
         this.log = `${profile}/log`;
         this.process = spawn("chromium", [`--user-data-dir=${profile}`, ...FLAGS], {
             stdio: ["ignore", "ignore", openSync(this.log, "w"), "pipe", "pipe"],
-            // Whatever it thinks it must write at home goes there.
+            // Whatever it writes to its home directory goes there.
             env: { ...process.env, HOME: profile, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
         });
         this.ended = new Promise((done) => this.process.on("exit", done));
@@ -98,7 +98,7 @@ class Browser {
         });
     }
 
-    // A page of its own, which shares nothing with others. Options: width, height, dark, scripts
+    // A new page, which shares nothing with others. Options: width, height, dark, scripts
     // (false: off), and `before`, a script that runs before the page's own.
     async open(url, options = {}) {
         const { browserContextId } = await this.send("Target.createBrowserContext");
@@ -195,13 +195,13 @@ class Page {
         return result.value;
     }
 
-    // What was done has been drawn, and whoever waits for that was called.
+    // Everything so far has been drawn, and callbacks that wait for that were called.
     async settled() {
         const clip = { x: 0, y: 0, width: 1, height: 1, scale: 1 };
         await this.send("Page.captureScreenshot", { clip });
     }
 
-    // Keys and the mouse are answered when the page has dealt with them.
+    // Key and mouse events are answered once the page has handled them.
     async mouse(type, x, y, more = {}) {
         await this.send("Input.dispatchMouseEvent", { type, x, y, ...more });
     }
@@ -216,7 +216,7 @@ class Page {
         await this.mouse("mouseReleased", x, y, { button: "left", clickCount: 1 });
     }
 
-    // A finger, of which the browser makes a click in its own time.
+    // A touch, which the browser turns into a click in its own time.
     async tap(x, y) {
         await this.send("Emulation.setTouchEmulationEnabled", { enabled: true, maxTouchPoints: 1 });
         await this.call(() => {
@@ -244,7 +244,7 @@ class Page {
         await this.send("Input.insertText", { text });
     }
 
-    // A PNG of all of the window.
+    // A PNG of the whole window.
     async picture() {
         const { data } = await this.send("Page.captureScreenshot", { format: "png" });
         return Buffer.from(data, "base64");

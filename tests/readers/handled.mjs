@@ -7,7 +7,7 @@ import { clickText, compare, judgeLabels, look, middle, textOf } from "./seen.mj
 
 const MAGENTA = "rgb(230, 0, 230)";
 
-// What is wrong with a picture that is zoomed to this frame
+// What is wrong with a flame graph that is zoomed to this frame
 export async function judgeZoom(page, zoom, tree = knownFrames) {
     const seen = await look(page);
     const { wrong, found } = compare(seen, tree, { zoom });
@@ -33,7 +33,7 @@ export async function zoomTo(page, frame, zoom = knownFrames[0], tree = knownFra
     await page.click(...middle(await boxOf(page, frame, zoom, tree)));
 }
 
-// Opens the search by a key, or by the text where `how` is "click", and asks for this.
+// Opens the search by a key, or by the text if `how` is "click", and searches for this.
 export async function search(page, expression, how = "F3") {
     if (how === "click")
         await clickText(page, "search");
@@ -43,7 +43,7 @@ export async function search(page, expression, how = "F3") {
     await page.press("Enter");
 }
 
-// What is wrong with a picture in which these are searched
+// What is wrong with a flame graph in which these are searched
 export async function judgeSearch(page, regex, zoom = knownFrames[0]) {
     const { found } = compare(await look(page), knownFrames, { zoom });
     const wrong = [...found].filter(([frame]) => frame.parent)

@@ -60,7 +60,7 @@ export async function differences({ visit, url, check }) {
 
 export async function veryMany({ visit, url, check, info, directory }) {
     const stacks = manyStacks();
-    // On a picture of 1,200 px, frames of less than a tenth of one are left out.
+    // In a flame graph of 1,200 px, frames of less than a tenth of a pixel are left out.
     const frames = framesOf(stacks, { least: 0.1 / 1200 });
     const size = statSync(`${directory}/many.svg`).size;
     check("20,000 stacks make at most 5 MB", size <= 5e6 ? "" : `${size} bytes`);
@@ -81,7 +81,7 @@ export async function veryMany({ visit, url, check, info, directory }) {
     const ours = await leastLoad(visit, url("many"));
     const floor = await leastLoad(visit, pathToFileURL(plain).href);
     info(`20,000 stacks, ${size} bytes: load event after ${ours} ms; bare rectangles: ${floor} ms`);
-    // Times of a busy machine say nothing of themselves, beside each other they do.
+    // Times on a busy machine mean nothing alone, but can be compared with each other.
     check("they load as bare rectangles do, six times as slow at most",
         ours <= 6 * Math.max(floor, 50) ? "" : `${ours} ms, bare: ${floor} ms`);
 }
@@ -116,7 +116,7 @@ export async function nothingToShow({ visit, url, check }) {
     });
 }
 
-// What applets have traced: the folded text of the same run says what there must be.
+// Traced by applets: the folded text of the same run says what must be there.
 function report({ directory }, name) {
     const lines = readFileSync(`${directory}/${name}.folded`, "utf8").split("\n").filter(Boolean);
     const stacks = lines.map((line) => /^(.*) (\d+)$/.exec(line))
@@ -128,7 +128,7 @@ export async function counted({ visit, url, check, info, directory }) {
     if (!existsSync(`${directory}/counted.svg`))
         return info("no pictures of reports: nothing was traced");
     const { drawn } = report({ directory }, "counted");
-    // So wide that the command line is not cut
+    // Wide enough that the command line is not cut
     await visit(url("counted"), { width: 4000 }, async (page) => {
         const seen = await look(page);
         const { wrong, found } = compare(seen, drawn);

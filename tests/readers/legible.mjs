@@ -42,7 +42,7 @@ export async function contrasts({ visit, url, check, info }) {
     info(`the least contrast: ${least.ratio.toFixed(2)}, ${least.what}: ${least.text}`);
 }
 
-// What is wrong with where things are in a window of this width
+// What is wrong with the layout in a window of this width
 function judgePlaces(seen, width) {
     const things = [...seen.boxes, ...seen.texts.map((text) => ({ ...text.seen, text: text.text }))];
     return [
@@ -73,7 +73,7 @@ export async function smallWindows({ visit, url, check }) {
     });
 }
 
-// All that is said at one time
+// All texts shown at the same time
 export async function smallWindowsInUse({ visit, url, check }) {
     await visit(url("known"), { width: 400 }, async (page) => {
         const states = [];
@@ -115,7 +115,7 @@ export async function noScripts({ visit, url, check }) {
         });
 }
 
-// Texts of which one is seen on top of another
+// Texts that overlap
 function overlaps(texts) {
     const boxes = texts.map(({ text, seen }) => ({ text, ...seen }));
     return boxes.flatMap((one, i) => boxes.slice(i + 1)

@@ -53,7 +53,7 @@ export async function zoomsByTouch({ visit, url, check }) {
     });
 }
 
-// Names with a `;` do not come from folded text. Paths must not be mistaken for one another.
+// Names from folded text have no `;`. Paths must not be confused with one another.
 export async function namesWithSemicolons({ visit, url, check }) {
     const tree = framesOf(SEMICOLON_STACKS, { separator: "|" });
     const wrong = [];

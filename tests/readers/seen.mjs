@@ -4,14 +4,14 @@
 
 import { inflateSync } from "node:zlib";
 
-// Runs in the page: all that is visible, with the places that it takes in the window.
+// Runs in the page: everything visible, with its place in the window.
 function lookAround() {
     const visible = (element) => element.checkVisibility({ visibilityProperty: true });
     const box = (element) => {
         const { x, y, width, height } = element.getBoundingClientRect();
         return { x, y, width, height };
     };
-    // What the picture in the picture that it is in lets be seen of it
+    // The part of an element that its enclosing svg lets through
     const clipped = (element) => {
         const whole = box(element), port = element.viewportElement;
         if (!port?.ownerSVGElement || getComputedStyle(port).overflow === "visible")
@@ -40,7 +40,7 @@ function lookAround() {
         ...box(input), seen: box(input), text: input.value || input.placeholder, label: false,
         fill: getComputedStyle(input, input.value ? null : "::placeholder").color, opacity: 1,
     }));
-    // The field covers what is below it.
+    // The input field covers what is below it.
     const covered = (text) => inputs.some((input) => {
         const { x, y, width, height } = box(text);
         const [across, down] = [x + width / 2 - input.x, y + height / 2 - input.y];
@@ -62,7 +62,7 @@ function lookAround() {
     };
 }
 
-// The same without what takes long in a page of many frames.
+// The same without what takes long in a page with many frames.
 function lookAtText(id) {
     const element = document.getElementById(id);
     if (!element)
@@ -74,7 +74,7 @@ function lookAtText(id) {
 
 export async function look(page) {
     const seen = await page.call(lookAround);
-    // Rows are found by where they are; the root's is the one that one frame fills.
+    // Rows are found by their position; the root's row is the one filled by a single frame.
     const lines = [...new Set(seen.boxes.map((box) => Math.round(box.y)))].sort((a, b) => b - a);
     seen.rows = lines.map((y) => seen.boxes.filter((box) => Math.abs(box.y - y) < 1)
         .sort((a, b) => a.x - b.x));
@@ -94,8 +94,8 @@ export function middle(box) {
     return [box.x + box.width / 2, box.y + box.height / 2];
 }
 
-// The boxes of these frames, a Map, and what is wrong: each must be where the truth has it, and there
-// must be no others. Zoomed: `zoom` is as wide as the window, and so is what it stands on.
+// The boxes of these frames, a Map, and what is wrong: each must be where it should be, and there
+// must be no others. Zoomed: `zoom` is as wide as the window, and so are the frames below it.
 export function compare(seen, frames, { zoom = frames[0], inverted = false } = {}) {
     const wrong = [], found = new Map();
     const rows = inverted ? [...seen.rows].reverse() : seen.rows;
@@ -124,7 +124,7 @@ export function compare(seen, frames, { zoom = frames[0], inverted = false } = {
     return { wrong, found };
 }
 
-// Of boxes in order, the one that begins nearest to this place.
+// Of sorted boxes, the one that begins nearest to this position.
 function nearest(row, left) {
     let low = 0, high = row.length;
     while (low < high) {
@@ -138,8 +138,8 @@ function nearest(row, left) {
     return !after || (before && left - before.x < after.x - left) ? before : after;
 }
 
-// What is wrong with the labels of frames: each is in its frame, and is the name or its beginning.
-// Where there is ample room it must be there, and be whole.
+// What is wrong with the labels of frames: each must be in its frame, and be the name or its
+// beginning. With ample room it must be there, and whole.
 export function judgeLabels(seen, found) {
     const wrong = found.size ? [] : ["no frame was found"];
     const labels = seen.texts.filter((text) => text.label);
@@ -188,7 +188,7 @@ export function contrast(one, other) {
     return (high + 0.05) / (low + 0.05);
 }
 
-// A PNG of 8 bits a part, not interlaced, as Chromium writes it.
+// A PNG with 8 bits per channel, not interlaced, as Chromium writes it.
 function decode(png) {
     const width = png.readUInt32BE(16), height = png.readUInt32BE(20);
     const size = png[25] === 6 ? 4 : 3;
@@ -217,7 +217,7 @@ function paeth(left, up, corner) {
     return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
-// What is painted behind a text: the colour that most of its box has.
+// The background of a text: the colour of most of its box.
 function behind(picture, box) {
     const counts = new Map();
     const right = Math.min(picture.width, Math.floor(box.x + box.width));
@@ -231,8 +231,8 @@ function behind(picture, box) {
     return most?.[0].split(",").map(Number);
 }
 
-// The least contrast of any text that is seen with what is painted behind it. A text's own colour is
-// the computed one, as far as it is opaque.
+// The least contrast of any visible text with its background. A text's own colour is the computed
+// one, weighted by its opacity.
 export async function leastContrast(page) {
     const { texts } = await look(page);
     const picture = decode(await page.picture());

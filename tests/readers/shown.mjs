@@ -9,8 +9,8 @@ import { compare, judgeLabels, look, middle, rgb, textOf } from "./seen.mjs";
 
 const total = frames[0].value;
 
-// `name (1,234 samples, 12.34 %)`: what is wrong with it. A very long name may be cut where it is
-// shown in one line.
+// What is wrong with `name (1,234 samples, 12.34 %)`. A very long name may be cut if it is shown in
+// one line.
 function judgeSaying(text, frame, { cut = false } = {}) {
     const count = frame.value.toLocaleString("en-US");
     const numbers = ` (${count} samples, ${percent(frame.value, total, 2)} %)`;
@@ -69,7 +69,7 @@ export async function colours({ visit, url, check }) {
     const wrong = [], byName = new Map();
     for (const [path, { frame, fill }] of [...one, ...other]) {
         const key = `${frame.kind} ${frame.name}`;
-        // Everything that stands on a `--` is the waker's.
+        // Everything above a `--` is the waker's.
         if (path.includes(";--;"))
             continue;
         if (byName.has(key) && byName.get(key) !== fill)

@@ -8,9 +8,9 @@
 //     frame    INDEX NAME FILE SELF TOTAL
 //     stack    INDEX FRAME;FRAME;... WEIGHT    equal ones are one
 //
-// The package has no importer to call, only the page's bundle. That runs here without a page: what it
-// asks of a browser it gets nothing of, and drawing fails; but by then the importer is there, under the
-// name by which the page itself calls it.
+// The package has no importer to call, only the page's bundle. That runs here without a page:
+// whatever it asks of a browser does nothing, and drawing fails; but by then the importer is there,
+// under the name by which the page itself calls it.
 import fs from 'node:fs'
 import path from 'node:path'
 import vm from 'node:vm'
@@ -25,7 +25,7 @@ if (!call || !start) {
     process.exit(77)
 }
 
-// Whatever is asked of it is itself.
+// Any property of it is itself.
 const nothing = new Proxy(function () {}, {
     get: (target, key) => key === Symbol.toPrimitive ? () => '' : nothing,
     apply: () => nothing,
@@ -59,7 +59,7 @@ group.profiles.forEach((profile, index) => {
         ['frame', index, frame.name, frame.file ?? '', frame.getSelfWeight(), frame.getTotalWeight()]))
     const weights = new Map(), open = []
     let before = 0
-    // Time that goes by belongs to the stack that is open.
+    // Time that passes belongs to the open stack.
     const until = at => {
         const stack = open.join(';')
         if (at > before)

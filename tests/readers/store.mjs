@@ -2,9 +2,9 @@
 //
 // A profile store as Pyroscope's documentation describes POST /ingest, on this machine alone:
 //     node store.mjs DIRECTORY
-// prints its port, then a line for each request. DIRECTORY/mode says how it behaves: ok, refuse (503), bad
-// (400), hang, break (hangs up in the middle of the body), deny (401 without the token). What is wrong with
-// a request is 400, and said. Profiles taken are DIRECTORY/N.pb.gz.
+// prints its port, then a line for each request. DIRECTORY/mode says how it behaves: ok, refuse
+// (503), bad (400), hang, break (hangs up in the middle of the body), deny (401 without the token).
+// A wrong request gets 400 and the reason. Accepted profiles are DIRECTORY/N.pb.gz.
 import { createServer } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// Names that would do harm if they were anything but text.
+// Names that would do harm if they were not treated as text.
 export const EVIL = [
     "<script>window.injected=alert(1)</script>",
     "</title></text><script>window.injected=1</script>",
@@ -18,7 +18,7 @@ export const EVIL = [
     "operator[](const std::basic_string<char, std::char_traits<char> >&) [clone .isra.0]",
 ];
 
-// A tree that is known, in which no two shares are alike.
+// A known tree, in which no two shares are equal.
 const KNOWN = [
     ["app;main;read_config", 307],
     ["app;main;read_config;parse_line", 701],
@@ -36,9 +36,9 @@ const KNOWN = [
 ];
 
 export const KNOWN_STACKS = [...KNOWN, ...EVIL.map((name, i) => [`evil;${name};leaf`, 150 + 17 * i])];
-// The same, of other shares: what has the same name has the same colour there.
+// The same with other shares: the same names have the same colours there.
 export const OTHER_STACKS = KNOWN.map(([stack, count], i) => [stack, 100 + 13 * (KNOWN.length - i)]);
-// For pictures of two: some grew, some shrank, one came, one vanished.
+// For comparisons of two: some grew, some shrank, one is new, one vanished.
 export const BEFORE_STACKS = [
     ["app;main;read_config", 400], ["app;main;serve;work", 300], ["app;main;serve;wait", 200],
     ["app;main;gone", 100],
@@ -47,7 +47,7 @@ export const AFTER_STACKS = [
     ["app;main;read_config", 150], ["app;main;serve;work", 550], ["app;main;serve;wait", 200],
     ["app;main;new", 100],
 ];
-// Frames that are separated by `|`. Two of one name are of different kinds.
+// Frames separated by `|`. Two with the same name are of different kinds.
 export const SEMICOLON_STACKS = [
     ["a;b|c|d", 300], ["a|b;c|d", 500], ["a|b|c;d", 700], ["a|b|c|d", 1100],
     ["a|twin|leaf", 600], ["a|twin_[k]|leaf", 800],
@@ -58,7 +58,7 @@ export function folded(stacks) {
     return stacks.map(([stack, count]) => `${stack} ${count}\n`).join("");
 }
 
-// 20,000 stacks, no two alike, of some 25 frames each, as a busy machine has them; the same each
+// 20,000 different stacks of some 25 frames each, as on a busy machine; the same each
 // time.
 export function manyStacks(count = 20_000) {
     let state = 1;
@@ -99,7 +99,7 @@ function newFrame(text, parent) {
 
 const byName = (a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 
-// Left and width are shares of the whole. What is narrower than `least` takes no place.
+// Left and width are shares of the whole. Frames narrower than `least` take no space.
 function place(frame, left, total, least, into) {
     into.push(Object.assign(frame, { left: left / total, width: frame.value / total }));
     for (const child of [...frame.children.values()].sort(byName)) {
@@ -110,7 +110,7 @@ function place(frame, left, total, least, into) {
     }
 }
 
-// The frames of a picture of these stacks, root first, those that have at least this share of it.
+// The frames of a flame graph of these stacks, root first, with at least this share of it.
 export function framesOf(stacks, { separator = ";", least = 0 } = {}) {
     const root = newFrame("all", null);
     for (const [stack, count] of stacks) {
@@ -132,7 +132,7 @@ export function pathOf(frame) {
     return frame.parent ? [...pathOf(frame.parent), frame.name] : [];
 }
 
-// The frame at this path of names, without endings; the root's is "".
+// The frame at this path of names, without suffixes; the root's is "".
 export function at(frames, path) {
     const found = frames.find((frame) => pathOf(frame).join(";") === path);
     if (!found)
@@ -144,7 +144,7 @@ export function isBelow(frame, ancestor) {
     return frame === ancestor || (frame.parent !== null && isBelow(frame.parent, ancestor));
 }
 
-// The value of what matches in a frame and above it; what stands on a match is counted with it.
+// The value of matches in a frame and above it; frames above a match are included in it.
 export function matchedIn(frame, regex) {
     if (frame.parent && regex.test(frame.name))
         return frame.value;
@@ -157,7 +157,7 @@ export function percent(part, whole, digits) {
 
 export const knownFrames = framesOf(KNOWN_STACKS);
 
-// truth.mjs DIRECTORY: writes the folded text of all pictures.
+// truth.mjs DIRECTORY: writes the folded text for all flame graphs.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const files = {
         known: KNOWN_STACKS, other: OTHER_STACKS, before: BEFORE_STACKS, after: AFTER_STACKS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * addresses FILE: reads addresses as the file has them, one hexadecimal number a line, and says
- * which function is there:
+ * addresses FILE: reads addresses in the file, one hexadecimal number per line, and prints which
+ * function is there:
  *
  *     1139 1129 main
  *     1030 1030 malloc@plt
@@ -12,7 +12,7 @@
  * addresses --root DIR PATH, --symfs DIR PATH: looks for separate debug files too, below DIR; with
  * --root that is where PATH is, too.
  *
- * What symbols are packed, and are not read, is said on stderr.
+ * If packed symbols cannot be read, a message on stderr says so.
  */
 #include <errno.h>
 #include <fcntl.h>

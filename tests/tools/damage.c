@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * damage FILE SECTION: reads addresses as addresses does, and asks for their names in copies of FILE,
- * each of which has one byte of that section changed, in three ways. It says how many copies give all
- * names as the whole file has them, how many only those that it has without what is packed, and how
- * many anything else, which is shown on stderr:
+ * each of which has one byte of that section changed, in three ways. It prints how many copies give
+ * the same names as the undamaged file, how many only the names without packed symbols, and how many
+ * anything else, which is shown on stderr:
  *
  *     as whole 2
  *     as without 1734
@@ -25,7 +25,7 @@
 static uint64_t *addresses;
 static size_t address_count;
 
-/* The names of all addresses, a line each; with `packed` of false as without anything packed. */
+/* The names of all addresses, a line each; if `packed` is false, as without packed symbols. */
 static void answer(int fd, bool packed, struct text *names)
 {
     struct elf_found *found = calloc(address_count + 1, sizeof(*found));
@@ -69,7 +69,7 @@ static void judge(int fd, const struct text *whole, const struct text *without,
     }
 }
 
-/* A copy, since files of others are left as they are. */
+/* A copy, since the original must not change. */
 static int copy_file(const char *path, off_t *size)
 {
     static char piece[65536];
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
             return 2;
     }
     printf("as whole %u\nas without %u\nelse %u\n", counts.whole, counts.without, counts.others);
-    /* Of a file whose names are the same without it nothing was learned. */
+    /* A file whose names are the same without it proves nothing. */
     const int status = !strcmp(whole.data, without.data);
     text_free(&whole);
     text_free(&without);

@@ -24,7 +24,7 @@ int main(int count, char **arguments)
         wishes.without_parameters = wishes.without_parameters || !strcmp(arguments[i], "--names");
         counts = counts || !strcmp(arguments[i], "--count");
     }
-    /* musl would write a kilobyte at a time. */
+    /* musl would write one kilobyte at a time. */
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (lines_open(&lines, 0))
         return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * exidx FILE: what each entry of its .ARM.exidx comes to: the function's address, and where its caller's stack pointer,
- * r14, r7 and r11 are (-: where they were). `unknown`: no rule says it. `signal N`: so far above the stack pointer are the
- * registers that a signal interrupted. Behind it lines for the places within that have rows of their own: `root`, where
- * a thread ends; `exact`, where it holds though no function is called.
+ * exidx FILE: what each entry in its .ARM.exidx means: the function's address, and where its caller's stack pointer,
+ * r14, r7 and r11 are (-: unchanged). `unknown`: there is no rule. `signal N`: the registers that a signal interrupted
+ * are that far above the stack pointer. Then lines for the places in functions that have rows of their own: `root`,
+ * where a thread ends; `exact`, where the rule applies although no function is called.
  */
 #include <fcntl.h>
 #include <inttypes.h>

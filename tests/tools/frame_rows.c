@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * frame_rows FILE: the rows that its unwind tables come to, in the words of `readelf --debug-dump=frames-interp`:
- * the address, the CFA, the caller's frame pointer (u: where it was) and return address (u: where it was).
- * frame_rows -c FILE: `cpu_ms N`, what it takes to make the table.
- * frame_rows -t FILE: the same, as a table has them, which is asked at each row's place and the byte before the next.
+ * frame_rows FILE: the rows of its unwind tables, in the words of `readelf --debug-dump=frames-interp`: the address,
+ * the CFA, the caller's frame pointer (u: unchanged) and return address (u: unchanged).
+ * frame_rows -c FILE: `cpu_ms N`, the CPU time to make the table.
+ * frame_rows -t FILE: the same rows from a table, which is looked up at each row's address and just before the next.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void print_rule(uint64_t address, const struct unwind_rule *rule)
         printf(" c%+d\n", rule->ret);
 }
 
-/* What the table has differs from the rows: a fault of ours. */
+/* The table differs from the rows: a bug of ours. */
 static int check(const struct table *table, const struct frame_rows *rows)
 {
     if (table_check(table))
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
         return check(&table, &rows) != 0;
     for (size_t i = 0; i < rows.row_count; i++) {
         if (!elf_address_of(&elf, rows.rows[i].offset, &address))
-            address = 0; /* the end of the last function may be that of its segment */
+            address = 0; /* the last function may end with its segment */
         print_rule(address, &rows.rules[rows.rows[i].rule]);
     }
     return 0;

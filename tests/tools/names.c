@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * names: reads addresses, one hexadecimal number a line, and says what this kernel has there:
+ * names: reads addresses, one hexadecimal number a line, and prints which of this kernel's functions is there:
  *
  *     ffffffff81000010 ffffffff81000000 startup_64
  *     ffffffffc0201004 ffffffffc0201000 dummy_init [dummy]

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * neighbours           other tools' programs, beside which ours are tried
+ * neighbours           stands in for other tools' programs while ours are tested
  *
  * Attaches programs that do nothing to the same places as ours: to the scheduler's tracepoints and
  * those of system calls, to a clock on each CPU, and to the function that most tests trace. Prints
- * `ready` and which of them there are, and keeps them until it is ended.
+ * `ready` and which of them it could attach, and keeps them until it is ended.
  */
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -2,8 +2,7 @@
 /*
  * picture [--separator CHARACTER] [--inverted] [--diff OLD] FILE: folded lines as an SVG.
  *
- * It makes what applets are not given as text: names with a `;`, when something else separates
- * frames.
+ * With another separator it draws what applets cannot read as text: names with a `;`.
  */
 #include <errno.h>
 #include <getopt.h>

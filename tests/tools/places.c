@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * places [-r] [-p PID] PATTERN...: what would be traced, a pattern a line, and behind it, of what
- * is in files, the numbers that a kernel is given:
+ * places [-r] [-p PID] PATTERN...: what would be traced, one pattern per line, followed, for places
+ * in files, by the numbers that the kernel gets:
  *
  *     /usr/lib/x86_64-linux-gnu/libc.so.6:malloc
  *     /usr/lib/x86_64-linux-gnu/libc.so.6 malloc address 0x98860 offset 0x98860 semaphore 0x0 start 2
@@ -30,7 +30,7 @@ static void show(const struct place *place)
                place->start, place->at_return ? " return" : "");
 }
 
-/* The rest of the files is told, too, when one is not found. */
+/* If one file is not found, the others are still listed. */
 static int tell_libraries(char *const *names)
 {
     static const struct library_where ours = {.root = ""};

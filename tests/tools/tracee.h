@@ -98,7 +98,7 @@ static inline bool tracee_word(void *context, uint64_t address, uint64_t *word)
     return tracee_bytes(context, address, word, sizeof(*word));
 }
 
-/* After it has run: false, it is gone. */
+/* After it has run; false: it is gone. */
 static inline bool tracee_stopped(struct tracee *tracee, pid_t pid)
 {
     tracee->pid = pid;
@@ -160,7 +160,7 @@ static inline struct traced_object *tracee_object(const struct tracee *tracee,
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)tracee->pid,
              (unsigned long long)entry->start, (unsigned long long)entry->end);
     int fd = open(is_vdso ? "/proc/self/mem" : path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* nobody may not ask for it by its mapping */
+    if (fd < 0) /* an unprivileged user may not open it by its mapping */
         fd = open(entry->path, O_RDONLY | O_CLOEXEC);
     tracee_read_object(object, fd, is_vdso ? getauxval(AT_SYSINFO_EHDR) : 0);
     return object;
@@ -206,7 +206,7 @@ static inline bool tracee_covers(const struct traced_function *function, uint64_
     return offset - function->offset < (function->size ? function->size : 1);
 }
 
-/* Is there a function of that name? What a compiler makes of one has a name with a dot behind it. */
+/* Is there a function of that name? Compilers' variants have a dot after the name. */
 static inline bool tracee_is_in(const struct tracee *tracee, uint64_t pc, const char *name)
 {
     const struct traced_mapping *mapping = tracee_mapping(tracee, pc);
@@ -280,7 +280,7 @@ struct walked {
     enum unwind_end end;
 };
 
-/* As /proc has it: the 28th word of stat. 0: it is not told. */
+/* From /proc: the 28th word of stat. 0: not shown. */
 static inline uint64_t tracee_first_stack(const struct tracee *tracee)
 {
     char path[32], line[1024];

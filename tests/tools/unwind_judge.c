@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2), and judges
- * walks along tables of the program's own files by what the shapes tell of themselves:
+ * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2), and compares
+ * walks by the tables of the program's own files with what the shapes say about themselves:
  *
- *     wrong SHAPE: ...       a stack at a mark is not exactly as it was told; the two, frame by frame
- *     step COUNT PLACE: END  walks that were wrong, while it was stepped through, by where they ended
+ *     wrong SHAPE: ...       a stack at a mark is not exactly the true one; both, frame by frame
+ *     step COUNT PLACE: END  walks that were wrong while single-stepping, by where they ended
  *     total SHAPES STACKS WRONG STEPS WRONG-STEPS
  *
- * Steps are judged by a stack of return addresses that is kept meanwhile: what a step has pushed is one, if
- * it is the address behind the instruction, until the stack pointer is above it.
+ * Steps are judged by a stack of return addresses that is kept meanwhile: a value that a step has pushed is
+ * one, if it is the address after the instruction, until the stack pointer is above it.
  *
- * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: what calls main() has no table (musl's). -q: what is stepped through is the program alone, and no library
- * for long. Exit: 0, or 1 where a stack at a mark is wrong or a shape
- * ends otherwise than by exit(0); 2 it cannot be told.
+ * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: the caller of main() has no
+ * table (musl's). -q: steps only through the program, and not for long through libraries. Exit: 0, or 1 if a
+ * stack at a mark is wrong or a shape ends otherwise than by exit(0); 2 if it cannot tell.
  */
 #ifndef __x86_64__
 int main(void)
@@ -37,7 +37,7 @@ static struct {
     unsigned long shapes, stacks, wrong, steps, wrong_steps;
 } total;
 
-/* ---- what was told */
+/* ---- the true stacks */
 
 static struct shape told;
 
@@ -92,7 +92,7 @@ static size_t find_address(const struct walked *walked, size_t from, uint64_t ad
     return i;
 }
 
-/* How it ended: NULL, or why that is wrong. */
+/* How the walk ended: NULL, or why that is wrong. */
 static const char *compare_ends(const struct walked *walked)
 {
     if (told.end == SHAPE_BEGINS)
@@ -102,7 +102,7 @@ static const char *compare_ends(const struct walked *walked)
     return walked->end == told.end ? NULL : told.end ? "it has another end" : "it is not whole";
 }
 
-/* NULL, or why the frames are not those that were told, and which is not. */
+/* NULL, or why the frames are not the true ones, and which one is not. */
 static const char *compare(const struct walked *walked, size_t *at)
 {
     uint64_t expected = 0; /* the address of the next frame; 0: not known */
@@ -124,11 +124,11 @@ static const char *compare(const struct walked *walked, size_t *at)
             return "it is another address";
         if (!is_any && !tracee_is_in(&tracee, walked->frames[i] - (i > 0), name))
             return "it is another function";
-        /* The trampoline behind musl's handlers has no table. */
+        /* The trampoline that musl's handlers return to has no table. */
         if (is_any && is_musl && i + 1 == walked->count && walked->end == UNWIND_END_NO_TABLE)
             return NULL;
         any = is_any && !returns;
-        i += !any; /* which may be none, where a library jumps */
+        i += !any; /* which may be none if a library jumps */
         expected = returns;
         if (is_any && returns)
             i = find_address(walked, i, returns);
@@ -139,7 +139,7 @@ static const char *compare(const struct walked *walked, size_t *at)
     return compare_ends(walked);
 }
 
-/* Of told stacks at a mark */
+/* Of true stacks at a mark */
 static bool check_stack(struct walked *walked)
 {
     size_t at = 0;
@@ -176,7 +176,7 @@ static void note_place(const struct walked *walked)
 {
     char text[256];
 
-    /* A walk that is whole is wrong anywhere: it is told by where it began. */
+    /* A whole walk may be wrong anywhere: it is identified by where it began. */
     const size_t last = walked->end == UNWIND_END_ROOT || !walked->count ? 0 : walked->count - 1;
     tracee_describe(&tracee, last ? walked->frames[last] - 1 : tracee.registers.rip, text, sizeof(text));
     for (size_t i = 0; i < MOST_PLACES; i++) {
@@ -195,7 +195,7 @@ static void show_places(void)
         printf("step %lu %s: %s\n", places[i].count, places[i].text, tracee_end(places[i].end));
 }
 
-/* The return addresses of now, and where on the stack each stands. */
+/* The current return addresses, and where each is on the stack. */
 static struct {
     uint64_t address, at;
 } calls[256];
@@ -220,7 +220,7 @@ static void follow_calls(const struct user_regs_struct *before)
         push_call(word, sp);
 }
 
-/* A handler runs: above what was interrupted is the trampoline, which it will return to. */
+/* A handler runs: above the interrupted function is the trampoline that it will return to. */
 static void follow_signal(const struct user_regs_struct *before)
 {
     const uint64_t sp = tracee.registers.rsp;
@@ -273,7 +273,7 @@ static bool at_mark(void)
            tracee_bytes(&tracee, tracee.registers.rip - 1, &before, 1) && before == 0xcc;
 }
 
-/* Up to the mark that ends it. What is left of the status of waitpid, where it was gone before. */
+/* Steps to the mark that ends it. Returns the status from waitpid if the process ended before. */
 static int step_through(const struct walked *begin)
 {
     int status = 0, number = 0;
@@ -303,7 +303,7 @@ static int step_through(const struct walked *begin)
 
 /* ---- running */
 
-/* What is to be told to the process as it goes on: the signal that it stands at. */
+/* The signal to deliver when the process goes on. */
 static int stopped(int status)
 {
     struct walked walked;
@@ -375,7 +375,7 @@ static bool is_long(const char *name)
     return false;
 }
 
-/* All that it has, which it tells: less than a pipe holds. */
+/* Everything that it reports: less than a pipe holds. */
 static void run_all(const char *program)
 {
     char names[256][64];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_objects [-v]: tables of all that runs, and what they cost:
+ * unwind_objects [-v]: makes tables of everything that runs here, and prints what they cost:
  *
  *     files N tables N without N no_room N rows N bytes N cpu_ms N own_ms N wall_ms N turn_ms N look_ms N rss_kb N
  *     why PATH: REASON    (-v) each file without one
  *
- * look_ms: until it was known what runs. wall_ms: from then on. turn_ms: the longest that
- * one call that does not wait took. cpu_ms: of readers; own_ms: of ours, since the look.
- * Exit: 0; 2 it cannot be told.
+ * look_ms: the time to find out what runs. wall_ms: the time after that. turn_ms: the longest
+ * call that does not wait. cpu_ms: the readers' CPU time; own_ms: our own after look_ms.
+ * Exit: 0; 2 if it cannot tell.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static uint64_t own_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* All of it, without waiting: the longest turn (ns). */
+/* All of it, without waiting; returns the longest turn (ns). */
 static uint64_t make_all(void)
 {
     const struct timespec pause = {.tv_nsec = 500000};

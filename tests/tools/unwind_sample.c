@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * unwind_sample [-n SAMPLES] [-o] COMMAND [ARG]...: runs it, stops its processes and threads at random moments,
- * and walks the stack of each along tables:
+ * and walks the stack of each by tables:
  *
  *     end COUNT NAME           how the walks ended, the most frequent first
- *     place COUNT NAME: PLACE  where those ended that are not whole
+ *     place COUNT NAME: PLACE  where incomplete walks ended
  *     total SAMPLES ROOT FRAMES
  *
- * FRAMES: of all walks. -o: of the command's own process alone, not of its children. Exit: 0; 2 it cannot be told.
+ * FRAMES: of all walks. -o: only the command's own process, not its children. Exit: 0; 2 if it cannot tell.
  */
 #ifndef __x86_64__
 int main(void)
@@ -57,7 +57,7 @@ static void take(void)
         note_place(&walked);
 }
 
-/* ---- the threads that there are */
+/* ---- the threads */
 
 static pid_t threads[4096];
 static size_t thread_count;
@@ -76,7 +76,7 @@ static void remember(pid_t pid)
         threads[thread_count++] = pid;
 }
 
-/* Whom we asked to stop: others do so as they begin. */
+/* Threads that we asked to stop: new ones stop as they start. */
 static pid_t asked;
 
 /* One stop, or end. */
@@ -118,7 +118,7 @@ static pid_t start(char **command, bool only)
         exit(2);
     }
     remember(pid);
-    /* What is before its program is ours. */
+    /* What runs before its program is ours. */
     if (write(gate[1], &byte, 1) != 1 || waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
         exit(2);
     answer(pid, status);
@@ -135,7 +135,7 @@ static int64_t used_by(pid_t pid)
     return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 }
 
-/* Until it has had up to 2 ms of a CPU, or waits. */
+/* Lets it run for up to 2 ms of CPU time, or until it waits. */
 static void let_run(pid_t pid)
 {
     const int64_t until = used_by(pid) + 100000 + rand() % 2000000;

@@ -6,16 +6,16 @@
  * each ends. They are made from the applets' own tables: existing options, with values that are
  * right, wrong, empty, huge or missing, joined to their option or after it, repeated and in any
  * order, and options that do not exist. For many the right exit status follows from how they were
- * made: the first word that is wrong in itself, or that asks for help, decides. For all others the
+ * made: the first invalid word, or request for help, decides. For all others the
  * status must be one of those defined.
  *
  * No run may end by a signal, go on for a minute although it was interrupted, fail without a
  * sentence on stderr, print anything on stdout besides a usage error, or have a sanitizer complain.
- * Each that does is reported, `bad N: WHY: WORDS`; the last line is how many there were of each
+ * Each that does is reported, `bad N: WHY: WORDS`; the last line counts the runs by exit
  * status. Files are made in the working directory.
  *
- *   -v           all lines are said
- *   -d SECONDS   each line of an applet that traces ends with this --duration
+ *   -v           prints all lines
+ *   -d SECONDS   each line of a tracing applet ends with this --duration
  *
  * Exit: 0, or 1 if one was bad.
  */
@@ -40,7 +40,7 @@
 #define INTERRUPTED (1000 + SIGINT)
 
 static uint64_t state;
-static bool is_mild; /* this line has what is likely to be right, so that it comes further */
+static bool is_mild; /* this line is likely to be valid, so that it gets further */
 
 static uint64_t below(uint64_t limit)
 {
@@ -56,7 +56,7 @@ enum decided {
     NOTHING_YET,
     IS_WRONG, /* a usage error */
     IS_HELP,
-    IS_OPEN, /* what an option takes may be the next word: no more is known */
+    IS_OPEN, /* the option's value may be the next word: nothing more is known */
 };
 
 struct line {
@@ -102,7 +102,7 @@ static const char *const patterns[] = {
     "tracepoint:sched:sched_switch", ":", "::", "t:", "r:", "p::", "",
 };
 
-/* Of the row's kind, such as it shows in its help. */
+/* A value of the row's kind, as its help shows. */
 static const char *mild_text_of(const char *kind)
 {
     static const struct {
@@ -134,7 +134,7 @@ static const char *text_of(void)
     return large;
 }
 
-/* A number that the row takes, or one that it does not. */
+/* A number that the row accepts, or one that it does not. */
 static const char *number_of(const struct option *row, bool is_right)
 {
     static const char *const wrong[] = {"", "x", "-1", "1x", "0x", " 1", "99999999999999999999", "1.5", "+-1"};
@@ -158,7 +158,7 @@ static bool takes_number(const struct option *row)
     return row->parse == option_number || row->parse == option_signed || row->parse == option_numbers;
 }
 
-/* What is wrong in itself decides; of texts it is not known here. */
+/* Invalid values decide; whether a text is valid is not known here. */
 static void add_value(struct line *line, const struct option *row, char *to, size_t room)
 {
     const char *text = is_mild ? mild_text_of(row->argument) : text_of();
@@ -282,7 +282,7 @@ static const struct option *find_row(const struct applet *applet, const char *na
     return NULL;
 }
 
-/* The last option lacks what it takes. */
+/* The last option lacks its value. */
 static void add_lacking(struct line *line, const struct applet *applet)
 {
     const struct option *row = choose_option(applet->options);
@@ -364,7 +364,7 @@ static void be_run(char **words)
     _exit(98);
 }
 
-/* The exit status; 1000 and the signal; -1: it did not end. */
+/* The exit status; 1000 + the signal; -1: it did not end. */
 static int run(char **words)
 {
     int status = 0;
@@ -405,7 +405,7 @@ static char *read_back(const char *path, size_t *size)
     return to;
 }
 
-/* The last is of one that was interrupted before its command went. */
+/* The last one is for a run that was interrupted before its command ran. */
 static bool is_of_command(int status)
 {
     return (status >= EXIT_TRACER && status <= EXIT_NOT_FOUND) || status == 128 + SIGINT;
@@ -417,7 +417,7 @@ static bool is_usual(const struct line *line, int status)
         return true;
     if (line->has_command)
         return is_of_command(status);
-    /* Of what may have been a word -- that a value was. */
+    /* A -- may have been the value of an option. */
     for (size_t i = line->first; i < line->count; i++)
         if (!strcmp(line->words[i], "--"))
             return is_of_command(status);
@@ -434,7 +434,7 @@ static const char *judge(const struct line *line, int status)
     if (status < 0)
         return "it did not end";
     if (status == INTERRUPTED && !out_size)
-        return NULL; /* it had not come to itself, or was about to end */
+        return NULL; /* it had hardly started, or was about to end */
     if (status >= 1000)
         return "a signal ended it";
     if (status == SANITIZER || strstr(err, "Sanitizer") || strstr(err, "runtime error"))
@@ -485,7 +485,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (unsigned long number = 0; number < runs; number++) {
         struct line line = {0};
-        /* Each line has a state of its own, so that one can be made again. */
+        /* Each line has its own random state, so that any one can be repeated. */
         state = ((uint64_t)seed << 32 | (number + 1)) * 0x9e3779b97f4a7c15;
         for (int i = 0; i < 8; i++)
             below(2);

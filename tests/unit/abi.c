@@ -80,7 +80,7 @@ static void programs(void)
     SAME_ATTR(bpf_abi_link_kprobe_multi, link_flags, link_create.flags);
 }
 
-/* Of the libc that this was built with: of every machine's the same. */
+/* From the libc that this was built with: the same on every machine. */
 static void sizes(void)
 {
     CHECK_NUMBER(sizeof(off_t), 8);

@@ -32,7 +32,7 @@
 
 static char directory[64];
 
-/* A number that is none must not become everybody: kill(2) takes -1 for that. */
+/* A missing pid must not become all processes, which -1 means to kill(2). */
 static bool end(pid_t pid)
 {
     return pid > 1 && !kill(pid, SIGKILL);
@@ -41,7 +41,7 @@ static bool end(pid_t pid)
 static const int *kept;
 static size_t kept_count;
 
-/* Another way of opening: it has something to tell, which may be long. */
+/* Another kind of opener: it has something to report, which may be long. */
 static int opener(unsigned how, const char *root, const char *path, struct text *told)
 {
     text_format(told, "%u %s %s", how, root, path);
@@ -111,14 +111,14 @@ static void failures(void)
         CHECK_NUMBER(run(refuse, &result, &answer, &signal), results[i]);
         CHECK_NUMBER(answer.length, 0);
     }
-    if (HAS_FILTER) { /* a sanitizer would tell of it */
+    if (HAS_FILTER) { /* a sanitizer would report it */
         CHECK_NUMBER(run(crash, &nowhere, &answer, &signal), -EBADMSG);
         CHECK_NUMBER(signal, SIGSEGV);
     }
     text_free(&answer);
 }
 
-/* ---- What it may not ---- */
+/* ---- What it must not do ---- */
 
 static int try_all(void *context, struct text *answer)
 {
@@ -127,7 +127,7 @@ static int try_all(void *context, struct text *answer)
 
     tried[0] = open(own, O_RDONLY) < 0 ? errno : 0;
     tried[1] = socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
-    tried[2] = kill(1, 0) ? errno : 0; /* 0: a look, and no signal */
+    tried[2] = kill(1, 0) ? errno : 0; /* 0: checks, sends no signal */
     pid_t child = fork();
     if (!child)
         _exit(0);
@@ -153,7 +153,7 @@ static void calls_that_are_refused(void)
     text_free(&answer);
 }
 
-/* What was not given to it is closed to it, wherever its number lies. */
+/* Descriptors that were not given to it are closed there, whatever their numbers. */
 static int see_open(void *context, struct text *answer)
 {
     const int *fds = context;
@@ -185,9 +185,9 @@ static void descriptors(void)
     text_free(&answer);
 }
 
-/* ---- Rights that stay ---- */
+/* ---- Capabilities that stay ---- */
 
-/* From now on this call, or prctl(2) with that option, fails; of no call is option -1. */
+/* From now on this call, or prctl(2) with that option, fails; -1 is no option. */
 static bool refuse_call(long call, int option, int error)
 {
     const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
@@ -205,7 +205,7 @@ static bool refuse_call(long call, int option, int error)
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/* What comes of it where that is refused: in a process of its own, for it stays so. 1: nothing. */
+/* What happens if that is denied: in a process of its own, since it stays denied. 1: nothing. */
 static int result_without(long call, int option, int error)
 {
     struct text answer = {0};
@@ -229,7 +229,7 @@ static int result_without(long call, int option, int error)
     return result;
 }
 
-/* Whatever cannot be given up, it does not read. A kernel without filters says EINVAL. */
+/* If it cannot drop something, it does not read. A kernel without filters returns EINVAL. */
 static void rights_that_stay(void)
 {
     CHECK_NUMBER(result_without(SYS_prctl, PR_SET_NO_NEW_PRIVS, EPERM), APART_KEEPS_RIGHTS);
@@ -260,7 +260,7 @@ static void explanations(void)
     text_free(&why);
 }
 
-/* The watcher reads of the process apart, and of its parent, what the kernel says of them. */
+/* The watcher reads what /proc says about the process apart, and about its parent. */
 struct watch {
     int tell[2], go[2];
 };
@@ -321,14 +321,14 @@ static int look(const struct watch *watch)
                  status_has(pids[0], "\nNoNewPrivs:\t1\n") &&
                  (!HAS_FILTER || status_has(pids[0], "\nSeccomp:\t2\n")) &&
                  (geteuid() || status_has(pids[0], "\nUid:\t65534\t65534\t65534\t65534\n"));
-    /* CAP_DAC_READ_SEARCH is 2, CAP_KILL 5, CAP_SYS_PTRACE 19; who has none of them has none. */
+    /* CAP_DAC_READ_SEARCH is 2, CAP_KILL 5, CAP_SYS_PTRACE 19; without these it has none. */
     pid_t opener = parent_of(pids[0]);
     right = right && (geteuid() ? status_has(opener, "\nCapEff:\t0000000000000000\n")
                                 : status_has(opener, "\nCapEff:\t0000000000080024\n"));
     return write(watch->go[1], &byte, 1) != 1 || !right;
 }
 
-/* The process apart meets a watcher meanwhile. */
+/* A watcher looks at the process apart meanwhile. */
 static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
 {
     struct watch watch;
@@ -429,7 +429,10 @@ static void opening(void)
     text_free(&long_path);
 }
 
-/* What lies in memory alone is opened through procfs, and a broken reader must not get that itself. */
+/*
+ * Files that are only in memory are opened through procfs, which a hijacked reader must not do
+ * itself.
+ */
 static void places(void)
 {
     static const char *const refused[] = {
@@ -476,7 +479,7 @@ static int ask_for_memory(void *context, struct text *answer)
     return 0;
 }
 
-/* Whatever else the opener of a job opens. */
+/* Whatever else a job's opener opens. */
 static void places_of_other_ways(void)
 {
     struct text answer = {0}, expected = {0};
@@ -536,7 +539,7 @@ static void nothing_is_left(void)
     CHECK(!fstat(0, &before) && !fstat(0, &after));
 }
 
-/* Who is killed in the middle takes both with it. */
+/* If the caller is killed in the middle, both end with it. */
 static int wait_for_ever(void *context, struct text *answer)
 {
     const struct watch *watch = context;
@@ -570,14 +573,14 @@ static void killed(void)
     close(watch.tell[1]);
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
     CHECK(end(runner) && waitpid(runner, NULL, 0) == runner);
-    /* Their ends of this pipe are closed when they are gone: the end of the file is that. */
+    /* Their ends of this pipe are closed when they are gone, which shows as end of file. */
     CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
     close(watch.tell[0]);
     close(watch.go[0]);
     close(watch.go[1]);
 }
 
-/* ---- Beside others ---- */
+/* ---- Together with other children ---- */
 
 static int spin(void *context, struct text *answer)
 {
@@ -589,7 +592,7 @@ static int spin(void *context, struct text *answer)
 
 static int roles_begun, roles_ended;
 
-/* What begins is seen by whoever it is: by us what ends. */
+/* The child itself is told of its start, this process of its end. */
 static void count_roles(void *context, bool begins, unsigned role)
 {
     (void)context;
@@ -600,8 +603,8 @@ static void count_roles(void *context, bool begins, unsigned role)
 }
 
 /*
- * When their end is told nobody else can have their pids yet: they are zombies still. `ends` is memory that
- * all of them share.
+ * When their end is reported, nobody else can have their pids yet: they are still zombies. `ends`
+ * is shared by all of them.
  */
 struct role_ends {
     _Atomic pid_t pids[2];
@@ -638,7 +641,7 @@ static void told_in_time(void)
     text_free(&answer);
 }
 
-/* While one that is aside waits, others come and go; its answer waits, too. */
+/* While one job waits, others come and go; its answer waits, too. */
 static void aside(void)
 {
     struct watch watch;
@@ -666,7 +669,7 @@ static void aside(void)
     CHECK_NUMBER(apart_take(&beside, UINT64_MAX, &signal), 0);
     CHECK(!beside.pid && beside.cpu_ns && !beside.answer.length);
     CHECK_NUMBER(roles_begun, 1 << APART_OPENER | 1 << APART_ASIDE);
-    /* And stopped: the end of this pipe says that both are gone. */
+    /* And stopped: the end of this pipe shows that both are gone. */
     CHECK_NUMBER(apart_begin(&beside, &job), 0);
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
     apart_stop(&beside);
@@ -696,7 +699,7 @@ static unsigned descriptors_of(pid_t pid)
     return count;
 }
 
-/* The opener of who has nothing opened keeps the end of what they talk by, and that alone. */
+/* If nothing is opened, the opener keeps only its end of their socket. */
 static void asks_nothing(void)
 {
     struct watch watch;
@@ -727,7 +730,7 @@ static void asks_nothing(void)
     text_free(&beside.answer);
 }
 
-/* A second of the CPU's, and no more. */
+/* One second of CPU time, and no more. */
 static void limited(void)
 {
     struct text answer = {0};

@@ -28,7 +28,10 @@ static struct sock_filter filter[APART_FILTER_ROOM];
 static size_t length;
 static uint32_t own;
 
-/* As the kernel would; ~0 for what it would not take: another instruction, or a way out of the program. */
+/*
+ * Runs it as the kernel would; ~0 if the kernel would refuse it: an unknown instruction, or a jump
+ * out of the program.
+ */
 static uint32_t judge(uint32_t architecture, long number, uint64_t argument)
 {
     const struct seccomp_data data = {
@@ -75,7 +78,7 @@ static void calls(void)
         CHECK_NUMBER(judge(own, refused[i], 0), REFUSE);
 }
 
-/* Numbers of other architectures mean other calls: nothing of theirs gets through. */
+/* Call numbers mean other calls on other architectures: none of theirs are let through. */
 static void foreign(void)
 {
     static const uint32_t others[] = {
@@ -98,7 +101,7 @@ static void x32(void)
 #endif
 }
 
-/* Of all that it can do, messages alone; there are 20 of them. */
+/* Of its commands only those for messages are allowed; there are 20 in all. */
 static void socketcall(void)
 {
 #ifdef SYS_socketcall

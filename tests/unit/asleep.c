@@ -11,13 +11,16 @@
 
 static size_t met;
 
+/* This very thread: an emulator of programs has another. */
 static int meet(void *context, const struct asleep *thread)
 {
-    met += thread->pid == *(const uint32_t *)context;
+    const uint32_t pid = *(const uint32_t *)context;
+
+    met += thread->pid == pid && thread->tid == pid;
     return 0;
 }
 
-/* With that many descriptors more than are open. */
+/* Allows that many more descriptors than are open. */
 static int list_with(rlim_t descriptors)
 {
     const uint32_t pid = (uint32_t)getpid();
@@ -37,7 +40,7 @@ static int list_with(rlim_t descriptors)
     return result;
 }
 
-/* /proc, a process, its threads, one of them, a file of that. */
+/* /proc, a process, its threads, one of them, and one of its files. */
 static void passed_over_for_lack_of_descriptors(void)
 {
     for (rlim_t descriptors = 0; descriptors < 5; descriptors++) {
@@ -56,7 +59,7 @@ static void ended_meanwhile(void)
                              (void *)(uintptr_t)&pid), 0);
 }
 
-/* Of walltime: waits whose stacks could not be read are told. */
+/* For walltime: waits whose stacks could not be read are reported. */
 static void first_waits_unseen(void)
 {
     const struct asleep_wishes threads = {.cgroup = "/no/such/cgroup", .cpu = -1};

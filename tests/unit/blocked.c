@@ -86,19 +86,19 @@ static void interrupts_are_told_from_threads(void)
     CHECK(!did(&interrupts, 0x605, 0x105, 0x105));
     /* A page fault is the thread's own. */
     CHECK(!did(&interrupts, 0x605, 0x405, 0x105));
-    /* Preempted by an interrupt, or on its way out of one: what follows is its own. */
+    /* Preempted by an interrupt, or on its way out of one: what follows is the thread's own. */
     CHECK(!did(&interrupts, 0x605, 0x005, 0x305));
     CHECK(!did(&interrupts, 0x605, 0x505, 0x305));
-    /* An interrupt that comes while it is switched. */
+    /* An interrupt during a context switch. */
     CHECK(did(&interrupts, 0x605, 0x305, 0x005));
-    /* The kernel's own functions alone. */
+    /* Only functions of the kernel itself. */
     CHECK(!interrupts_did(&interrupts, (uint64_t[]){0xffffffffc0001005}, 1));
     CHECK(!interrupts_did(&interrupts, NULL, 0));
     interrupts_free(&interrupts);
     close(kallsyms);
 }
 
-/* Which kind it was tells what is nearest to the leaf; softirqs come behind other interrupts. */
+/* The frame nearest to the leaf gives the kind; softirqs run after other interrupts. */
 static void kinds_of_interrupts(void)
 {
     static const char text[] =
@@ -124,7 +124,7 @@ static void kinds_of_interrupts(void)
         {0x805, 0x305, 0x905, INTERRUPT_RCU},
         {0x705, 0x605, 0x905, INTERRUPT_CPU},
         {0x905, 0x405, 0x105, INTERRUPT_OTHER},
-        /* In a system call of its own it is the thread's work. */
+        /* In the thread's own system call it is the thread's work. */
         {0x205, 0x905, 0x905, INTERRUPT_NONE},
         {0x205, 0x005, 0x305, INTERRUPT_NONE},
     };
@@ -168,7 +168,7 @@ static void add(struct stack_table *table, uint64_t number)
     free(stack);
 }
 
-/* The state in which a stack is found, and that it is the right one. */
+/* The state in which a stack is found; checks that it is the right one. */
 static enum stack_state find(struct stack_table *table, struct tally *tally, uint64_t number)
 {
     struct stack stack;
@@ -189,7 +189,7 @@ static void stacks_stay_while_they_are_used(void)
     for (uint64_t i = 1; i <= 1000; i++)
         add(&table, i);
     stack_table_drop(&table);
-    /* Report 2: used no more, but a count may come with it, or with the next. */
+    /* Report 2: no longer used, but a count may come with this report, or the next. */
     stack_table_begin(&table);
     CHECK_NUMBER(find(&table, &tally, 1000), STACK_KEPT);
     stack_table_keep(&table, STACK_SPILLED | 7);

@@ -19,7 +19,7 @@
 #include "machine/machine.h"
 #include "unit/test.h"
 
-/* As tests/fuzz/seeds.sh has it; both are of machines with 64 bits and the same alignment. */
+/* The same as in tests/fuzz/seeds.sh; both are for 64-bit machines with the same alignment. */
 struct list {
     struct list *next;
 };
@@ -41,6 +41,8 @@ struct task_struct {
     enum { A, B } kind;
 };
 
+enum { HEADER_BYTES = 24, AT_TYPES_SIZE = 12 };
+
 static int read_bytes(struct btf *btf, const void *bytes, size_t size)
 {
     int fd = memfd_create("btf", MFD_CLOEXEC);
@@ -52,6 +54,24 @@ static int read_bytes(struct btf *btf, const void *bytes, size_t size)
     return result;
 }
 
+/* As the compiler writes it for a big-endian machine: all but the strings is words, which come first. */
+static void turn_round(struct text *bytes)
+{
+    uint16_t magic;
+    uint32_t word, end = HEADER_BYTES;
+
+    memcpy(&magic, bytes->data, sizeof(magic));
+    magic = __builtin_bswap16(magic);
+    memcpy(bytes->data, &magic, sizeof(magic));
+    for (uint32_t at = 4; at < end; at += 4) {
+        memcpy(&word, bytes->data + at, sizeof(word));
+        word = __builtin_bswap32(word);
+        memcpy(bytes->data + at, &word, sizeof(word));
+        if (at == AT_TYPES_SIZE)
+            end += word;
+    }
+}
+
 static void load_fixture(struct text *bytes)
 {
     const char *tests = getenv("TESTS");
@@ -60,6 +80,8 @@ static void load_fixture(struct text *bytes)
     text_format(&path, "%s/fuzz/corpus/btf/clang", tests ? tests : "tests");
     CHECK_NUMBER(read_file(AT_FDCWD, path.data, 65536, bytes), 0);
     text_free(&path);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        turn_round(bytes);
 }
 
 static void check_member(const struct btf *btf, const char *name, size_t offset, size_t size)
@@ -94,7 +116,7 @@ static void members_are_where_a_compiler_puts_them(void)
         CHECK_MEMBER(&btf, children);
         CHECK_MEMBER(&btf, kind);
     }
-    /* A pointer is as wide as the kernel's are, whatever this program's. */
+    /* Pointers have the kernel's width, whatever this program's is. */
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "parent", &found), 0);
     CHECK_NUMBER(found.size, machine_of_kernel()->bits / 8);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "narrow", &found), -EINVAL);
@@ -128,7 +150,7 @@ static void parameters_are_counted(void)
     text_free(&bytes);
 }
 
-/* Nothing is read that is not there: a sanitizer watches. */
+/* Nothing is read out of bounds: sanitizers check that. */
 static void look_at_all(const void *bytes, size_t size)
 {
     struct btf_member found;
@@ -180,9 +202,12 @@ enum { OF_INT = 1, OF_PTR = 2, OF_STRUCT = 4, OF_TYPEDEF = 8, OF_FUNC_PROTO = 13
 
 static int read_types(struct btf *btf, const uint32_t *types, size_t size)
 {
-    uint32_t header[6] = {0x1eb9f, 24, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
+    const uint16_t magic = 0xeb9f;
+    const uint32_t header[] = {HEADER_BYTES, 0, (uint32_t)size, (uint32_t)size, sizeof(strings)};
     struct text bytes = {0};
 
+    text_append(&bytes, (const char *)&magic, sizeof(magic));
+    text_append(&bytes, "\1\0", 2); /* version, flags */
     text_append(&bytes, (const char *)header, sizeof(header));
     text_append(&bytes, (const char *)types, size);
     text_append(&bytes, strings, sizeof(strings));
@@ -237,7 +262,7 @@ static void circles_end(void)
         SWITCH, INFO(OF_TYPEDEF, 0), 2, /* 1 */
         0, INFO(OF_PTR, 0), 2,          /* 2 */
     };
-    /* Each of its members is itself, without a name: 16 to the power of any depth. */
+    /* Each of its members is the struct itself, without a name: 16 to the power of any depth. */
     uint32_t in_itself[3 + 16 * 3] = {TASK, INFO(OF_STRUCT, 16), 64};
     struct btf_member found;
     struct btf btf;

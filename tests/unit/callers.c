@@ -23,9 +23,9 @@ static void missing(void)
     static const uint64_t lacks[] = {ENTERED, OUTER}, has[] = {ENTERED, CALLER, OUTER};
 
     CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, COUNT_OF(lacks)));
-    CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 1)); /* the leaf alone */
+    CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 1)); /* only the leaf */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, has, COUNT_OF(has)));
-    /* No stack, no caller, or an event of another kind, whose caller is a user's. */
+    /* No stack, no caller, or an event of another kind, whose caller is in user code. */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 0));
     CHECK(!callers_miss_kernel(0, KEY_KERNEL_START, lacks, COUNT_OF(lacks)));
     CHECK(!callers_miss_kernel(CALLER, KEY_USER_PROBE, lacks, COUNT_OF(lacks)));
@@ -36,7 +36,7 @@ static void twice(void)
 {
     static const uint64_t frames[] = {ENTERED, ENTERED, ENTERED, CALLER};
 
-    CHECK_NUMBER(callers_count_twice(frames, COUNT_OF(frames)), 1); /* what it began with, and no more */
+    CHECK_NUMBER(callers_count_twice(frames, COUNT_OF(frames)), 1); /* unchanged */
     CHECK_NUMBER(callers_count_twice(frames + 2, 2), 0);
     CHECK_NUMBER(callers_count_twice(frames, 1), 0);
     CHECK_NUMBER(callers_count_twice(frames, 0), 0);
@@ -52,7 +52,10 @@ static void link_registers(void)
     CHECK(!machine_has_link(&machine_s390x));
 }
 
-/* How many of the places in a kernel with these symbols lack their caller: vfs_read at its first instruction. */
+/*
+ * How many stacks lack their caller in a kernel with these symbols: vfs_read at its first
+ * instruction.
+ */
 static int starts_in(const char *symbols)
 {
     static const char *const typed[] = {"vfs_read", "r::vfs_read", "vfs_read+4"};
@@ -85,7 +88,7 @@ static void which_kernels(void)
 
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff81000100 T unwind_next_frame\n"),
                  machine_has_link(kernel) || kernel == &machine_x86_64);
-    /* Its name may come before or behind. */
+    /* Its name may come before or after. */
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff82000000 T unwind_init\n"), machine_has_link(kernel));
     CHECK_NUMBER(starts_in("ffffffff80000000 T unwind_init\nffffffff81000000 T vfs_read\n"), machine_has_link(kernel));
 }

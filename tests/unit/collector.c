@@ -19,7 +19,7 @@
 
 #define COMM "made-up"
 
-/* Code that nobody wrote, in memory of no file: its names come from where a JIT would put them. */
+/* Generated code in memory without a file: its names come from where a JIT would put them. */
 static uint64_t code;
 static char map_path[64];
 
@@ -40,11 +40,11 @@ static void stack_of(uint64_t frames[2])
     frames[1] = code + 20;
 }
 
-/* ---- One that makes counts ---- */
+/* ---- A collector that counts ---- */
 
 struct counter {
     struct collector collector;
-    struct text calls; /* in their order, a letter each */
+    struct text calls; /* in order, a letter each */
     unsigned collected;
     uint64_t counted, lost;
 };
@@ -74,7 +74,7 @@ static int start_counter(struct collector *collector)
     return 0;
 }
 
-/* Seven events of which one has no stack, in each report; and one that is lost. */
+/* In each report seven events, of which one has no stack; and one that is lost. */
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct counter *counter = counter_of(collector);
@@ -148,7 +148,7 @@ static void close_counter(struct collector *collector)
 static const struct collector_calls counter_calls = {.open = open_counter, COUNTER_CALLS};
 static const struct collector_calls refusing_calls = {.open = refuse, COUNTER_CALLS};
 
-/* ---- Runs, with what they say ---- */
+/* ---- Runs, and their messages ---- */
 
 static char scratch[] = "/tmp/collector.XXXXXX";
 
@@ -177,7 +177,7 @@ static void put_back(int fd, int kept)
     close(kept);
 }
 
-/* A file's text, the caller's. */
+/* A file's text, which the caller frees. */
 static struct text text_of(const char *name)
 {
     struct text text = {0};
@@ -240,7 +240,7 @@ static void a_report_of_it(void)
     text_free(&counter.calls);
 }
 
-/* Every report has what was collected for it, and the account closes. */
+/* Every report has what was collected for it, and the account adds up. */
 static void reports_at_intervals(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
@@ -250,7 +250,7 @@ static void reports_at_intervals(void)
     int status;
 
     options.user_only = options.folded = options.debug = true;
-    options.duration = 600000000; /* two fit, however long this process is kept from a CPU */
+    options.duration = 600000000; /* two fit, however long this process waits for a CPU */
     options.interval = 30000000;
     count_with(&counter, &options, &status);
     CHECK_NUMBER(status, 0);
@@ -285,11 +285,11 @@ static void a_refusal(void)
     text_free(&counter.calls);
 }
 
-/* ---- One that hands out events ---- */
+/* ---- A collector of single events ---- */
 
 struct events {
     struct collector collector;
-    int fds[2]; /* a pipe, of which a byte is an event */
+    int fds[2]; /* a pipe; each byte is an event */
     uint64_t handed;
 };
 
@@ -306,7 +306,7 @@ static int start_events(struct collector *collector)
     return write(((struct events *)collector)->fds[1], "12", 2) == 2 ? 0 : -EIO;
 }
 
-/* In no order: the later ones first. */
+/* Out of order: the later ones first. */
 static int read_events(struct collector *collector, collector_take *take, void *context)
 {
     struct events *events = (struct events *)collector;

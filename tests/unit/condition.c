@@ -13,7 +13,7 @@
 
 static struct condition_words words;
 
-/* ---- What they come to ---- */
+/* ---- Their results ---- */
 
 /* The value of a, b, c or d. */
 static bool test_holds(const struct test_words *test, const int64_t values[4])
@@ -197,11 +197,11 @@ static void lists_are_read(void)
     text_free(&error);
 }
 
-/* ---- Where places have them ---- */
+/* ---- Where events have values ---- */
 
 static struct event_values found;
 
-/* 0, or an errno with `said` in the sentence. */
+/* 0, or an errno with `said` in the message. */
 static void check_place(const struct place *place, const struct machine *machine, const char *condition,
                         const char *said)
 {

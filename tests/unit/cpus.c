@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-/* What a list is read as: "first-last " for each range. */
+/* The ranges that are read from a list: "first-last " for each. */
 static const char *ranges(const char *list)
 {
     static char read[256];
@@ -41,7 +41,7 @@ static void no_lists(void)
     CHECK_STRING(ranges("0-4294967296"), "");
 }
 
-/* What each call answers, and which were made. */
+/* What each call returns, and which calls were made. */
 struct answers {
     int first, others;
     unsigned calls;
@@ -66,7 +66,7 @@ static void those_of_this_machine(void)
     CHECK_NUMBER(none.calls, all.calls);
     CHECK_NUMBER(cpus_each_online(answer, &wrong), -EINVAL);
     CHECK_NUMBER(wrong.calls, 1);
-    /* /sys says which there are: what is refused is no end of them. */
+    /* /sys says which CPUs there are: a failing call does not mean that there are no more. */
     CHECK_NUMBER(cpus_each_online(answer, &last), all.calls > 1 ? -EINVAL : 0);
     CHECK(last.calls <= 2);
     CHECK_NUMBER(cpus_each_online(answer, &refused), -EACCES);

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* Names by themselves, in namespaces and classes. */
+/* Plain names, in namespaces and classes. */
 static void sources(void)
 {
     static const struct cxx_row rows[] = {
@@ -35,7 +35,7 @@ static void sources(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* What is behind a function's name. */
+/* What follows a function's name. */
 static void functions(void)
 {
     static const struct cxx_row rows[] = {
@@ -56,7 +56,7 @@ static void functions(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* Constructors and destructors are called as their class. */
+/* Constructors and destructors have their class's name. */
 static void constructors(void)
 {
     static const struct cxx_row rows[] = {
@@ -161,7 +161,7 @@ static void conversions(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* What is in a function, and what has no name. */
+/* Names local to a function, and unnamed types. */
 static void locals(void)
 {
     static const struct cxx_row rows[] = {
@@ -185,7 +185,7 @@ static void locals(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* Lambdas, whose T_ are their own. */
+/* Lambdas, whose T_ refers to their own parameters. */
 static void lambdas(void)
 {
     static const struct cxx_row rows[] = {
@@ -229,7 +229,7 @@ static void tags(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* What compilers make on their own. */
+/* Names that compilers generate. */
 static void specials(void)
 {
     static const struct cxx_row rows[] = {
@@ -277,7 +277,7 @@ static void bindings(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* Endings of passes of the compiler. */
+/* Suffixes from compiler passes. */
 static void clones(void)
 {
     static const struct cxx_row rows[] = {
@@ -332,7 +332,7 @@ static void news(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* Template arguments as <...>, which operators are not; what is empty stays so. */
+/* Template arguments become <...>, but operators do not; empty ones stay empty. */
 static void shortened(void)
 {
     static const struct demangle_wishes wishes = {.shorten = true};
@@ -352,7 +352,7 @@ static void shortened(void)
         check_row(&rows[i], &wishes);
 }
 
-/* What is typed to find a function. */
+/* What users type to find a function. */
 static void without_parameters(void)
 {
     static const struct demangle_wishes wishes = {.without_parameters = true};
@@ -377,7 +377,7 @@ static void without_parameters(void)
     check_row(&row, &both);
 }
 
-/* What is no name stays none, and leaves nothing. */
+/* What is not a name is left as it is, and leaves nothing allocated. */
 static void refused(void)
 {
     static const struct demangle_wishes wishes;
@@ -403,14 +403,14 @@ static void refused(void)
             WRONG("it is refused, and the text is empty");
         }
     }
-    /* Bytes behind a NUL are of no name. */
+    /* Bytes after a NUL do not belong to the name. */
     CHECK_NUMBER(demangle("_Z1fv\0i", 7, &wishes, &text), -EINVAL);
     CHECK_NUMBER(demangle("___Z1fv_block_invoke\0", 21, &wishes, &text), -EINVAL);
     CHECK_NUMBER(demangle("___Z1f1\0_block_invoke", 21, &wishes, &text), -EINVAL);
     text_free(&text);
 }
 
-/* A name that ends early is none, wherever it ends: nothing behind its end is read. */
+/* A truncated name is not a name, wherever it ends: nothing after its end is read. */
 static void cut(void)
 {
     static const struct demangle_wishes wishes;

@@ -9,7 +9,12 @@
 #include "test.h"
 
 #define LONG 65000
-/* What a name may come to. */
+#ifdef __s390x__
+#define STACK_BYTES (256u << 10)
+#else
+#define STACK_BYTES (128u << 10)
+#endif
+/* How long names may become. */
 #define MOST (128 * 1024)
 
 static const struct demangle_wishes none;
@@ -20,7 +25,7 @@ static void add_times(struct text *name, const char *piece, size_t times)
         text_add(name, piece);
 }
 
-/* Names that repeat a piece until they are long, with what is before and behind it. */
+/* Long names that repeat a piece, with something before and after it. */
 static const struct {
     const char *before, *piece, *behind;
 } long_names[] = {
@@ -87,7 +92,7 @@ static void long_ones(void)
     }
 }
 
-/* Each parameter is a template of two of the last: printed, the n-th is 2^n long. */
+/* Each parameter is a template of two of the previous one: printed, the n-th is 2^n long. */
 static void doubling(void)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -109,7 +114,7 @@ static void doubling(void)
     text_free(&name);
 }
 
-/* Expansions of expansions of what is nothing: no text, but steps. */
+/* Expansions of expansions of nothing: no text, but steps. */
 static void empty_expansions(void)
 {
     struct text name = {0};
@@ -129,7 +134,7 @@ static void empty_expansions(void)
     text_free(&name);
 }
 
-/* What is its own argument. */
+/* A template that is its own argument. */
 static void endless(void)
 {
     static const char *const names[] = {
@@ -147,12 +152,12 @@ static void endless(void)
     text_free(&text);
 }
 
-/* What refers to what was before it is deeper each time, however short it is. */
+/* Each reference to the one before it goes deeper, however short the name is. */
 static void deep_by_references(void)
 {
     static const struct {
         const char *before, *behind;
-        unsigned made; /* what may be referred to, of which the last is the whole */
+        unsigned made; /* possible back references, the last of which is the whole */
     } kinds[] = {
         {"P", "", 1}, {"Fv", "E", 1}, {"PFv", "E", 2}, {"A2_", "", 1}, {"1AI", "E", 2},
         {"Z1gvEUl", "E_", 1}, {"Z1g", "E1x", 1}, {"DTcv", "Li1EE", 1}, {"M1A", "", 2},
@@ -176,7 +181,7 @@ static void deep_by_references(void)
     }
 }
 
-/* Of names in each other as many are known as real ones have, and more. */
+/* Names may be nested as deeply as in real programs, and more. */
 static void depth_of_real_names(void)
 {
     struct text name = {0}, text = {0}, want = {0};
@@ -209,14 +214,17 @@ static void *all(void *unused)
     return NULL;
 }
 
-/* As much as threads of musl have: a name that goes deeper ends the program. */
+/*
+ * As much stack as musl's threads have; on s390x each function takes more. A name that goes deeper
+ * would crash the program.
+ */
 static void small_stack(void)
 {
     pthread_attr_t attributes;
     pthread_t thread;
 
     CHECK_NUMBER(pthread_attr_init(&attributes), 0);
-    CHECK_NUMBER(pthread_attr_setstacksize(&attributes, 128 * 1024), 0);
+    CHECK_NUMBER(pthread_attr_setstacksize(&attributes, STACK_BYTES), 0);
     int result = pthread_create(&thread, &attributes, all, NULL);
     CHECK_NUMBER(result, 0);
     if (!result)

@@ -148,7 +148,7 @@ static void standards(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-/* What was read before, by number. */
+/* Substitutions: earlier parts, by number. */
 static void substitutions(void)
 {
     static const struct cxx_row rows[] = {

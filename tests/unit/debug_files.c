@@ -23,8 +23,8 @@ struct plan {
     uint64_t text;       /* address */
     const char *id;      /* eight bytes, or NULL */
     const char *link;    /* or NULL */
-    uint32_t checksum;   /* that goes with it */
-    const char *name;    /* of the one function in .symtab; NULL: only .dynsym, with "exported" */
+    uint32_t checksum;   /* that belongs to it */
+    const char *name;    /* of the only function in .symtab; NULL: only .dynsym, with "exported" */
 };
 
 static void make_file(struct image *image, const struct plan *plan)
@@ -63,7 +63,7 @@ static void make_file(struct image *image, const struct plan *plan)
     image_put_sections(image, 0x800, sections, COUNT_OF(sections));
 }
 
-/* As its definition has it, bit by bit. */
+/* By its definition, bit by bit. */
 static uint32_t checksum_of(const struct image *image)
 {
     uint32_t crc = UINT32_MAX;
@@ -78,7 +78,7 @@ static uint32_t checksum_of(const struct image *image)
 
 static char top[] = "/tmp/debug_files.XXXXXX";
 
-/* Writes an image below `top`, with the directories that it takes. */
+/* Writes an image below `top`, with the directories that it needs. */
 static void put_file(const struct image *image, const char *path)
 {
     char whole[PATH_MAX];
@@ -112,7 +112,7 @@ static const char *below(const char *path)
     return whole[turn];
 }
 
-/* What is at the function that only the debug file knows, and at the exported one. */
+/* The names at the function that only the debug file has, and at the exported one. */
 static void check(const struct plan *plan, const struct debug_search *where, const char *name)
 {
     const uint64_t addresses[] = {plan->text + FUNCTION_OFFSET + 5, plan->text + 0x84,
@@ -158,7 +158,7 @@ static void by_build_id(void)
     put_file(&image, "/symfs" ID_PATH);
     check(&main, &both, "in_symfs");
     check(&main, &one, "in_root");
-    /* One that has another build id, or no table of all symbols, is passed over. */
+    /* A file with another build id, or without .symtab, is skipped. */
     debug.id = "\xab\x01\x02\x03\x04\x05\x06\x08";
     make_file(&image, &debug);
     put_file(&image, "/symfs" ID_PATH);
@@ -205,7 +205,7 @@ static void by_link(void)
     clear_top();
     put_file(&image, places[1]);
     check(&main, &where, "-");
-    main.link = "a"; /* of each length that is padded in another way */
+    main.link = "a"; /* one of each length that is padded differently */
     put_file(&image, "/opt/dir/a");
     check(&main, &where, "debugged");
     main.link = "ab";
@@ -216,7 +216,7 @@ static void by_link(void)
     check(&main, &where, "debugged");
     main.link = "..";
     check(&main, &where, "-");
-    /* Two build ids that differ say more than a checksum. */
+    /* Different build ids count more than an equal checksum. */
     main = (struct plan){.text = 0x1000, .id = ID, .link = "x"};
     const struct plan other = {.text = 0x1000, .id = "another.", .name = "debugged"};
     make_file(&image, &other);
@@ -253,7 +253,7 @@ static void unstripped_below_symfs(void)
     check(&main, &where, "-");
 }
 
-/* One of the two was given other addresses. */
+/* One of the two has other addresses. */
 static void prelinked(void)
 {
     const struct debug_search where = {.root = top};
@@ -269,14 +269,17 @@ static void prelinked(void)
     make_file(&image, &debug);
     put_file(&image, ID_PATH);
     check(&low, &where, "function");
-    debug.text = 0xfffffffffffff000; /* no sum of the two may wrap into another order */
+    debug.text = 0xfffffffffffff000; /* their sum must not wrap into another order */
     make_file(&image, &debug);
     put_file(&image, ID_PATH);
     check(&low, &where, "function");
 }
 
-/* A link of the container's leads into the container, and what is no file is not waited for. */
-/* openat2(2), since 5.6. Without it links lead out, to where nothing is here. */
+/*
+ * A link in the container leads into the container, and opening something that is not a file does
+ * not block.
+ */
+/* openat2(2), since 5.6. Without it links lead out of the root, where nothing is. */
 static bool has_openat2(void)
 {
     return syscall(437, -1, "", NULL, 0) >= 0 || (errno != ENOSYS && errno != EPERM);

@@ -12,7 +12,7 @@
 #include "elf_image.h"
 #include "test.h"
 
-/* From offset to address it is another distance in each; what is not loaded lies between. */
+/* The distance between offset and address differs in each; between them lies what is not loaded. */
 static const struct image_segment segments[] = {
     {6, 64, 0x400040, 0x1000},            /* the program headers */
     {1, 0, 0x400000, 0x234},              /* loaded */
@@ -20,7 +20,7 @@ static const struct image_segment segments[] = {
     {1, 0x1000, 0x402000, 0x1000},        /* loaded */
     {1, 0x2000, 0x404f00, 0},             /* loaded, nothing in the file */
     {1, 0x2100, 0x80405100, 0x20},        /* loaded */
-    {0x6474e551, 0, 0, 0x7fffffff},       /* the stack's rights */
+    {0x6474e551, 0, 0, 0x7fffffff},       /* the stack's permissions */
 };
 
 static const struct {
@@ -70,7 +70,7 @@ static void check_places(const struct image *image)
     close(fd);
 }
 
-/* Each class, byte order, and place and distance of the program headers. */
+/* Each class and byte order, and each place and spacing of the program headers. */
 static void addresses_of_offsets(void)
 {
     struct image image;
@@ -141,7 +141,7 @@ static void hostile_headers(void)
             image_put(&image, image_phoff(&image), word, offsets[i]);
             CHECK_NUMBER(open_result(&image, image.length), -ENOEXEC);
         }
-        MAKE(); /* no program headers, wherever they would be: an object file */
+        MAKE(); /* no program headers, whatever their offset: an object file */
         image_put(&image, image_phnum(&image), 2, 0);
         image_put(&image, image_phentsize(&image), 2, 0);
         image_put(&image, image_phoff(&image), word, greatest);
@@ -158,7 +158,7 @@ static void hostile_headers(void)
     }
 }
 
-/* A segment at the end of all numbers: no sum of two wraps into another place. */
+/* A segment at the end of the number range: no sum may wrap around. */
 static void hostile_segments(void)
 {
     static const struct image_segment wide[] = {
@@ -228,7 +228,7 @@ static void make_sections(struct image *image, bool is_64, bool big_endian)
     end = put_note(image, end, "GNU", 4, 3, "build id of twenty..", 20);
     sections[ID].size = end - ID_OFFSET;
     end = put_note(image, STRANGE_OFFSET, "", 0, 7, "x", 1);
-    end = put_note(image, end, "abcd", 4, 8, "", 0); /* no NUL behind the owner */
+    end = put_note(image, end, "abcd", 4, 8, "", 0); /* no NUL after the owner */
     sections[STRANGE].size = end - STRANGE_OFFSET;
     image_put_sections(image, SECTION_TABLE, sections, SECTIONS);
 }
@@ -319,7 +319,7 @@ static void hostile_notes(void)
     }
 }
 
-/* Counts that the header has no room for stand in the first section. */
+/* Counts that do not fit into the header are in the first section. */
 static void great_counts(void)
 {
     struct image image;
@@ -342,7 +342,7 @@ static void great_counts(void)
         CHECK(elf_section(&elf, ".text"));
         elf_close(&elf);
         close(fd);
-        /* More than there are, and more than anybody has: a file without sections. */
+        /* More than there are, and more than any file has: a file without sections. */
         static const uint32_t counts[] = {1000, 131072, 131073, 0x7fffffff, 0xffffffff};
         for (size_t i = 0; i < COUNT_OF(counts); i++) {
             image_put(&image, SECTION_TABLE + 8 + 3 * word, word, counts[i]);
@@ -350,7 +350,7 @@ static void great_counts(void)
             CHECK_NUMBER(elf_open(&elf, fd), 0);
             CHECK_NUMBER(elf.section_count, 0);
             CHECK(!elf_section(&elf, ".text"));
-            /* Its notes are those of its segments. */
+            /* Then its notes are those of its segments. */
             struct seen seen = {0};
             CHECK_NUMBER(elf_each_note(&elf, ".any", see_note, &seen), 0);
             CHECK(seen.count >= 2);
@@ -364,7 +364,7 @@ static void great_counts(void)
     }
 }
 
-/* A whole file somewhere in another, as the vDSO is in a process. */
+/* A whole file within another, like the vDSO in a process. */
 static void an_image_within(void)
 {
     struct image image;
@@ -399,7 +399,7 @@ static void cut_at_every_byte(void)
     }
 }
 
-/* Any bytes give an answer or an error: nothing else is asked of them here. */
+/* Any bytes must give an answer or an error: nothing else is checked here. */
 static void random_mutations(void)
 {
     struct image image, mutant;
@@ -428,7 +428,7 @@ static void random_mutations(void)
         opened += !result;
         refused += result != 0;
     }
-    /* Mutants of both kinds came by. */
+    /* Both kinds of mutants occurred. */
     CHECK(opened > (unsigned)rounds(10000) && refused > (unsigned)rounds(10000));
     close(fd);
 }
@@ -450,7 +450,7 @@ static void what_cannot_be_read(void)
     close(fd);
 }
 
-/* Another process cuts the file off and fills it again: an error, never a signal. */
+/* Another process truncates and refills the file: an error, never a signal. */
 static void a_file_that_shrinks(void)
 {
     struct image image;

@@ -28,7 +28,7 @@ static inline void image_put(struct image *image, size_t at, size_t size, uint64
             (unsigned char)(value >> 8 * (image->big_endian ? size - 1 - i : i));
 }
 
-/* Where the fields of the file's header are. */
+/* Offsets of the fields in the file's header. */
 static inline size_t image_phoff(const struct image *image)
 {
     return image->is_64 ? 32 : 28;
@@ -62,7 +62,7 @@ static inline void image_put_segment(struct image *image, size_t at,
     }
 }
 
-/* Where the fields of the file's header are that say where the sections are. */
+/* Offsets of the header's fields about sections. */
 static inline size_t image_shoff(const struct image *image)
 {
     return image->is_64 ? 40 : 32;
@@ -106,7 +106,7 @@ static inline void image_put_section(struct image *image, size_t at,
     image_put(image, at + 16 + 5 * word, word, section->entry_size);
 }
 
-/* Says in the header that `count` sections stand at `table`, and their names in the last. */
+/* Writes into the header that `count` sections are at `table`, with their names in the last. */
 static inline void image_put_sections(struct image *image, size_t table,
                                       const struct image_section *sections, size_t count)
 {
@@ -140,7 +140,7 @@ static inline void image_put_symbol(struct image *image, size_t at, uint32_t nam
     }
 }
 
-/* A file of `length` bytes whose program headers stand at `table`, `entry_size` bytes apart. */
+/* A file of `length` bytes whose program headers are at `table`, `entry_size` bytes apart. */
 static inline void image_make(struct image *image, bool is_64, bool big_endian, size_t table,
                               size_t entry_size, const struct image_segment *segments,
                               size_t count, size_t length)

@@ -42,7 +42,7 @@ struct sample {
     uint16_t section;
 };
 
-/* Writes symbols (behind the empty first one) and their names; the sections lead to them. */
+/* Writes symbols (after the empty first one) and their names; the sections refer to them. */
 static void make_file(struct image *image, bool is_64, bool big_endian, bool full,
                       const struct sample *samples, size_t count)
 {
@@ -91,7 +91,7 @@ static int find_one(const struct elf *elf, uint64_t address, struct text *answer
 
 struct question {
     uint64_t address;
-    const char *full, *dynamic; /* NULL: as the full one */
+    const char *full, *dynamic; /* NULL: the same as the full one */
 };
 
 #define MOST_QUESTIONS 64
@@ -186,7 +186,7 @@ static void which_alias(void)
     ASK(samples, questions, 62);
 }
 
-/* Local functions of several sources may have one name, which stands in the file once. */
+/* Local functions in several sources may share a name, which is in the file once. */
 static void one_name_for_two(void)
 {
     static const struct sample samples[] = {
@@ -229,7 +229,7 @@ static void what_is_no_function(void)
     ASK(samples, questions, 62);
 }
 
-/* Within and across each other, the nearest start counts, if it covers the address. */
+/* If functions overlap, the nearest start that covers the address counts. */
 static void nested_functions(void)
 {
     static const struct sample samples[] = {
@@ -257,8 +257,8 @@ static void nested_functions(void)
 }
 
 /*
- * Without a size: where all functions have symbols, up to the next of them or the end of the
- * section; elsewhere that address alone. A label within is none of them.
+ * Without a size: if all functions have symbols, up to the next one or the end of the section;
+ * otherwise only that address. A label in between is not a function.
  */
 static void functions_without_size(void)
 {
@@ -314,7 +314,7 @@ static void names_of_arm(void)
     ASK(samples, x86, 62);
 }
 
-/* ---- Streams of all of them ---- */
+/* ---- Streams of all symbols ---- */
 
 static int list(void *context, const struct elf_symbol *symbol)
 {
@@ -420,7 +420,7 @@ static void make_without_sections(struct image *image, bool is_64, bool big_endi
     const uint64_t tags[][2] = {
         {5, TEXT_ADDRESS + STRINGS_OFFSET}, {10, 100}, {6, TEXT_ADDRESS + SYMBOLS_OFFSET},
         {11, is_64 ? 24 : 16}, {gnu ? 0x6ffffef5 : 4, TEXT_ADDRESS + HASH}, {0, 0},
-        {6, 0x999}, /* behind the end */
+        {6, 0x999}, /* past the end */
     };
 
     make_file(image, is_64, big_endian, false, samples, COUNT_OF(samples));
@@ -462,7 +462,7 @@ static void without_sections(void)
     }
 }
 
-/* ---- Entries that lead to other files: x86-64, as ld and others make them ---- */
+/* ---- PLT entries: x86-64, as ld and other linkers make them ---- */
 
 #define PLT_OFFSET 0x680
 #define PLT_ADDRESS (TEXT_ADDRESS + 0x800)
@@ -494,13 +494,13 @@ static void make_plt(struct image *image)
 
     make_file(image, true, false, false, samples, COUNT_OF(samples));
     image_put(image, 18, 2, 62);
-    put_jump(image, 1, 0, 0x18000);                     /* as it always was */
+    put_jump(image, 1, 0, 0x18000);                     /* the classic form */
     put_bytes(image, PLT_OFFSET + 32, "\xf3\x0f\x1e\xfa\xf2", 5); /* endbr64; bnd */
     put_jump(image, 2, 5, 0x18008);
     put_bytes(image, PLT_OFFSET + 48, "\xf3\x0f\x1e\xfa\x41\xbb\1\0\0\0", 10);
     put_jump(image, 3, 10, 0x18000);                    /* mov $1,%r11d before it */
     put_jump(image, 4, 0, 0x18010);
-    put_jump(image, 5, 0, 0x18018);                     /* a word that nothing is said of */
+    put_jump(image, 5, 0, 0x18018);                     /* a word without a relocation */
     put_bytes(image, PLT_OFFSET + 96, "\xff\x35\0\0\0\0\xff\x25", 8);
     const uint64_t rela[][3] = {
         {0x18000, (uint64_t)1 << 32 | 7, 0}, {0x18008, (uint64_t)2 << 32 | 7, 0},
@@ -538,7 +538,7 @@ static void jump_table_entries(void)
     ask(&image, false, questions, COUNT_OF(questions));
 }
 
-/* ---- Files that lie ---- */
+/* ---- Malformed files ---- */
 
 /* Whatever the bytes are: an answer or an error. */
 static int look_at_all(const struct elf *elf)
@@ -641,7 +641,7 @@ static void random_mutations(void)
     close(fd);
 }
 
-/* Tables that claim all that numbers can say; holes make files of any length. */
+/* Tables that claim the largest possible sizes; sparse files can have any length. */
 static void endless_tables(void)
 {
     struct image image;
@@ -667,7 +667,7 @@ static void endless_tables(void)
     }
 }
 
-/* Every symbol covers every address, and all have the same rank: the work is bounded. */
+/* Every symbol covers every address, and all have the same rank: the work is still bounded. */
 static void all_cover_all(void)
 {
     enum { COUNT = 200000, ADDRESSES = 2000 };
@@ -703,7 +703,7 @@ static void all_cover_all(void)
     free(symbols);
 }
 
-/* A name of several pieces is whole; one that never ends is cut, and then it is nobody's name. */
+/* A name that is read in several pieces is whole; one that never ends is cut, and not used. */
 static void long_names(void)
 {
     enum { ROOM = 40000 };
@@ -745,7 +745,7 @@ static void long_names(void)
     free(name);
 }
 
-/* Another process cuts the file off and fills it again while it is read. */
+/* Another process truncates and refills the file while it is read. */
 static void a_file_that_shrinks(void)
 {
     struct image image;

@@ -22,7 +22,7 @@ enum { NONE, TEXT, SYMBOLS, STRINGS, PACKED, NAMES, SECTIONS };
 #define STRINGS_OFFSET 0x200
 #define NAMES_OFFSET 0x280
 #define SECTION_TABLE 0x300
-#define PLAIN_LENGTH 0x500 /* of a file whose PACKED is empty; else that follows */
+#define PLAIN_LENGTH 0x500 /* of a file whose PACKED is empty; otherwise that follows */
 
 #define X86_64 62
 
@@ -72,7 +72,7 @@ static void make_file(struct image *image, int kind, bool full, const struct sam
     image_put_sections(image, SECTION_TABLE, sections, SECTIONS);
 }
 
-/* ---- Packing, that leaves the bytes as they are ---- */
+/* ---- Packing without compression ---- */
 
 struct packed {
     size_t length;
@@ -114,7 +114,7 @@ static void add_crc(struct packed *packed, size_t from)
     add_number(packed, crc_of(packed->bytes + from, packed->length - from), 4);
 }
 
-/* Seven bits of a number in each byte, the lowest first. */
+/* Seven bits of a number in each byte, lowest first. */
 static void add_long(struct packed *packed, size_t number)
 {
     for (; number >= 128; number >>= 7)
@@ -127,9 +127,9 @@ static void pack_xz(struct packed *packed, const unsigned char *bytes, size_t si
     *packed = (struct packed){0};
     add(packed, "\xfd" "7zXZ\0\0\x01", 8); /* the check is a CRC-32 */
     add_crc(packed, 6);
-    add(packed, "\x02\0\x21\x01\0\0\0", 8); /* a block: LZMA2, of the least dictionary */
+    add(packed, "\x02\0\x21\x01\0\0\0", 8); /* a block: LZMA2 with the smallest dictionary */
     add_crc(packed, 12);
-    add(packed, "\x01", 1); /* bytes as they are: how many, less one */
+    add(packed, "\x01", 1); /* uncompressed bytes: how many, minus one */
     add_number(packed, (uint32_t)(size - 1) >> 8, 1);
     add_number(packed, (uint32_t)(size - 1) & 255, 1);
     add(packed, bytes, size);
@@ -196,7 +196,7 @@ static void close_file(struct opened *opened)
     close(opened->elf.fd);
 }
 
-/* "name start" of each address, "-" for none, with blanks between. */
+/* "name start" for each address, "-" for none, separated by blanks. */
 static void ask(const struct elf *elf, const uint64_t *addresses, size_t count, struct text *answer)
 {
     struct elf_found *found = calloc(count, sizeof(*found));
@@ -230,7 +230,7 @@ static const struct sample exported[] = {
 
 static const struct sample others[] = {
     {"inner", 0x10140, 0x20, FUNCTION | LOCAL},
-    {"known", 0x10300, 0x10, FUNCTION | GLOBAL}, /* once more: its version hid that */
+    {"known", 0x10300, 0x10, FUNCTION | GLOBAL}, /* again, as its version hid it */
     {"twin", 0x10400, 0x10, FUNCTION | GLOBAL},
     {"weak_twin", 0x10400, 0x10, FUNCTION | WEAK},
     {"behind", 0x10600, 0, FUNCTION | LOCAL},
@@ -277,7 +277,7 @@ static void both_tables_are_one(void)
         CHECK_STRING(answer.data, "outer:10100 known:10300 _twin:10400 unsized:10500 "
                      "inner:10140 twin:10400 weak_twin:10400 behind:10600 last:10700 ");
         close_file(&opened);
-        /* Who does not ask for it gets what there is without. */
+        /* A caller that does not ask for it gets the file's other symbols. */
         open_file(&opened, &outer);
         opened.elf.unpacked = NULL;
         ask(&opened.elf, asked, COUNT_OF(asked), &answer);
@@ -313,7 +313,7 @@ static void alone(void)
     text_free(&answer);
 }
 
-/* It is unpacked once: what the file says later is not asked. */
+/* It is unpacked once: later changes of the file do not matter. */
 static void once(void)
 {
     struct image inner, outer;
@@ -378,7 +378,7 @@ static void of_other_files(void)
         inner.bytes[0] = 0;
         make_outer(&outer, kind, &inner);
         check_refused(&outer, "its .gnu_debugdata is damaged");
-        /* One that was only begun, one that was taken out, and none. */
+        /* One that is incomplete, one that was removed, and none. */
         make_inner(&inner, kind);
         make_outer(&outer, kind, &inner);
         outer.length -= 1;
@@ -396,7 +396,7 @@ static void of_other_files(void)
     }
 }
 
-/* One table alone, that leads out of it, or says that it is compressed once more. */
+/* Only one table; one that leads out of the file; one that claims to be compressed again. */
 static void hostile_inside(void)
 {
     struct image inner, outer;
@@ -450,7 +450,7 @@ static void every_bit(void)
 #define SYMBOLS_PART 1
 #define STRINGS_PART 2
 
-/* Compresses .symtab, its names or both, behind the file; *headers: where they begin. */
+/* Compresses .symtab, its names or both, after the file; *headers: where their headers begin. */
 static void compress(struct image *image, int which, uint32_t type, size_t *headers)
 {
     const size_t word = image->is_64 ? 8 : 4;

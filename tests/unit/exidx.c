@@ -28,7 +28,7 @@ void exidx_capture(const uint32_t *sp)
 void exidx_outer(uint32_t *registers);
 extern const char exidx_in_outer[], exidx_in_middle[], exidx_in_inner[], exidx_back[];
 
-/* The labels are what each of them returns to. Thumb's bit is not set in those. */
+/* The labels are where each of them returns to, without the Thumb bit. */
 __asm__(".syntax unified\n"
         ".text\n"
         ".thumb\n"
@@ -38,7 +38,7 @@ __asm__(".syntax unified\n"
         ".type \\name, %function\n"
         "\\name: .fnstart\n"
         ".endm\n"
-        "function exidx_outer\n" /* by the stack pointer */
+        "function exidx_outer\n" /* relative to the stack pointer */
         "push {r4, r7, r11, lr}\n"
         ".save {r4, r7, r11, lr}\n"
         "sub sp, #40\n"
@@ -147,7 +147,7 @@ static __attribute__((noinline)) void own_stack(void)
     CHECK_NUMBER(frames[2], (uintptr_t)exidx_in_middle);
     CHECK_NUMBER(frames[3], (uintptr_t)exidx_in_outer);
     CHECK(frames[4] - (uintptr_t)own_stack < 512);
-    /* Nowhere else in that function is known what it has pushed. */
+    /* Nowhere else in that function is it known what it has pushed. */
     for (uint64_t pc = back - 24; pc < back + 4; pc += 2) {
         if (pc == back)
             continue;
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void own_stack(void)
 #else
 #include "elf/frame_exidx.h"
 
-/* It is of no use to other builds, and takes room. */
+/* Other builds have no use for it, and it takes memory. */
 static void own_stack(void)
 {
     CHECK(!HAS_EXIDX);

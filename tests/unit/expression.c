@@ -26,7 +26,7 @@ static bool matches(const char *text, const char *name)
 static void what_matches(void)
 {
     static const struct {
-        const char *text, *yes, *no; /* names, with blanks between them */
+        const char *text, *yes, *no; /* names separated by blanks */
     } rows[] = {
         {"ab", "ab xaby", "a b ba"},
         {"^ab$", "ab", "aab abb"},
@@ -46,7 +46,7 @@ static void what_matches(void)
         {"^xa{0}y$", "xy", "xay"},
         {"^(a{1,2}){2}$", "aa aaa aaaa", "a aaaaa"},
         {"^((a*)*)*b$", "b aab", "a"},
-        {"(){2,}", "a", ""}, /* nothing, twice: the first of all steps are none */
+        {"(){2,}", "a", ""}, /* nothing, twice: the first steps of all are empty */
         {"^[a-cx]+$", "abcx", "d ad"},
         {"^[^a-c]+$", "xyz", "xa b"},
         {"^[]x]+$", "] ]x", "[ y"},
@@ -98,7 +98,7 @@ static void what_is_none(void)
     }
 }
 
-/* Deep, long, and such as are slow where one way after the other is tried. */
+/* Deep and long ones, and those that are slow with backtracking. */
 static void has_bounds(void)
 {
     static char deep[200001], name[50001];
@@ -121,7 +121,10 @@ static void has_bounds(void)
     CHECK(matches("(a?){99}$", name));
 }
 
-/* Made of parts, so that most are sound. Within an expression neither musl nor glibc has ^ and $ right. */
+/*
+ * Made of parts, so that most are valid. Within an expression neither musl nor glibc handles ^ and
+ * $ correctly.
+ */
 static void make_parts(char *text, unsigned *seed, unsigned depth)
 {
     static const char *const parts[] = {"a", "b", ".", "[ab]", "[^a]", "a", "b", "c"};

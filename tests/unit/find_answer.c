@@ -24,7 +24,7 @@ static const struct place given[] = {
      .file = "/bin/a", .path = "/bin/a", .file_offset = 0x10, .semaphore = 0x4020},
 };
 
-/* A place of the kernel is there before. */
+/* A place in the kernel is already there. */
 static void begin(struct find *find)
 {
     const struct place kernel = {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read"};
@@ -70,12 +70,12 @@ static void check_same(const struct find *a, const struct find *b)
                  b->left_out.length ? b->left_out.data : "");
 }
 
-/* Who gets the bytes is then as `expected`, or as before. */
+/* The receiver of the bytes is then as `expected`, or unchanged. */
 static int give(const char *bytes, size_t length, const struct find *expected, int *found,
                 struct text *error)
 {
     struct find find, untouched;
-    char *copy = malloc(length ? length : 1); /* its end is where sanitizers see it */
+    char *copy = malloc(length ? length : 1); /* exactly as long, so that sanitizers see overruns */
 
     begin(&find);
     begin(&untouched);
@@ -151,7 +151,9 @@ static void refused(void)
     place = given[2];
     place.semaphore = (uint64_t)1 << 63;
     check_refused(0, &place);
-    /* The file's name is part of the place's: who takes it off would be behind its end. */
+    /*
+     * The file's name is part of the place's name: without it, removing it would run past the end.
+     */
     static const char *const names[] = {"", "a", "a:", "b:p:x", "ab:p", ":"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         place = given[2];
@@ -166,7 +168,7 @@ static void refused(void)
     check_refused(0, &place);
 }
 
-/* No more files than there are patterns: each is looked for among those that are known. */
+/* No more files than patterns: each is searched for among the known ones. */
 static void many_files(void)
 {
     static const char *const paths[] = {"/1/a", "/2/a"};

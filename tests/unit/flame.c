@@ -21,7 +21,7 @@ static struct flame_slice slice(const char *text)
     return (struct flame_slice){text, strlen(text)};
 }
 
-/* The child of this name and kind, by looking at all; 0: none. */
+/* The child of this name and kind, found by linear search; 0: none. */
 static uint32_t child_of(const struct flame *flame, uint32_t parent, const char *name,
                          enum flame_kind kind)
 {
@@ -74,7 +74,7 @@ static void kinds(void)
     flame_free(&flame);
 }
 
-/* The root is called "all": a frame of that name is not it. */
+/* The root is named "all": a frame of that name is not the root. */
 static void frames_like_the_root(void)
 {
     struct flame flame;
@@ -146,7 +146,7 @@ static void sums_are_those_of_the_lines(void)
         }
         CHECK_NUMBER(flame_add(&flame, stacks[i].side, frames, stacks[i].count, stacks[i].value,
                                NULL), 0);
-        memset(names, '?', sizeof(names)); /* they were copied */
+        memset(names, '?', sizeof(names)); /* names were copied */
     }
     for (size_t i = 0; i < STACKS; i++)
         for (size_t length = 0; length <= stacks[i].count; length++)

@@ -13,7 +13,7 @@ static void self_and_total(void)
     uint32_t other = add_symbol(&scene, false, 3, "other", "x", 0);
     uint32_t root = add_symbol(&scene, false, 4, "root", "x", 0);
 
-    /* Names of processes are no functions. */
+    /* Names of processes are not functions. */
     add_entry(&scene, 60, 1, "x", FRAMES(leaf), FRAMES(middle, root));
     add_entry(&scene, 25, 2, "y", NO_FRAMES, FRAMES(middle, root));
     add_entry(&scene, 15, 3, "leaf", NO_FRAMES, FRAMES(other, root));
@@ -84,7 +84,7 @@ static void order(void)
     free_scene(&scene);
 }
 
-/* Files without symbols are one function each; what is between two stacks is none. */
+/* Files without symbols are one function each; the delimiter of two stacks is not one. */
 static void frames_without_functions(void)
 {
     struct scene scene = {0};
@@ -105,7 +105,7 @@ static void frames_without_functions(void)
     free_scene(&scene);
 }
 
-/* A wait is the function's that waits, whoever ended it. */
+/* A wait belongs to the function that waits, whoever ended it. */
 static void waits(void)
 {
     struct scene scene = {0};
@@ -116,7 +116,7 @@ static void waits(void)
     struct tally_entry *entry = add_entry(&scene, 4000, 1, "x", FRAMES(sleeps), FRAMES(pipe));
 
     add_waker(&scene, entry, 9, "y", FRAMES(wakes), FRAMES(writes));
-    /* Less than what is a unit in text has its share. */
+    /* Less than one unit in text still has its share. */
     add_entry(&scene, 400, 1, "x", FRAMES(sleeps), NO_FRAMES);
     EXPECT(&scene,
            HEADER
@@ -131,7 +131,10 @@ static void waits(void)
     free_scene(&scene);
 }
 
-/* What only leads to a wait is not where one waits, by the kernel's sections or else by names. */
+/*
+ * Functions that only lead to a wait are not where it waits, judged by the kernel's sections or
+ * else by names.
+ */
 static void where_it_waits(void)
 {
     static const struct waiting_text sections = {{100, 900}, {200, 950}}, unknown = {{0}, {0}};
@@ -156,7 +159,7 @@ static void where_it_waits(void)
            "  50.00   50.00  odd_in_section\n"
            "  30.00   80.00  main\n"
            "  20.00  100.00  __schedule\n", FLAT, .waiting = &unknown, .functions = 3);
-    /* Whose it is: shares are of all. */
+    /* With --by: shares are of the total. */
     EXPECT(&scene,
            HEADER
            "  50.00   50.00  x (1): futex_do_wait\n"
@@ -177,7 +180,7 @@ static void nothing_came(void)
     free_scene(&scene);
 }
 
-/* No share of a sum that needs all of 64 bits is wrong. */
+/* Shares are right even if the sum needs all 64 bits. */
 static void great_numbers(void)
 {
     struct scene scene = {0};

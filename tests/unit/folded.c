@@ -13,7 +13,7 @@
 #include "picture/flame_order.h"
 #include "unit/test.h"
 
-/* What is written to a pipe, some bytes at a time. */
+/* Text that is written to a pipe, a few bytes at a time. */
 struct writing {
     const char *text;
     size_t length, at_once;
@@ -41,7 +41,7 @@ struct reading {
     struct folded folded;
 };
 
-/* Reads a text that comes in pieces, and sums it up. */
+/* Reads text that comes in pieces, and adds it up. */
 static int read_text(struct reading *reading, const char *text, size_t length, size_t at_once)
 {
     int ends[2];
@@ -99,7 +99,7 @@ static void pieces_of_any_size(void)
     }
 }
 
-/* Lines of all lengths, so that their ends come everywhere in what is read at once. */
+/* Lines of all lengths, so that they end everywhere in the read buffer. */
 static void lines_of_all_lengths(void)
 {
     struct text text = {0};
@@ -122,7 +122,7 @@ static void lines_of_all_lengths(void)
     text_free(&text);
 }
 
-/* Every second child comes again when there are many in between. */
+/* Every second child comes again after many others. */
 static void many_children(void)
 {
     struct reading reading = {0};
@@ -199,7 +199,7 @@ static void endings(void)
     }
 }
 
-/* 1, 2 and 3 of 6, to be 100: whatever a part becomes, the parts are the whole. */
+/* 1, 2 and 3 of 6, scaled to 100: however parts are rounded, they add up to the whole. */
 static void scaled(void)
 {
     struct flame flame;

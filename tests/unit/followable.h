@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * That takes a right. An emulator of programs of other machines may have put us elsewhere than we are
- * by our own account: then the kernel finds none of our mappings.
+ * This needs a capability. Under qemu-user our own addresses may differ from the real ones: then
+ * the kernel finds none of our mappings.
  */
 static inline bool can_follow_mappings(void)
 {

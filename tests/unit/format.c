@@ -15,7 +15,7 @@
 
 static char printed[1024];
 
-/* What it prints, in `printed`. Its result, or -2 where that is not what was written. */
+/* Leaves what it prints in `printed`. Returns its result, or -2 if that is not what was written. */
 static __attribute__((format(printf, 1, 2))) int print(const char *format, ...)
 {
     va_list list;
@@ -65,7 +65,7 @@ static void numbers(void)
 static void fractions(void)
 {
     PRINTS("0.0 0.5 1.0 -1.5", "%.1f %.1f %.1f %.1f", 0.0, 0.5, 0.96, -1.5);
-    /* A half goes to what is even; what only looks like one does not. */
+    /* Halves are rounded to even; what only looks like a half is not. */
     PRINTS("0 2 2 4 0.12 0.38", "%.0f %.0f %.0f %.0f %.2f %.2f", 0.5, 1.5, 2.5, 3.5, 0.125, 0.375);
     PRINTS("1.00 1.01 0.14", "%.2f %.2f %.2f", 1.005, 1.0051, 0.145);
     PRINTS("10.00 100 9.99", "%.2f %.0f %.2f", 9.999, 99.5, 9.994);
@@ -99,7 +99,7 @@ static void errors_are_told(void)
     CHECK(writes_nothing() < 0);
 }
 
-/* glibc's own is another, and exact. */
+/* glibc's own is a different one, and exact. */
 static void as_the_library(void)
 {
 #ifdef __GLIBC__
@@ -112,7 +112,10 @@ static void as_the_library(void)
     for (int round = 0; round < 200000; round++) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
         const char *format = formats[state % (sizeof(formats) / sizeof(*formats))];
-        /* As many of a few digits, which are near halves, as of all bits; none where %g is by e, which is not exact. */
+        /*
+         * Half of them with few digits, which are close to halves, half with random bits; none for
+         * which %g uses an exponent, which is not exact.
+         */
         double value = state & 1024 ? (double)(state >> 40) / 1000 : (double)(state >> 11) / (double)(1u << (state >> 59));
         if (strchr(format, 'g'))
             value = (double)(state >> 44) / 10600;

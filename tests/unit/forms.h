@@ -114,7 +114,7 @@ static const struct form forms[] = {
     YOUNG(ST(H, R10, 2, -2), "6a 0a 02 00 fe ff ff ff", "*(u16 *)(r10 + 2) = -2"),
     YOUNG(ST(W, R10, -4, 100000), "62 0a fc ff a0 86 01 00", "*(u32 *)(r10 - 4) = 100000"),
     YOUNG(ST(DW, R10, -512, 0), "7a 0a 00 fe 00 00 00 00", "*(u64 *)(r10 - 512) = 0"),
-    /* Atomics: c3 (32 bits) and db (64), the operation in imm, 1 more to fetch. */
+    /* Atomics: c3 (32 bits) and db (64), the operation in imm, plus 1 to fetch. */
     FORM(XADD(DW, R0, 8, R1), "db 10 08 00 00 00 00 00", "lock *(u64 *)(r0 + 8) += r1"),
     FORM(XADD(W, R0, 8, R1), "c3 10 08 00 00 00 00 00", "lock *(u32 *)(r0 + 8) += w1"),
     /* Jumps over five instructions: the class is 5 (64 bits) or 6 (32). */
@@ -167,7 +167,7 @@ static const struct form forms[] = {
     FORM(JSLE32_REG(R0, R2, "there"), "de 20 05 00 00 00 00 00", "if w0 s<= w2 goto pc+5"),
     FORM(JSLE32_IMM(R0, INT32_MAX, "there"), "d6 00 05 00 ff ff ff 7f",
           "if w0 s<= 2147483647 goto pc+5"),
-    /* Calls and the end. */
+    /* Calls and exit. */
     OTHER(CALL(BPF_FUNC_get_stackid), "85 00 00 00 1b 00 00 00", "call get_stackid", "call 27"),
     OTHER(CALL(9999), "85 00 00 00 0f 27 00 00", "call helper#9999", "call 9999"),
     OTHER(CALL_LABEL("there"), "85 10 00 00 05 00 00 00", "call local pc+5", ""),

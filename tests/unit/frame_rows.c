@@ -9,10 +9,11 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "base/util.h"
 #include "elf_image.h"
 #include "test.h"
 
-/* Code is at one place in the file and at another in memory; all else is where it is. */
+/* Code has different places in the file and in memory; everything else has the same. */
 #define CODE_AT 0x1000
 #define CODE 0x12000
 #define CODE_BYTES 0x1800
@@ -35,7 +36,7 @@ static void put(size_t size, uint64_t value)
     at += size;
 }
 
-/* Bytes, up to a negative number. */
+/* Bytes, terminated by a negative number. */
 #define PUT(...) put_all((const int[]){__VA_ARGS__, -1})
 static void put_all(const int *bytes)
 {
@@ -53,7 +54,7 @@ static void start(bool is_64, bool is_big, unsigned machine)
 
     image_make(&image, is_64, is_big, 64, is_64 ? 56 : 32, segments, 3, sizeof(image.bytes));
     image_put(&image, 18, 2, machine);
-    /* Of the second one nothing is executed. */
+    /* Nothing in the second one is executable. */
     image_put(&image, is_64 ? 64 + 56 + 4 : 64 + 32 + 24, 4, 4);
     table_end = order_end = debug_end = 0;
     without_sections = false;
@@ -93,7 +94,10 @@ static void finish(size_t length_at)
     image_put(&image, length_at, 4, at - length_at - 4);
 }
 
-/* A CIE of x86-64: the CFA is rsp+8, the return address CFA-8. Addresses are relative, and of 32 bits. */
+/*
+ * A CIE for x86-64: the CFA is rsp+8, the return address CFA-8. Addresses are relative, with 32
+ * bits.
+ */
 static size_t plain_common(void)
 {
     const size_t here = begin(0);
@@ -113,7 +117,10 @@ static size_t begin_function(size_t common, uint64_t address, uint64_t size)
     return here;
 }
 
-/* Of the whole file: a CIE, and one function of 0x100 bytes at 0x1000 of the file, whose instructions are these. */
+/*
+ * The whole file: a CIE, and one function of 0x100 bytes at file offset 0x1000, with these
+ * instructions.
+ */
 #define FUNCTION(...)                                                                     \
     do {                                                                                  \
         start(true, false, EM_X86_64);                                                    \
@@ -205,7 +212,7 @@ static const char *rows(void)
         CHECK_STRING(rows(), text);                                                       \
         CHECK_NUMBER(skipped, 0);                                                         \
     } while (0)
-/* The one function is damaged. */
+/* The only function is damaged. */
 #define DAMAGED()                                                                         \
     do {                                                                                  \
         CHECK_STRING(rows(), "1000 unknown");                                             \
@@ -226,10 +233,10 @@ static void test_advance(void)
 {
     FUNCTION(0x02, 0x20, 0x0e, 16, 0x03, 0x10, 0, 0x0e, 24, 0x04, 0x20, 0, 0, 0, 0x0e, 32);
     ROWS("1000 sp+8 same -8; 1020 sp+16 same -8; 1030 sp+24 same -8; 1050 sp+32 same -8; 1100 unknown");
-    /* What holds of no instruction; what is as it was. */
+    /* Instructions that change nothing; rules that stay the same. */
     FUNCTION(0x0e, 16, 0x40, 0x0e, 24, 0x41, 0x0e, 24, 0x41, 0x0e, 32);
     ROWS("1000 sp+24 same -8; 1002 sp+32 same -8; 1100 unknown");
-    /* Behind the function, at its end, and back. */
+    /* After the function, at its end, and backwards. */
     FUNCTION(0x03, 1, 1, 0x0e, 16);
     DAMAGED();
     FUNCTION(0x03, 0, 1, 0x0e, 16);
@@ -253,12 +260,12 @@ static void test_states(void)
 {
     FUNCTION(0x0e, 16, 0x86, 2, 0x41, 0x0a, 0x0e, 8, 0xc6, 0x41, 0x0b, 0x41, 0x06, 6);
     ROWS("1000 sp+16 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+16 cfa-16 -8; 1003 sp+16 same -8; 1100 unknown");
-    /* restore_extended, same_value, undefined; of a register that nobody asks for. */
+    /* restore_extended, same_value, undefined; for a register that does not matter. */
     FUNCTION(0x86, 2, 0x41, 0x08, 6, 0x41, 0x86, 2, 0x41, 0x07, 6, 0x41, 0x07, 12, 0x83, 3, 0x08, 15);
     ROWS("1000 sp+8 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+8 cfa-16 -8; 1003 sp+8 lost -8; 1100 unknown");
     FUNCTION(0x41, 0x07, 16);
     ROWS("1000 sp+8 same -8; 1001 root; 1100 unknown");
-    /* 16 are remembered, and no more. */
+    /* 16 states are remembered, and no more. */
     FUNCTION(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0x0e, 16, 11);
     ROWS("1000 sp+8 same -8; 1100 unknown");
     FUNCTION(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10);
@@ -269,7 +276,7 @@ static void test_states(void)
 
 static void test_registers(void)
 {
-    /* Elsewhere than in memory: register, val_offset, val_offset_sf, val_expression. */
+    /* Not in memory: register, val_offset, val_offset_sf, val_expression. */
     FUNCTION(0x09, 6, 12);
     ROWS("1000 sp+8 lost -8; 1100 unknown");
     FUNCTION(0x14, 6, 2);
@@ -282,7 +289,7 @@ static void test_registers(void)
     ROWS("1000 unsupported; 1100 unknown");
     FUNCTION(0x08, 16);
     ROWS("1000 unsupported; 1100 unknown");
-    /* offset_extended, its signed and its negative kin; args_size. */
+    /* offset_extended, its signed and negative variants; args_size. */
     FUNCTION(0x05, 6, 2, 0x41, 0x11, 6, 0x03, 0x41, 0x2f, 6, 3, 0x2e, 32);
     ROWS("1000 sp+8 cfa-16 -8; 1001 sp+8 cfa-24 -8; 1002 sp+8 cfa+24 -8; 1100 unknown");
     /* def_cfa_sf, def_cfa_offset_sf, another register, and one too many. */
@@ -312,12 +319,12 @@ static void test_far(void)
 
 static void test_expressions(void)
 {
-    /* As linkers write it of a .plt, with the numbers of each of its forms. */
+    /* As linkers write it for a .plt, with the numbers of each form. */
     FUNCTION(0x0e, 16, 0x46, 0x0e, 24, 0x4a, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
     ROWS("1000 sp+16 same -8; 1006 sp+24 same -8; 1010 plt(+11)+8 same -8; 1100 unknown");
     FUNCTION(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
     ROWS("1000 plt(+9)+8 same -8; 1100 unknown");
-    /* Nearly that: by rbp, by another register, with 14, with no number, longer. */
+    /* Close to that: by rbp, by another register, with 14, without a number, longer. */
     FUNCTION(0x0f, 11, 0x76, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
     ROWS("1000 unsupported; 1100 unknown");
     FUNCTION(0x0f, 11, 0x77, 8, 0x7f, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22);
@@ -329,12 +336,12 @@ static void test_expressions(void)
     FUNCTION(0x0f, 12, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22, 0x22);
     ROWS("1000 unsupported; 1100 unknown");
 
-    /* DRAP: *(rbp - 8), and rbp at its own place; *(rsp + 160) + 16. */
+    /* DRAP: *(rbp - 8), and rbp where it points; *(rsp + 160) + 16. */
     FUNCTION(0x0c, 10, 0, 0x4a, 0x10, 6, 2, 0x76, 0, 0x44, 0x0f, 3, 0x76, 0x78, 6);
     ROWS("1000 reg10+0 same -8; 100a reg10+0 frame -8; 100e *frame(-8)+0 frame -8; 1100 unknown");
     FUNCTION(0x0f, 6, 0x77, 0xa0, 1, 6, 0x23, 16, 0x10, 6, 2, 0x76, 0x70);
     ROWS("1000 *sp(+160)+16 frame-16 -8; 1100 unknown");
-    /* By another register; two words; two additions; one that is cut off; none. */
+    /* By another register; two words; two additions; a truncated one; none. */
     FUNCTION(0x0f, 3, 0x7a, 0x78, 6);
     ROWS("1000 unsupported; 1100 unknown");
     FUNCTION(0x0f, 4, 0x76, 0x78, 6, 6);
@@ -347,13 +354,13 @@ static void test_expressions(void)
     ROWS("1000 unsupported; 1100 unknown");
     FUNCTION(0x0f, 0);
     ROWS("1000 unsupported; 1100 unknown");
-    /* rbp by rsp, by nothing, further away. */
+    /* rbp by rsp, by nothing, farther away. */
     FUNCTION(0x10, 6, 2, 0x77, 0, 0x41, 0x10, 6, 0, 0x41, 0x10, 6, 4, 0x76, 0x80, 0x80, 2);
     ROWS("1000 sp+8 lost -8; 1100 unknown");
     /* The return address by one; back to a register. */
     FUNCTION(0x10, 16, 2, 0x77, 0, 0x41, 0x90, 1, 0x0f, 3, 0x76, 0x78, 6, 0x41, 0x0c, 7, 8);
     ROWS("1000 unsupported; 1001 *frame(-8)+0 same -8; 1002 sp+8 same -8; 1100 unknown");
-    /* Longer than what there is. */
+    /* Longer than the data. */
     FUNCTION(0x0f, 0x7f, 0x77, 8);
     DAMAGED();
     FUNCTION(0x0f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x77, 8);
@@ -368,7 +375,7 @@ static void test_unknown_instruction(void)
     DAMAGED();
 }
 
-/* Where a rule asks for rbx, all of the file have where that is. */
+/* If a rule needs rbx, all rules of the file say where it is. */
 static void test_base(void)
 {
     FUNCTION(0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0c, 3, 24, 0x41, 0x07, 3, 0x0c, 7, 8, 0x41, 0x83, 0x81, 0x20);
@@ -388,13 +395,16 @@ static void test_functions(void)
     start(true, false, EM_X86_64);
     size_t common = plain_common();
     put_function(common, CODE + 0x200, 0x10);
-    put_function(common, CODE + 0x210, 0x10); /* next to each other, and of one rule */
+    put_function(common, CODE + 0x210, 0x10); /* next to each other, with one rule */
     put_function(common, CODE + 0x100, 0x20);
     put_function(common, CODE + 0x120, 0); /* of nothing */
     finish_table();
     ROWS("1100 sp+8 same -8; 1120 unknown; 1200 sp+8 same -8; 1220 unknown");
 
-    /* One in another keeps nothing; the first of two at one place has it; the end of the code, and beyond. */
+    /*
+     * A function within another is ignored; the first of two at one address counts; the end of the
+     * code, and beyond.
+     */
     start(true, false, EM_X86_64);
     common = plain_common();
     put_function(common, CODE + 0x100, 0x20);
@@ -406,12 +416,12 @@ static void test_functions(void)
     put_function(common, CODE + CODE_BYTES, 0x10);
     put_function(common, CODE + CODE_BYTES - 0x8, 0x10);
     put_function(common, CODE - 1, 0x10);
-    put_function(common, 0x100, 0x10); /* is loaded, and not code */
+    put_function(common, 0x100, 0x10); /* is loaded, but not code */
     finish_table();
     CHECK_STRING(rows(), "1100 sp+8 same -8; 1120 unknown; 27f0 sp+8 same -8; 2800 unknown");
     CHECK_NUMBER(skipped, 6);
 
-    /* What is damaged costs itself. */
+    /* Damage costs only the damaged part. */
     start(true, false, EM_X86_64);
     common = plain_common();
     put_function(common, CODE, 0x10);
@@ -420,7 +430,7 @@ static void test_functions(void)
     finish(function);
     put_function(common, CODE + 0x20, 0x10);
     put_function(common + 4, CODE + 0x30, 0x10); /* there is no CIE */
-    put_function(function, CODE + 0x40, 0x10);   /* that is none */
+    put_function(function, CODE + 0x40, 0x10);   /* which is not one */
     put_function(0, CODE + 0x50, 0x10);          /* nor in the section */
     put_function(common, CODE + 0x60, 0x10);
     finish_table();
@@ -465,7 +475,7 @@ static void test_order(void)
     image_put(&image, image_shoff(&image), 8, 0);
     image_put(&image, image_shnum(&image), 2, 0);
     ROWS(sorted);
-    /* It leads to what is none, behind the section and before it. */
+    /* It refers to something that is not a CIE, after the section and before it. */
     put_order(3, functions, addresses);
     CHECK_STRING(rows(), sorted);
     CHECK_NUMBER(skipped, 1);
@@ -474,7 +484,7 @@ static void test_order(void)
     put_order(3, functions, addresses);
     CHECK_STRING(rows(), sorted);
     CHECK_NUMBER(skipped, 1);
-    /* It is in no order, longer than there is, of another form: all are looked at. */
+    /* It is unsorted, too long, or of another form: then all functions are read. */
     addresses[1] = CODE;
     put_order(2, functions, addresses);
     ROWS(sorted);
@@ -487,14 +497,14 @@ static void test_order(void)
     ROWS(sorted);
     put_order(0, functions, addresses);
     ROWS(sorted);
-    /* Where it is asked, it alone counts. */
+    /* If it is used, only it counts. */
     put_order(1, functions, addresses);
     ROWS("1100 sp+8 same -8; 1120 unknown");
 }
 
 static void test_commons(void)
 {
-    /* Language and personality; what is omitted; what is behind an unknown letter. */
+    /* LSDA and personality; omitted ones; what follows an unknown letter. */
     start(true, false, EM_X86_64);
     size_t here = begin(0);
     PUT(3, 'z', 'P', 'L', 'R', 0, 1, 0x78, 16, 7, 0x9b, 1, 2, 3, 4, 0x1b, 0x1b, 0x0c, 7, 8, 0x90, 1);
@@ -511,7 +521,7 @@ static void test_commons(void)
     finish_table();
     ROWS("1000 sp+8 same -8; 1010 sp+16 same -8; 1020 unknown");
 
-    /* Those that are none: a version, letters, ends. */
+    /* Invalid ones: by version, letters, ends. */
     static const int wrong[][24] = {
         {2, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, -1},
         {1, 'e', 'h', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1, -1},
@@ -576,7 +586,7 @@ static void test_encodings(void)
         finish_table();
         ROWS("1000 sp+8 same -8; 1010 unknown");
     }
-    /* uleb and sleb, udata2 (of which there are none so far away) */
+    /* uleb and sleb, udata2 (which cannot reach that far) */
     start(true, false, EM_X86_64);
     size_t here = begin(0);
     PUT(1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x01, 0x0c, 7, 8, 0x90, 1);
@@ -609,7 +619,7 @@ static void test_machines(void)
         put_arm(true, 29, 30);
         ROWS("1000 sp+0 same link; 1004 sp+32 cfa-32 -24; 100c frame+32 cfa-32 -24; 1010 root; 1100 unknown");
     }
-    /* Of 32 bits; there a word has 4. */
+    /* 32-bit files; their words have 4 bytes. */
     start(false, false, EM_386);
     size_t here = begin(0);
     PUT(1, 'z', 'R', 0, 1, 0x7c, 8, 1, 0x1b, 0x0c, 4, 4, 0x88, 1);
@@ -619,7 +629,7 @@ static void test_machines(void)
     finish(function);
     finish_table();
     ROWS("1000 sp+4 same -4; 1001 sp+8 cfa-8 -4; 1003 frame+8 cfa-8 -4; 1010 unknown");
-    /* A machine of which nothing is known. */
+    /* An unknown machine. */
     start(true, false, 0xfeba);
     put_arm(true, 29, 30);
     rows();
@@ -662,7 +672,7 @@ static void test_debug(void)
         ROWS("1000 sp+8 same -8; 1001 sp+16 same -8; 1010 unknown; 1020 sp+8 same -8; 1021 sp+16 same -8; "
              "1030 unknown");
     }
-    /* Beside .eh_frame, which goes before. */
+    /* Next to .eh_frame, which takes precedence. */
     at = TABLE_AT;
     put_function(plain_common(), CODE + 0x1c, 0x10);
     put_function(TABLE_AT, CODE, 0x10);
@@ -675,7 +685,7 @@ static void test_debug(void)
     debug_end = at;
     ROWS("1000 sp+8 same -8; 1010 unknown; 101c sp+8 same -8; 102c unknown; 1080 sp+8 same -8; "
          "1081 sp+16 same -8; 1090 unknown");
-    /* Addresses of 4 bytes in a file of 8; segments. */
+    /* Addresses of 4 bytes in a 64-bit file; segments. */
     start(true, false, EM_X86_64);
     at = DEBUG_AT;
     size_t common = debug_common(4);
@@ -704,7 +714,7 @@ static void test_wide(void)
     PUT(0x41, 0x0e, 16, 0);
     debug_end = at;
     ROWS("1000 sp+8 same -8; 1001 sp+16 same -8; 1010 unknown");
-    /* A length beyond all there is. */
+    /* A length beyond the data. */
     image_put(&image, DEBUG_AT + 4, 8, UINT64_MAX - 3);
     CHECK_STRING(rows(), "");
 }
@@ -726,7 +736,7 @@ static void test_none(void)
     table_end = TABLE_AT + sizeof(image.bytes);
     CHECK_STRING(rows(), "");
     CHECK(result < 0);
-    /* Cut off at each byte: no more than what it was. */
+    /* Truncated at each byte: no rows that were not there before. */
     FUNCTION(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0c, 7, 8);
     const size_t whole = table_end;
     for (table_end = TABLE_AT; table_end < whole; table_end++) {
@@ -735,7 +745,7 @@ static void test_none(void)
     }
 }
 
-/* Every byte of a table is another: nothing breaks, rows rise. */
+/* Each byte of a table is changed in turn: nothing breaks, rows are in order. */
 static void test_damage(void)
 {
     FUNCTION(0x41, 0x0e, 16, 0x86, 2, 0x0a, 0x43, 0x0f, 3, 0x76, 0x78, 6, 0x50, 0x0b, 0x0c, 7, 8);
@@ -756,9 +766,15 @@ static void test_damage(void)
         }
 }
 
+static void put_little(unsigned char *to, const uint32_t *words, size_t count)
+{
+    for (size_t i = 0; i < 4 * count; i++)
+        to[i] = (unsigned char)(words[i / 4] >> i % 4 * 8);
+}
+
 /*
- * Functions whose entries lie across each other, each with all of the nops behind them, skipping what is before
- * these: 6,000 times 4 MB, were all of them run.
+ * Functions with overlapping entries: each skips to the same 4 MB of nops after them, which would
+ * be run 6,000 times.
  */
 static void test_time(void)
 {
@@ -782,16 +798,16 @@ static void test_time(void)
     memcpy(bytes, image.bytes, sizeof(image.bytes));
     memcpy(bytes + TABLE, image.bytes + TABLE_AT, at - TABLE_AT);
     const uint32_t order[] = {0x3b031b01, 0, FUNCTIONS};
-    memcpy(bytes + end, order, sizeof(order));
+    put_little(bytes + end, order, COUNT_OF(order));
     for (uint32_t i = 0; i < FUNCTIONS; i++) {
         const size_t entry = ENTRIES + (size_t)i * STEP, data = nops - (entry + 19);
         const uint32_t fields[] = {(uint32_t)(end - entry - 4), (uint32_t)(entry + 4 - TABLE),
                                    (uint32_t)(CODE + i - entry - 8), 1};
-        memcpy(bytes + entry, fields, sizeof(fields));
+        put_little(bytes + entry, fields, COUNT_OF(fields));
         for (int part = 0; part < 3; part++)
             bytes[entry + 16 + part] = (unsigned char)((data >> 7 * part & 0x7f) | (part < 2 ? 0x80 : 0));
         const uint32_t pair[] = {(uint32_t)(CODE + i - end), (uint32_t)(entry - end)};
-        memcpy(bytes + end + 12 + (size_t)i * 8, pair, sizeof(pair));
+        put_little(bytes + end + 12 + (size_t)i * 8, pair, COUNT_OF(pair));
     }
     int fd = memfd_create("hostile", MFD_CLOEXEC);
     CHECK(write(fd, bytes, size) == (ssize_t)size);

@@ -7,8 +7,8 @@
  * --update writes the files anew. What it changed must then be read by eye, instruction by
  * instruction, as the program's listing was: a golden file that nobody read proves nothing.
  *
- * Each program says from which kernel on it is for, and lint.h holds it to that; and so it does the same wishes
- * as kernels before 5.5 get them.
+ * Each program states the oldest kernel that it is for, and lint.h enforces that, also for what kernels
+ * before 5.5 get for the same wishes.
  */
 #include "unit/test.h"
 
@@ -33,10 +33,10 @@
 #include "machine/rows.h"
 #include "unit/lint.h"
 
-#define FD_COUNTS 3 /* any numbers: nothing is loaded, and the dump shows the names */
+#define FD_COUNTS 3 /* any numbers will do: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
 
-/* Those of stackcount, which names them itself. */
+/* stackcount's names, which it gives them itself. */
 enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED, FD_OWN,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
@@ -54,7 +54,7 @@ static void build_arithmetic(struct program *program, const void *wishes)
         CALL(BPF_FUNC_get_current_pid_tgid),
         MOV_REG(R1, R0),
         RSH_IMM(R1, 32),                            /* r1 = tgid */
-        MOV32_REG(R2, R0),                          /* w2 = pid, and no upper half */
+        MOV32_REG(R2, R0),                          /* w2 = pid, with the upper half cleared */
         LD_IMM64(R3, 0x9e3779b97f4a7c15),
         MUL_REG(R1, R3),
         XOR_REG(R1, R2),
@@ -204,7 +204,7 @@ static void build_calls(struct program *program, const void *wishes)
         EXIT());
 }
 
-/* ---- The program of stackcount and profile, with each part that can be there or not ---- */
+/* ---- The program of stackcount and profile, with and without each of its parts ---- */
 
 static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
 
@@ -233,7 +233,7 @@ static const struct count_wishes count_thread = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .per_process = true, .per_thread = true, MAPS};
 static const struct count_wishes count_cpu = {
     .filter = {.cpu = 3}, .kernel_stack = true, MAPS};
-/* As before 5.3, with stacks so short that it can be read. */
+/* As before 5.3, with stacks short enough to read the dump. */
 static const struct count_wishes count_unrolled = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .depth = 9, .control = FD_CONTROL, .account = FD_ACCOUNT,
     .slots = FD_SLOTS, .lives = LIVES,
@@ -306,7 +306,7 @@ static const struct count_wishes count_sum_signed = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .condition = &no_condition,
     .sum = some_values, .flags = KEY_USER_PROBE, MAPS};
 
-/* As Linux 6.12 keeps things, and 5.10. */
+/* With the kernel structures of Linux 6.12, and of 5.10. */
 static const struct unwind_fields maple_fields = {
     .page_bits = 12, .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
     .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32, .inode_number = 64,
@@ -333,7 +333,7 @@ static const struct count_wishes count_unwind_namespace = {
 static const struct count_wishes count_unwind_red_black = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_red_black, MAPS};
 
-/* Of 64-bit Arm, with pages of 16 KB, and of RISC-V. */
+/* For 64-bit Arm, with pages of 16 KB, and for RISC-V. */
 static const struct unwind_fields large_page_fields = {
     .page_bits = 14, .task_mm = 2336, .task_stack = 32, .registers = 16048, .mm_tree = 72, .maple = true,
     .vma_start = 0, .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32,
@@ -358,7 +358,7 @@ static void build_key(struct program *program, const void *wishes)
     emit_unwind_key(program, wishes);
 }
 
-/* Without loops, and without buckets whose states are memory of ours. */
+/* Without loops, and without buckets whose states are in shared memory. */
 static bool is_older;
 static uint32_t older_depth;
 
@@ -384,7 +384,7 @@ static void build_count(struct program *program, const void *wishes)
     emit_count(program, &of_age);
 }
 
-/* Nothing but what it does to find a caller, on other machines than that of the programs above. */
+/* Only the code that finds a caller, on other machines than those of the programs above. */
 static void build_caller(struct program *program, const void *machine)
 {
     emit_load_caller(program, machine, 0, 32);
@@ -443,7 +443,7 @@ static void build_life_ends(struct program *program, const void *is_told)
     emit_life_ends(program, &lives, is_told != NULL);
 }
 
-/* What a command does and all that come of it is followed. */
+/* A command and its descendants are followed. */
 static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE},
     followed_pids = {FOLLOWED, OF_PIDS};
 
@@ -463,7 +463,7 @@ static void build_follow_exec(struct program *program, const void *filter)
     emit_follow_exec(program, filter);
 }
 
-/* ---- The unrolled walk: a few steps of it, of which there are more than a hundred ---- */
+/* ---- The unrolled walk: a few of its more than a hundred steps ---- */
 
 #define WALK .depth = 3, .steps = 4, .bits = 12, .machine = &machine_x86_64, .control = FD_CONTROL, \
              .scratches = FD_SCRATCHES, .buckets = FD_BUCKETS
@@ -515,7 +515,9 @@ static const struct offwake_wishes offwake_namespace = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .user_stack = true, ALL_WAITS,
     FIELDS, WAIT_MAPS};
 
-/* On raw tracepoints: as kernels tell the state since 5.18, as it is read since 5.14, and before. */
+/*
+ * On raw tracepoints: as kernels pass the state since 5.18, as it is read since 5.14, and before.
+ */
 #define TASK .task = {.known = true, .pid = 2464, .exit_state = 2428}
 static const struct offwake_wishes offcpu_raw = {
     .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, TASK, WAIT_MAPS};
@@ -587,14 +589,14 @@ static void build_wall_sample(struct program *program, const void *wishes)
     emit_wall_sample(program, &of_age);
 }
 
-/* ---- The table: every variant of every real program has its row here ---- */
+/* ---- The table: every variant of every real program has a row here ---- */
 
 static const struct golden {
     const char *name;
     void (*build)(struct program *program, const void *wishes);
     const void *wishes;
     unsigned floor; /* the oldest kernel that it is for, */
-    unsigned older; /* and that of what older ones get for the same wishes; 0: they have none */
+    unsigned older; /* and that of what older kernels get for the same wishes; 0: nothing */
 } goldens[] = {
     {"arithmetic", build_arithmetic, NULL, V(4, 4), 0},
     {"arithmetic32", build_arithmetic32, NULL, V(5, 0), 0},
@@ -713,7 +715,7 @@ static bool build_golden(const struct golden *golden, struct text *dump)
     return linked_well && !was_wrong && !(dump && dump->failed);
 }
 
-/* With stacks of the usual depth, and of the greatest. */
+/* With stacks of the usual and of the greatest depth. */
 static bool older_is_good(const struct golden *golden)
 {
     bool good = true;

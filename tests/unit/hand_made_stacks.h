@@ -7,7 +7,7 @@
 #include "test.h"
 #include "unwind/walk.h"
 
-#define CODE 0x400000ull  /* the object, whose table is: its file begins here */
+#define CODE 0x400000ull  /* the object with a table: its file begins here */
 #define FRAMED 0x500000ull /* code that keeps frame pointers, without a table */
 #define COLD 0x600000ull   /* an object without a table */
 #define MAPPED 0x10000ull  /* bytes of each */
@@ -15,7 +15,7 @@
 #define WORDS 64
 #define DEPTH 16
 
-/* Each rule has 16 bytes of the code, from 0x1000 on: PC(rule, byte). */
+/* Each rule applies to 16 bytes of code, from 0x1000 on: PC(rule, byte). */
 enum {
     R_UNKNOWN, R_ROOT, R_SP8, R_SP24, R_FRAME16, R_BY_R10, R_SP_WORD, R_FRAME_WORD, R_PLT, R_SIGNAL, R_RECORD,
     R_UNSUPPORTED, R_LOST, R_AT_FRAME, R_LINK, R_DOWN, R_ODD, R_FAR, R_NOBODY, R_BY_PC,
@@ -73,7 +73,7 @@ static void find(void *context, uint64_t pc, struct walk_object *object)
         *object = (struct walk_object){.end = UNWIND_END_UNMAPPED};
 }
 
-/* Far from the rest, what is read of a signal's frame, at this word of the stack. */
+/* Far from the rest, at this word of the stack: what is read from a signal frame. */
 #define FRAME_WORDS_AT 1000
 static const uint64_t *frame_words;
 
@@ -93,7 +93,10 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
     return true;
 }
 
-/* The first frame is here, with stack and frame pointer at these words of the stack; all else is to be set before. */
+/*
+ * The first frame is here, with stack and frame pointer at these words of the stack; everything
+ * else must be set before.
+ */
 static size_t walk(uint64_t pc, uint64_t sp, uint64_t frame)
 {
     const struct walk_wishes wishes = {.machine = machine, .find = find, .read = read_stack, .depth = depth};
@@ -108,7 +111,7 @@ static size_t walk(uint64_t pc, uint64_t sp, uint64_t frame)
     return count;
 }
 
-/* All unmapped, but what comes behind it: a word for each. */
+/* All unmapped, except what follows it: a word for each. */
 static void lay(size_t first, const uint64_t *words, size_t count)
 {
     for (size_t i = 0; i < WORDS; i++)

@@ -66,7 +66,7 @@ static void names_the_end(void)
     CHECK_STRING(end(250000000, true), " for 0.25 secs.");
 }
 
-/* What was wrong with the words, or "": the duration is in `options`. */
+/* What was wrong with the arguments, or "": the duration is in `options`. */
 static const char *take(struct trace_options *options, char **words, size_t count)
 {
     const struct arguments arguments = {.words = words, .count = count};

@@ -10,14 +10,14 @@
 #include "processes/process_parts.h"
 #include "test.h"
 
-/* Beyond the greatest number that a kernel gives: /proc shows none of them. */
+/* Beyond the largest pid that a kernel gives: /proc has none of them. */
 #define A 5000001
 #define B 5000002
 #define C 5000003
 
 #define BEGIN 1000
 
-/* No program of any machine has anything from here on. */
+/* No program on any machine maps anything from here on. */
 #define FREE ((uint64_t)0x200000000000)
 
 static struct processes *processes;
@@ -80,7 +80,7 @@ static void ends(uint64_t time, uint32_t pid)
     ends_thread(time, pid, pid);
 }
 
-/* What is at an address; "-" when nothing at all is known of the process. */
+/* What is at an address; "-" if nothing at all is known about the process. */
 static const char *at(uint64_t address, uint32_t pid, uint64_t born)
 {
     struct process_place place;
@@ -132,14 +132,14 @@ static const char *what_then(uint32_t pid, uint64_t time)
     return place.label;
 }
 
-/* Within one report nobody knows which it was, unless an event tells its time. */
+/* Within one report it is unknown which it was, unless the event has a time. */
 static void one_takes_the_place_of_another(void)
 {
     begin();
     maps(10, A, "[one]");
     CHECK_NUMBER(processes_epoch(processes, A, 0, 2000), 0);
     CHECK_STRING(what(A, 0), "[one]");
-    maps_at(2000, A, FREE + 0x10800, "[two]"); /* one begins before it, and ends in it */
+    maps_at(2000, A, FREE + 0x10800, "[two]"); /* it begins before, and ends within */
     CHECK_STRING(what(A, 0), "[one]");
     CHECK_STRING(at(FREE + 0x10800, A, 0), "[[one] or [two]]");
     CHECK_STRING(at(FREE + 0x11000, A, 0), "[two]");
@@ -149,9 +149,9 @@ static void one_takes_the_place_of_another(void)
     CHECK_STRING(what_then(A, 1999), "[one]");
     CHECK_STRING(what_then(A, 2999), "[one]");
     CHECK_STRING(what_then(A, 3000), "[three]");
-    maps(3500, A, "[three]"); /* as when it is protected anew */
+    maps(3500, A, "[three]"); /* as after mprotect(2) */
     CHECK_STRING(what(A, 0), "[[one] or [three]]");
-    /* The next report has none of the events of then. */
+    /* The next report has no events from that time. */
     processes->read = 4000;
     processes_forget(processes);
     CHECK_STRING(what(A, 0), "[three]");
@@ -165,7 +165,7 @@ static void one_takes_the_place_of_another(void)
     end();
 }
 
-/* Of more replacements than are kept the oldest are forgotten, and counted. */
+/* If there are more replacements than are kept, the oldest are forgotten, and counted. */
 static void many_replacements(void)
 {
     begin();
@@ -187,7 +187,7 @@ static void exec_is_another_program(void)
     maps(2010, A, "[two]");
     executes(3000, A);
     maps(3010, A, "[three]");
-    CHECK_STRING(what(A, 0), "[one]"); /* who was there when execs began to be counted */
+    CHECK_STRING(what(A, 0), "[one]"); /* who was there when counting of execs began */
     CHECK_STRING(what(A, 2020), "[two]");
     CHECK_STRING(what(A, 2998), "[two]");
     CHECK_STRING(what(A, 3020), "[three]");
@@ -218,13 +218,13 @@ static void a_child_that_executes(void)
     end();
 }
 
-/* Programs of one pid, one after another and with nobody between them: what ran from when until when. */
+/* Programs with one pid, directly one after another: what ran from when until when. */
 struct ran {
     uint64_t from, until;
     char label[16];
 };
 
-/* Forks, execs and ends of B at random times, as a list of what it was. */
+/* Forks, execs and ends of B at random times, as a list of its programs. */
 static size_t make_random_past(struct ran *ran, size_t room)
 {
     uint64_t time = BEGIN;
@@ -254,7 +254,7 @@ static size_t make_random_past(struct ran *ran, size_t room)
     return count;
 }
 
-/* Which code that was then; "-" when nobody knows. */
+/* Which code that was then; "-" if unknown. */
 static const char *code_at(uint32_t pid, uint64_t time)
 {
     uint64_t address = FREE + 0x10010;
@@ -284,7 +284,7 @@ static void code_of_then(void)
     CHECK_STRING(code_at(B, BEGIN + 25), "[one]");
     CHECK_STRING(code_at(B, BEGIN + 35), "[two]");
     CHECK_STRING(code_at(B, BEGIN + 55), "[three]");
-    CHECK_STRING(code_at(B, BEGIN + 65), "-"); /* nobody had that number */
+    CHECK_STRING(code_at(B, BEGIN + 65), "-"); /* no process had that pid */
     CHECK_STRING(code_at(B, BEGIN + 90), "[four]");
     CHECK_STRING(code_at(C, BEGIN + 90), "-");
     uint64_t address = FREE + 0x20000;
@@ -292,7 +292,7 @@ static void code_of_then(void)
     end();
 }
 
-/* An event that tells its time alone is of who ran then. */
+/* An event with a time belongs to the process that ran then. */
 static void events_by_their_times(void)
 {
     static struct ran ran[48];
@@ -314,7 +314,7 @@ static void events_by_their_times(void)
     }
 }
 
-/* Each life of a pid, even where none of them executes anything. */
+/* Each life of a pid, even if none of them executes anything. */
 static void lives_of_one_pid(void)
 {
     begin();
@@ -324,13 +324,16 @@ static void lives_of_one_pid(void)
         ends(3000 + 10000 * i, B);
     }
     CHECK_STRING(what(B, 0), "[one]");
-    CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was told */
+    CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was reported */
     CHECK_STRING(what(B, 12999), "[three]");
-    CHECK_STRING(what(B, 22999), "[three]"); /* nobody came later: threads that went on */
+    CHECK_STRING(what(B, 22999), "[three]"); /* no process came later: threads that went on */
     end();
 }
 
-/* One that was there before, and ended before execs and exits were counted, is not meant by 0. */
+/*
+ * A process that existed before, and ended before execs and exits were counted, is not what 0
+ * means.
+ */
 static void a_life_before_the_beginning(void)
 {
     begin();
@@ -342,7 +345,7 @@ static void a_life_before_the_beginning(void)
     end();
 }
 
-/* Where it was forgotten that a process ended, one that comes after it is not taken for it. */
+/* If a process's end was forgotten, a later one with its pid is not taken for it. */
 static void forgotten_ends(void)
 {
     begin();
@@ -382,7 +385,7 @@ static void threads_that_outlive_the_first(void)
     end();
 }
 
-/* The first thread ends for it, then the other has its number. */
+/* The first thread ends, then the other one has its number. */
 static void exec_by_another_thread(void)
 {
     begin();
@@ -402,7 +405,7 @@ static void exec_by_another_thread(void)
     end();
 }
 
-/* After an exec there is one thread, whatever was told of the others. */
+/* After an exec there is one thread, whatever was reported of the others. */
 static void ends_of_threads_that_were_lost(void)
 {
     begin();
@@ -434,7 +437,9 @@ static void end_child(pid_t child)
     waitpid(child, NULL, 0);
 }
 
-/* What is told of the time before we looked is in what we saw, whoever it is told of. */
+/*
+ * Records from before we looked are already part of what we saw, whichever process they are about.
+ */
 static void what_was_seen_is_not_told_again(void)
 {
     pid_t child = make_child(), other = make_child();
@@ -443,7 +448,7 @@ static void what_was_seen_is_not_told_again(void)
 
     begin();
     uint64_t before = now_ns();
-    maps_at(before, pid, FREE + 0x20000, "[too old]"); /* the first that we hear of it */
+    maps_at(before, pid, FREE + 0x20000, "[too old]"); /* the first record about it */
     struct life *life = history_newest(&processes->history, pid);
     CHECK(life && life->seen >= before && life->seen_until <= now_ns());
     processes->begin = now_ns();
@@ -458,11 +463,11 @@ static void what_was_seen_is_not_told_again(void)
     CHECK_STRING(at(here, pid, 0), "history");
     maps_at(now_ns(), pid, FREE + 0x20000, "[told]");
     CHECK_STRING(at(FREE + 0x20000, pid, 0), "[told]");
-    /* It may have run another program when it forked: who was forked is looked at itself. */
+    /* It may have run another program when it forked: so the child itself is looked at. */
     forks(before, pid, (uint32_t)other);
     CHECK_STRING(at(here, (uint32_t)other, 0), "history");
     CHECK_STRING(at(FREE + 0x20000, (uint32_t)other, 0), "");
-    /* One that is gone may at least be what its parent is. */
+    /* One that is gone is assumed to be the same as its parent. */
     forks(before, pid, B);
     CHECK_STRING(at(FREE + 0x20000, B, 0), "[told]");
     end_child(child);
@@ -470,7 +475,7 @@ static void what_was_seen_is_not_told_again(void)
     end();
 }
 
-/* Where records were lost, what lives is looked at again. */
+/* If records were lost, living processes are looked at again. */
 static void what_was_lost_is_looked_at(void)
 {
     pid_t child = make_child();
@@ -493,21 +498,21 @@ static void programs_that_nobody_told_of(void)
 {
     begin();
     maps(10, A, "[one]");
-    CHECK_STRING(what(A, 2000), "-"); /* that exec was not told */
+    CHECK_STRING(what(A, 2000), "-"); /* that exec was not reported */
     executes(3000, A);
     maps(3010, A, "[two]");
     CHECK_STRING(what(A, 2000), "-");
     CHECK_STRING(what(A, 3020), "[two]");
     ends(4000, A);
-    CHECK_STRING(what(A, 5000), "-"); /* nor was who executed that */
-    forks(6000, C, B); /* by whom nothing is known */
+    CHECK_STRING(what(A, 5000), "-"); /* nor was that exec's process */
+    forks(6000, C, B); /* of which nothing is known */
     maps(6010, B, "[known]");
     CHECK_STRING(what(B, 0), "[known]");
     CHECK_STRING(at(FREE + 0x20000, B, 0), "");
     end();
 }
 
-/* The exit was lost: who has the pid now is somebody else all the same. */
+/* The exit was lost: the process that has the pid now is another one all the same. */
 static void exits_that_were_lost(void)
 {
     begin();
@@ -522,7 +527,7 @@ static void exits_that_were_lost(void)
     CHECK_NUMBER(processes_lost(processes).records, 7);
     tell((struct task_event){.kind = TASK_LOST, .time = 3500, .lost = 3});
     CHECK_NUMBER(processes_lost(processes).records, 10);
-    processes_forget(processes); /* none of them is to be seen: all have ended */
+    processes_forget(processes); /* none of them can be seen: all have ended */
     CHECK(history_newest(&processes->history, B)->ended);
     end();
 }
@@ -547,7 +552,7 @@ static void reports_forget(void)
     CHECK_NUMBER(processes->history.past_bytes, 0);
     CHECK_NUMBER(processes->history.count, 1);
     CHECK_NUMBER(processes_lost(processes).forgotten, 0);
-    /* And what a process has left, that lives. */
+    /* And what a living process has unmapped. */
     executes(3000, A);
     maps(3010, A, "[other]");
     CHECK_STRING(what(A, 0), "[shell]");
@@ -559,7 +564,7 @@ static void reports_forget(void)
     end();
 }
 
-/* Forgetting begins when memory says so. */
+/* Forgetting begins when the memory limit is reached. */
 static void more_is_kept_where_there_is_memory(void)
 {
     enum { MANY = 60000 };
@@ -580,7 +585,7 @@ static void more_is_kept_where_there_is_memory(void)
     end();
 }
 
-/* As many as there may be in a long run with one report at its end. */
+/* As many as in a long run with one report at its end. */
 static void what_is_kept_is_bounded(void)
 {
     enum { MANY = 60000 };
@@ -642,7 +647,7 @@ static void only_who_is_wished_for(void)
 }
 
 /*
- * What a watcher makes of what it hears, by pages: a mapping holds until another takes its place. Twenty
+ * What a watcher makes of records, by pages: a mapping stays until another replaces it. Twenty
  * processes, from A on.
  */
 #define PAGES 128
@@ -676,7 +681,7 @@ static void hear_end(void *context, uint32_t pid)
     ((struct heard *)context)->ends++;
 }
 
-/* Is what was heard what there is? */
+/* Does what was recorded match what there is? */
 static void check_heard(const struct heard *heard)
 {
     static const char nothing[PAGES][16];
@@ -720,7 +725,7 @@ static void a_watcher_hears(void)
     end();
 }
 
-/* Whatever is told in whatever order: no harm is done, and all memory is given back. */
+/* Any records in any order: no harm is done, and all memory is freed. */
 static void random_events(void)
 {
     static const char *const names[] = {"[a]", "[b]", "[c]", "//anon", ""};

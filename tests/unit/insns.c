@@ -29,10 +29,16 @@ static struct linked link_form(struct program *program, const struct form *form)
     return linked;
 }
 
-static void hexadecimal(struct text *text, const void *data, size_t size)
+/* Their bytes on a little-endian machine. */
+static void hexadecimal(struct text *text, const struct bpf_insn *insns, size_t count)
 {
-    for (size_t i = 0; i < size; i++)
-        text_format(text, i ? " %02x" : "%02x", ((const unsigned char *)data)[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct bpf_insn insn = insns[i];
+        const uint32_t imm = (uint32_t)insn.imm;
+        text_format(text, "%s%02x %x%x %02x %02x %02x %02x %02x %02x", i ? " " : "", insn.code, insn.src_reg,
+                    insn.dst_reg, insn.off & 0xff, insn.off >> 8 & 0xff, imm & 0xff, imm >> 8 & 0xff,
+                    imm >> 16 & 0xff, imm >> 24);
+    }
 }
 
 static size_t form_slots(const struct form *form)
@@ -48,7 +54,7 @@ static void every_form_has_the_bytes_of_the_document(void)
         struct linked linked = link_form(&program, &forms[i]);
 
         CHECK_NUMBER(linked.count, form_slots(&forms[i]) + 6);
-        hexadecimal(&bytes, linked.insns, form_slots(&forms[i]) * sizeof(*linked.insns));
+        hexadecimal(&bytes, linked.insns, form_slots(&forms[i]));
         if (strcmp(bytes.data, forms[i].bytes))
             printf("  %s:\n", forms[i].macro);
         CHECK_STRING(bytes.data, forms[i].bytes);
@@ -75,7 +81,7 @@ static void every_form_has_its_text(void)
 
 /* ---- Linking ---- */
 
-/* Links what is emitted so far, and frees it. */
+/* Links what has been emitted so far, and frees it. */
 static void refused(struct program *program, size_t limit, int error, const char *sentence)
 {
     struct linked linked;
@@ -173,7 +179,7 @@ static void linking_tells_that_memory_ran_out(void)
     struct program program = {0};
     union insn insn = EXIT();
 
-    /* A size that no memory has: the array is refused before anything is read from `insn`. */
+    /* A size beyond all memory: the array is refused before anything is read from `insn`. */
     EMIT(&program, MOV_IMM(R0, 0));
     program_emit(&program, &insn, SIZE_MAX / 2);
     EMIT(&program, EXIT());
@@ -324,7 +330,7 @@ static void a_dump_takes_jumps_to_anywhere(void)
                         "     1: r0 = 0x1 ll\n");
 }
 
-/* Whether this one instruction (with an empty slot after it) is known to the dump. */
+/* Does the dump know this one instruction (with an empty slot after it)? */
 static bool is_known(const struct bpf_insn *insn)
 {
     struct bpf_insn two[2] = {*insn};
@@ -336,27 +342,32 @@ static bool is_known(const struct bpf_insn *insn)
     return known;
 }
 
+/* With the bytes of this machine. */
 static void a_dump_says_unknown(void)
 {
+    const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
-    dumps_as(cut_off, 1, "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
+    dumps_as(cut_off, 1, is_big ? "     0: unknown 0x18: 18 00 00 00 00 00 00 01\n"
+                                : "     0: unknown 0x18: 18 00 00 00 01 00 00 00\n");
 
     const struct bpf_insn bad_second[] = {{.code = 0x18}, {.code = 0x95}};
     dumps_as(bad_second, 2, "     0: unknown 0x18: 18 00 00 00 00 00 00 00\n"
                             "     1: exit\n");
 
     const struct bpf_insn map_with_offset[] = {{.code = 0x18, .src_reg = 1}, {.imm = 8}};
-    dumps_as(map_with_offset, 2, "     0: unknown 0x18: 18 10 00 00 00 00 00 00\n"
-                                 "     1: unknown 0x00: 00 00 00 00 08 00 00 00\n");
+    dumps_as(map_with_offset, 2, is_big ? "     0: unknown 0x18: 18 01 00 00 00 00 00 00\n"
+                                          "     1: unknown 0x00: 00 00 00 00 00 00 00 08\n"
+                                        : "     0: unknown 0x18: 18 10 00 00 00 00 00 00\n"
+                                          "     1: unknown 0x00: 00 00 00 00 08 00 00 00\n");
 
     const struct bpf_insn nearly[] = {
-        {.code = 0xbc, .off = 16},   /* a move with sign */
-        {.code = 0x3f, .off = 1},    /* a division with sign */
-        {.code = 0x81},              /* a load with sign */
-        {.code = 0xdb, .imm = 0x40}, /* an atomic that is no sum, */
+        {.code = 0xbc, .off = 16},   /* a sign-extending move */
+        {.code = 0x3f, .off = 1},    /* a signed division */
+        {.code = 0x81},              /* a sign-extending load */
+        {.code = 0xdb, .imm = 0x40}, /* an atomic other than an addition, */
         {.code = 0xdb, .imm = 0x01}, /* one that fetches, */
         {.code = 0xcb, .imm = 0x00}, /* and one of 16 bits */
-        {.code = 0xd7, .imm = 16},   /* bytes turned round, */
+        {.code = 0xd7, .imm = 16},   /* bytes swapped, */
         {.code = 0xd4, .imm = 8},    /* and one byte in another order */
         {.code = 0x06, .imm = 5},    /* a long jump */
     };
@@ -364,7 +375,7 @@ static void a_dump_says_unknown(void)
         CHECK(!is_known(&nearly[i]));
 }
 
-/* What no form has in a field must not be passed over in silence. */
+/* Fields that no form uses must not be ignored silently. */
 static void a_field_that_should_be_0_is_unknown(void)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
@@ -382,11 +393,11 @@ static void a_field_that_should_be_0_is_unknown(void)
         bad.src_reg = 11;
         CHECK(!is_known(&bad));
         bad = good;
-        bad.off = 99; /* no number of bits, and more than the 1 of a division with sign */
+        bad.off = 99; /* not a number of bits, and more than the 1 of a signed division */
         bool has_distance = jump && good.code != 0x85 && good.code != 0x95 && good.code != 0x06;
         CHECK_NUMBER(is_known(&bad), memory || has_distance);
         bool computes = BPF_CLASS(good.code) == BPF_ALU || BPF_CLASS(good.code) == BPF_ALU64;
-        if ((jump || computes) && good.code != 0x85) { /* the source bit says which is not used */
+        if ((jump || computes) && good.code != 0x85) { /* one field is unused */
             bad = good;
             if (good.code & 8)
                 bad.imm = 77;
@@ -432,7 +443,7 @@ static uint64_t random_bits(void)
     return random_state;
 }
 
-/* Half of them any bytes, half of them with few bits set, so that many are known. */
+/* Half of them random bytes, half with few bits set, so that many are known. */
 static void a_million_random_instructions_are_dumped(void)
 {
     static struct bpf_insn insns[1000];
@@ -444,7 +455,13 @@ static void a_million_random_instructions_are_dumped(void)
             uint64_t bits = random_bits();
             if (i & 1)
                 bits &= 0x000700000007 << (bits >> 60) | 0x77ff;
-            memcpy(&insns[i], &bits, sizeof(bits));
+            insns[i] = (struct bpf_insn){
+                .code = (uint8_t)bits,
+                .dst_reg = bits >> 8 & 0xf,
+                .src_reg = bits >> 12 & 0xf,
+                .off = (int16_t)(bits >> 16),
+                .imm = (int32_t)(bits >> 32),
+            };
         }
         dump_insns(&dump, insns, COUNT_OF(insns), NULL);
         CHECK(!dump.failed && dump.data[dump.length - 1] == '\n');

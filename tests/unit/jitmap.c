@@ -138,7 +138,7 @@ static void lines_of_other_forms(void)
     CHECK_MAP(map, expected);
 }
 
-/* Names have no end but the newline: a NUL is a byte like others, which whoever shows it escapes. */
+/* Names end only at a newline: a NUL is a byte like others, and is escaped when it is shown. */
 static void name_with_nul(void)
 {
     static const char map[] = "1000 10 a\0b\n";
@@ -208,7 +208,7 @@ static void ends_of_the_space(void)
     CHECK_MAP(all, of_all);
 }
 
-/* What is there of a line says nothing: a size and a name look whole at any byte. */
+/* An incomplete line cannot be recognized: a size and a name look whole at any byte. */
 static void half_lines(void)
 {
     static const char map[] = "1000 10 whole\n1000 100 half";
@@ -221,7 +221,7 @@ static void half_lines(void)
     CHECK_MAP("\n", none);
 }
 
-/* Cut off at each byte a map has the entries whose newlines are there, and no other. */
+/* Truncated at each byte, a map has the entries whose newlines are there, and no others. */
 static void truncations(void)
 {
     static const char map[] = "1000 10 one\n0x1000 0x8 two\n1004 4 three\r\n800 1000 four\n";
@@ -250,7 +250,7 @@ static char *long_map(size_t *length, const char *before, size_t bytes, const ch
     return map;
 }
 
-/* A name of `bytes` letters, with a line before and one behind it, at every place in a buffer. */
+/* A name of `bytes` letters, with a line before and one after it, at every offset in a buffer. */
 static void check_long(size_t bytes)
 {
     char name[1025];
@@ -275,12 +275,12 @@ static void long_lines(void)
 
     for (size_t i = 0; i < COUNT_OF(lengths); i++)
         check_long(lengths[i]);
-    /* Around the size of the reader's buffer, less what stands before the name. */
+    /* Around the size of the reader's buffer, minus what comes before the name. */
     for (size_t bytes = 65536 - 64; bytes < 65536 + 8; bytes++)
         check_long(bytes);
 }
 
-/* The end of a long line looks like an entry, and is none. */
+/* The end of a long line looks like an entry, but is not one. */
 static void ends_of_long_lines(void)
 {
     static const struct expectation expected[] = {
@@ -290,7 +290,7 @@ static void ends_of_long_lines(void)
         size_t length;
         char *map = long_map(&length, "", bytes, "1000 10 end\n3000 10 behind\n");
         check_map(map, length, expected, COUNT_OF(expected));
-        /* Numbers that come too late are none either: the line is not kept until they come. */
+        /* Numbers too far into a line do not count either: the line is not kept that long. */
         memset(map, ' ', bytes);
         check_map(map, length, expected, COUNT_OF(expected));
         memset(map, '0', bytes);
@@ -299,7 +299,7 @@ static void ends_of_long_lines(void)
     }
 }
 
-/* A name that does not begin within the first 128 bytes of its line is none, nor is the entry. */
+/* A name must begin within the first 128 bytes of its line; otherwise there is no entry. */
 static void late_names(void)
 {
     for (size_t blanks = 1; blanks < 200; blanks++) {
@@ -311,7 +311,7 @@ static void late_names(void)
     }
 }
 
-/* Lines of every length, so that they lie at every place of the reader's buffer. */
+/* Lines of every length, so that they are at every offset in the reader's buffer. */
 static void many_lines(void)
 {
     const size_t lines = 3000;
@@ -345,7 +345,7 @@ static void many_lines(void)
     close(fd);
 }
 
-/* Of a file that is too long the end is read: there the newest entries are. */
+/* If a file is too long, its end is read: the newest entries are there. */
 static void only_the_end(void)
 {
     static const char first[] = "1000 10 too far from the end\n2000 10 old\n";
@@ -356,7 +356,7 @@ static void only_the_end(void)
     const off_t end = ((off_t)1 << 30) + 4096;
 
     CHECK(pwrite(fd, "\n", 1, end - 1) == 1);
-    /* The end of a line that begins before what is read. */
+    /* The end of a line that begins before the part that is read. */
     static const char half[] = "f1000 10 half a line\n";
     const off_t begin = end + (off_t)sizeof(last) - 1 - ((off_t)1 << 30);
     CHECK(pwrite(fd, half, sizeof(half) - 1, begin - 1) == (ssize_t)sizeof(half) - 1);
@@ -414,7 +414,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     size_t distinct = 0;
 
     for (size_t i = 0; i < entry_count; i++) {
-        /* About the end of the address space: some wrap, some are at its beginning. */
+        /* Near the end of the address space: some wrap, some are at its beginning. */
         entries[i].start = base + next_random(&seed) % range;
         entries[i].size = next_random(&seed) % (range / (1 + next_random(&seed) % 64));
         text_format(&map, "%llx %llx f%zu\n", (unsigned long long)entries[i].start,
@@ -442,7 +442,7 @@ static void random_maps(void)
                      64 << seed % 9);
 }
 
-/* ---- Files that are none, and such that change ---- */
+/* ---- Things that are not files, and files that change ---- */
 
 static void other_descriptors(void)
 {
@@ -462,7 +462,7 @@ static void other_descriptors(void)
     close(directory);
 }
 
-/* Where the caller reads or writes in its file stays as it was, and says nothing about the pass. */
+/* The caller's file offset does not change, and does not affect the reading. */
 static void offset_of_the_caller(void)
 {
     static const char map[] = "1000 10 one\n2000 10 two\n";
@@ -500,8 +500,8 @@ static void *shrink_and_grow(void *context)
 }
 
 /*
- * Whatever of the file is there at a moment: a name is that of an entry which covers the address. A
- * read that meets a truncation may give zeros for the end of it.
+ * Whatever part of the file is there at any moment: a name is that of an entry that covers the
+ * address. A read during a truncation may return zeros for the end.
  */
 static void shrinking_file(void)
 {
@@ -534,7 +534,7 @@ static void shrinking_file(void)
     text_free(&map);
 }
 
-/* Memory does not grow with the file: not even a line of it is held. */
+/* Memory does not grow with the file: not even a line of it is kept. */
 static void bounded_memory(void)
 {
     struct rusage before, after;
@@ -558,7 +558,7 @@ static void bounded_memory(void)
 
 int main(void)
 {
-    /* Before the others have made room that would hide it. */
+    /* Measured first, as the other tests' freed memory would hide it. */
     TEST(bounded_memory);
     TEST(forms_of_lines);
     TEST(lines_of_other_forms);

@@ -11,7 +11,7 @@
 
 enum json_kind {
     JSON_STRING,
-    JSON_NUMBER, /* whole and not negative: there are no others */
+    JSON_NUMBER, /* non-negative integers: there are no others */
     JSON_ARRAY,
     JSON_OBJECT,
 };
@@ -20,7 +20,7 @@ struct json {
     enum json_kind kind;
     struct text string; /* decoded */
     uint64_t number;
-    struct json *items; /* of an object: names and values by turns */
+    struct json *items; /* of an object: names and values alternate */
     size_t count, room;
 };
 
@@ -50,7 +50,7 @@ static inline bool json_read_escape(const char **at, struct text *string)
         return false;
     unsigned long unit = strtoul(digits, NULL, 16);
     text_append(string, (char[]){(char)unit}, 1);
-    return unit && unit < 0x80; /* others need not be written so */
+    return unit && unit < 0x80; /* other characters need no escape */
 }
 
 static inline bool json_read_string(const char **at, struct text *string)
@@ -88,7 +88,7 @@ static inline struct json *json_add(struct json *list)
     return &list->items[list->count++];
 }
 
-/* What stands between brackets. */
+/* The contents of brackets. */
 static inline bool json_read_items(const char **at, struct json *list, char end)
 {
     ++*at;
@@ -134,7 +134,7 @@ static inline bool json_read(const char **at, struct json *value)
     }
 }
 
-/* The whole text is one value. json_free after either. */
+/* The whole text is one value. json_free() afterwards in any case. */
 static inline bool json_parse(const char *text, struct json *value)
 {
     *value = (struct json){0};
@@ -152,7 +152,7 @@ static inline void json_free(struct json *value)
     text_free(&value->string);
 }
 
-/* A member of an object, which has it once; NULL: it does not. */
+/* A member of an object, which must have it once; NULL: it does not. */
 static inline const struct json *json_member(const struct json *object, const char *name)
 {
     const struct json *found = NULL;
@@ -166,7 +166,7 @@ static inline const struct json *json_member(const struct json *object, const ch
     return found;
 }
 
-/* What an object says of itself; "(none)": nothing. */
+/* The string member of an object; "(none)": there is none. */
 static inline const char *json_string(const struct json *object, const char *name)
 {
     const struct json *member = json_member(object, name);

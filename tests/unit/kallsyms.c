@@ -101,7 +101,7 @@ static void check_all(int fd, const struct expectation *expected, size_t count,
 static const struct expectation expectations[] = {
     {0, NULL, NULL, 0},
     {0x1000, NULL, NULL, 0},
-    {0xffffffff80ffffff, NULL, NULL, 0}, /* absolute symbols are no places */
+    {0xffffffff80ffffff, NULL, NULL, 0}, /* absolute symbols are not addresses */
     {0xffffffffa0000000, "below_the_core", "below", 0},
     {0xffffffffa00fffff, "below_the_core", "below", 0xfffff},
     {0xffffffffa0100000, NULL, NULL, 0}, /* no function is that long */
@@ -141,7 +141,7 @@ static void names_by_hand(void)
     int fd = file_of(sample, sizeof(sample) - 1);
 
     check_all(fd, expectations, COUNT_OF(expectations), NULL, 0);
-    /* Those that the early end of a pass applies to, together and each alone. */
+    /* Those for which reading ends early, together and each alone. */
     check_all(fd, core_expectations, COUNT_OF(core_expectations), NULL, 0);
     for (size_t i = 0; i < COUNT_OF(core_expectations); i++)
         check_all(fd, &core_expectations[i], 1, NULL, 0);
@@ -197,7 +197,38 @@ static void short_addresses(void)
     close(fd);
 }
 
-/* No kernel lists itself so; where one is seen to, the whole file is read. */
+/*
+ * 32-bit ARM's system calls return to the start of a label, without a call before it. The return
+ * address of a call at the very end of a function is also the start of another function, which did
+ * not make the call. (Names and addresses: Debian's 6.12.)
+ */
+static void landings(void)
+{
+    static const char bytes[] =
+        "c03000ac T __entry_text_start\nc03000ac T __idmap_text_end\nc03000c0 t ret_fast_syscall\n"
+        "c03000c0 t __ret_fast_syscall\nc03000dc t slow_work_pending\nc0300294 t __sys_trace\n"
+        "c03002d0 t __sys_trace_return_nosave\nc03002e0 t __sys_trace_return\nc03002f0 T sys_call_table\n"
+        "c0301000 t __pabt_usr\nc0301064 T ret_from_exception\nc0301080 t __fiq_usr\n";
+    static const struct expectation expected[] = {
+        {0xc03000be, "__entry_text_start", "", 0x12},
+        {0xc03000bf, "ret_fast_syscall", "", UINT64_MAX},
+        {0xc03000c0, "ret_fast_syscall", "", 0},
+        {0xc03000db, "ret_fast_syscall", "", 0x1b},
+        {0xc03002db, "__sys_trace_return_nosave", "", 0xb},
+        {0xc03002df, "__sys_trace_return", "", UINT64_MAX},
+        {0xc03002e3, "__sys_trace_return", "", 3},
+        {0xc03002ef, "__sys_trace_return", "", 0xf},
+        {0xc0301063, "__pabt_usr", "", 0x63},
+    };
+    int fd = file_of(bytes, sizeof(bytes) - 1);
+
+    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        check_all(fd, &expected[i], 1, NULL, 0);
+    close(fd);
+}
+
+/* No known kernel lists symbols this way; if one does, the whole file is read. */
 static void a_core_that_is_not_sorted(void)
 {
     static const char bytes[] = "ffffffff81000100 T a\nffffffff81000050 T b\n"
@@ -288,7 +319,7 @@ struct model {
     size_t preferred_count;
 };
 
-/* The better of two names of one address, as the rules say it: the first if they are equal. */
+/* The better of two names for one address by the rules: the first if they are equal. */
 static bool is_better(const struct model *model, const struct line *a, const struct line *b)
 {
     bool a_preferred = false, b_preferred = false;
@@ -335,7 +366,7 @@ static void add_line(struct model *model, uint64_t address, char type, const cha
     snprintf(line->module, sizeof(line->module), "%s", module);
 }
 
-/* Sorted symbols from `at` on, some at one address; returns where they end. */
+/* Adds sorted symbols from `at` on, some at the same address; returns where they end. */
 static uint64_t add_core(struct model *model, uint64_t at, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -354,8 +385,8 @@ static void add_modules(struct model *model, uint64_t from, uint64_t size, size_
 }
 
 /*
- * As kernels lay themselves out: per-CPU symbols, the sorted core, then modules in any order,
- * outside of the core, or between it and a few symbols that stand far above everything.
+ * The layout of kernels: per-CPU symbols, the sorted core, then modules in any order, outside the
+ * core, or between it and a few symbols far above everything.
  */
 static void make_model(struct model *model)
 {
@@ -385,7 +416,7 @@ static int compare_addresses(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Addresses at and about symbols and anywhere, sorted, each once. */
+/* Addresses at and near symbols, and anywhere, sorted, each once. */
 static size_t choose_addresses(const struct model *model, uint64_t *addresses, size_t count)
 {
     size_t kept = 0;
@@ -425,7 +456,7 @@ static bool agrees(const struct line *expected, const struct kallsyms_found *fou
            !strcmp(found->module.data, expected->module);
 }
 
-/* One random file; how many of its answers are wrong. */
+/* One random file; returns how many answers are wrong. */
 static unsigned play_round(struct text *file, unsigned *named)
 {
     struct model model;
@@ -439,7 +470,7 @@ static unsigned play_round(struct text *file, unsigned *named)
     const struct kallsyms_search search = {addresses, count, model.preferred,
                                            model.preferred_count};
     int fd = file_of(file->data, file->length), result = kallsyms_find(fd, &search, found);
-    /* Nothing but absolute symbols and zeros is what hidden addresses look like. */
+    /* Hidden addresses show as nothing but absolute symbols and zeros. */
     for (size_t i = 0; i < count && result != -EACCES; i++) {
         const struct line *expected = search_plainly(&model, addresses[i]);
         bool right = !result && agrees(expected, &found[i]);
@@ -468,9 +499,9 @@ static void a_plain_search_agrees(void)
     text_free(&file);
 }
 
-/* ---- What is no such file ---- */
+/* ---- Malformed files ---- */
 
-/* Cut anywhere, what is left is answered from: a function is the right one or cut short itself. */
+/* Truncated anywhere: answers come from what is left, right or with a truncated name. */
 static void cut_at_every_byte(void)
 {
     for (size_t length = 0; length < sizeof(sample); length++) {
@@ -579,7 +610,7 @@ static long memory_peak(void)
     return usage.ru_maxrss; /* KB */
 }
 
-/* Half of it symbols, half of it one line; no more of it is held than a piece. */
+/* Half symbols, half one long line, of which only a piece is kept in memory. */
 static void a_hundred_megabytes(void)
 {
     struct text piece = {0};
@@ -601,7 +632,7 @@ static void a_hundred_megabytes(void)
     CHECK(written);
     text_free(&piece);
 
-    /* The last symbol, and what only the whole file can tell is not there. */
+    /* The last symbol, and one whose absence only the whole file shows. */
     const uint64_t addresses[] = {at - 8, at + 0x200000};
     struct kallsyms_found found[2] = {{0}};
     const struct kallsyms_search search = {.addresses = addresses, .count = 2};
@@ -621,6 +652,7 @@ int main(void)
     TEST(preferred_names);
     TEST(no_newline_at_the_end);
     TEST(short_addresses);
+    TEST(landings);
     TEST(a_core_that_is_not_sorted);
     TEST(hidden_addresses);
     TEST(a_callback_ends_the_pass);

@@ -84,7 +84,7 @@ static void the_oldest_go(void)
     }
 }
 
-/* What is none of ours stays, whatever it is called. */
+/* Files that are not ours stay, whatever their names. */
 static void others_stay(void)
 {
     struct keep_times times = {0};
@@ -125,13 +125,13 @@ static void by_what_they_take_up(void)
     CHECK(exists("spool/20240101-000000.000.txt"));
     prune(&(struct keep){.bytes = 3 * each - 1}, &times, "spool/20240101-000002.000.txt");
     CHECK(!exists("spool/20240101-000000.000.txt") && exists("spool/20240101-000001.000.txt"));
-    /* The one that was just written is all that is left of what is too much by itself. */
+    /* If a single report is too large, only the one just written is left. */
     prune(&(struct keep){.bytes = 1}, &times, "spool/20240101-000002.000.txt");
     CHECK(!exists("spool/20240101-000001.000.txt") && exists("spool/20240101-000002.000.txt"));
     remove("spool/20240101-000002.000.txt");
 }
 
-/* A board without a clock of its own begins in 1970, and what it wrote before seems younger. */
+/* A board without a real-time clock starts in 1970, and what it wrote before looks newer. */
 static void the_clock_was_behind(void)
 {
     struct keep_times times = {0};
@@ -144,7 +144,7 @@ static void the_clock_was_behind(void)
     make("spool/19700101-000200.000.txt", 1);
     prune(&(struct keep){.files = 2}, &times, "spool/19700101-000200.000.txt");
     CHECK(!exists("spool/20260102-000000.000.txt") && exists("spool/19700101-000100.000.txt"));
-    /* Then it is told the time. */
+    /* Then its clock is set. */
     make("spool/20260103-000000.000.txt", 1);
     prune(&(struct keep){.files = 2}, &times, "spool/20260103-000000.000.txt");
     CHECK(!exists("spool/19700101-000100.000.txt") && exists("spool/19700101-000200.000.txt"));
@@ -152,7 +152,7 @@ static void the_clock_was_behind(void)
     remove("spool/20260103-000000.000.txt");
 }
 
-/* And one that was ahead is set back in the middle of a run. */
+/* And a clock that was ahead is set back in the middle of a run. */
 static void the_clock_is_set_back(void)
 {
     struct keep_times times = {0};

@@ -104,7 +104,7 @@ static void check_cache(const struct cache *cache, const char *expected)
 static const struct pair two[] = {{"liba.so.1", "/lib/liba.so.1", 0},
                                   {"libb.so.2", "/v3/libb.so.2", 1ull << 62}};
 
-/* As glibc's ldconfig did it for years: the new table is behind the old one, all strings last. */
+/* As glibc's ldconfig wrote it for years: the new table after the old one, all strings last. */
 static void add_both(struct cache *cache, uint8_t order)
 {
     add_old(cache, two, 1);
@@ -121,7 +121,7 @@ static void cache_formats(void)
         check_cache(&old, "liba.so.1=/lib/liba.so.1 libb.so.2=/v3/libb.so.2 ");
         add_new(&new, two, 2, big ? 3 : 2);
         check_cache(&new, "liba.so.1=/lib/liba.so.1 libb.so.2=/v3/libb.so.2! ");
-        put(&new, 28, 1, 0); /* the order unsaid: the count tells */
+        put(&new, 28, 1, 0); /* no byte order given: the count shows it */
         check_cache(&new, "liba.so.1=/lib/liba.so.1 libb.so.2=/v3/libb.so.2! ");
         add_both(&both, big ? 3 : 2);
         check_cache(&both, "libb.so.2=/v3/libb.so.2! ");
@@ -138,7 +138,7 @@ static void hostile_caches(void)
     CHECK_NUMBER(link_cache_each("#!/bin/sh\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
                                  40, note_entry, &seen), -ENOEXEC);
     add_new(&cache, two, 2, 2);
-    /* Strings outside, and one that does not end. */
+    /* Strings outside, and one without an end. */
     struct cache bad = cache;
     put(&bad, 48 + 4, 4, bad.length);
     put(&bad, 72 + 8, 4, UINT32_MAX);
@@ -172,7 +172,7 @@ static void hostile_caches(void)
 
 static void ranks(void)
 {
-    /* Each is likelier than those after it. */
+    /* Each takes precedence over those after it. */
     static const char *const names[] = {"foo", "libfoo.so.1", "libfoo.so", "libfoo-1.2.so"};
     static const char *const others[] = {
         "libfo.so.1", "libfoo1.so", "libfoo.so.py", "libfoobar.so", "libfoo-bar.so", "libfoo.a",
@@ -216,7 +216,10 @@ static void versions(void)
 }
 
 #if defined(__x86_64__)
-/* The kernel does not name it (abm) on every machine that has it: lzcnt of 1 is 63, and bsr, which runs else, says 0. */
+/*
+ * The kernel does not list it (abm) on every machine that has it: lzcnt of 1 is 63, and bsr, which
+ * runs otherwise, gives 0.
+ */
 static bool has_lzcnt(void)
 {
     uint64_t zeros;
@@ -226,7 +229,7 @@ static bool has_lzcnt(void)
 }
 #endif
 
-/* Directories for better processors, by what the kernel says of this one. */
+/* Directories for better processors, according to the kernel's list of this one's features. */
 static void processor_levels(void)
 {
     struct text info = {0};
@@ -260,7 +263,7 @@ static const char *in_scratch(const char *path)
     return whole[turn];
 }
 
-/* With directories down to it. */
+/* Creates its directories, too. */
 static void write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
     char whole[PATH_MAX];
@@ -279,7 +282,7 @@ static void write_file(const char *path, const void *bytes, size_t length, mode_
     close(fd);
 }
 
-/* The head of an ELF file, as much as tells its machine and class. */
+/* The beginning of an ELF file, enough to give its machine and class. */
 static void write_elf(const char *path, int class, uint16_t machine)
 {
     unsigned char head[64] = {0x7f, 'E', 'L', 'F', (unsigned char)class, 1, 1};
@@ -294,7 +297,7 @@ static uint16_t our_machine(void)
 {
     for (uint16_t machine = 300; machine; machine--)
         if (machine_is_ours(machine))
-            return machine; /* the 64-bit one has the greater number */
+            return machine; /* the 64-bit one has the larger number */
     return 0;
 }
 
@@ -377,7 +380,7 @@ static void check_found(const char *typed, const char *expected)
     library_close(&library);
 }
 
-/* By the cache, a cut off one, the directories, musl's directories, PATH: whatever there is. */
+/* By the cache, a truncated one, the directories, musl's directories, PATH: in every way. */
 static void order_of_search(void)
 {
     static const struct pair known[] = {
@@ -402,7 +405,7 @@ static void order_of_search(void)
     CHECK(strstr(error.data, "no library or program \"gone\": looked in /etc/ld.so.cache"));
     write_elf("/opt/libold.so.9", 1, ours);
     write_elf("/opt/libold.so.1", 2, ours);
-    check_found("old", "/opt/libold.so.1"); /* 64 bits before 32, an old one too */
+    check_found("old", "/opt/libold.so.1"); /* 64-bit before 32-bit, also an old one */
     write_elf("/opt/libold.so.1", 2, 0x7777);
     check_found("old", "/opt/libold.so.9");
 
@@ -435,7 +438,7 @@ static void order_of_search(void)
     check_found("..", NULL);
 }
 
-/* The file of musl: what Alpine has for libc. */
+/* musl's file: Alpine's libc. */
 static void c_library_of_musl(void)
 {
     check_found("c", NULL);
@@ -445,7 +448,7 @@ static void c_library_of_musl(void)
     check_found("c", "/usr/lib/libc.so.6");
 }
 
-/* Our own process: the file that is mapped, and the names that the kernel gives to it. */
+/* Our own process: the mapped file, and the kernel's names for it. */
 static void of_a_process(void)
 {
     struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
@@ -467,7 +470,7 @@ static void of_a_process(void)
     text_free(&root);
 }
 
-/* A library of a process that is deleted and replaced meanwhile: the old one is meant. */
+/* A process's library that is deleted and replaced meanwhile: the old one is used. */
 static void deleted_while_mapped(void)
 {
     struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
@@ -489,7 +492,7 @@ static void deleted_while_mapped(void)
     for (int by_path = 0; by_path < 2; by_path++) {
         text_clear(&error);
         int result = library_find(&where, by_path ? path : "mapped", &library, &error);
-        if (result) { /* without the right to open it: no other file instead, and a reason */
+        if (result) { /* without the capability to open it: no other file instead, and a reason */
             CHECK(!can_follow_mappings() && strstr(error.data, "was deleted, and cannot be opened: "));
             continue;
         }
@@ -501,7 +504,7 @@ static void deleted_while_mapped(void)
     munmap(mapped, 64);
 }
 
-/* A child in another root: its files, by paths that open from here. */
+/* A child in another root: its files, by paths that can be opened from here. */
 static void process_in_another_root(void)
 {
     int ready[2];
@@ -530,7 +533,7 @@ static void process_in_another_root(void)
         CHECK_NUMBER(library_find(&where, "/lib/libtwo.so.2", &library, &error), 0);
         CHECK_STRING(library.path.data, "/usr/lib/libtwo.so.1");
         library_close(&library);
-        /* What is not there may be meant from here. */
+        /* What is not there may be taken from our own root. */
         CHECK_NUMBER(library_find(&where, "/proc/self/exe", &library, &error), 0);
         library_close(&library);
     }

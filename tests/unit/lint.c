@@ -12,7 +12,10 @@
 
 enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
 
-/* Of a sound program with `count` instructions planted after the lookup, in which r0 is a value's address. */
+/*
+ * A valid program with `count` instructions inserted after the lookup, where r0 is a value's
+ * address.
+ */
 static void lint_planted(const union insn *planted, size_t count, unsigned floor, struct text *why)
 {
     struct program program = {0};
@@ -40,7 +43,7 @@ static void lint_planted(const union insn *planted, size_t count, unsigned floor
     program_free(&program);
 }
 
-/* Refused by `floor`, with these words in one line, and taken by `since`. */
+/* Refused for `floor`, with these words in one line, and accepted for `since`. */
 static void expect(const union insn *planted, size_t count, unsigned floor, const char *words, unsigned since)
 {
     struct text why = {0};
@@ -112,12 +115,12 @@ static void arguments_are_where_a_kernel_takes_them(void)
            MOV_REG(R1, R0), MOV_IMM(R2, 16), CALL(BPF_FUNC_get_current_comm));
     EXPECT(V(4, 17), "a key or value that is not on the stack takes Linux 4.18", V(4, 18),
            MOV_REG(R2, R0), LOAD_MAP(R1, FD_HASH), CALL(BPF_FUNC_map_lookup_elem));
-    /* By another way: the address is kept over a call, and moved. */
+    /* In another way: the address is kept across a call, and moved. */
     EXPECT(V(4, 17), "a key or value that is not on the stack takes Linux 4.18", V(4, 18),
            MOV_REG(R8, R0), CALL(BPF_FUNC_ktime_get_ns), MOV_REG(R3, R8), ADD_IMM(R3, 8), MOV_REG(R2, R10),
            ADD_IMM(R2, -8), LOAD_MAP(R1, FD_HASH), MOV_IMM(R4, 0), CALL(BPF_FUNC_map_update_elem));
     EXPECT(V(4, 8), "an address within a map's value takes Linux 4.9", V(4, 9), ADD_IMM(R0, 8));
-    /* On one of two ways alone. */
+    /* On only one of two paths. */
     EXPECT(V(4, 11), "memory of a map", V(4, 12), MOV_REG(R1, R0), JEQ_IMM(R6, 7, "with the value"), MOV_REG(R1, R10),
            ADD_IMM(R1, -8), LABEL("with the value"), MOV_IMM(R2, 8), CALL(BPF_FUNC_get_current_comm));
 }
@@ -131,7 +134,7 @@ static void a_program_has_a_length(void)
     expect(many, COUNT_OF(many), V(5, 1), "so many instructions takes Linux 5.2", V(5, 2));
 }
 
-/* The real one: what loops, or reads as kernels do since 5.5, is not for 4.18. */
+/* The real one: loops, or reads as since 5.5, are not for 4.18. */
 static void a_real_program_is_too_young(void)
 {
     static const struct count_wishes wishes = {
@@ -149,7 +152,9 @@ static void a_real_program_is_too_young(void)
     program_free(&program);
 }
 
-/* ---- The unrolled walk, at its greatest, is for 4.4; and what of it was younger would be found ---- */
+/*
+ * ---- The unrolled walk, at its largest, is for 4.4; and anything newer in it would be found ----
+ */
 
 static const uint32_t some_pids[100] = {1};
 

@@ -53,10 +53,10 @@ static const struct lint_helper {
 };
 #undef R
 
-/* By the names that programs give them. */
+/* By the names that programs give them */
 static const struct lint_map {
     const char *name;
-    unsigned since; /* of its kind, where that is younger than the first */
+    unsigned since; /* of its kind, if that is newer than the first */
     bool holds_maps;
 } lint_maps[] = {
     {"control", 0, false}, {"counts", 0, false}, {"shallow", 0, false}, {"deep", 0, false},
@@ -66,16 +66,16 @@ static const struct lint_map {
     {"account", V(4, 6), false}, {"slots", V(4, 6), false}, {"walks", V(4, 6), false}, /* of each CPU */
     {"ids", V(4, 6), false},     /* stacks */
     {"cgroup", V(4, 8), false},
-    {"ended", V(4, 10), false},  /* of the last used */
+    {"ended", V(4, 10), false},  /* of the last one used */
     {"buffers", V(4, 3), false}, /* of perf events */
-    {"settled", V(5, 5), false}, /* memory of ours, too */
+    {"settled", V(5, 5), false}, /* shared with us, too */
     {"objects", 0, false}, {"chunks", V(4, 12), true}, {"rules", V(5, 5), false}, {"cache", 0, false},
     {"ring", V(5, 8), false}, {"cold", V(5, 8), false},
     {"scratches", 0, false}, {"buckets", 0, false},
-    {"banks", 0, false}, /* of the programs of one family */
+    {"banks", 0, false}, /* of one family of programs */
 };
 
-/* What instructions there are since when; the others are older than 4.4. */
+/* Since when instructions exist; the others are older than 4.4. */
 static unsigned lint_since(const struct bpf_insn *insn, const char **what)
 {
     const uint8_t class = BPF_CLASS(insn->code), operation = BPF_OP(insn->code);
@@ -106,17 +106,17 @@ static unsigned lint_since(const struct bpf_insn *insn, const char **what)
 /* ---- What registers hold ---- */
 
 enum lint_kind {
-    LINT_UNSEEN, /* nobody comes here, as far as is known */
+    LINT_UNSEEN, /* unreachable, as far as is known */
     LINT_NUMBER,
     LINT_STACK,
-    LINT_VALUE,  /* of a map, or what is handed out like it */
+    LINT_VALUE,  /* of a map, or what is returned like it */
     LINT_MAP,
     LINT_MIXED,  /* one or the other */
 };
 
 struct lint_registers {
     uint8_t kind[11];
-    const struct lint_map *map[11]; /* of LINT_MAP, where it is known */
+    const struct lint_map *map[11]; /* of LINT_MAP, if known */
 };
 
 struct lint {
@@ -161,7 +161,7 @@ static bool lint_is_call(const struct bpf_insn *insn)
     return insn->code == (BPF_JMP | BPF_CALL);
 }
 
-/* True where something was new. */
+/* True if something was new. */
 static bool lint_merge(struct lint_registers *into, const struct lint_registers *from)
 {
     bool is_new = false;
@@ -217,7 +217,7 @@ static void lint_step(const struct lint *lint, const struct bpf_insn *insn, stru
     }
 }
 
-/* Where it goes on: up to two places. */
+/* Where execution continues: up to two places. */
 static size_t lint_next(const struct bpf_insn *insn, size_t at, size_t next[2])
 {
     const uint8_t class = BPF_CLASS(insn->code), operation = BPF_OP(insn->code);
@@ -232,7 +232,7 @@ static size_t lint_next(const struct bpf_insn *insn, size_t at, size_t next[2])
     return count;
 }
 
-/* What it is called with are numbers. */
+/* Its arguments are numbers. */
 static void lint_begin(struct lint *lint, size_t at)
 {
     for (int i = 0; i < 10; i++)
@@ -315,7 +315,10 @@ static void lint_look_at(const struct lint *lint, size_t at)
     }
 }
 
-/* What is too young in a program for the kernel `floor`, V(4, 18), a line for each; none: nothing is. */
+/*
+ * What in a program is too new for the kernel `floor`, such as V(4, 18), a line each; empty:
+ * nothing is.
+ */
 static void lint(const struct linked *linked, const struct program *program, unsigned floor, struct text *why)
 {
     struct lint lint = {linked, program, floor, calloc(linked->count + 1, sizeof(*lint.before)), why};

@@ -20,11 +20,14 @@
 
 #define ALL_KNOWN_SINCE 19 /* an older LLVM may not know the forms marked YOUNG */
 
-static int version; /* of LLVM; 0 when there is none */
+static int version; /* of LLVM; 0 if there is none */
 static char suffix[16]; /* "-19" after the names of its programs, or "" */
 static char directory[] = "/tmp/stackbox-llvm-XXXXXX";
 
-/* Runs a command in the directory, @ being the suffix and # the argument; its exit status. */
+/*
+ * Runs a command in the directory, with the suffix for @ and the argument for #; returns its exit
+ * status.
+ */
 static int run(const char *format, const char *argument)
 {
     struct text command = {0};
@@ -105,12 +108,12 @@ static void say_unknown(const char *test, const struct text *unknown)
         printf("SKIP %s, in part: LLVM %d does not know%s\n", test, version, unknown->data);
 }
 
-/* Makes what LLVM writes, and what we write, the same where they mean the same. */
+/* Makes LLVM's spelling and ours the same if they mean the same. */
 static void normalize(struct text *out, const char *text, bool any_width)
 {
     char before = ' ';
 
-    /* Behind a jump LLVM says in <> where it leads. */
+    /* After a jump LLVM prints in <> where it leads. */
     for (const char *at = text; *at && *at != '\n' && strncmp(at, " <.", 3); before = *at++) {
         bool begins = !isalnum((unsigned char)before) && before != '_';
         if (begins && isdigit((unsigned char)*at)) {
@@ -127,7 +130,7 @@ static void normalize(struct text *out, const char *text, bool any_width)
     }
 }
 
-/* Our text, or LLVM's where that is another; NULL where its assembler has none. */
+/* Our text, or LLVM's if that differs; NULL if its assembler has none. */
 static const char *llvm_text(const struct form *form)
 {
     const char *text = form->llvm ? form->llvm : form->text;
@@ -142,7 +145,7 @@ static size_t form_bytes(const struct form *form)
 
 /* ---- The assembler ---- */
 
-/* Assembles all forms that are not `left_out`: one on each line, so that an error tells which. */
+/* Assembles all forms that are not `left_out`: one on each line, so that an error shows which. */
 static int assemble(const bool *left_out)
 {
     struct text source = {0};
@@ -230,7 +233,7 @@ static void disassemble(struct text *listing)
     read_whole("listing", listing);
 }
 
-/* The line of the listing for `slot`: what follows its colon. NULL when there is none. */
+/* The listing's line for `slot`: what follows its colon. NULL if there is none. */
 static const char *find_slot(const struct text *listing, size_t slot)
 {
     struct text begin = {0};

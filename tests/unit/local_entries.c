@@ -15,7 +15,7 @@
 
 static char path[64];
 
-/* STO_PPC64_LOCAL of the symbol that was the last to come. */
+/* STO_PPC64_LOCAL of the most recent symbol. */
 static void set_local(struct user_image *image, unsigned bits)
 {
     image->symbols[image->symbol_length - 24 + 5] = (unsigned char)(bits << 5);
@@ -27,7 +27,7 @@ static void write_file(unsigned machine, bool big)
 
     user_image_begin(&image, true, big);
     image_put(&image.elf, 18, 2, machine);
-    /* As binutils make them: two instructions, none, none and r2 is not kept, sixteen. */
+    /* As binutils make them: two instructions, none, none with r2 not preserved, sixteen. */
     user_image_symbol(&image, "two", STT_FUNC, CODE + 0x10, 0x20);
     set_local(&image, 3);
     user_image_symbol(&image, "none", STT_FUNC, CODE + 0x30, 0x20);
@@ -40,7 +40,7 @@ static void write_file(unsigned machine, bool big)
     CHECK(user_image_write(&image, path, image.elf.length));
 }
 
-/* Where a probe on what is typed goes; 0: nowhere. */
+/* Where a probe for this pattern goes; 0: nowhere. */
 static uint64_t place_of(const char *typed)
 {
     struct user_file file = {.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
@@ -73,12 +73,12 @@ static void where_all_calls_come_by(void)
         CHECK_NUMBER(place_of("none"), CODE + 0x30);
         CHECK_NUMBER(place_of("keeps_not"), CODE + 0x50);
         CHECK_NUMBER(place_of("sixteen"), CODE + 0x80 + 64);
-        /* As disassemblers have it. */
+        /* As in disassemblers. */
         CHECK_NUMBER(place_of("two+0xc"), CODE + 0x1c);
     }
 }
 
-/* Those bits mean something else there. */
+/* These bits mean something else there. */
 static void elsewhere(void)
 {
     write_file(EM_X86_64, false);

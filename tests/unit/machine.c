@@ -50,7 +50,7 @@ static void rows_are_whole(void)
         CHECK_ROW(!row->family || machine_of(row->family)->family == row->family);
         CHECK_ROW(!row->fixed || (row->fixed->label && row->fixed->start < row->fixed->end));
         CHECK_ROW(row->is_ours || (!row->level_of && !row->unused_instruction));
-        /* What runs programs here has names and registers. */
+        /* The machine that runs these tests has names and registers. */
         CHECK_ROW(!row->family || (row->names && row->names[MACHINE_INTERRUPTS] &&
                                    row->names[MACHINE_WAYS] && row->sp.dwarf && row->sp.word &&
                                    row->frame.dwarf && row->frame.word && row->link.dwarf &&
@@ -97,7 +97,7 @@ static void numbers_of_seccomp(void)
     CHECK_NUMBER(machine_audit(&machine_loongarch64), 0xc0000102);
 }
 
-/* Our own file says what we are. */
+/* Our own file says which machine this is. */
 static void ours(void)
 {
     unsigned char head[20];
@@ -124,7 +124,7 @@ static void ours(void)
     CHECK(page >= 1L << row->least_page && page <= 1L << row->greatest_page);
 }
 
-/* Of a kernel that runs our programs: our own, or the wider one, or what nobody knows. */
+/* The kernel that runs our programs: our own machine, or the wider one, or an unknown one. */
 static void of_the_kernel(void)
 {
     const struct machine *kernel = machine_of_kernel(), *own = machine_ours();
@@ -135,7 +135,7 @@ static void of_the_kernel(void)
 
 #define PLACE(field) (long)offsetof(struct user_regs_struct, field)
 
-/* What the C library calls registers of a process is the kernel's struct pt_regs. */
+/* The C library's registers of a process are the kernel's struct pt_regs. */
 static void places_of_registers(void)
 {
     const struct machine *row = machine_ours();
@@ -178,7 +178,7 @@ static void places_of_registers(void)
 #endif
 }
 
-/* What is emitted reads the register that the row says. */
+/* The emitted code reads the register that the row names. */
 static void callers_at(uint32_t flags)
 {
     for (size_t i = 0; machines[i]; i++) {
@@ -187,6 +187,7 @@ static void callers_at(uint32_t flags)
         emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
         CHECK_ROW(!program.count == !(row->emit_load_caller && (flags == KEY_KERNEL_START || !row->link_first)));
+        CHECK_ROW(!row->walk == !row->caller_text); /* what programs know there, text probes know, too */
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));
@@ -217,7 +218,7 @@ static void lists_of_names(void)
     CHECK(!name_list_has(NULL, "one"));
 }
 
-/* Of each kind those of every machine are known on all. */
+/* Names of each kind, for every machine, are known on all machines. */
 static void names_of_kernels(void)
 {
     CHECK(machines_have(MACHINE_INTERRUPTS, "asm_sysvec_reschedule_ipi"));

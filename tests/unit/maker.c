@@ -14,7 +14,7 @@
 
 struct process {
     pid_t pid;
-    int out; /* what it tells: the names */
+    int out; /* what it prints: the names */
     char names[MAKERS][MAKER_NAME_ROOM];
 };
 
@@ -24,7 +24,10 @@ static void *make(void *maker)
     return NULL;
 }
 
-/* Makers of many threads at a time: their names are told, one is ended, and the others live on. */
+/*
+ * Makers in many threads at the same time: their names are reported, one is ended, and the others
+ * live on.
+ */
 static void live(int out)
 {
     struct maker makers[MAKERS] = {0}, ended = {0};
@@ -80,7 +83,7 @@ static int count_dead(void *context, const char *name)
     return -1; /* somebody else's */
 }
 
-/* How many of its makers another process takes for dead. */
+/* How many of its makers another process considers dead. */
 static unsigned dead_of(const struct process *process, bool clears)
 {
     struct looker looker = {process, clears, 0};
@@ -120,12 +123,12 @@ static void who_lives_is_not_dead(void)
     for (unsigned i = 0; i < 3; i++)
         CHECK_NUMBER(dead_of(&process, true), 0);
     kill_process(&process);
-    CHECK_NUMBER(dead_of(&process, false), MAKERS); /* not all is cleared up: it is asked for again */
+    CHECK_NUMBER(dead_of(&process, false), MAKERS); /* not all is cleaned up: asked for again */
     CHECK_NUMBER(dead_of(&process, true), MAKERS);
     CHECK_NUMBER(dead_of(&process, true), 0);
 }
 
-/* A look at the dead takes its own makers' locks from nobody. */
+/* Looking for dead makers does not release the locks of live ones. */
 static void ones_own(void)
 {
     struct process process = {.pid = fork()};

@@ -41,7 +41,7 @@ static void write_file(const char *path, const char *content)
     close(fd);
 }
 
-/* What a mapping of a file tells, by whoever is gone: no number above is given to a process. */
+/* A record of a file's mapping, by a process that is gone: no process gets a higher pid. */
 static struct mapped_sight sight_of(const char *path)
 {
     struct stat about;
@@ -92,7 +92,7 @@ static void one_file_is_opened_once(void)
     CHECK(!mapped_files_knows(files, sight.device, sight.inode));
 }
 
-/* Who ran it is gone, and who forked that: its path means something in a root that others have, too. */
+/* The process is gone, and so is its parent: its path is looked up in a root that others share. */
 static void in_a_root_of_others(void)
 {
     char *program = in_directory("program");
@@ -135,7 +135,7 @@ static void in_a_root_of_others(void)
     unlink(program);
 }
 
-/* Whatever has that name now is not what was mapped. */
+/* The file that has that name now is not the one that was mapped. */
 static void another_file_of_that_name(void)
 {
     char *path = in_directory("replaced");
@@ -163,7 +163,7 @@ static void another_file_of_that_name(void)
     CHECK_NUMBER(mapped_files_count(files), 0);
 }
 
-/* Not even with the inode number of the one before, where the file system has generations. */
+/* Not even with the same inode number, if the file system has generations. */
 static void another_generation(void)
 {
     char *path = in_directory("generation");
@@ -197,7 +197,7 @@ static void set_times(const char *path, time_t seconds)
     CHECK_NUMBER(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* Written to in its place: what was mapped before is told to be changed, what is now is right. */
+/* Overwritten in place: an earlier mapping is reported as modified, a new one is right. */
 static void files_that_are_written_to(void)
 {
     char *path = in_directory("written");
@@ -207,7 +207,7 @@ static void files_that_are_written_to(void)
     struct mapped_sight sight = sight_of(path);
     struct mapped_file *first = mapped_files_see(files, &sight);
     CHECK(!mapped_file_changed(first));
-    CHECK_NUMBER(chmod(path, 0600), 0); /* that changes nothing of what is in it */
+    CHECK_NUMBER(chmod(path, 0600), 0); /* that does not change its contents */
     CHECK(!mapped_file_changed(first));
     write_file(path, "other"); /* of the same length */
     set_times(path, 1000000001);
@@ -242,7 +242,7 @@ static void files_that_were_written_to(void)
     file = mapped_files_see(files, &sight);
     CHECK(!mapped_file_changed(file));
     mapped_file_drop(files, file);
-    set_times(path, 1000000000); /* an old one, moved or linked meanwhile */
+    set_times(path, 1000000000); /* an old file, moved or linked meanwhile */
     sight.time = now_ns() - 60000000000;
     file = mapped_files_see(files, &sight);
     CHECK(!mapped_file_changed(file));
@@ -250,7 +250,7 @@ static void files_that_were_written_to(void)
     unlink(path);
 }
 
-/* Was the file of that path opened when it was seen? */
+/* Was the file at that path opened when it was seen? */
 static bool is_opened(const char *path)
 {
     char happened[1024];
@@ -267,7 +267,7 @@ static bool is_opened(const char *path)
     return opened;
 }
 
-/* What opening does to anything but a plain file is not known. */
+/* Opening anything but a regular file may have effects. */
 static void only_plain_files_are_opened(void)
 {
     char *path = in_directory("kind");
@@ -323,7 +323,7 @@ static void what_is_no_file(void)
                MAPPED_OTHER, "anon_inode:[perf_event]");
 }
 
-/* A memfd, seen in ourselves: one that holds a program is a file as any other. */
+/* A memfd, seen in our own process: one with a program is a file like any other. */
 static void check_memfd(const char *content, size_t length, enum mapped_kind kind)
 {
     int fd = memfd_create("code", MFD_CLOEXEC);
@@ -390,14 +390,14 @@ static void addresses_in_files(void)
     unlink(path);
 }
 
-/* With few descriptors: what is beyond half of them has its name alone, and is counted. */
+/* With few descriptors: files beyond half of them have only their name, and are counted. */
 static void few_descriptors(void)
 {
     pid_t child = fork();
     int status = 1;
 
     if (!child) {
-        const struct rlimit few = {272, 272}; /* 256 of them are left to others */
+        const struct rlimit few = {272, 272}; /* 256 of them are left for other uses */
         struct mapped_file *seen[40];
         struct mapped_files *table;
         setrlimit(RLIMIT_NOFILE, &few);

@@ -15,7 +15,7 @@
 
 static const struct traced_file nothing = {NULL, -1};
 
-/* As ld makes them: what stands in the file at 0x1234 is at 0x1234 of a library. */
+/* As ld makes them: offset 0x1234 in the file is address 0x1234 of a library. */
 static struct elf_segment shared_segments[] = {
     {.offset = 0, .file_size = 0x800, .address = 0, .memory_size = 0x800, .flags = PF_R},
     {.offset = 0x1000, .file_size = 0x2345, .address = 0x1000, .memory_size = 0x2345,
@@ -41,7 +41,7 @@ static void take(struct symbol_mappings *mappings, const char *path, const struc
     CHECK_NUMBER(mappings_take(mappings, &source, symbol, address), 0);
 }
 
-/* The byte of the file that the symbol is at, by what a reader of the report knows. */
+/* The offset in the file that the symbol is at, as a reader of the report finds it. */
 static uint64_t offset_of(const struct symbol_mappings *mappings, const struct symbol *symbol)
 {
     const struct symbol_mapping *mapping = &mappings->items[symbol->mapping - 1];
@@ -82,7 +82,7 @@ static void segments(void)
     CHECK_NUMBER(offset_of(&mappings, &symbols[3]), 0x3e10);
     CHECK_NUMBER(offset_of(&mappings, &symbols[4]), 0x2345);
     CHECK_NUMBER(offset_of(&mappings, &symbols[5]), 0x2345);
-    /* Whole pages, as they are mapped; a program that is not moved is where it is to be. */
+    /* Whole pages, as they are mapped; a program that is not relocated is at its own addresses. */
     const struct symbol_mapping *code = &mappings.items[symbols[0].mapping - 1];
     CHECK_NUMBER(code->limit - code->start, 0x3000);
     CHECK_NUMBER(code->offset, 0x1000);
@@ -96,7 +96,7 @@ static void the_main_program(void)
     struct symbol_mappings mappings = {0};
     struct symbol symbols[2] = {{0}};
 
-    /* Of two that are to be at one place it is there, whoever came first. */
+    /* If two belong at the same address, it is there, whichever came first. */
     take(&mappings, "/bin/a", &fixed, &symbols[0], 0x402345);
     take(&mappings, "/bin/b", &fixed, &symbols[1], 0x402345);
     const struct traced_file b = {"/bin/b", -1};
@@ -108,7 +108,7 @@ static void the_main_program(void)
     check_apart(&mappings);
     mappings_free(&mappings);
 
-    /* A library's way of numbering is from 0 on: there it is as the main one, and not as another. */
+    /* A library's addresses start at 0: it is there as the main file, but not as another one. */
     symbols[0] = symbols[1] = (struct symbol){0};
     take(&mappings, "/bin/a", &shared, &symbols[0], 0x1234);
     take(&mappings, "/bin/b", &shared, &symbols[1], 0x1234);
@@ -119,7 +119,7 @@ static void the_main_program(void)
     check_apart(&mappings);
     mappings_free(&mappings);
 
-    /* No sample is in it: it is read from its file. We are such a program. */
+    /* It has no sample: it is read from its file. This test is such a program. */
     const struct traced_file own = {"/bin/own", open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
     CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
     CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
@@ -130,7 +130,7 @@ static void the_main_program(void)
     mappings_free(&mappings);
     close(own.fd);
 
-    /* What is no ELF file has no mapping. */
+    /* A file that is not ELF has no mapping. */
     const struct traced_file script = {"/bin/script", open("/dev/null", O_RDONLY | O_CLOEXEC)};
     CHECK_NUMBER(mappings_take_program(&mappings, &script), 0);
     CHECK_NUMBER(mappings_place(&mappings, &script, NULL, 0), 0);
@@ -140,7 +140,7 @@ static void the_main_program(void)
     close(script.fd);
 }
 
-/* Without segments it is the pages that there are symbols in. */
+/* Without segments it is the pages that have symbols. */
 static void what_has_no_segments(void)
 {
     struct symbol_mappings mappings = {0};
@@ -164,7 +164,7 @@ static void what_has_no_segments(void)
     mappings_free(&mappings);
 }
 
-/* Numbers in files are whatever somebody wrote there. */
+/* Numbers in files can be anything. */
 static void hostile_segments(void)
 {
     static const struct elf_segment bad[] = {
@@ -233,12 +233,12 @@ static void the_kernel(void)
         const struct symbol *symbol = &symbols.items[symbols.frames[i]];
         const struct symbol_mapping *mapping = &symbols.mappings.items[symbol->mapping - 1];
         CHECK_STRING(mapping->path.data, paths[i]);
-        CHECK_NUMBER(symbol->mapped_at, kernel[i] - (i > 0)); /* a return is behind its call */
+        CHECK_NUMBER(symbol->mapped_at, kernel[i] - (i > 0)); /* a return is after its call */
         CHECK(symbol->mapped_at >= mapping->start && symbol->mapped_at < mapping->limit);
     }
     symbols_free(&symbols);
 
-    /* Where the kernel hides its addresses all are its own. */
+    /* If the kernel hides its addresses, all are its own. */
     const struct symbolize_wishes blind = {.kallsyms = -1, .mapped_for = &nothing};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &blind, &notes), 0);
     CHECK_NUMBER(symbols.mappings.count, 1);
@@ -246,7 +246,7 @@ static void the_kernel(void)
         CHECK_NUMBER(symbols.items[i].mapping, 1);
     symbols_free(&symbols);
 
-    /* Nobody asked for them. */
+    /* They were not asked for. */
     const struct symbolize_wishes plain = {.kallsyms = fd};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &plain, &notes), 0);
     CHECK(!symbols.mappings.count && !symbols.items[0].mapping);
@@ -255,7 +255,7 @@ static void the_kernel(void)
     close(fd);
 }
 
-/* A function of this program: the same bytes are in memory and at that place of its file. */
+/* A function of this program: the same bytes are in memory and at that offset of its file. */
 static void this_program(void)
 {
     const uint64_t user[] = {(uintptr_t)&the_kernel};

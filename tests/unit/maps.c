@@ -70,7 +70,7 @@ static void lines_of_maps(void)
     check_line("1000-2000 r-xp 00003000 08:01 12      /none/lib.so\n", file);
     file.path = "/none/a b (deleted)";
     check_line("1000-2000 r-xp 00003000 08:01 12      /none/a b (deleted)", file);
-    file.device = makedev(0x103, 0xfffff); /* nvme, and a minor number as great as they come */
+    file.device = makedev(0x103, 0xfffff); /* nvme, and the largest possible minor number */
     file.inode = 18446744073709551615u;
     file.path = "/a";
     check_line("1000-2000 --xs 00003000 103:fffff 18446744073709551615 /a\n", file);
@@ -115,7 +115,7 @@ static void lines_that_are_none(void)
         text_format(&maps, "%s\n", wrong[i]);
         CHECK_NUMBER(read_text(maps.data, maps.length, &seen), 0);
         CHECK_NUMBER(seen.count, 0);
-        /* And what follows such a line is read. */
+        /* And the lines after such a line are read. */
         text_format(&maps, "1000-2000 r-xp 5000 0:0 0 /right\n");
         CHECK_NUMBER(read_text(maps.data, maps.length, &seen), 0);
         CHECK_NUMBER(seen.count, 1);

@@ -38,7 +38,7 @@ static void nothing(void)
     missing_free(&missing);
 }
 
-/* One in a thousand is not worth a line, a little more is. */
+/* One in a thousand is not worth a line, slightly more is. */
 static void where_it_matters(void)
 {
     missing_add(&missing, &(struct loss){.count = 5}, "have no stack: %s; raise %d", "full", 7);
@@ -53,7 +53,7 @@ static void where_it_matters(void)
     missing_free(&missing);
 }
 
-/* What was not counted is part of all that happened, but not of what was counted. */
+/* Events that were not counted are part of all events, but not of the counted ones. */
 static void beside_what_was_counted(void)
 {
     missing_add(&missing, &(struct loss){2, "waits", .beside = true}, "are not counted: why; what");
@@ -64,7 +64,7 @@ static void beside_what_was_counted(void)
     missing_free(&missing);
 }
 
-/* Together they matter; the greatest is told, and that there are others. */
+/* Together they matter; the largest is reported, and that there are others. */
 static void several(void)
 {
     missing_add(&missing, &(struct loss){.count = 6}, "are a; do b");
@@ -83,7 +83,7 @@ static void several(void)
     missing_free(&missing);
 }
 
-/* Where nobody knows how many it is always said. */
+/* If the number is unknown, it is always reported. */
 static void nobody_knows_how_many(void)
 {
     missing_add(&missing, &(struct loss){.count = MISSING_UNCOUNTED, .events = "samples"},

@@ -20,7 +20,7 @@ struct side {
     struct names_asked asked;
 };
 
-/* As it is when the process apart is made: the kernel's mapping and places are there. */
+/* As when the process apart is created: the kernel's mapping and places are there. */
 static void begin(struct side *side)
 {
     struct symbol_mapping *kernel;
@@ -63,7 +63,7 @@ static void map(struct side *side, size_t symbol, uint32_t mapping, uint64_t at)
     side->items[symbol].mapped_at = at;
 }
 
-/* What the process apart may have found. */
+/* What the process apart could have found. */
 static void find(struct side *side)
 {
     text_add(&side->items[0].function, "ns::f(int)");
@@ -114,14 +114,14 @@ static void check_same(const struct side *actual, const struct side *expected)
           actual->notes.more_packed == expected->notes.more_packed);
 }
 
-/* A side that gets the bytes, and what it says of them; then it is as it should be. */
+/* Receives the bytes, and returns its verdict; then everything is as it should be. */
 static int give(const char *bytes, size_t length, const struct side *expected)
 {
     struct side side, untouched;
 
     begin(&side);
     begin(&untouched);
-    char *copy = malloc(length + 1); /* its end is where sanitizers see it */
+    char *copy = malloc(length + 1); /* exactly as long, so that sanitizers see overruns */
     if (length)
         memcpy(copy, bytes, length);
     copy = realloc(copy, length ? length : 1);
@@ -146,7 +146,7 @@ static void there_and_back(void)
     names_answer_write(&found.asked, &answer);
     CHECK(!answer.failed);
     CHECK_NUMBER(give(answer.data, answer.length, &found), 0);
-    /* Any other length is none. */
+    /* Any other length is refused. */
     for (size_t length = 0; length < answer.length; length++)
         CHECK_NUMBER(give(answer.data, length, &found), -EBADMSG);
     text_append(&answer, "", 1);
@@ -155,7 +155,7 @@ static void there_and_back(void)
     end(&found);
 }
 
-/* One thing is changed that no honest answer has. */
+/* One thing is changed to what no honest answer has. */
 static void check_refused(void (*change)(struct side *side))
 {
     struct side found;
@@ -238,7 +238,7 @@ static void refused(void)
         check_refused(changes[i]);
 }
 
-/* Who asked for no mappings gets none. */
+/* If no mappings were asked for, there are none. */
 static void without_mappings(void)
 {
     struct side found, side;
@@ -257,7 +257,7 @@ static void without_mappings(void)
     end(&side);
 }
 
-/* Whatever bit is another: it is refused, or nothing leads out of anything. */
+/* Whatever bit is flipped: it is refused, or stays within bounds. */
 static void every_bit(void)
 {
     struct side found;

@@ -32,7 +32,7 @@ static char directory[] = "/tmp/objects-XXXXXX";
 static struct mapped_files *files;
 static struct objects *objects;
 
-/* ---- The file's key, as /proc has it: another one than the kernel's, and one for each file, too ---- */
+/* ---- The file's key from /proc: not the kernel's, but also one per file ---- */
 
 static int key_by_maps(void *context, const void *mapped, struct unwind_key *key)
 {
@@ -152,7 +152,7 @@ static void write_file(const char *path, const char *bytes, size_t size)
         fclose(file);
 }
 
-/* Of which there is one on every machine that has anything: ours, which has tables where libc has. */
+/* There is always one: our own, which has tables if libc has. */
 static const char *some_program(void)
 {
     static const char *const programs[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6", "/bin/bash",
@@ -164,7 +164,7 @@ static const char *some_program(void)
     return "/proc/self/exe";
 }
 
-/* ---- What the maps have ---- */
+/* ---- The contents of the maps ---- */
 
 static uint32_t *words; /* of the object that was read back */
 
@@ -175,7 +175,7 @@ static int chunk_by_id(uint32_t id)
     return (int)syscall(SYS_bpf, BPF_MAP_GET_FD_BY_ID, &attr, sizeof(attr));
 }
 
-/* All blocks from its first on, whether they are its own or not, until there is no chunk. */
+/* All blocks from its first on, whether they are its own or not, up to the end of the chunk. */
 static int read_back(const struct unwind_key *key, struct unwind_object *object)
 {
     struct unwind_maps maps;
@@ -203,7 +203,7 @@ static int read_back(const struct unwind_key *key, struct unwind_object *object)
     return result;
 }
 
-/* As a program searches. */
+/* Searches like a BPF program. */
 static struct unwind_rule rule_at(const struct unwind_object *object, uint64_t offset)
 {
     const uint64_t page = offset >> UNWIND_PAGE_BITS;
@@ -222,7 +222,7 @@ static struct unwind_rule rule_at(const struct unwind_object *object, uint64_t o
     return found;
 }
 
-/* As the file has it. */
+/* As in the file. */
 static struct unwind_rule rule_of(const struct frame_rows *frames, uint64_t offset)
 {
     const struct unwind_rule none = {0};
@@ -241,7 +241,7 @@ static int compare(const struct unwind_key *key, const struct elf *elf)
     CHECK_NUMBER(frame_rows_read(&frames, elf, NULL), 0);
     const uint64_t first = frames.rows[0].offset, last = frames.rows[frames.row_count - 1].offset;
     for (int i = 0; i < rounds(20000) && !wrong; i++) {
-        /* Every second one is where a row begins, or ends. */
+        /* Every second address is the start or the end of a row. */
         uint64_t offset = frames.rows[(size_t)random() % frames.row_count].offset - (uint64_t)random() % 2;
         if (i % 2)
             offset = first + (uint64_t)random() % (last - first + 4096);
@@ -269,7 +269,7 @@ static int wrong_of(const char *path)
     return wrong;
 }
 
-/* ---- Tests of what is there ---- */
+/* ---- Objects that are there ---- */
 
 static void real_files(void)
 {
@@ -327,7 +327,7 @@ static void vdso(void)
     close(memory);
 }
 
-/* However often it is seen, and by whomever; one of another name, too. */
+/* However often it is seen, and in whatever process; also one with another name. */
 static void each_once(void)
 {
     begin();
@@ -348,7 +348,7 @@ static void each_once(void)
     end();
 }
 
-/* A file that is written to in place: its key is the same, its table is another. */
+/* A file that is overwritten in place: it has the same key, but another table. */
 static void written_to(void)
 {
     const char *path = in_directory("written");
@@ -374,7 +374,7 @@ static void written_to(void)
     free(other);
 }
 
-/* ---- What goes ---- */
+/* ---- Objects that go ---- */
 
 static void copies(const char *path, struct mapped_file **seen, size_t count)
 {
@@ -410,7 +410,7 @@ static void drops(void)
     struct unwind_object object;
     CHECK_NUMBER(read_back(&gone, &object), -ENOENT);
     CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
-    /* It comes back, into the room that was free. */
+    /* It comes back, into the free room. */
     struct mapped_file *again = see(in_directory("copy0"));
     make_all();
     CHECK_NUMBER(wrong_of(in_directory("copy0")), 0);
@@ -420,7 +420,7 @@ static void drops(void)
     end();
 }
 
-/* What is wanted stays, though nobody has it yet. */
+/* Wanted objects stay, although no process has them yet. */
 static void wanted(void)
 {
     begin_with(ENOUGH, SECOND / 100);
@@ -436,7 +436,10 @@ static void wanted(void)
     end();
 }
 
-/* What comes once nothing is to be made before it is asked for has its file kept, and a table when it is. */
+/*
+ * Once tables are only made on demand, a new object's file is kept, and gets a table when it is
+ * needed.
+ */
 static void asked_for(void)
 {
     const char *path = in_directory("asked");
@@ -452,7 +455,7 @@ static void asked_for(void)
     struct mapped_file *file = see(path);
     unlink(path);
     make_all();
-    CHECK_NUMBER(objects_figures(objects).made, 2); /* the vDSO's, and what was seen before */
+    CHECK_NUMBER(objects_figures(objects).made, 2); /* the vDSO's, and those seen before */
     CHECK(!objects_why(objects, before));
     CHECK_STRING(objects_why(objects, file), "its unwind table is not made yet");
     CHECK_NUMBER(objects_see(objects, file), 0);
@@ -467,7 +470,7 @@ static void asked_for(void)
     end();
 }
 
-/* What programs are told of a file: its kind, UINT32_MAX where nothing. */
+/* What BPF programs know about a file: its kind; UINT32_MAX: nothing. */
 static uint32_t kind_of(const char *path)
 {
     const struct unwind_key key = key_of(path);
@@ -478,7 +481,7 @@ static uint32_t kind_of(const char *path)
     return bpf_lookup(maps.objects, &key, &object) ? UINT32_MAX : object.kind;
 }
 
-/* Walks in C find the table where programs do, and of what has none the same end is told. */
+/* Walks in C find tables where BPF programs do, and end the same way without one. */
 static void told(void)
 {
     const char *path = some_program(), *text = in_directory("text");
@@ -512,7 +515,10 @@ static void told(void)
     const int end_of_none = objects_find(objects, none, &table);
     CHECK(end_of_none == UNWIND_END_NO_TABLE || end_of_none == UNWIND_END_UNREAD);
     CHECK_NUMBER(kind_of(text), end_of_none + 1);
-    /* What programs met under a key of nobody's, so often that the first are forgotten; and not over a table. */
+    /*
+     * Programs meet keys that belong to nobody, so many that the first are forgotten; but never a
+     * table.
+     */
     for (uint64_t i = 0; i < 1000; i++)
         objects_tell_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
     const struct unwind_key key = key_of(path);
@@ -534,7 +540,7 @@ static void told(void)
     end();
 }
 
-/* One chunk: what does not fit is told of, and gets room once others go. */
+/* One chunk: objects that do not fit are reported, and get room once others go. */
 static void little_room(void)
 {
     enum { COUNT = 40 };
@@ -556,7 +562,7 @@ static void little_room(void)
         with += !why;
     }
     CHECK_NUMBER(with + figures.no_room, COUNT);
-    /* Of those that have one all go; the others move up. */
+    /* All objects with a table go; the others move up. */
     size_t kept = 0;
     for (size_t i = 0; i < COUNT; i++)
         if (!objects_why(objects, seen[i]))
@@ -574,7 +580,7 @@ static void little_room(void)
     end();
 }
 
-/* At once, where there is no room for others. */
+/* At once, if there is no room for others. */
 static void room_is_made(void)
 {
     enum { COUNT = 40 };
@@ -594,7 +600,7 @@ static void room_is_made(void)
     end();
 }
 
-/* ---- Files that mean no good ---- */
+/* ---- Hostile files ---- */
 
 static void hostile(void)
 {
@@ -637,7 +643,7 @@ static void hostile(void)
     free(bytes);
 }
 
-/* The child that we have; 0: none, or this kernel does not tell. */
+/* Our child; 0: none, or this kernel does not list children. */
 static pid_t own_child(void)
 {
     FILE *file = fopen("/proc/thread-self/children", "r");
@@ -650,7 +656,7 @@ static pid_t own_child(void)
     return child;
 }
 
-/* Was either reader ended before it was done? The second one has one file. */
+/* Was either reader killed before it was done? The second one has one file. */
 static bool kill_two_readers(void)
 {
     const pid_t first = own_child();
@@ -664,7 +670,10 @@ static bool kill_two_readers(void)
     return objects_figures(objects).without;
 }
 
-/* A reader that is ended costs nobody a table but the file that did it, which is found out alone. */
+/*
+ * A killed reader costs only the file at fault its table, which is found by reading files one by
+ * one.
+ */
 static void blamed(void)
 {
     struct mapped_file *seen[3];
@@ -699,7 +708,10 @@ static void take(void *context, size_t which, int result, const struct table *ta
     CHECK(!result == (table->words != NULL) && !result == (rows != 0));
 }
 
-/* Begun and ended, until that comes before it is done. What became of the first. */
+/*
+ * Starts and kills the reader, until it is killed before it is done. Returns what became of the
+ * first file.
+ */
 static int result_of_killed(struct making *making, const int *fds, size_t count)
 {
     results[0] = 0;
@@ -711,7 +723,7 @@ static int result_of_killed(struct making *making, const int *fds, size_t count)
     return results[0];
 }
 
-/* Whoever ended it: others are not to suffer from the one that did. */
+/* Whatever killed it: other files must not suffer. */
 static void reader_is_killed(void)
 {
     const int fd = open(some_program(), O_RDONLY | O_CLOEXEC), fds[] = {fd, fd, fd};
@@ -728,9 +740,9 @@ static void reader_is_killed(void)
 }
 
 /*
- * A file that takes as long as one of its size may: what is said of its functions are two CIEs, by turns, of 32
- * million words each, that remember and restore. (They are so long that the one takes the other's place among
- * those that are kept.)
+ * A file that takes as long as one of its size can: its functions refer alternately to two CIEs of
+ * 32 million instructions each, remember and restore. (They are so long that each evicts the other
+ * from the cache.)
  */
 static int endless_file(void)
 {
@@ -757,7 +769,10 @@ static int endless_file(void)
         .sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = FRAMES + size, .sh_size = sizeof(names),
     };
     memcpy(bytes + FRAMES + size, names, sizeof(names));
-    /* Version 1, "", factors of 1 and -8, the return address in 16; CFA = rsp + 8; words to remember, restore. */
+    /*
+     * Version 1, "", factors of 1 and -8, the return address in 16; CFA = rsp + 8; remember,
+     * restore.
+     */
     static const unsigned char head[] = {1, 0, 1, 0x78, 16, 0x0c, 7, 8};
     for (size_t i = 0; i < 2; i++) {
         for (size_t word = 0; word < WORDS; word++)
@@ -777,7 +792,7 @@ static int endless_file(void)
     return open(in_directory("endless"), O_RDONLY | O_CLOEXEC);
 }
 
-/* What takes too long is given up. */
+/* A file that takes too long is given up on. */
 static void endless(void)
 {
     const int fd = endless_file();
@@ -791,7 +806,7 @@ static void endless(void)
     close(fd);
 }
 
-/* Nobody waits for what is being made. */
+/* Nothing waits for a table that is being made. */
 static void closed_early(void)
 {
     begin();
@@ -826,7 +841,7 @@ static void space_of_numbers(void)
             const size_t which = (size_t)random() % count;
             for (size_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 taken[j] = false;
-            /* As space_settle() does once nobody reads it. */
+            /* Like space_settle() once nobody reads it. */
             for (uint32_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 space.taken[j / 64] &= ~((uint64_t)1 << j % 64);
             space.used -= sizes[which];
@@ -842,7 +857,7 @@ static void space_of_numbers(void)
     CHECK_NUMBER(space_take(&space, 257, &first), -ENOSPC);
 }
 
-/* What rests is not used again before it is settled; then it is, and empty chunks are gone. */
+/* Freed space is not reused before it has settled; then it is, and empty chunks are gone. */
 static void space_in_maps(void)
 {
     static struct space space;

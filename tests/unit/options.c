@@ -152,7 +152,7 @@ static void two_dashes_end_the_options(void)
     CHECK(!arguments.command[3]);
     CHECK_NUMBER(PARSE("--"), 0);
     CHECK(arguments.command && !arguments.command[0]);
-    /* Taken as a value it ends nothing. */
+    /* As the value of an option it does not end the options. */
     CHECK_NUMBER(PARSE("-o", "--", "-a"), 0);
     CHECK_STRING(settings.file, "--");
     CHECK(settings.all && !arguments.command);
@@ -291,7 +291,7 @@ static void names_cut_short(void)
     CHECK(settings.all && settings.brief);
     REFUSES("--a: is ambiguous: --all, --any", "--a");
     REFUSES("--a: is ambiguous: --all, --any", "--a=5");
-    /* What is not listed goes by its whole name, and is in nobody's way. */
+    /* An unlisted option needs its full name, and does not make other prefixes ambiguous. */
     CHECK_NUMBER(PARSE("--c=3"), 0);
     CHECK_NUMBER(settings.cpu, 3);
     CHECK_NUMBER(PARSE("--fi=x"), 0);
@@ -334,7 +334,7 @@ static void long_words(void)
     CHECK_NUMBER(PARSE("-n", word + 2), -EINVAL);
 }
 
-/* A command line that the kernel takes can have words of 128 KB and be 2 MB long. */
+/* The kernel accepts command lines of 2 MB, with words of 128 KB. */
 static void many_and_large_words(void)
 {
     enum { WORDS = 10000, LARGE = 1 << 20 };
@@ -372,9 +372,9 @@ static void many_and_large_words(void)
     free(large);
 }
 
-/* ---- Command lines by chance ---- */
+/* ---- Random command lines ---- */
 
-/* The same in every run: what failed once fails again. */
+/* The same in every run: a failure can be repeated. */
 static uint32_t chance(uint32_t below)
 {
     static uint64_t state = 1;
@@ -388,7 +388,7 @@ static void put_flag(const char *const *forms, uint32_t count, char *word)
     strcpy(word, forms[chance(count)]);
 }
 
-/* An option with its value in one word or two. How many. */
+/* An option with its value in one word or two. Returns how many. */
 static int put_value(char letter, const char *name, const char *value, char words[2][64])
 {
     switch (chance(4)) {
@@ -408,7 +408,7 @@ static int put_value(char letter, const char *name, const char *value, char word
     return 2;
 }
 
-/* Puts one more option, chosen by chance, into `words` and what it means into `meant`. */
+/* Adds a random option to `words` and its meaning to `meant`. */
 static int put_option(struct settings *meant, char words[2][64])
 {
     static const char *const all[] = {"-a", "--all", "--al"};
@@ -445,7 +445,7 @@ static int put_option(struct settings *meant, char words[2][64])
     }
 }
 
-/* Right command lines mean what they were made from. */
+/* Valid command lines mean what they were made from. */
 static void right_words(void)
 {
     bool right = true;
@@ -478,7 +478,7 @@ static void right_words(void)
     CHECK(right);
 }
 
-/* A word of pieces that mean something, or of any bytes at all. */
+/* A word of meaningful pieces, or of random bytes. */
 static void put_pieces(char *word)
 {
     static const char *const pieces[] = {
@@ -497,10 +497,12 @@ static void put_pieces(char *word)
     }
 }
 
-/* Parses `argv` by these tables into that much memory. The applets' tables share their first. */
+/*
+ * Parses `argv` by these tables into that much memory. The applets' tables share their first one.
+ */
 static bool parses_or_refuses(const struct option *const *these, size_t size, int argc, char **argv)
 {
-    void *memory = calloc(1, size); /* of its own, so that what is written beside it is found */
+    void *memory = calloc(1, size); /* of its own, so that out-of-bounds writes are found */
     struct arguments words = {0};
     struct text why = {0};
 
@@ -518,7 +520,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
     return right;
 }
 
-/* Any words at all are taken, or refused by a line that begins with the option. */
+/* Any words are accepted, or refused in a line that begins with the option. */
 static void any_words(void)
 {
     static const struct option *const trace_tables[] = {trace_options, common_options, NULL};
@@ -567,8 +569,8 @@ static void user_and_kernel_stacks_only(void)
 }
 
 /*
- * A row of a real table: what is listed has a name, help and, with an argument, a parser of one. What
- * is not listed may be taken and ignored, or refused; -h has no other name.
+ * A row of a real table: a listed option has a name, help and, if it takes an argument, a parser.
+ * An unlisted one may be accepted and ignored, or refused; -h has no other name.
  */
 static void check_row(const char *applet, const struct option *row)
 {
@@ -589,7 +591,7 @@ static void check_row(const char *applet, const struct option *row)
     CHECK(right);
 }
 
-/* Two rows of one letter, or of one name where both are options. */
+/* Two rows with one letter, or with one name if both are options. */
 static bool rows_clash(const struct option *one, const struct option *other)
 {
     if (one->letter && one->letter == other->letter)
@@ -598,7 +600,7 @@ static bool rows_clash(const struct option *one, const struct option *other)
            other->name && !strcmp(one->name, other->name);
 }
 
-/* Is there an option for this one more letter to stand for? */
+/* Is there an option that this additional letter stands for? */
 static bool stands_for_one(const struct option *letter, const struct option *const *rows,
                            size_t count)
 {
@@ -609,7 +611,7 @@ static bool stands_for_one(const struct option *letter, const struct option *con
     return false;
 }
 
-/* A row of its own may stand in the stead of one that all applets have, if it is the same option. */
+/* An applet's own row may replace one that all applets have, if it is the same option. */
 static bool stands_in_its_stead(const struct option *own, const struct option *shared)
 {
     return own->letter == shared->letter && own->name && shared->name &&

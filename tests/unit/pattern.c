@@ -75,7 +75,7 @@ static void tracepoints(void)
     CHECK(!matcher_matches(&pattern.category, "task"));
     pattern_free(&pattern);
 
-    /* The colons of a character class part nothing. */
+    /* The colons of a character class do not split the pattern. */
     CHECK_NUMBER(parse(&pattern, "t:^s[[:alpha:]]+$:^[]:]*sched_", true), 0);
     CHECK_STRING(pattern.category.text, "^s[[:alpha:]]+$");
     CHECK_STRING(pattern.name.text, "^[]:]*sched_");
@@ -131,7 +131,7 @@ static void user_functions(void)
     }
 }
 
-/* Each as what is typed here for the same. */
+/* Each means the same as our own spelling. */
 static void dialects(void)
 {
     static const char *const same[][2] = {
@@ -169,14 +169,14 @@ static void dialects(void)
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct pattern pattern;
         int result = parse(&pattern, wrong[i], false);
-        /* uprobe::f is the kernel's, as p::f is. */
+        /* uprobe::f is a kernel function, like p::f. */
         CHECK_NUMBER(result, !strcmp(wrong[i], "uprobe::f") ? 0 : -EINVAL);
         if (!result)
             pattern_free(&pattern);
     }
 }
 
-/* a:b may be a tracepoint; what is said to be of a program is none. */
+/* a:b may be a tracepoint, unless it is said to be in a program. */
 static void as_tracepoints(void)
 {
     static const char *const others[] = {
@@ -200,7 +200,7 @@ static void as_tracepoints(void)
     }
 }
 
-/* What has all of the words, behind slips of the fingers. */
+/* Names with all of the words come after those with typos. */
 static void near_by_words(void)
 {
     static const char *const names[] = {
@@ -234,7 +234,7 @@ static void user_addresses(void)
     pattern_free(&pattern);
 }
 
-/* Under -r the library is plain text, and ends at the first colon. */
+/* With -r the library is plain text, and ends at the first colon. */
 static void user_expressions(void)
 {
     struct pattern pattern;
@@ -249,7 +249,7 @@ static void user_expressions(void)
     CHECK(matcher_matches(&pattern.name, "malloc"));
     CHECK(!matcher_matches(&pattern.name, "mALLOC"));
     pattern_free(&pattern);
-    /* The colons of a class belong to a function of the kernel. */
+    /* With the colons of a class it is a kernel function. */
     CHECK_NUMBER(parse(&pattern, "^vfs_[[:lower:]]+$", true), 0);
     CHECK_NUMBER(pattern.kind, PATTERN_KERNEL_FUNCTION);
     pattern_free(&pattern);
@@ -295,7 +295,7 @@ static void regular_expressions(void)
     CHECK(!matcher_matches(&pattern.name, "tcp_sendmsg_locked"));
     pattern_free(&pattern);
 
-    /* Found anywhere, as grep -E does; a plus repeats, it is no offset. */
+    /* It matches anywhere, as in grep -E; a plus repeats, it is not an offset. */
     CHECK_NUMBER(parse(&pattern, "o{2}k?_+1", true), 0);
     CHECK(matcher_matches(&pattern.name, "aook__1b"));
     CHECK(!matcher_matches(&pattern.name, "aok__1b"));
@@ -327,7 +327,7 @@ static void refusals(void)
     }
 }
 
-/* Any bytes: parsed or refused, and under the sanitizers nothing else happens. */
+/* Any bytes are parsed or refused, and the sanitizers find nothing. */
 static void any_bytes(void)
 {
     static const char letters[] = "pru:t*+[]^$().\\|{}0x1 \x01\xff~a";
@@ -344,12 +344,12 @@ static void any_bytes(void)
             (void)matcher_matches(&pattern.name, "vfs_read");
             pattern_free(&pattern);
         } else {
-            CHECK(error.length); /* refused, with a word */
+            CHECK(error.length); /* refused, with a message */
         }
     }
 }
 
-/* The C library's fnmatch() knows `*` too: where that is the only special letter both must agree. */
+/* The C library's fnmatch() knows `*`, too: if that is the only special letter, both must agree. */
 static void globs_as_fnmatch(void)
 {
     struct matcher matcher;
@@ -373,7 +373,7 @@ static void globs_as_fnmatch(void)
     }
 }
 
-/* What other tools take for wildcards stands for itself. */
+/* Other tools' wildcards stand for themselves. */
 static void only_the_star_is_special(void)
 {
     struct matcher matcher;
@@ -455,7 +455,7 @@ static void doubles(void)
     for (size_t i = 0; i < COUNT_OF(given); i++)
         CHECK_NUMBER(places_add(&places, &given[i]), 0);
     places_remove_doubles(&places);
-    /* a, b under the name that was typed, both statics, both hidden ones, and the return. */
+    /* a, b by the typed name, both statics, both hidden ones, and the return. */
     CHECK_NUMBER(places.count, 7);
     CHECK_STRING(places.items[2].name, "a");
     CHECK_STRING(places.items[3].name, "b");
@@ -471,7 +471,7 @@ static struct place user_place(const char *file, uint64_t address, const char *n
                           .file = file, .path = "/x", .file_offset = address};
 }
 
-/* One instruction is one place, however it was called; files are told apart. */
+/* One instruction is one place, whatever its name; files are told apart. */
 static void user_doubles(void)
 {
     struct places places = {0};

@@ -58,10 +58,10 @@ static void checksums(void)
     CHECK_NUMBER(crc32_value(&crc), 0);
     crc32_add(&crc, (const unsigned char *)"1234", 4);
     crc32_add(&crc, (const unsigned char *)"56789", 5);
-    CHECK_NUMBER(crc32_value(&crc), 0xcbf43926); /* as every description of it says */
+    CHECK_NUMBER(crc32_value(&crc), 0xcbf43926); /* as in every description of the format */
 }
 
-/* Blocks are full, or the last; what is in the file is what was written, in whatever pieces. */
+/* Blocks are full, or the last; the file has what was written, in whatever pieces. */
 static void blocks(void)
 {
     static const size_t sizes[] = {0, 1, 65534, 65535, 65536, 131070, 131071, 300000};
@@ -117,7 +117,7 @@ static void measures(void)
     EXPECT_PPROF(&scene, "events/count default events\n", "3 | read_pipe;main |\n", BOTH);
     free_scene(&scene);
 
-    /* A wait's value is divided, its events are not; two entries of one stack are one sample. */
+    /* A wait's value is divided, its events are not; two entries with one stack are one sample. */
     scene = (struct scene){0};
     n = add_names(&scene);
     add_entry(&scene, 2700, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_))->events = 2;
@@ -139,7 +139,7 @@ static void tasks(void)
     add_entry(&scene, 20, 9, "cat", FRAMES(n.schedule), NO_FRAMES);
     add_entry(&scene, 10, 9, "", FRAMES(n.schedule), NO_FRAMES)->task.foreign = true;
     add_entry(&scene, 5, 0, "swapper/0", FRAMES(n.schedule), NO_FRAMES);
-    /* The greatest first; the host's numbers are not called ours. */
+    /* The largest first; the host's pids are not labelled as ours. */
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "30 | __schedule | comm=cat pid=7\n"
                  "20 | __schedule | comm=cat pid=9\n"
@@ -156,7 +156,7 @@ static void tasks(void)
     free_scene(&scene);
 }
 
-/* Special frames are locations; the time of a report is none. */
+/* Special frames are locations; the time of a report is not. */
 static void special_frames(void)
 {
     struct scene scene = {0};
@@ -215,7 +215,7 @@ static void set_place(struct scene *scene, uint32_t symbol, uint32_t mapping, ui
     scene->symbols.items[symbol].mapped_at = address;
 }
 
-/* Two addresses of a function are two locations of one function, and two stacks. */
+/* Two addresses in a function are two locations of one function, and two stacks. */
 static void places(void)
 {
     struct scene scene = {0};
@@ -242,17 +242,17 @@ static void places(void)
 
     write_and_read(&scene, &options, &profile);
     CHECK_NUMBER(profile.counts[3], 2);
-    CHECK_NUMBER(profile.items[3][0].numbers[1], 2); /* the main one is the first */
+    CHECK_NUMBER(profile.items[3][0].numbers[1], 2); /* the main file comes first */
     CHECK_NUMBER(profile.items[3][0].numbers[2], 0x401000);
     CHECK_NUMBER(profile.items[3][0].numbers[7], 1); /* it has functions */
     CHECK_NUMBER(profile.items[3][1].numbers[7], 1);
     CHECK_NUMBER(profile.counts[4], 5);
-    CHECK_NUMBER(profile.counts[5], 4); /* spin is one */
+    CHECK_NUMBER(profile.counts[5], 4); /* spin is one of them */
     for (size_t i = 0; i < profile.counts[5]; i++) {
         struct text name = {0};
         const struct read_item *function = &profile.items[5][i];
         show_string(&name, &profile, function->numbers[2]);
-        /* The raw name, where another one is shown, escaped as that is; else none. */
+        /* The raw name, escaped, if another one is shown; otherwise none. */
         CHECK_NUMBER(function->numbers[3], 0);
         text_clear(&name);
         show_string(&name, &profile, function->numbers[4]);
@@ -264,7 +264,7 @@ static void places(void)
     free_scene(&scene);
 }
 
-/* What is shown with something behind the name has the name itself beside it. */
+/* A frame shown with a suffix also has the plain name. */
 static void raw_names(void)
 {
     struct scene scene = {0};
@@ -287,7 +287,7 @@ static void raw_names(void)
     free_scene(&scene);
 }
 
-/* What was made readable has what its table has beside it. */
+/* A demangled frame also has the name from the symbol table. */
 static void mangled_names(void)
 {
     struct scene scene = {0};
@@ -349,7 +349,7 @@ static void nothing_counted(void)
     free_scene(&scene);
 }
 
-/* Many stacks, each once; the sum of what is read is the sum of what was counted. */
+/* Many stacks, each once; the sum that is read is the sum that was counted. */
 static void many_stacks(void)
 {
     enum { STACKS = 20000, SYMBOLS = 3000, DEPTH = 12 };

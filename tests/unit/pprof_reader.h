@@ -36,7 +36,7 @@ static inline uint64_t take_little(struct bytes *from, size_t count)
     return value;
 }
 
-/* Bit by bit, where the writer has a table. */
+/* Bit by bit, while the writer uses a table. */
 static inline uint32_t slow_crc32(const char *bytes, size_t length)
 {
     uint32_t crc = 0xffffffff;
@@ -106,7 +106,7 @@ static inline bool take_field(struct bytes *from, unsigned *field, uint64_t *val
 }
 
 struct read_item {
-    uint64_t numbers[16]; /* by field, for messages without parts that come again */
+    uint64_t numbers[16]; /* by field, for messages without repeated parts */
     struct bytes body;
 };
 
@@ -147,7 +147,7 @@ static inline void read_profile(struct read_profile *profile, const char *file, 
         if (array_reserve(&profile->items[field], &profile->rooms[field],
                           profile->counts[field] + 1, sizeof(struct read_item)))
             abort();
-        /* Strings are no messages, comments are numbers of strings. */
+        /* Strings are not messages, comments are string numbers. */
         profile->items[field][profile->counts[field]++] =
             field == 6 || !inside.at ? (struct read_item){{value}, inside} : read_message(inside);
     }
@@ -169,7 +169,7 @@ static inline void show_string(struct text *to, const struct read_profile *profi
                     profile->items[6][number].body.left);
 }
 
-/* The item of a kind that has this id, which is its first field. */
+/* The item of a kind with this id, its first field. */
 static inline const struct read_item *with_id(const struct read_profile *profile, unsigned kind,
                                               uint64_t id)
 {
@@ -184,7 +184,7 @@ static inline const struct read_item *with_id(const struct read_profile *profile
     return found;
 }
 
-/* "main" or with its place: "main@burn+0x1234" */
+/* "main", or with its file: "main@burn+0x1234" */
 static inline void show_location(struct text *to, const struct read_profile *profile, uint64_t id,
                                  bool places)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/reading.h"
@@ -28,7 +29,7 @@ static void in_directory(char *path, size_t size, const char *name)
     snprintf(path, size, "%s/%s", directory, name);
 }
 
-/* Its second page is at 0x402000, as the ELF file itself counts; its third is in no segment. */
+/* Its second page is at 0x402000 in the ELF file's own addresses; its third is in no segment. */
 static bool make_file(const char *path)
 {
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
@@ -67,7 +68,7 @@ static void check_place(const struct process_place *place, const char *file, uin
     WRONG("the place");
 }
 
-/* As /proc shows it now, without anything that was told before. */
+/* As /proc shows it now, without earlier records. */
 static int find(uint32_t pid, const uint64_t *addresses, size_t count,
                 struct process_place *places)
 {
@@ -84,7 +85,7 @@ static int find(uint32_t pid, const uint64_t *addresses, size_t count,
     return result;
 }
 
-/* A file of that name, mapped, then deleted if asked for, is found as `shown`. */
+/* A file of that name, mapped and, if asked for, deleted, is shown as `shown`. */
 static void check_file(const char *name, const char *shown, bool deleted)
 {
     char path[256];
@@ -117,13 +118,13 @@ static void names_of_files(void)
         printf("SKIP names_of_files, in part: mappings cannot be followed here\n");
         return;
     }
-    /* Deleted, it can be read by its mapping alone. */
+    /* Once deleted, it can be read only through its mapping. */
     check_file("plain.so", "plain.so", true);
     check_file("new\nline", "new\nline", true);
     check_file("twice (deleted)", "twice (deleted)", true);
 }
 
-/* Without the right to follow mappings: by the path, as the process sees it. */
+/* Without the capability to follow mappings: by the path, as the process sees it. */
 static void without_rights(void)
 {
     int status = 0;
@@ -157,7 +158,7 @@ static void memory_without_a_file(void)
     int fd = memfd_create("in memory", MFD_CLOEXEC);
     char *memory = ftruncate(fd, PAGE) ? NULL : mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
 
-    /* A hole, so that nothing else is joined to the page, and nothing is mapped beside it. */
+    /* A gap, so that the page is not merged with others, and nothing is mapped next to it. */
     munmap(anonymous + PAGE, PAGE);
     munmap(anonymous + 3 * PAGE, PAGE);
     const uint64_t addresses[] = {(uintptr_t)anonymous + PAGE, (uintptr_t)anonymous + 2 * PAGE + 5};
@@ -203,7 +204,7 @@ static void *wait_for_the_end(void *nothing)
     return nothing;
 }
 
-/* Another one goes on with its memory; where there is the right to, the file is deleted, too. */
+/* Another process goes on with its memory; if we are allowed to, the file is deleted, too. */
 static void a_first_thread_that_has_ended(void)
 {
     char path[256], state[32];
@@ -221,7 +222,7 @@ static void a_first_thread_that_has_ended(void)
         pthread_t thread;
         if (pthread_create(&thread, NULL, wait_for_the_end, NULL))
             _exit(1);
-        pthread_exit(NULL);
+        syscall(SYS_exit, 0); /* of this thread alone */
     }
     snprintf(state, sizeof(state), "/proc/%d/status", child);
     uint64_t end = now_ns() + 10000000000;
@@ -240,7 +241,7 @@ static void a_first_thread_that_has_ended(void)
     unlink(path);
 }
 
-/* Another process maps and unmaps all the time, below and above what is looked for. */
+/* Another process maps and unmaps all the time, below and above what we look for. */
 static void maps_that_change(void)
 {
     char path[256];
@@ -291,7 +292,7 @@ int main(void)
     if (geteuid() || can_follow_mappings()) {
         TEST(a_first_thread_that_has_ended);
         TEST(maps_that_change);
-    } else { /* of a child it is seen by those addresses */
+    } else { /* in a child it has the same addresses */
         printf("SKIP of children: the kernel has our memory at other addresses than we do\n");
     }
     for (size_t i = 0; i < COUNT_OF(names); i++) {

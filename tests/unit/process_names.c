@@ -11,7 +11,7 @@
 #include "processes/process_parts.h"
 #include "test.h"
 
-#define GONE 4000001 /* a pid that nobody has */
+#define GONE 4000001 /* an unused pid */
 
 static struct tally tally;
 
@@ -23,7 +23,7 @@ static void add(uint32_t pid, uint32_t tid, uint64_t born, const char *comm)
     snprintf(entry->task.comm, sizeof(entry->task.comm), "%s", comm);
 }
 
-/* The name of the process of the n-th entry. */
+/* The process name of the n-th entry. */
 static void expect(struct processes *processes, size_t n, const char *name)
 {
     struct process_names names;
@@ -43,7 +43,7 @@ static struct processes *open_silent(void)
     return processes;
 }
 
-/* Where nobody tells: a first thread's name is the process's, if it had but one. */
+/* Without records: a first thread's name is the process's, if it had only one. */
 static void by_first_threads(void)
 {
     add(GONE, GONE + 1, 0, "worker");
@@ -70,7 +70,7 @@ static void by_first_threads(void)
     tally_free(&tally);
 }
 
-/* A process that renames itself has one name, which is the last; before its exec it was another. */
+/* A process that renames itself has one name, the last; before its exec it was another program. */
 static void as_it_was_told(void)
 {
     struct processes *processes = open_silent();
@@ -99,7 +99,7 @@ static void as_it_was_told(void)
     tally_free(&tally);
 }
 
-/* One that runs is asked. */
+/* If it is still running, /proc is asked. */
 static void as_it_is(void)
 {
     struct processes *processes = open_silent();
@@ -112,7 +112,7 @@ static void as_it_is(void)
     expect(processes, 0, "fifteen letters");
     CHECK_NUMBER(prctl(PR_SET_NAME, "a b"), 0);
     expect(processes, 0, "a b");
-    /* A worker of the kernel shows more there than its name. */
+    /* For a kernel worker /proc shows more than its name. */
     CHECK_NUMBER(prctl(PR_SET_NAME, "kworker/0:1+ev"), 0);
     expect(processes, 0, "as it was");
     CHECK_NUMBER(prctl(PR_SET_NAME, before), 0);

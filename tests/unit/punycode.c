@@ -60,7 +60,7 @@ static void what_is_none(void)
     CHECK_NUMBER(decode("_5qa", 8), -EINVAL);
     CHECK_NUMBER(decode("gdel_99999999", 8), -EINVAL);
     CHECK_NUMBER(decode("99999999999999999999999", 8), -EINVAL);
-    /* No place for what it would be: U+110000, and a half of a pair, U+D800. */
+    /* Characters that do not exist: U+110000, and half of a surrogate pair, U+D800. */
     CHECK_NUMBER(decode("dn32g", 8), 1);
     CHECK_NUMBER(decode("en32g", 8), -EINVAL);
     CHECK_NUMBER(decode("hb9b", 8), 1);

@@ -13,7 +13,7 @@ __asm__(".section .rodata\n.globl version1, version1_end\nversion1: .incbin \"te
         "version1_end: .byte 0\n.previous\n");
 extern const char version1[], version1_end[];
 
-/* What stands in the recording, as text, without a look at any file. */
+/* The recording's contents as text, without reading any other file. */
 static void text_of(struct recording *recording, char **text)
 {
     struct recorded recorded = recording_source(recording);
@@ -94,7 +94,7 @@ static void there_and_back(void)
     CHECK(!strcmp(recording.about.command_line, "profile 'a b'"));
     text_of(&recording, &text);
     CHECK(!strcmp(text, "x;leaf;middle;leaf 18446744073709551615\n"));
-    /* The same twice is no other kind. */
+    /* The same twice is not another kind. */
     CHECK_NUMBER(recording_take(&recording, bytes, length), 0);
     CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), -EXDEV);
     free(text);

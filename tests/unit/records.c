@@ -82,7 +82,7 @@ static void a_record_is_a_line_and_its_frames(void)
            "\tvfs_read\n\text4_read\n\tmain\n\tlibc.so.6+0x2000\n\n");
 }
 
-/* What is without sign, and as great as an address of the kernel, is shown as one. */
+/* An unsigned value as large as a kernel address is shown as an address. */
 static void values_follow_the_event(void)
 {
     static const struct record_value values[] = {
@@ -110,7 +110,7 @@ static void values_follow_the_event(void)
     }
 }
 
-/* Several that nothing is known of are one line that says how many, where no addresses are shown. */
+/* Several unknown frames are one line with their number, if addresses are not shown. */
 static void unknown_frames_are_one_line(void)
 {
     struct record_options text = {.kernel = true, .user = true};
@@ -274,7 +274,7 @@ static const struct snoop_shape both = {DEPTH, true, true, 0};
 
 static size_t take(const void *bytes, size_t size, struct snoop_record *record)
 {
-    /* As much as the bytes, and not one more, for the sanitizer to see. */
+    /* Exactly as long as the bytes, so that sanitizers see overruns. */
     void *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
     size_t used = snoop_record_take(copy, size, &both, record);
@@ -296,7 +296,7 @@ static void a_record_is_made_small(void)
     CHECK_NUMBER(record->frames[1], 101);
     CHECK_NUMBER(record->frames[2], 100 + DEPTH);
     CHECK_NUMBER(record->frames[4], 102 + DEPTH);
-    /* The first two words are values, which come behind the frames. */
+    /* The first two words are values, which come after the frames. */
     size_t with_values = snoop_record_take(raw, size, &(struct snoop_shape){DEPTH - 1, true, true, 2}, record);
     CHECK_NUMBER(with_values, offsetof(struct snoop_record, frames) + 7 * 8);
     CHECK_NUMBER(record->frames[0], 102);

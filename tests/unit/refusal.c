@@ -40,7 +40,7 @@ static void last_words(void)
     check_sentence(-EACCES, "R1 \033[31m", REFUSED("R1 \\x1b[31m"));
 }
 
-/* Figures alone, or nothing, are no words; and what else is wrong is none of the verifier's. */
+/* Figures alone, or nothing, are not a reason; and other errors are not the verifier's. */
 static void no_words(void)
 {
     static const char *const logs[] = {"", "\n\n", "processed 2 insns (limit 1000000)\n"};
@@ -58,7 +58,7 @@ static void no_words(void)
     check_sentence(-EMFILE, "some words\n", "too many open files: raise the limit (ulimit -n)");
 }
 
-/* A program that reads beyond its stack: the kernel that runs here has the words. */
+/* A program that reads beyond its stack: this kernel's own message. */
 static void a_real_one(void)
 {
     struct program program = {0};
@@ -88,7 +88,7 @@ static void a_real_one(void)
     text_free(&why);
 }
 
-/* Words of kernels that do not interpret all programs. */
+/* Messages of kernels that do not interpret all programs. */
 static void no_jit(void)
 {
     const char *sentence = kernel_jit_is_off()

@@ -114,7 +114,7 @@ static void folded_lines(void)
     EXPECT(&scene, "tar;main+0x1f;[libc.so.6];mod_read+0x2;vfs_read+0x10 7\n", FOLDED, BOTH,
            .offset = true);
     EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH, .verbose = true);
-    /* -T adds no line of its own here: the time is the root, where that was asked for. */
+    /* -T adds no line here: the time is the root, if that was asked for. */
     EXPECT(&scene, "tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH, .timestamp = true);
     EXPECT(&scene, "06:05:04;tar;main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
            .timestamp = true, .time_as_root = true);
@@ -182,7 +182,7 @@ static void lost_stacks(void)
            "  [stack storage full]\n    tar (7)\n    2\n\n", TEXT, BOTH);
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
            BOTH);
-    /* They are stacks like others: what has the same one is one block. */
+    /* They are stacks like others: equal ones are one block. */
     add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
            BOTH);
@@ -247,7 +247,7 @@ static void bytes_in_names(void)
     scene = (struct scene){0};
     umlaut = add_symbol(&scene, true, 2, "f", "", 0);
     add_entry(&scene, 1, 7, "", FRAMES(umlaut), NO_FRAMES);
-    /* All the bytes that a name may have, the last no end of a character. */
+    /* All the bytes that a name may have, the last one an incomplete character. */
     add_entry(&scene, 2, 7, "123456789012345\xc3", FRAMES(umlaut), NO_FRAMES);
     EXPECT(&scene,
            "\n  f\n    [unknown] (7)\n    1\n\n  f\n    123456789012345\\xc3 (7)\n    2\n\n", TEXT,
@@ -270,7 +270,7 @@ static void processes_elsewhere(void)
     free_scene(&scene);
 }
 
-/* Two calls in one function, two modules with a function of one name. */
+/* Two calls in one function, two modules with functions of the same name. */
 static void equal_lines_are_one(void)
 {
     struct scene scene = {0};
@@ -297,7 +297,10 @@ static void equal_lines_are_one(void)
     EXPECT(&scene, "tar;f 1111\n", FOLDED, BOTH, .verbose = true);
     free_scene(&scene);
 
-    /* The whole stack must be equal, not its beginning; and where the kernel's ends is no line. */
+    /*
+     * The whole stack must be equal, not only its beginning; and the end of the kernel's part is
+     * not a line.
+     */
     scene = (struct scene){0};
     uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
     uint32_t b = add_symbol(&scene, true, 2, "b", "", 0);
@@ -330,7 +333,7 @@ static void processes_that_are_not_shown(void)
     free_scene(&scene);
 }
 
-/* What folded text replaces makes names equal, and then they are one line, too. */
+/* Replacements in folded text can make names equal, and then they are one line, too. */
 static void equal_lines_after_replacing(void)
 {
     struct scene scene = {0};
@@ -367,7 +370,7 @@ static void last_frames_like_counts(void)
         add_entry(&scene, 3, 7, "tar", FRAMES(f, f), FRAMES(f));
         text_format(&expected, "tar;%s;%s;%s 3\n", cases[i].name, cases[i].name, cases[i].shown);
         EXPECT(&scene, expected.data, FOLDED, BOTH);
-        /* People take them as they are. */
+        /* Text for people has them unchanged. */
         text_clear(&expected);
         text_format(&expected, "\n  %s\n    3\n\n", cases[i].name);
         scene.tally.entries[0].task.kernel.count = 1;
@@ -426,7 +429,7 @@ static void the_greatest_alone(void)
 
     add_entry(&scene, 20, 1, "x", FRAMES(a), NO_FRAMES);
     add_entry(&scene, 15, 1, "x", FRAMES(b), NO_FRAMES);
-    add_entry(&scene, 15, 1, "x", FRAMES(b), NO_FRAMES); /* greater once it is one block */
+    add_entry(&scene, 15, 1, "x", FRAMES(b), NO_FRAMES); /* larger once it is one block */
     add_entry(&scene, 3, 1, "x", FRAMES(c), NO_FRAMES);
     struct report_options options = {FOLDED, BOTH, .top = 1};
     expect_all(&scene, options, "x;b 30\n", &summary);
@@ -483,7 +486,7 @@ static void writing_fails(void)
         CHECK_NUMBER(write_to(closed, &scene, format), -EPIPE);
         fclose(closed);
     }
-    /* More than one buffer of it. */
+    /* More than one buffer. */
     for (uint64_t i = 0; i < 900; i++)
         add_entry(&scene, i, (uint32_t)i, "tar", FRAMES(0, 1), FRAMES(2, 3));
     FILE *full = fopen("/dev/full", "w");

@@ -15,7 +15,7 @@
                            sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)})
 #define NO_PATHS (&(struct string_list){.count = 0})
 
-/* As `FORMAT NAME` each, - for stdout; what is wrong instead, if something is. */
+/* Each as `FORMAT NAME`, with - for stdout; or the error. */
 static void expect(const struct report_files_wishes *wishes, const char *expected)
 {
     static const char *const names[] = {
@@ -54,7 +54,7 @@ static void one_way_each(void)
            .paths = PATHS("a.txt", "b.folded", "c.flat", "d.svg"));
     EXPECT("folded a.b/c", .paths = PATHS("a.b/c"), .format = "folded");
     EXPECT("flat c", .paths = PATHS("c"), .flat = true);
-    /* What is asked for, and no file has it, is printed. */
+    /* A format that was asked for, but no file has, is printed. */
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg"), .folded = true);
     EXPECT("svg a.svg", .paths = PATHS("a.svg"), .format = "svg");
     EXPECT("svg a%n.svg", .paths = PATHS("a%n.svg"), .format = "svg", .interval = 1);
@@ -64,7 +64,7 @@ static void one_way_each(void)
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg", "-"), .format = "folded");
     EXPECT("text -", .paths = PATHS("/dev/stdout"));
     EXPECT("folded -", .paths = PATHS("/dev/fd/1"), .folded = true);
-    /* An ending alone is a name without one. */
+    /* A name that is only an extension has none. */
     EXPECT("text .svg", .paths = PATHS(".svg"), .format = "text");
 }
 
@@ -144,7 +144,7 @@ static void names(void)
     expect_name("%n-%n%%.txt", 2, true, "00002-00002%.txt");
     expect_name("100%%.txt", 2, true, "100%.txt");
     expect_name("%%n.txt", 2, true, "%n.txt");
-    /* That is no number: such a report gets one. */
+    /* That is not a number: such a report gets one. */
     expect_name("%%n.txt", 2, false, "%n.00002.txt");
     expect_name("%%%n.txt", 2, false, "%00002.txt");
     expect_name("d/%t.svg", 3, false, "d/20240229-235959.999.svg");
@@ -175,7 +175,7 @@ static bool exists(const char *name)
     return !access(name, F_OK);
 }
 
-/* One that fails takes no other with it, stdout neither. */
+/* One that fails does not affect the others, or stdout. */
 static void the_others_are_written(void)
 {
     struct report_files files = {
@@ -186,7 +186,7 @@ static void the_others_are_written(void)
     const struct report_turn turn = {.number = 1, .began = 1, .last = true};
     struct writing writing = {.result = -EPIPE, .fails = REPORT_TEXT};
 
-    /* Its own stdout is what the test prints to. */
+    /* The test itself prints to its own stdout. */
     CHECK_NUMBER(report_files_write(&files, &turn, write_one, &writing), -EPIPE);
     CHECK_NUMBER(writing.written, 3);
     CHECK(files.failed && exists("a.txt") && exists("c.txt"));
@@ -200,7 +200,7 @@ static void the_others_are_written(void)
     CHECK(files.failed && !exists("a.txt"));
 }
 
-/* Reports that begin in one millisecond have names of their own. */
+/* Reports that begin in the same millisecond have different names. */
 static void times_differ(void)
 {
     struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
@@ -219,7 +219,7 @@ static void times_differ(void)
         CHECK(!remove(expected[i]));
 }
 
-/* What is there with that time, such as from before the clock was set back, stays. */
+/* An existing file with that time, such as from before the clock was set back, stays. */
 static void nothing_is_overwritten(void)
 {
     struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
@@ -239,7 +239,7 @@ static void nothing_is_overwritten(void)
     remove("20240229-235959.002.txt");
 }
 
-/* The next one that is written tells how many were not. */
+/* The next one that is written says how many were not. */
 static void the_unwritten_are_counted(void)
 {
     struct report_files files = {

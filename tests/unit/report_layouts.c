@@ -15,7 +15,7 @@ static struct scene one_wake(uint64_t value)
     return scene;
 }
 
-/* wakeuptime keeps no stack of who waits. */
+/* wakeuptime keeps no stack of the waiting thread. */
 static struct scene one_wake_up(uint64_t value)
 {
     struct scene scene = {0};
@@ -93,7 +93,7 @@ static void profile_folded(void)
     free_scene(&scene);
 }
 
-/* Sums are made before they are divided, and what comes to nothing is there all the same. */
+/* Values are added before they are divided, and what rounds to 0 is there all the same. */
 static void units(void)
 {
     struct scene scene = {0};
@@ -223,7 +223,7 @@ static void nobody_woke_it(void)
     struct names n = add_names(&scene);
 
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
-    /* A task may have any name, and is another block than nobody's. */
+    /* A task may have any name, and is not the block of `nobody`. */
     struct tally_entry *named = add_entry(&scene, 6000, 7, "cat", FRAMES(n.schedule),
                                           FRAMES(n.main_));
     add_waker(&scene, named, 8, "[no waker]", NO_FRAMES, NO_FRAMES);
@@ -261,7 +261,7 @@ static void nobody_woke_it(void)
     free_scene(&scene);
 }
 
-/* With -d there is a delimiter where both stacks have frames, and nowhere else. */
+/* With -d there is a delimiter if both stacks have frames, and nowhere else. */
 static void one_side_empty(void)
 {
     struct scene scene = {0};

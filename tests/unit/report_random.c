@@ -13,7 +13,7 @@
 #define ROUNDS 1500
 #define MOST_ENTRIES 24
 
-/* The same numbers in every run: what fails once fails again. */
+/* The same numbers in every run: a failure can be repeated. */
 static uint64_t chance_state = 0x2545f4914f6cdd1d;
 
 static uint32_t chance(uint32_t below)
@@ -122,7 +122,7 @@ struct piece {
     uint64_t value;
 };
 
-/* Takes the next piece of a report, which is overwritten; false at its end. */
+/* Takes the next piece of a report, overwriting it; false at its end. */
 static bool next_piece(char **report, bool folded, struct piece *piece)
 {
     char *start = *report, *end = strstr(start, folded ? "\n" : "\n\n");
@@ -140,7 +140,10 @@ static bool next_piece(char **report, bool folded, struct piece *piece)
     return true;
 }
 
-/* What the pieces must be: those of every entry alone. Their number; texts[i] is to be freed. */
+/*
+ * The expected pieces: those of every entry on its own. Returns their number; the caller frees
+ * texts[i].
+ */
 static size_t pieces_of_each(const struct scene *scene, struct report_options options,
                              struct piece *pieces, char **texts)
 {
@@ -223,7 +226,7 @@ static void check_order(struct scene *scene, const struct report_options *option
     free(after);
 }
 
-/* Nothing is lost between what is printed and what is left out. */
+/* Printed and left out together are everything. */
 static void check_sums(const struct scene *scene, struct report_options options)
 {
     struct report_summary summary;
@@ -251,7 +254,10 @@ static void entries_alone_and_together(void)
     }
 }
 
-/* Where processes of a name are one, the text says how many: it is not that of each alone. */
+/*
+ * If processes with one name are merged, the text has their number: it differs from that of each
+ * alone.
+ */
 static void names_for_processes(void)
 {
     for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {

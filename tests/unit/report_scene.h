@@ -78,7 +78,7 @@ static inline struct tally_entry *add_entry(struct scene *scene, uint64_t value,
     return entry;
 }
 
-/* Who woke it: said before the next entry is added. */
+/* The waker: to be set before the next entry is added. */
 static inline void add_waker(struct scene *scene, struct tally_entry *entry, uint32_t pid,
                              const char *comm, struct frames kernel, struct frames user)
 {

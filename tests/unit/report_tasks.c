@@ -46,7 +46,7 @@ static void marks(void)
                    "[no waker];[blocked all along];cat 9\n", WAKES, AS_FOLDED, BOTH);
     free_scene(&scene);
 
-    /* And where there is no stack, or it was lost. */
+    /* And if there is no stack, or it was lost. */
     scene = (struct scene){0};
     add_entry(&scene, 1000, 7, "cat", NO_FRAMES, NO_FRAMES)->mark = MARK_ALL_ALONG;
     EXPECT(&scene, "\n    [no stack]\n    [blocked all along]\n    -                cat (7)\n"
@@ -57,7 +57,7 @@ static void marks(void)
     free_scene(&scene);
 }
 
-/* What there was no room to count apart is in the sum, and nobody's. */
+/* Events without room for a count of their own are in the total, and belong to nobody. */
 static void table_full(void)
 {
     struct scene scene = {0};
@@ -106,7 +106,7 @@ static void tasks_elsewhere(void)
     free_scene(&scene);
 }
 
-/* Threads of one process are blocks of their own where threads are shown, and only there. */
+/* Threads of one process are blocks of their own only if threads are shown. */
 static void threads_and_processes(void)
 {
     struct scene scene = {0};
@@ -216,7 +216,7 @@ static void names_for_processes(void)
     free_scene(&scene);
 }
 
-/* An interrupt has no number; the thread that it hit stands behind it where that is asked for. */
+/* An interrupt has no pid; the thread that it hit follows it if that is asked for. */
 static void interrupts(void)
 {
     struct scene scene = {0};
@@ -251,7 +251,7 @@ static void nobody_by_name(void)
     free_scene(&scene);
 }
 
-/* Names at the end of a line are its last frame, and no frame of a line has its sign in it. */
+/* Names at the end of a line are its last frame, and no frame contains a separator. */
 static void bytes_in_names(void)
 {
     struct scene scene = {0};
@@ -271,7 +271,7 @@ static void bytes_in_names(void)
                    "    waker:           y;s 22 (9)\n        1\n\n", WAKES, BOTH);
     free_scene(&scene);
 
-    /* What is replaced makes lines equal, and then they are one. */
+    /* Replacements can make lines equal, and then they are one. */
     scene = (struct scene){0};
     n = add_names(&scene);
     add_waker(&scene, add_entry(&scene, 1000, 7, "a 1", FRAMES(n.schedule), NO_FRAMES), 9, "b 1",

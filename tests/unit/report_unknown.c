@@ -5,7 +5,9 @@
 #include "base/util.h"
 
 
-/* Three entries of one process: two of them differ in the addresses of their unknown frames alone. */
+/*
+ * Three entries of one process: two of them differ only in the addresses of their unknown frames.
+ */
 static struct scene make_scene(void)
 {
     struct scene scene = {0};
@@ -49,7 +51,7 @@ static void text(void)
     free_scene(&scene);
 }
 
-/* Addresses are what there is to see. */
+/* With -v addresses are shown. */
 static void text_with_addresses(void)
 {
     struct scene scene = make_scene();

@@ -14,8 +14,8 @@
 
 /* What each scene is made of. */
 struct names {
-    uint32_t schedule, read_pipe, in_libc, main_; /* of who waits */
-    uint32_t wake_up, write_pipe, send, loop;     /* of who wakes */
+    uint32_t schedule, read_pipe, in_libc, main_; /* of the waiting thread */
+    uint32_t wake_up, write_pipe, send, loop;     /* of the waker */
 };
 
 static inline struct names add_names(struct scene *scene)

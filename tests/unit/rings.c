@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "machine/rows.h"
-#include "rings/ring_unwind.h"
+#include "rings/ring_source.h"
 #include "unit/test.h"
 
 #define DATA_BYTES 4096
-#define OTHER_TYPE 77 /* of a kernel that is younger */
+#define OTHER_TYPE 77 /* of a newer kernel */
 
 struct made {
     struct ring ring;
@@ -46,12 +46,16 @@ static void put_header(struct made *made, uint32_t type, size_t size)
     put(made, &header, sizeof(header));
 }
 
-static uint64_t pair(uint32_t low, uint32_t high)
+static uint64_t pair(uint32_t first, uint32_t second)
 {
-    return (uint64_t)high << 32 | low;
+    const uint32_t both[] = {first, second};
+    uint64_t word;
+
+    memcpy(&word, both, sizeof(word));
+    return word;
 }
 
-/* Of thread 12 of process 11, with a stack of three kernel frames and two of the user. */
+/* A sample of thread 12 of process 11, with three kernel and two user frames. */
 static void put_sample(struct made *made, uint64_t time)
 {
     const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xff1, 0xff2, 0xff3, (uint64_t)PERF_CONTEXT_USER,
@@ -126,7 +130,7 @@ static struct seen read_one(struct made *made, struct ring_reading *reading)
     return seen;
 }
 
-/* Wherever the end of the ring falls into a record. */
+/* Wherever the end of the ring splits a record. */
 static void records_wrap_around(void)
 {
     static struct made made;
@@ -167,7 +171,7 @@ static void losses_are_counted_and_unknown_types_are_skipped(void)
     CHECK_NUMBER(reading.broken, 0);
 }
 
-/* What is lost of what tasks did are no events. */
+/* Lost task records are not lost events. */
 static void records_of_tasks_are_lost_apart(void)
 {
     static struct made made[2];
@@ -190,7 +194,7 @@ static void records_of_tasks_are_lost_apart(void)
     free(rings[1].bytes);
 }
 
-/* Whichever of several rings has many records before those of the others, and at one time. */
+/* Any of several rings may have many records before the others', and at the same time. */
 static void runs_of_one_ring_end_where_another_begins(void)
 {
     static struct made made[3];
@@ -215,7 +219,7 @@ static void runs_of_one_ring_end_where_another_begins(void)
     }
 }
 
-/* Whatever size it claims to have: nothing is read beyond what is there, and reading goes on behind it. */
+/* Whatever size it claims: nothing is read beyond the data, and reading goes on after it. */
 static void sizes_that_lie_end_the_reading(void)
 {
     static struct made made;
@@ -237,7 +241,7 @@ static void sizes_that_lie_end_the_reading(void)
     CHECK_NUMBER(reading.broken, 1);
 }
 
-/* Every length that a record may be cut to. */
+/* Every length that a record may be truncated to. */
 static void short_records_are_no_samples(void)
 {
     static struct made made;
@@ -311,7 +315,7 @@ struct user_part {
     uint64_t abi, claimed, copied;
 };
 
-/* With the fields of an event, and so many bytes of stack in it; its size. */
+/* With an event's fields and that many bytes of stack; returns its size. */
 static size_t make_user_sample(char *bytes, const struct user_part *part, size_t stack)
 {
     uint64_t words[64] = {0, 5, 0xff1, pair(11, 12), 10, pair(3, 0), 0, pair(4, 0x1234)};
@@ -362,7 +366,7 @@ static void samples_have_registers_and_a_stack(void)
     CHECK_NUMBER(none.sample.stack_bytes, 0);
 }
 
-/* On kernels of 32 bits those of 32 are walked. */
+/* On 32-bit kernels, 32-bit stacks are walked. */
 static void registers_are_of_the_code_that_is_walked(void)
 {
     static const struct record_shape shape = {.raw = true, .registers = 0xff01ff, .narrow = true};
@@ -389,7 +393,7 @@ static void what_does_not_fit_is_no_stack(void)
         CHECK_NUMBER(parse_user(&lies[i], 64).kind, RECORD_BROKEN);
 }
 
-/* Cut anywhere, with nothing readable behind its end. */
+/* Truncated anywhere, with nothing readable after its end. */
 static void cut_samples_are_broken(void)
 {
     const struct user_part part = {PERF_SAMPLE_REGS_ABI_64, 64, 64};
@@ -407,6 +411,37 @@ static void cut_samples_are_broken(void)
     }
 }
 
+/* ---- Callers among the fields of an event ---- */
+
+static uint64_t caller_by(const struct ring_place *place, size_t bytes)
+{
+    const struct {
+        uint64_t others, wide;
+        uint32_t narrow, more;
+    } fields = {0x1111, 0xc0de87650000, 0xc0de8765, 0x2222};
+    struct ring_task_state nobody = {.pid = 0};
+    struct ring_unwind unwind = {.machine = NULL};
+    struct ring_place places[] = {*place};
+    struct ring_source source = {.wishes.unwind = &unwind, .places = places, .place_count = 1, .depth = 8,
+                                 .tasks = {.tasks = &nobody, .count = 1}};
+    const struct ring_record record = {.sample = {.raw = (const void *)&fields, .raw_size = bytes}};
+    struct ring_party party;
+
+    ring_source_party(&source, &record, 0, &party);
+    return party.caller;
+}
+
+/* In ARM's lr the lowest bit says that it is Thumb code, and is no part of the address. */
+static void callers_are_addresses(void)
+{
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 24), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 8, .caller_bytes = 8}, 24), 0xc0de87650000);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 19), 0);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 20), 0xc0de8765);
+    CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 0}, 24), 0);
+}
+
 /* ---- And walks by them ---- */
 
 static bool find_frames(void *context, const struct unwind_state *walk, uint64_t pc, struct walk_object *object)
@@ -422,13 +457,15 @@ struct numbers {
     size_t pc, sp, frame, count;
 };
 
-/* The kernel's walk along frame pointers, where it gives no register for the first. */
+/* The kernel's walk by frame pointers, if it gives no register for the first frame. */
 struct chain {
     const uint64_t *frames;
     size_t count;
 };
 
-/* Of a stack of two records, of which so much was copied, and at most so much would have been: the third frame. */
+/*
+ * A stack of two records, of which that much was copied, out of at most that much: the third frame.
+ */
 static uint64_t walk_by(const struct numbers *numbers, struct processes *processes, size_t copied, size_t most,
                         const struct chain *chain)
 {
@@ -473,7 +510,7 @@ static void registers_are_told_apart(void)
     processes_close(processes);
 }
 
-/* By what the kernel's walk found with it, and not by what looks like that. */
+/* By what the kernel's walk found, and not by what only looks like it. */
 static void a_frame_pointer_that_is_not_told_is_found(void)
 {
     static const struct numbers machine = {&machine_x86_64, 8, 7, 6, 17};
@@ -498,7 +535,10 @@ static void a_frame_pointer_that_is_not_told_is_found(void)
 
 static struct table table;
 
-/* Functions of .ARM.exidx: one that called the kernel at 0x1004, one by its frame pointer, a leaf, the root, a signal, one by r11. */
+/*
+ * Functions in .ARM.exidx: one with a system call at 0x1004, one by its frame pointer, a leaf, the
+ * root, a signal, one by r11.
+ */
 static void make_table(void)
 {
     static struct unwind_rule rules[] = {
@@ -535,7 +575,10 @@ static bool find_by_table(void *context, const struct unwind_state *walk, uint64
 
 #define MOST_FRAMES 8
 
-/* A stack of words of 32 bits from 0x7000 on, of which so many were copied. How many frames there are, with the end's. */
+/*
+ * A stack of 32-bit words from 0x7000 on, of which that many were copied. Returns how many frames
+ * it has, including the end.
+ */
 static size_t walk_narrow(uint64_t pc, uint64_t link, const uint32_t *stack, size_t words, uint64_t frames[MOST_FRAMES])
 {
     const struct cold_wishes wishes = {.machine = &machine_arm, .find = find_by_table, .depth = MOST_FRAMES - 1,
@@ -570,7 +613,7 @@ static void arms_stacks_are_of_32_bits(void)
     table_free(&table);
 }
 
-/* Anywhere but at calls nothing is known, and nothing is made up. */
+/* Except at calls nothing is known, and nothing is made up. */
 static void what_holds_at_calls_does_not_elsewhere(void)
 {
     const uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};
@@ -598,7 +641,7 @@ static void arms_signals_lie_as_tables_say(void)
     table_free(&table);
 }
 
-/* ARM's own frame pointer is followed as Thumb's is. */
+/* ARM's frame pointer is followed like Thumb's. */
 static void both_of_arms_frame_pointers(void)
 {
     const uint32_t stack[32] = {0x7020, 0x6010, [16] = 0x705c, [17] = 0x6020, [22] = 0xbad, [23] = 0x4011};
@@ -626,6 +669,7 @@ int main(void)
     TEST(registers_are_of_the_code_that_is_walked);
     TEST(what_does_not_fit_is_no_stack);
     TEST(cut_samples_are_broken);
+    TEST(callers_are_addresses);
     TEST(registers_are_told_apart);
     TEST(a_frame_pointer_that_is_not_told_is_found);
     TEST(arms_stacks_are_of_32_bits);

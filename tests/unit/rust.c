@@ -17,10 +17,10 @@ static void crates_and_nested_paths(void)
     CHECK_NAME("_RNvC1a1f", "a::f");
     CHECK_NAME("_RNvNtNtC1a1b1c1f", "a::b::c::f");
     CHECK_NAME("_RNvCs_1as0_1f", "a::f");
-    /* A namespace of the compiler's own is not said, nor is a name that is not there. */
+    /* The compiler's own namespaces are not printed, nor are missing names. */
     CHECK_NAME("_RNqNcC1a01f", "a::f");
     CHECK_NAME("_RNvNyC1a1b0", "a::b");
-    /* Those with upper case are. */
+    /* Upper-case namespaces are. */
     CHECK_NAME("_RNCNvCs5a42DAGlD6v_1a3run0B3_", "a::run::{closure#0}");
     CHECK_NAME("_RNCNvC1a3runs_0", "a::run::{closure#1}");
     CHECK_NAME("_RNCNvC1a3runs8_0", "a::run::{closure#10}");
@@ -43,7 +43,7 @@ static void impls(void)
     CHECK_NAME("_RNvYhNtC1a1T1f", "<u8 as a::T>::f");
     CHECK_NAME("_RNvYINtNtCsbEht8wFNRx7_5alloc3vec3VechEINtCs5a42DAGlD6v_1a2TrhE1dBE_",
                "<alloc::vec::Vec<u8> as a::Tr<u8>>::d");
-    /* An impl that is generic has its arguments in its place, which is not said. */
+    /* A generic impl has its arguments in its path, which is not printed. */
     CHECK_NAME("_RNvXINICs_1as_0hEShNtB5_1T1f", "<[u8] as a::T>::f");
     CHECK_NAME("_RNvNvXC1aINtC1b1VpEINtB4_2TrpE1m5inner", "<b::V<_> as a::Tr<_>>::m::inner");
     CHECK_NAME("_RMC0h", "<u8>");
@@ -56,7 +56,7 @@ static void generic_arguments(void)
     CHECK_NAME("_RINvC1a1fE", "a::f::<>");
     CHECK_NAME("_RINvC1a1fL_hE", "a::f::<'_, u8>");
     CHECK_NAME("_RINvC1a1fKj5_hE", "a::f::<5, u8>");
-    /* Of a type they stand behind its name. */
+    /* For a type they follow its name. */
     CHECK_NAME("_RINvC1a1fINtB2_1SINtB2_1ShEEE", "a::f::<a::S<a::S<u8>>>");
     CHECK_NAME("_RNvMs_C1aINtB4_1GKj3_hE3foo", "<a::G<3, u8>>::foo");
     CHECK_NAME("_RNCINvC1a1fhE0", "a::f::<u8>::{closure#0}");
@@ -118,11 +118,11 @@ static void binders(void)
     CHECK_NAME("_RMC0FG_FG_RL1_hRL0_hEuEu", "<for<'a> fn(for<'b> fn(&'a u8, &'b u8))>");
     CHECK_NAME("_RMC0FG_FG_RL0_hEuRL0_hEu", "<for<'a> fn(for<'b> fn(&'b u8), &'a u8)>");
     CHECK_NAME("_RMC0FG_INtC1a1SL0_EEu", "<for<'a> fn(a::S<'a>)>");
-    /* 28 of them: letters end with 'z. */
+    /* 28 of them: letters end at 'z. */
     CHECK_NAME("_RMC0FGq_RL0_hRL1_hRL2_hEu",
                "<for<'a, 'b, 'c, 'd, 'e, 'f, 'g, 'h, 'i, 'j, 'k, 'l, 'm, 'n, 'o, 'p, 'q, 'r, 's, "
                "'t, 'u, 'v, 'w, 'x, 'y, 'z, '_26, '_27> fn(&'_27 u8, &'_26 u8, &'z u8)>");
-    /* What is bound is so in there only. */
+    /* Bound lifetimes are only known inside. */
     CHECK_NONE("_RMC0RL0_h");
     CHECK_NONE("_RMC0TFG_EuRL0_hE");
     CHECK_NONE("_RMC0FG_RL1_hEu");
@@ -140,10 +140,10 @@ static void trait_objects(void)
     CHECK_NAME("_RMC0DNtC1a1Tp1NKj3_EL_", "<dyn a::T<N = 3>>");
     CHECK_NAME("_RMC0DG_INtC1a2FnTRL0_hEEp6OutputRL0_hEL_",
                "<dyn for<'a> a::Fn<(&'a u8,), Output = &'a u8>>");
-    /* Its own lifetime is no longer within the binder. */
+    /* Its own lifetime is outside the binder. */
     CHECK_NAME("_RMC0FG_DNtC1a1TEL0_Eu", "<for<'a> fn(dyn a::T + 'a)>");
     CHECK_NONE("_RMC0DG_NtC1a1TEL0_");
-    /* The path may be another's, whose arguments are left open too. */
+    /* The path may be a back reference, whose arguments are also left open. */
     CHECK_NAME("_RMC0TINtC1a1ThEDB3_p1OhEL_E", "<(a::T<u8>, dyn a::T<u8, O = u8>)>");
     CHECK_NAME("_RMC0TNtC1a1TDB3_p1OhEL_E", "<(a::T, dyn a::T<O = u8>)>");
     CHECK_NONE("_RMC0DNtC1a1TE");
@@ -195,9 +195,9 @@ static void constants_of_other_types(void)
     CHECK_NAME("_RIC1aKVNtB0_1ETan5_EE", "a::<{a::E(-5)}>");
     CHECK_NAME("_RIC1aKVNtB0_1SS1ah1_s_1bb1_EE", "a::<{a::S { a: 1, b: true }}>");
     CHECK_NAME("_RIC1aKVINtB0_1EhETTh1_EVNtB0_1UUEE", "a::<{a::E::<u8>((1,), a::U)}>");
-    /* Within a type nothing needs braces. */
+    /* Inside a type nothing needs braces. */
     CHECK_NAME("_RMC0AhTj1_E", "<[u8; (1,)]>");
-    /* One that is not known yet has its name. */
+    /* An unknown one keeps its name. */
     CHECK_NAME("_RIC1aKNvB0_1NE", "a::<{a::N}>");
     CHECK_NAME("_RMC0AhNvC1a1N", "<[u8; a::N]>");
     CHECK_NONE("_RIC1aKRec3_E");
@@ -220,7 +220,7 @@ static void pattern_types(void)
 
 static void references_back(void)
 {
-    /* To a path, a type, a constant; the number counts from behind _R. */
+    /* To a path, a type, a constant; the number counts from after _R. */
     CHECK_NAME("_RINvC1a1fNtB2_1SE", "a::f::<a::S>");
     CHECK_NAME("_RIC1aThEB3_E", "a::<(u8,), (u8,)>");
     CHECK_NAME("_RIC1aRThEB4_QB4_E", "a::<&(u8,), (u8,), &mut (u8,)>");
@@ -228,7 +228,7 @@ static void references_back(void)
     CHECK_NAME("_RIC1aKTj7_EKB4_E", "a::<{(7,)}, {(7,)}>");
     /* The same path as a value and as a type. */
     CHECK_NAME("_RIINvC1a1fhEB0_E", "a::f::<u8>::<a::f<u8>>");
-    /* To itself, to what is not behind, to what is something else. */
+    /* To itself, to a later place, to something of another kind. */
     CHECK_NONE("_RIC1aB3_E");
     CHECK_NONE("_RIC1aTB3_EE");
     CHECK_NONE("_RIC1aB8_ThEE");
@@ -263,7 +263,7 @@ static void identifiers(void)
     CHECK_NONE("_RNvC1au4gde_");
 }
 
-/* The crate that has the instance is not said; what compilers add is. */
+/* The instantiating crate is not printed; compilers' suffixes are. */
 static void instances_and_endings(void)
 {
     CHECK_NAME("_RNvC1a1fC1b", "a::f");
@@ -311,7 +311,7 @@ static void what_is_none(void)
     CHECK_NONE("_RNCC1aszzzzzzzzzzzzzzzzzzzz_0");
 }
 
-/* Every beginning of a name is another name, or none: it is never half of one. */
+/* Every prefix of a name is another name, or none: never half a name. */
 static void cut_names(void)
 {
     static const char name[] = "_RINvMs2_NtC3std2ioINtB6_4SpanDG_INtB8_1TRL0_hEp1OTRhEEL_E3fooKj5_"
@@ -338,7 +338,7 @@ static void shortened(void)
     CHECK_SHORT("_RNvMC0TRhSINtC1a1SlEE1m", "<(&u8, [a::S<...>])>::m");
     CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> (.cold)");
     CHECK_SHORT("_RNvC1a1f", "a::f");
-    /* What is left out is no less read. */
+    /* What is not printed is still checked. */
     CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_wishes){.shorten = true}), -EINVAL);
     CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_wishes){.shorten = true}), -EINVAL);
 }

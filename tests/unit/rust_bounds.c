@@ -11,7 +11,7 @@
 
 #define LONGEST 65536
 
-/* As small as threads of musl's are; a sanitizer's frames are larger. */
+/* As small as musl's thread stacks; frames of sanitizers and of s390x are larger. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define LARGE_FRAMES
@@ -19,6 +19,8 @@
 #endif
 #if defined(LARGE_FRAMES) || defined(__SANITIZE_ADDRESS__)
 #define STACK_BYTES (2u << 20)
+#elif defined(__s390x__)
+#define STACK_BYTES (256u << 10)
 #else
 #define STACK_BYTES (PTHREAD_STACK_MIN > 131072 ? PTHREAD_STACK_MIN : 131072)
 #endif
@@ -37,7 +39,7 @@ static void *ask(void *context)
     return NULL;
 }
 
-/* The result of a name in a thread of a small stack; the name is in rust_name. */
+/* The result for a name in a thread with a small stack; the name is in rust_name. */
 static int asked(const struct text *mangled, bool shorten)
 {
     struct asked asked = {.mangled = mangled, .wishes.shorten = shorten, .result = 1};
@@ -74,7 +76,7 @@ static int nested(const char *const *parts, size_t count)
     return result;
 }
 
-/* Ninety within each other are more than anybody writes; of any kind. */
+/* Nesting of ninety is more than anybody writes; of any kind. */
 static void depth(void)
 {
     static const char *const kinds[][5] = {
@@ -112,7 +114,7 @@ static void add_back(struct text *text, size_t place)
     text_add(text, "_");
 }
 
-/* Tuples of which each is twice the one before. */
+/* Tuples, each twice the one before. */
 static void make_doubling(struct text *mangled, unsigned levels)
 {
     size_t last = 0;
@@ -149,7 +151,7 @@ static void what_doubles(void)
     text_free(&mangled);
 }
 
-/* Paths that have no name: they grow without that anything is printed. */
+/* Paths without a name: they grow, but nothing is printed. */
 static void what_grows_unseen(void)
 {
     struct text mangled = {0};
@@ -170,7 +172,7 @@ static void what_grows_unseen(void)
     text_free(&mangled);
 }
 
-/* What is as long as a name may be is whole; with one more byte there is none of it. */
+/* A name of the greatest length is whole; with one more byte there is none. */
 static void length(void)
 {
     struct text mangled = {0};

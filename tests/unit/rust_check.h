@@ -12,7 +12,7 @@
 
 static struct text rust_name;
 
-/* The name is in memory of its size, so that a byte behind it that is read is a finding. */
+/* The name is in memory of exactly its size, so that sanitizers see reads past its end. */
 static inline int rust_check(const char *mangled, size_t length, struct demangle_wishes wishes)
 {
     char *copy = malloc(length ? length : 1);

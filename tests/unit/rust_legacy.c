@@ -14,7 +14,7 @@ static void paths(void)
     CHECK_NAME("_ZN4core3fmt5write17h4b1d2e07c9a83f56E", "core::fmt::write");
     CHECK_NAME("_ZN1a2_b3__c" HASH, "a::_b::__c");
     CHECK_NAME("_ZN10abcdefghij1k" HASH, "abcdefghij::k");
-    /* A hash is one at the end only. */
+    /* A hash counts only at the end. */
     CHECK_NAME("_ZN17h0123456789abcdef1a" HASH, "h0123456789abcdef::a");
 }
 
@@ -33,7 +33,7 @@ static void what_stands_for_other_characters(void)
     CHECK_NAME("_ZN4a..b" HASH, "a::b");
     CHECK_NAME("_ZN3a.b" HASH, "a.b");
     CHECK_NAME("_ZN5a...b" HASH, "a::.b");
-    /* The arrow of a type: its - has become a dot. */
+    /* The arrow of a type: its - was turned into a dot. */
     CHECK_NAME("_ZN26fn$LP$$RP$$u20$.$GT$$u20$i" HASH, "fn() -> i");
     CHECK_NAME("_ZN8g$uf6$de" HASH, "g\xc3\xb6" "de");
     CHECK_NAME("_ZN14$u94c1$_$u3b1$" HASH, "\xe9\x93\x81_\xce\xb1");
@@ -53,7 +53,7 @@ static void underscores_before_them(void)
                "<Ring + 'static as draw::Ink<Ring>>::fill");
 }
 
-/* What means no character stays as it is, with all that follows in its part. */
+/* An escape that means no character stays as it is, with the rest of its part. */
 static void unknown_ones(void)
 {
     CHECK_NAME("_ZN2b$1a" HASH, "b$::a");
@@ -91,14 +91,14 @@ static void shortened(void)
                 "<impl a::T for B<...>>::f");
     /* The arrow of a type closes nothing. */
     CHECK_SHORT("_ZN39drop$LT$fn$LP$$RP$$u20$.$GT$$u20$u8$GT$1f" HASH, "drop<...>::f");
-    /* What binds lifetimes is no argument. */
+    /* A lifetime binder is not an argument. */
     CHECK_SHORT("_ZN24for$LT$$u27$a$GT$$u20$fn" HASH, "for<'a> fn");
     CHECK_SHORT("_ZN13xfor$LT$a$GT$" HASH, "xfor<...>");
-    /* Where brackets do not fit the name is left as long as it is. */
+    /* If brackets do not match, the name is not shortened. */
     CHECK_SHORT("_ZN9drop$LT$a1b" HASH, "drop<a::b");
 }
 
-/* Without a hash, or with more behind it than an ending, it may be C++. */
+/* Without a hash, or with more than a suffix after it, it may be C++. */
 static void what_is_none(void)
 {
     static const char *const names[] = {
@@ -117,11 +117,11 @@ static void what_is_none(void)
         if (test_failures_here > before)
             printf("  it is %s\n", names[i]);
     }
-    /* A byte of 0 ends no name. */
+    /* A zero byte does not end a name. */
     CHECK_NUMBER(rust_check("_ZN1\0" HASH, 5 + 20, (struct demangle_wishes){0}), -EINVAL);
 }
 
-/* Wherever in the name its ending begins, and wherever a byte of 0 is. */
+/* Wherever the suffix begins, and wherever a zero byte is. */
 static void of_any_length(void)
 {
     static const char part[] = "abcdefghijklmnopqrstuvwxyz";

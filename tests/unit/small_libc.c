@@ -14,7 +14,7 @@ static uint32_t draw(uint32_t below)
     return state % below;
 }
 
-/* Of few letters, so that words are found, and begin where they are not. */
+/* With few letters, so that words are found, and also begin without being complete. */
 static size_t draw_text(char *text, size_t most)
 {
     const size_t length = draw((uint32_t)most + 1);
@@ -85,7 +85,7 @@ static int compare_and_count(const void *one, const void *other)
     return compare(one, other);
 }
 
-/* What is sorted already, or the wrong way round, takes no longer. */
+/* Already sorted, or reversed, input takes no longer. */
 static void sorting_is_never_slow(void)
 {
     static struct item items[1 << 14];

@@ -13,7 +13,7 @@ struct file {
     const struct json *frames, *profiles;
 };
 
-/* A part of the file that has to be there and of its kind. */
+/* A part of the file, which must exist and have its type. */
 static const struct json *part(const struct json *of, const char *name, enum json_kind kind)
 {
     static const struct json none;
@@ -65,7 +65,7 @@ static void add_sample(struct text *text, const struct file *file, const struct 
     text_format(text, " %llu\n", (unsigned long long)weight);
 }
 
-/* A profile whose samples, and what is said of it, are these. */
+/* A profile has these samples and attributes. */
 static void expect(const struct file *file, size_t index, const char *name, const char *unit,
                    const char *expected, uint64_t sum)
 {
@@ -157,7 +157,7 @@ static void a_profile_for_each_unit(void)
     expect(&file, 1, "profile: page-faults", "none", "x;f(x) 300\n", 300);
     free_file(&file);
 
-    /* What is shown is in microseconds, what is kept in nanoseconds. */
+    /* Values are shown in microseconds, but kept in nanoseconds. */
     options.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
     options.unit = 1000;
     file = write_file(&scene, options);
@@ -167,7 +167,10 @@ static void a_profile_for_each_unit(void)
     free_scene(&scene);
 }
 
-/* By name and file: so are what `main` is of two programs, and a name that is a program and a function. */
+/*
+ * By name and file: `main` in two programs is two frames, and so is a name that is both a program
+ * and a function.
+ */
 static void frames_are_shared(void)
 {
     struct scene scene = {0};
@@ -233,13 +236,13 @@ static void great_numbers(void)
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
     struct report_options options = {PROFILE, .measure = {"waits", "blocked", "nanoseconds", 0}};
 
-    /* No number between these is one of JavaScript's. */
+    /* JavaScript has no number between these. */
     add_entry(&scene, 9007199254740993, 1, "x", NO_FRAMES, FRAMES(f))->events = 1;
     struct file file = write_file(&scene, options);
     expect(&file, 1, "blocked (nanoseconds)", "nanoseconds", "x;f(x) 9007199254740993\n",
            9007199254740993);
     free_file(&file);
-    /* A sum that no number is large enough for is the largest, and not a small one. */
+    /* A sum that overflows is the largest number, and not a small one. */
     add_entry(&scene, UINT64_MAX, 2, "y", NO_FRAMES, FRAMES(f))->events = 1ull << 62;
     file = write_file(&scene, options);
     expect(&file, 1, "blocked (nanoseconds)", "nanoseconds",
@@ -300,7 +303,7 @@ static void nowhere_to_write(void)
     free_scene(&scene);
 }
 
-/* The test's own reader takes what is JSON, and nothing else. */
+/* The test's own reader accepts JSON, and nothing else. */
 static void the_reader_is_strict(void)
 {
     static const char *const wrong[] = {

@@ -42,7 +42,7 @@ static void places_and_texts(void)
     flame_free(&flame);
 }
 
-/* Children in the order of their names, whatever order they came in. */
+/* Children are in the order of their names, whatever order they came in. */
 static void siblings_are_sorted(void)
 {
     struct flame flame;
@@ -66,7 +66,7 @@ static void siblings_are_sorted(void)
     flame_free(&flame);
 }
 
-/* A name that has no room is cut where letters end, not bytes. */
+/* A name without enough room is cut between characters, not bytes. */
 static void labels_are_cut(void)
 {
     struct flame flame;
@@ -116,7 +116,7 @@ static void hostile_names(void)
         find(&file, shown[i]);
     CHECK(strstr(file.text, ">&lt;&amp;&gt;&quot;]]&gt;\\x01</text>"));
     CHECK(!strstr(file.text, "<script>alert"));
-    /* The one script of the file is ended by what we wrote, in a page of HTML, too. */
+    /* The file's only script ends where we end it, also within an HTML page. */
     const char *script = strstr(file.text, "<script>");
     CHECK(script && strlen(strstr(script, "</script>")) == strlen("</script>\n</svg>\n"));
     CHECK(script && strlen(strstr(script, "]]>")) == strlen("]]></script>\n</svg>\n"));
@@ -161,7 +161,7 @@ static void script_and_style_are_small(void)
     struct file file = write_file(&flame, &(struct svg_options){0});
     /* Six frames and the texts around them are less than 3,000 bytes. */
     CHECK(file.length < 12 * 1024 + 3000);
-    /* Nothing is fetched from anywhere: what looks like it are names of XML. */
+    /* Nothing is fetched from anywhere: the URLs are XML namespaces. */
     const char *at = file.text;
     while ((at = strstr(at, "//"))) {
         CHECK(!strncmp(at, "//www.w3.org/2000/svg\"", 22) ||
@@ -176,7 +176,7 @@ static void script_and_style_are_small(void)
 
 /* ---- What is left out ---- */
 
-/* One frame of nearly all, `count` of which each is `value` of `total`. */
+/* One frame with nearly everything, and `count` with `value` of `total` each. */
 static void add_narrow(struct flame *flame, unsigned count, uint64_t value, uint64_t total)
 {
     char name[24];
@@ -230,7 +230,7 @@ static size_t said_left_out(const struct file *file)
     return number;
 }
 
-/* 40 levels of 1,000 frames, of random widths: what is drawn and what is said to be not is all. */
+/* 40 levels of 1,000 frames of random widths: drawn and reported as omitted together are all. */
 static void file_stays_small(void)
 {
     struct flame flame;
@@ -280,7 +280,7 @@ static void deep_stacks(void)
     flame_free(&flame);
 }
 
-/* ---- Around it ---- */
+/* ---- Texts around it ---- */
 
 static void empty_flame(void)
 {
@@ -296,7 +296,7 @@ static void empty_flame(void)
     flame_free(&flame);
 }
 
-/* Long lines go on below; of ever so many the last are left. */
+/* Long lines are wrapped; of too many only the last are left. */
 static void subtitle_is_wrapped(void)
 {
     struct flame flame;

@@ -18,7 +18,7 @@ static double power(double x)
     return square * root;
 }
 
-/* As WCAG defines it; of a value in halves, which there are few of. */
+/* As WCAG defines it; for a value in halves, of which there are few. */
 static double channel(double value)
 {
     static double known[511];
@@ -46,7 +46,7 @@ static double half_on(struct svg_color color, struct svg_color page)
                      (color.blue + page.blue) / 2.0);
 }
 
-/* Text is black; half transparent on a dark page, white, but for pale ones. */
+/* Text is black; on a dark page it is white, except on pale frames. */
 static bool is_legible(struct svg_color color)
 {
     double dark_page_text = svg_color_is_pale(color) ? 0 : 1;
@@ -105,7 +105,7 @@ static void every_colour_is_legible(void)
     CHECK(is_legible((struct svg_color){0xe6, 0, 0xe6})); /* a match */
 }
 
-/* Users' are warm and the kernel's are cool: no eye takes one for the other. */
+/* User frames are warm and kernel frames cool: they cannot be confused. */
 static void kinds_are_told_apart(void)
 {
     const struct svg_palette *palette = svg_palette_by_name(NULL);
@@ -130,7 +130,7 @@ static bool is_side(const char *name, enum svg_side below, enum svg_side side)
     return svg_side_of(&frame, below) == side;
 }
 
-/* What runs is warm, what could run yellow, what waits blue, whatever it is in. */
+/* Running is warm, runnable yellow, waiting blue, whatever the frame is in. */
 static void parts_are_told_apart(void)
 {
     const struct svg_palette *palette = svg_palette_by_name(NULL);
@@ -167,7 +167,10 @@ static void same_name_same_colour(void)
     CHECK_NUMBER(find(&one, "tar (")->fill, find(&other, "tar (")->fill);
     CHECK_NUMBER(find(&one, "read (250")->fill, find(&other, "read (3")->fill);
     CHECK(find(&other, "read (4")->fill != find(&other, "read (3")->fill);
-    /* What stands on a `--` is the waker's, as is what says so; the kernel's part of it, too. */
+    /*
+     * Everything above a `--` has the waker's colour, including the delimiter and the kernel's
+     * part.
+     */
     CHECK(find(&other, "main (2")->fill != find(&other, "main (7")->fill);
     CHECK_NUMBER(find(&other, "read (1")->fill, find(&other, "read (2")->fill);
     CHECK(find(&other, "z (1")->fill != find(&other, "z (2")->fill);
@@ -182,7 +185,7 @@ static void same_name_same_colour(void)
 
 /* ---- Differences ---- */
 
-/* 1,000 of each, and of `even` as much as before, though of other stacks. */
+/* 1,000 of each, and as much of `even` as before, but in other stacks. */
 static void add_both(struct flame *flame)
 {
     flame_init(flame);
@@ -231,7 +234,7 @@ static void differences(void)
     flame_free(&flame);
 }
 
-/* Of many that vanished the greatest are named, and all are counted. */
+/* Of many that vanished, the largest are named, and all are counted. */
 static void greatest_vanished(void)
 {
     struct flame flame;

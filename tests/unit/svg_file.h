@@ -46,7 +46,7 @@ static inline void free_file(struct file *file)
     free(file->frames);
 }
 
-/* The frame whose tooltip begins so. */
+/* The frame whose tooltip begins this way. */
 static inline const struct seen *find(const struct file *file, const char *title)
 {
     static const struct seen none;
@@ -64,7 +64,7 @@ static inline bool is_near(double number, double other)
     return number - other < 0.0001 && other - number < 0.0001;
 }
 
-/* b before a, and both are a quarter and a half of all; what ends in main itself is the rest. */
+/* b before a, with a quarter and a half of the total; the rest ends in main itself. */
 static inline void add_few(struct flame *flame)
 {
     flame_init(flame);

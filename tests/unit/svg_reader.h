@@ -23,7 +23,7 @@ static inline bool starts(const struct xml *xml, const char *text)
     return (size_t)(xml->end - xml->at) >= length && !memcmp(xml->at, text, length);
 }
 
-/* Goes behind the next `text`; what was before it is all that may stand there. */
+/* Moves past the next `text`; only what was skipped may be there. */
 static inline bool skip_past(struct xml *xml, const char *text, const char *wrong)
 {
     char *found = memmem(xml->at, (size_t)(xml->end - xml->at), text, strlen(text));
@@ -49,7 +49,7 @@ static inline bool is_entity(struct xml *xml)
     return false;
 }
 
-/* The characters that XML 1.0 has, in UTF-8, over the whole file. */
+/* The whole file has only XML 1.0 characters, in UTF-8. */
 static inline const char *wrong_characters(const char *text, size_t length)
 {
     const unsigned char *byte = (const unsigned char *)text, *end = byte + length;
@@ -213,7 +213,7 @@ static inline void see(struct seen *seen, const char *line)
     copy_between(seen->label, sizeof(seen->label), line, "y=\"11.5\">", "</text>");
 }
 
-/* All frames of a file, each of which is a line. The caller frees *seen. */
+/* All frames of a file, one per line. The caller frees *seen. */
 static inline size_t see_frames(const char *text, struct seen **seen)
 {
     const char *at = strstr(text, "<svg id=\"frames\"");

@@ -68,11 +68,11 @@ static void check_symbol(const struct symbol *symbol, uint64_t address, const ch
     WRONG("the symbol");
 }
 
-/* A call that never returns ends its function: where it comes back to is the next one's start. */
+/* A call that never returns ends its function: its return address is the start of the next one. */
 static void return_addresses(void)
 {
     static const uint64_t kernel[] = {
-        0xffffffff81000100, /* the leaf: just where it is */
+        0xffffffff81000100, /* the leaf: its address as it is */
         0xffffffff81000100, /* a return address: the call before it is in `first` */
         0xffffffff81000101, 0xffffffff81000300, 0xffffffff81000400, 0xffffffffc0000010,
         0xffffffff81000000, 0,
@@ -89,7 +89,7 @@ static void return_addresses(void)
     check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
     check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x100);
     check_symbol(frame(&symbols, 0, 2), kernel[2], "second", "", 1);
-    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* behind data */
+    check_symbol(frame(&symbols, 0, 3), kernel[3], "", "", 0); /* after data */
     check_symbol(frame(&symbols, 0, 4), kernel[4], "third", "", 0x100);
     check_symbol(frame(&symbols, 0, 5), kernel[5], "in_module", "mod", 0x10);
     check_symbol(frame(&symbols, 0, 6), kernel[6], "", "", 0); /* before the first */
@@ -136,7 +136,7 @@ static void hidden_addresses(void)
         check_symbol(frame(&symbols, 0, 0), kernel[0], "", "", 0);
         check_symbol(frame(&symbols, 0, 1), user[0], "", "", 0);
         symbols_free(&symbols);
-        /* Where no kernel frame is, nothing of it is hidden. */
+        /* Without kernel frames, nothing is hidden. */
         tally_clear(&tally);
         add_entry(&tally, UINT32_MAX, NULL, 0, user, 1);
         notes.kernel_hidden = false;
@@ -148,18 +148,18 @@ static void hidden_addresses(void)
     close(zeros);
 }
 
-/* The linker's name for the first byte of the program's file in memory. */
+/* The linker's symbol for the first byte of the program's file in memory. */
 extern const Elf64_Ehdr __ehdr_start;
 
-/* The address of something in this program, as its file numbers it. */
+/* The address of something in this program, in its file's numbering. */
 static uint64_t in_file(uint64_t address)
 {
     return __ehdr_start.e_type == ET_DYN ? address - (uintptr_t)&__ehdr_start : address;
 }
 
 /*
- * Release builds are stripped, and have no names but those of their file: with the address, or with where its
- * function begins, if the file has tables that tell.
+ * Release builds are stripped, so frames have only the file's name: with the address, or with the
+ * function's start, if the file has tables that give it.
  */
 static void check_own(const struct symbol *symbol, uint64_t address, const char *function,
                       uint64_t offset)
@@ -201,7 +201,7 @@ static void places_in_this_program(void)
     processes_close(wishes.processes);
 }
 
-/* A call at the very end of a mapping comes back to where something else is mapped. */
+/* A call at the very end of a mapping has its return address in another mapping. */
 static void a_return_behind_a_mapping(void)
 {
     int fd = memfd_create("code", MFD_CLOEXEC);
@@ -227,7 +227,7 @@ static void a_return_behind_a_mapping(void)
     close(fd);
 }
 
-/* The same number elsewhere is another process: nothing is looked up for it. */
+/* The same pid on another machine is another process: nothing is looked up for it. */
 static void processes_elsewhere_and_gone(void)
 {
     const uint64_t user[] = {(uintptr_t)&in_file};
@@ -257,7 +257,7 @@ static void processes_elsewhere_and_gone(void)
     close(wishes.kallsyms);
 }
 
-/* Many stacks that share addresses: each is kept once, and each frame leads to its own. */
+/* Many stacks share addresses: each is kept once, and each frame leads to its own. */
 static void many_addresses(void)
 {
     enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };
@@ -299,7 +299,7 @@ static void many_addresses(void)
         }
     }
     CHECK_NUMBER(wrong, 0);
-    /* The kernel's 20,000 places as leaf and as return, those of three processes likewise. */
+    /* The kernel's 20,000 addresses as leaf and as return address, and those of three processes. */
     CHECK(symbols.count > 20000 && symbols.count < 4 * 2 * 20000);
     symbols_free(&symbols);
     tally_free(&tally);
@@ -307,7 +307,7 @@ static void many_addresses(void)
     close(wishes.kallsyms);
 }
 
-/* What leads to a tracepoint's programs is at the leaf alone, of kernel stacks alone. */
+/* Frames that lead to a tracepoint's programs are only at the leaf, and only in kernel stacks. */
 static void frames_of_tracing(void)
 {
     static const char text[] =
@@ -366,7 +366,7 @@ static void nothing_to_name(void)
     tally_free(&tally);
 }
 
-/* Names of C++ and Rust are made readable where that is wished for, and kept beside as they were. */
+/* C++ and Rust names are demangled if that is asked for, and the raw names are kept as well. */
 static void readable_names(void)
 {
     static const char text[] = "ffffffff81000000 T _RNvNtCs1234_6kernel5print6format\n"

@@ -46,7 +46,7 @@ static void equal_entries_are_one(void)
     tally_free(&tally);
 }
 
-/* One entry as it is, and one more for each thing that can be otherwise. */
+/* One entry, and one more for each thing that can differ. */
 static void what_differs_stays_apart(void)
 {
     struct tally tally = {0};
@@ -76,7 +76,7 @@ static void what_differs_stays_apart(void)
     tally_free(&tally);
 }
 
-/* Entries are made of few kinds: what each kind has in sum is known from the making. */
+/* Entries are of few kinds: each kind's sum is known from how they were made. */
 static void sums_are_kept(void)
 {
     enum { KINDS = 60, ENTRIES = 5000 };
@@ -89,7 +89,7 @@ static void sums_are_kept(void)
         unsigned kind = (unsigned)random() % KINDS, value = (unsigned)random() % 1000;
         struct tally_entry *entry = add(&tally, value);
         entry->task.pid = kind % 5 + 1;
-        entry->waker.tid = kind; /* by which it is told below */
+        entry->waker.tid = kind; /* by which it is recognized below */
         if (kind % 2)
             give_stack(&tally, &entry->waker.user, kind % 3, 1 + kind % 2);
         sums[kind] += value;

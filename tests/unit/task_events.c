@@ -81,7 +81,7 @@ static struct record fork_record(uint32_t type, uint32_t pid)
     put32(&record, 21);
     put32(&record, 22);
     put32(&record, 23);
-    put64(&record, 998); /* a time of its own, by another clock on some kernels */
+    put64(&record, 998); /* its own time, by another clock on some kernels */
     put64(&record, 999);
     return record;
 }
@@ -165,7 +165,7 @@ static void records_that_do_not_matter(void)
     CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
     record = fork_record(PERF_RECORD_EXIT, UINT32_MAX);
     CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
-    record = comm_record(0); /* a name alone */
+    record = comm_record(0); /* only a name */
     CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
     for (uint32_t type = 0; type < 40; type++) {
         bool known = type == PERF_RECORD_FORK || type == PERF_RECORD_EXIT;
@@ -177,7 +177,7 @@ static void records_that_do_not_matter(void)
     CHECK_NUMBER(parse(&record, record.size, &event), -EINVAL);
 }
 
-/* Cut off anywhere: no record, or one whose path ends within it. */
+/* Truncated anywhere: no record, or one whose path ends within it. */
 static void short_records(void)
 {
     const struct record records[] = {
@@ -189,7 +189,7 @@ static void short_records(void)
     for (size_t i = 0; i < COUNT_OF(records); i++)
         for (size_t size = 0; size <= records[i].size; size++) {
             struct task_event event;
-            /* Exactly as much as there is, for the sanitizer to see what is beyond. */
+            /* Exactly as long as the data, so that sanitizers see overruns. */
             char *bytes = malloc(size + 1);
             memcpy(bytes, records[i].bytes, size);
             int result = task_event_parse(bytes, size, &event);
@@ -221,7 +221,7 @@ static void lengths_that_overflow(void)
 #define RESTS 4
 #define AFTER_REST 10
 #define CHILDREN 50
-#define MAPPINGS 20000 /* more than rings can hold */
+#define MAPPINGS 20000 /* more than the rings can hold */
 
 struct heard {
     uint64_t last_time;    /* in this reading */
@@ -229,7 +229,7 @@ struct heard {
     pid_t parent;
     unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
     uint64_t lost;
-    bool is_new; /* what is seen */
+    bool is_new; /* what was seen */
 };
 
 static struct task_events *events;
@@ -266,8 +266,9 @@ static void take(void *context, const struct task_event *event)
     if (!ours[event->pid])
         return;
     /*
-     * What a child did stands in the rings before this process goes on. (Another's may come with a later
-     * reading: the CPU of a virtual machine can stand still between the time of a record and its end.)
+     * A child's records are in the rings before this process goes on. (Another's may come with a
+     * later reading: a virtual machine's CPU can stand still between the time of a record and its
+     * end.)
      */
     heard->out_of_order += event->time < heard->last_of_ours;
     heard->last_of_ours = event->time;
@@ -293,7 +294,7 @@ static void make_children(struct heard *heard, int count)
         int status = 1;
         waitpid(child, &status, 0);
         CHECK_NUMBER(status, 0);
-        /* All of the machine fills the same rings: they are emptied all the time. */
+        /* The whole machine fills the same rings: they are drained all the time. */
         if (heard)
             read_events(heard, now_ns() - 1000000);
     }
@@ -304,7 +305,7 @@ static void *do_nothing(void *nothing)
     return nothing;
 }
 
-/* All that they do is told, each after what came before. */
+/* Everything that they do is reported, in order. */
 static void what_children_do(void)
 {
     struct heard heard = {.parent = getpid()};
@@ -323,7 +324,10 @@ static void what_children_do(void)
     CHECK_NUMBER(heard.out_of_order, 0);
 }
 
-/* What is too young is seen at once, once, and makes the descriptor readable until it is taken. */
+/*
+ * A record that is too recent is seen at once, only once, and keeps the descriptor readable until
+ * it is taken.
+ */
 static void what_is_left_for_later(void)
 {
     struct heard heard = {.parent = getpid()};
@@ -333,7 +337,7 @@ static void what_is_left_for_later(void)
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
     read_events(&heard, 0);
     CHECK(heard.seen >= 4);
-    CHECK_NUMBER(heard.last_time, 0); /* nothing is as old as that */
+    CHECK_NUMBER(heard.last_time, 0); /* nothing is that old */
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
     read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.forks, 1);
@@ -344,7 +348,7 @@ static void what_is_left_for_later(void)
 }
 
 #define WAITS 25
-#define BUSY 30 /* records meanwhile, at which the kernel may wake for there being much */
+#define BUSY 30 /* records meanwhile, for which the kernel may wake us because there are many */
 
 static int compare_waits(const void *left, const void *right)
 {
@@ -353,7 +357,10 @@ static int compare_waits(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* How long it takes after a reading to be readable, sorted; *records: that came in one of these waits on average. */
+/*
+ * How long it takes after a reading until it is readable, sorted; *records: how many came in such a
+ * wait on average.
+ */
 static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *records)
 {
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
@@ -370,7 +377,7 @@ static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *rec
     *records = (heard->seen - seen) / WAITS;
 }
 
-/* Where nothing is new it is looked later; what is new makes that soon again, for a while. */
+/* Without new files it looks later; a new one makes it look soon again, for a while. */
 static void what_is_new_is_read_soon(void)
 {
     struct heard heard = {.parent = getpid()};
@@ -387,7 +394,7 @@ static void what_is_new_is_read_soon(void)
     CHECK(waits[WAITS / 4] < TASK_EVENTS_LATER_NS);
 }
 
-/* Does everything on this machine rest for a while? */
+/* Is this machine idle for a while? */
 static bool comes_to_rest(struct heard *heard)
 {
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
@@ -401,14 +408,14 @@ static bool comes_to_rest(struct heard *heard)
     return true;
 }
 
-/* While nothing happens nobody looks; the first that does something is heard of at once. */
+/* While nothing happens it does not look; the first event is noticed at once. */
 static void what_ends_a_rest(void)
 {
     struct heard heard = {.parent = getpid()};
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
     cpu_set_t before, one;
 
-    /* All on one CPU, and together more than the page of its bell has room for. */
+    /* All on one CPU, and together more than its wakeup page has room for. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_getaffinity(0, sizeof(before), &before);
@@ -426,7 +433,7 @@ static void what_ends_a_rest(void)
     sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* More than there is room for: so many are told to be missing, and it goes on. */
+/* More than there is room for: the right number is reported missing, and it goes on. */
 static void map_and_unmap(int times)
 {
     for (int i = 0; i < times; i++)
@@ -438,7 +445,7 @@ static void what_is_lost_is_counted(void)
     struct heard heard = {.parent = getpid()};
     cpu_set_t before, one;
 
-    /* What is lost is told with the next record of that CPU that there is room for. */
+    /* Losses are reported with the next record of that CPU that there is room for. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_getaffinity(0, sizeof(before), &before);
@@ -458,15 +465,15 @@ static void what_is_lost_is_counted(void)
 }
 
 /*
- * All processes of the machine fill the rings. Where enough of them start others while this one is kept
- * from its CPU, records are lost, rightly, and what is told of the children has gaps. So it comes
- * before them, and so do the children.
+ * All processes of the machine fill the rings. If enough of them start others while this one waits
+ * for its CPU, records are lost, rightly, and the children's have gaps. So it gets a higher
+ * priority, and so do the children.
  */
 static void come_first(void)
 {
     const struct sched_param first = {.sched_priority = 1};
 
-    /* musl's sched_setscheduler() does not make the call. */
+    /* musl's sched_setscheduler() does not make the system call. */
     if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &first))
         printf("it may not come before others: %s\n", strerror(errno));
 }

@@ -20,7 +20,7 @@ static int test_failures, test_failures_here;
         }                                                                                 \
     } while (0)
 
-/* What was found wrong in another way than by a condition. */
+/* Reports a failure that is not a condition. */
 #define WRONG(what)                                                                       \
     do {                                                                                  \
         printf("  %s:%d: wrong: %s\n", __FILE__, __LINE__, what);                         \
@@ -56,7 +56,10 @@ static int test_failures, test_failures_here;
         test_failures += test_failures_here;                                              \
     } while (0)
 
-/* Of a test with random numbers: one of $FEWER_ROUNDS, where each takes long, as in an emulator. */
+/*
+ * Rounds of a test with random numbers: one in $FEWER_ROUNDS where they are slow, as in an
+ * emulator.
+ */
 static inline int rounds(int usual)
 {
     const char *fewer = getenv("FEWER_ROUNDS");

@@ -24,7 +24,7 @@ static struct text error, left_out;
 #define ARM 40
 #define OTHER 3
 
-/* Of each function bit 0 alone says Thumb; marks may be there, too, and say the rest. */
+/* Only bit 0 of a function says Thumb; mapping symbols may be there, too, and say the rest. */
 static void write_file(unsigned machine, bool big, bool marks, bool is_stripped)
 {
     static struct user_image image;
@@ -41,7 +41,7 @@ static void write_file(unsigned machine, bool big, bool marks, bool is_stripped)
     user_image_symbol(&image, "label_thumb", STT_NOTYPE, CODE + 0x70, 0);
     user_image_symbol(&image, "table", STT_NOTYPE, CODE + 0x80, 0);
     user_image_symbol(&image, "chooser", STT_GNU_IFUNC, CODE + 0x91, 8);
-    /* What a file that lies has: even, and Thumb by its mark. */
+    /* What a malformed file has: an even address, and Thumb by its mapping symbol. */
     user_image_symbol(&image, "even", STT_FUNC, CODE + 0xa0, 8);
     user_image_symbol(&image, "two", STT_FUNC, CODE + 0xc0, 8);
     user_image_symbol(&image, "two", STT_FUNC, CODE + 0xd1, 8);
@@ -63,7 +63,7 @@ static void write_file(unsigned machine, bool big, bool marks, bool is_stripped)
     CHECK(user_image_write(&image, path, image.elf.length));
 }
 
-/* As user_file_open() does it for files of this machine. */
+/* Like user_file_open() for files of this machine. */
 static void open_file(struct user_file *file)
 {
     *file = (struct user_file){.library.fd = open(path, O_RDONLY | O_CLOEXEC)};
@@ -73,7 +73,7 @@ static void open_file(struct user_file *file)
     file->elf.unpacked = &file->unpacked;
 }
 
-/* What a probe would be written to for `rest`, in the order of the file; or -errno. */
+/* Where probes for `rest` would go, in the order of the file; or -errno. */
 static int look(const char *kind, const char *rest, struct text *seen)
 {
     struct places places = {0};
@@ -160,7 +160,7 @@ static void by_functions(void)
     for (int big = 0; big < 2; big++) {
         write_file(ARM, big, false, false);
         check_functions();
-        /* "thumb" and "thumb_too"; no label is meant by a *. */
+        /* "thumb" and "thumb_too"; * does not match labels. */
         check_probed("", "*", "10 40 a0 c0", left("3 of 7"));
         check_refused("", "label", "may be Thumb code");
         check_refused("", "0x401054", "may be Thumb code");
@@ -190,7 +190,7 @@ static void by_nothing(void)
     check_refused("u:", "arm", "has no symbol that tells");
 }
 
-/* Whatever else has such names and odd addresses. */
+/* Other symbols with such names and odd addresses. */
 static void elsewhere(void)
 {
     write_file(OTHER, false, true, false);
@@ -199,7 +199,10 @@ static void elsewhere(void)
     check_probed("u:", "app:*", "14 26 28", "");
 }
 
-/* All at once gives what each alone gives: the nearest mark before it, in its own section. */
+/*
+ * All at once gives the same as each alone: the nearest mapping symbol before it, in its own
+ * section.
+ */
 static void all_addresses(void)
 {
     uint64_t addresses[CODE_SIZE / 4 + 8];

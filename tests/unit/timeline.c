@@ -18,7 +18,7 @@ static void add(struct timeline *timeline, uint64_t time, uint64_t number)
     CHECK_NUMBER(timeline_add(timeline, time, &made, sizeof(made)), 0);
 }
 
-/* The number of the index-th that waits, of which no byte may have changed. */
+/* The number of the index-th waiting event, all of whose bytes must be unchanged. */
 static uint64_t number_at(const struct timeline *timeline, size_t index)
 {
     size_t size;
@@ -79,7 +79,7 @@ static void what_comes_late_is_counted(void)
     timeline_free(&timeline);
 }
 
-/* CPUs that write in bursts, each in its order, and are read up to a time that all have passed. */
+/* CPUs write in bursts, each in its own order, and are read up to a time that all have passed. */
 static void many_cpus_become_one(void)
 {
     enum { CPUS = 7, EVENTS = 20000 };
@@ -94,7 +94,7 @@ static void many_cpus_become_one(void)
         uint64_t until = UINT64_MAX;
         for (unsigned i = 0; i < CPUS; i++)
             until = clock[i] < until ? clock[i] : until;
-        /* A CPU may still write at the time at which it stands. */
+        /* A CPU may still write an event with its current time. */
         size_t ready = until ? timeline_ready(&timeline, until - 1) : 0;
         for (size_t i = 0; i < ready; i++) {
             (void)number_at(&timeline, i);
@@ -109,7 +109,7 @@ static void many_cpus_become_one(void)
     given += timeline_ready(&timeline, UINT64_MAX);
     CHECK_NUMBER(given, EVENTS);
     CHECK_NUMBER(timeline.late, 0);
-    /* The memory is of what waits at a time, not of all. */
+    /* Memory is for the events that wait at one time, not for all. */
     CHECK(most_waiting < EVENTS);
     CHECK(timeline.room <= 8 * most_waiting);
     CHECK(timeline.bytes_room <= 8 * most_waiting * sizeof(struct made));

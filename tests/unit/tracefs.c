@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-/* sched_process_fork as 5.10 and as 6.18 have it: the same field stands elsewhere. */
+/* sched_process_fork in 5.10 and in 6.18: the same field has another offset. */
 static const char fork_of_5_10[] =
     "name: sched_process_fork\nID: 287\nformat:\n"
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -52,7 +52,7 @@ static void check_error(const char *format, const char *field, int error)
 
 static void others_are_not(void)
 {
-    check_error(fork_of_5_10, "pid", -ENOENT); /* the end of two names, and none of them */
+    check_error(fork_of_5_10, "pid", -ENOENT); /* the end of two names, but not one itself */
     check_error(fork_of_5_10, "child", -ENOENT);
     check_error(fork_of_5_10, "child_comm[16]", -ENOENT);
     check_error(fork_of_5_10, "REC->parent_pid", -ENOENT);
@@ -74,7 +74,7 @@ static void nonsense_is_refused(void)
     check_error("field:int pid;\toffset:65536;\tsize:4;", "pid", -ERANGE);
 }
 
-/* Every truncation, and every byte replaced: under the sanitizers none may reach beyond. */
+/* Every truncation, and every byte replaced: the sanitizers find no overrun. */
 static void broken_files_do_no_harm(void)
 {
     struct tracefs_field found;

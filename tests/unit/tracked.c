@@ -48,10 +48,10 @@ struct answer {
     uint32_t pid;
     uint64_t born;    /* of this program, as execs are counted */
     uint64_t address; /* of a function of this program */
-    uint64_t in_file; /* the same as the file numbers it */
+    uint64_t in_file; /* the same in the file's own addresses */
 };
 
-/* How far from where it was linked for it was loaded, as the kernel says. */
+/* The distance between linked and loaded addresses, according to the kernel. */
 static uint64_t load_bias(void)
 {
     const Elf64_Phdr *header = (const Elf64_Phdr *)getauxval(AT_PHDR);
@@ -71,7 +71,7 @@ static struct answer answer_now(void)
     return answer;
 }
 
-/* Waits for whoever made us to have seen us. */
+/* Waits until our parent has seen us. */
 static void wait_to_be_seen(int fd)
 {
     char byte;
@@ -79,7 +79,10 @@ static void wait_to_be_seen(int fd)
     (void)!read(fd, &byte, 1);
 }
 
-/* "run FD HOLD PATH...": answers, and runs the next of the paths; the last one waits, if held. */
+/*
+ * "run FD HOLD PATH...": answers, and executes the next of the paths; the last one waits if HOLD is
+ * set.
+ */
 static int run_copy(char **arguments)
 {
     const struct answer answer = answer_now();
@@ -97,7 +100,7 @@ static int run_copy(char **arguments)
     return 0;
 }
 
-/* ---- What makes them ---- */
+/* ---- What starts them ---- */
 
 static bool copy_to(const char *path)
 {
@@ -114,7 +117,7 @@ static bool copy_to(const char *path)
     return copied;
 }
 
-/* Has the kernel told something? Then it is taken, as an applet does between its reports. */
+/* If the kernel has records, takes them, as applets do between reports. */
 static void take_what_is_told(int timeout)
 {
     struct pollfd told = {.fd = processes_fd(processes), .events = POLLIN};
@@ -132,14 +135,14 @@ static void wait_for_end(pid_t child)
     CHECK_NUMBER(status, 0);
 }
 
-/* Its file stays until what it did was read, which is some milliseconds later. */
+/* Its file stays until its records were read, some milliseconds later. */
 static void wait_for(pid_t child)
 {
     wait_for_end(child);
     take_what_is_told(10000);
 }
 
-/* A child that waits: all that it did until now is taken, while it can still be looked at. */
+/* A child that waits: all its records so far are taken while it can still be looked at. */
 static void see_and_let_go(pid_t child)
 {
     usleep(5000);
@@ -220,7 +223,7 @@ static void close_tracker(void)
     processes_close(processes);
 }
 
-/* All of the machine fills the same rings: a test in which some of it was lost is begun again. */
+/* The whole machine fills the same rings: if records were lost, the test is started again. */
 static void without_losses(void (*test)(void))
 {
     for (int attempt = 0; attempt < 5; attempt++) {
@@ -259,7 +262,7 @@ static void programs_that_are_deleted(void)
     close_tracker();
 }
 
-/* What the file holds now is another program: it says so, while a new run of it is right. */
+/* The file now holds another program: that is reported, while a new run of it is right. */
 static void programs_that_are_overwritten(void)
 {
     char *path = in_directory("written");
@@ -271,7 +274,7 @@ static void programs_that_are_overwritten(void)
     check_answer(&answer, "written");
     struct process_place place = place_at(answer.pid, answer.born, answer.address);
     CHECK(!mapped_file_changed(place.file));
-    usleep(20000); /* the clock of files is a coarse one */
+    usleep(20000); /* file times are coarse */
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     CHECK_NUMBER(write(fd, "more", 4), 4);
     close(fd);
@@ -286,7 +289,7 @@ static void programs_that_are_overwritten(void)
     close_tracker();
 }
 
-/* Renamed, linked and given away meanwhile: it is the same file. */
+/* Renamed, linked and given to another owner meanwhile: it is the same file. */
 static void programs_that_move(void)
 {
     char *path = in_directory("moved"), *now = in_directory("new name");
@@ -320,14 +323,14 @@ static void one_pid_with_three_programs(void)
     check_answer(&given[0], "one");
     check_answer(&given[1], "two");
     check_answer(&given[2], "three");
-    /* Before its first exec it was what we are. */
+    /* Before its first exec it was this program. */
     struct process_place place =
         place_at(given[0].pid, 0, (uintptr_t)&one_pid_with_three_programs);
     CHECK_STRING(place.label, "tracked");
     close_tracker();
 }
 
-/* Told all at once, when all of it is over. */
+/* Reported all at once, when everything is over. */
 static void a_process_that_is_told_late(void)
 {
     char *one = in_directory("one"), *two = in_directory("two");
@@ -392,7 +395,7 @@ static void a_pid_that_is_used_again(void)
     close_tracker();
 }
 
-/* The tracker begins anywhere within a row of execs: what is last is right. */
+/* The tracker may start anywhere in a series of execs: the last one is right. */
 static void execs_while_it_begins(void)
 {
     char *one = in_directory("one"), *two = in_directory("two"), fd[16], hold[16];
@@ -420,7 +423,7 @@ static void execs_while_it_begins(void)
         see_and_let_go(child);
         if (answer.born < begin) /* its last exec came too early to be counted */
             answer.born = 0;
-        if (!answer.born || before.born > begin) /* else nobody here knows whether it did */
+        if (!answer.born || before.born > begin) /* otherwise it is unknown whether it did */
             check_answer(&answer, execs % 2 ? "one" : "two");
         close_tracker();
     }
@@ -428,7 +431,7 @@ static void execs_while_it_begins(void)
     unlink(two);
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* each of them takes thirty times as long to begin */
+#ifdef __SANITIZE_ADDRESS__ /* each of them takes thirty times as long to start */
 #define MANY 100
 #else
 #define MANY 2000
@@ -480,7 +483,7 @@ static void reach(const char *root, const char *path, const struct stat *about)
     text_free(&whole);
 }
 
-/* In a root of its own, in its own mount namespace, which is gone with it. */
+/* In its own root and mount namespace, which are gone when it ends. */
 static void another_root(void)
 {
     char *root = in_directory("root"), *program = in_directory("root/program");
@@ -499,7 +502,7 @@ static void another_root(void)
         bool there = !unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
                      !mount("none", root, "tmpfs", 0, "mode=0755") && copy_to(program) &&
                      !chroot(root) && !chdir("/") && !stat("/program", &about);
-        /* Without a loader there it must be a static program, as release builds are. */
+        /* Without a dynamic linker there it must be a static program, like release builds. */
         if (there)
             execl("/program", "run", fd, hold, NULL);
         _exit(write(answers[1], &none, sizeof(none)) < 0 || !there);
@@ -608,7 +611,7 @@ static void maps_of_jits(void)
     CHECK_NUMBER(mkfifo(path, 0644), 0);
     CHECK_NUMBER(processes_open_jitmap(processes, pid, 0, &refusal), -EACCES);
     unlink(path);
-    /* Who has made no code has no map of it. */
+    /* A process that has generated no code has no perf map. */
     pid = (uint32_t)fork();
     if (!pid)
         _exit(0);
@@ -620,7 +623,7 @@ static void maps_of_jits(void)
     close_tracker();
 }
 
-/* It is number 1 where it lives, and has a /tmp of its own, which goes with it. */
+/* It is pid 1 in its namespace, and has its own /tmp, which is gone when it ends. */
 static void maps_of_jits_elsewhere(void)
 {
     struct jitmap_refusal refusal = {.reason = NULL};

@@ -7,7 +7,7 @@
 #define TREE BELOW(1)
 #define HEADER(whole) "  self%  total%  of " whole " samples\n"
 
-/* A chain stays in one column, own shares on the way or not. */
+/* A chain stays in one column, with or without shares of its own frames. */
 static void chains(void)
 {
     struct scene scene = {0};
@@ -31,7 +31,10 @@ static void chains(void)
     free_scene(&scene);
 }
 
-/* More than half of its caller goes on in its column, below what hangs off; halves both hang off. */
+/*
+ * A callee with more than half of its caller's total stays in its column, below the branches; two
+ * halves are both branches.
+ */
 static void branches(void)
 {
     struct scene scene = {0};
@@ -57,7 +60,10 @@ static void branches(void)
     free_scene(&scene);
 }
 
-/* What is narrow is a line with its sum: before what goes on, or at the end; one percent is not. */
+/*
+ * Narrow branches are one line with their sum, before the frame that goes on, or at the end; one
+ * percent is not narrow.
+ */
 static void narrow_branches(void)
 {
     struct scene scene = {0};
@@ -107,7 +113,7 @@ static void narrow_branches(void)
     free_scene(&scene);
 }
 
-/* Shares are of what is printed of times, and what is none of a unit has none. */
+/* Shares are of printed times, and less than one unit has none. */
 static void units(void)
 {
     struct scene scene = {0};
@@ -137,7 +143,7 @@ static void nothing_came(void)
     free_scene(&scene);
 }
 
-/* The sum of all needs all of 64 bits. */
+/* The total needs all 64 bits. */
 static void great_numbers(void)
 {
     struct scene scene = {0};
@@ -153,7 +159,7 @@ static void great_numbers(void)
     free_scene(&scene);
 }
 
-/* Lines are as wide as the terminal at most, and no character is cut in two. */
+/* Lines are at most as wide as the terminal, and no character is cut in two. */
 static void widths(void)
 {
     struct scene scene = {0};
@@ -175,15 +181,15 @@ static void widths(void)
     CHECK_NUMBER(columns_fit("abc", 3, 0), 0);
     CHECK_NUMBER(columns_fit("", 0, 5), 0);
     CHECK_NUMBER(columns_fit("\xe6\xbc\xa2", 3, 1), 0);
-    /* Of U+200B, which has no width, there may be few. */
+    /* Only a few of U+200B, which has no width, are allowed. */
     CHECK_NUMBER(columns_fit("\xe2\x80\x8b\xe2\x80\x8b", 6, 3), 3);
     free_scene(&scene);
 }
 
 /*
- * A step to the right at least halves what is left: binary branching, the worst that there can be, has no
- * more than six to what is one percent or more. Here the first is made between two trees, and the last
- * is that of the narrow ones.
+ * A step to the right at least halves what is left: binary branching, the worst case, has at most
+ * six to a branch of one percent or more. Here the first step is between two trees, and the last
+ * one is that of the narrow branches.
  */
 static void indentation(void)
 {

@@ -60,13 +60,16 @@ static int note_entry(void *context, const struct link_cache_entry *entry)
 {
     struct finds *finds = context;
 
-    /* Cut off in its new table, a file of both formats has the old one, which says no more. */
+    /*
+     * Truncated in its new table, a file with both formats still has the old one, which says no
+     * more.
+     */
     text_format(&finds->lines, "%s %s\n", entry->name, entry->path);
     finds->count++;
     return 0;
 }
 
-/* Of a copy of that size, so that what reads behind its end is seen. */
+/* In a copy of that size, so that reads past its end are seen. */
 static int find_entries(const char *bytes, size_t length, struct finds *finds)
 {
     char *copy = malloc(length + !length);
@@ -90,7 +93,7 @@ static void truncate_cache(const char *path)
         int result = find_entries(bytes.data, length, &some);
         CHECK(!result || result == -ENOEXEC);
         CHECK(is_part_of(&some, &all));
-        /* The last of the strings is a path: without its NUL the entry is none. */
+        /* The last string is a path: without its NUL there is no such entry. */
         if (length == bytes.length - 1)
             CHECK_NUMBER(some.count, 4);
         finds_free(&some);
@@ -236,7 +239,7 @@ static void shrinking_notes(void)
     text_free(&bytes);
 }
 
-/* That one is read whole, and then what came is looked at. */
+/* That one is read whole, and then what was read is examined. */
 static void shrinking_cache(void)
 {
     struct text bytes = {0};

@@ -14,14 +14,14 @@ static void begin(void)
     made_bits = 16;
 }
 
-/* A number, the low bit first. */
+/* A number, lowest bit first. */
 static void put(unsigned number, unsigned bits)
 {
     for (unsigned i = 0; i < bits; i++, made_bits++)
         made[made_bits / 8] |= (unsigned char)((number >> i & 1) << made_bits % 8);
 }
 
-/* A code: the high bit first. */
+/* A code: highest bit first. */
 static void put_code(unsigned code, unsigned bits)
 {
     while (bits--)
@@ -76,7 +76,7 @@ static void codes_that_may_be(void)
     put_lengths("ab", "b", ".");
     put_code(0, 3), put_code(2, 2), put_code(3, 2); /* a a a b end */
     CHECK_NUMBER(result_of_made("aaab"), 0);
-    /* nothing but the end, with one bit; the other bit is nothing */
+    /* only the end code, with one bit; the other bit is unused */
     for (unsigned bit = 0; bit < 2; bit++) {
         begin();
         put(1, 1);
@@ -84,7 +84,7 @@ static void codes_that_may_be(void)
         put(bit, 1);
         CHECK_NUMBER(result_of_made(""), bit ? -EBADMSG : 0);
     }
-    /* one distance of one bit: a, then 3 from 1 back */
+    /* one distance with one bit: a, then 3 from 1 back */
     for (unsigned bit = 0; bit < 2; bit++) {
         begin();
         put(1, 1);
@@ -109,7 +109,7 @@ static int result_of_lengths(const char *letters, const char *from_256, const ch
     begin();
     put(1, 1);
     put_lengths(letters, from_256, distances);
-    put(0, 20); /* of which some are the end where `from_256` is the first */
+    put(0, 20); /* of which some are the end code if `from_256` comes first */
     return result_of_made("");
 }
 
@@ -128,7 +128,7 @@ static void codes_that_cannot_be(void)
     CHECK_NUMBER(result_of_lengths("abcdefghijklmno", "oo", "."), -EBADMSG);
 }
 
-/* HLIT of 287 and 288, HDIST of 31 and 32: no symbols are that many. */
+/* HLIT of 287 and 288, HDIST of 31 and 32: there are not that many symbols. */
 static void too_many_symbols(void)
 {
     for (unsigned literals = 29; literals < 32; literals++) {
@@ -194,7 +194,7 @@ static void repeated_lengths(void)
     put_repeating_head(1);
     put(0, 1), put(127, 7), put(0, 1), put(127, 7);
     CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* a code of lengths that is not whole: 18 alone, with one bit */
+    /* an incomplete code of lengths: only 18, with one bit */
     begin();
     put(5, 3), put(0, 5), put(0, 5), put(0, 4);
     put(0, 3), put(0, 3), put(1, 3), put(0, 3);
@@ -218,7 +218,7 @@ static void put_fixed(unsigned symbol)
         put_code(0xc0 + symbol - 280, 8);
 }
 
-/* Each length and each distance, by the table of RFC 1951 */
+/* Each length and each distance, by the table in RFC 1951 */
 static void lengths_and_distances(void)
 {
     static const struct {
@@ -235,7 +235,7 @@ static void lengths_and_distances(void)
                      {4097, 11},  {6145, 11},  {8193, 12},  {12289, 12}, {16385, 13}, {24577, 13}};
     static char text[2 * 32768 + 2 * 30 * 258 + 1];
 
-    /* 32768 bytes that are not packed, then of each the least and the greatest */
+    /* 32768 uncompressed bytes, then the least and the greatest of each */
     begin();
     put(0, 3), put(0, 5), put(0x8000, 16), put(0x7fff, 16);
     size_t size = 0;
@@ -260,7 +260,7 @@ static void lengths_and_distances(void)
 
 static void symbols_of_fixed_codes(void)
 {
-    /* a, then a repeat by `symbol` from as far as `distance` says */
+    /* a, then a repeat by `symbol` from `distance` back */
     static const struct {
         unsigned symbol, distance;
         int result;
@@ -282,12 +282,12 @@ static void symbols_of_fixed_codes(void)
 
 static void kinds_of_blocks(void)
 {
-    /* stored ones, of which the first is empty; what fills its byte means nothing */
+    /* stored ones, the first empty; its padding bits mean nothing */
     begin();
     put(0xf0, 8), put(0, 16), put(0xffff, 16);
     put(1, 8), put(2, 16), put(0xfffd, 16), put('h', 8), put('i', 8);
     CHECK_NUMBER(result_of_made("hi"), 0);
-    /* its length and what should be the opposite of it */
+    /* its length, and what should be its complement */
     for (unsigned bit = 0; bit < 16; bit++) {
         begin();
         put(1, 8), put(1, 16), put(0xfffe ^ 1u << bit, 16), put('h', 8);
@@ -296,7 +296,7 @@ static void kinds_of_blocks(void)
     begin();
     put(7, 3);
     CHECK_NUMBER(result_of_made(""), -EBADMSG);
-    /* fixed, dynamic and fixed once more: codes of one are not those of the other */
+    /* fixed, dynamic, and fixed again: codes of one are not those of the other */
     begin();
     put(2, 3), put_fixed('x'), put_fixed(256);
     put(0, 1), put_lengths("ab", "b", "."), put_code(0, 1), put_code(3, 2);

@@ -8,7 +8,7 @@
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
 
-/* abcabd, 5 from 3 back, 1 from there, xyz, 4 from 9 back, q, 3 by the distance before... */
+/* abcabd, 5 from 3 back, 1 from there, xyz, 4 from 9 back, q, 3 by the previous distance... */
 static const unsigned char symbols[] = {
     0xe0, 0x00, 0x41, 0x00, 0x1b, 0x5d, 0x00, 0x30, 0x98, 0x88, 0x97, 0xea, 0xab, 0xfc, 0x76,
     0xd0, 0xc2, 0xcc, 0x34, 0xfb, 0xab, 0xfa, 0x63, 0x14, 0x50, 0x06, 0xc8, 0xec, 0x9a, 0xa7,
@@ -64,12 +64,14 @@ static void every_control(void)
 {
     check_chunks(controls, sizeof(controls), controls_text);
     for (unsigned control = 0; control < 256; control++) {
-        /* the first chunk may begin so, and others may not */
+        /* the first chunk may begin this way, others may not */
         unsigned char raw[] = {(unsigned char)control, 0, 2, 'a', 'b', 'c', 0};
         if (control != 0 && control < 0xe0)
             CHECK_NUMBER(result_of_chunks(raw, sizeof(raw)), control == 1 ? 0 : -EBADMSG);
     }
-    /* behind a plain start properties must come; another start would be where it repeats from */
+    /*
+     * after an uncompressed start, properties must come; another reset would lose what it repeats
+     */
     for (unsigned control = 0x80; control < 256; control += 0x20) {
         unsigned char raw[28] = "\1\0\5hello ";
         memcpy(raw + 9, controls + 9, 18);
@@ -89,14 +91,14 @@ static void properties(void)
         unsigned before = byte % 9, place = byte / 9 % 5;
         memcpy(raw, symbols, sizeof(raw));
         raw[5] = (unsigned char)byte;
-        /* with others, the same bytes are something else, or nothing, but no crash */
+        /* with others, the same bytes are something else, or invalid, but no crash */
         int result = result_of_chunks(raw, sizeof(raw));
         CHECK(byte < 225 && before + place <= 4 ? result == 0 || result == -EBADMSG
                                                 : result == -EBADMSG);
     }
 }
 
-/* xz says of each of these that it is corrupt, but of the first */
+/* xz calls each of these corrupt, except the first */
 static void distances_and_ends(void)
 {
     static const struct {
@@ -107,20 +109,20 @@ static void distances_and_ends(void)
         /* abc, then from 3 and from 4 back */
         {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, 0},
         {"\xe0\x00\x04\x00\x08\x5d\x00\x30\x98\x88\xa3\xb7\xfc\x00\x00\x00", 16, -EBADMSG},
-        /* from before a start */
+        /* from before a reset */
         {"\x01\x00\x05" "abcdef\xe0\x00\x02\x00\x06\x5d\x00\x3c\x40\x04\x00\x00\x00\x00", 23,
          -EBADMSG},
         {"\xe0\x00\x05\x00\x08\x5d\x00\x30\x98\x88\xa4\x4f\x5d\x00\x00\x01\x00\x00\x71"
          "\xc0\x00\x01\x00\x05\x5d\x00\x80\x0f\xfc\x00\x00\x00", 32, -EBADMSG},
-        /* the same symbols, when the chunk is said to be of a byte less and more */
+        /* the same symbols in a chunk that claims a byte less, and one more */
         {"\xe0\x00\x0b\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, 0},
         {"\xe0\x00\x0a\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
         {"\xe0\x00\x0c\x00\x08\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00", 16, -EBADMSG},
-        /* and with a byte more and one that is missing */
+        /* and with one byte more, and one missing */
         {"\xe0\x00\x0b\x00\x09\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00\x00\x00", 17, -EBADMSG},
         {"\xe0\x00\x0b\x00\x07\x5d\x00\x30\x98\x88\xa7\xea\x25\x00\x00", 15, -EBADMSG},
         {"\xe0\x00\x0b\x00\x03\x5d\x00\x30\x98\x88\x00", 11, -EBADMSG},
-        /* the first byte is 0; the end marker of LZMA alone */
+        /* the first byte is 0; the end marker of plain LZMA */
         {"\xe0\x00\x04\x00\x08\x5d\x01\x30\x98\x88\xa3\xb5\x94\xe0\x00\x00", 16, -EBADMSG},
         {"\xe0\x00\x04\x00\x0c\x5d\x00\x30\x98\x88\xa4\x4a\x8e\x9f\xff\xf6\x63\x80\x00\x00", 20,
          -EBADMSG},
@@ -131,7 +133,7 @@ static void distances_and_ends(void)
     check_chunks(known[0].raw, known[0].size, "abcab");
 }
 
-/* 5000 plain bytes, then two from so far back: no further than the header lets it look. */
+/* 5000 uncompressed bytes, then two from that far back: no farther than the dictionary size. */
 static void dictionaries(void)
 {
     static const struct {

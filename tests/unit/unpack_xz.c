@@ -12,7 +12,7 @@
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
 
-/* What xz made of these words, with what it was told. */
+/* xz's output for these words, with the options used. */
 /* -6 --check=crc32 */
 static const unsigned char with_crc32[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21,
@@ -59,7 +59,7 @@ static const unsigned char with_none[] = {
     0x24, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x51, 0x4e, 0xa9, 0xb5, 0x42, 0x12, 0x06,
     0x72, 0x9e, 0x7a, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x59, 0x5a,
 };
-/* --check=crc32 -T2 --block-size=40: two blocks that say their sizes */
+/* --check=crc32 -T2 --block-size=40: two blocks with their sizes */
 static const unsigned char of_blocks[] = {
     0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0xc0, 0x22,
     0x28, 0x21, 0x01, 0x16, 0x00, 0xdc, 0x90, 0x1b, 0x55, 0xe0, 0x00, 0x27, 0x00, 0x1a, 0x5d,
@@ -161,8 +161,8 @@ static void try_spoiled(const struct sample *sample, size_t at, unsigned char ch
 }
 
 /*
- * All other values of each byte, of the first sample, of others all other bits: nothing is believed
- * where there is a checksum.
+ * Every other value of each byte of the first sample, every flipped bit of the others: with a
+ * checksum nothing wrong is accepted.
  */
 static void every_spoiled_byte(void)
 {
@@ -173,7 +173,10 @@ static void every_spoiled_byte(void)
                 try_spoiled(&samples[i], at, (unsigned char)change, &believed, &wrong);
         CHECK_NUMBER(samples[i].is_checked ? wrong : 0, 0);
         CHECK_NUMBER(samples[i].is_checked ? believed : 0, 0);
-        /* LZMA without a checksum can be something else. Then this test would see it. */
+        /*
+         * LZMA without a checksum may unpack to something else, which shows that this test would
+         * notice.
+         */
         CHECK(samples[i].is_checked || wrong > 0);
     }
 }
@@ -223,7 +226,7 @@ static void sizes_that_headers_say(void)
     CHECK_NUMBER(result_of_block(&block), -EBADMSG);
 }
 
-/* What was promised is not allocated: what came decides. */
+/* Memory is not allocated by the claimed size, but by what arrives. */
 static void promises(void)
 {
     struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
@@ -255,7 +258,7 @@ static void no_blocks(void)
     check_text(unpack_xz, image.bytes, image.size, "");
 }
 
-/* The file of `plain` with this byte changed and all CRC32s made right. */
+/* The file of `plain` with this byte changed, and all CRC32s corrected. */
 static int result_with(size_t at, unsigned char byte)
 {
     struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
@@ -283,7 +286,7 @@ static void fields(void)
         CHECK_NUMBER(result_with(13, (unsigned char)flags), -EOPNOTSUPP);
     for (unsigned filter = 0; filter < 0x80; filter++)
         CHECK_NUMBER(result_with(14, (unsigned char)filter), filter == 0x21 ? 0 : -EOPNOTSUPP);
-    CHECK_NUMBER(result_with(14, 0xa1), -EOPNOTSUPP); /* it goes on in the next byte */
+    CHECK_NUMBER(result_with(14, 0xa1), -EOPNOTSUPP); /* it continues in the next byte */
     CHECK_NUMBER(result_with(15, 0), -EBADMSG);
     CHECK_NUMBER(result_with(15, 2), -EBADMSG);
     for (unsigned size = 0; size < 256; size++)
@@ -304,7 +307,7 @@ static void fields(void)
     CHECK_NUMBER(result_with(50, 'Z'), -EBADMSG);
 }
 
-/* Numbers that are longer than need be, or than any may be. */
+/* Numbers that are longer than necessary, or than allowed. */
 static void long_numbers(void)
 {
     static const char longer[] = "\x81\0", longest[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1";
@@ -347,7 +350,7 @@ static void records_in_another_order(void)
 static void wrong_checks(void)
 {
     static const unsigned char kinds[] = {1, 4, 10};
-    /* sha256sum says so of "abc" */
+    /* by sha256sum of "abc" */
     static const unsigned char digest[] = "\xba\x78\x16\xbf\x8f\x01\xcf\xea\x41\x41\x40\xde\x5d\xae"
         "\x22\x23\xb0\x03\x61\xa3\x96\x17\x7a\x9c\xb4\x10\xff\x61\xf2\x00\x15\xad";
 
@@ -373,7 +376,7 @@ static void wrong_checks(void)
     }
 }
 
-/* Around the places where a block of it ends and its padding begins: sha256sum's of so many 'a'. */
+/* Around lengths where a block ends and padding begins: sha256sum's result for that many 'a'. */
 static void lengths_of_sha256(void)
 {
     static const struct {

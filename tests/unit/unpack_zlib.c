@@ -8,7 +8,7 @@
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";
 
-/* What zlib made of these words. */
+/* zlib's output for these words. */
 /* level 0 */
 static const unsigned char stored[] = {
     0x78, 0x01, 0x01, 0x4e, 0x00, 0xb1, 0xff, 0x61, 0x20, 0x66, 0x72, 0x61, 0x6d, 0x65, 0x20,
@@ -35,7 +35,7 @@ static const unsigned char dynamic[] = {
     0xd6, 0xf9, 0x10, 0x53, 0x2e, 0x15, 0xb5, 0xe4, 0x14, 0x83, 0x77, 0xd6, 0x1c, 0x3f, 0x07,
     0x2a, 0x17, 0xa9,
 };
-/* level 6, with Z_SYNC_FLUSH behind 30 bytes and Z_FULL_FLUSH behind 60 */
+/* level 6, with Z_SYNC_FLUSH after 30 bytes and Z_FULL_FLUSH after 60 */
 static const unsigned char flushed[] = {
     0x78, 0x9c, 0x4a, 0x54, 0x48, 0x2b, 0x4a, 0xcc, 0x4d, 0x55, 0x48, 0x4c, 0xca, 0x2f, 0x03,
     0x92, 0x68, 0x3c, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0x02, 0xf3, 0xac, 0x15, 0x72, 0x13,
@@ -97,8 +97,8 @@ static void more_behind_it(void)
 }
 
 /*
- * All other values of each byte. Adler-32 sees each change of one byte; but the head may promise
- * another window, and bits up to the end of a byte mean nothing.
+ * Every other value of each byte. Adler-32 detects each change of one byte; but the header may
+ * claim another window, and padding bits mean nothing.
  */
 static void every_spoiled_byte(void)
 {

@@ -12,7 +12,7 @@
 
 #define PLENTY 100000
 
-/* Of exactly its size, so that reading behind it is seen. */
+/* With exactly its size, so that reads past its end are seen. */
 static inline int unpack(int (*by)(const unsigned char *, size_t, size_t, struct text *),
                          const void *bytes, size_t size, size_t most, struct text *to)
 {

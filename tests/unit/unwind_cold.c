@@ -11,7 +11,7 @@
 #include "test.h"
 
 #define DEPTH 8
-#define CODE 0x400000ull   /* an object, each function of which has a stack frame of 16 bytes */
+#define CODE 0x400000ull   /* an object whose functions all have stack frames of 16 bytes */
 #define SLOW 0x500000ull   /* another, whose table comes later */
 #define NONE 0x600000ull   /* one that never has any */
 #define MAPPED 0x10000ull
@@ -24,7 +24,7 @@ static bool is_slow_made;
 static size_t finds;
 static uint32_t expected_pid;
 
-/* Any offset has the rule of its function: rows by hand, of one page each. */
+/* Any offset has its function's rule: hand-made rows of one page each. */
 static uint32_t *words;
 static struct table table;
 
@@ -68,7 +68,7 @@ static bool find(void *context, const struct unwind_state *walk, uint64_t pc, st
     return true;
 }
 
-/* ---- What a program keeps ---- */
+/* ---- What a BPF program keeps ---- */
 
 static union {
     struct unwind_state state;
@@ -76,7 +76,10 @@ static union {
 } record;
 static uint64_t next_serial, number;
 
-/* It was at `pc`, after `prior` other frames, with the stack pointer at that byte of `pages` pages of zeros. */
+/*
+ * It was at `pc`, after `prior` other frames, with the stack pointer at that byte of `pages` pages
+ * of zeros.
+ */
 static void keep(uint64_t pc, uint32_t prior, size_t sp, uint64_t pages)
 {
     memset(&record, 0, sizeof(record));
@@ -143,7 +146,7 @@ static void at_once(void)
     take();
     CHECK_NUMBER(cold_waiting(cold), 0);
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), false);
-    /* And again: the same word may stand for it later. */
+    /* And again: the same word may mean another one later. */
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), true);
     CHECK_NUMBER(cold_figures(cold).taken, 1);
 }
@@ -164,7 +167,7 @@ static void over_pages(void)
     RETURNS(0xff8, CODE + 0x2000, CODE + ROOT_AT + 5);
     take();
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), true);
-    /* What was not kept is not known. */
+    /* What was not kept is unknown. */
     keep(CODE + 0x10, 0, 0xff8, 1);
     take();
     check(LIST(CODE + 0x10, END(COLD)), LIST(CODE + 0x10, number), true);
@@ -198,7 +201,7 @@ static void ends(void)
     keep(NONE + 1, 1, 0, 1);
     take();
     check(LIST(5, NONE + 1, END(NO_TABLE)), LIST(5, NONE + 1, number), true);
-    /* Nobody knows of a mapping there: the program did, where it was; not where it would go. */
+    /* No mapping there is known: the program knew where it was, but not where it was going. */
     keep(0x1234, 1, 0, 1);
     take();
     check(LIST(5, 0x1234, END(COLD)), LIST(5, 0x1234, number), true);
@@ -208,7 +211,7 @@ static void ends(void)
     check(LIST(5, CODE + 0x1010, END(COLD)), LIST(5, CODE + 0x1010, number), true);
 }
 
-/* As many frames as there is room for, with the one for the end. */
+/* As many frames as there is room for, including the one for the end. */
 static void depths(void)
 {
     begin();
@@ -246,7 +249,7 @@ static void unknown(void)
     check(LIST(END(COLD)), LIST(other), true);
 }
 
-/* What no program of ours writes. */
+/* Data that our programs never write. */
 static void damaged(void)
 {
     begin();
@@ -263,7 +266,7 @@ static void damaged(void)
     record.state.count = DEPTH + 1;
     take();
     CHECK_NUMBER(cold_figures(cold).taken, 0);
-    /* More frames before it than the stack has that it is asked for. */
+    /* More frames before it than the requested stack has. */
     keep(CODE, 5, 0, 1);
     take();
     check(LIST(1, END(COLD)), LIST(1, number), true);
@@ -273,7 +276,10 @@ static void damaged(void)
     check(LIST(CODE, END(COLD)), LIST(CODE, number), true);
 }
 
-/* Those that wait longest are cut, then the oldest are forgotten; what was kept last is always there. */
+/*
+ * Those that have waited longest are cut, then the oldest are forgotten; the last one kept is
+ * always there.
+ */
 static void bounded(void)
 {
     begin();

@@ -30,7 +30,7 @@ static int key_of(const char *path, size_t page, struct unwind_key *key)
     return result;
 }
 
-/* A file has one key, wherever it is mapped, and another one than others. */
+/* A file has one key, wherever it is mapped, and different files have different keys. */
 static void keys(void)
 {
     struct unwind_key first = {0}, again = {0}, other = {0};
@@ -43,7 +43,7 @@ static void keys(void)
     CHECK(first.inode && !first.unused);
 }
 
-/* Among many mappings, too: the kernel's tree of them has several levels then. */
+/* Also among many mappings, when the kernel's tree of them has several levels. */
 static void many_mappings(void)
 {
     const size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -53,7 +53,7 @@ static void many_mappings(void)
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), wrong = 0;
 
     CHECK_NUMBER(key_of("/proc/self/exe", 0, &wanted), 0);
-    /* No two of them next to each other make one. */
+    /* Adjacent mappings must not merge. */
     for (size_t i = 0; i < COUNT; i++)
         mapped[i] = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     for (size_t i = 0; i < COUNT; i++)
@@ -69,7 +69,7 @@ static void many_mappings(void)
     close(fd);
 }
 
-/* The kernel's stack of a thread has whole pages, and its end is where the user's registers are. */
+/* A thread's kernel stack has whole pages, and the user's registers are at its end. */
 static void registers(void)
 {
     const uint32_t at = learned.fields.registers;
@@ -77,7 +77,7 @@ static void registers(void)
 
     CHECK(at % 8 == 0);
     CHECK(end <= 65536 && at >= 8192 - 512);
-    /* On x86-64 they are its last words, but two; others have more of their own behind them. */
+    /* On x86-64 they are its last words but two; other machines have more after them. */
     const uint32_t behind = learned.machine->elf == EM_X86_64 ? 16 : 128;
     CHECK((end + behind) % 4096 <= behind);
 }

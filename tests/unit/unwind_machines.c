@@ -5,14 +5,14 @@
  */
 #include "hand_made_stacks.h"
 
-#define SIGNED 0x003b000000000000ull /* what pointer authentication may put into an address */
+#define SIGNED 0x003b000000000000ull /* bits that pointer authentication may add to an address */
 
 static void set_link(uint64_t link)
 {
     registers.by_dwarf[machine->link.dwarf] = link;
 }
 
-/* Whoever has saved nothing returns by the link register: the first frame, and no other. */
+/* A function that has saved nothing returns by the link register: only the first frame. */
 static void by_link(void)
 {
     LAY(1, PC(R_ROOT, 1));
@@ -21,7 +21,7 @@ static void by_link(void)
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_ROOT, PC(R_LEAF, 0), PC(R_ROOT, 2));
     set_link(PC(R_SP8, 1));
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_ROOT, PC(R_LEAF, 0), PC(R_SP8, 1), PC(R_ROOT, 1));
-    /* Else its stack would have no end. */
+    /* Otherwise its stack would have no end. */
     set_link(PC(R_LEAF, 1));
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_LEAF, 0), PC(R_LEAF, 1));
     EXPECT(walk(PC(R_DOWN, 0), 1, 0), UNWIND_END_SENSELESS, PC(R_DOWN, 0));
@@ -57,7 +57,10 @@ static void signed_addresses(void)
     EXPECT(walk(FRAMED, 1, 4), UNWIND_END_ROOT, FRAMED, PC(R_ROOT, 1));
 }
 
-/* A record is at the bottom of its function's frame: it tells frame pointers, and no stack pointer. */
+/*
+ * A frame record is at the bottom of its function's frame: it gives the frame pointer, but not the
+ * stack pointer.
+ */
 static void records_tell_no_sp(void)
 {
     LAY(4, STACK + 10 * 8, PC(R_SP8, 1), PC(R_ROOT, 1));
@@ -71,7 +74,7 @@ static void records_tell_no_sp(void)
     EXPECT(walk(FRAMED, 1, 4), UNWIND_END_UNSUPPORTED, FRAMED, PC(R_SIGNAL, 1));
 }
 
-/* As struct rt_sigframe has them: what it interrupted may be a leaf. */
+/* As in struct rt_sigframe: the interrupted function may be a leaf. */
 static void arm_signals(void)
 {
     static uint64_t frame[WORDS];
@@ -96,7 +99,7 @@ static void records_below(void)
     LAY(8, STACK + 20 * 8, PC(R_SP8, 1), PC(R_ROOT, 1));
     EXPECT(walk(FRAMED, 1, 10), UNWIND_END_ROOT, FRAMED, PC(R_SP8, 1), PC(R_ROOT, 1));
     EXPECT(walk(FRAMED, 9, 10), UNWIND_END_SENSELESS, FRAMED);
-    /* A leaf saves the frame pointer where others have the return address. */
+    /* A leaf saves the frame pointer where other functions have the return address. */
     LAY(9, STACK + 20 * 8);
     stack[18] = 0;
     stack[19] = PC(R_ROOT, 1);
@@ -104,7 +107,7 @@ static void records_below(void)
     EXPECT(walk(FRAMED, 1, 10), UNWIND_END_ROOT, FRAMED, FRAMED + 4, PC(R_ROOT, 1));
 }
 
-/* Where compilers made no tables: frame pointers. */
+/* Without compilers' tables: frame pointers. */
 static void sparse_tables(void)
 {
     LAY(8, 0, PC(R_UNKNOWN, 1));

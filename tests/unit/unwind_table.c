@@ -42,7 +42,7 @@ static void add(uint64_t offset, uint32_t rule)
     rows[frames.row_count++] = (struct frame_row){offset, rule};
 }
 
-/* The rule of rows at an offset: its number, 0 where there is none. */
+/* The rule of the rows at an offset: its number, 0 if there is none. */
 static uint32_t rule_at(uint64_t offset)
 {
     size_t low = 0, high = frames.row_count;
@@ -100,7 +100,7 @@ static void test_small(void)
     begin();
     add(0x5010, 1);
     add(0x5014, 2);
-    add(0x6ffe, 0); /* carried over a border */
+    add(0x6ffe, 0); /* carried over a page boundary */
     add(0x9000, 3); /* at a page's start; one before it is empty */
     add(0x9001, 0);
     MAKE();
@@ -109,13 +109,13 @@ static void test_small(void)
     CHECK_NUMBER(table.object.pages, 5);
     for (uint64_t offset = 0x4000; offset < 0xb000; offset++)
         CHECK(is_right(offset));
-    CHECK(!table_find(&table, 0x8000)); /* all of that page is unknown */
+    CHECK(!table_find(&table, 0x8000)); /* the whole page is unknown */
     CHECK(!table_find(&table, 0x4fff) && !table_find(&table, 0xa000));
     CHECK(!table_find(&table, UINT64_MAX) && !table_find(&table, 0));
     CHECK(!table_find(&table, 0x5010 + (UINT64_C(1) << 44)));
 }
 
-/* A row for each byte of some pages, which are a block each. */
+/* A row for each byte of some pages, each of which is a block. */
 static void test_dense(void)
 {
     begin();
@@ -155,7 +155,7 @@ static void test_none(void)
     begin();
     CHECK_NUMBER(table_make(&table, &frames), -ENOENT);
     table_free(&table);
-    /* Pages between, more than any file has of them; and further away than numbers go. */
+    /* Gaps of more pages than any file has, and farther than numbers reach. */
     begin();
     add(0x1000, 1);
     add(UINT64_C(1) << 36, 0);
@@ -168,11 +168,11 @@ static void test_none(void)
     table_free(&table);
     begin();
     add(0x1000, 1);
-    MAKE(); /* what follows the last row is as that is, to the end of its page */
+    MAKE(); /* after the last row, its rule applies to the end of its page */
     CHECK(table_find(&table, 0x1fff) && !table_find(&table, 0x2000));
 }
 
-/* Each word of a table is another: it is refused, or leads nowhere beyond itself. */
+/* Each word of a table is changed: it is refused, or does not lead outside. */
 static void test_damage(void)
 {
     int refused = 0;

@@ -8,7 +8,7 @@ static void by_stack_pointer(void)
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0), PC(R_SP24, 5), PC(R_ROOT, 3));
 }
 
-/* The first by its own address, all others by what is before their return addresses. */
+/* The first by its own address, all others by what precedes their return addresses. */
 static void exact_and_one_before(void)
 {
     LAY(1, PC(R_SP8 + 1, 0), PC(R_ROOT + 1, 0));
@@ -21,7 +21,7 @@ static void by_frame_pointer(void)
     stack[10] = 0x1234;
     stack[11] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_FRAME16, 2), 0, 4), UNWIND_END_ROOT, PC(R_FRAME16, 2), PC(R_FRAME16, 1), PC(R_ROOT, 1));
-    /* and what was saved by somebody who did not use it */
+    /* and what was saved by a function that did not use it */
     LAY(1, STACK + 10 * 8, 7, PC(R_SP8, 2), PC(R_FRAME16, 1));
     stack[2] = STACK + 10 * 8;
     stack[10] = 0;
@@ -36,7 +36,7 @@ static void by_other_registers(void)
     stack[19] = PC(R_ROOT, 1);
     registers.by_dwarf[10] = STACK + 20 * 8;
     EXPECT(walk(PC(R_BY_R10, 2), 1, 0), UNWIND_END_ROOT, PC(R_BY_R10, 2), PC(R_ROOT, 1));
-    /* They are the first frame's alone. */
+    /* They belong only to the first frame. */
     LAY(1, PC(R_BY_R10, 1));
     registers.by_dwarf[10] = STACK + 20 * 8;
     EXPECT(walk(PC(R_SP8, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SP8, 2), PC(R_BY_R10, 1));
@@ -44,7 +44,7 @@ static void by_other_registers(void)
     EXPECT(walk(PC(R_BY_PC, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_BY_PC, 2));
 }
 
-/* A handler at words 1 and on, returning to the trampoline; below it what it interrupted. */
+/* A handler from word 1 on, returning to the trampoline; below it the interrupted function. */
 static void lay_signal(uint64_t pc, uint64_t sp, uint64_t frame)
 {
     LAY(1, PC(R_SIGNAL, 1));
@@ -53,32 +53,32 @@ static void lay_signal(uint64_t pc, uint64_t sp, uint64_t frame)
     stack[2 + 21] = pc;
 }
 
-/* Of the others one is followed. */
+/* Of the other registers one is followed. */
 static void by_followed_register(void)
 {
     LAY(1, PC(R_BY_RBX, 1));
     registers.by_dwarf[3] = STACK + 20 * 8;
     stack[22] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_KEEPS_RBX, 2), 1, 0), UNWIND_END_ROOT, PC(R_KEEPS_RBX, 2), PC(R_BY_RBX, 1), PC(R_ROOT, 1));
-    /* Somebody saved it, and others did not touch it then. */
+    /* One function saved it, and the others did not change it. */
     LAY(1, 7, STACK + 20 * 8, PC(R_KEEPS_RBX, 1), PC(R_BY_RBX, 1));
     registers.by_dwarf[3] = 99;
     stack[22] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_ROOT, PC(R_SAVES_RBX, 2), PC(R_KEEPS_RBX, 1),
            PC(R_BY_RBX, 1), PC(R_ROOT, 1));
-    /* And what was by it has saved its caller's. */
+    /* And a function whose frame it gave saved its caller's. */
     stack[22] = PC(R_BY_RBX, 1);
     stack[20] = STACK + 30 * 8;
     stack[32] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_ROOT, PC(R_SAVES_RBX, 2), PC(R_KEEPS_RBX, 1),
            PC(R_BY_RBX, 1), PC(R_BY_RBX, 1), PC(R_ROOT, 1));
-    /* One who does not tell loses it. */
+    /* A function without a rule for it loses it. */
     LAY(1, 7, STACK + 20 * 8, PC(R_SP8, 1), PC(R_BY_RBX, 1));
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SAVES_RBX, 2), PC(R_SP8, 1),
            PC(R_BY_RBX, 1));
     LAY(1, 7, WORDS * 8 + STACK, PC(R_BY_RBX, 1));
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_UNREADABLE, PC(R_SAVES_RBX, 2), PC(R_BY_RBX, 1));
-    /* What a signal interrupted has it in that frame. */
+    /* For an interrupted function it is in the signal frame. */
     lay_signal(PC(R_BY_RBX, 0), STACK, 0);
     stack[2 + 16] = STACK + 30 * 8;
     stack[32] = PC(R_ROOT, 1);
@@ -91,7 +91,10 @@ static void by_words(void)
     LAY(1, 1, STACK + 20 * 8);
     stack[21] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SP_WORD, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP_WORD, 0), PC(R_ROOT, 1));
-    /* As gcc realigns a stack: where it was is below the frame pointer, the caller's at it. */
+    /*
+     * How gcc realigns a stack: the old stack pointer is below the frame pointer, the caller's at
+     * it.
+     */
     LAY(5, STACK + 30 * 8, STACK + 40 * 8);
     stack[29] = PC(R_FRAME16, 4);
     stack[40] = 0;
@@ -111,7 +114,7 @@ static void by_plt(void)
 
 static void signals(void)
 {
-    /* The interrupted function was at its first byte, and is found by that. */
+    /* The interrupted function was at its first byte, and is found by that address. */
     lay_signal(PC(R_SP8, 0), STACK + 40 * 8, 0);
     stack[40] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SP8, 3), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 3), PC(R_SIGNAL, 1), PC(R_SP8, 0) + 1,
@@ -127,7 +130,7 @@ static void signals(void)
     lay_signal(PC(R_BY_R10, 0), STACK, 0);
     registers.by_dwarf[10] = STACK + 60 * 8;
     EXPECT(walk(PC(R_SP8, 3), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SP8, 3), PC(R_SIGNAL, 1), PC(R_BY_R10, 0) + 1);
-    /* Who called NULL, or what is not mapped, has a caller whom nobody knows. */
+    /* After a call of NULL, or of an unmapped address, the caller is unknown. */
     lay_signal(0, STACK + 40 * 8, 0);
     EXPECT(walk(PC(R_SP8, 3), 1, 0), UNWIND_END_UNMAPPED, PC(R_SP8, 3), PC(R_SIGNAL, 1));
     lay_signal(0x1234, STACK + 40 * 8, 0);
@@ -169,12 +172,12 @@ static void lost_frame_pointers(void)
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_FRAME16, 1));
     LAY(1, PC(R_FRAME_WORD, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_FRAME_WORD, 1));
-    /* Nor is anything found by it, */
+    /* Nor can anything be found by it, */
     LAY(1, PC(R_AT_FRAME, 1), PC(R_FRAME16, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_AT_FRAME, 1), PC(R_FRAME16, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, WORDS), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_AT_FRAME, 1),
            PC(R_FRAME16, 1));
-    /* until somebody has saved it. */
+    /* until a function has saved it. */
     LAY(1, PC(R_SP24, 1), 5, STACK + 10 * 8, PC(R_FRAME16, 1));
     stack[11] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_ROOT, PC(R_LOST, 0), PC(R_SP24, 1), PC(R_FRAME16, 1),
@@ -207,7 +210,7 @@ static void ends(void)
     EXPECT(walk(PC(R_FAR, 0), 1, 0), UNWIND_END_UNREADABLE, PC(R_FAR, 0));
     EXPECT(walk(PC(R_NOBODY, 0), 1, 0), UNWIND_END_UNREADABLE, PC(R_NOBODY, 0));
     EXPECT(walk(PC(R_SP24, 0), WORDS - 2, 0), UNWIND_END_UNREADABLE, PC(R_SP24, 0));
-    /* The code begins behind this call, so what is before that is no code. */
+    /* The code begins after this call, so what precedes it is not code. */
     LAY(1, CODE);
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_UNMAPPED, PC(R_SP8, 0));
     LAY(1, CODE + MAPPED);
@@ -216,8 +219,10 @@ static void ends(void)
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_COLD, PC(R_SP8, 0));
 }
 
-/* As wild values as there can be: none is read that is below the stack or no user's. */
-/* Start code has no table, and is left to code that has no caller; what is further up tells nothing. */
+/* Wild values: nothing below the stack or outside user memory is read. */
+/*
+ * Start code has no table, and counts as code without a caller; what is above it does not matter.
+ */
 static void start_code(void)
 {
     LAY(1, PC(R_UNKNOWN, 1));
@@ -259,7 +264,7 @@ static void depths(void)
     stack[DEPTH] = 0;
     CHECK_NUMBER(walk(PC(R_SP8, 0), 1, 0), DEPTH);
     CHECK_NUMBER(end, UNWIND_END_ROOT);
-    /* and one more is not; what is no code is no frame. */
+    /* and one more is not; what is not code is not a frame. */
     stack[DEPTH] = PC(R_ROOT, 1);
     CHECK_NUMBER(walk(PC(R_SP8, 0), 1, 0), DEPTH);
     CHECK_NUMBER(end, UNWIND_END_DEPTH);

@@ -21,7 +21,7 @@ struct found {
     size_t matched;
 };
 
-/* What u:PATH:`rest` finds. places_free is needed after any result. */
+/* What u:PATH:`rest` finds. Call places_free() after any result. */
 static int find(struct found *found, const struct user_image *image, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
@@ -45,7 +45,7 @@ static int find(struct found *found, const struct user_image *image, const char 
     return result;
 }
 
-/* Two sites of one probe, one with a semaphore, and notes of others between them. */
+/* Two sites of one probe, one with a semaphore, with other notes between them. */
 static void make_probes(struct user_image *image, bool is_64, bool big)
 {
     user_image_begin(image, is_64, big);
@@ -106,7 +106,7 @@ static void sites(void)
     }
 }
 
-/* What prelink did: everything lies elsewhere but the notes, which say where their base was. */
+/* What prelink did: everything moved except the notes, which say where their base was. */
 static void moved_files(void)
 {
     static struct user_image image;
@@ -123,7 +123,7 @@ static void moved_files(void)
         check_place(&found, 1, "p:b", CODE + 0x20, DATA_OFFSET + 8, START_NONE);
         places_free(&found.places);
     }
-    /* Without the section of that name nothing tells that it moved. */
+    /* Without the section of that name nothing shows that it moved. */
     user_image_begin(&image, true, false);
     image.has_no_base = true;
     NOTE(&image, "p\0a\0", CODE + 0x10, 0x1234, 0);

@@ -20,7 +20,9 @@ struct found {
     size_t matched;
 };
 
-/* What PREFIX PATH : `rest` finds in the file that is there. places_free is needed after any result. */
+/*
+ * What PREFIX PATH : `rest` finds in the file that is there. Call places_free() after any result.
+ */
 static int find(struct found *found, const char *prefix, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
@@ -76,7 +78,7 @@ static const char *const starts[] = {
     [START_NONE] = "none", [START_PUSH] = "push", [START_MARK] = "mark", [START_OTHER] = "other",
 };
 
-/* Where no start is known by its instruction, it is as any other. */
+/* Without a start recognized by its instruction, it is like any other. */
 static char *expected_here(const char *expected)
 {
     static char here[512];
@@ -91,7 +93,7 @@ static char *expected_here(const char *expected)
     return here;
 }
 
-/* `expected`: the places' names, addresses from the start of the code, and starts. */
+/* `expected`: the places' names, addresses relative to the start of the code, and starts. */
 static void check_found(const char *prefix, const char *rest, const char *expected)
 {
     struct found found;
@@ -137,7 +139,7 @@ static void names(void)
         check_found("", "label", "label=50,other");
         check_found("", "alpha+4", "alpha=14,none");
         check_found("", "alpha+0", "alpha=10,push");
-        /* Of aliases the plainest; no labels, no choosers, nothing outside. */
+        /* Of aliases the plainest; no labels, no IFUNC resolvers, nothing outside. */
         check_found("", "*", "alpha=10,push beta=20,mark twin=40,other twin=48,other copy=68,other __copy_fast=70,other "
                     "copy_slow=78,other copying=80,other");
         check_found("", "*alpha", "alpha=10,push");
@@ -150,7 +152,9 @@ static void put(struct user_image *image, const char *name, unsigned at)
     user_image_symbol(image, name, STT_FUNC, CODE + at, 4);
 }
 
-/* What a source has: operators whose letters mean something else in patterns, and pieces. */
+/*
+ * Names as in source code: operators whose characters are special in patterns, and parts of names.
+ */
 static void readable_names(void)
 {
     static struct user_image image;
@@ -267,7 +271,7 @@ static void no_programs(void)
     check_refused("", "main", -ENOEXEC, "is no sound ELF file");
 }
 
-/* --list: sorted, each once, and what can be typed again. */
+/* --list: sorted, each once, and usable as patterns. */
 static void lists(void)
 {
     struct places places = {0};
@@ -300,7 +304,7 @@ static void lists(void)
     places_free(&places);
 }
 
-/* Functions of C++ by what is typed of them. */
+/* C++ functions by what users type. */
 static void mangled_names(void)
 {
     static const struct {

@@ -38,7 +38,7 @@ static inline uint16_t user_image_machine(void)
 {
     for (uint16_t machine = 300; machine; machine--)
         if (machine_is_ours(machine))
-            return machine; /* the 64-bit one has the greater number */
+            return machine; /* the 64-bit one has the larger number */
     return 0;
 }
 
@@ -54,10 +54,10 @@ static inline void user_image_begin(struct user_image *image, bool is_64, bool b
                   i ? PF_R | PF_W : PF_R | PF_X);
     image_put(&image->elf, 18, 2, user_image_machine());
     image_put(&image->elf, 20, 4, 1);
-    image->symbol_length = is_64 ? 24 : 16; /* the first is none */
+    image->symbol_length = is_64 ? 24 : 16; /* the first is empty */
 }
 
-/* Puts a number into a part of the image that is not placed yet. */
+/* Puts a number into a part of the image that has no offset yet. */
 static inline void user_image_number(struct user_image *image, unsigned char *at, size_t size,
                                      uint64_t value)
 {
@@ -83,7 +83,7 @@ static inline void user_image_symbol(struct user_image *image, const char *name,
     image->symbol_length += is_64 ? 24 : 16;
 }
 
-/* A note as it comes: `text` is what follows the three words, with its inner zeros. */
+/* A raw note: `text` is what follows the three words, including zeros. */
 static inline void user_image_note(struct user_image *image, const char *owner, uint32_t type,
                                    const uint64_t words[3], const char *text, size_t length)
 {
@@ -121,7 +121,9 @@ static inline void user_image_section(struct user_image *image, unsigned index, 
     image_put(elf, at + 16 + 5 * word, word, index == IMAGE_SYMBOLS ? (is_64 ? 24 : 16) : 0);
 }
 
-/* Everything goes to its place: symbols 0x1800, their names 0x2400, notes 0x2800, sections 0x3800. */
+/*
+ * Puts everything in its place: symbols 0x1800, their names 0x2400, notes 0x2800, sections 0x3800.
+ */
 static inline void user_image_finish(struct user_image *image)
 {
     static const char names[] = "\0.text\0.symtab\0.strtab\0.note.stapsdt\0.stapsdt.base\0.names";
@@ -145,7 +147,7 @@ static inline void user_image_finish(struct user_image *image)
     image_put(elf, elf->is_64 ? 62 : 50, 2, IMAGE_NAMES);
 }
 
-/* Into a file of that path, of `length` bytes; a new one, as overwriting waits for the disk. */
+/* Writes a file of `length` bytes at that path; a new one, since overwriting waits for the disk. */
 static inline bool user_image_write(const struct user_image *image, const char *path,
                                     size_t length)
 {

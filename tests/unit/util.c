@@ -52,7 +52,7 @@ static void text_grows(void)
     text_clear(&text);
     CHECK_STRING(text.data, "");
     CHECK_NUMBER(text.length, 0);
-    /* Around the size of the buffer that short formats go through. */
+    /* Around the size of the buffer for short texts. */
     for (int length = 250; length <= 260; length++) {
         text_clear(&text);
         text_format(&text, "%s", "<");
@@ -227,7 +227,7 @@ static void lines_of_all_kinds(void)
     close(fd);
 }
 
-/* Lines of every length about the buffer's, with a short one behind each, with and without \n. */
+/* Lines of every length near the buffer's, each followed by a short one, with and without \n. */
 static void long_lines(void)
 {
     const size_t buffer = 65536;
@@ -252,7 +252,7 @@ static void long_lines(void)
             memset(bytes + size, 'x', 6);
         }
     }
-    /* A long one that nothing follows. */
+    /* A long one at the end. */
     int fd = file_of(bytes, 3 * buffer);
     CHECK_NUMBER(lines_open(&lines, fd), 0);
     expect_line(&lines, bytes, buffer);
@@ -261,7 +261,7 @@ static void long_lines(void)
     close(fd);
 }
 
-/* What a pipe gives byte by byte is the same. */
+/* The same from a pipe, byte by byte. */
 static void lines_in_small_pieces(void)
 {
     static const char bytes[] = "first line\nsecond\n\nend";
@@ -287,7 +287,7 @@ static void lines_in_small_pieces(void)
     close(ends[0]);
     CHECK_NUMBER(waitpid(child, NULL, 0), child);
 
-    /* Random lines, against a plain search in what was written. */
+    /* Random lines, compared with a plain search in what was written. */
     static char random_bytes[400000];
     srand(1);
     for (size_t i = 0; i < sizeof(random_bytes); i++)
@@ -332,7 +332,7 @@ static void whole_files(void)
     CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes), &text), 0);
     CHECK_NUMBER(text.length, sizeof(bytes));
     CHECK(text.data && !memcmp(text.data, bytes, sizeof(bytes)));
-    /* What the text holds already counts. */
+    /* Text that is already there counts. */
     CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes), &text), -EFBIG);
     text_clear(&text);
     CHECK_NUMBER(read_file(AT_FDCWD, path, sizeof(bytes) - 1, &text), -EFBIG);
@@ -352,9 +352,11 @@ static void whole_files(void)
     close(fd);
 }
 
-/* ---- The byte rule, told once more by another road: whole codes are encoded and looked up ---- */
+/*
+ * ---- The byte rule, implemented again in another way: whole codes are encoded and looked up ----
+ */
 
-/* The bytes that UTF-8 has for a code, by the table of its definition; 0: it has none. */
+/* The UTF-8 bytes for a code, by the table in its definition; 0: there are none. */
 static size_t encode(unsigned code, unsigned char *to)
 {
     if (code >= 0xd800 && code < 0xe000)
@@ -381,7 +383,7 @@ static size_t encode(unsigned code, unsigned char *to)
     return 4;
 }
 
-/* Every sequence of bytes that stands for a printable code, as a set of numbers. */
+/* Every sequence of bytes for a printable code, as a set of numbers. */
 static unsigned char *printable; /* of three bytes, and of four without the first, by 4 kinds */
 
 static size_t slot_of(const unsigned char *bytes, size_t length)
@@ -473,7 +475,7 @@ static void escapes_by_hand(void)
 #undef ESCAPED
 }
 
-/* And of three bytes every 61st. */
+/* And every 61st of three bytes. */
 static void escapes_every_byte_and_pair(void)
 {
     unsigned char bytes[3];
@@ -498,7 +500,7 @@ static void escapes_every_code(void)
     CHECK_NUMBER(wrong, 0);
 }
 
-/* Bytes that meet where sequences begin, go on and end. */
+/* Bytes at the borders where sequences begin, continue and end. */
 static void escapes_random_bytes(void)
 {
     static const unsigned char edges[] = {
@@ -516,7 +518,7 @@ static void escapes_random_bytes(void)
     CHECK_NUMBER(wrong, 0);
 }
 
-/* Many of few hashes, and few of many: each is found, and nothing that was not added. */
+/* Many keys with few hashes, and few with many: each is found, and nothing that was not added. */
 static void items_by_hashes(void)
 {
     static const uint64_t spreads[] = {3, 1000003, 0x100000001};

@@ -15,7 +15,10 @@ static double least(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b, double
     return share_growth_at_least(&(struct share){a, of_a}, &(struct share){b, of_b}, sigmas);
 }
 
-/* Newcombe, Statistics in Medicine 17 (1998), table II, method 10: lower limits at 95 %, of four digits. */
+/*
+ * Newcombe, Statistics in Medicine 17 (1998), table II, method 10: lower limits at 95 %, with four
+ * digits.
+ */
 static void as_it_was_published(void)
 {
     static const struct {
@@ -47,7 +50,7 @@ static void ends_of_the_range(void)
 
 static uint64_t state = 88172645463325252;
 
-/* Of uniform distribution, 0 to 1. */
+/* Uniformly distributed, 0 to 1. */
 static double random_part(void)
 {
     state ^= state << 13;
@@ -66,9 +69,9 @@ static uint64_t draw(uint64_t all, double part)
 }
 
 /*
- * Where the true growth is the limit itself every verdict is a mistake: there must not be more of them than
- * was promised (1 in 740; four standard errors of so many rounds above that), and where it is far above
- * nearly all must be found.
+ * If the true growth is exactly the limit, every verdict is a mistake: there must not be more of
+ * them than promised (1 in 740, plus four standard errors for that many rounds); and if it is far
+ * above, nearly all must be found.
  */
 static void chance_is_wrong_as_rarely_as_is_said(void)
 {
@@ -91,7 +94,7 @@ static void chance_is_wrong_as_rarely_as_is_said(void)
             found += least(before, rows[i].before, more, rows[i].now, VERDICT_SIGMAS) > rows[i].grown;
         }
         double expected = most / 740.0;
-        /* (wrong - expected) <= 4 * sqrt(expected), without a library of mathematics */
+        /* (wrong - expected) <= 4 * sqrt(expected), without libm */
         if (wrong > expected)
             CHECK((wrong - expected) * (wrong - expected) <= 16 * expected);
         printf("  %d of %d wrong, %d found\n", wrong, most, found);

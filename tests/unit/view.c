@@ -9,7 +9,7 @@
 #include "view/keys.h"
 #include "view/screen.h"
 
-/* The keys of these bytes, those that are none left out. */
+/* The keys in these bytes, without what is not a key. */
 static void expect_keys(const char *bytes, size_t count, const enum key *expected)
 {
     struct keys keys = {0};
@@ -38,7 +38,7 @@ static void keys(void)
     KEYS("\033[5~\033[6~\033[1~\033[4~\033[H\033OF", KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END, KEY_HOME,
          KEY_END);
     KEYS("\033[1;5A\014", KEY_UP, KEY_REDRAW);
-    /* Of what is not known nothing is left that would be taken for a key. */
+    /* Unknown sequences leave nothing that would be taken for a key. */
     KEYS("\033[200~\033[15;2~x\033[?1q" "p", KEY_PAUSE);
     KEYS("\033q", KEY_QUIT);
     KEYS("\033\033[A", KEY_UP);
@@ -76,7 +76,7 @@ static void scrolling(void)
     CHECK_NUMBER(screen.top, 2);
     screen_press(&screen, KEY_END);
     CHECK_NUMBER(screen.top, 5);
-    /* A larger one, and a shorter text, leave no empty end. */
+    /* A larger screen, and a shorter text, leave no gap at the end. */
     screen_resize(&screen, 6, 10);
     CHECK_NUMBER(screen.top, 3);
     screen_set_text(&screen, "1\n2\n");

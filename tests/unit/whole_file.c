@@ -62,7 +62,7 @@ static bool is_link(const char *path)
     return !lstat(path, &about) && S_ISLNK(about.st_mode);
 }
 
-/* How many names there are; all are removed. */
+/* Returns how many names there are, and removes them all. */
 static unsigned clean(void)
 {
     DIR *names = opendir(".");
@@ -107,7 +107,7 @@ static void appears_at_once(void)
     umask(022);
 }
 
-/* What appears while it is written is replaced, too. */
+/* A file that appears while it is written is replaced, too. */
 static void appears_meanwhile(void)
 {
     struct whole_file file;
@@ -137,13 +137,13 @@ static void owner_is_kept(void)
     struct stat about;
 
     if (geteuid())
-        return; /* nobody else can give files away */
+        return; /* only root can change a file's owner */
     put("theirs", "old", 0640);
     CHECK(!chown("theirs", 1234, 5678));
     CHECK_NUMBER(write_file("theirs", "new"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 1234 && about.st_gid == 5678);
     CHECK_NUMBER(mode_of("theirs"), 0640);
-    /* Where anybody can put files, somebody else's says nothing about ours. */
+    /* In a directory where anybody can create files, another user's file does not matter. */
     CHECK(!chmod(".", 01777));
     CHECK_NUMBER(write_file("theirs", "newer"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 0 && about.st_gid == 0);
@@ -170,7 +170,7 @@ static void links_are_followed(void)
     CHECK_NUMBER(write_file("first", "new"), 0);
     CHECK(is_link("first") && is_link("d/second"));
     CHECK_STRING(content("d/real"), "new");
-    /* To where nothing is yet. */
+    /* To a target that does not exist yet. */
     CHECK(!symlink("d/later", "future"));
     CHECK_NUMBER(whole_file_check("future"), 0);
     CHECK_NUMBER(write_file("future", "now"), 0);
@@ -186,7 +186,7 @@ static void links_are_followed(void)
     CHECK_NUMBER(clean(), 5);
 }
 
-/* Directories on the way, and all that may stand between the slashes. */
+/* Directories on the way, and everything that may be between slashes. */
 static void ways(void)
 {
     char nested[64];
@@ -238,14 +238,14 @@ static void plant(const char *leads, const char *name, uid_t owner)
     CHECK(!symlink(leads, name) && !lchown(name, owner, owner));
 }
 
-/* In a directory that everybody may write to, whether or not fs.protected_symlinks has the kernel help. */
+/* In a world-writable directory, whether or not fs.protected_symlinks makes the kernel help. */
 static void strangers_links(void)
 {
     static const char *const planted[] = {"device", "through-fifo", "through-file", "nothing", "way/real",
                                           "own", "way/../w/real", "through-fd"};
 
     if (geteuid())
-        return; /* nobody else has a stranger's links to plant */
+        return; /* only root can create another user's links */
     CHECK(!mkdir("w", 0700) && !mkdir("d", 0700) && !mkfifo("d/fifo", 0600) && !chdir("w"));
     put("../d/real", "old", 0600);
     int fifo = open("../d/fifo", O_RDWR | O_NONBLOCK);
@@ -273,7 +273,7 @@ static void strangers_links(void)
     CHECK(access("../d/new", F_OK));
     char text[8];
     CHECK_NUMBER(read(fifo, text, sizeof(text)), -1);
-    /* Where only some may write it is theirs to say. */
+    /* If only some users may write to the directory, it is up to them. */
     CHECK(!chmod(".", 0775));
     CHECK_NUMBER(write_file("device", "x"), -ENOSPC);
     CHECK_NUMBER(write_file("way/real", "by the way"), 0);
@@ -286,7 +286,7 @@ static void strangers_links(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-/* Everybody may have links of their own there. */
+/* Users may have their own links there. */
 static void own_links(void)
 {
     CHECK(!mkdir("w", 0700) && !chmod("w", 01777));
@@ -330,7 +330,7 @@ static void what_is_refused(void)
     CHECK_NUMBER(clean(), 1);
 }
 
-/* As another user, for whom there are files that may not be written to. */
+/* As another user, who may not write to some files. */
 static void rights(void)
 {
     int status;
@@ -355,7 +355,7 @@ static void rights(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-/* A disk that is full, as far as one process is concerned. */
+/* A full disk, as far as one process is concerned. */
 static void too_large(void)
 {
     struct rlimit usual, small;
@@ -402,7 +402,7 @@ static void what_is_no_file(void)
     close(ends[0]);
     close(ends[1]);
 
-    /* A descriptor is written to behind what is there, and stays open. */
+    /* A descriptor is written to after what is there, and stays open. */
     int file = open("named", O_RDWR | O_CREAT, 0600);
     CHECK(write(file, "before ", 7) == 7);
     snprintf(name, sizeof(name), "/dev/fd/%d", file);
@@ -425,7 +425,10 @@ static void what_is_no_file(void)
     CHECK_NUMBER(clean(), 4);
 }
 
-/* What one who was killed has left goes with the next, and what another one is about to rename stays. */
+/*
+ * A killed run's leftover goes with the next run, but a file that another run is about to rename
+ * stays.
+ */
 static void left_behind(void)
 {
     const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
@@ -444,7 +447,7 @@ static void left_behind(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-/* Several write the same file again and again, and one reads it. */
+/* Several processes write the same file again and again, and one reads it. */
 static void at_the_same_time(void)
 {
     char text[8192], before[8192] = "";

@@ -17,7 +17,7 @@ struct xz_image {
     size_t records_size, blocks;
 };
 
-/* What is packed, and what is said of it. */
+/* What is packed, and its description. */
 struct xz_block {
     const void *raw; /* chunks of LZMA2, with their end */
     size_t raw_size;
@@ -138,8 +138,8 @@ static inline void xz_end(struct xz_image *image)
 }
 
 /*
- * How many bytes chunks of LZMA2 are, with their end, and what they say that they hold; 0: there is
- * no end, or something else among them.
+ * How many bytes LZMA2 chunks are, including their end, and how many they claim to unpack to; 0:
+ * there is no end, or something else among them.
  */
 static inline size_t xz_chunks(const unsigned char *bytes, size_t size, uint64_t *unpacked)
 {
@@ -161,7 +161,7 @@ static inline size_t xz_chunks(const unsigned char *bytes, size_t size, uint64_t
     return 0;
 }
 
-/* Behind a number at `at`, or `size`. */
+/* The offset after a number at `at`, or `size`. */
 static inline size_t xz_skip_number(const unsigned char *bytes, size_t size, size_t at)
 {
     while (at < size && bytes[at] & 0x80)
@@ -169,7 +169,7 @@ static inline size_t xz_skip_number(const unsigned char *bytes, size_t size, siz
     return at < size ? at + 1 : size;
 }
 
-/* Makes the CRC32 of the index right that begins at `at`; where the footer begins then, or 0. */
+/* Corrects the CRC32 of the index at `at`; returns where the footer begins, or 0. */
 static inline size_t xz_fix_index(unsigned char *bytes, size_t size, size_t at)
 {
     size_t end = at + 1;
@@ -189,7 +189,9 @@ static inline size_t xz_fix_index(unsigned char *bytes, size_t size, size_t at)
     return end + 4;
 }
 
-/* Makes the CRC32s of one stream right, as far as its parts can be told; where it ends, or 0. */
+/*
+ * Corrects the CRC32s of one stream, as far as its parts can be found; returns where it ends, or 0.
+ */
 static inline size_t xz_fix_stream(unsigned char *bytes, size_t size, size_t at)
 {
     uint64_t unpacked;
@@ -232,7 +234,7 @@ static inline struct xz_block xz_block_of(const void *raw, size_t size, const ch
                              .said_packed = XZ_NO_SIZE, .said_unpacked = XZ_NO_SIZE};
 }
 
-/* A file of this one block, without a check. */
+/* A file with this one block, without a check. */
 static inline void xz_make(struct xz_image *image, const struct xz_block *block)
 {
     image->size = 0;

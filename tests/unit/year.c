@@ -17,7 +17,10 @@
 #include "test.h"
 #include "unwind/objects.h"
 
-/* In a minute that is a storm once an hour: 10,074,000 processes in all. A sanitizer has seen all in a season. */
+/*
+ * In one minute an hour there is a storm: 10,074,000 processes in all. Under sanitizers a season is
+ * enough.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define SEASONS 1
 #else
@@ -28,7 +31,10 @@
 #define STORM 560
 #define MINUTE 60000000000ull
 
-/* Beyond the greatest number that a kernel gives: /proc shows none of them. In a storm they come round twice. */
+/*
+ * Beyond the largest pid that a kernel gives: /proc has none of them. In a storm they wrap around
+ * twice.
+ */
 #define INIT 5000000
 #define SERVER 5000001
 #define FIRST 5000002
@@ -36,15 +42,15 @@
 #define LIVE 48
 
 #define PROGRAMS 100000
-/* So many births between two of 100,740 files, which have few names. */
+/* That many births between two new ones of 100,740 files, which have few names. */
 #define BIRTHS_PER_FILE 100
 #define FILE_NAMES 40
 
-/* No program of any machine has anything from here on. */
+/* No program on any machine maps anything from here on. */
 #define CODE ((uint64_t)0x200000010000)
 #define LIBRARY ((uint64_t)0x200000030000)
 
-/* Who has a number, or had it last. */
+/* Which process has a pid, or had it last. */
 struct expected {
     uint32_t pid, program;
     uint64_t born, ended; /* ended 0: it lives */
@@ -83,7 +89,7 @@ static void maps(uint32_t pid, uint64_t start, const char *path)
     tell((struct task_event){.kind = TASK_MAP, .pid = pid, .path = path, .start = start, .end = start + 0x1000});
 }
 
-/* ---- Who is born, and who ends ---- */
+/* ---- Births and ends ---- */
 
 static void ends(uint32_t pid)
 {
@@ -113,7 +119,7 @@ static void executes(struct expected *born)
     born->program = draw(PROGRAMS);
     name_program(name, born->program);
     tell((struct task_event){.kind = TASK_EXEC, .pid = born->pid, .path = name});
-    born->born = now; /* taken a little after the kernel told */
+    born->born = now; /* taken a little after the kernel reported it */
     maps(born->pid, CODE, name);
     if (born->program % 4 == 0)
         maps(born->pid, LIBRARY, "[libc]");
@@ -148,7 +154,7 @@ static void is_born(void)
     births++;
 }
 
-/* A library takes the place of another of its name, whose inode it may have. */
+/* A library replaces another with its name, and may get its inode number. */
 static void loads_file(void)
 {
     char path[64];
@@ -169,7 +175,7 @@ static void loads_file(void)
     file_serial = serial;
 }
 
-/* ---- What has to be known of them ---- */
+/* ---- What must be known about them ---- */
 
 static const char *at(uint32_t pid, uint64_t born, uint64_t address)
 {
@@ -194,7 +200,7 @@ static void expect(const struct expected *one)
         printf("  the first wrong one: pid %u has %s, should have %s\n", one->pid, code, name);
 }
 
-/* By the time of an event, as that of many libraries that were at one address. */
+/* By the time of an event, such as which of many libraries was at an address. */
 static void expect_file(void)
 {
     uint64_t address = CODE, serial = 0;
@@ -210,7 +216,7 @@ static void report(uint64_t before)
 
     if (pid)
         expect(&who[pid - FIRST]);
-    /* The last ones that ended, also those whose number is somebody else's by now. */
+    /* The last ones that ended, also those whose pid is another process's by now. */
     for (size_t i = 0; i < 2 && gone_count; i++) {
         const struct expected *one = &gone[draw((uint32_t)COUNT_OF(gone))];
         if (one->pid && one->ended > before)
@@ -270,7 +276,7 @@ static void open_all(void)
     processes_watch(processes, &watcher);
     tell((struct task_event){.kind = TASK_FORK, .pid = INIT, .parent = INIT + 9000000});
     tell((struct task_event){.kind = TASK_FORK, .pid = SERVER, .parent = INIT});
-    /* It has loaded four thousand million before: numbers of that come round, too. */
+    /* It has loaded four thousand million before: these counters wrap around, too. */
     maps(SERVER, CODE, "[first]");
     history_newest(&processes->history, SERVER)->programs->replaced.forgotten = UINT32_MAX - 50000;
 }
@@ -323,8 +329,8 @@ static void a_year(void)
            (unsigned long long)births, (unsigned long long)files_made, month / 1024, year / 1024);
     CHECK(births > (uint64_t)rounds(2500000 * SEASONS) && files_made > (uint64_t)rounds(25000 * SEASONS));
     CHECK_NUMBER(wrong_names, 0);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed for a while */
-    /* The least that malloc gives, 16 bytes, lost with each file alone would be more. */
+#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
+    /* Losing only malloc's minimum, 16 bytes, with each file would be more. */
     CHECK(month && year < month + files_made * 16);
 #endif
     all_end();
@@ -341,7 +347,7 @@ static void a_year(void)
     CHECK_NUMBER(descriptors(), files_before);
 }
 
-/* ---- What is kept of its reports ---- */
+/* ---- Which reports are kept ---- */
 
 static int write_hour(void *context, FILE *out, enum report_format format)
 {
@@ -350,7 +356,7 @@ static int write_hour(void *context, FILE *out, enum report_format format)
     return 0;
 }
 
-/* The hours of the newest reports that are there, by what is in them. */
+/* The hours of the newest reports that are there, read from their contents. */
 static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
 {
     char command[128];
@@ -371,8 +377,8 @@ static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
 }
 
 /*
- * A report each hour, and the local time goes back by an hour in autumn; and in summer somebody sets the
- * clock back by a day. The newest hundred are there at the end, and nobody's place was taken.
+ * A report each hour; in autumn local time goes back by an hour, and in summer somebody sets the
+ * clock back by a day. In the end the newest hundred are there, and none was overwritten.
  */
 static void a_year_of_files(void)
 {
@@ -392,7 +398,7 @@ static void a_year_of_files(void)
             clock -= 24 * hour;
         const struct report_turn now_then = {.number = turn, .began = clock};
         CHECK_NUMBER(report_files_write(&files, &now_then, write_hour, &turn), 0);
-        /* Before and after each of the jumps: spring, somebody, autumn. */
+        /* Before and after each jump: spring, summer, autumn. */
         if (turn == 100 || turn == 2150 || turn == 4026 || turn == 4150 || turn == 7150 || turn == newest) {
             CHECK_NUMBER(hours_there(turn, 100, kept), 100);
             CHECK_NUMBER(strnlen(kept, 100), 100);
@@ -402,7 +408,7 @@ static void a_year_of_files(void)
     text_free(&error);
 }
 
-/* What is at an address in each of its times, while the numbers of those begin anew. */
+/* What is at an address at each of its times, while the counters wrap around. */
 static void numbers_come_round(void)
 {
     static const uint32_t ends[] = {UINT32_MAX, INT32_MAX};

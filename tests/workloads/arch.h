@@ -9,14 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Where long has 32 bits, this is the call that fills in the libc's struct timespec of 64. */
+/* If long has 32 bits, this is the call that fills in libc's 64-bit struct timespec. */
 #ifdef SYS_clock_gettime64
 #define CALL_CLOCK_GETTIME SYS_clock_gettime64
 #else
 #define CALL_CLOCK_GETTIME SYS_clock_gettime
 #endif
 
-/* A call with as many arguments as there can be. */
+/* A system call with the most arguments. */
 static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b,
                                                                   long c, long d, long e, long f)
 {
@@ -102,7 +102,7 @@ static inline __attribute__((always_inline)) long call_kernel(long number, long 
 #elif defined(__arm__)
     register long r0 __asm__("r0") = argument;
 
-    /* r7 carries the number, and is the frame pointer of Thumb code: saved by hand. */
+    /* r7 holds the number, and is Thumb's frame pointer: saved by hand. */
     __asm__ volatile("push {r7}\n\tmov r7, %1\n\tsvc 0\n\tpop {r7}"
                      : "+r"(r0)
                      : "r"(number)

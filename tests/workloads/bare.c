@@ -28,14 +28,14 @@
 #include "arch.h"
 #include "word.h"
 
-/* gcc makes clones of such a function even so, and gives them other names. */
+/* gcc still clones such functions, and gives the clones other names. */
 #if defined(__clang__)
 #define OWN APART
 #else
 #define OWN __attribute__((noclone)) APART
 #endif
 
-/* Where a walk along frame pointers would go: to frames that nobody made. */
+/* Leads a walk by frame pointers to frames that do not exist. */
 #if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
 static uint64_t fake[] = {0, 0x440008, 0x440108};
 #endif
@@ -52,7 +52,7 @@ static uint64_t fake[] = {0, 0x440008, 0x440108};
 static OWN long leaf(long number)
 {
 #if defined(__arm__)
-    /* The compiler saves that register, and says so. */
+    /* The compiler saves that register, and its tables say so. */
     register long r7 __asm__("r7") = number, r0 __asm__("r0") = 0;
 
     __asm__ volatile("svc 0" : "+r"(r0) : "r"(r7) : "memory");

@@ -26,7 +26,7 @@ static int print_all(const char *what, int command)
     return errno == ENOENT ? 0 : errno;
 }
 
-/* An array of maps tells ids where it is asked for elements. */
+/* An array of maps returns ids as its elements. */
 static void print_elements(int map)
 {
     struct bpf_map_info about;

@@ -57,7 +57,7 @@ static void die(const char *what)
     exit(2);
 }
 
-/* What a process does: the parent learns from the pipe how many calls it made. */
+/* The work of a process: the parent learns from the pipe how many calls it made. */
 static APART void live(unsigned long n, unsigned long life, int result)
 {
     uint64_t made = 0;

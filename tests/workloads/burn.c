@@ -3,20 +3,20 @@
  * burn [-s MS] [-F HZ] [-2] [-N COMM] [-w] [-k]
  *
  * Burns MS milliseconds of its own CPU time: seven tenths of it in greater(), the rest in lesser(), a
- * few milliseconds in the one or the other at a time. With -2 a second thread burns as much in other(),
- * on another CPU. All times are by the clock that the kernel keeps for each thread, and where they go
- * is printed: `count greater NS` and so on. How many samples of a clock of HZ that is comes beside it:
- * `count greater_least N`, `count greater_most N`. Most it is NS * HZ; but where the machine itself does
- * not run for a while, as a virtual one does not now and then, the ticks of that time come as one. A
- * time in which that may have been is at the least one tick. `count wall_most N` is what all the time came to
- * in which these threads burnt or waited for a CPU: a thread's own clock leaves out what the CPU was another
- * machine's, and clocks that sample do not.
+ * few milliseconds at a time. With -2 a second thread burns as much in other(),
+ * on another CPU. All times are by the clock that the kernel keeps for each thread, and are
+ * printed: `count greater NS` and so on. With them comes how many samples of a clock of HZ that is:
+ * `count greater_least N`, `count greater_most N`. The most is NS * HZ; but if the machine itself does
+ * not run for a while, as a virtual one does now and then, the ticks of that time come as one. A period
+ * in which that may have happened counts as one tick in the least. `count wall_most N` is all the time in
+ * which these threads burnt or waited for a CPU: a thread's own clock leaves out the time when the CPU
+ * belonged to another machine, and sampling clocks do not.
  *
  *   -s MS       1000
  *   -F HZ       997
  *   -N COMM     the name of all threads
  *   -w          prints `ready` and waits for SIGUSR2
- *   -k          waits so once more before the end
+ *   -k          waits again before the end
  *
  * `count tid N` and `count other_tid N` tell the threads apart; they are printed before `ready`.
  */
@@ -45,7 +45,10 @@ void lesser(struct burner *self, uint64_t time);
 void other(struct burner *self, uint64_t time);
 void *burn_other(void *argument);
 
-/* Part of spin(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+/*
+ * Part of spin(): libc's function and the vDSO have a different kind of frames, which hide their
+ * caller.
+ */
 static inline __attribute__((always_inline)) uint64_t thread_ns(void)
 {
     struct timespec now;
@@ -68,7 +71,7 @@ static uint64_t random_below(struct burner *self, uint64_t limit)
     return (self->state >> 33) % limit;
 }
 
-/* A step without a gap takes some 20 us: in one that takes longer than a period something else ran. */
+/* An uninterrupted step takes some 20 us: if it takes longer than a period, something else ran. */
 APART void spin(struct burner *self, unsigned part, uint64_t time)
 {
     uint64_t end = self->last + time;
@@ -95,7 +98,7 @@ APART void lesser(struct burner *self, uint64_t time)
 {
     FRAME;
     spin(self, 1, time);
-    __asm__ volatile("nop" ::: "memory"); /* no twin of greater() */
+    __asm__ volatile("nop" ::: "memory"); /* not a copy of greater() */
 }
 
 APART void other(struct burner *self, uint64_t time)
@@ -105,7 +108,7 @@ APART void other(struct burner *self, uint64_t time)
     __asm__ volatile("nop\n\tnop" ::: "memory");
 }
 
-/* Of no length that a sampling clock could be in step with. */
+/* With lengths that no sampling clock can be in step with. */
 static uint64_t slice(struct burner *self)
 {
     return 500000 + random_below(self, 4000000);
@@ -166,7 +169,7 @@ int main(int argc, char **argv)
     if (two && pthread_create(&second.thread, NULL, burn_other, &second))
         return 2;
     pthread_barrier_wait(&start);
-    pin_to_cpu(self.cpu); /* a thread that is made after this would have no other CPU */
+    pin_to_cpu(self.cpu); /* a thread that is created after this would have no other CPU */
     printf("count tid %d\ncount other_tid %d\n", (int)getpid(), other_tid);
     if (waits)
         say_ready_and_wait();

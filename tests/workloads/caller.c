@@ -17,7 +17,7 @@
  *
  *   -n N         100
  *   -r DEPTH     10
- *   -N COMM, -w, -k   as ever
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <unistd.h>
 

@@ -12,7 +12,7 @@
  *   -N COMM      the command name of all threads; \xNN stands for a byte
  *   -y           gives the CPU to another after each
  *   -w           prints `ready` and waits for SIGUSR2 or a line on stdin before the calls
- *   -k           waits so once more before the end, so that the process can still be looked at
+ *   -k           waits again before the end, so that the process can still be looked at
  */
 #include <poll.h>
 #include <pthread.h>
@@ -118,7 +118,10 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Until SIGUSR2 or a line on stdin. The end of stdin is no line: then only the signal is left. */
+/*
+ * Waits for SIGUSR2 or a line on stdin. The end of stdin is not a line: then only the signal is
+ * left.
+ */
 static void wait_for_word(int signals)
 {
     struct pollfd sources[2] = { { signals, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };

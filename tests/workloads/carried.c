@@ -14,12 +14,12 @@
  *   -s FILE    stackbox, if not /stackbox
  *   -n FILE    known, if not /known
  *   -k         this kernel has kernel probes
- *   -u         names of functions cannot be had here, and each answer says so
- *   -U ID      runs all as this user and group
- *   -c DIGITS  closes these descriptors, 0 to 2, first; what is for a closed stdout alone is refused
- *   -t COLUMNS all is on a terminal of so many, and none of what is said on stderr is judged
- *   -o DIR     reports go to files there, where an applet has such, and not to stdout
- *   -N COMM    what processes are called at their first exec, if not `known`
+ *   -u         functions have no names here, and each answer says so
+ *   -U ID      runs everything as this user and group
+ *   -c DIGITS  closes these descriptors, 0 to 2, first; output for a closed stdout is refused
+ *   -t COLUMNS everything is on a terminal of that width, and stderr is not judged
+ *   -o DIR     reports go to files there, if the applet can, and not to stdout
+ *   -N COMM    processes' name at their first exec, if not `known`
  *
  * As process 1 it is the init of a machine with no other files than these three: it judges with
  * nothing mounted, with /proc, and with /sys, too, prints what tests/guest/init does, and powers
@@ -37,7 +37,7 @@
 static struct {
     const char *place, *stackbox, *known, *directory, *comm;
     int has_kprobes, is_unnamed, is_emulated, failed;
-    int only_probes; /* what finds its way by /sys */
+    int only_probes; /* applets that use /sys */
     struct way_to_run how;
     const char **expected;
 } here = {
@@ -51,14 +51,14 @@ struct row {
     const char *name, *applet;
     const char *words; /* %K: known; %C: a command, which is known by `way`; %P: the same, running */
     const char *way, *number;
-    const char *(*judge)(const struct row *row); /* NULL where it is right, or what is wrong */
-    const char *frames[2];                       /* that lines have which count */
-    double least, most; /* what the counts come to, as a part of what known says */
+    const char *(*judge)(const struct row *row); /* NULL if it is right, or what is wrong */
+    const char *frames[2];                       /* that lines which count have */
+    double least, most; /* the sum of the counts, as a part of what known says */
     double more;        /* and besides */
-    double pause;       /* us; where there is one the least is a part of so many of them */
+    double pause;       /* us; if there is one, the least is a part of that many of them */
     const char *input;
     size_t input_size; /* 0: it is text */
-    const char *ending; /* of a file that its report can go to */
+    const char *ending; /* of a file for its report */
     int needs_kprobes, has_ticks;
 };
 
@@ -78,7 +78,7 @@ static int starts(const char *line, const char *name)
     return !strncmp(line, name, strlen(name)) && line[strlen(name)] == ';';
 }
 
-/* Folded lines: those that have the frames are as much as known has counted. */
+/* Folded lines: those with the frames add up to what known has counted. */
 static const char *judge_folded(const struct row *row)
 {
     static char why[200];
@@ -96,7 +96,7 @@ static const char *judge_folded(const struct row *row)
         if (counts)
             sum += atof(value + 1);
     }
-    /* Ticks that come late to an emulated machine come as one. */
+    /* Ticks that come late to an emulated machine are merged. */
     double least = row->least / (row->has_ticks && here.is_emulated ? 20 : 1) *
                    (row->pause > 0 ? atof(row->number) * row->pause : told.known);
     double most = here.is_unnamed && row->more > 0 ? 1e18 : told.most * row->most + row->more;
@@ -115,7 +115,7 @@ static unsigned occurrences(const char *text)
     return count;
 }
 
-/* A heading of each event, with its stack below it. */
+/* A heading for each event, with its stack below it. */
 static const char *judge_events(const struct row *row)
 {
     unsigned wanted = (unsigned)atoi(row->number);
@@ -136,7 +136,7 @@ static const char *judge_picture(const struct row *row)
     return is_right ? NULL : "not the picture of what was given";
 }
 
-/* What tests/recordings/version1.txt has, in which files of a machine of another kind are named. */
+/* The contents of tests/recordings/version1.txt, with files from another architecture. */
 extern const char recording_start[];
 __asm__(".pushsection .rodata.recording,\"a\"\n"
         ".globl recording_start\n"
@@ -153,7 +153,7 @@ static const char *judge_recording(const struct row *row)
     return is_right ? NULL : "not the stacks that were recorded";
 }
 
-/* What is right here is for tests of its own: it comes to its end, and knows of all. */
+/* Its output is checked by other tests: here it must end, and list everything. */
 static const char *judge_check(const struct row *row)
 {
     (void)row;
@@ -162,11 +162,8 @@ static const char *judge_check(const struct row *row)
                : "it does not say what can run";
 }
 
-/*
- * Waits: known's own time has more in it where it could not run at once, so the least is by the pauses
- * that it made.
- */
-/* (Along frame pointers: known has them, and the libc in it neither those nor tables.) */
+/* Waits: known's own time includes waiting for a CPU, so the least is given by its pauses. */
+/* (By frame pointers: known has them, but its libc has neither those nor tables.) */
 #define ROUGHLY .ending = ".folded", .pause = 20000, .least = 0.3, .most = 1.2, .more = 30000
 #define EXACTLY .ending = ".folded", .least = 1, .most = 1
 
@@ -181,7 +178,7 @@ static const struct row rows[] = {
       { "__x64_sys_getppid" }, EXACTLY, .needs_kprobes = 1 },
     { "events", "stacksnoop", "t:syscalls:sys_enter_getppid %C", "calls", "20", judge_events,
       .least = 0 },
-    /* Of nanoseconds: 99 samples a second. */
+    /* From nanoseconds: 99 samples a second. */
     { "profile", "profile", "-f -F 99 %C", "burns", "300", judge_folded, { "burn_here" },
       .least = 40e-9, .most = 115e-9, .more = 3, .has_ticks = 1, .ending = ".folded" },
     { "offcputime", "offcputime", "-f --unwind fp %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
@@ -197,7 +194,7 @@ static const struct row rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
-/* All that was said is in whole lines, the applet's own, or the one that says what is traced. */
+/* All messages are whole lines, the applet's own, or the one that says what is traced. */
 static const char *judge_words(const struct row *row)
 {
     static char why[300];
@@ -217,7 +214,7 @@ static const char *judge_words(const struct row *row)
                : "what it says does not end in a line's end";
 }
 
-/* All that it has to say goes to a stdout that is closed. */
+/* All its output goes to a closed stdout. */
 static const char *judge_unheard(void)
 {
     if (told.status != 1 && told.status != 125)
@@ -261,7 +258,7 @@ static const char *judge_refused(const struct row *row, const char *text)
 
 /* ---- running */
 
-/* The words of a row, and where each %X stands what it means: good until the next. */
+/* The words of a row, with each %X replaced by its meaning: valid until the next call. */
 static const char *const *words_of(const struct row *row, pid_t process, const char *report)
 {
     static char text[400], program[300], number[20];
@@ -326,7 +323,7 @@ static void run(const struct row *row)
 
 /* ---- the table */
 
-/* "ROW=TEXT" of this row: what is behind the name; NULL where there is none */
+/* "ROW=TEXT" of this row: what follows the name; NULL if there is none */
 static const char *expectation(const struct row *row)
 {
     const char *const names[] = { row->name, row->applet, "all" };
@@ -377,7 +374,7 @@ static const struct row *row_of(const char *applet)
     return NULL;
 }
 
-/* Where stderr is closed nothing tells when tracing has begun, and who is beside it can be let go. */
+/* With a closed stderr nothing shows when tracing has begun and the workload can be let go. */
 static int can_be_judged(const struct row *row)
 {
     if (here.only_probes && strcmp(row->applet, "stackcount") && strcmp(row->applet, "check"))
@@ -426,7 +423,7 @@ static void judge_all(void)
 
 /* ---- process 1 */
 
-/* What the kernel complains of after its boot is a defect of whoever provoked it. */
+/* Whatever the kernel complains about after boot is the fault of whoever provoked it. */
 static void judge_kernel(void)
 {
     static const char *const words[] = { "WARNING: ", "BUG: ", "BUG at ", "Oops",
@@ -463,8 +460,8 @@ static int be_init(void)
     struct utsname machine;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    klogctl(8, NULL, 1); /* what the kernel says does not cut our lines in two */
-    klogctl(5, NULL, 0); /* what it said of its boot */
+    klogctl(8, NULL, 1); /* kernel messages must not cut our lines in two */
+    klogctl(5, NULL, 0); /* its boot messages */
     uname(&machine);
     printf("@init %s\n", machine.release);
     here.has_kprobes = here.is_emulated = 1;
@@ -475,7 +472,7 @@ static int be_init(void)
     judge_as_test("proc-alone", 0, (const char *[]){ NULL });
     if (mkdir("/sys", 0755) == 0 || errno == EEXIST)
         mount("sysfs", "/sys", "sysfs", 0, NULL);
-    here.only_probes = 1; /* all others have been where all is mounted, in other tests */
+    here.only_probes = 1; /* all others have run with everything mounted, in other tests */
     judge_as_test("proc-and-sys", 0, (const char *[]){ NULL });
     printf("@end\n");
     reboot(RB_POWER_OFF);

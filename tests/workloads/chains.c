@@ -13,7 +13,7 @@
  *   -x           the main thread ends first of all: the other one makes the M calls alone
  *   -N COMM      the command name
  *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits so once more before the end
+ *   -k           waits again before the end
  *   -A           prints the addresses of target and main, and that is all
  *
  * The Makefile makes this in many shapes. -DFAR_TEXT: the chains are in a section of their own,
@@ -121,7 +121,7 @@ static void say_counts(void)
         wait_for_word();
 }
 
-/* A process whose leader has ended: its /proc/PID/maps is empty, and it goes on all the same. */
+/* A process whose leader has ended: its /proc/PID/maps is empty, but it goes on all the same. */
 static void wait_without_leader(void)
 {
     char line[256], state = 0;

@@ -3,13 +3,13 @@
  * deep [-t THREADS] [-s MS] [-f FRAMES] [-N COMM] [-w] [-k]
  *
  * Each of THREADS threads, the i-th on the i-th CPU, burns MS milliseconds of its own CPU time in
- * burn(), to which FRAMES - 1 calls of descend() lead: so many frames below what starts a thread.
+ * burn(), below FRAMES - 1 calls of descend(): the stack has FRAMES frames below a thread's start.
  * Prints `done CALLS=` with the calls of burn(), one for each thread.
  *
  *   -t THREADS        1
  *   -s MS             1000
  *   -f FRAMES         25
- *   -N COMM, -w, -k   as ever
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
 #include <time.h>
@@ -40,7 +40,7 @@ static uint64_t thread_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Far longer between two looks at the clock than a look takes: samples are of this function. */
+/* Reading the clock takes far less time than the work in between: samples hit this function. */
 APART void burn(struct burner *self)
 {
     const uint64_t begin = thread_ns();

@@ -46,7 +46,7 @@ struct name {
 
 struct rule {
     uint32_t call;
-    uint32_t first;         /* the first argument, where only_first */
+    uint32_t first;         /* the first argument, if only_first */
     int only_first;
     uint32_t error;
 };
@@ -71,7 +71,7 @@ static const struct name capabilities[] = {
 };
 
 #ifdef SYS_mmap2
-#define CALL_OF_MMAP SYS_mmap2 /* of 32 bits: what libc's mmap() makes there */
+#define CALL_OF_MMAP SYS_mmap2 /* 32-bit: the call that libc's mmap() makes there */
 #else
 #define CALL_OF_MMAP SYS_mmap
 #endif
@@ -100,7 +100,7 @@ static const struct name syscalls[] = {
     { NULL, 0 },
 };
 
-/* Those of them that need capabilities a container does not get, or none at all. */
+/* Kernel interfaces that need capabilities a container does not get, or none at all. */
 static const long of_containers[] = {
     SYS_bpf, SYS_perf_event_open, SYS_mount, SYS_umount2, SYS_unshare, SYS_setns, SYS_pivot_root,
     SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_open_by_handle_at, SYS_keyctl,
@@ -212,7 +212,7 @@ static char **read_options(char **argv)
     return argv + 1;
 }
 
-/* The parent of the new namespace stays outside, as a messenger. */
+/* The parent of the new namespace stays outside, and passes on the exit status. */
 static void enter_pid_namespace(void)
 {
     int status;
@@ -254,8 +254,8 @@ static void set_capabilities(uint64_t kept, int inheritable)
 }
 
 /*
- * Root gets what is in the bounding set at the next execve, another user what is ambient. So the
- * bounding set shrinks first, while that is still allowed.
+ * At the next execve root gets the bounding set, other users the ambient set. So the bounding set
+ * shrinks first, while that is still allowed.
  */
 static void drop_capabilities(void)
 {
@@ -329,7 +329,7 @@ int main(int argc, char **argv)
         drop_capabilities();
     if (denied.rule_count)
         install_filter();
-    /* Where it is who it now runs as may not be let in: it was opened before. */
+    /* Its user may have no access to its directory: so it was opened before. */
     if (file >= 0)
         syscall(SYS_execveat, file, "", command, environ, AT_EMPTY_PATH);
     if (file < 0 || errno == ENOENT)

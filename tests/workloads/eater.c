@@ -2,11 +2,11 @@
 /*
  * eater [-l MB] [-c] [-w]
  *
- * Takes memory until only so much of it is available, by the kernel's own figure, and says `ready`.
- * Then it keeps it until SIGUSR2, and with -c it gives back half of it and takes it again all the
- * while. It is the first that the kernel would kill for memory.
+ * Takes memory until only MB are available, by the kernel's own figure, and prints `ready`. Then it
+ * keeps the memory until SIGUSR2; with -c it gives back half of it and takes it again all the time.
+ * It is the first process that the kernel would kill for memory.
  *
- *   -l MB    8: so much is left
+ *   -l MB    8: how much is left
  *   -c       churns
  */
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static void give_back(size_t kept)
         munmap(pieces[--count], PIECE);
 }
 
-/* Until SIGUSR2, which is held back, came. */
+/* Gives back memory and takes it again, until SIGUSR2, which is blocked, comes. */
 static void churn(unsigned long left)
 {
     struct timespec moment = { 0, 20000000 };

@@ -55,7 +55,7 @@ APART void *thread_b(void *unused)
     return unused;
 }
 
-/* What a child of vfork does before it ends it does in its parent's memory: nothing. */
+/* A child of vfork shares its parent's memory: so it does nothing before it ends. */
 static APART void start_and_end(void)
 {
     int status;

@@ -14,7 +14,7 @@
  *   -t           a thread that is not the first one goes on as the other program
  *   -N COMM      the command name of all
  *   -w           prints `ready` and waits for SIGUSR2 before the first round
- *   -k           waits so once more before the end
+ *   -k           waits again before the end
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -54,7 +54,7 @@ static pid_t started(pid_t pid)
     return pid;
 }
 
-/* 1 if it ended well */
+/* 1 if it succeeded */
 static unsigned long ended(pid_t pid)
 {
     int status;
@@ -144,7 +144,7 @@ static unsigned long by_thread(int first_ends)
     return 2 * ended(pid);
 }
 
-/* Nobody's child, in a session of its own, begins when its parent is gone. */
+/* An orphan in a session of its own, which begins when its parent is gone. */
 static unsigned long daemon_of_ours(void)
 {
     int gone[2], done[2];
@@ -175,7 +175,7 @@ static unsigned long daemon_of_ours(void)
     return 1;
 }
 
-/* With pid 1, where that is allowed. */
+/* As pid 1, if that is allowed. */
 static unsigned long in_namespace(void)
 {
     pid_t pid, outer = started(fork());

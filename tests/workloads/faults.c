@@ -8,7 +8,7 @@
  *
  *   -n N              1000
  *   -z N              how often it sleeps (0), for 2 ms each
- *   -N COMM, -w, -k   as ever
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -67,8 +67,8 @@ int main(int argc, char **argv)
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return 2;
-    madvise(pages, count * (unsigned long)size, MADV_NOHUGEPAGE); /* one fault would do for many */
-    faults_so_far(); /* what it touches itself it touches here */
+    madvise(pages, count * (unsigned long)size, MADV_NOHUGEPAGE); /* else one fault serves many */
+    faults_so_far(); /* its own first accesses happen here */
     if (waits)
         say_ready_and_wait();
     uint64_t before = faults_so_far();

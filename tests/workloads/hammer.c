@@ -3,21 +3,21 @@
  * hammer [-t THREADS] [-n STACKS] [-r TIMES] [-v] [-s MS] [-d DIGITS] [-g] [-b] [-c] [-N COMM] [-w] [-k]
  *
  * THREADS threads, pinned to the CPUs in turn so that several share one, call hammered() all at the
- * same time, each through STACKS stacks of its own, TIMES times through each. A stack says its
- * number: from the root to the leaf it is DIGITS frames that are zero() or one(), the binary digits,
- * the greatest first. Thread i has the numbers from i * STACKS on.
+ * same time, each through STACKS stacks of its own, TIMES times through each. A stack encodes its
+ * number: from the root to the leaf it is DIGITS frames zero() or one(), the binary digits, the
+ * highest first. Thread i has the numbers from i * STACKS on.
  * Prints `done CALLS=` with the sum of what the threads counted.
  *
  *   -t THREADS   8
  *   -n STACKS    16; THREADS * STACKS is at most 2 to the power of DIGITS
  *   -r TIMES     10
- *   -v           number N so often and N % 3 times more
- *   -s MS        again and again for so long, whatever TIMES is
+ *   -v           number N that often and N % 3 times more
+ *   -s MS        again and again for MS, whatever TIMES is
  *   -d DIGITS    10
  *   -g           hammered() calls getppid(2), too
  *   -b           and sleeps for a moment
- *   -c           each thread has the number as its name, while it is at it
- *   -N COMM, -w, -k   as ever
+ *   -c           each thread has the current number as its name
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ struct hammerer {
 };
 
 static unsigned stacks = 16, times = 10, digits = 10;
-static uint64_t last_ms; /* of the monotonic clock; 0: TIMES counts */
+static uint64_t last_ms; /* on the monotonic clock; 0: TIMES counts */
 static int varies, calls_the_kernel, blocks, has_names;
 static pthread_barrier_t start;
 
@@ -50,8 +50,8 @@ static inline __attribute__((always_inline)) long switches_so_far(void)
 }
 
 /*
- * Until the thread has left its CPU for it: on a slow machine the time can be over before that. Not by
- * the C library, whose functions may hide who called them.
+ * Until the thread has left its CPU: on a slow machine the time can be over before that. Not by the
+ * C library, whose functions may hide their callers.
  */
 static inline __attribute__((always_inline)) void sleep_a_moment(void)
 {
@@ -94,7 +94,7 @@ APART void zero(unsigned number, unsigned left, uint64_t *made)
 {
     FRAME;
     descend(number, left, made);
-    __asm__ volatile("nop"); /* no twin of one() */
+    __asm__ volatile("nop"); /* not a copy of one() */
 }
 
 APART void one(unsigned number, unsigned left, uint64_t *made)
@@ -111,7 +111,7 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Is the number's turn in this round? */
+/* Is it this number's turn in this round? */
 static int has_turn(unsigned number, unsigned round)
 {
     return last_ms || round < times + (varies ? number % 3 : 0);
@@ -128,7 +128,7 @@ static void take(struct hammerer *self, unsigned number)
     descend(number, digits, &self->made);
 }
 
-/* The stacks change with every call: a stack that was mixed with another cannot stay unseen. */
+/* The stacks change with every call: a stack that was mixed with another is noticed. */
 static void *hammer(void *argument)
 {
     struct hammerer *self = argument;

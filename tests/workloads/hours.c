@@ -2,9 +2,9 @@
 /*
  * hours [-n ROUNDS] [-N PREFIX] [-2] [-f] [-w] [-k]
  *
- * Threads that know what became of all of their time: what they ran, by the clock that the kernel
+ * Threads that know where all of their time went: how long they ran, by the clock that the kernel
  * keeps for each; how long they were runnable without a CPU, from /proc/self/task/TID/schedstat;
- * and the rest, which is how long they were blocked. Each is made for this, and ends by itself:
+ * and the rest, which is how long they were blocked. Each is created for this, and ends by itself:
  *
  *   solo          burns 20 ms and naps for 20 ms, ROUNDS times (20)
  *   left, right   burn 20 ms for ROUNDS times, both on the last CPU
@@ -15,18 +15,18 @@
  * as `thread NAME THREADS LIVED RAN DELAYED BLOCKED UNBORN UNDEAD SWITCHES`, in us. Their names
  * begin with PREFIX.
  *
- *   UNBORN      they may have lived, and been blocked, for so much more: from when they were to be made until
- *               they measured, but for what they ran and waited for a CPU meanwhile, which is in all figures
- *   UNDEAD      they may have lived, and run, for so much more: from when they measured until they had ended.
- *               The CPU is theirs by then, so that nothing keeps them from it. Known of `brief` alone, else 0
+ *   UNBORN      they may have lived, and been blocked, for this much more: from before they were created until
+ *               they measured, without their running and waiting for a CPU, which is in all figures
+ *   UNDEAD      they may have lived, and run, for this much more: from when they measured until they had ended.
+ *               By then the CPU is theirs, so that nothing delays them. Only known for `brief`, otherwise 0
  *   SWITCHES    how often they left a CPU
  *
- * And `switch NS` is what a thread takes to wake another, to wait, and to come to the CPU again by that one's
- * wakeup and wait, for each of the two switches in it.
+ * And `switch NS` is how long a thread takes to wake another, to wait, and to get the CPU back when that one
+ * wakes it and waits, per switch.
  *
- *   -2          left and right alone
+ *   -2          only left and right
  *   -w          prints `ready` and waits for SIGUSR2
- *   -k          waits so once more before the end
+ *   -k          waits again before the end
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ struct life {
     uint64_t rounds, us;
     bool naps;
     uint64_t made; /* when that was asked for */
-    uint64_t ended; /* when the last of them measured that */
+    uint64_t ended; /* when the last of them measured it */
     uint64_t threads, lived, ran, delayed, blocked, unborn, undead; /* ns */
     uint64_t switches;
 };
@@ -60,7 +60,10 @@ APART void nap_here(uint64_t us)
     NO_TAIL_CALL;
 }
 
-/* Part of burn_here(): libc's function and the vDSO have frames of another kind, which hide their caller. */
+/*
+ * Part of burn_here(): libc's function and the vDSO have a different kind of frames, which hide
+ * their caller.
+ */
 INLINE uint64_t thread_ns(void)
 {
     struct timespec now;
@@ -79,7 +82,10 @@ APART void burn_here(uint64_t us)
             __asm__ volatile("" ::: "memory");
 }
 
-/* Only threads of a higher rank take the CPU from this one any more; those that it makes have none. */
+/*
+ * From now on only higher-priority threads can take the CPU from this one; the threads that it
+ * creates have normal priority.
+ */
 static void keep_cpu(int rank)
 {
     const struct sched_param first = {.sched_priority = rank};
@@ -106,7 +112,7 @@ static void *live(void *argument)
         if (life->naps)
             nap_here(life->us);
     }
-    keep_cpu(2); /* before whoever waits for its end */
+    keep_cpu(2); /* before the thread that waits for its end */
     life->ended = clock_ns(CLOCK_MONOTONIC);
     uint64_t all_ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), all_delayed = delay_ns(delays);
     life->lived += ran + delayed + life->ended - began;
@@ -131,7 +137,10 @@ static void say_life(const struct life *life)
            (unsigned long long)life->switches);
 }
 
-/* What it makes now has that name from its birth on: it may be taken from its CPU before it does anything. */
+/*
+ * Threads that it creates now have that name from the start: they may be preempted before they do
+ * anything.
+ */
 static void take_name(const struct life *life)
 {
     char name[16];
@@ -162,7 +171,7 @@ static int run_in_turn(struct life *life, uint64_t threads)
     return 0;
 }
 
-/* ---- What a switch takes */
+/* ---- How long a switch takes */
 
 #define TURNS 1000
 

@@ -20,7 +20,7 @@
  *                link: the map is a symbolic link to a file elsewhere
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
- *   -N COMM, -w, -k   as ever. The map of the first round is there before `ready`; -k also removes
+ *   -N COMM, -w, -k   as in other workloads. The map of the first round is there before `ready`; -k also removes
  *                it at the very end, else it stays.
  */
 #include <fcntl.h>
@@ -131,7 +131,7 @@ static void make_map(const void *outer, const void *inner, unsigned round)
     add_entry(outer, "", "jit_outer", round);
     add_entry(inner, "", "jit_inner", round);
     if (is_shape("hostile"))
-        add_to_map("%lx 20", (unsigned long)(uintptr_t)inner); /* cut off in its middle */
+        add_to_map("%lx 20", (unsigned long)(uintptr_t)inner); /* truncated in the middle */
     if (is_shape("reversed")) {
         add_entry(outer, "new_", "jit_outer", round);
         add_entry(inner, "new_", "jit_inner", round);

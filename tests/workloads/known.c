@@ -6,13 +6,13 @@
  * descriptor FD (-r, none): a line with a number, and the most that it can be.
  *
  *   calls N    N calls of called(), each of which makes one getppid(2): N
- *   burns MS   uses up so much of its own CPU time in burn_here(): nanoseconds, and how long that took: a
+ *   burns MS   uses MS of its own CPU time in burn_here(): nanoseconds, and how long that took: a
  *              virtual machine's clocks go on while its CPU is another's
  *   naps N     sleeps 20 ms N times in nap_here(): microseconds that it was away
  *   waits N    waits N times in wait_here() for another process, whose name is waker, and which wakes
  *              it in wake_other() 20 ms later: microseconds that it was away
  *
- * With -g it begins when there is a byte to read from that descriptor. It needs nothing where it
+ * With -g it begins once there is a byte to read from that descriptor. It needs nothing where it
  * runs: no /proc, no /dev, no file.
  */
 #include <sys/wait.h>
@@ -37,8 +37,8 @@ static uint64_t now(clockid_t clock)
 }
 
 /*
- * What calls the C library is hidden from a walk along frame pointers, where that has none of its own:
- * these are called by those that are looked for.
+ * A walk by frame pointers misses the caller of a C library function without them: so these are
+ * called by the functions that are looked for.
  */
 static APART void rest(void)
 {
@@ -83,7 +83,7 @@ static APART uint64_t make_calls(uint64_t count)
     return count;
 }
 
-static uint64_t most; /* where what it came to is no exact number: how much it was at most */
+static uint64_t most; /* if the result is not an exact number: the most that it can be */
 
 static APART uint64_t burn_here(uint64_t ms)
 {
@@ -142,7 +142,7 @@ static APART void be_the_waker(int from, int to)
     }
 }
 
-/* Each tells the other when it is ready: no wake comes before its wait. */
+/* Each tells the other when it is ready: no wakeup comes before its wait. */
 static APART uint64_t wait_for_other(uint64_t count)
 {
     uint64_t time = 0;

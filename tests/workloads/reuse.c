@@ -39,7 +39,7 @@ APART void reuse_outer(uint64_t *made)
     NO_TAIL_CALL;
 }
 
-/* The next process gets the first free pid behind this one. */
+/* The next process gets the first free pid after this one. */
 static int set_last_pid(pid_t pid)
 {
     char text[16];
@@ -52,7 +52,7 @@ static int set_last_pid(pid_t pid)
     return written == length;
 }
 
-/* Until the process has the pid that is wanted: others may be faster. 0 in the child. */
+/* Forks until the process has the wanted pid: others may be faster. 0 in the child. */
 static pid_t fork_as(pid_t wanted)
 {
     pid_t child;
@@ -65,7 +65,7 @@ static pid_t fork_as(pid_t wanted)
         if (!child) {
             char byte;
 
-            /* Nothing is done by a process that has another pid, or whose parent is gone. */
+            /* A process with another pid, or whose parent is gone, does nothing. */
             close(go[1]);
             if (read(go[0], &byte, 1) != 1)
                 _exit(0);

@@ -140,7 +140,7 @@ int main(int argc, char **argv)
         take_terminal(name, controls);
         run(argv, limit);
     }
-    /* A key that is struck before COMMAND has the terminal would not become its signal. */
+    /* A key that is pressed before COMMAND has the terminal would not become its signal. */
     close(started[1]);
     if (read(started[0], &byte, 1) < 0)
         die("pipe");

@@ -3,23 +3,23 @@
  * sleeps [-n N] [-u US] [-b US] [-o WAY[,WAY]] [-c] [-N PREFIX] [-w] [-k]
  *
  * Threads that are blocked N times for about US microseconds, each in its own way and in functions
- * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures how long it was. At the end is
- * said for each, with times in microseconds:
+ * of its own, WAY_outer > WAY_inner, called by sleeper(). Each measures for how long. At the end it
+ * prints for each, with times in microseconds:
  *
  *     thread NAME TID WAY WAITS TIME LONG_WAITS LONG_TIME LONGEST DOUBT MORE
  *
- * LONG_ are those of more than the bound of -b; TIME may have been up to DOUBT less, and up to MORE
+ * LONG_ are those longer than the bound of -b; the true TIME may be up to DOUBT less, and up to MORE
  * more. The ways:
  *
  *   nap      clock_nanosleep(2)
  *   tmout    futex(2), until its timeout
  *   woken    futex(2), until another thread, rouse, calls the kernel to wake it
  *   read     read(2) from a pipe, which another thread, feed, writes to
- *   rouse, feed   these two: they sleep as nap does
- *   mixed    as nap, US/4 and 2*US in turn
+ *   rouse, feed   these two: they sleep like nap
+ *   mixed    like nap, US/4 and 2*US in turn
  *   vfork    until a child has ended, which is the one way not to be woken by a signal (state D)
- *   burn, burnt   never blocked: they use up the time of one CPU for as long as the others take,
- *            both of the same one. TIME is how long they were ready to run, and did not, as the
+ *   burn, burnt   never blocked: they keep one CPU busy for as long as the others take, both the
+ *            same one. TIME is how long they were ready to run, and did not, as the
  *            kernel counts it.
  *   last     blocked from the moment that the others begin, and still at the end
  *   lain     blocked since before that
@@ -30,7 +30,7 @@
  *   -n N         40
  *   -u US        25000
  *   -b US        half of -u
- *   -o WAY,WAY   only these, and whom they need (all but last and lain)
+ *   -o WAY,WAY   only these, and those that they need (all but last and lain)
  *   -c           the i-th thread on the i-th CPU
  *   -N PREFIX    threads are named PREFIX and their way (none)
  *   -w, -k       as ever
@@ -45,13 +45,13 @@
 struct sleeper {
     const char *way;
     void (*outer)(struct sleeper *self);
-    int needs; /* the index of another that this one cannot be without, or -1 */
+    int needs; /* the index of another that this one needs, or -1 */
     pthread_t thread;
     unsigned index;
     int wanted;
     pid_t tid;
     char name[16];
-    uint64_t since; /* ns, of one that sleeps on */
+    uint64_t since; /* ns, of one that goes on sleeping */
     struct waits waits;
 };
 
@@ -63,7 +63,7 @@ static unsigned to_finish;
 static int tube[2];
 static const char *prefix = "";
 
-/* Two functions of a way, each called by the one before it, and nothing else calls them. */
+/* Two functions for a way, each called only by the one before it. */
 #define WAY(way)                                                                                  \
     void way##_inner(struct sleeper *self);                                                       \
     void way##_outer(struct sleeper *self);                                                       \
@@ -113,7 +113,7 @@ WAY(tmout)
     }
 }
 
-/* One that comes too late for a wake finds the word changed, and does not block. */
+/* A thread that is too late for a wakeup finds the word changed, and does not block. */
 WAY(woken)
 {
     struct stopwatch watch;
@@ -176,7 +176,7 @@ APART void reap(long child)
 
 void child(void);
 
-/* Its memory is the parent's, who does not run meanwhile; its name is its own. */
+/* Its memory is the parent's, which does not run meanwhile; its name is its own. */
 APART void child(void)
 {
     FRAME;
@@ -269,7 +269,7 @@ void stand_by(void);
 void stay(void);
 void *sleeper(void *argument);
 
-/* The gate is for all: nobody begins before it opens. */
+/* The gate is for all: no thread begins before it opens. */
 APART void stand_by(void)
 {
     FRAME;
@@ -287,7 +287,7 @@ APART void stay(void)
         futex_wait(&forever, 0, NULL);
 }
 
-/* A thread does not end, so that it is nowhere else but where it is said to be. */
+/* Threads do not end, so that they are nowhere but where they are said to be. */
 APART void *sleeper(void *argument)
 {
     struct sleeper *self = argument;
@@ -342,7 +342,7 @@ static void start_all(void)
         started++;
         to_finish += !sleeps_on(&sleepers[i]) && !burns(&sleepers[i]);
     }
-    /* What stands at its gate is nearly asleep; a moment later it is. */
+    /* A thread at its gate is nearly asleep; a moment later it is. */
     while (__atomic_load_n(&standing, __ATOMIC_SEQ_CST) != started)
         nap(1000);
     nap(50000);

@@ -8,7 +8,7 @@
  *   -n STACKS    1000, at most 65536
  *   -r TIMES     10
  *   -w           prints `ready` and waits for SIGUSR2 before the calls
- *   -k           waits so once more before the end
+ *   -k           waits again before the end
  */
 #include <signal.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 static uint64_t made;
 static unsigned times = 10;
 
-/* Each call returns to another place: that is what tells the stacks apart. */
+/* Each call returns to a different address: that makes the stacks different. */
 static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
 {
     if (!digits) {
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void descend(unsigned number, unsigned digits)
         __asm__ volatile("" ::: "memory"); /* no tail call */
     } else {
         descend(number >> 1, digits - 1);
-        __asm__ volatile("nop" ::: "memory"); /* nor one call for both */
+        __asm__ volatile("nop" ::: "memory"); /* nor one merged call */
     }
 }
 

@@ -6,8 +6,8 @@
  * multiples of their size: with BPF_F_STRICT_ALIGNMENT. A filter holds each BPF_PROG_LOAD for a
  * process that sets the flag where the kernel is about to read it, and is not a child of COMMAND.
  *
- * Exit: COMMAND's own; 125 if this is impossible. At the end it says how many programs were loaded
- * so: `strict N` on stderr, once COMMAND and everything that it started have ended.
+ * Exit: COMMAND's own; 125 if this is impossible. At the end it prints how many programs were loaded
+ * this way: `strict N` on stderr, once COMMAND and everything that it started have ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static int make_strict(const struct seccomp_notif *call)
     return made;
 }
 
-/* Until nobody is left whom it could hold. */
+/* Until no process is left that it could hold. */
 static void serve(int held)
 {
     unsigned loads = 0;
@@ -95,14 +95,17 @@ static void serve(int held)
             loads++;
         } else {
             answer.flags = 0;
-            answer.error = -EIO; /* nothing is loaded that is not */
+            answer.error = -EIO; /* no program is loaded that is not */
         }
         (void)ioctl(held, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
     fprintf(stderr, "strict %u\n", loads);
 }
 
-/* The process that serves has no filter of its own, and the descriptors that we get after it was made. */
+/*
+ * The serving process has no filter of its own, and shares descriptors that we get after it was
+ * created.
+ */
 static int grandchild(void *told)
 {
     int held;

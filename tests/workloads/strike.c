@@ -3,19 +3,19 @@
  * strike [-n RUNS] [-s SEED] [-l LANES] [-m MS] [-d DIRECTORY] FILE
  *
  * Runs the commands in FILE, one a line, words between blanks, in turn, and strikes each by SIGINT,
- * SIGTERM, SIGHUP or SIGKILL, 0 to MS milliseconds after its start. What a run prints is in DIRECTORY/N.out
- * and DIRECTORY/N.err. Of each run it says
+ * SIGTERM, SIGHUP or SIGKILL, 0 to MS milliseconds after its start. A run's output is in DIRECTORY/N.out
+ * and DIRECTORY/N.err. For each run it prints
  *
  *     run N LINE SIGNAL US STATUS BYTES NEWLINES
  *
- * LINE being that of the command, from 1 on, US when it was struck, STATUS its exit status, 1000 and
- * the signal that ended it, or 9999 if a signal did not end it in a minute; BYTES how many
- * it printed, and NEWLINES with how many newlines that ends, 2 at most. At the end it waits for all
- * that came of the runs: those that do not end are said, `left PID`, and killed.
+ * LINE is the command's line, from 1 on, US when it was struck, STATUS its exit status, 1000 + the
+ * signal that ended it, or 9999 if a signal did not end it in a minute; BYTES how many it printed,
+ * and NEWLINES how many newlines are at their end, at most 2. At the end it waits for all descendants
+ * of the runs: those that do not end are reported, `left PID`, and killed.
  *
  *   -n RUNS      200
  *   -s SEED      1: which signals, and when
- *   -l LANES     4: so many run at a time
+ *   -l LANES     4: how many run at the same time
  *   -m MS        300
  *   -d DIRECTORY .
  */
@@ -162,7 +162,7 @@ static void say_end(struct lane *lane)
     lane->pid = 0;
 }
 
-/* A run goes on in its lane until it was struck and has ended. */
+/* A run goes on in its lane until it has been struck and has ended. */
 static void look_at(struct lane *lane, uint64_t time)
 {
     if (lane->status < 0 && !lane->struck && time - lane->start >= lane->delay) {
@@ -180,7 +180,7 @@ static void look_at(struct lane *lane, uint64_t time)
 
 /* ---- Ends ---- */
 
-/* Who comes of the runs is our child when its parent has gone. */
+/* The runs' descendants become our children when their parent is gone. */
 static int take_end(int options)
 {
     int status;
@@ -202,7 +202,7 @@ static void sleep_for(uint64_t ns)
     nanosleep(&time, NULL);
 }
 
-/* Kills our children, and what becomes our child by that. */
+/* Kills our children, and processes that thereby become our children. */
 static void kill_left(void)
 {
     char path[64], children[4096];

@@ -7,11 +7,11 @@
  *
  *   takes   1000 calls from two callers, with an int, a byte and a short, whose registers hold something else
  *           above them, and a long
- *   gives   what takes returns, an int, and what gives returns, a long: both are negative at times
- *   huge    numbers whose sum 64 bits do not hold
- *   write   of FD bytes, of different lengths, and some to no descriptor
- *   signals to itself, some of which have a negative si_code
- *   names   that the thread takes, one after the other, and calls under one of them
+ *   gives   takes returns an int, and gives a long: both are sometimes negative
+ *   huge    numbers whose sum overflows 64 bits
+ *   write   writes of different lengths, some to an invalid descriptor
+ *   signals to itself, some with a negative si_code
+ *   names   that the thread takes in turn, and calls under one of them
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -59,7 +59,9 @@ NOINLINE void huge(unsigned long number)
     HERE;
 }
 
-/* As nobody's compiler does it, but each may: what is above an int, a byte or a short is left as it was. */
+/*
+ * No compiler does this, but each may: bits above an int, a byte or a short are left as they were.
+ */
 static int (*volatile take)(unsigned long, unsigned long, unsigned long, long) = (void *)takes;
 
 static int call(int i)

@@ -20,7 +20,7 @@
 
 #define LIMIT 100 /* seconds that it may take */
 
-/* Where a program that knows the truth writes it, and waits to be let go: numbers that both go by. */
+/* Where a program that knows the truth writes it, and waits to be let go: numbers that both use. */
 #define RESULT_FD "30"
 #define GO_FD "31"
 
@@ -30,12 +30,12 @@ struct way_to_run {
     long columns;       /* below 0: pipes, no terminal */
 };
 
-/* What one run has come to. On a terminal all is in out. */
+/* The results of one run. On a terminal everything is in out. */
 static struct told {
     char out[1 << 20], err[1 << 16], result[64];
     size_t out_size, err_size, result_size;
     int status;
-    double known, most; /* what came of RESULT_FD: so much, and at most so much; below 0: nothing */
+    double known, most; /* from RESULT_FD: the figure, and the most it can be; < 0: none */
 } told;
 
 static struct {
@@ -54,7 +54,7 @@ static void make_pipe(int *pair)
         cannot("pipe");
 }
 
-/* What is written comes out as it is: no line's end is made into two bytes. */
+/* Output is passed on unchanged: line ends do not become two bytes. */
 static void make_terminal(long columns)
 {
     struct winsize window = { .ws_row = 25, .ws_col = (unsigned short)columns };
@@ -96,7 +96,10 @@ static void open_ends(const struct way_to_run *how)
     make_pipe(ends.err);
 }
 
-/* A program with a descriptor to write to, and one that it waits for: let go when tracing has begun. */
+/*
+ * A program with a descriptor to write to, and one to wait for: it is let go when tracing has
+ * begun.
+ */
 static pid_t start_beside(const struct way_to_run *how, const char *const *words)
 {
     pid_t child = fork();
@@ -131,7 +134,7 @@ static void become(const struct way_to_run *how, const char *const *words, int h
     _exit(127);
 }
 
-/* What is new on a descriptor, behind what there is; 0 at its end. What has no room is left out. */
+/* Appends new data from a descriptor; 0 at its end. What does not fit is left out. */
 static int take(struct pollfd *from, char *text, size_t *size, size_t room)
 {
     char bytes[4096];
@@ -173,11 +176,14 @@ static void take_all(void)
         if (strstr(told.err, "Tracing ") || strstr(told.out, "Tracing "))
             let_go(1);
         else if (from[0].fd < 0 && from[1].fd < 0)
-            let_go(0); /* it was refused: nobody is kept waiting */
+            let_go(0); /* it was refused: nothing is kept waiting */
     }
 }
 
-/* After open_ends: to its end. `beside` is what start_beside gave, or 0: then the result is of this one. */
+/*
+ * After open_ends: runs it to its end. `beside` is what start_beside returned, or 0: then the
+ * result is this one's.
+ */
 static void run_told(const struct way_to_run *how, const char *const *words, const char *input, size_t size,
                      pid_t beside)
 {

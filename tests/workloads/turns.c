@@ -4,15 +4,15 @@
  *
  * N turns, one after the other, each by the next of THREADS threads, which are pinned to the CPUs in
  * turn: no turn begins before the one before it has ended, on whichever CPU that was. A turn is a call
- * of turned(), which makes one getppid system call. Its stack says its number: from the root to the
- * leaf it is ten frames that are zero() or one(), the binary digits of the number modulo 1024, the
- * greatest first.
+ * of turned(), which makes one getppid system call. Its stack encodes its number: from the root to the
+ * leaf it is ten frames zero() or one(), the binary digits of the number modulo 1024, the highest
+ * first.
  * Prints `done CALLS=` with the turns made, and before that `count zero` and `count one` with the
  * calls of each.
  *
  *   -t THREADS   4
  *   -n N         1000
- *   -N COMM, -w, -k   as ever
+ *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +31,7 @@
 static atomic_ulong turn;
 static unsigned long turns = 1000;
 static unsigned threads = 4;
-static uint64_t made, zeros, ones; /* by who has the turn */
+static uint64_t made, zeros, ones; /* by the thread whose turn it is */
 
 void turned(void);
 void zero(unsigned long number, unsigned digits);

@@ -47,7 +47,9 @@ SEMAPHORE(other_plain_semaphore);
 #else
 #define WORD ".4byte "
 #endif
-/* A nop, and a note on it: where it is, where .stapsdt.base and the semaphore are, the names. */
+/*
+ * A nop, and a note about it: its address, those of .stapsdt.base and the semaphore, and the names.
+ */
 #define NOTE(provider, name, semaphore) \
     __asm__ volatile("990: nop\n" \
                      ".pushsection .note.stapsdt, \"\", \"note\"\n" \

@@ -18,7 +18,7 @@
 
 #include "arch.h"
 
-/* Where long has 32 bits, these are the calls that take the libc's struct timespec of 64. */
+/* If long has 32 bits, these are the calls that take libc's 64-bit struct timespec. */
 #ifdef SYS_clock_nanosleep_time64
 #define CALL_NANOSLEEP SYS_clock_nanosleep_time64
 #else
@@ -50,7 +50,7 @@ INLINE long nap(uint64_t us)
     return call_kernel_all(CALL_NANOSLEEP, CLOCK_MONOTONIC, 0, (long)&time, 0, 0, 0);
 }
 
-/* While *word is value. Shared futexes: processes have them, too. time may be NULL. */
+/* Waits while *word is value. Shared futexes, as processes use them, too. time may be NULL. */
 INLINE long futex_wait(uint32_t *word, uint32_t value, const struct timespec *time)
 {
     return call_kernel_all(CALL_FUTEX, (long)word, FUTEX_WAIT, (long)value, (long)time, 0, 0);
@@ -97,26 +97,26 @@ INLINE uint64_t clock_ns(clockid_t clock)
 }
 
 /*
- * The time that the thread was off the CPU between two readings: by the monotonic clock, less what
- * it ran itself. The kernel's work for the call itself is so in no way mistaken for waiting. In it
- * is, as in what is traced, the time from the wake until a CPU was free. Where time passed between
- * the readings of the two clocks, as on a virtual machine that did not run, it is told apart: the
- * truth is up to that much less.
+ * The time that the thread was off the CPU between two readings: by the monotonic clock, minus its
+ * own running time. So the kernel's work for the call itself does not count as waiting. As in what
+ * is traced, the time from the wakeup until a CPU was free is included. If time passed between the
+ * readings of the two clocks, as on a virtual machine that did not run, it is recorded separately:
+ * the truth is up to that much less.
  *
- * A kernel that wakes one thread while another has yet to come to its end there (or while it handles
- * interrupts) does not read its clock anew when it switches: the thread is charged with what went by
- * since its wake, and did not run. What it was charged with beyond its cheapest call is told apart,
- * too: the truth is up to that much more.
+ * A kernel that wakes one thread while another is just ending there (or while it handles
+ * interrupts) does not read its clock again when it switches: the thread is charged with the time
+ * since its wakeup, in which it did not run. What it was charged with beyond its cheapest call is
+ * recorded separately, too: the truth is up to that much more.
  *
- * A thread can be taken from its CPU though it is ready. That is no waiting: where it happened, all that
- * the thread was ready and did not run since is told apart.
+ * A thread can be preempted although it is ready. That is not waiting: if it happened, all the time
+ * since in which the thread was ready but did not run is recorded separately.
  */
 struct stopwatch {
     uint64_t before, cpu, after;
     long preemptions;
 };
 
-/* How often this thread was taken from its CPU though it was ready. */
+/* How often this thread was preempted although it was ready. */
 INLINE long preemptions(void)
 {
     struct rusage usage = {0};
@@ -136,8 +136,8 @@ INLINE struct stopwatch stopwatch_read(void)
 }
 
 /*
- * How long this thread was ready and did not run, as the kernel counts it. The file is opened before
- * anything is traced: threads that look for the same in /proc wait for one another.
+ * How long this thread was ready and did not run, by the kernel's count. The file is opened before
+ * tracing: threads that look up the same directory in /proc wait for each other.
  */
 INLINE int delays_open(void)
 {
@@ -145,8 +145,8 @@ INLINE int delays_open(void)
 }
 
 /*
- * Nanoseconds, the second number of that file. It is read without the libc's stdio: its functions have
- * locks, and no frame pointers, and a thread that is taken from its CPU in one of them is nowhere.
+ * Nanoseconds, the second number in that file. It is read without libc's stdio: its functions have
+ * locks, and no frame pointers, so a thread preempted in one of them would have no proper stack.
  */
 INLINE uint64_t delay_ns(int delays)
 {
@@ -162,7 +162,7 @@ INLINE uint64_t delay_ns(int delays)
     return delayed;
 }
 
-/* What the waits of one thread in one function came to. */
+/* The sum of one thread's waits in one function. */
 struct waits {
     uint64_t count, ns, longest;
     int delays;                  /* see delays_open */
@@ -172,7 +172,7 @@ struct waits {
     uint64_t to_wake_ns;          /* from the call to just before the waker's own */
 };
 
-/* What the first readings take, in the libc and for its memory, is not to be traced. */
+/* The cost of the first readings, in libc and for its memory, must not be traced. */
 INLINE void waits_prepare(struct waits *waits)
 {
     waits->delays = delays_open();
@@ -208,7 +208,7 @@ INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, ui
     return cpu;
 }
 
-/* How much more all of the waits may have come to. */
+/* How much more all waits together may have taken. */
 static inline uint64_t waits_more_ns(const struct waits *waits)
 {
     return waits->cpu_ns - waits->count * waits->least_cpu_ns;

@@ -50,17 +50,17 @@ enum way { PIPE, FUTEX, SIGNAL, NAP };
 
 static const char *const way_names[] = {"pipe", "futex", "signal", "nap"};
 
-/* What others see of it is in memory that processes share. */
+/* What others need to see is in shared memory. */
 struct member {
     enum way way;
     unsigned index, group;
     int first, ring;
-    struct member *next, *previous; /* NULL: it wakes nobody, nobody wakes it */
+    struct member *next, *previous; /* NULL: it wakes nobody, and nobody wakes it */
     pid_t pid, tid;
     char name[16];
     int tube[2];
     uint32_t word;            /* how often it was woken, for a futex */
-    uint64_t stamps[STAMPS];  /* when its waker was about to wake it, by the number of the wake */
+    uint64_t stamps[STAMPS];  /* when its waker was about to wake it, by the number of the wakeup */
     uint64_t woken;           /* how often its waker did */
     uint64_t delay;
     struct waits waits;
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void measured(struct member *self,
     uint64_t stamp = self->stamps[self->waits.count % STAMPS];
     uint64_t ran = waits_add(&self->waits, watch, 0);
 
-    /* Some of what it ran was on the way back: this is the least that it can have been. */
+    /* Some of its running time was on the way back: this is the least that it can have been. */
     if (self->previous && stamp > watch->before + ran)
         self->waits.to_wake_ns += stamp - watch->before - ran;
 }
@@ -108,7 +108,7 @@ APART void pipe_waits(struct member *self)
     measured(self, &watch);
 }
 
-/* A wake that came already finds the word changed. */
+/* After an earlier wakeup the word has changed. */
 APART void futex_waits(struct member *self)
 {
     struct stopwatch watch;
@@ -200,7 +200,7 @@ APART void zero(struct member *self, unsigned digits, int wakes)
 {
     FRAME;
     descend(self, digits, wakes);
-    __asm__ volatile("nop"); /* no twin of one() */
+    __asm__ volatile("nop"); /* not a copy of one() */
 }
 
 APART void one(struct member *self, unsigned digits, int wakes)
@@ -209,7 +209,7 @@ APART void one(struct member *self, unsigned digits, int wakes)
     descend(self, digits, wakes);
 }
 
-/* ---- Where they are otherwise ---- */
+/* ---- Differences between the ways ---- */
 
 void stand_by(void);
 void stay(void);
@@ -302,7 +302,7 @@ static void start_all(void)
             member(&shared->members[i]);
         }
     }
-    /* What stands at its gate is nearly asleep; a moment later it is. */
+    /* A thread at its gate is nearly asleep; a moment later it is. */
     while (__atomic_load_n(&shared->standing, __ATOMIC_SEQ_CST) != members)
         nap(1000);
     nap(50000);

@@ -14,12 +14,18 @@
 
 /* Neither inlined nor cloned: each call of it is one entry at its first instruction. */
 #define APART __attribute__((noinline))
-/* First in a function: it has a frame pointer, set up before all else, though it calls nobody. */
+/*
+ * First in a function: it gets a frame pointer, set up before anything else, although it calls
+ * nothing.
+ */
 #define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
-/* Behind a call: it is no tail call then, and the caller stays on the stack. */
+/* After a call: then it is not a tail call, and the caller stays on the stack. */
 #define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
 
-/* Before the first thread: SIGUSR2 is kept for wait_for_word, lines are printed as they come. */
+/*
+ * Called before the first thread: SIGUSR2 is kept for wait_for_word, lines are printed as they
+ * come.
+ */
 static inline void begin(const char *comm)
 {
     sigset_t set;
@@ -49,7 +55,7 @@ static inline void say_ready_and_wait(void)
     wait_for_word();
 }
 
-/* `done` is what a test waits for: whatever else is said must be said before. */
+/* Tests wait for `done`: everything else must be printed before it. */
 static inline void say_done(uint64_t calls)
 {
     printf("done CALLS=%llu\n", (unsigned long long)calls);

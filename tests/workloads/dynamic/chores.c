@@ -2,16 +2,15 @@
 /*
  * chores [-n N] [-N COMM] [-w] [-k] CHORE
  *
- * Does one thing N times (100), each time through main > chore > CHORE, and prints what that came to:
+ * Does one thing N times (100), each time through main > chore > CHORE, and prints the count:
  *
  *   mallocs     calls the libc's malloc
  *   threads     starts a thread, and waits for its end
  *   datagrams   sends one of UDP to itself, over the loopback device
  *   sends       sends 100 bytes by TCP to itself
- *   naps        waits 2 ms in semtimedop(2), which hardly anybody else is ever in
+ *   naps        waits 2 ms in semtimedop(2), which hardly any other process uses
  *   reads       reads 4 KB from a block device past the page cache, the one that $DEVICE names
  *   syncs       syncs the file system that $DIRECTORY is on
- *   maps        maps a page and unmaps it
  *   copies      copies N MB from a file in memory: `count kernel_us` is the CPU time of that in the kernel
  *
  * `count switches N` is how often the thread left its CPU meanwhile, as the kernel counts it.
@@ -107,15 +106,6 @@ static APART void syncs(void)
         die("syncfs");
 }
 
-static APART void maps(void)
-{
-    void *mapped;
-
-    FRAME;
-    mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    munmap(mapped, 4096);
-}
-
 static APART void copies(void)
 {
     FRAME;
@@ -189,7 +179,7 @@ static const struct chore {
     {"mallocs", open_nothing, mallocs}, {"threads", open_nothing, threads},
     {"datagrams", open_datagrams, datagrams}, {"sends", open_sends, sends},
     {"naps", open_naps, naps}, {"reads", open_reads, reads}, {"syncs", open_syncs, syncs},
-    {"maps", open_nothing, maps}, {"copies", open_copies, copies},
+    {"copies", open_copies, copies},
 };
 
 static APART void chore(const struct chore *it, unsigned long times)

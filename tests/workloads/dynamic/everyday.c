@@ -2,7 +2,7 @@
 /*
  * everyday      prints `ready`, and then does what programs do all day, until it is ended: it allocates,
  *               touches new memory, computes, sleeps for some milliseconds, waits for a lock of a thread
- *               of its own, opens a file. What somebody would trace in any process is there to be traced.
+ *               of its own, opens a file. Whatever one would trace in any process is there to be traced.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ static unsigned one_round(void)
     return sum;
 }
 
-/* What is computed is used: else no compiler need compute it. */
+/* The results are used: otherwise compilers need not compute them. */
 static volatile unsigned total;
 
 int main(void)

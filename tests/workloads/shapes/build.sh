@@ -18,7 +18,7 @@ rm -f "$to/done" "$to"/skipped
 common='-std=gnu11 -D_GNU_SOURCE -fasynchronous-unwind-tables -g0 -w'
 ifunc='-DWITH_IFUNC -DWITH_LIBRARIES'
 
-# WAY | COMPILER | of C++, or - | flags of both | flags that link
+# WAY | COMPILER | C++ compiler, or - | flags for both | linker flags
 ways()
 {
     cat <<END
@@ -52,7 +52,7 @@ musl-Os|musl-gcc|-|-Os -fPIE|-pie
 END
 }
 
-# build WAY COMPILER C++ FLAGS LINKED
+# build WAY COMPILER C++ FLAGS LINKED: builds all programs that way
 build()
 {
     mkdir -p "$to/$1"
@@ -85,7 +85,7 @@ build()
     esac
 }
 
-# one LINE: of ways()
+# one LINE: builds one line of ways()
 one()
 {
     IFS='|'

@@ -136,7 +136,7 @@ APART static void once(void)
     UNTELL();
 }
 
-/* Called by exit(), which this calls, too */
+/* Called by exit(), and also calls it */
 APART static void at_exit(void)
 {
     tell(ANY, NULL);
@@ -164,7 +164,7 @@ __attribute__((constructor)) APART static void constructor(void)
 }
 #endif
 
-/* ---- while relocations are done, before anything else */
+/* ---- during relocation, before anything else */
 
 #ifdef WITH_IFUNC
 static int chosen(int a)
@@ -191,7 +191,7 @@ APART static void ifunc(void)
 }
 #endif
 
-/* ---- libraries that are loaded and take each other's place: beside the program, libNAME.so */
+/* ---- libraries that are loaded at each other's addresses: libNAME.so, next to the program */
 
 #ifdef WITH_LIBRARIES
 typedef void library_function(volatile struct shape *, void (*)(void));

@@ -28,7 +28,10 @@ APART void cleans(void)
     UNTELL();
 }
 
-/* A destructor's caller is a landing pad: the function is where it was, and those that it called are gone. */
+/*
+ * A destructor's caller is a landing pad: the function is where it was, but those that it called
+ * are gone.
+ */
 static uint64_t here;
 inline cleaned::~cleaned()
 {
@@ -103,7 +106,7 @@ APART void on_terminate(void)
     MARK();
     std::_Exit(0);
 }
-/* Nobody catches it: the stack is as it was. */
+/* Nothing catches it: the stack is as it was. */
 APART void terminates(void)
 {
     TELL();

@@ -100,7 +100,7 @@ APART static void pointers(void)
     UNTELL();
 }
 
-/* So many values are alive across a call that all callee-saved registers are taken. */
+/* So many values live across a call that all callee-saved registers are used. */
 APART static long registers(const long *v)
 {
     TELL();
@@ -121,7 +121,7 @@ APART static void saved(void)
     UNTELL();
 }
 
-/* ---- large ones, and of sizes that are not known before */
+/* ---- large ones, and ones of variable size */
 
 APART static void huge(void)
 {
@@ -190,7 +190,7 @@ APART static void aligned_alloca(void)
     leaf();
     UNTELL();
 }
-/* What it is called with is on the stack that it leaves. */
+/* Its arguments are on the stack that it leaves. */
 APART static long aligned_arguments(long a, long b, long c, long d, long e, long f, long g, long h)
 {
     long room[16] __attribute__((aligned(64))) = {a, b, c, d};
@@ -278,7 +278,7 @@ APART static void foreign(void)
     UNTELL();
 }
 
-/* The jump in its place leaves no frame of it. */
+/* A tail call leaves no frame of it. */
 APART static int jumped_to(int a)
 {
     TELL();
@@ -295,7 +295,7 @@ APART static int jumps(int a)
 {
     JUMP jumped_to(a + 1);
 }
-/* Where nothing is optimized it is a call, and jumps() would have to tell. */
+/* Without optimization it is a call, and jumps() would need a mark. */
 APART static void tail(void)
 {
     TELL();
@@ -308,7 +308,7 @@ APART static void tail(void)
     UNTELL();
 }
 
-/* ---- parts that stand elsewhere */
+/* ---- parts that are placed elsewhere */
 
 __attribute__((cold)) APART static void rare(int a)
 {
@@ -342,7 +342,7 @@ APART static void cold(void)
     UNTELL();
 }
 
-/* It has a frame on one way alone. */
+/* It has a frame on only one path. */
 APART static int wrapped(int a, const int *v)
 {
     if (a < 100)
@@ -363,7 +363,7 @@ APART static void shrunk(void)
     UNTELL();
 }
 
-/* A call of what does not return is its last instruction: behind that is another function. */
+/* A call that does not return is its last instruction: another function follows. */
 static jmp_buf back;
 __attribute__((noreturn)) APART static void never_returns(int a)
 {

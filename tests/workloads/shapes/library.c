@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The program's, by another name: it tells there. */
+/* The program's function, by another name, which marks the stack there. */
 void in_library(volatile struct shape *theirs, void (*back)(void));
 
 void in_library(volatile struct shape *theirs, void (*back)(void))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* shapes [NAME]: runs that shape; without a name it prints those of all that it was built with. */
+/* shapes [NAME]: runs that shape; without a name it prints the names of all shapes it was built with. */
 #include "shape.h"
 
 #include <stdio.h>

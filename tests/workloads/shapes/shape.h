@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks that know themselves: each function tells its name, and its return address, before it
- * makes a call. At a mark (a trap, with the address of what was told in a register)
- * tests/tools/unwind_judge.c compares that with what it unwinds. No unwinder is involved in
- * telling.
+ * Stacks that know themselves: each function records its name and return address before it makes a
+ * call. At a mark (a trap, with the address of these records in a register)
+ * tests/tools/unwind_judge.c compares them with what it unwinds. No unwinder is involved in making
+ * the records.
  */
 #ifndef STACKBOX_SHAPE_H
 #define STACKBOX_SHAPE_H
@@ -18,8 +18,8 @@ extern "C" {
 #define SHAPE_MAGIC 0x5bacb0c5
 
 /*
- * A function, whose caller goes on at `returns`; NULL: not known. What is called ANY are
- * functions that nobody told of: libc's.
+ * A function, whose caller continues at `returns`; NULL: not known. ANY stands for unmarked
+ * functions: libc's.
  */
 struct told {
     const char *name;
@@ -27,15 +27,17 @@ struct told {
 };
 #define ANY "*"
 
-/* What the judge reads, and how a walk has to end: as enum unwind_end, 0 where it is whole. */
+/* What the judge reads, and how a walk must end: as enum unwind_end, 0 if it is whole. */
 struct shape {
     uint64_t first, count, end;
     struct told told[512]; /* from `first` on, the outermost first */
 };
-/* As an end: it is whole, or ends at what begins it, whose table is another compiler's or libc's fault. */
+/*
+ * As an end: it is whole, or ends at the start code, whose table is up to another compiler or libc.
+ */
 #define SHAPE_BEGINS 255
 
-/* What a mark says: a stack to be compared, or where to begin and to end with single steps. */
+/* The kinds of marks: a stack to compare, or where single-stepping begins and ends. */
 enum {
     SHAPE_CHECK,
     SHAPE_STEP,
@@ -52,11 +54,11 @@ SHAPE_INLINE void tell(const char *name, const void *returns)
     shape.told[shape.count].returns = returns;
     shape.count = shape.count + 1;
 }
-/* At the beginning of a function, and at its end: so no call is its last instruction. */
+/* At the start and the end of a function: so no call is its last instruction. */
 #define TELL() tell(__func__, __builtin_return_address(0))
 #define UNTELL() ((void)(shape.count = shape.count - 1))
 
-/* What a handler knows: that it interrupted an instruction, and behind it what was told before. */
+/* In a handler: it interrupted an instruction, and above it is what was marked before. */
 #define TELL_INTERRUPTED(context) \
     tell(ANY, (void *)(((ucontext_t *)(context))->uc_mcontext.gregs[REG_RIP] + 1))
 
@@ -65,11 +67,11 @@ SHAPE_INLINE void mark_as(uint64_t what)
     __asm__ volatile("int3; nop" : : "a"(SHAPE_MAGIC), "D"(&shape), "S"(what) : "memory");
 }
 #define MARK() mark_as(SHAPE_CHECK)
-/* All between them is stepped through. Both in one function. */
+/* Everything between them is single-stepped. Both must be in one function. */
 #define STEP() mark_as(SHAPE_STEP)
 #define STEPPED() mark_as(SHAPE_STEPPED)
 
-/* For a stack that begins anew, as another thread's. What it hands back is for tell_again(). */
+/* For a new stack, such as another thread's. Its result is for tell_again(). */
 SHAPE_INLINE uint64_t tell_anew(void)
 {
     uint64_t before = shape.first;
@@ -83,7 +85,7 @@ SHAPE_INLINE void tell_again(uint64_t before)
     shape.first = before;
 }
 
-/* A function that stays one of its own. */
+/* A function that is not inlined or merged. */
 #if defined(__clang__)
 #define APART __attribute__((noinline))
 #else
@@ -98,7 +100,7 @@ struct shape_row {
 extern const struct shape_row frame_shapes[], written_shapes[], signal_shapes[], thread_shapes[];
 extern const struct shape_row callback_shapes[], cxx_shapes[], stepped_shapes[];
 
-/* So that a compiler cannot know. */
+/* So that a compiler cannot know the value. */
 extern volatile int shape_zero, shape_one;
 extern void *volatile shape_escape;
 

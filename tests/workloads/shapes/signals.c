@@ -36,7 +36,7 @@ APART static void handle_elsewhere(int number, void (*handler)(int, siginfo_t *,
     handle(number, SA_ONSTACK, handler);
 }
 
-/* ---- faults of ud2, which has two bytes */
+/* ---- faults by ud2, which has two bytes */
 
 APART static void inner(void)
 {
@@ -81,7 +81,7 @@ APART static void other_stack(void)
     UNTELL();
 }
 
-/* At the first instruction of a function, which stands directly behind another one */
+/* At the first instruction of a function that directly follows another one */
 void before_first(void);
 void fault_first(void);
 FUNCTION(before_first, "sub $72, %rsp; .cfi_adjust_cfa_offset 72\n.rept 30\nnop\n.endr\nud2");
@@ -97,7 +97,7 @@ APART static void first_instruction(void)
     UNTELL();
 }
 
-/* In the middle of what moves the stack pointer, with data below it */
+/* In the middle of moving the stack pointer, with data below it */
 void fault_pushing(void);
 FUNCTION(fault_pushing,
     "push %rbx; .cfi_adjust_cfa_offset 8; .cfi_rel_offset rbx, 0\n"
@@ -158,7 +158,7 @@ APART static void on_first(int number, siginfo_t *info, void *context)
 APART static void raises(int number)
 {
     TELL();
-    /* By the system call itself, so that the place is ours. */
+    /* By our own system call instruction, so that the address is ours. */
     long result = SYS_kill, me = getpid();
     __asm__ volatile("syscall" : "+a"(result) : "D"(me), "S"((long)number) : "rcx", "r11", "memory");
     MARK();
@@ -201,7 +201,7 @@ APART static void many_signals(void)
     UNTELL();
 }
 
-/* By libc's own call */
+/* By libc's function */
 APART static void raised(void)
 {
     TELL();
@@ -213,7 +213,7 @@ APART static void raised(void)
     UNTELL();
 }
 
-/* ---- what is executed is no code: nobody knows who went there, and no walk says more */
+/* ---- executing something that is not code: the caller is unknown, and no walk finds more */
 
 static void *volatile nowhere;
 uint64_t nowhere_left[2] __attribute__((used));

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between them, as told shapes are, but stepped through */
+/* Between them, like the marked programs, but single-stepped */
 #define STEPPED_SHAPE(name, ...)   \
     APART static void name(void)   \
     {                              \
@@ -26,7 +26,7 @@
 
 STEPPED_SHAPE(step_nothing, shape_zero = 0;)
 
-/* The same frames as others mark, from their first instruction to their last */
+/* The same frames that others mark, from their first instruction to their last */
 static volatile int number = 7;
 
 APART static int small(int a)
@@ -128,7 +128,7 @@ APART static void step_signal(void)
 
 /* musl's functions have no tables. */
 #ifdef __GLIBC__
-/* The first call of each goes by the linker, the second does not. */
+/* The first call of each goes through the dynamic linker, the second does not. */
 STEPPED_SHAPE(step_plt,
     for (int i = 0; i < 2; i++) {
         shape_zero = (int)strtol("123", NULL, 10) & 0;

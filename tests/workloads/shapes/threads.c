@@ -23,7 +23,7 @@ APART static void inner(int depth)
     UNTELL();
 }
 
-/* ---- threads: one tells at a time, the other waits for it */
+/* ---- threads: one at a time marks its stack, the other waits for it */
 
 APART static void *start(void *argument)
 {
@@ -207,7 +207,7 @@ APART static void context(void)
     free(stack);
     UNTELL();
 }
-/* Without another to go on with, and with arguments on its stack */
+/* Without switching to another, and with arguments on its stack */
 APART static void coroutine_last(int a, int b, int c, int d, int e, int f, int g, int h)
 {
     uint64_t before = tell_anew();

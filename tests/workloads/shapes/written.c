@@ -6,17 +6,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A function of assembly, whose `tables` are or are not there. */
+/* A function in assembly, with or without `tables`. */
 #define FUNCTION(name, body) \
     __asm__(".text\n.balign 16\n.type " #name ", @function\n" #name ":\n.cfi_startproc\n" body \
             "\n.cfi_endproc\n.size " #name ", . - " #name "\n")
 #define WITHOUT_TABLE(name, body) \
     __asm__(".text\n.balign 16\n.type " #name ", @function\n" #name ":\n" body "\n.size " #name ", . - " #name "\n")
 
-/* Where a frame of assembly returns to is not told. */
+/* The return address of an assembly frame is not marked. */
 #define TELL_WRITTEN(name) tell(name, NULL)
 
-/* What it is given is called, with this function's caller behind it. */
+/* Calls its argument, with this function's caller above it. */
 APART void marks(void);
 APART void marks(void)
 {
@@ -25,7 +25,7 @@ APART void marks(void)
     UNTELL();
 }
 
-/* ---- every register that a callee keeps points to a frame, which is none */
+/* ---- every callee-saved register points to something that looks like a frame */
 
 uint64_t fake[4] __attribute__((used));
 
@@ -37,7 +37,7 @@ FUNCTION(write_fakes,
     "push %r13; .cfi_adjust_cfa_offset 8; .cfi_rel_offset r13, 0\n"
     "push %r14; .cfi_adjust_cfa_offset 8; .cfi_rel_offset r14, 0\n"
     "push %r15; .cfi_adjust_cfa_offset 8; .cfi_rel_offset r15, 0\n"
-    /* On the stack, too, is one. */
+    /* There is one on the stack, too. */
     "sub $24, %rsp; .cfi_adjust_cfa_offset 24\n"
     "lea marks(%rip), %rax; mov %rax, 8(%rsp)\n"
     "lea fake(%rip), %rbx; mov %rbx, (%rsp)\n"
@@ -62,7 +62,7 @@ APART static void fakes(void)
     UNTELL();
 }
 
-/* ---- a call that is the last instruction, and behind it another function */
+/* ---- a call as the last instruction, followed by another function */
 
 uint64_t kept[6] __attribute__((used));
 void write_last(void);
@@ -97,7 +97,7 @@ APART static void last(void)
     UNTELL();
 }
 
-/* ---- the frame by another register than those of stack and frame */
+/* ---- the frame in another register than the stack and frame pointers */
 
 void write_by_r10(volatile struct shape *told);
 FUNCTION(write_by_r10,
@@ -116,7 +116,7 @@ APART static void by_register(void)
     UNTELL();
 }
 
-/* ---- without a table, and keeping frame pointers: the walk ends there, and says so */
+/* ---- without a table, but with frame pointers: the walk ends there, and says so */
 
 void write_untold(void);
 WITHOUT_TABLE(write_untold, "push %rbp; mov %rsp, %rbp; call marks; pop %rbp; ret");
@@ -132,7 +132,7 @@ APART static void no_table(void)
     tell_again(before);
 }
 
-/* ---- memory without a file, with frame pointers as a JIT keeps them */
+/* ---- memory without a file, with frame pointers like a JIT's */
 
 static void *jit(const void *calls)
 {
@@ -163,7 +163,7 @@ APART static void calls_jit(void)
     UNTELL();
     UNTELL();
 }
-/* Twice in each other: what called it is found again by the frame pointer that it saved. */
+/* Nested twice: the caller is found by the frame pointer that it saved. */
 APART static void jitted(void)
 {
     void *code;
@@ -174,7 +174,7 @@ APART static void jitted(void)
     memcpy(&code, &called, sizeof(code));
     outer_code = jit(code);
     memcpy(&function, &outer_code, sizeof(function));
-    /* 16 bytes on, behind its call, it goes on. */
+    /* 16 bytes further, after its call, it continues. */
     tell(ANY, NULL);
     function();
     UNTELL();
