@@ -23,8 +23,8 @@
 void command_init(struct command *command, char **words)
 {
     *command = (struct command){.words = words, .failure = -1};
-    getrlimit(RLIMIT_NOFILE, &command->files);
-    getrlimit(RLIMIT_MEMLOCK, &command->memory);
+    command->has_limits = !getrlimit(RLIMIT_NOFILE, &command->files) &&
+                          !getrlimit(RLIMIT_MEMLOCK, &command->memory);
 }
 
 /* ---- What a command may be ---- */
@@ -119,20 +119,23 @@ static void be_command(const struct command *command, int go, int failure, bool 
 {
     char byte;
     ssize_t got;
+    int error = 0;
 
-    setrlimit(RLIMIT_NOFILE, &command->files);
-    setrlimit(RLIMIT_MEMLOCK, &command->memory);
+    if (command->has_limits) {
+        setrlimit(RLIMIT_NOFILE, &command->files);
+        setrlimit(RLIMIT_MEMLOCK, &command->memory);
+    }
     if (!stdout_is_free && fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
         close(STDOUT_FILENO); /* stderr was closed, and its place is held: see main.c */
-    else if (!stdout_is_free)
-        dup2(STDERR_FILENO, STDOUT_FILENO);
+    else if (!stdout_is_free && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        error = errno;
     do
         got = read(go, &byte, 1);
     while (got < 0 && errno == EINTR);
     /* The process that held us is gone, or does not want us to run. */
     if (got != 1)
         _exit(EXIT_TRACER);
-    int error = execute(command->words);
+    error = error ? error : execute(command->words);
     if (write(failure, &error, sizeof(error)) < 0)
         error = EIO;
     _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);

@@ -18,7 +18,8 @@ struct command {
     pid_t pid;    /* 0: not started */
     int failure;  /* reports why it could not be executed, */
     int error;    /* with this errno, or 0 so far */
-    struct rlimit files, memory; /* soft and hard, before we raised them */
+    bool has_limits;             /* of ours, before we raised them: */
+    struct rlimit files, memory; /* soft and hard */
 };
 
 /* Would execvp(3) find it? */

@@ -9,7 +9,7 @@
 
 const char *const kind_names[KINDS] = {
     "malloc", "mmap", "thread", "fork", "bpf", "perf", "read", "write", "open", "descriptor",
-    "ioctl", "file", "other",
+    "ioctl", "file", "process", "other",
 };
 
 struct fault fault = {.kind = KINDS, .log = -1};

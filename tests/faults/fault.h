@@ -44,6 +44,7 @@ enum kind {
     KIND_DESCRIPTOR,
     KIND_IOCTL,
     KIND_FILE,
+    KIND_PROCESS, /* its rights, limits, CPUs and the like */
     KIND_OTHER,
     KINDS,
 };

@@ -30,6 +30,7 @@ static const struct {
     {SYS_writev, KIND_WRITE},
     {SYS_open, KIND_OPEN},
     {SYS_openat, KIND_OPEN},
+    {SYS_openat2, KIND_OPEN},
     {SYS_epoll_create1, KIND_DESCRIPTOR},
     {SYS_timerfd_create, KIND_DESCRIPTOR},
     {SYS_pipe2, KIND_DESCRIPTOR},
@@ -37,18 +38,31 @@ static const struct {
     {SYS_pidfd_open, KIND_DESCRIPTOR},
     {SYS_fsopen, KIND_DESCRIPTOR},
     {SYS_fsmount, KIND_DESCRIPTOR},
+    {SYS_dup2, KIND_DESCRIPTOR},
+    {SYS_fcntl, KIND_DESCRIPTOR},
+    {SYS_eventfd2, KIND_DESCRIPTOR},
+    {SYS_memfd_create, KIND_DESCRIPTOR},
     {SYS_fsconfig, KIND_OTHER},
     {SYS_ioctl, KIND_IOCTL},
     {SYS_linkat, KIND_FILE},
     {SYS_renameat, KIND_FILE},
     {SYS_fsync, KIND_FILE},
     {SYS_fchmod, KIND_FILE},
+    {SYS_fchown, KIND_FILE},
+    {SYS_unlinkat, KIND_FILE},
+    {SYS_mkdir, KIND_FILE},
     {SYS_poll, KIND_OTHER},
+    {SYS_ppoll, KIND_OTHER},
+    {SYS_epoll_pwait, KIND_OTHER},
     {SYS_epoll_ctl, KIND_OTHER},
     {SYS_epoll_wait, KIND_OTHER},
     {SYS_timerfd_settime, KIND_OTHER},
     {SYS_newfstatat, KIND_OTHER},
     {SYS_fstat, KIND_OTHER},
+    {SYS_statfs, KIND_OTHER},
+    {SYS_access, KIND_OTHER},
+    {SYS_faccessat, KIND_OTHER},
+    {SYS_faccessat2, KIND_OTHER},
     {SYS_fstatfs, KIND_OTHER},
     {SYS_lseek, KIND_OTHER},
     {SYS_readlink, KIND_OTHER},
@@ -56,9 +70,25 @@ static const struct {
     {SYS_mount, KIND_OTHER},
     {SYS_waitid, KIND_OTHER},
     {SYS_wait4, KIND_OTHER},
-    {SYS_sched_setscheduler, KIND_OTHER},
+    {SYS_sched_setscheduler, KIND_PROCESS},
     {SYS_sendmsg, KIND_OTHER},
     {SYS_recvmsg, KIND_OTHER},
+    {SYS_sendto, KIND_OTHER},
+    {SYS_recvfrom, KIND_OTHER},
+    {SYS_getrandom, KIND_OTHER},
+    {SYS_uname, KIND_PROCESS},
+    {SYS_prctl, KIND_PROCESS},
+    {SYS_capget, KIND_PROCESS},
+    {SYS_capset, KIND_PROCESS},
+    {SYS_setgroups, KIND_PROCESS},
+    {SYS_setresuid, KIND_PROCESS},
+    {SYS_setresgid, KIND_PROCESS},
+    {SYS_prlimit64, KIND_PROCESS},
+    {SYS_close_range, KIND_PROCESS},
+    {SYS_getpriority, KIND_PROCESS},
+    {SYS_setpriority, KIND_PROCESS},
+    {SYS_sched_getaffinity, KIND_PROCESS},
+    {SYS_sched_setaffinity, KIND_PROCESS},
 };
 
 __asm__(".text\n"
@@ -136,7 +166,7 @@ static int find_libc(struct dl_phdr_info *object, size_t size, void *context)
 
 #define DATA(member) ((uint32_t)offsetof(struct seccomp_data, member))
 #define HIGH 4 /* of a word of 8 bytes */
-#define MOST_INSTRUCTIONS 128
+#define MOST_INSTRUCTIONS 192
 
 struct filter {
     struct sock_filter instructions[MOST_INSTRUCTIONS];

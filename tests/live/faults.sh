@@ -109,6 +109,7 @@ errors()
     descriptor) echo EMFILE ENOMEM ;;
     ioctl) echo EINVAL ENOMEM ;;
     file) echo ENOSPC EIO EACCES ;;
+    process) echo EPERM EINVAL ;;
     other) echo ENOMEM EINTR EINVAL ;;
     esac
 }
@@ -208,7 +209,9 @@ complaint()
 {
     failed=1
     case $(words "$1") in *' -- '*) failed=125 ;; esac
-    if [ $status -ge 126 ] || [ $status = 99 ] || grep -q 'Sanitizer\|runtime error:\|^inject: ' "$2/err"; then
+    ! grep -q '^[a-z]*: cannot run "' "$2/err" || failed=126
+    if { [ $status -ge 126 ] && [ $status != $failed ]; } || [ $status = 99 ] ||
+        grep -q 'Sanitizer\|runtime error:\|^inject: ' "$2/err"; then
         echo "it ended with $status: $(grep -m 3 'Sanitizer\|runtime\|    #[0-9] .* in [a-z]' "$2/err" | tr '\n' '|')"
         return
     fi
