@@ -43,10 +43,12 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
     register long r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
     register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = f;
 
-    __asm__ volatile("push {r7}\n\tmov r7, %1\n\tsvc 0\n\tpop {r7}"
+    /* r7 holds the number, and is Thumb's frame pointer: saved by hand, but not on the stack, which the
+       parent of a vfork(2) shares with its child. */
+    __asm__ volatile("mov ip, r7\n\tmov r7, %1\n\tsvc 0\n\tmov r7, ip"
                      : "+r"(r0)
                      : "r"(number), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)
-                     : "memory");
+                     : "ip", "memory");
     return r0;
 #elif defined(__riscv)
     register long a7 __asm__("a7") = number, a0 __asm__("a0") = a, a1 __asm__("a1") = b;
@@ -102,11 +104,10 @@ static inline __attribute__((always_inline)) long call_kernel(long number, long 
 #elif defined(__arm__)
     register long r0 __asm__("r0") = argument;
 
-    /* r7 holds the number, and is Thumb's frame pointer: saved by hand. */
-    __asm__ volatile("push {r7}\n\tmov r7, %1\n\tsvc 0\n\tpop {r7}"
+    __asm__ volatile("mov ip, r7\n\tmov r7, %1\n\tsvc 0\n\tmov r7, ip" /* as above */
                      : "+r"(r0)
                      : "r"(number)
-                     : "memory");
+                     : "ip", "memory");
     return r0;
 #elif defined(__riscv)
     register long a7 __asm__("a7") = number;
