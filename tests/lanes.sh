@@ -88,8 +88,7 @@ jobs_guests()
     many_tests newest
     # An emulated riscv64 is slower than an arm64: only tests that show most about the machine. See `make
     # test-arch` for the rest.
-    echo "board_guest riscv64-newest riscv64-newest '$(named stacks frame_pointers kernel_callers unwind user_attach \
-user_usdt)'"
+    echo "board_guest riscv64-newest riscv64-newest '$(named stacks frame_pointers kernel_callers unwind user_attach)'"
     echo "board arm64-newest"
     echo "own_clock 5.10"
     many_tests 5.10

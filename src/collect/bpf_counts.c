@@ -35,7 +35,7 @@ int bpf_counts_start(struct collector *collector)
     return store_start(&counts_of(collector)->store);
 }
 
-void bpf_counts_account(const struct collector *collector, struct collector_account *account)
+void bpf_counts_account(struct collector *collector, struct collector_account *account)
 {
     const struct store *store = &seen_counts_of(collector)->store;
 

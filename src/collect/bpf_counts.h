@@ -20,7 +20,7 @@ void bpf_counts_init(struct bpf_counts *counts, const struct store_wishes *wishe
 /* Shared with other collectors on such a store, whose first member is a bpf_counts. */
 int bpf_counts_open(struct collector *collector, struct text *why);
 int bpf_counts_start(struct collector *collector);
-void bpf_counts_account(const struct collector *collector, struct collector_account *account);
+void bpf_counts_account(struct collector *collector, struct collector_account *account);
 void bpf_counts_add_losses(const struct collector *collector, struct missing *missing);
 void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines);
 void bpf_counts_close(struct collector *collector);

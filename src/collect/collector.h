@@ -24,7 +24,7 @@ struct collector {
     const struct collector_calls *calls;
 };
 
-/* What became of the events seen since the beginning, as of the last collection. */
+/* What became of the events seen since the beginning, as of the last collection, or (rings) of now. */
 struct collector_account {
     uint64_t seen, filtered, counted, lost;
     uint64_t open;   /* known not to have ended */
@@ -47,7 +47,7 @@ struct collector_calls {
     /* 0 or a negative errno, with a sentence in `why` that says what cannot be done, and why. */
     int (*open)(struct collector *collector, struct text *why);
     int (*start)(struct collector *collector);
-    void (*account)(const struct collector *collector, struct collector_account *account);
+    void (*account)(struct collector *collector, struct collector_account *account);
     /* What the run has lost until now, by cause. */
     void (*add_losses)(const struct collector *collector, struct missing *missing);
     /* Its size, for --debug, a line or two; with `again`, what has grown since. */

@@ -168,7 +168,7 @@ static int take_account(struct walk_counts *counts, uint32_t bank)
     return result;
 }
 
-static void account(const struct collector *collector, struct collector_account *account)
+static void account(struct collector *collector, struct collector_account *account)
 {
     const struct walk_counts *counts = seen_counts_of(collector);
     const struct account *sum = &counts->sum;

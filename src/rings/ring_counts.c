@@ -76,9 +76,13 @@ static int start(struct collector *collector)
     return ring_source_start(&counts_of(collector)->source);
 }
 
-static void account(const struct collector *collector, struct collector_account *account)
+static void account(struct collector *collector, struct collector_account *account)
 {
-    ring_source_account(&seen_counts_of(collector)->source, account);
+    struct ring_source *source = &counts_of(collector)->source;
+
+    pthread_mutex_lock(&source->lock);
+    ring_source_account(source, account);
+    pthread_mutex_unlock(&source->lock);
 }
 
 static void add_losses(const struct collector *collector, struct missing *missing)

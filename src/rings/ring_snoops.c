@@ -82,7 +82,7 @@ static int start(struct collector *collector)
     return ring_source_start(&snoops_of(collector)->source);
 }
 
-static void account(const struct collector *collector, struct collector_account *account)
+static void account(struct collector *collector, struct collector_account *account)
 {
     ring_source_account(&seen_snoops_of(collector)->source, account);
 }

@@ -99,6 +99,7 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
 void ring_source_party(struct ring_source *source, const struct ring_record *record, uint32_t number,
                        struct ring_party *party);
 
+/* The caller holds the lock if another thread reads: only between two records do its figures add up. */
 void ring_source_account(const struct ring_source *source, struct collector_account *account);
 void ring_source_add_losses(const struct ring_source *source, struct missing *missing);
 void ring_source_describe(const struct ring_source *source, struct text *lines);

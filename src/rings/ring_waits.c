@@ -275,15 +275,17 @@ static int start(struct collector *collector)
     return ring_source_start(&waits_of(collector)->source);
 }
 
-static void account(const struct collector *collector, struct collector_account *account)
+static void account(struct collector *collector, struct collector_account *account)
 {
-    const struct ring_waits *of = (const struct ring_waits *)collector;
+    struct ring_waits *of = waits_of(collector);
 
+    pthread_mutex_lock(&of->source.lock);
     ring_source_account(&of->source, account);
     account->seen = of->seen;
     account->lost = of->ends_unseen;
     account->open = of->open;
     account->unknown = (int64_t)(of->seen - account->filtered - account->counted - of->ends_unseen - of->open);
+    pthread_mutex_unlock(&of->source.lock);
 }
 
 static void add_losses(const struct collector *collector, struct missing *missing)

@@ -9,7 +9,7 @@
 # has sanitizers, including LeakSanitizer (tests/faults).
 #
 #     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense; `make test`
-#                                              takes every eighth of these
+#                                              takes every twelfth of these
 #     FAULTS=errors sh tests/live/faults.sh    each place, with every one of them
 #     FAULTS=all sh tests/live/faults.sh       every call, with one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc
@@ -31,7 +31,7 @@ if [ -d build/proof/lib ] && [ "$GUEST" ]; then
 fi
 FAULTY=${FAULTY:-$PWD/build/asan/faulty/stackbox}
 share=${SHARE:-1}
-[ -n "${FAULTS:-}" ] || FAULTS=sites share=${SHARE:-8}
+[ -n "${FAULTS:-}" ] || FAULTS=sites share=${SHARE:-12}
 JOBS=${JOBS:-4}
 export FAULT_FRAMES="${FAULT_FRAMES:-6}"
 RUNS="tracepoint unwind uprobe packed text pmu tracefs regex quiet list profile offcputime wakeuptime offwaketime

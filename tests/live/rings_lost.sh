@@ -34,6 +34,19 @@ between "stackcount: counted + lost = calls" $((counted + lost)) $((N + 5)) $((N
 adds_up "the account adds up"
 lacks "mmap/exec records are not lost" "$scratch/err" "task records were lost"
 
+# Reports while events are read and lost: each account is of one moment.
+N=100000
+[ ! "$GUEST" ] || N=10000
+for run in 1 2 3; do
+    rm -f "$scratch"/reports.*
+    "$STACKBOX" stackcount --collect rings --debug --by name -o "$scratch/reports.%n.folded" -i 0.02 "$EVENT" \
+        -- "$WORKLOADS/calls" -n $N >"$scratch/none" 2>"$scratch/err"
+    cat "$scratch"/reports.*.folded >"$scratch/out"
+    counted=$(folded_sum "$scratch/out" 'make_calls') lost=$(lost stackcount)
+    is "reports meanwhile, run $run: counted + lost = calls" $((counted + lost)) $N
+    adds_up "reports meanwhile, run $run: the account adds up"
+done
+
 # stacksnoop waits for a reader.
 N=20000
 mkfifo "$scratch/pipe"

@@ -13,7 +13,7 @@ have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 have_switches || skip_all "this kernel has no tracepoint of switches"
 
-N=40000
+N=20000
 
 # All run on the first CPU. The stack of a switch goes through the scheduler; that of a call does not.
 start_workload one calls -w -k -y -n $N -N caller

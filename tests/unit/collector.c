@@ -110,7 +110,7 @@ static int settle(struct collector *collector)
     return 0;
 }
 
-static void account(const struct collector *collector, struct collector_account *account)
+static void account(struct collector *collector, struct collector_account *account)
 {
     const struct counter *counter = (const struct counter *)collector;
 
@@ -356,7 +356,7 @@ static int stop(struct collector *collector)
     return 0;
 }
 
-static void account_events(const struct collector *collector, struct collector_account *account)
+static void account_events(struct collector *collector, struct collector_account *account)
 {
     *account = (struct collector_account){.seen = ((const struct events *)collector)->handed};
     account->counted = account->seen;
