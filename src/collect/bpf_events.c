@@ -65,7 +65,7 @@ static int sum_of(const struct bpf_events *events, struct account *sum)
     return result;
 }
 
-static void account_events(const struct collector *collector, struct collector_account *account)
+static void account_events(struct collector *collector, struct collector_account *account)
 {
     const struct bpf_events *events = seen_events_of(collector);
     struct account sum = {0};

@@ -35,7 +35,7 @@ static int open_waits(struct collector *collector, struct text *why)
 }
 
 /* Until the end it is unknown who is waiting, and so which events are missing from the account. */
-static void account_waits(const struct collector *collector, struct collector_account *account)
+static void account_waits(struct collector *collector, struct collector_account *account)
 {
     const struct bpf_waits *of = seen_waits_of(collector);
 
