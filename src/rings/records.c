@@ -151,8 +151,11 @@ static enum record_kind parse_task(char *bytes, size_t size, struct ring_record 
     struct ring_task *task = &record->task;
     struct fork_record fork;
     struct comm_record comm;
+    const size_t least = header->type == PERF_RECORD_COMM ? sizeof(comm) : sizeof(fork);
 
-    if (header->type == PERF_RECORD_COMM) { /* at most as long as what must be there */
+    if (size < least + sizeof(struct trailer))
+        return RECORD_OTHER;
+    if (header->type == PERF_RECORD_COMM) {
         memcpy(&comm, bytes, sizeof(comm));
         bytes[size - sizeof(struct trailer)] = '\0'; /* over the trailer, which has been read */
         *task = (struct ring_task){
@@ -161,8 +164,6 @@ static enum record_kind parse_task(char *bytes, size_t size, struct ring_record 
         };
         return RECORD_TASK;
     }
-    if (size < sizeof(fork) + sizeof(struct trailer))
-        return RECORD_OTHER;
     memcpy(&fork, bytes, sizeof(fork));
     *task = (struct ring_task){
         .kind = header->type == PERF_RECORD_FORK ? RING_TASK_FORKED : RING_TASK_ENDED,
