@@ -327,19 +327,9 @@ void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishe
 
 int walk_counts_try(void)
 {
-    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
-    const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_KPROBE,
-        .name = "stackbox",
-        .insns = insns,
-        .count = COUNT_OF(insns),
-    };
-    struct text log = {0};
-
     if (!machine_of_kernel()->kernel_stack || own_version() >= VERSION(4, 14))
         return -EOPNOTSUPP;
-    int program = bpf_load_program(&load, &log);
-    text_free(&log);
+    int program = bpf_load_nothing(0);
     if (program < 0)
         return program;
     close(program);

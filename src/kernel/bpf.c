@@ -239,6 +239,23 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
     return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
 }
 
+int bpf_load_nothing(uint32_t attach_type)
+{
+    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
+    const struct bpf_load load = {
+        .type = BPF_PROG_TYPE_KPROBE,
+        .attach_type = attach_type,
+        .name = "stackbox",
+        .insns = insns,
+        .count = COUNT_OF(insns),
+    };
+    struct text unwanted = {0};
+    int program = bpf_load_program(&load, &unwanted);
+
+    text_free(&unwanted);
+    return program;
+}
+
 int bpf_try_stacks(void)
 {
     const struct bpf_insn insns[] = {

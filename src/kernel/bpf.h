@@ -77,6 +77,9 @@ int bpf_load_program(const struct bpf_load *load, struct text *log);
  */
 int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
+/* Loads a kprobe program that does nothing. Its descriptor or a negative errno. */
+int bpf_load_nothing(uint32_t attach_type);
+
 /* Does the verifier accept loops (5.3)? Also true if it could not be asked. */
 bool bpf_has_loops(void);
 /* Does it accept a program that reads stacks (get_stack, 4.18)? 0 or a negative errno. */

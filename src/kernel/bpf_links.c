@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "base/util.h"
-#include "insns/insn.h"
 #include "kernel/bpf_call.h"
 
 int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
@@ -76,21 +74,11 @@ bool bpf_has_uprobe_multi(int program)
 
 bool bpf_has_uprobe_multi_of_processes(void)
 {
-    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
-    const struct bpf_load session = {
-        .type = BPF_PROG_TYPE_KPROBE,
-        .attach_type = BPF_ABI_TRACE_UPROBE_SESSION,
-        .name = "stackbox",
-        .insns = insns,
-        .count = COUNT_OF(insns),
-    };
-    struct text unwanted = {0};
-    int program = bpf_load_program(&session, &unwanted);
-    bool has = program >= 0 && knows_link(program, session.attach_type);
+    int program = bpf_load_nothing(BPF_ABI_TRACE_UPROBE_SESSION);
+    bool has = program >= 0 && knows_link(program, BPF_ABI_TRACE_UPROBE_SESSION);
 
     if (program >= 0)
         close(program);
-    text_free(&unwanted);
     return has;
 }
 

@@ -36,7 +36,9 @@ bool machine_is_ours(uint16_t elf)
 {
     const struct machine *ours = machine_ours();
 
-    return ours->family ? machine_of(elf)->family == ours->family : ours->elf ? elf == ours->elf : elf;
+    if (ours->family)
+        return machine_of(elf)->family == ours->family;
+    return ours->elf ? elf == ours->elf : elf != 0;
 }
 
 int machine_level_of(const char *path)

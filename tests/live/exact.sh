@@ -16,7 +16,7 @@ NAME=calls$$
 N=20000
 [ "$(uname -m)" = x86_64 ] || N=7000
 BOTH=$((2 * N))
-CPUS=$(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l)
+CPUS=$(nproc)
 
 # Where rings collect, a copy of the stack with each event is more than an emulated CPU can read as fast as
 # another one writes it: what is lost is told, see live/rings_lost.
