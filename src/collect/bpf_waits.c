@@ -5,6 +5,7 @@
 
 #include "drain/drain_waits.h"
 #include "kernel/refusal.h"
+#include "kernel/task_fields.h"
 
 static struct bpf_waits *waits_of(struct collector *collector)
 {
@@ -20,8 +21,11 @@ static int open_waits(struct collector *collector, struct text *why)
 {
     struct waits *waits = &waits_of(collector)->waits;
     struct text refusal = {0};
-    int result = bpf_counts_open(collector, why);
+    struct task_fields needed_later;
 
+    /* A small machine has no room for the kernel's types beside the maps. */
+    task_fields_find(&needed_later);
+    int result = bpf_counts_open(collector, why);
     if (result)
         return result;
     waits->store = &waits_of(collector)->counts.store;

@@ -2,6 +2,7 @@
 #include "kernel/task_fields.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "kernel/btf.h"
 
@@ -51,7 +52,7 @@ static int find_all(const struct btf *btf, struct task_fields *fields)
     return parameters == OWN_PARAMETERS + SWITCH_STATE + 1 ? 0 : -EINVAL;
 }
 
-int task_fields_find(struct task_fields *fields)
+static int read_fields(struct task_fields *fields)
 {
     struct btf btf;
     int result = btf_open_kernel(&btf);
@@ -62,5 +63,19 @@ int task_fields_find(struct task_fields *fields)
     result = find_all(&btf, fields);
     fields->known = !result;
     btf_free(&btf);
+    return result;
+}
+
+/* They never change, and reading the kernel's types takes 4 MB or more: once is enough. */
+int task_fields_find(struct task_fields *fields)
+{
+    static struct task_fields found;
+    static bool was_read;
+    static int result;
+
+    if (!was_read)
+        result = read_fields(&found);
+    was_read = true;
+    *fields = found;
     return result;
 }

@@ -6,7 +6,8 @@
 #include "insns/task.h"
 
 /*
- * By the kernel's types, which everybody may read. 0, or a negative errno: -ENOENT if it has none.
+ * By the kernel's types, which everybody may read. 0, or a negative errno: -ENOENT if it has none. They are
+ * read once, and take 4 MB or more meanwhile: find them before maps are sized.
  */
 int task_fields_find(struct task_fields *fields);
 

@@ -360,7 +360,7 @@ static void wait_for(unsigned number)
         futex_wait(&finished, now, NULL);
 }
 
-static void say_all(void)
+static void say_all(uint64_t stolen)
 {
     for (int i = 0; i < WAYS; i++) {
         const struct sleeper *it = &sleepers[i];
@@ -373,7 +373,7 @@ static void say_all(void)
                    (unsigned long long)it->waits.long_count,
                    (unsigned long long)it->waits.long_ns / 1000,
                    (unsigned long long)it->waits.longest / 1000,
-                   (unsigned long long)it->waits.doubt_ns / 1000,
+                   (unsigned long long)(it->waits.doubt_ns + stolen) / 1000,
                    (unsigned long long)waits_more_ns(&it->waits) / 1000);
     }
 }
@@ -381,7 +381,7 @@ static void say_all(void)
 int main(int argc, char **argv)
 {
     int option, waits = 0, stays = 0;
-    uint64_t total = 0;
+    uint64_t total = 0, stolen;
 
     while ((option = getopt(argc, argv, "n:u:b:o:cN:wk")) != -1) {
         switch (option) {
@@ -403,12 +403,13 @@ int main(int argc, char **argv)
     start_all();
     if (waits)
         say_ready_and_wait();
+    stolen = stolen_ns();
     __atomic_store_n(&gate, 1, __ATOMIC_SEQ_CST);
     futex_wake(&gate, WAYS);
     wait_for(to_finish);
     stop_burning = 1;
     wait_for(to_finish + (unsigned)(sleepers[BURN].wanted + sleepers[BURNT].wanted));
-    say_all();
+    say_all(stolen_ns() - stolen);
     for (int i = 0; i < WAYS; i++)
         total += sleepers[i].waits.count;
     say_done(total);

@@ -108,6 +108,9 @@ INLINE uint64_t clock_ns(clockid_t clock)
  * since its wakeup, in which it did not run. What it was charged with beyond its cheapest call is
  * recorded separately, too: the truth is up to that much more.
  *
+ * Nor does a thread run while a host runs something else on its virtual CPU: that is neither waiting nor, by
+ * the thread's clock, running. The kernel counts it per CPU only, see stolen_ns.
+ *
  * A thread can be preempted although it is ready. That is not waiting: if it happened, all the time
  * since in which the thread was ready but did not run is recorded separately.
  */
@@ -160,6 +163,22 @@ INLINE uint64_t delay_ns(int delays)
             delayed = delayed * 10 + (uint64_t)(*at - '0');
     }
     return delayed;
+}
+
+/*
+ * What hosts took from this machine's CPUs so far: up to as much of any thread's time off the CPU was no wait.
+ * For a process's first thread: reading it is traced, too.
+ */
+static inline uint64_t stolen_ns(void)
+{
+    unsigned long long stolen = 0;
+    FILE *file = fopen("/proc/stat", "re");
+
+    if (file && fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) != 1)
+        stolen = 0;
+    if (file)
+        fclose(file);
+    return stolen * 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
 /* The sum of one thread's waits in one function. */

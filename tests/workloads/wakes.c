@@ -329,7 +329,7 @@ static void say_stack(const struct member *it, const char *leaf, const char *end
     printf(";%s%s%s", leaf ? way_names[it->way] : "naps", leaf ? leaf : "", end);
 }
 
-static void say_member(const struct member *it)
+static void say_member(const struct member *it, uint64_t stolen)
 {
     const struct member *waker = it->previous;
 
@@ -339,7 +339,7 @@ static void say_member(const struct member *it)
            (unsigned long long)it->waits.ns / 1000,
            (unsigned long long)it->waits.to_wake_ns / 1000, (unsigned long long)it->delay / 1000,
            (unsigned long long)it->waits.longest / 1000,
-           (unsigned long long)it->waits.doubt_ns / 1000,
+           (unsigned long long)(it->waits.doubt_ns + stolen) / 1000,
            (unsigned long long)waits_more_ns(&it->waits) / 1000);
     if (!waker) {
         printf("- - - - ");
@@ -350,14 +350,14 @@ static void say_member(const struct member *it)
     printf("%llu\n", (unsigned long long)it->waits.cpu_ns / 1000);
 }
 
-static void say_all(uint64_t ns)
+static void say_all(uint64_t ns, uint64_t stolen)
 {
     uint64_t total = 0, wakes = 0;
 
     for (unsigned i = 0; i < members; i++) {
         const struct member *it = &shared->members[i];
 
-        say_member(it);
+        say_member(it, stolen);
         total += it->waits.count;
         wakes += it->woken;
     }
@@ -381,7 +381,7 @@ static void prepare(void)
 int main(int argc, char **argv)
 {
     int option, waits = 0, stays = 0;
-    uint64_t start;
+    uint64_t start, stolen;
 
     while ((option = getopt(argc, argv, "n:u:PcN:wk")) != -1) {
         switch (option) {
@@ -401,11 +401,12 @@ int main(int argc, char **argv)
     start_all();
     if (waits)
         say_ready_and_wait();
+    stolen = stolen_ns();
     start = clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&shared->gate, 1, __ATOMIC_SEQ_CST);
     futex_wake(&shared->gate, MOST);
     wait_for_all();
-    say_all(clock_ns(CLOCK_MONOTONIC) - start);
+    say_all(clock_ns(CLOCK_MONOTONIC) - start, stolen_ns() - stolen);
     if (stays)
         wait_for_word();
     return 0;
