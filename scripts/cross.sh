@@ -22,7 +22,7 @@ cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # Tests with random numbers make this many times fewer rounds here.
-export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
+export FEWER_ROUNDS="${FEWER_ROUNDS:-30}"
 
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no

@@ -267,7 +267,7 @@ jobs_quick()
         # Not with sanitizers, as these take long and gain little: shell only, texts, and what fuzzers run
         # with sanitizers anyway.
         case ${script##*/} in
-        floors.sh | deb.sh | dist.sh | manual.sh | unpack.sh | unwind.sh) ;;
+        floors.sh | deb.sh | dist.sh | install.sh | manual.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
         esac
         echo "script $script"

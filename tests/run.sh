@@ -184,7 +184,7 @@ run_readers()
     done
 }
 
-# Ten seconds each for input that anybody may supply: folded stacks, mangled names, packed symbols; two
+# Six seconds each for input that anybody may supply: folded stacks, mangled names, packed symbols; two
 # seconds for all others. Two run at a time.
 run_fuzzers()
 {
@@ -194,7 +194,7 @@ run_fuzzers()
         targets=$(echo "$targets" | grep -vx "$target")
     done
     # shellcheck disable=SC2086 # a list of words
-    part 600 fuzz-long sh scripts/fuzz.sh 10 $long
+    part 600 fuzz-long sh scripts/fuzz.sh 6 $long
     # shellcheck disable=SC2086 # a list of words
     part 600 fuzz sh scripts/fuzz.sh 2 $targets
 }

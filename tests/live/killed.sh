@@ -20,7 +20,7 @@ SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
     RUNS=${RUNS:-30} LANES=2 MOST=1200
 else
-    RUNS=${RUNS:-200} LANES=4 MOST=300
+    RUNS=${RUNS:-120} LANES=4 MOST=300
 fi
 
 # Commands are split at blanks, but the path of all this may have blanks.

@@ -3,14 +3,14 @@
 # host: yes
 # guests: none
 #
-# Hours in miniature: 300 reports, ten a second, of everything that two CPUs can do. Each event is in exactly
+# Hours in miniature: 120 reports, ten a second, of everything that two CPUs can do. Each event is in exactly
 # one of them, every report's account adds up, and neither memory nor the maps fill up.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-REPORTS=300
+REPORTS=120
 LIMIT=120
 
 # resident: resident memory of stackbox itself in KB; it is the session's child
@@ -31,7 +31,7 @@ reported()
 }
 
 # 4,000 stacks that come again and again: about as many as there is room for.
-start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 31000
+start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 13000
 start_stackbox stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"
 kill -s USR2 "$(pid_of one)"
