@@ -13,10 +13,10 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 REPORTS=120
 LIMIT=120
 
-# resident: resident memory of stackbox itself in KB; it is the session's child
+# resident: resident memory of stackbox itself in KB
 resident()
 {
-    awk '/^VmRSS:/ { print $2 }' "/proc/$(pgrep -P "$stackbox" 2>/dev/null || echo "$stackbox")/status"
+    awk '/^VmRSS:/ { print $2 }' "/proc/$stackbox/status"
 }
 
 # reports: how many reports' accounts were printed
