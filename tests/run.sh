@@ -135,12 +135,12 @@ run_compiler()
     fi
 }
 
-# run_cross NAME ARCH...: builds for other machines; without their compilers, cross.sh says so
+# run_cross NAME [--sample] ARCH...: builds for other machines; without their compilers, cross.sh says so
 run_cross()
 {
     name=$1
     shift
-    part 1800 "$name" env STACKBOX="$PWD/stackbox" sh scripts/cross.sh --sample "$@"
+    part 1800 "$name" env STACKBOX="$PWD/stackbox" sh scripts/cross.sh "$@"
 }
 
 run_units()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# guests: 5.10
-# seldom: 6.1,6.12,newest
+# guests: none
+# seldom: 5.10,6.1,6.12,newest
 # host: yes
 #
 # Recordings: for every applet that counts, report turns an .sbx file into the same text, folded and flat

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
-# guests: 5.10,6.12,newest
-# seldom: 6.1
+# guests: newest
+# seldom: 5.10,6.1,6.12
 # host: yes
 #
 # Code without frame pointers has whole stacks, in every applet.
