@@ -239,21 +239,38 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
     return wanted->functions ? load_with_functions(&attributes, wanted, log) : load(&attributes, log);
 }
 
-int bpf_load_nothing(uint32_t attach_type)
+/* The program's descriptor or a negative errno. */
+static int load_trial(uint32_t type, uint32_t attach_type, const struct bpf_insn *insns, size_t count)
 {
-    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
     const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_KPROBE,
+        .type = type,
         .attach_type = attach_type,
         .name = "stackbox",
         .insns = insns,
-        .count = COUNT_OF(insns),
+        .count = count,
     };
     struct text unwanted = {0};
     int program = bpf_load_program(&load, &unwanted);
 
     text_free(&unwanted);
     return program;
+}
+
+static int try_insns(uint32_t type, const struct bpf_insn *insns, size_t count)
+{
+    int program = load_trial(type, 0, insns, count);
+
+    if (program < 0)
+        return program;
+    close(program);
+    return 0;
+}
+
+int bpf_load_nothing(uint32_t attach_type)
+{
+    const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
+
+    return load_trial(BPF_PROG_TYPE_KPROBE, attach_type, insns, COUNT_OF(insns));
 }
 
 int bpf_try_stacks(void)
@@ -267,20 +284,24 @@ int bpf_try_stacks(void)
         INSN_CODE(MOV_IMM(R0, 0)),
         INSN_CODE(EXIT()),
     };
-    const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_PERF_EVENT,
-        .name = "stackbox",
-        .insns = insns,
-        .count = COUNT_OF(insns),
-    };
-    struct text log = {0};
-    int program = bpf_load_program(&load, &log);
 
-    text_free(&log);
-    if (program < 0)
-        return program;
-    close(program);
-    return 0;
+    return try_insns(BPF_PROG_TYPE_PERF_EVENT, insns, COUNT_OF(insns));
+}
+
+int bpf_try_namespaces(void)
+{
+    const struct bpf_insn insns[] = {
+        INSN_CODE(MOV_IMM(R1, 0)),
+        INSN_CODE(MOV_IMM(R2, 0)),
+        INSN_CODE(MOV_REG(R3, R10)),
+        INSN_CODE(ADD_IMM(R3, -8)),
+        INSN_CODE(MOV_IMM(R4, 8)),
+        INSN_CODE(CALL(BPF_FUNC_get_ns_current_pid_tgid)),
+        INSN_CODE(MOV_IMM(R0, 0)),
+        INSN_CODE(EXIT()),
+    };
+
+    return try_insns(BPF_PROG_TYPE_KPROBE, insns, COUNT_OF(insns));
 }
 
 bool bpf_has_loops(void)

@@ -84,6 +84,8 @@ int bpf_load_nothing(uint32_t attach_type);
 bool bpf_has_loops(void);
 /* Does it accept a program that reads stacks (get_stack, 4.18)? 0 or a negative errno. */
 int bpf_try_stacks(void);
+/* And one that asks for the PIDs of a container (get_ns_current_pid_tgid, 5.7)? The same. */
+int bpf_try_namespaces(void);
 
 struct bpf_program_info {
     uint32_t id;

@@ -55,7 +55,7 @@ static const struct manual_row files[] = {
 const struct manual_row manual_output[] = {
     {"NAME (PID)", "a process, below its stack (after - in some applets), above its count; "
      "NAME (PID/TID) is a thread other than the first; (host PID), or [host PID] in events, is one outside "
-     "this container, as the host numbers it"},
+     "this container, as the host numbers it; [outside] is any of those, where the kernel has no number for it"},
     {"file+0xADDR", "code without a symbol: ADDR, for addr2line -e, is where its function begins; if that is "
      "not known, its own address, or [file] in formats other than text"},
     {"[anon], [heap], [vdso]", "code not mapped from a file, named as in /proc/PID/maps; [anon] is often "

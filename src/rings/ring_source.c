@@ -265,6 +265,12 @@ static bool is_own(const struct scope *scope, uint32_t pid)
     return false;
 }
 
+/* In a container, all that is outside it has this number, too. */
+static bool is_idle(const struct ring_source *source, const struct ring_sample *sample)
+{
+    return !sample->tid && !source->wishes.scope->filter.in_namespace;
+}
+
 bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample)
 {
     const struct scope *scope = source->wishes.scope;
@@ -273,7 +279,7 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
             (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
            is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
-           (sample->tid || !source->wishes.without_idle) && (filter->cpu < 0 || filter->cpu == sample->cpu) &&
+           !(source->wishes.without_idle && is_idle(source, sample)) && (filter->cpu < 0 || filter->cpu == sample->cpu) &&
            (!scope->command || source->rings.wishes.from_exec ||
             ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
 }
@@ -337,8 +343,10 @@ void ring_source_party(struct ring_source *source, const struct ring_record *rec
     party->who.born = ring_tasks_process(&source->tasks, sample->pid)->born;
     if (sample->tid)
         memcpy(party->who.comm, task->comm, sizeof(task->comm));
-    else
+    else if (is_idle(source, sample))
         snprintf(party->who.comm, sizeof(party->who.comm), "swapper/%u", sample->cpu);
+    else
+        strcpy(party->who.comm, "[outside]");
 }
 
 /* ---- What is reported about it ---- */

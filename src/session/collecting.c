@@ -13,6 +13,16 @@
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "rings/rings_try.h"
+#include "session/session_filter.h"
+
+/* In a container with its own PIDs, programs must ask for those. */
+static int try_namespace(void)
+{
+    struct event_filter filter = {0};
+
+    session_filter_namespace(&filter);
+    return filter.in_namespace ? bpf_try_namespaces() : 0;
+}
 
 static int try_bpf(const struct collecting_wishes *wishes)
 {
@@ -21,12 +31,16 @@ static int try_bpf(const struct collecting_wishes *wishes)
     (void)wishes;
     if (map >= 0)
         close(map);
-    return result ? result : bpf_try_stacks();
+    if (!result)
+        result = bpf_try_stacks();
+    return result ? result : try_namespace();
 }
 
 static int try_walk(const struct collecting_wishes *wishes)
 {
-    return wishes->walks ? walk_counts_try() : -EOPNOTSUPP;
+    const int result = wishes->walks ? walk_counts_try() : -EOPNOTSUPP;
+
+    return result ? result : try_namespace();
 }
 
 static int try_rings(const struct collecting_wishes *wishes)

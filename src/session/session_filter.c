@@ -19,8 +19,7 @@
 
 #define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
-/* In a container pids are numbered differently: the kernel is told whose numbers to use. */
-static void find_namespace(struct event_filter *filter)
+void session_filter_namespace(struct event_filter *filter)
 {
     struct stat about;
 
@@ -120,7 +119,7 @@ void session_filter_init(struct event_filter *filter, const struct trace_options
         .tid_count = options->tids.count,
         .cpu = options->cpu,
     };
-    find_namespace(filter);
+    session_filter_namespace(filter);
 }
 
 int session_filter_open(struct event_filter *filter, const struct trace_options *options)

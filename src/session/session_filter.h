@@ -9,6 +9,9 @@
 /* Everything that needs nothing opened. The pids are the options' own. */
 void session_filter_init(struct event_filter *filter, const struct trace_options *options);
 
+/* In a container pids are numbered differently: the kernel is told whose numbers to use. */
+void session_filter_namespace(struct event_filter *filter);
+
 /* The CPU and the cgroup. 0 or the exit status, with errors reported. */
 int session_filter_open(struct event_filter *filter, const struct trace_options *options);
 

@@ -230,27 +230,37 @@ inside()
     wait $namespace
     finish_workload outside
 }
+# of_those WHO: how many events are of processes that are shown as that
+of_those()
+{
+    grep "^$1;" "$scratch/out" | awk '{ sum += $NF } END { print sum + 0 }'
+}
 if ! "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     skip "pid namespaces" "$(cat "$scratch/why")"
-elif ! have_pids_of_namespaces; then
-    under="$WORKLOADS/deny --pid-namespace --"
-    run_stackbox stackcount -f -P $EVENT
-    under=
-    is "in a pid namespace, whose pids this kernel does not give to programs: refused" \
-        "$status $(cat "$scratch/err")" \
-        "1 stackcount: cannot trace: in a container with its own PIDs this needs \
-Linux 5.7: run it outside, where -p takes the host's PIDs"
 else
+    who="$NAME (host [0-9]*)"
+    if ! have_pids_of_namespaces; then
+        who='\[outside\] (0)' # by rings
+        under="$WORKLOADS/deny --pid-namespace --"
+        run_stackbox stackcount --collect bpf -f -P $EVENT
+        under=
+        is "in a pid namespace, whose pids this kernel does not give to programs: refused" \
+            "$status $(cat "$scratch/err")" \
+            "1 stackcount: cannot trace: in a container with its own PIDs this needs \
+Linux 5.7: run it outside, where -p takes the host's PIDs"
+    fi
     inside -f -P $EVENT
-    is "in a pid namespace: pids are the namespace's" \
-        "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
-    is "and a process outside it has the host's" "$(folded_sum "$scratch/out" "^$NAME \\(host [0-9]*\\);")" 30
-    # Nothing is known of its frames: they are one, which gives their number.
-    is "its unknown frames are one" \
+    is "in a pid namespace: pids are the namespace's" "$(of_those "calls ($(cat "$scratch/inside.pid"))")" 70
+    is "and a process outside it is shown as such" "$(of_those "$who")" 30
+    # Programs leave nothing known of its frames: they are one, which gives their number.
+    ! have_pids_of_namespaces || is "its unknown frames are one" \
         "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
     is "and not one after the other" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0
     inside $EVENT
-    contains "text shows the host's pid, too" "$scratch/out" "    $NAME (host "
+    is "text shows it, too" "$(grep -c "^    $who\$" "$scratch/out")" 1
+    inside --collect rings -f -P -K $EVENT
+    is "by rings: pids are the namespace's" "$(of_those "calls ($(cat "$scratch/inside.pid"))")" 70
+    is "by rings: a process outside it is shown as such" "$(of_those '\[outside\] (0)')" 30
     inside -f -P -p 2 $EVENT
     is "-p takes a pid in the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
 fi

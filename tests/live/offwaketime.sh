@@ -120,7 +120,7 @@ is "the header says what is traced" "$status $(head -n 1 "$scratch/out")" \
 # ---- Pids of a pid namespace
 
 if ! have_pids_of_namespaces; then
-    skip "pid namespaces" "this kernel tells no program its pids, and filters.sh has how that is refused"
+    skip "pid namespaces" "this kernel tells no program its pids, and rings have no names for who is outside (filters.sh)"
 elif "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     start_workload out wakes -n 500 -N out. pipe
     export STACKBOX WORKLOADS

@@ -11,7 +11,9 @@
 
 have_root || skip_all "tracing needs root"
 
-for way in bpf rings; do
+ways="bpf rings"
+! older_than 4.18 || ways=rings # programs cannot read stacks there
+for way in $ways; do
     # shellcheck disable=SC2086 # words
     "$STACKBOX" profile $FRAMES --collect $way -F 997 -f -- "$WORKLOADS/burn" -s 2000 -F 997 >"$scratch/out" 2>"$scratch/burn.out"
     greater=$(folded_sum "$scratch/out" ';main;(.*;)?greater;spin[; ]')

@@ -17,6 +17,7 @@ DYNAMIC=$WORKLOADS/dynamic
 # What is said of every run, and before 4.18 of who collects.
 USUAL='/^Tracing /d'
 ! older_than 4.18 || USUAL="$USUAL; /^stackcount: stacks are collected by perf's rings, as this kernel's bpf(2) cannot\$/d"
+[ -r /sys/kernel/btf/vmlinux ] || USUAL="$USUAL; /^stackcount: user stacks are unwound by frame pointers, not tables: this kernel has no BTF/d"
 
 # trace PROGRAM PATTERN OPTION...: leaves the folded user stacks of one run in $scratch/stacks
 trace()

@@ -123,11 +123,12 @@ static void wait_until_open(const char *pid, const char *path)
 
 static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
 {
-    char program[4096] = "/proc/self/exe";
+    static char program[4096]; /* on a stack it would take all that a sample copies of it */
     uint64_t made = 0;
     int result[2], status;
     pid_t child;
 
+    strcpy(program, "/proc/self/exe");
     if (wishes->directory) {
         snprintf(program, sizeof(program), "%s/copy-%lu", wishes->directory, number);
         copy("/proc/self/exe", program);
