@@ -128,7 +128,7 @@ static int open_at(const struct perf_probe_type *type, const struct place *place
 
 static int open_event(struct work *work, const void *context, const struct place *place)
 {
-    uint64_t offset = place->offset;
+    uint64_t offset = place_first(place);
     int event = open_at(context, place, offset);
 
     if (event == -EINVAL && (offset = place_later(place)))

@@ -10,6 +10,9 @@
 #include "find/library_names.h"
 #include "machine/machine.h"
 
+/* What a function does first for callers from elsewhere: it loads its own table of addresses. */
+#define LOCAL_ENTRY 8
+
 static void free_names(struct place *place)
 {
     free(place->name);
@@ -71,6 +74,13 @@ static int compare_places(const struct place *a, const struct place *b)
 const char *place_own_name(const struct place *place)
 {
     return place->path ? place->name + strlen(base_name(place->path)) + 1 : place->name;
+}
+
+uint64_t place_first(const struct place *place)
+{
+    const bool by_address = place->kind == PLACE_KERNEL_FUNCTION && place->address;
+
+    return by_address && !place->offset && machine_of_kernel()->local_entries ? LOCAL_ENTRY : place->offset;
 }
 
 uint64_t place_later(const struct place *place)

@@ -66,6 +66,11 @@ void places_remove_failed(struct places *places, size_t first);
 /* Without the file's name: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
 /*
+ * The offset at which it is probed: a kernel function with two entries at the one that the kernel's own calls
+ * take, as by name the kernel itself would do.
+ */
+uint64_t place_first(const struct place *place);
+/*
  * The offset at which a kernel function can be probed if its start is refused, before it has done
  * anything; 0: not on this machine.
  */

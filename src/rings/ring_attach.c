@@ -105,7 +105,7 @@ static int attach_by_pmu(const struct work *work)
     int result = perf_probe_type(pmu_of(work->place->kind), &type);
 
     if (!result)
-        result = attach_at(work, &type, work->place->offset);
+        result = attach_at(work, &type, place_first(work->place));
     return result == -EINVAL && later ? attach_at(work, &type, later) : result;
 }
 
