@@ -19,7 +19,10 @@ static void emit_load_caller_r14(struct program *program, int16_t place)
         STX(DW, R8, place, R1));
 }
 
-/* Of the kernel's own functions its walk has the caller, and so this is no link of these. */
+/*
+ * Of the kernel's own functions its walk has the caller, and so this is no link of these. Links' programs get
+ * registers in which a word is not set; by chance it says that they are a user's, and then there is no stack.
+ */
 const struct machine machine_s390x = {
     .elf = EM_S390, .bits = 64, .is_big = true,
 #if defined(__s390x__)
@@ -30,7 +33,7 @@ const struct machine machine_s390x = {
     .call_prefix = "__s390x_",
     .link = {0, R14},
     .args = {5, {5, 6, 7, 8, 9}, 5}, /* after a word and the PSW */
-    .emit_load_caller = emit_load_caller_r14,
+    .emit_load_caller = emit_load_caller_r14, .links_lack_stacks = true,
     .instruction = 2, .wide_hash = true,
 };
 
