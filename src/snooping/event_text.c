@@ -186,15 +186,19 @@ static int want_stack(struct event_text *text, const struct draft *draft, bool u
     return (int)count;
 }
 
-/* How many frames at the leaf only lead to the program. */
+/* How many frames at the leaf only lead to the program, which may have no name itself. */
 static uint32_t count_tracing(const struct event_place *place, const struct draft *draft,
                               const struct frame *const *wanted)
 {
     const uint32_t count = draft->kernel.count;
     uint32_t leading = 0;
 
-    while (place && place->is_tracepoint && leading < count && wanted[leading]->of_tracing)
-        leading++;
+    for (uint32_t i = 0; place && place->is_tracepoint && i < count; i++) {
+        if (wanted[i]->of_tracing)
+            leading = i + 1;
+        else if (!wanted[i]->is_unknown)
+            break;
+    }
     return leading < count ? leading : 0;
 }
 

@@ -20,13 +20,21 @@ bool tracing_frames_has(const struct symbol *symbol)
     return symbol->function.length && name_list_has(beginnings, symbol->function.data);
 }
 
-/* How many frames to remove from this stack, whose symbols are `frames`. */
+/*
+ * How many frames to remove from this stack, whose symbols are `frames`. A program has no name where
+ * net.core.bpf_jit_kallsyms is 0: it goes with the function that called it.
+ */
 static uint32_t count_leading(const struct symbols *symbols, const uint32_t *frames, uint32_t count)
 {
     uint32_t leading = 0;
 
-    while (leading < count && tracing_frames_has(&symbols->items[frames[leading]]))
-        leading++;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct symbol *symbol = &symbols->items[frames[i]];
+        if (tracing_frames_has(symbol))
+            leading = i + 1;
+        else if (symbol->function.length)
+            break;
+    }
     return leading < count ? leading : 0;
 }
 

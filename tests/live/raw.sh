@@ -48,6 +48,20 @@ is "everything: stacks begin where threads leave the CPU" \
 is "everything: no stack shows the tracing" \
     "$(grep -oE ';(bpf_prog_|bpf_trace_|__bpf_|__traceiter_)[^; ]*' "$scratch/out" | sort -u)" ""
 
+# Where kallsyms does not list programs, they have no names, and are not shown either.
+named=/proc/sys/net/core/bpf_jit_kallsyms
+if [ -e $named ]; then
+    read -r before <$named
+    echo 0 >$named
+    start_sleeps -n 20
+    trace_sleeps offcputime -f -d
+    echo "$before" >$named
+    is "without names of programs: stacks begin where threads leave the CPU" \
+        "$(sed 's/ [0-9]*$//; s/.*;//' "$scratch/out" | sort -u)" __schedule
+else
+    skip "without names of programs" "this kernel has no net.core.bpf_jit_kallsyms"
+fi
+
 # Idle kernel threads are in state I, as in tracepoints: no others are.
 start_sleeps -n 8 -o nap
 trace_sleeps offcputime --by thread -d --state I
