@@ -10,8 +10,8 @@
 # same to the byte as from the binary for this machine ($STACKBOX). For armv7 it also builds a program with both
 # kinds of code, of which only ARM's own may be traced.
 #
-# --sample leaves out the slowest unit tests. --programs builds what a guest of that machine needs, the binary and
-# build/cross/ARCH/workloads, and tests nothing: fast if all of it exists, and two may run at the same time.
+# --sample leaves out the slowest unit tests. --programs builds what a guest of that machine needs, the binary
+# and build/cross/ARCH/workloads, and tests nothing: fast if all of it exists, and two may run at the same time.
 #
 # Prints PASS, FAIL and SKIP line by line; --programs a sentence on failure. Exit: 0 nothing failed; 1 something
 # did; 77 nothing was built.

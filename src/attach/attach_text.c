@@ -215,7 +215,8 @@ static int define_at(int events, const struct definition *as, const struct place
 static int define(int events, const struct definition *as, const struct place *place, int file, bool by_address)
 {
     const uint64_t later = place_later(place);
-    int result = define_at(events, as, place, file, by_address, by_address ? place_first(place) : place->offset);
+    const uint64_t offset = by_address ? place_first(place) : place->offset;
+    int result = define_at(events, as, place, file, by_address, offset);
 
     return result == -EINVAL && later ? define_at(events, as, place, file, by_address, later) : result;
 }

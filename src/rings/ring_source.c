@@ -279,7 +279,8 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
             (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
            is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
-           !(source->wishes.without_idle && is_idle(source, sample)) && (filter->cpu < 0 || filter->cpu == sample->cpu) &&
+           !(source->wishes.without_idle && is_idle(source, sample)) &&
+           (filter->cpu < 0 || filter->cpu == sample->cpu) &&
            (!scope->command || source->rings.wishes.from_exec ||
             ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
 }
