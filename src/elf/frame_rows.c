@@ -143,8 +143,8 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
     const struct unwind_rule rule = cfi_rule(making->placing.elf, making->common, state, making->with_base);
     const uint64_t offset = address + making->delta;
 
-    /* Forwards, within the function. */
-    if (address > making->last || offset < making->end)
+    /* Forwards, within the function. (Offsets of addresses before it may wrap around.) */
+    if (address > making->last || address < making->end - making->delta)
         return -EBADMSG;
     making->end = offset;
     return address < making->last ? add_row(making, offset, &rule) : 0;
