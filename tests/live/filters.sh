@@ -230,17 +230,12 @@ inside()
     wait $namespace
     finish_workload outside
 }
-# of_those WHO: how many events are of processes that are shown as that
-of_those()
-{
-    grep "^$1;" "$scratch/out" | awk '{ sum += $NF } END { print sum + 0 }'
-}
 if ! "$WORKLOADS/deny" --pid-namespace -- true 2>"$scratch/why"; then
     skip "pid namespaces" "$(cat "$scratch/why")"
 else
-    who="$NAME (host [0-9]*)"
+    who="$NAME \\(host [0-9]*\\)"
     if ! have_pids_of_namespaces; then
-        who='\[outside\] (0)' # by rings
+        who='\[outside\] \(0\)' # by rings
         under="$WORKLOADS/deny --pid-namespace --"
         run_stackbox stackcount --collect bpf -f -P $EVENT
         under=
@@ -250,17 +245,19 @@ else
 Linux 5.7: run it outside, where -p takes the host's PIDs"
     fi
     inside -f -P $EVENT
-    is "in a pid namespace: pids are the namespace's" "$(of_those "calls ($(cat "$scratch/inside.pid"))")" 70
-    is "and a process outside it is shown as such" "$(of_those "$who")" 30
+    is "in a pid namespace: pids are the namespace's" \
+        "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
+    is "and a process outside it is shown as such" "$(folded_sum "$scratch/out" "^$who;")" 30
     # Programs leave nothing known of its frames: they are one, which gives their number.
     ! have_pids_of_namespaces || is "its unknown frames are one" \
         "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
     is "and not one after the other" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0
     inside $EVENT
-    is "text shows it, too" "$(grep -c "^    $who\$" "$scratch/out")" 1
+    is "text shows it, too" "$(grep -cE "^    $who\$" "$scratch/out")" 1
     inside --collect rings -f -P -K $EVENT
-    is "by rings: pids are the namespace's" "$(of_those "calls ($(cat "$scratch/inside.pid"))")" 70
-    is "by rings: a process outside it is shown as such" "$(of_those '\[outside\] (0)')" 30
+    is "by rings: pids are the namespace's" \
+        "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
+    is "by rings: a process outside it is shown as such" "$(folded_sum "$scratch/out" '^\[outside\] \(0\);')" 30
     inside -f -P -p 2 $EVENT
     is "-p takes a pid in the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
 fi
