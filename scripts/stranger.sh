@@ -1,26 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# stranger.sh [COMMAND...]      as a new user would: README's two commands, on a new Debian
+# stranger.sh SUITE [COMMAND...]      as a new user would: README's two commands, on a new Debian
 #
-# Makes a minimal Debian (bookworm) in build/stranger/, from the mirror that this machine's apt uses, puts a
-# fresh clone of the last commit into it, and types there, unchanged, the commands below "Two commands" in
-# README.md (or the COMMANDs instead, each one argument), in a mount namespace of their own, with this machine's
-# /proc, /sys and /dev, and with debugfs and tracefs mounted, as systemd does. Their output is in
-# build/stranger/N.log. It takes a quarter of an hour besides the tests themselves, and some 700 MB: no test
-# runs it. Root and debootstrap are needed.
+# Makes a minimal Debian (SUITE: bookworm, trixie, sid) in build/stranger/SUITE/, from the mirror that this machine's
+# apt uses, puts a fresh clone of the last commit into it, and types there, unchanged, the commands below "Two
+# commands" in README.md (or the COMMANDs instead, each one argument), in a mount namespace of their own, with this
+# machine's /proc, /sys and /dev, and with debugfs and tracefs mounted, as systemd does. Their output is in
+# build/stranger/SUITE/N.log. Root and debootstrap are needed; no test runs it.
 #
-#     sh scripts/stranger.sh                       make demo, and make test: an hour
-#     sh scripts/stranger.sh 'make demo' 'make check'
+#     sh scripts/stranger.sh trixie                     make demo, and make test
+#     sh scripts/stranger.sh sid 'make demo' 'make test-guests'
 
 set -u
 umask 022
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 
-place=$PWD/build/stranger
+suite=${1:-}
+case $suite in
+bookworm | trixie | sid) shift ;;
+*) echo "usage: stranger.sh bookworm|trixie|sid [COMMAND...]" >&2; exit 2 ;;
+esac
+place=$PWD/build/stranger/$suite
 home=/root/stackbox # the clone, seen from inside
-suite=bookworm
 
 cannot()
 {
@@ -60,7 +63,7 @@ make_root()
     cp -L /etc/resolv.conf "$place/root/etc/resolv.conf" 2>/dev/null
     cp -L /etc/hosts "$place/root/etc/hosts" 2>/dev/null
     apt-config dump | grep -E '^Acquire::(https?::.*Proxy|Check-)' >"$place/root/etc/apt/apt.conf.d/90machine"
-    rm -rf "$place/root/var/lib/apt/lists/"* # as in container images
+    rm -rf "$place/root/var/lib/apt/lists/"* "$place/root/var/cache/apt/archives/"*.deb # as in container images
     git clone -q --no-hardlinks "file://$PWD" "$place/root$home"
 }
 
@@ -111,5 +114,6 @@ for command in "$@"; do
     echo "# exit status $status, $(($(date +%s) - begin)) s"
     [ "$status" = 0 ] || failed=$((failed + 1))
 done
+echo "# apt-get fetched $(du -sm "$place/root/var/cache/apt/archives" | cut -f 1) MB of packages"
 rm -rf "$place/root" "$place/status"
 [ $failed = 0 ]
