@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 #   make            ./stackbox, one static binary
-#   make demo       builds, then traces this machine for three seconds
-#   make test       everything: unit, golden, command line, live, guests
-#   make check      the quick part of it: no guest, no live tracing
+#   make demo       builds, then traces a small program of its own: two flame graphs
+#   make test       unit, golden, command line, live, one guest: ten minutes
+#   make test-guests  the rest: other kernels and machines, sanitizers, compilers, fuzzers, readers: half an hour
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests that resemble other machines: hours
 #   make test-arch  live tests on kernels of other architectures, and all builds for them: 90 minutes
@@ -213,20 +213,8 @@ guest-programs: $(WORKLOAD_PROGRAMS) $(STATIC_FLAVOURS:%=$(BUILD)/workloads/%) $
 demo:
 	@sh scripts/demo.sh
 
-test:
-	@sh tests/run.sh
-
-check:
-	@sh tests/run.sh --quick
-
-test-kernels:
-	@sh tests/run.sh --kernels
-
-test-machine:
-	@sh tests/run.sh --machine
-
-test-arch:
-	@sh tests/run.sh --arch
+test test-guests test-kernels test-machine test-arch:
+	@sh tests/run.sh $(@:test-%=%)
 
 proof:
 	@sh scripts/proof.sh $(or $(PART),all)
@@ -262,6 +250,6 @@ clean:
 -include $(OBJECTS:.o=.d) $(FAULT_OBJECTS:.o=.d) $(UNIT_PROGRAMS:=.d) $(wildcard $(BUILD)/bench/*.d) \
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
-.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test check test-kernels test-machine test-arch \
+.PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test test-guests test-kernels test-machine test-arch \
         proof bench bench-readme size install uninstall dist deb cross clean FORCE
 .SECONDARY:

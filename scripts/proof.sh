@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# proof.sh PART...      tests that take hours, done before a release; not part of `make test`
+# proof.sh PART...      tests that take hours, done before a release; not part of `make test-guests`
 #
 #   fuzz [MINUTES]      every parser of foreign bytes under libFuzzer, MINUTES in all (120)
 #   corpus              adds the inputs that reached new code to tests/fuzz/corpus, minimized

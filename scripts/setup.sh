@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# setup.sh build|check|test|cross|arch
+# setup.sh build|test|guests|cross|arch
 #
-# Makes sure that the Debian packages are installed that are needed to build, or for the quick part of the
-# tests, or for all tests (55 MB of which are emulators of arm64 and riscv64), or to build for these two and
-# armv7 (130 MB), or for all other machines, with what boots them (100 MB). If nothing is missing, it does
-# nothing. On a Debian machine, as root, it installs what is missing, and says so; elsewhere it names it in one
-# sentence. What tests need and Debian does not have, npm fetches into build/npm.
+# Makes sure that the Debian packages are installed that are needed to build (60 MB to fetch), or for `make test`
+# besides (40 MB), or for `make test-guests` (350 MB: emulators of arm64 and riscv64, compilers, a browser), or to
+# build for these two and armv7 (130 MB), or for all other machines, with what boots them (100 MB). If nothing is
+# missing, it does nothing. On a Debian machine, as root, it installs what is missing, and says so; elsewhere it
+# names it in one sentence. What tests need and Debian does not have, npm fetches into build/npm.
 #
 # Exit: 0 everything needed is there; 1 something is missing.
 
@@ -18,37 +18,37 @@ PATH=$PATH:/usr/sbin:/sbin
 # GROUP NEED PACKAGE PROBE: a program in PATH, or a file, which may be a pattern. `want`: optional.
 packages()
 {
-    cat <<'END'
+    cat <<END
 build need gcc              gcc
 build need make             make
 build need libc6-dev        /usr/include/stdio.h
 build need linux-libc-dev   /usr/include/linux/bpf.h
 build want musl-tools       musl-gcc
-check need xz-utils         xz
-check want mandoc           mandoc
+test  need xz-utils         xz
 test  need qemu-system-x86  qemu-system-x86_64
-test  want qemu-system-arm  qemu-system-aarch64
-test  want qemu-system-misc qemu-system-riscv64
 test  need cpio             cpio
+test  want mandoc           mandoc
 test  want elfutils         eu-elfcompress
-test  need clang            clang
-test  want libclang-rt-14-dev /usr/lib/llvm-14/lib/clang/14.0.6/lib/linux
-test  need llvm             llvm-objdump
-test  need bpftool          bpftool
-test  want lld              ld.lld
-test  want git              git
-test  want tmux            tmux
-test  want zsh             zsh
-test  want fish            fish
-test  want lintian         lintian
-test  want jq              jq
-test  want busybox-static   busybox
-test  want ripgrep          rg
+test  want bpftool          bpftool
+test  want tmux             tmux
+test  want zsh              zsh
 test  want systemtap-sdt-dev /usr/include/*/sys/sdt.h
-test  want chromium        chromium
-test  want golang-go       go
-test  want nodejs          node
-test  want npm             npm
+guests want qemu-system-arm  qemu-system-aarch64
+guests want qemu-system-misc qemu-system-riscv64
+guests need clang            clang
+guests want libclang-rt-dev  $(clang -print-resource-dir 2>/dev/null)/lib/linux
+guests need llvm             llvm-objdump
+guests want lld              ld.lld
+guests want git              git
+guests want fish             fish
+guests want lintian          lintian
+guests want jq               jq
+guests want busybox-static   busybox
+guests want ripgrep          rg
+guests want chromium         chromium
+guests want golang-go        go
+guests want nodejs           node
+guests want npm              npm
 cross need gcc-aarch64-linux-gnu    aarch64-linux-gnu-gcc
 cross need libc6-dev-arm64-cross    /usr/aarch64-linux-gnu/lib/libc.a
 cross need gcc-arm-linux-gnueabihf  arm-linux-gnueabihf-gcc
@@ -131,12 +131,12 @@ debian_packages()
         needed=$(missing need)
         [ "$needed" ] || return 0
         grep '^E: ' "$log" | tail -n 3
-        echo "setup: the $what needs Debian packages that could not be installed: $needed"
+        echo "setup: Debian packages for the $what could not be installed: $needed"
         return 1
     fi
     needed=$(missing need)
     [ "$needed" ] || return 0
-    echo "setup: the $what needs Debian packages that are missing; as root: apt-get install $needed"
+    echo "setup: Debian packages for the $what are missing; as root: apt-get install $needed"
     return 1
 }
 
@@ -154,7 +154,7 @@ node_packages()
         is_fetched "$package" || fetched=no
     done
     [ $fetched = no ] && command -v npm >/dev/null || return 0
-    echo "setup: fetching with npm, for the $group: $NODE_PACKAGES"
+    echo "setup: fetching with npm, for the $what: $NODE_PACKAGES"
     # shellcheck disable=SC2086 # a list of words
     mkdir -p build/npm && timeout -k 5 120 npm install --prefix build/npm --ignore-scripts --no-save \
         --no-package-lock --no-audit --no-fund --prefer-offline --fetch-retries=1 \
@@ -165,16 +165,18 @@ node_packages()
 
 group=${1:-}
 case $group in
-build | check | test | cross | arch) ;;
-*) echo "usage: setup.sh build|check|test|cross|arch" >&2; exit 2 ;;
+build | test | guests | cross | arch) ;;
+*) echo "usage: setup.sh build|test|guests|cross|arch" >&2; exit 2 ;;
 esac
 
 what=$group
 case $group in
-cross) what="build for arm64, riscv64 and armv7" ;;
-arch)  what="build for other machines" ;;
+test)   what="tests" ;;
+guests) what="tests of make test-guests" ;;
+cross)  what="build for arm64, riscv64 and armv7" ;;
+arch)   what="build for other machines" ;;
 esac
 debian_packages
 status=$?
-[ "$group" != test ] || node_packages
+[ "$group" != guests ] || node_packages
 exit $status

@@ -20,7 +20,17 @@ says()
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# guests_of TEST: the kernels in whose guests it runs. `make test` uses those that differ in what the test
+# due FILE: does a test of this machine belong to this run? Where it states `later`, because it takes long or needs
+# large tools, that is `make test-guests`; where it states `again`, as it can do more there, both are.
+due()
+{
+    case $kind in
+    test)   [ ! "$(header "$1" later '')" ] ;;
+    guests) [ "$(header "$1" later '')$(header "$1" again '')" ] ;;
+    esac
+}
+
+# guests_of TEST: the kernels in whose guests it runs. `make test-guests` uses those that differ in what the test
 # looks at; the others are `seldom`, for `make test-kernels` ($SELDOM).
 guests_of()
 {
@@ -35,7 +45,7 @@ live_tests()
     for test in tests/live/*.sh; do
         case $test in tests/live/lib*.sh) continue ;; esac
         case $1 in
-        host) [ "$(header "$test" host yes)" = yes ] || continue ;;
+        host) [ "$(header "$test" host yes)" = yes ] && due "$test" || continue ;;
         *)    case $(guests_of "$test") in
               *",$1,"* | ,all,*) ;;
               *) continue ;;
@@ -60,14 +70,14 @@ guest()
     shift 3
     [ "$tests" ] || return
     # shellcheck disable=SC2086 # a list of words
-    long_part "guest-$guest" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --name "$guest" \
+    part "${long_limit:-3100}" "guest-$guest" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --name "$guest" \
         --timeout 2400 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
 # alone KERNEL: a guest with only the binary and what it traces
 alone()
 {
-    long_part "guest-$1-alone" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --alone \
+    part "${long_limit:-3100}" "guest-$1-alone" env STACKBOX="$PWD/stackbox" sh scripts/guest.sh --alone \
         --name "$1-alone" --log "$logs/serial-$1-alone.log" "$1"
 }
 
@@ -77,6 +87,14 @@ own_clock()
     kernel=$1
     shift
     guest "$kernel" "$kernel-own-clock" "$(live_tests "$kernel" with "own clock")" --own-clock "$@"
+}
+
+# The guest of `make test`: what this machine may lack (kernel probes, counters) and what only a clock of its own
+# can show.
+jobs_first()
+{
+    echo "guest 6.12 6.12 '$(named exact stacks kernel_callers walk profile_shares offcputime offwaketime walltime)' \
+--own-clock"
 }
 
 # The longest jobs come first, so that no lane is left with one at the end.
@@ -160,7 +178,7 @@ board_tests()
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
-    # These two boards are in `make test`, too, where fewer tests are enough.
+    # These two boards are in `make test-guests`, too, where fewer tests are enough.
     case $1,${2:-} in
     *,own-clock) ;;
     arm64-newest, | riscv64-newest,) names="$names check_machine" ;;
@@ -189,7 +207,7 @@ board_guest()
     guest=$1 kernel=$2 tests=$3
     shift 3
     # shellcheck disable=SC2086 # a list of words
-    long_part "guest-$guest" env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name "$guest" \
+    part "${long_limit:-3100}" "guest-$guest" env -u STACKBOX -u WORKLOADS sh scripts/guest.sh --name "$guest" \
         --timeout 2400 --test-timeout 900 --log "$logs/serial-$guest.log" "$@" "$kernel" -- $tests
 }
 
@@ -259,26 +277,28 @@ jobs_host()
     echo "run_live without quiet"
 }
 
-# Independent parts: those that a quick run includes,
+# Independent parts: those that need no other compiler,
 jobs_quick()
 {
-    for script in tests/cli/*.sh tests/golden/*.sh; do
-        [ -f "$script" ] && [ "${script##*/}" != lib.sh ] || continue
+    for script in tests/cli/*.sh; do
+        due "$script" && echo "script $script"
+    done
+    echo run_units
+}
+
+# and those that do. (Readers are large: only one at a time.)
+jobs_more()
+{
+    for script in tests/cli/*.sh; do
+        ! due "$script" || echo "script $script"
         # Not with sanitizers, as these take long and gain little: shell only, texts, and what fuzzers run
         # with sanitizers anyway.
         case ${script##*/} in
         floors.sh | deb.sh | dist.sh | install.sh | manual.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
         esac
-        echo "script $script"
     done
     echo run_units_sanitized
-    echo run_units
-}
-
-# and those that it does not. (Readers are large: only one at a time.)
-jobs_more()
-{
     echo run_fuzzers
     echo "run_cross cross --sample armv7"
     echo run_readers
@@ -289,14 +309,14 @@ jobs_more()
 # take_jobs KIND...: runs the jobs that no lane has taken, one after another
 take_jobs()
 {
-    for kind in "$@"; do
+    for jobs in "$@"; do
         number=0
         IFS='
 '
-        for job in $("jobs_$kind"); do
+        for job in $("jobs_$jobs"); do
             unset IFS
             number=$((number + 1))
-            mkdir "$logs/taken/$kind-$number" 2>/dev/null && eval "$job"
+            mkdir "$logs/taken/$jobs-$number" 2>/dev/null && eval "$job"
         done
         unset IFS
     done
@@ -305,13 +325,14 @@ take_jobs()
 # lane KIND...: runs in the background, as a process group that can be ended at once
 lane()
 {
-    setsid sh tests/run.sh --lane "$@" &
+    setsid sh tests/run.sh "$kind" "$@" &
     lanes="${lanes:-} $!"
 }
 
 end_lanes()
 {
     trap '' HUP INT TERM
+    [ ! "${progress:-}" ] || kill "$progress"
     for leader in ${lanes:-}; do
         kill -s TERM -- "-$leader" 2>/dev/null
     done
@@ -324,10 +345,15 @@ run_lanes()
 {
     mkdir $logs/taken
     case $kind in
-    all)
-        lane guests more quick
-        lane guests more quick
-        lane host more quick guests
+    test)
+        lane host quick
+        lane first quick
+        lane quick
+        ;;
+    guests)
+        lane guests more
+        lane guests more
+        lane host more guests
         ;;
     *)
         lane "$kind"
@@ -336,7 +362,7 @@ run_lanes()
     esac
     # shellcheck disable=SC2086 # numbers
     wait $lanes
-    if [ "$kind" != quick ] && [ "${CI:-}" = true ] &&
+    if [ "${CI:-}" = true ] &&
         ! grep -q '^guest-.* [1-9][0-9]* [0-9]* [0-9]* [0-9]*$' $account; then
         echo "FAIL guests: CI=true, and no guest ran" >$logs/guests.log
         report guests 0 0

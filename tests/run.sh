@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# run.sh [--quick | --kernels | --machine | --arch]
+# run.sh test|guests|kernels|machine|arch
 #
-# All tests. --quick: no other compilers, no live tracing, no guests. --kernels: each live test on each kernel
-# that it is for. --machine: this machine's live tests, in guests that resemble other machines. --arch: live
-# tests on kernels of other architectures, and all builds for these.
+# test: what takes ten minutes on two CPUs. guests: all other tests that a change must pass. kernels: each live
+# test on each kernel that it is for. machine: this machine's live tests, in guests that resemble other machines.
+# arch: live tests on kernels of other architectures, and all builds for these.
 #
-# Every part writes build/test/PART.log. A part says PASS, FAIL or SKIP line by line; what failed
-# prints its log, what was skipped its reason. The last line is `N passed, N failed, N skipped`.
+# Every part writes build/test/PART.log (build/test-guests and so on). A part says PASS, FAIL or SKIP line by line;
+# what failed prints its log, what was skipped its reason. On a terminal the last line shows what runs, and how
+# long still. At the end there is `N passed, N failed, N skipped`.
 #
 # After the builds, and what needs this machine to itself, several lanes run at the same time (lanes.sh). No
 # part can hold up the rest: each has a time limit (limits.sh).
@@ -20,21 +21,31 @@ cd "$(dirname "$0")/.." || exit 1
 # This runs within `make test`, whose flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-kind=all
+# The seconds that it takes on two CPUs, if nothing is known from an earlier run
 case ${1:-} in
---quick) kind=quick ;;
---kernels) kind=kernels; export SELDOM=yes ;;
---machine) kind=machine; export SELDOM=yes ;;
---arch) kind=arch ;;
+test)    usual=600 ;;
+guests)  usual=1800 ;;
+kernels) usual=5400; export SELDOM=yes ;;
+machine) usual=18000; export SELDOM=yes ;;
+arch)    usual=5400 ;;
+*) echo "usage: run.sh test|guests|kernels|machine|arch" >&2; exit 2 ;;
 esac
-logs=build/test
+kind=$1
+shift
+logs=build/test-$kind
+[ $kind != test ] || logs=build/test
 account=$logs/account # a line for each part: NAME PASSED FAILED SKIPPED SECONDS
+last=build/last-$kind # the seconds of the last whole run, and its account
 release=$PWD/build/release
 asan=$PWD/build/asan
 export WORKLOADS="$release/workloads"
+# Tests that do more in the longer runs look at this.
+[ $kind = test ] || export LATER=yes
+. tests/progress.sh
 . tests/limits.sh
 . tests/lanes.sh
 limit_running=$logs/running.$$
+now=$logs/now.$$ # what runs in this process
 
 # report NAME STATUS SECONDS: counts and shows the results of a part from its log
 report()
@@ -53,6 +64,7 @@ report()
     # Lanes must not print at the same time.
     {
         flock 9
+        clear_progress
         echo "$1: $3 passed, $4 failed, $5 skipped, $2 s"
         grep '^SKIP ' "$log" | sed 's/^/    /'
         if [ "$4" != 0 ]; then
@@ -68,22 +80,10 @@ part()
 {
     part_limit=$1 name=$2 begin=$(date +%s)
     shift 2
+    echo "$name" >$now
     (limited "$part_limit" "$@") >"$logs/$name.log" 2>&1
     report "$name" $? $(($(date +%s) - begin))
-}
-
-# long_part NAME COMMAND...: shows results as they come. A guest has its own time limit, and may be tried
-# twice.
-long_part()
-{
-    name=$1 begin=$(date +%s)
-    shift
-    echo "$name ..."
-    : >"$logs/$name.log"
-    (limited "${long_limit:-3100}" "$@") >"$logs/$name.log" 2>&1 &
-    tail -n +1 -s 0.5 -f --pid=$! "$logs/$name.log" | sed -un "s/^\\(PASS\\|FAIL\\) /    $name: &/p"
-    wait $!
-    report "$name" $? $(($(date +%s) - begin))
+    rm -f $now
 }
 
 # skip_part NAME REASON
@@ -99,6 +99,7 @@ build()
     name=$1
     shift
     begin=$(date +%s)
+    echo "$name" >$now
     {
         (limited 900 make --no-print-directory -j"$(nproc)" "$@") >"$logs/$name.out" 2>&1
         status=$?
@@ -110,17 +111,17 @@ build()
         fi
     } >"$logs/$name.log"
     report "$name" 0 $(($(date +%s) - begin))
+    rm -f $now
     [ $status = 0 ]
 }
 
 run_builds()
 {
-    build build all workloads || return 1
     case $kind in
-    kernels | machine | arch) return 0 ;;
+    test | guests) build build all workloads units || return 1 ;;
+    *) build build all workloads || return 1 ;;
     esac
-    build build-units units
-    build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
+    [ $kind != guests ] || build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
         all units tools faulty
 }
 
@@ -231,29 +232,41 @@ show_failures()
     done
 }
 
-if [ "${1:-}" = --lane ]; then
-    shift
+# Given more words, this is a lane.
+if [ $# != 0 ]; then
     take_jobs "$@"
     exit
 fi
 rm -rf $logs
 mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
-sh scripts/setup.sh build || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-sh scripts/setup.sh check
-[ $kind = quick ] || sh scripts/setup.sh test
+begin_progress
+setup()
+{
+    echo "setup $1" >$now
+    sh scripts/setup.sh "$1"
+}
+setup build || { end_progress; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+setup test
+[ $kind = test ] || setup guests
 case $kind in
-all | arch) sh scripts/setup.sh cross ;;
+guests | arch) setup cross ;;
 esac
-[ $kind != arch ] || sh scripts/setup.sh arch
-[ $kind != all ] || rm -rf build/release build/gcc build/clang build/asan build/cross stackbox
+[ $kind != arch ] || setup arch
+case $kind in
+test)   rm -rf build/release stackbox ;;
+guests) rm -rf build/gcc build/clang build/asan build/cross ;;
+esac
 if run_builds; then
-    if [ $kind = all ]; then
+    case $kind in
+    test | guests)
         look_at_kernel
-        run_live with quiet
-    fi
+        run_live with quiet ;;
+    esac
     run_lanes
+    keep_seconds
 fi
+end_progress
 show_failures
 awk '{ passed += $2; failed += $3; skipped += $4 }
      END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }' \

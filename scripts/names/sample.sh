@@ -5,7 +5,7 @@
 #
 # Names are chosen for what is in them (sample.awk): the shortest few that have each pair of codes of the
 # grammar, and of all other names some by chance, so many of each of the corpora. Names that only the newer
-# llvm-cxxfilt knows are left out, but for some: `make test` has none of it.
+# llvm-cxxfilt knows are left out, but for some: `make test-guests` has none of it.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with fish
 #
 # What bash, zsh and fish complete: exactly the options in the man pages, as the shells themselves tell.
 . "${0%/*}/../live/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with lintian
 #
 # The Debian package: the same bytes each time, what it installs works, and lintian has no complaints.
 . "${0%/*}/../live/lib.sh"

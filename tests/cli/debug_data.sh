@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with clang
 #
 # Stripped programs that carry the rest of their functions in .gnu_debugdata, made as distributions make them;
 # and programs with compressed tables. nm tells beforehand what is where.

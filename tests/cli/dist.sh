@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# later: it builds twice
 #
 # The source archive: the same bytes when made twice; unpacked, it builds and its tests run; and the binary
 # built there, in another way, has the same bytes.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with clang, lld, LLVM and nodejs
 #
 # Names of random addresses in all kinds of files on this machine: by our single pass over their symbols, and
 # by sort and awk over the output of readelf, objdump and addr2line.

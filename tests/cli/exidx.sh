@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with clang, lld and a cross compiler's libraries
 #
 # .ARM.exidx in files for 32-bit ARM: our reader's rules, compared with awk's from readelf's output; and where
 # the rules apply although no function is called, compared with what objdump finds there.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with clang and LLVM
 #
 # Unwind tables are read as another program reads them: every row of every function in some files, by readelf
 # (binutils).

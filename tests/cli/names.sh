@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with LLVM
 #
 # Readable names of C++ and Rust: symbols of large programs compared with c++filt and llvm-cxxfilt, by the
 # rules of scripts/names.sh; what no other tool does (--shorten, --names) on cases worked out by hand; and

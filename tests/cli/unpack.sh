@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with nodejs and git
 #
 # What xz packs in many ways, and what tools here pack with zlib, unpacks to the same bytes; anything else is
 # refused.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
+# again: with clang and lld
 #
 # Stacks without frame pointers: unwound by tables, and compared with what programs say about themselves;
 # these are built in every way that the compilers here support (tests/workloads/shapes).

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
+# again: with nodejs
 #
 # check says what works and what does not, and the applets behave accordingly: in each state that a machine or
 # its user can be in. Each reason that it names is provoked here.

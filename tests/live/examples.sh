@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 6.12
 # host: yes
+# later: three minutes, for which its runs last
 #
 # Each command in README.md and the pages in src/docs, and each example in a help text, typed as it stands,
 # does what it is said to do. None can be forgotten: each must be in the table below, and vice versa.

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
 # host: yes
+# later: it has a sanitized build, and takes minutes
 #
 # One call of a run fails: a run without faults finds each place that allocates memory or makes a
 # system call, and then each fails once. The result is a reported error, or a report that is right, or
 # one that says what is missing: no crash, no leak, no wrong number, no half line. The build for this
 # has sanitizers, including LeakSanitizer (tests/faults).
 #
-#     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense; `make test`
-#                                              takes every twelfth of these
+#     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense;
+#                                              `make test-guests` takes every twelfth of these
 #     FAULTS=errors sh tests/live/faults.sh    each place, with every one of them
 #     FAULTS=all sh tests/live/faults.sh       every call, with one of these in turn: an hour and more,
 #                                              some minutes after unshare -pf --mount-proc

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # host: yes
 # guests: none
+# later: it is long by nature
 #
 # Hours in miniature: 120 reports, ten a second, of everything that two CPUs can do. Each event is in exactly
 # one of them, every report's account adds up, and neither memory nor the maps fill up.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
 # host: yes
+# again: with clang and lld
 #
 # Unwinding by tables in bytecode and in C agrees: where each of many shapes of stacks stops (a trap is a
 # signal, whose tracepoint records its stack), a tool beside it walks the same stack by ptrace(2), which is

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
+# again: with nodejs
 #
 # Code that a program generated at run time, named by the perf map that it wrote: a hand-made one, and node's.
 . "${0%/*}/lib.sh"
