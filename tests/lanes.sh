@@ -93,8 +93,7 @@ own_clock()
 # can show.
 jobs_first()
 {
-    echo "guest 6.12 6.12 '$(named exact stacks kernel_callers walk profile_shares offcputime offwaketime walltime)' \
---own-clock"
+    echo "guest 6.12 6.12 '$(named exact stacks profile_shares offcputime walltime)' --own-clock"
 }
 
 # The longest jobs come first, so that no lane is left with one at the end.
@@ -298,6 +297,7 @@ jobs_more()
         *) echo "script_sanitized $script" ;;
         esac
     done
+    echo "unit $slow_unit"
     echo run_units_sanitized
     echo run_fuzzers
     echo "run_cross cross --sample armv7"

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,6.1,newest
 # host: yes
+# again: with four times as many runs
 #
 # Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing is
 # left in the kernel, no process is left, and every printed report is whole. Signals and times come from a
@@ -20,6 +21,7 @@ SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
     RUNS=${RUNS:-30} LANES=2 MOST=1200
 else
+    [ "${LATER:-}" ] || RUNS=${RUNS:-30}
     RUNS=${RUNS:-120} LANES=4 MOST=300
 fi
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
 # host: yes
+# later: many runs, hit at random moments
 #
 # Report files when something is in the way: full disks, limits, signals at any moment, readers that look all
 # the time, places that are not files, and a machine without /proc. A file is there whole or not at all, what

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
 # host: yes
+# later: it takes two minutes
 #
 # Each applet, in each place that it may be copied to, is right, or says in one line what is missing: as
 # root and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)

@@ -5,6 +5,7 @@
 # own clock
 # host: yes
 # quiet
+# later: for a minute nothing else may run
 #
 # profile finds what uses CPU time, and how much: the workload alternates between functions by its own
 # thread's clock, and says at the end how much each really used. Samples are exactly those of the chosen

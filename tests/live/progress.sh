@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
 # host: yes
+# later: it watches a terminal for half a minute
 #
 # The progress line, in a terminal emulated by tmux: what its screen shows, and every byte that was sent to
 # it.
