@@ -35,10 +35,79 @@ judge()
         fail "$way" "status $status: $(head -c 300 "$scratch/err")"
         return 1
     fi
-    [ "$options" = -mq ] || grep "^step " "$scratch/out" >>"$scratch/places"
 }
 
-# exactly WAY NAME RUNNER...: every stack is right, and nearly every step
+# tables FILE ADDRESS...: what binutils reads in its table at each address, a line `ADDRESS REASON`:
+#     no-table        no function covers it: libc's code runs through the padding between two of its functions
+#     in-register     the caller is another one: longjmp() has left, and its table says where it will be
+#     saved-at BEGIN  the frame pointer is saved at a place that is told by the frame pointer itself
+#     whole           everything else
+tables()
+{
+    rows=$scratch/rows$(echo "$1" | tr / _)
+    [ -f "$rows" ] || objdump --dwarf=frames-interp "$1" >"$rows" 2>/dev/null
+    grep -q ' FDE ' "$rows" || return
+    awk -v addresses="$*" '
+        function padded(text) { return substr("0000000000000000", length(text) + 1) text }
+        BEGIN { count = split(addresses, at, " "); for (i = 2; i <= count; i++) reason[padded(at[i])] = "no-table" }
+        / FDE .* pc=/ {
+            split($NF, range, /=|\.\./)
+            inside = 0
+            for (i = 2; i <= count; i++)
+                if (padded(at[i]) >= range[2] && padded(at[i]) < range[3]) {
+                    inside = 1
+                    reason[padded(at[i])] = "whole"
+                }
+            next
+        }
+        !inside || /^$/ { inside = 0; next }
+        $1 == "LOC" { columns = split($0, column, " "); next }
+        {
+            gsub(/ \([a-z0-9]+\)/, "")
+            for (i = 1; i <= columns; i++) value[column[i]] = $i
+            for (i = 2; i <= count; i++) {
+                address = padded(at[i])
+                if (address < range[2] || address >= range[3] || address < $1)
+                    continue
+                if (value["ra"] ~ /^r[0-9]+$/)
+                    reason[address] = "in-register"
+                else
+                    reason[address] = value["rbp"] == "exp" ? "saved-at " range[2] : "whole"
+            }
+        }
+        END { for (i = 2; i <= count; i++) print at[i], reason[padded(at[i])] }' "$rows"
+}
+
+# is_popped FILE BEGIN ADDRESS: before this address, in the same stretch of code, was the frame pointer popped?
+is_popped()
+{
+    objdump -d --no-show-raw-insn --start-address="0x$2" --stop-address="0x$3" "$1" |
+        awk '/\t(pop +%rbp|leave)/ { popped = 1; next } /\t(call|jmp|ret)/ { popped = 0 } END { exit !popped }'
+}
+
+# excused: the wrong steps in $scratch/out, each with its reason if no walk can be right there, or `ours`. A table
+# that still says where the frame pointer is saved when it has been popped is the compiler's mistake (gcc, where a
+# function aligns its stack).
+excused()
+{
+    grep "^step" "$scratch/out" >"$scratch/steps"
+    cut -f 4 "$scratch/steps" | sort -u | while read -r file; do
+        # shellcheck disable=SC2046 # addresses
+        tables "$file" $(awk -F '\t' -v file="$file" '$4 == file { print $3 }' "$scratch/steps") |
+            while read -r address reason begin; do
+                place=$(awk -F '\t' -v file="$file" -v address="$address" \
+                    '$4 == file && $3 == address { print $5 }' "$scratch/steps" | head -n 1)
+                case $reason,$place in
+                no-table,*": no table" | in-register,*) ;;
+                saved-at,*) reason=popped; is_popped "$file" "$begin" "$address" || reason=ours ;;
+                *) reason=ours ;;
+                esac
+                echo "$reason $place"
+            done
+    done
+}
+
+# exactly WAY NAME RUNNER...: every stack is right, and every step, but where no table can tell
 exactly()
 {
     exactly_way=$1 exactly_name=$2
@@ -46,10 +115,13 @@ exactly()
     judge "$exactly_way" "$@" || return
     is "$exactly_name: $stacks stacks of $count shapes are right" \
         "$wrong $(grep '^wrong ' "$scratch/out" | head -n 5 | tr '\n' '|')" "0 "
-    # Compilers' tables are wrong for a few instructions, in epilogues and longjmp().
     case $exactly_way in
     musl*) ;;
-    *) between "$exactly_name: few of $steps steps are wrong" "$wrong_steps" 0 14 ;;
+    *)  excused >"$scratch/reasons"
+        is "$exactly_name: all of $steps steps are right, but for $wrong_steps that tables cannot tell" \
+            "$(wc -l <"$scratch/reasons") $(grep '^ours ' "$scratch/reasons" | head -n 5 | tr '\n' '|')" \
+            "$(wc -l <"$scratch/steps") "
+        cat "$scratch/reasons" >>"$scratch/places" ;;
     esac
     all_stacks=$((all_stacks + stacks)) all_steps=$((all_steps + steps))
     all_wrong_steps=$((all_wrong_steps + wrong_steps))
@@ -78,9 +150,10 @@ fi
 
 # No privileges are needed for one's own process.
 if have_root && [ -x "$WORKLOADS/deny" ]; then
+    cp -r "$shapes/gcc" "$scratch" && chmod 755 "$scratch" && shapes=$scratch # which nobody can read
     exactly gcc "gcc, as nobody" "$WORKLOADS/deny" --uid 65534 --
 else
     skip "as nobody" "this needs root, and build/release/workloads/deny"
 fi
 echo "$all_stacks stacks, $all_steps steps, of which $all_wrong_steps were wrong:"
-sed 's/^step //' "$scratch/places" | sort -rn | head -n 20
+cut -d ' ' -f 1 "$scratch/places" | sort | uniq -c

@@ -4,7 +4,8 @@
  * walks by the tables of the program's own files with what the shapes say about themselves:
  *
  *     wrong SHAPE: ...       a stack at a mark is not exactly the true one; both, frame by frame
- *     step COUNT PLACE: END  walks that were wrong while single-stepping, by where they ended
+ *     step\tCOUNT\tADDRESS\tFILE\tPLACE: END    walks that were wrong while single-stepping, by where they
+ *                            began (by that file's own addresses) and how they ended
  *     total SHAPES STACKS WRONG STEPS WRONG-STEPS
  *
  * Steps are judged by a stack of return addresses that is kept meanwhile: a value that a step has pushed is
@@ -165,20 +166,24 @@ static bool check_stack(struct walked *walked)
 
 /* ---- steps */
 
-/* Where walks were wrong */
+/* Where wrong walks began */
 static struct place {
-    char text[256];
+    char text[1024];
     enum unwind_end end;
     unsigned long count;
 } places[MOST_PLACES];
 
 static void note_place(const struct walked *walked)
 {
-    char text[256];
+    const uint64_t pc = tracee.registers.rip;
+    const struct traced_mapping *mapping = tracee_mapping(&tracee, pc);
+    char text[1024], place[512];
+    uint64_t address = pc;
+    const bool is_file = mapping && mapping->object &&
+                         elf_address_of(&mapping->object->elf, pc - mapping->start + mapping->offset, &address);
 
-    /* A whole walk may be wrong anywhere: it is identified by where it began. */
-    const size_t last = walked->end == UNWIND_END_ROOT || !walked->count ? 0 : walked->count - 1;
-    tracee_describe(&tracee, last ? walked->frames[last] - 1 : tracee.registers.rip, text, sizeof(text));
+    snprintf(text, sizeof(text), "%llx\t%.400s\t%s", (unsigned long long)address,
+             is_file ? mapping->object->path : "-", tracee_describe(&tracee, pc, place, sizeof(place)));
     for (size_t i = 0; i < MOST_PLACES; i++) {
         if (places[i].count && (strcmp(places[i].text, text) || places[i].end != walked->end))
             continue;
@@ -192,7 +197,7 @@ static void note_place(const struct walked *walked)
 static void show_places(void)
 {
     for (size_t i = 0; i < MOST_PLACES && places[i].count; i++)
-        printf("step %lu %s: %s\n", places[i].count, places[i].text, tracee_end(places[i].end));
+        printf("step\t%lu\t%s: %s\n", places[i].count, places[i].text, tracee_end(places[i].end));
 }
 
 /* The current return addresses, and where each is on the stack. */
