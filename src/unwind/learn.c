@@ -16,7 +16,7 @@
 /* The end of a thread's kernel stack, whose size is one of these. */
 #define END_BYTES 512
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
-/* Our stack pointer is at most this far from what a function of ours has on the stack. */
+/* Our stack pointer is at most this far from a function's frame. AddressSanitizer keeps locals elsewhere. */
 #define NEAR_BYTES (256 << 10)
 
 static int load(const struct linked *linked, const char *name, struct text *log)
@@ -88,7 +88,8 @@ static uint32_t find_call(const struct machine *machine, const uint64_t *words)
     const struct machine *own = machine_ours();
     const bool wide = own == machine;
     const uint8_t call = wide ? walk->call : own->in_wide.call, sp = wide ? machine->sp.word : own->in_wide.sp;
-    const uint64_t mode = wide ? walk->mode.value : own->in_wide.mode, ours = (uint64_t)(uintptr_t)&walk;
+    const uint64_t mode = wide ? walk->mode.value : own->in_wide.mode;
+    const uint64_t ours = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
     for (uint32_t at = 0; at + walk->registers <= END_BYTES / 8; at++) {
         const uint64_t *registers = words + at;
