@@ -52,19 +52,20 @@ static struct settings settings;
 static struct arguments arguments;
 static struct text error;
 
-/* Parses these words, up to a NULL. */
+/* Parses these words, up to a NULL. What is after "--" stays in argv. */
 static int parse(const char *const *words)
 {
-    char *argv[16] = {(char *)"program"};
+    static char *argv[16];
     int argc = 1;
 
     free(arguments.words);
     text_clear(&error);
     settings = (struct settings){.cpu = -1};
+    argv[0] = (char *)"program";
     for (; words[argc - 1] && argc < 15; argc++)
         argv[argc] = (char *)words[argc - 1];
+    argv[argc] = NULL;
     int result = options_parse(tables, argc, argv, &settings, &arguments, &error);
-    /* What is after "--" is a part of argv, which ends here. */
     if (!result && arguments.command)
         CHECK_NUMBER(arguments.command - argv <= argc, 1);
     return result;

@@ -138,7 +138,7 @@ static void dictionaries(void)
 {
     static const struct {
         size_t distance;
-        unsigned char chunk[14];
+        unsigned char chunk[15]; /* and a NUL */
     } known[] = {
         {4096, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xf8\x00\x00\x00\x00"},
         {4097, "\xc0\x00\x01\x00\x06\x5d\x00\x81\x7f\xfc\x00\x00\x00\x00"},
