@@ -476,6 +476,17 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
+# nanosleep_of PROGRAM: how its stack ends in libc's nanosleep(), as a regular expression. Since glibc 2.41 a
+# function of its own makes calls that can be cancelled: the program's symbols tell.
+nanosleep_of()
+{
+    if grep -q __internal_syscall_cancel "$1"; then
+        echo '.*nanosleep;__internal_syscall_cancel'
+    else
+        echo '.*nanosleep'
+    fi
+}
+
 # user_stacks FILE: folded stacks without the frames before main or a thread's start function, sorted, with
 # equal ones added up
 user_stacks()

@@ -9,6 +9,7 @@ have_tables || { [ "$COLLECT" ] && [ "$NO_TABLES" = "this kernel tells nothing o
 
 START='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main'
 STACK="$START;outer;middle;inner"
+NANOSLEEP=$(nanosleep_of "$WORKLOADS/bare")
 
 # traced WAY NUMBER ARG...: $folded gets the lines of `bare`, traced from before its start until after its
 # end
@@ -70,9 +71,9 @@ if [ "$deaf" ]; then
     skip "waits" "perf(1) sees no switch from the idle task of CPU $deaf either"
 else
     traced naps 10 offcputime -U --unwind tables
-    is "a wait" "$(grep -cE "^bare;$STACK;nap;.*nanosleep" "$scratch/folded")" 1
+    is "a wait" "$(grep -cE "^bare;$STACK;nap;$NANOSLEEP [0-9]+$" "$scratch/folded")" 1
     traced naps 10 offwaketime -U --unwind tables
-    is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;.*nanosleep;--;" "$scratch/folded")" 0
+    is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;$NANOSLEEP;--;" "$scratch/folded")" 0
 fi
 
 # of_command WAY NUMBER ARG...: the same for a command, from its first event on

@@ -88,7 +88,7 @@ start_stackbox offcputime -U --unwind tables -f || fail "starts" "$(cat "$scratc
 run_new 10 naps 2
 finish_stackbox
 is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
-    grep -cvE ';main;outer;middle;inner;nap;.*nanosleep[^;]* [0-9]+$|\[truncated\]')" 0
+    grep -cvE ";main;outer;middle;inner;nap;$(nanosleep_of "$WORKLOADS/bare") [0-9]+\$|\[truncated\]")" 0
 is "waits: each program has one" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
 rm -f "$scratch/$NAME"*
 
