@@ -152,7 +152,7 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
 
 bool bpf_has_batches(int map)
 {
-    uint64_t key, value, place;
+    uint64_t key = 0, value = 0, place = 0;
     struct bpf_abi_map_batch batch = {
         .out_batch = pointer(&place),
         .keys = pointer(&key),

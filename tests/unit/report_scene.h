@@ -71,7 +71,7 @@ static inline struct tally_entry *add_entry(struct scene *scene, uint64_t value,
     entry->value = value;
     entry->task.pid = pid;
     entry->task.tid = pid + 1;
-    strncpy(entry->task.comm, comm, COMM_BYTES);
+    snprintf(entry->task.comm, sizeof(entry->task.comm), "%.*s", COMM_BYTES, comm);
     scene->symbols.first[scene->tally.count - 1] = scene->frame_count;
     add_frames(scene, &entry->task.kernel, kernel);
     add_frames(scene, &entry->task.user, user);
