@@ -53,6 +53,23 @@ function parameters_differ(ours,    i, rest)
     return 0
 }
 
+# Only the requires-clause differs, and only where an oracle has left T, T0, ...
+function clause_differs(ours,    i, text, begin, end)
+{
+    ours = brackets_closed(ours)
+    for (i = 3; i <= NF; i++) {
+        text = brackets_closed(turned($i))
+        begin = index(text, " requires ")
+        if (!begin || !match(substr(text, begin), /[^A-Za-z0-9_]T[0-9]*[^A-Za-z0-9_]/))
+            continue
+        end = substr(text, begin + RSTART + RLENGTH - 2)
+        text = substr(text, 1, begin + RSTART - 1)
+        if (substr(ours, 1, length(text)) == text && substr(ours, length(ours) - length(end) + 1) == end)
+            return 1
+    }
+    return 0
+}
+
 function kind_of(name, ours, gnu,    last)
 {
     last = "::~?[^:]*$"
@@ -69,7 +86,7 @@ function kind_of(name, ours, gnu,    last)
         return "unnamed"
     if (name ~ /[IJ].*Z.*E.*S[0-9A-Z]*_/ && parameters_differ(ours))
         return "inner-template"
-    if (name ~ /Tk|Q/ && parameters_differ(ours))
+    if (name ~ /Tk|Q/ && (parameters_differ(ours) || clause_differs(ours)))
         return "constraint"
     return "unknown"
 }
