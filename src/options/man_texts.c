@@ -10,8 +10,9 @@ const struct manual_row manual_exit_status[] = {
 };
 
 static const struct manual_row signals[] = {
-    {"SIGINT, SIGTERM, SIGHUP", "stop tracing and print the report; a second one exits at once; a "
-     "signal ignored at startup (nohup) stays ignored"},
+    {"SIGINT, SIGTERM, SIGHUP", "stop tracing and print the report. Another one a second "
+     "later or more exits at once, unless the same process sends the same signal again. A signal "
+     "ignored at startup (nohup) stays ignored"},
     {"SIGUSR1", "print a report now and go on tracing; each event is in exactly one report; if "
      "the FILE of -o has neither %n nor %t, the number goes before its extension: out.00001.svg"},
     {"Enter", "stops tracing if there is no controlling terminal for Ctrl-C, as in an "

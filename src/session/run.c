@@ -19,6 +19,8 @@
 
 /* How often processes are checked if the kernel cannot tell when they end. */
 #define LOOK_NS 100000000
+/* timeout(1) signals its child, then its process group: nobody asks for two things that fast. */
+#define REPEATED_NS 1000000000
 
 volatile sig_atomic_t run_stopped;
 static volatile sig_atomic_t report_asked;
@@ -29,20 +31,42 @@ static const int taken[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE, SIGXFSZ, 
 static struct sigaction before[COUNT_OF(taken)];
 static volatile pid_t passed_to; /* 0: nobody */
 
+/* What ended the run: only this handler reads and writes it, and nothing interrupts it. */
+static struct {
+    int signal;
+    pid_t sender; /* 0: a terminal, or a process outside of our PID namespace */
+    uint64_t time;
+} first;
+
+static bool repeats_first(int signal, pid_t sender)
+{
+    return (sender && sender == first.sender && signal == first.signal) || now_ns() - first.time < REPEATED_NS;
+}
+
+/* It does what it always does, as soon as the handler returns: the user does not want to wait. */
+static void end_at_once(int signal)
+{
+    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    raise(signal);
+}
+
 static void on_end(int signal, siginfo_t *about, void *context)
 {
-    struct sigaction action = {.sa_handler = SIG_DFL};
+    /* SI_KERNEL: sent by a terminal, which sends it to the whole process group. */
+    const pid_t sender = about->si_code == SI_KERNEL ? 0 : about->si_pid;
     int error = errno;
 
     (void)context;
-    /* The next one, whichever, does what it always does: the user does not want to wait. */
-    for (size_t i = 0; i < ENDING; i++)
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(taken[i], &action, NULL);
-    /* SI_KERNEL: sent by a terminal, which sends it to the whole process group. */
-    if (passed_to && about->si_code != SI_KERNEL)
-        kill(passed_to, signal);
-    run_stopped = signal;
+    if (run_stopped && !repeats_first(signal, sender))
+        end_at_once(signal);
+    if (!run_stopped) {
+        first.signal = signal;
+        first.sender = sender;
+        first.time = now_ns();
+        if (passed_to && about->si_code != SI_KERNEL)
+            kill(passed_to, signal);
+        run_stopped = signal;
+    }
     errno = error;
 }
 

@@ -44,9 +44,9 @@ struct run {
 };
 
 /*
- * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (unless ignored before), a second
- * one kills; SIGUSR1 asks for a report; SIGPIPE and SIGXFSZ are ignored, as writes report them.
- * Called before anything slow. 0, or -ESRCH with the pid that does not exist in *missing.
+ * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (unless ignored before). Another
+ * one kills, unless it comes within a second or is the same one from the same process. SIGUSR1 asks
+ * for a report; SIGPIPE and SIGXFSZ are ignored, as writes report them. Called before anything slow. 0, or -ESRCH with the pid that does not exist in *missing.
  */
 int run_open(struct run *run, const struct run_wishes *wishes, uint32_t *missing);
 void run_close(struct run *run);

@@ -5,7 +5,7 @@
 # host: yes
 #
 # Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
-# sent to both is not; a second signal ends everything at once.
+# sent to both is not; another signal a second later ends everything at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -70,8 +70,12 @@ start_signals
 kill -s TERM "$stackbox"
 wait_until 20 has_reported
 kill -s TERM "$stackbox"
+sleep 1.2
+ended "$stackbox" && fail "the same signal again is the first one" "it ended" ||
+    is "the same signal again is the first one" "$(got)" "TERM "
+sh -c "kill -s TERM $stackbox; :"
 wait "$stackbox" 2>/dev/null
-is "a second signal ends it at once" "$? $(got)" "143 TERM "
+is "another process's ends it at once" "$? $(got)" "143 TERM "
 end_command
 
 start_signals -D 0.2
@@ -178,6 +182,16 @@ is "Ctrl-C is not sent twice" "$(got)" "INT "
 end_command
 finish_terminal
 is "Ctrl-C: the command's status" $status 5
+
+start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
+wait_until 20 has_begun
+printf '\003' >&9
+wait_until 20 has_reported
+sleep 1.2
+printf '\003' >&9
+finish_terminal
+is "Ctrl-C typed twice ends it at once" "$status $(got)" "130 INT INT "
+end_command
 
 start_terminal "$STACKBOX" stackcount $QUIET -- sh -c ": >$GOT; echo begun >$GOT; exec sleep 60"
 wait_until 20 has_begun

@@ -29,15 +29,24 @@ for signal in INT TERM HUP; do
     finish_workload "by$signal"
 done
 
-# A second signal of any kind ends it at once, without a report. Here both are pending until it
-# continues.
+# Signals within a second are one. Here both are pending until it continues.
 start_stackbox stackcount $QUIET
 kill -s STOP "$stackbox"
 kill -s INT "$stackbox"
 kill -s TERM "$stackbox"
 kill -s CONT "$stackbox"
-wait "$stackbox" 2>/dev/null
-is "a second signal ends it at once" "$? $(cat "$scratch/out")" "143 $HEADER"
+wait_stackbox
+is "two signals at once end it with its report" "$status $(cat "$scratch/out")" "0 $EMPTY"
+
+# timeout(1) sends two: to its child, and to its process group.
+if command -v timeout >/dev/null && command -v taskset >/dev/null; then
+    for turn in 1 2 3 4 5 6; do
+        taskset -c 0 timeout 1 "$STACKBOX" stackcount $QUIET </dev/null >"$scratch/out" 2>"$scratch/err"
+        is "timeout on one CPU, turn $turn: its last report" "$? $(cat "$scratch/out")" "124 $EMPTY"
+    done
+else
+    skip "timeout on one CPU" "there is no timeout or no taskset"
+fi
 
 run_stackbox stackcount -D 0.3 $QUIET
 is "an empty run prints exactly this" "$(cat "$scratch/out")" "$EMPTY"
@@ -179,34 +188,59 @@ is "a reader that never reads ends it" "$(grep -v 'may miss events on this kerne
 is "one that leaves between reports ends it" \
     "$(cat "$scratch/status") $(grep -vc "^Tracing\|of user stacks end early" "$scratch/err")" "0 0"
 
-# A signal that comes while a report waits for its reader loses nothing of it.
-start_workload many turns -w -n 1024 -N $NAME
+# start_slow: a run of which one report waits for its reader, who reads once $scratch/read-on exists
 mkfifo "$scratch/slow"
-(
-    exec <"$scratch/slow"
-    wait_until 30 test -e "$scratch/read-on"
-    cat >"$scratch/report"
-) &
-test_processes="$test_processes $!"
-: >"$scratch/out"
-: >"$scratch/err"
-"$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f $EVENT </dev/null \
-    >"$scratch/slow" 2>"$scratch/err" &
-stackbox=$!
-test_processes="$test_processes $stackbox"
-wait_until 30 tracing_runs
-go many
-kill -s INT "$stackbox"
-wait_until 30 grep -qE '^(1|20) ' "/proc/$stackbox/syscall" || fail "a slow reader" \
-    "stackbox does not wait for it"
+start_slow()
+{
+    rm -f "$scratch/read-on" "$scratch/report"
+    start_workload many turns -w -n 1024 -N $NAME
+    (
+        exec <"$scratch/slow"
+        wait_until 30 test -e "$scratch/read-on"
+        cat >"$scratch/report"
+    ) &
+    test_processes="$test_processes $!"
+    : >"$scratch/out"
+    : >"$scratch/err"
+    "$WORKLOADS/session" --limit "$LIMIT" "$STACKBOX" stackcount -f $EVENT </dev/null \
+        >"$scratch/slow" 2>"$scratch/err" &
+    stackbox=$!
+    test_processes="$test_processes $stackbox"
+    wait_until 30 tracing_runs
+    go many
+    kill -s INT "$stackbox"
+    wait_until 30 grep -qE '^(1|20) ' "/proc/$stackbox/syscall" || fail "a slow reader" \
+        "stackbox does not wait for it"
+}
+
+# A signal that comes while a report waits loses nothing of it; nor does the one that ended the run,
+# when the same process sends it again.
+start_slow
 kill -s USR1 "$stackbox"
+sleep 1.2
+kill -s INT "$stackbox"
 sleep 0.2
 : >"$scratch/read-on"
 wait_stackbox
 wait_until 10 test -s "$scratch/report"
 sleep 0.2
-is "a signal in the middle of a report loses nothing" \
+is "signals in the middle of a report lose nothing" \
     "$(folded_sum "$scratch/report" "^$NAME;") $status $(grep -c 'cannot' "$scratch/err")" "1024 0 0"
+finish_workload many
+
+# Another one ends it at once: a second later, by another process, or another signal.
+start_slow
+sleep 1.2
+kill -s TERM "$stackbox"
+wait "$stackbox" 2>/dev/null
+is "another signal ends it at once" $? 143
+finish_workload many
+start_slow
+sleep 1.2
+sh -c "kill -s INT $stackbox; :"
+wait "$stackbox" 2>/dev/null
+is "the same signal by another process ends it at once" $? 130
+finish_workload many
 
 # Nothing is left behind, even after kill -9.
 traces_left()
