@@ -7,6 +7,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/cgroup_memory.h"
 
 #define DEFAULT_DEPTH 127
 
@@ -32,7 +33,15 @@ static uint64_t number_in(const char *path, const char *after, uint64_t otherwis
 
 uint64_t kernel_free_memory(void)
 {
-    return number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
+    const uint64_t machine = number_in("/proc/meminfo", "MemAvailable:", 0) * 1024;
+    struct cgroup_memory cgroup;
+
+    cgroup_memory_find(&cgroup);
+    text_free(&cgroup.file);
+    if (cgroup.left == UINT64_MAX)
+        return machine;
+    const uint64_t left = machine && machine < cgroup.left ? machine : cgroup.left;
+    return left ? left : 1;
 }
 
 uint64_t kernel_stack_depth(void)

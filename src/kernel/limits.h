@@ -6,7 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Free memory in bytes; 0: unknown. */
+/*
+ * Memory that may still be used, in bytes: of the machine, or less if limits of our cgroups leave less.
+ * Whatever has its size from memory asks here. 0: unknown.
+ */
 uint64_t kernel_free_memory(void);
 
 /*
