@@ -10,6 +10,8 @@
 /* The inode of the initial pid namespace, the same in every kernel. */
 #define INITIAL_PID_NAMESPACE 0xeffffffc
 
+#define MOST_PID 4194304 /* PID_MAX_LIMIT, of any kernel */
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /*

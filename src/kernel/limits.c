@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/reading.h"
 #include "base/text.h"
@@ -47,6 +48,15 @@ uint64_t kernel_free_memory(void)
 uint64_t kernel_stack_depth(void)
 {
     return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+}
+
+uint32_t kernel_pid_limit(void)
+{
+    struct stat own;
+    const bool is_initial = !stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE;
+    const uint64_t limit = is_initial ? number_in("/proc/sys/kernel/pid_max", NULL, MOST_PID) : MOST_PID;
+
+    return limit && limit <= MOST_PID ? (uint32_t)limit : MOST_PID;
 }
 
 static const char jit_enable[] = "/proc/sys/net/core/bpf_jit_enable";

@@ -22,4 +22,10 @@ bool kernel_jit_is_on(void);
 /* perf_event_max_stack: the frames of a stack. */
 uint64_t kernel_stack_depth(void);
 
+/*
+ * Every number of a process or thread is below this, the host's own, too. kernel.pid_max, but in a
+ * PID namespace that may be the namespace's (6.14), and says nothing about the numbers of others.
+ */
+uint32_t kernel_pid_limit(void);
+
 #endif

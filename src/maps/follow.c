@@ -12,29 +12,13 @@
 #include "base/util.h"
 #include "insns/follow.h"
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 
-#define MOST_PID 4194304 /* PID_MAX_LIMIT */
-
-/* No pid or tid reaches this: kernel.pid_max, or its maximum. */
-static uint32_t pid_limit(void)
-{
-    struct text content = {0};
-    uint64_t number = MOST_PID;
-
-    if (!read_file(AT_FDCWD, "/proc/sys/kernel/pid_max", 32, &content) && content.data) {
-        content.data[strcspn(content.data, "\n")] = '\0';
-        if (parse_number(content.data, 1, MOST_PID, &number))
-            number = MOST_PID;
-    }
-    text_free(&content);
-    return (uint32_t)number;
-}
-
 static int create_map(struct follow *follow)
 {
-    follow->size = pid_limit();
+    follow->size = kernel_pid_limit();
     const struct bpf_map_shape shape = {
         .type = BPF_MAP_TYPE_ARRAY,
         .name = "followed",
@@ -147,5 +131,5 @@ uint64_t follow_missed(const struct follow *follow)
 
 bool follow_is_outgrown(const struct follow *follow)
 {
-    return follow->map >= 0 && pid_limit() > follow->size;
+    return follow->map >= 0 && kernel_pid_limit() > follow->size;
 }

@@ -12,26 +12,14 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "insns/layout.h"
-
-#define MOST_PID (4u << 20) /* PID_MAX_LIMIT */
-
-static size_t most_pids(void)
-{
-    struct text content = {0};
-    uint64_t most = MOST_PID;
-
-    if (!read_file(AT_FDCWD, "/proc/sys/kernel/pid_max", 64, &content) && content.data)
-        most = strtoull(content.data, NULL, 10);
-    text_free(&content);
-    return most && most <= MOST_PID ? (size_t)most : MOST_PID;
-}
+#include "kernel/limits.h"
 
 /*
  * Room for all; the kernel only allocates what is written to. Number 0 is everything without one.
  */
 int ring_tasks_open(struct ring_tasks *tasks)
 {
-    const size_t count = most_pids() + 1;
+    const size_t count = (size_t)kernel_pid_limit() + 1;
     void *at = mmap(NULL, count * sizeof(*tasks->tasks), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 

@@ -11,7 +11,6 @@
 #include "session/command.h"
 
 #define AT(member) offsetof(struct trace_options, member)
-#define MOST_PID 4194304 /* PID_MAX_LIMIT */
 
 static int refuse_map(const struct option *option, const char *text, void *destination,
                       struct text *error)
