@@ -67,11 +67,15 @@ static void emit_followed_filter(struct program *program, const struct event_fil
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
-/* The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace. */
+/*
+ * The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace, even if
+ * that is below this one.
+ */
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
                                        int16_t foreign, int16_t scratch)
 {
     bool asked = (filter->pid_count || filter->tid_count) && !filter->followed;
+    const char *const outside = asked ? "filtered" : "foreign";
 
     EMIT(program,
         LD_IMM64(R1, filter->namespace_device),
@@ -80,20 +84,26 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         ADD_IMM(R3, scratch),
         MOV_IMM(R4, 8),
         CALL(BPF_FUNC_get_ns_current_pid_tgid),
-        JNE_IMM(R0, 0, asked ? "filtered" : "foreign"),
+        JNE_IMM(R0, 0, filter->numbers ? "below" : outside),
         LDX(W, R7, R10, (int16_t)(scratch + 4)),
         LSH_IMM(R7, 32),
         LDX(W, R0, R10, scratch),
         OR_REG(R7, R0));
-    if (asked)
-        return;
-    EMIT(program,
-        JA("known"),
-    LABEL("foreign"),
-        CALL(BPF_FUNC_get_current_pid_tgid),
-        MOV_REG(R7, R0),
-        ST(W, R10, foreign, 1),
-    LABEL("known"));
+    if (filter->numbers) {
+        EMIT(program,
+            JA("known"),
+        LABEL("below"));
+        emit_load_numbers(program, filter->numbers, scratch, outside);
+    }
+    if (!asked)
+        EMIT(program,
+            JA("known"),
+        LABEL("foreign"),
+            CALL(BPF_FUNC_get_current_pid_tgid),
+            MOV_REG(R7, R0),
+            ST(W, R10, foreign, 1));
+    if (!asked || filter->numbers)
+        EMIT(program, LABEL("known"));
 }
 
 void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
@@ -108,20 +118,15 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
         MOV_REG(R7, R0));
 }
 
-/* Goes to `found` if r0 is one of the numbers. */
-static void emit_one_of(struct program *program, const uint32_t *numbers, size_t count,
-                        const char *found)
+void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
+                        const char *none)
 {
-    for (size_t i = 0; i < count; i++)
-        EMIT(program, JEQ_IMM(R0, (int32_t)numbers[i], found));
-}
-
-void emit_if_pid(struct program *program, const struct event_filter *filter, const char *found)
-{
+    program_name_map(program, filter->asked, "asked");
+    EMIT(program, STX(W, R10, key, R0));
+    emit_look_up(program, filter->asked, key);
     EMIT(program,
-        MOV_REG(R0, R7),
-        RSH_IMM(R0, 32));
-    emit_one_of(program, filter->pids, filter->pid_count, found);
+        JEQ_IMM(R0, 0, none),
+        LDX(W, R0, R0, 0));
 }
 
 /* Drops all but the processes and threads asked for, and followed tasks. */
@@ -129,24 +134,28 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
                             const struct filter_places *places)
 {
     if (filter->pid_count) {
-        const bool numbered = filter->followed && filter->in_namespace;
-        if (numbered)
+        if (filter->followed && filter->in_namespace)
             EMIT(program,
                 LDX(W, R0, R10, places->foreign),
                 JNE_IMM(R0, 0, "no_pid"));
-        emit_if_pid(program, filter, "pid_asked_for");
-        if (numbered)
+        EMIT(program,
+            MOV_REG(R0, R7),
+            RSH_IMM(R0, 32));
+        emit_look_up_asked(program, filter, places->scratch, filter->followed ? "no_pid" : "filtered");
+        EMIT(program, JSET_IMM(R0, ASKED_PROCESS, "pid_asked_for"));
+        if (filter->followed) {
             EMIT(program, LABEL("no_pid"));
-        if (filter->followed)
             emit_followed_filter(program, filter, R8, places->scratch);
-        else
+        } else {
             EMIT(program, JA("filtered"));
+        }
         EMIT(program, LABEL("pid_asked_for"));
     }
     if (filter->tid_count) {
         EMIT(program, MOV32_REG(R0, R7));
-        emit_one_of(program, filter->tids, filter->tid_count, "tid_asked_for");
+        emit_look_up_asked(program, filter, places->scratch, "filtered");
         EMIT(program,
+            JSET_IMM(R0, ASKED_THREAD, "tid_asked_for"),
             JA("filtered"),
         LABEL("tid_asked_for"));
     }

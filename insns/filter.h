@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 #include "insns/program.h"
+#include "insns/task.h"
 
 struct event_filter {
     const uint32_t *pids, *tids; /* in the caller's pid namespace */
     size_t pid_count, tid_count;
+    int asked; /* the map of these, if there are any */
     int64_t cpu; /* -1: all */
     int cgroup;  /* a map with the cgroup whose tasks are asked for; 0: all */
     int followed; /* the map of followed tasks: only these and `pids` are asked for; 0: all */
@@ -23,6 +25,7 @@ struct event_filter {
     /* The caller's pid namespace, unless it is the initial one. */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
+    const struct pid_fields *numbers; /* NULL: tasks in namespaces below it count as outside */
 };
 
 /* Is anything filtered, so that the label "filtered" is needed? */
@@ -45,15 +48,19 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
                         int16_t index, const char *beyond);
 
 /*
- * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task outside it is
+ * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
  * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
  * *)(r10 + foreign) = 1. `scratch` is 8 bytes on the stack.
  */
 void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
                    int16_t scratch);
 
-/* Goes to `found` if r7, from emit_load_pid, is one of the processes asked for. */
-void emit_if_pid(struct program *program, const struct event_filter *filter, const char *found);
+/*
+ * r0 = what the map of processes and threads asked for says of the number r0; goes to `none` if
+ * nothing. Uses 4 bytes at r10 + key.
+ */
+void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
+                        const char *none);
 
 struct filter_places {
     int16_t foreign, scratch; /* 4 and 8 bytes */

@@ -5,6 +5,7 @@
  *     if (it is the thread `self`)            by its tid in the caller's pid namespace
  *         state = HELD
  *     with pids instead: if (its process is one of them) state = FOLLOWED
+ *     delete(asked, context->pid)             by its number in the caller's pid namespace
  *     if (context->pid)                       not an idle task, all of which have 0
  *         followed[context->pid] = state
  *     return 1                                for perf, too: see FOR_PERF_TOO
@@ -14,7 +15,16 @@
  *         followed[the current tid] = FOLLOWED
  *     return 0
  *
- * r6 = context, r7 = a task's number, pid << 32 | tid in between, r8 = state.
+ * thread(context), once the thread has its process's number:
+ *     if (context->old_tid == the current tid)        r9, by the host's numbers
+ *         return 0
+ *     bits = asked[context->old_tid] & ASKED_THREAD   in the initial namespace
+ *     bits |= asked[the current pid]
+ *     if (bits)
+ *         asked[the current pid] = bits | ASKED_OTHER
+ *     return 0
+ *
+ * r6 = context, r7 = a task's number, pid << 32 | tid in between, r8 = state, or bits.
  */
 #include "insns/follow.h"
 
@@ -23,6 +33,7 @@
 
 enum {
     FOREIGN = -4,
+    BITS = FOREIGN, /* once that is known */
     SCRATCH = -16,
 };
 
@@ -37,30 +48,40 @@ static void emit_load_new_pid(struct program *program, const struct follow_progr
     EMIT(program, LDX(W, R1, R10, SCRATCH));
 }
 
-void emit_follow_birth(struct program *program, const struct follow_programs *programs)
+/* Only the caller's namespace. */
+static struct event_filter anybody_of(const struct event_filter *filter)
 {
-    const struct event_filter *filter = programs->filter;
-    const struct event_filter nobody_asked = {
+    return (struct event_filter){
         .in_namespace = filter->in_namespace,
         .namespace_device = filter->namespace_device,
         .namespace_inode = filter->namespace_inode,
+        .numbers = filter->numbers,
     };
+}
 
-    EMIT(program,
-        MOV_REG(R6, R1),
-        MOV_IMM(R8, TASK_NOT_FOLLOWED));
+/* r8 = what the new task will be */
+static void emit_state(struct program *program, const struct follow_programs *programs)
+{
+    const struct event_filter *filter = programs->filter;
+    const struct event_filter anybody = anybody_of(filter);
+
+    EMIT(program, MOV_IMM(R8, TASK_NOT_FOLLOWED));
     emit_load_followed(program, filter, R7, SCRATCH, "beyond");
     EMIT(program,
         MOV_REG(R8, R0),
     LABEL("beyond"),
         ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &nobody_asked, FOREIGN, SCRATCH);
+    emit_load_pid(program, &anybody, FOREIGN, SCRATCH);
     EMIT(program,
         LDX(W, R1, R10, FOREIGN),
         JNE_IMM(R1, 0, "another"));
     if (filter->pid_count) {
-        emit_if_pid(program, filter, "asked_for");
         EMIT(program,
+            MOV_REG(R0, R7),
+            RSH_IMM(R0, 32));
+        emit_look_up_asked(program, filter, SCRATCH, "another");
+        EMIT(program,
+            JSET_IMM(R0, ASKED_PROCESS, "asked_for"),
             JA("another"),
         LABEL("asked_for"),
             MOV_IMM(R8, TASK_FOLLOWED));
@@ -71,6 +92,35 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
             MOV_IMM(R8, TASK_HELD));
     }
     EMIT(program, LABEL("another"));
+}
+
+/* The number's last owner has ended. */
+static void emit_forget(struct program *program, const struct follow_programs *programs)
+{
+    const struct event_filter *filter = programs->filter;
+
+    program_name_map(program, filter->asked, "asked");
+    if (filter->in_namespace) {
+        EMIT(program, LDX(DW, R7, R6, NEWTASK_TASK * 8));
+        emit_load_number(program, filter->numbers, SCRATCH, "not_ours");
+        EMIT(program, STX(W, R10, SCRATCH, R7));
+    } else {
+        emit_load_new_pid(program, programs);
+        EMIT(program, STX(W, R10, SCRATCH, R1));
+    }
+    EMIT(program,
+        LOAD_MAP(R1, filter->asked),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, SCRATCH),
+        CALL(BPF_FUNC_map_delete_elem));
+    if (filter->in_namespace)
+        EMIT(program, LABEL("not_ours"));
+}
+
+static void emit_keep_state(struct program *program, const struct follow_programs *programs)
+{
+    const struct event_filter *filter = programs->filter;
+
     emit_load_new_pid(program, programs);
     EMIT(program,
         MOV_REG(R7, R1),
@@ -80,7 +130,21 @@ void emit_follow_birth(struct program *program, const struct follow_programs *pr
     EMIT(program,
         ADD_REG(R0, R7),
         STX(B, R0, 0, R8),
-    LABEL("out"),
+    LABEL("out"));
+}
+
+void emit_follow_birth(struct program *program, const struct follow_programs *programs)
+{
+    const struct event_filter *filter = programs->filter;
+
+    EMIT(program, MOV_REG(R6, R1));
+    if (filter->followed)
+        emit_state(program, programs);
+    if (filter->asked && (!filter->in_namespace || (filter->numbers && programs->task.known)))
+        emit_forget(program, programs);
+    if (filter->followed)
+        emit_keep_state(program, programs);
+    EMIT(program,
         MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
 }
@@ -91,6 +155,52 @@ void emit_follow_exec(struct program *program, const struct event_filter *filter
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
         ST(B, R2, 0, TASK_FOLLOWED),
+    LABEL("out"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+void emit_follow_thread(struct program *program, const struct event_filter *filter)
+{
+    const struct event_filter anybody = anybody_of(filter);
+
+    EMIT(program,
+        LDX(DW, R9, R1, EXEC_OLD_TID * 8),
+        MOV32_REG(R9, R9),
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        MOV32_REG(R0, R0),
+        JEQ_REG(R0, R9, "out"),
+        MOV_IMM(R8, 0),
+        ST(W, R10, FOREIGN, 0));
+    emit_load_pid(program, &anybody, FOREIGN, SCRATCH);
+    EMIT(program,
+        LDX(W, R1, R10, FOREIGN),
+        JNE_IMM(R1, 0, "out"));
+    if (!filter->in_namespace) {
+        EMIT(program, MOV_REG(R0, R9));
+        emit_look_up_asked(program, filter, SCRATCH, "another");
+        EMIT(program,
+            AND_IMM(R0, ASKED_THREAD),
+            MOV_REG(R8, R0),
+        LABEL("another"));
+    }
+    EMIT(program,
+        MOV_REG(R0, R7),
+        RSH_IMM(R0, 32));
+    emit_look_up_asked(program, filter, SCRATCH, "new");
+    EMIT(program,
+        OR_REG(R8, R0),
+    LABEL("new"),
+        JEQ_IMM(R8, 0, "out"),
+        OR_IMM(R8, ASKED_OTHER),
+        STX(W, R10, BITS, R8),
+        LOAD_MAP(R1, filter->asked),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, SCRATCH),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, BITS),
+        MOV_IMM(R4, BPF_ANY),
+        CALL(BPF_FUNC_map_update_elem),
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());

@@ -24,6 +24,7 @@ static const struct {
     {25, "perf_event_output"},
     {27, "get_stackid"},
     {37, "current_task_under_cgroup"},
+    {35, "get_current_task"},
     {67, "get_stack"},
     {112, "probe_read_user"},
     {113, "probe_read_kernel"},

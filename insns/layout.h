@@ -199,6 +199,16 @@ enum followed_state {
 };
 
 /*
+ * The map of the processes and threads asked for: by number, in the caller's pid namespace. A number
+ * that is given to another task is removed.
+ */
+enum asked_for {
+    ASKED_PROCESS = 1,
+    ASKED_THREAD = 2,
+    ASKED_OTHER = 4, /* a thread other than the first has executed a program, and is the first now */
+};
+
+/*
  * The map of the tracer's own processes: one value, with their pids in the caller's pid namespace,
  * 32 bits each.
  */

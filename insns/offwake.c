@@ -288,6 +288,7 @@ void emit_waking(struct program *program, const struct offwake_wishes *wishes)
         .in_namespace = wishes->filter.in_namespace,
         .namespace_device = wishes->filter.namespace_device,
         .namespace_inode = wishes->filter.namespace_inode,
+        .numbers = wishes->filter.numbers,
     };
     struct party_wishes shown = wait_party_wishes(wishes);
 

@@ -30,6 +30,66 @@ void emit_read_task(struct program *program, int word, uint16_t offset, int byte
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
+/* r0 = the kernel's 4 or 8 bytes there; goes to `failed` if they cannot be read */
+static void emit_read(struct program *program, unsigned base, uint16_t offset, int bytes, int16_t place,
+                      const char *failed)
+{
+    EMIT(program,
+        MOV_REG(R3, base & 0xf),
+        ADD_IMM(R3, offset),
+        MOV_IMM(R2, bytes),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, place),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, failed));
+    if (bytes == 8)
+        EMIT(program, LDX(DW, R0, R10, place));
+    else
+        EMIT(program, LDX(W, R0, R10, place));
+}
+
+void emit_load_level(struct program *program, const struct pid_fields *fields, int16_t place,
+                     const char *failed)
+{
+    EMIT(program, CALL(BPF_FUNC_get_current_task));
+    emit_read(program, R0, fields->task_pid, 8, place, failed);
+    emit_read(program, R0, fields->pid_level, 4, place, failed);
+    EMIT(program, MOV_REG(R7, R0));
+}
+
+/* A task of a namespace above ours, or of one beside it, has no number in ours. */
+void emit_load_number(struct program *program, const struct pid_fields *fields, int16_t place,
+                      const char *outside)
+{
+    emit_read(program, R7, fields->task_pid, 8, place, outside);
+    EMIT(program, MOV_REG(R7, R0));
+    emit_read(program, R7, fields->pid_level, 4, place, outside);
+    EMIT(program, JLT_IMM(R0, (int32_t)fields->level, outside));
+    emit_read(program, R7, fields->pid_space, 8, place, outside);
+    emit_read(program, R0, fields->space_inode, 4, place, outside);
+    EMIT(program,
+        MOV32_IMM(R1, (int32_t)fields->inode),
+        JNE_REG(R0, R1, outside));
+    emit_read(program, R7, fields->pid_number, 4, place, outside);
+    EMIT(program, MOV_REG(R7, R0));
+}
+
+void emit_load_numbers(struct program *program, const struct pid_fields *fields, int16_t place,
+                       const char *outside)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_task),
+        MOV_REG(R7, R0));
+    emit_load_number(program, fields, place, outside);
+    EMIT(program, CALL(BPF_FUNC_get_current_task));
+    emit_read(program, R0, fields->task_signal, 8, place, outside);
+    emit_read(program, R0, fields->signal_pid, 8, place, outside);
+    emit_read(program, R0, fields->pid_number, 4, place, outside);
+    EMIT(program,
+        LSH_IMM(R0, 32),
+        OR_REG(R7, R0));
+}
+
 /* r1 = the state as the task has it */
 static void emit_own_state(struct program *program, const struct task_fields *fields, int16_t place)
 {

@@ -34,6 +34,32 @@ void emit_read_task(struct program *program, int word, uint16_t offset, int byte
 void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place,
                      int16_t scratch);
 
+/*
+ * Where a task has its numbers in the caller's pid namespace, if it is in that or in one below it:
+ * bytes in task_struct, signal_struct, struct pid and struct pid_namespace.
+ */
+struct pid_fields {
+    uint16_t task_pid, task_signal;  /* pointers: to the thread's struct pid; to signal_struct, */
+    uint16_t signal_pid;             /* which has one to the process's */
+    uint16_t pid_level;              /* how deep its namespace is */
+    uint16_t pid_number, pid_space;  /* for the caller's: the number, a pointer to the namespace */
+    uint16_t space_inode;
+    uint32_t level, inode;           /* of the caller's namespace */
+};
+
+/*
+ * r7 = pid << 32 | tid of the current task in the caller's pid namespace; goes to `outside` if it has
+ * none there. Uses 8 bytes at r10 + place. r0 to r5 are lost.
+ */
+void emit_load_numbers(struct program *program, const struct pid_fields *fields, int16_t place,
+                       const char *outside);
+/* r7 = the level of the current task's namespace. */
+void emit_load_level(struct program *program, const struct pid_fields *fields, int16_t place,
+                     const char *failed);
+/* The same for the number of a task: r7 = the tid of the one at r7. */
+void emit_load_number(struct program *program, const struct pid_fields *fields, int16_t place,
+                      const char *outside);
+
 /* Words of the contexts. */
 enum {
     SWITCH_PREEMPTED,
@@ -42,6 +68,7 @@ enum {
     SWITCH_STATE, /* 5.18 */
     WAKING_TASK = 0,
     NEWTASK_TASK = 0,
+    EXEC_OLD_TID = 1,
 };
 
 #endif

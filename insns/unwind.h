@@ -11,6 +11,7 @@
 #include "insns/layout.h"
 #include "insns/machine.h"
 #include "insns/program.h"
+#include "insns/task.h"
 #include "insns/unwind_layout.h"
 
 /* Where the kernel keeps what it needs: distances in bytes. */
@@ -57,6 +58,7 @@ struct unwind_wishes {
      */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
+    const struct pid_fields *numbers; /* as in struct event_filter */
 };
 
 #define UNWIND_REGISTERS 34 /* words of struct pt_regs, on the machine that has most */

@@ -37,6 +37,7 @@
 #include "base/util.h"
 
 /* A frame's number, lowest bits first: the state's, the CPU's, the serial number. */
+#define PLACE -16 /* of 8 bytes, on the stack */
 #define CPU_SHIFT 3
 #define SERIAL_SHIFT 19 /* 2^37 of each: no run counts further */
 _Static_assert(SLOTS_PER_CPU == 1 << CPU_SHIFT, "each index has its number");
@@ -59,8 +60,16 @@ static void emit_whose(struct program *program, const struct unwind_wishes *wish
         MOV_REG(R3, R8),
         ADD_IMM(R3, UNWIND_AT(tid)),
         MOV_IMM(R4, 8),
-        CALL(BPF_FUNC_get_ns_current_pid_tgid),
-        JNE_IMM(R0, 0, "unwind_lost"));
+        CALL(BPF_FUNC_get_ns_current_pid_tgid));
+    if (!wishes->numbers) {
+        EMIT(program, JNE_IMM(R0, 0, "unwind_lost"));
+        return;
+    }
+    EMIT(program, JEQ_IMM(R0, 0, "unwind_whose"));
+    emit_load_numbers(program, wishes->numbers, PLACE, "unwind_lost");
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(tid), R7),
+    LABEL("unwind_whose"));
 }
 
 static void emit_number(struct program *program)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <linux/magic.h>
 
 #include "apart/apart.h"
+#include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 
@@ -58,6 +60,35 @@ void scope_leave_own_out(struct scope *scope, bool by_rings)
         return;
     scope->filter.own = scope->own.map;
     apart_watch(own_watch, &scope->own);
+}
+
+int scope_ask(struct scope *scope)
+{
+    return follow_ask(&scope->follow, &scope->filter);
+}
+
+static bool exists(uint32_t number)
+{
+    return !kill((pid_t)number, 0) || errno != ESRCH;
+}
+
+bool scope_thread_lives(const struct scope *scope)
+{
+    const int asked = scope->follow.asked;
+    const uint32_t went_on = __atomic_load_n(&scope->went_on, __ATOMIC_RELAXED);
+    uint32_t number, bits = 0;
+
+    if (asked < 0)
+        return went_on && exists(went_on);
+    for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number, &number))
+        if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && exists(number))
+            return true;
+    return false;
+}
+
+int scope_watch_asked(struct scope *scope)
+{
+    return follow_asked(&scope->follow, &scope->filter);
 }
 
 int scope_follow(struct scope *scope, struct text *why)

@@ -20,6 +20,7 @@ struct scope {
     int lives_refused; /* 0, or the negative errno for which there are none */
     uint32_t command; /* the pid of the stopped command; 0: none */
     bool follows;     /* the children of the processes asked for, too */
+    uint32_t went_on; /* by rings: a thread asked for has executed a program, and has this number now */
 };
 
 /* An empty one, which scope_close accepts; the filter's numbers are the caller's. */
@@ -38,6 +39,13 @@ int scope_open_cgroup(const char *path, bool by_rings);
  * matter.
  */
 void scope_leave_own_out(struct scope *scope, bool by_rings);
+
+/* Programs will know the processes and threads asked for. 0 or a negative errno. */
+int scope_ask(struct scope *scope);
+/* Does one of the threads asked for live, if under its process's number since it executed a program? */
+bool scope_thread_lives(const struct scope *scope);
+/* From now on, if nothing is followed, others with their numbers are none of these. As follow_asked. */
+int scope_watch_asked(struct scope *scope);
 
 /*
  * From now on follows what the calling thread forks, and nothing else, or what the processes asked

@@ -287,9 +287,10 @@ struct search {
 static int take_member(struct search *search, uint32_t id, uint64_t offset)
 {
     struct type type;
-    uint32_t size = get_bare_type(search->btf, id, &type) ? size_of(&type) : 0;
+    const bool is_known = get_bare_type(search->btf, id, &type);
+    uint32_t size = is_known ? size_of(&type) : 0;
 
-    if (!size || offset % 8 || offset / 8 > UINT32_MAX - size)
+    if ((!size && (!is_known || type.kind != KIND_ARRAY)) || offset % 8 || offset / 8 > UINT32_MAX - size)
         return -EINVAL;
     *search->found = (struct btf_member){(uint32_t)(offset / 8), size};
     return 0;

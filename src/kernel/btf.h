@@ -27,7 +27,7 @@ int btf_read(struct btf *btf, int fd);
 void btf_free(struct btf *btf);
 
 struct btf_member {
-    uint32_t offset, size; /* bytes */
+    uint32_t offset, size; /* bytes; of an array only the offset is known */
 };
 
 /* A struct, or one named only by a typedef. */

@@ -83,7 +83,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     int result = open_rings(source);
     source->wishes.unwind->stack_bytes = source->rings.wishes.stack_bytes;
     if (!result)
-        result = ring_tasks_open(&source->tasks);
+        result = ring_tasks_open(&source->tasks, source->wishes.scope);
     if (result) {
         text_add(why, "cannot collect by perf's rings: ");
         ring_source_explain(source, result, why);
@@ -91,10 +91,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     }
     /* Task events are recorded from before tasks are looked at. */
     source->tasks.held = source->wishes.scope->command;
-    if (source->wishes.scope->follows) {
-        source->tasks.pids = source->wishes.scope->filter.pids;
-        source->tasks.pid_count = source->wishes.scope->filter.pid_count;
-    }
+    source->tasks.follows = source->wishes.scope->follows;
     ring_tasks_look(&source->tasks);
     return 0;
 }
@@ -244,14 +241,6 @@ int ring_source_begin_reading(struct ring_source *source)
 
 /* ---- Whose it is ---- */
 
-static bool is_one_of(const uint32_t *numbers, size_t count, uint32_t number)
-{
-    for (size_t i = 0; i < count; i++)
-        if (numbers[i] == number)
-            return true;
-    return !count;
-}
-
 /* Processes asked for by pid, or as a command, do not count as ours. */
 static bool is_own(const struct scope *scope, uint32_t pid)
 {
@@ -276,9 +265,7 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
     const struct scope *scope = source->wishes.scope;
     const struct event_filter *filter = &scope->filter;
 
-    return (is_one_of(filter->pids, filter->pid_count, sample->pid) ||
-            (scope->follows && ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed)) &&
-           is_one_of(filter->tids, filter->tid_count, sample->tid) && !is_own(scope, sample->pid) &&
+    return ring_tasks_want(&source->tasks, sample->pid, sample->tid) && !is_own(scope, sample->pid) &&
            !(source->wishes.without_idle && is_idle(source, sample)) &&
            (filter->cpu < 0 || filter->cpu == sample->cpu) &&
            (!scope->command || source->rings.wishes.from_exec ||

@@ -17,7 +17,7 @@
 #include "rings/ring_unwind.h"
 
 struct ring_wishes {
-    const struct scope *scope; /* the session's, open when the collector is opened */
+    struct scope *scope; /* the session's, open when the collector is opened */
     struct ring_unwind *unwind; /* likewise; how user stacks are walked */
     bool kernel, user;         /* stacks */
     bool raw;                  /* fields of events */

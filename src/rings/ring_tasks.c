@@ -14,19 +14,29 @@
 #include "insns/layout.h"
 #include "kernel/limits.h"
 
+static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
+{
+    return &tasks->tasks[tid < tasks->count ? tid : 0];
+}
+
 /*
  * Room for all; the kernel only allocates what is written to. Number 0 is everything without one.
  */
-int ring_tasks_open(struct ring_tasks *tasks)
+int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope)
 {
+    const struct event_filter *filter = &scope->filter;
     const size_t count = (size_t)kernel_pid_limit() + 1;
-    void *at = mmap(NULL, count * sizeof(*tasks->tasks), PROT_READ | PROT_WRITE,
+    void *room = mmap(NULL, count * sizeof(*tasks->tasks), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     *tasks = (struct ring_tasks){.count = 0};
-    if (at == MAP_FAILED)
+    if (room == MAP_FAILED)
         return -errno;
-    *tasks = (struct ring_tasks){.tasks = at, .count = count};
+    *tasks = (struct ring_tasks){.tasks = room, .count = count, .scope = scope};
+    for (size_t i = 0; i < filter->pid_count; i++)
+        at(tasks, filter->pids[i])->asked |= ASKED_PROCESS;
+    for (size_t i = 0; i < filter->tid_count; i++)
+        at(tasks, filter->tids[i])->asked |= ASKED_THREAD;
     return 0;
 }
 
@@ -35,11 +45,6 @@ void ring_tasks_close(struct ring_tasks *tasks)
     if (tasks->tasks)
         munmap(tasks->tasks, tasks->count * sizeof(*tasks->tasks));
     *tasks = (struct ring_tasks){.count = 0};
-}
-
-static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
-{
-    return &tasks->tasks[tid < tasks->count ? tid : 0];
 }
 
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid)
@@ -111,6 +116,15 @@ struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, ui
     return task;
 }
 
+bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    const struct event_filter *filter = &tasks->scope->filter;
+
+    return (!filter->pid_count || at(tasks, pid)->asked & ASKED_PROCESS ||
+            (tasks->follows && ring_tasks_of(tasks, pid, tid)->followed)) &&
+           (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD);
+}
+
 /* ---- Task events ---- */
 
 /*
@@ -135,10 +149,26 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
     memcpy(task->comm, parent->comm, sizeof(task->comm));
     task->pid = told->pid;
     task->event = 0;
-    task->followed = parent->followed;
-    for (size_t i = 0; i < tasks->pid_count; i++)
-        task->followed = task->followed || parent->pid == tasks->pids[i];
+    task->followed = parent->followed || (tasks->follows && at(tasks, parent->pid)->asked & ASKED_PROCESS);
+    task->asked = 0; /* whoever had the number has ended */
     process->threads = told->pid == told->tid ? 1 : process->threads + 1;
+}
+
+/*
+ * If a thread asked for executed the program, it goes on as the first: all others have ended, which
+ * was reported.
+ */
+static void take_thread(struct ring_tasks *tasks, uint32_t pid)
+{
+    const struct event_filter *filter = &tasks->scope->filter;
+
+    for (size_t i = 0; i < filter->tid_count; i++) {
+        const struct ring_task_state *task = at(tasks, filter->tids[i]);
+        if (!(task->asked & ASKED_THREAD) || task->pid != pid)
+            continue;
+        at(tasks, pid)->asked |= ASKED_THREAD;
+        __atomic_store_n(&tasks->scope->went_on, pid, __ATOMIC_RELAXED);
+    }
 }
 
 /* The time of an exec is even, that of an exit odd: insns/layout.h. */
@@ -168,6 +198,7 @@ void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uin
     case RING_TASK_EXECS: /* all other threads of it have ended */
         at(tasks, told->pid)->born = BORN_BY_NEXT;
         task->followed = task->followed || told->pid == tasks->held;
+        take_thread(tasks, told->pid);
         break;
     case RING_TASK_NAMED:
         break;

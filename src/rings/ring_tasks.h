@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What samples do not say about their tasks: the name, which life of its pid and which program it
- * was, and whether it descends from the command. Taken from /proc at the beginning, and from then
+ * was, and whether it was asked for, or descends from the command. Taken from /proc at the beginning, and from then
  * on from the rings, in order.
  */
 #ifndef STACKBOX_RINGS_RING_TASKS_H
@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "collect/scope.h"
 #include "rings/records.h"
 #include "tally/tally.h"
 
@@ -19,6 +20,7 @@ struct ring_task_state {
     uint32_t pid;     /* 0: nothing is known about that thread */
     uint32_t threads; /* of a process */
     uint64_t event;   /* the event that samples it; 0: none yet */
+    uint8_t asked;    /* enum asked_for */
     bool followed;
 };
 
@@ -26,12 +28,12 @@ struct ring_tasks {
     struct ring_task_state *tasks;
     size_t count; /* how many numbers there may be */
     uint32_t held; /* followed once it executes something; 0: none */
-    const uint32_t *pids; /* whose children are followed */
-    size_t pid_count;
+    struct scope *scope; /* which processes and threads are asked for */
+    bool follows; /* these processes' children are followed */
 };
 
-/* 0 or a negative errno; ring_tasks_close after either. */
-int ring_tasks_open(struct ring_tasks *tasks);
+/* `scope` stays the caller's. 0 or a negative errno; ring_tasks_close after either. */
+int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope);
 void ring_tasks_close(struct ring_tasks *tasks);
 
 /* Takes what /proc has about all threads, or, if one process is named, about that. */
@@ -41,6 +43,9 @@ void ring_tasks_look(struct ring_tasks *tasks);
 struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 /* Its process. */
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid);
+
+/* Are the thread and its process such as the filter asks for, if it asks for any? */
+bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 
 /* That process did something at that time. */
 void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time);

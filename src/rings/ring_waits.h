@@ -11,7 +11,7 @@
 #include "rings/ring_source.h"
 
 struct ring_waits_wishes {
-    const struct scope *scope;
+    struct scope *scope;
     struct ring_unwind *unwind;
     enum offwake_view view;
     enum offwake_threads threads;

@@ -235,6 +235,8 @@ static bool processes_ended(struct run *run)
         else
             any = any || exists(run->wishes.pids[i]);
     }
+    if (!any && run->wishes.live_on)
+        any = run->wishes.live_on(run->wishes.context);
     return !any;
 }
 

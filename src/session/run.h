@@ -13,6 +13,9 @@ struct run_wishes {
     uint64_t duration, interval; /* ns; 0: none */
     const uint32_t *pids;        /* the run ends when the last of these does */
     size_t pid_count;
+    /* Asked when none of these is left: do they live on under another number? Or NULL. */
+    bool (*live_on)(const void *context);
+    const void *context;
     bool command; /* there will be one: stdin is the command's */
 };
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,24 @@
 #include "session/heading.h"
 #include "session/session_filter.h"
 
+/*
+ * A thread that executes a program has its process's number afterwards. Its own ends before that is
+ * known: with rings, it takes as long as until they are read.
+ */
+#define WENT_ON_TRIES 30
+
+static bool threads_live_on(const void *context)
+{
+    const struct session *session = context;
+
+    for (int i = 0; i < WENT_ON_TRIES; i++) {
+        if (scope_thread_lives(&session->scope))
+            return true;
+        (void)poll(NULL, 0, 10);
+    }
+    return false;
+}
+
 static int open_run(struct session *session)
 {
     const struct trace_options *options = session->options;
@@ -34,6 +53,8 @@ static int open_run(struct session *session)
         .interval = options->interval,
         .pids = by_tid ? options->tids.numbers : options->pids.numbers,
         .pid_count = by_tid ? options->tids.count : options->pids.count,
+        .live_on = by_tid ? threads_live_on : NULL,
+        .context = session,
         .command = options->command,
     };
     uint32_t missing = 0;
@@ -119,6 +140,25 @@ static int follow(struct session *session)
     return EXIT_FAILURE;
 }
 
+/* Programs are told who is asked for; numbers may be others' later on. */
+static int ask(struct session *session)
+{
+    const struct trace_options *options = session->options;
+
+    if (options->by_rings || !(options->pids.count || options->tids.count))
+        return 0;
+    int result = scope_ask(&session->scope);
+    if (result) {
+        say("cannot choose processes: %s", strerror(-result));
+        return EXIT_FAILURE;
+    }
+    result = options->follow ? 0 : scope_watch_asked(&session->scope);
+    if (result && options->debug)
+        say("whoever gets the PID of a process asked for, once that has ended, is counted as well: %s",
+            strerror(-result));
+    return 0;
+}
+
 /* Will nobody get what is written to stdout? */
 static int check_stdout(const struct session *session)
 {
@@ -174,6 +214,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
         scope_leave_own_out(&session->scope, options->by_rings);
+    if (!status)
+        status = ask(session);
     if (!status && (options->command || options->follow))
         status = follow(session);
     /* After the command has been forked, and before everything else that we fork or start. */

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "collect/scope.h"
+#include "kernel/pid_fields.h"
 
 #define CGROUP_V1_MAGIC 0x27e0eb /* CGROUP_SUPER_MAGIC */
 
@@ -122,9 +123,39 @@ void session_filter_init(struct event_filter *filter, const struct trace_options
     session_filter_namespace(filter);
 }
 
+/* A process that programs cannot tell from others: in a namespace below ours. */
+static int check_namespaces(const struct event_filter *filter, const struct number_list *numbers)
+{
+    struct stat about;
+    char path[32];
+
+    for (size_t i = 0; i < numbers->count; i++) {
+        snprintf(path, sizeof(path), "/proc/%u/ns/pid", numbers->numbers[i]);
+        if (stat(path, &about) || about.st_ino == filter->namespace_inode)
+            continue;
+        say("process %u is in another PID namespace, which BPF programs cannot see from this one without "
+            "the kernel's BTF (Linux 5.10): use --collect rings, or run it on the host", numbers->numbers[i]);
+        return EXIT_FAILURE;
+    }
+    return 0;
+}
+
+static int find_numbers(struct event_filter *filter, const struct trace_options *options)
+{
+    if (!filter->in_namespace || options->by_rings)
+        return 0;
+    filter->numbers = pid_fields_find(filter->namespace_inode);
+    if (filter->numbers)
+        return 0;
+    int status = check_namespaces(filter, &options->pids);
+    return status ? status : check_namespaces(filter, &options->tids);
+}
+
 int session_filter_open(struct event_filter *filter, const struct trace_options *options)
 {
     int status = check_cpu(options);
 
+    if (!status)
+        status = find_numbers(filter, options);
     return status ? status : open_cgroup(filter, options->cgroup, options->by_rings);
 }

@@ -9,7 +9,7 @@
 /* Everything that needs nothing opened. The pids are the options' own. */
 void session_filter_init(struct event_filter *filter, const struct trace_options *options);
 
-/* In a container pids are numbered differently: the kernel is told whose numbers to use. */
+/* In a container pids are numbered differently: programs are told whose numbers to use. */
 void session_filter_namespace(struct event_filter *filter);
 
 /* The CPU and the cgroup. 0 or the exit status, with errors reported. */

@@ -174,6 +174,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
     unwinding->wishes.in_namespace = wishes->filter->in_namespace;
     unwinding->wishes.namespace_device = wishes->filter->namespace_device;
     unwinding->wishes.namespace_inode = wishes->filter->namespace_inode;
+    unwinding->wishes.numbers = wishes->filter->numbers;
     unwinding->wishes.claims = true;
     unwinding->watcher = (struct processes_watcher){
         .context = unwinding,

@@ -99,6 +99,53 @@ for i in 1 2 3; do
     finish_workload $i
 done
 
+# Whoever gets the number of a process or thread that has ended was not asked for.
+# next_owner NAME TIDS OPTION...: of two processes, one ends, another gets a number of it (the TIDS-th thread's)
+next_owner()
+{
+    name=$1 number=$(thread two "$2")
+    shift 2
+    start_stackbox stackcount -f "$@" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    go two
+    finish_workload two
+    "$WORKLOADS/reuse" -a "$number" -n 700 -N $NAME "$WORKLOADS/north" >"$scratch/reused"
+    go one
+    finish_stackbox
+    finish_workload one
+    if grep -q '^skip' "$scratch/reused"; then
+        skip "$name" "$(cat "$scratch/reused")"
+    else
+        is "$name" "$(tail -n 1 "$scratch/reused") $(counted)" "done CALLS=700 $N"
+    fi
+    begin_next_owner
+}
+begin_next_owner()
+{
+    start_workload one calls -w -k -n 300
+    start_workload two calls -w -k -t 2 -n 350
+}
+N=1000
+begin_next_owner
+for collect in bpf rings; do
+    next_owner "$collect: -p: a number's next owner" 1 --collect $collect -p "$(pid_of one),$(pid_of two)"
+    next_owner "$collect: --follow: the same" 1 --collect $collect --follow -p "$(pid_of one),$(pid_of two)"
+    N=650
+    next_owner "$collect: -t: the same" 2 --collect $collect -t "$(thread one 2),$(thread two 2)"
+    N=1000
+    # A thread that executes a program has its process's number afterwards.
+    start_workload gone north -t -w -n 100 -r 2 "$WORKLOADS/north"
+    start_stackbox stackcount -f --collect $collect -t "$(thread gone 2)" $EVENT ||
+        fail "-t and exec" "$(cat "$scratch/err")"
+    go gone
+    finish_stackbox
+    wait_workload gone
+    is "$collect: -t: a thread that executes a program is the same thread" "$(counted)" 100
+done
+for name in one two; do
+    go $name
+    finish_workload $name
+done
+
 # --depth keeps the frames at the leaf.
 for depth in 127 3; do
     start_workload deep spread -w -k -n 1 -r 10
@@ -192,10 +239,15 @@ fi
 # A pid namespace has its own pids; a process outside it has the host's number.
 mkfifo "$scratch/word"
 cat >"$scratch/inside.sh" <<'END'
-"$WORKLOADS/calls" -w -k -n 70 <"$scratch/word" >"$scratch/inside.out" &
-inside=$!
+$below "$WORKLOADS/calls" -w -k -n 70 -N calls <"$scratch/word" >"$scratch/inside.out" &
 exec 9>"$scratch/word"
+tries=100
+until inside=$(grep -lx calls /proc/[0-9]*/comm) || [ $((tries -= 1)) = 0 ]; do
+    sleep 0.1
+done
+inside=${inside#/proc/} inside=${inside%/comm}
 echo $inside >"$scratch/inside.pid"
+[ $# -lt 2 ] || [ "$1" != -p ] || { shift 2 && set -- -p "$inside" "$@"; }
 "$WORKLOADS/session" --limit 60 "$STACKBOX" stackcount "$@" </dev/null >"$scratch/out" 2>"$scratch/err" &
 stackbox=$!
 tries=100
@@ -211,7 +263,8 @@ kill -s INT $stackbox
 wait $stackbox
 echo >&9
 END
-export scratch WORKLOADS STACKBOX
+below=
+export scratch WORKLOADS STACKBOX below
 # inside ARG...: stackcount in a pid namespace, while workloads there and outside make their calls
 inside()
 {
@@ -258,6 +311,32 @@ Linux 5.7: run it outside, where -p takes the host's PIDs"
     is "by rings: pids are the namespace's" \
         "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
     is "by rings: a process outside it is shown as such" "$(folded_sum "$scratch/out" '^\[outside\] \(0\);')" 30
-    inside -f -P -p 2 $EVENT
+    inside -p OURS -f -P $EVENT
     is "-p takes a pid in the namespace" "$(cat "$scratch/inside.pid") $(counted)" "2 70"
+
+    # The process is in a namespace of its own, below that.
+    below="$WORKLOADS/deny --pid-namespace --"
+    for collect in bpf rings; do
+        if [ $collect = bpf ] && { older_than 5.10 || ! [ -r /sys/kernel/btf/vmlinux ]; }; then
+            skip "bpf: -p takes a process in a namespace below" "it takes Linux 5.10 and BTF"
+            continue
+        fi
+        inside -p OURS -f -P --collect $collect $EVENT
+        is "$collect: -p takes a process in a namespace below" "$(counted)" 70
+        inside -f -P --collect $collect $EVENT
+        is "$collect: it has its number here, and frames" \
+            "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);.*[a-z]")" 70
+    done
+    below=
+    # Its limit of pids says nothing about the host's (6.14: before, there is only one).
+    if older_than 6.14; then
+        skip "in a pid namespace with few pids" "it takes Linux 6.14"
+    else
+        "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
+            exec "$STACKBOX" stackcount -f "$1" -- "$WORKLOADS/calls" -n 50' few $EVENT >"$scratch/out" 2>"$scratch/err"
+        is "in a pid namespace with few pids a command is followed" "$(counted)" 50
+        "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
+            exec "$STACKBOX" offcputime --collect rings -f -- sleep 0.2' few >"$scratch/out" 2>"$scratch/err"
+        is "and its waits are reported by rings" "$? $(grep -c '^sleep;' "$scratch/out")" "0 1"
+    fi
 fi

@@ -121,7 +121,8 @@ static void members_are_where_a_compiler_puts_them(void)
     CHECK_NUMBER(found.size, machine_of_kernel()->bits / 8);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "narrow", &found), -EINVAL);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "wide", &found), -EINVAL);
-    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "comm", &found), -EINVAL);
+    CHECK_NUMBER(btf_find_member(&btf, "task_struct", "comm", &found), 0);
+    CHECK_NUMBER(found.size, 0);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "next", &found), -ENOENT);
     CHECK_NUMBER(btf_find_member(&btf, "task_struct", "", &found), -ENOENT);
     CHECK_NUMBER(btf_find_member(&btf, "task", "pid", &found), -ENOENT);

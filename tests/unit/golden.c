@@ -41,7 +41,7 @@ enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED, FD_OWN,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
-    FD_BUFFER, FD_WAITS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS,
+    FD_BUFFER, FD_WAITS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS, FD_ASKED,
 };
 
 /* ---- One program for each family ---- */
@@ -216,10 +216,15 @@ static const uint32_t some_pids[] = {42, 4711}, some_tids[] = {43};
              .lives = LIVES,                                                                   \
              .ids = {FD_IDS, FD_SETTLED, 4096}, .banks = BANKS
 #define ALL_EVENTS .cpu = -1
-#define OF_PIDS    .pids = some_pids, .pid_count = 2
+#define OF_PIDS    .asked = FD_ASKED, .pids = some_pids, .pid_count = 2
 #define OF_TIDS    .tids = some_tids, .tid_count = 1
 #define FOLLOWED   .followed = FD_FOLLOWED, .followed_size = 32768
 #define NAMESPACE  .in_namespace = true, .namespace_device = 4, .namespace_inode = 0xf0000123
+
+/* Of Linux 6.12, in a namespace right below the initial one. */
+static const struct pid_fields some_fields = {
+    .task_pid = 2552, .task_signal = 3056, .signal_pid = 432, .pid_level = 4, .pid_number = 128, .pid_space = 136,
+    .space_inode = 120, .level = 1, .inode = 0xf0000123};
 
 static const struct count_wishes count_kernel = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, MAPS};
@@ -254,11 +259,15 @@ static const struct count_wishes count_own_namespace = {
 static const struct count_wishes count_pids = {
     .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_tids = {
-    .filter = {ALL_EVENTS, OF_TIDS}, .kernel_stack = true, MAPS};
+    .filter = {ALL_EVENTS, .asked = FD_ASKED, OF_TIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_namespace = {
     .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_namespace_pids = {
     .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_below = {
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, .user_stack = true, .per_process = true, MAPS};
+static const struct count_wishes count_below_pids = {
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields, OF_PIDS}, .kernel_stack = true, MAPS};
 static const struct count_wishes count_everything = {
     .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
     .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
@@ -327,9 +336,10 @@ static const struct unwind_wishes unwind_key = {
 static const struct count_wishes count_unwind = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_alone, MAPS};
 static const struct unwind_wishes unwind_namespace = {
-    .machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS, .in_namespace = true, .namespace_device = 4, .namespace_inode = 4026532177};
+    .machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS, NAMESPACE, .numbers = &some_fields};
 static const struct count_wishes count_unwind_namespace = {
-    .filter = {ALL_EVENTS, NAMESPACE}, .user_stack = true, .per_process = true, .unwind = &unwind_namespace, MAPS};
+    .filter = {ALL_EVENTS, NAMESPACE, .numbers = &some_fields}, .user_stack = true, .per_process = true,
+    .unwind = &unwind_namespace, MAPS};
 static const struct count_wishes count_unwind_red_black = {
     .filter = {ALL_EVENTS}, .user_stack = true, .per_process = true, .unwind = &unwind_red_black, MAPS};
 
@@ -445,7 +455,9 @@ static void build_life_ends(struct program *program, const void *is_told)
 
 /* A command and its descendants are followed. */
 static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE},
-    followed_pids = {FOLLOWED, OF_PIDS};
+    followed_pids = {FOLLOWED, OF_PIDS}, asked = {OF_PIDS, OF_TIDS},
+    asked_below = {OF_PIDS, NAMESPACE, .numbers = &some_fields},
+    followed_below = {FOLLOWED, OF_PIDS, NAMESPACE, .numbers = &some_fields};
 
 static void build_follow_birth(struct program *program, const void *filter)
 {
@@ -461,6 +473,11 @@ static void build_follow_birth_raw(struct program *program, const void *filter)
 static void build_follow_exec(struct program *program, const void *filter)
 {
     emit_follow_exec(program, filter);
+}
+
+static void build_follow_thread(struct program *program, const void *filter)
+{
+    emit_follow_thread(program, filter);
 }
 
 /* ---- The unrolled walk: a few of its more than a hundred steps ---- */
@@ -624,6 +641,8 @@ static const struct golden {
     {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0},
     {"count-everything", build_count, &count_everything, V(5, 7), 0},
     {"count-unwind", build_count, &count_unwind, V(5, 10), 0},
+    {"count-below", build_count, &count_below, V(5, 10), 0},
+    {"count-below-pids", build_count, &count_below_pids, V(5, 10), 0},
     {"count-unwind-namespace", build_count, &count_unwind_namespace, V(5, 10), 0},
     {"count-unwind-red-black", build_count, &count_unwind_red_black, V(5, 10), 0},
     {"count-unwind-aarch64", build_count, &count_unwind_aarch64, V(5, 10), 0},
@@ -648,7 +667,11 @@ static const struct golden {
     {"follow-birth-namespace", build_follow_birth, &followed_namespace, V(5, 7), 0},
     {"follow-birth-pids", build_follow_birth, &followed_pids, V(4, 18), 0},
     {"follow-birth-raw", build_follow_birth_raw, &followed, V(5, 5), V(4, 18)},
+    {"follow-birth-asked", build_follow_birth, &asked, V(4, 7), 0},
+    {"follow-birth-asked-below", build_follow_birth_raw, &asked_below, V(5, 10), 0},
+    {"follow-birth-below", build_follow_birth_raw, &followed_below, V(5, 10), 0},
     {"follow-exec", build_follow_exec, &followed, V(4, 18), 0},
+    {"follow-thread", build_follow_thread, &asked, V(4, 18), 0},
     {"snoop-kernel", build_snoop, &snoop_kernel, V(5, 8), 0},
     {"snoop-both", build_snoop, &snoop_both, V(5, 8), 0},
     {"snoop-start", build_snoop, &snoop_start, V(5, 8), 0},

@@ -164,7 +164,7 @@ static void lint_unrolled(struct unrolled_wishes wishes, bool planted, struct te
     struct program program = {0};
     struct linked linked;
 
-    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .pids = some_pids, .pid_count = COUNT_OF(some_pids)};
+    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids)};
     wishes.depth = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
     wishes.steps = UNROLLED_MOST_OF_BOTH;
     wishes.machine = &machine_x86_64;

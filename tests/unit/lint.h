@@ -60,7 +60,7 @@ static const struct lint_map {
     bool holds_maps;
 } lint_maps[] = {
     {"control", 0, false}, {"counts", 0, false}, {"shallow", 0, false}, {"deep", 0, false},
-    {"waits", 0, false}, {"followed", 0, false}, {"own", 0, false}, {"living", 0, false},
+    {"waits", 0, false}, {"followed", 0, false}, {"asked", 0, false}, {"own", 0, false}, {"living", 0, false},
     {"life_account", 0, false},
     {"other_counts", V(4, 12), true}, {"other_shallow", V(4, 12), true}, {"other_deep", V(4, 12), true},
     {"account", V(4, 6), false}, {"slots", V(4, 6), false}, {"walks", V(4, 6), false}, /* of each CPU */

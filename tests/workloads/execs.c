@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * north, south: [-n N] [-r ROUNDS] [-s SO_FAR] [-t] [-N COMM] [-w] [-k] [OTHER]
+ * north, south: [-n N] [-r ROUNDS] [-s SO_FAR] [-t] [-T] [-N COMM] [-w] [-k] [OTHER]
  *
  * Two programs of one source: the same code at the same addresses, but north's functions are called
  * north_outer and north_inner, those of south south_outer and south_inner. Each run calls the inner
@@ -11,7 +11,9 @@
  *   -n N         1000
  *   -r ROUNDS    1
  *   -s SO_FAR    calls that were made in rounds before
- *   -t           a thread that is not the first one goes on as the other program
+ *   -t           a thread that is not the first one, which was there all along, goes on as the other
+ *                program
+ *   -T           likewise, a thread that begins only then
  *   -N COMM      the command name of all
  *   -w           prints `ready` and waits for SIGUSR2 before the first round
  *   -k           waits again before the end
@@ -51,20 +53,25 @@ APART void OUTER(uint64_t *made)
 }
 
 /* OTHER gets this program as its own OTHER. */
+enum { THERE = 1, NEW };
+
 struct going {
     const char *self, *other, *n, *comm;
     unsigned long rounds;
     uint64_t so_far;
     int stays, by_thread;
+    pthread_barrier_t gone; /* with THERE: its turn has come */
 };
 
 static void *go_on(void *argument)
 {
-    const struct going *going = argument;
+    struct going *going = argument;
     char rounds_left[24], made[24];
     const char *words[16] = { going->other, "-n", going->n, "-r", rounds_left, "-s", made };
     size_t count = 7;
 
+    if (going->by_thread == THERE)
+        pthread_barrier_wait(&going->gone);
     snprintf(rounds_left, sizeof(rounds_left), "%lu", going->rounds - 1);
     snprintf(made, sizeof(made), "%llu", (unsigned long long)going->so_far);
     if (going->comm) {
@@ -74,7 +81,7 @@ static void *go_on(void *argument)
     if (going->stays)
         words[count++] = "-k";
     if (going->by_thread)
-        words[count++] = "-t";
+        words[count++] = going->by_thread == THERE ? "-t" : "-T";
     words[count] = going->self;
     execv(going->other, (char **)(uintptr_t)words);
     perror(going->other);
@@ -89,12 +96,13 @@ int main(int argc, char **argv)
     int option, waits = 0, stays = 0, by_thread = 0;
     pthread_t thread;
 
-    while ((option = getopt(argc, argv, "n:r:s:tN:wk")) != -1) {
+    while ((option = getopt(argc, argv, "n:r:s:tTN:wk")) != -1) {
         switch (option) {
         case 'n': n = optarg; break;
         case 'r': rounds = number_of(optarg); break;
         case 's': so_far = number_of(optarg); break;
-        case 't': by_thread = 1; break;
+        case 't': by_thread = THERE; break;
+        case 'T': by_thread = NEW; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
@@ -103,22 +111,26 @@ int main(int argc, char **argv)
     }
     begin(comm);
     wanted = number_of(n);
+    struct going going = {.self = argv[0], .other = optind < argc ? argv[optind] : "", .n = n, .comm = comm,
+                          .rounds = rounds, .so_far = so_far, .stays = stays, .by_thread = by_thread};
+    pthread_barrier_init(&going.gone, NULL, 2);
+    if (rounds > 1 && by_thread == THERE && pthread_create(&thread, NULL, go_on, &going))
+        return 2;
     if (waits)
         say_ready_and_wait();
     for (unsigned long i = 0; i < wanted; i++)
         OUTER(&made);
     say_count(TEXT_OF(NAME), made);
-    if (rounds > 1) {
-        struct going going = { argv[0], optind < argc ? argv[optind] : "", n, comm, rounds,
-                               so_far + made, stays, by_thread };
-
-        if (!by_thread)
-            go_on(&going);
-        if (pthread_create(&thread, NULL, go_on, &going))
-            return 2;
+    going.so_far += made;
+    if (rounds > 1 && !by_thread)
+        go_on(&going);
+    if (rounds > 1 && by_thread == NEW && pthread_create(&thread, NULL, go_on, &going))
+        return 2;
+    if (rounds > 1 && by_thread == THERE)
+        pthread_barrier_wait(&going.gone);
+    if (rounds > 1)
         pthread_join(thread, NULL);
-    }
-    say_done(so_far + made);
+    say_done(going.so_far);
     if (stays)
         wait_for_word();
     return 0;

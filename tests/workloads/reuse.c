@@ -10,6 +10,10 @@
  *   -n N         1000
  *   -N COMM      the command name of all
  *   -w, -k       as ever
+ *
+ * reuse -a PID [-n N] [-N COMM] NORTH
+ *
+ * One process with the pid or tid of one that has ended runs the program NORTH.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -106,11 +110,12 @@ int main(int argc, char **argv)
 {
     const char *n = "1000";
     int option, waits = 0, stays = 0;
-    pid_t child, pid;
+    pid_t child, pid, wanted = 0;
     uint64_t made = 0;
 
-    while ((option = getopt(argc, argv, "n:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "a:n:N:wk")) != -1) {
         switch (option) {
+        case 'a': wanted = (pid_t)number_of(optarg); break;
         case 'n': n = optarg; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
@@ -118,9 +123,17 @@ int main(int argc, char **argv)
         default: return 2;
         }
     }
-    if (argc != optind + 2)
+    if (argc != optind + (wanted ? 1 : 2))
         return 2;
     begin(comm);
+    if (wanted) {
+        child = fork_as(wanted);
+        if (!child)
+            become(argv[optind], n);
+        finish(child);
+        say_done(number_of(n));
+        return 0;
+    }
     if (waits)
         say_ready_and_wait();
     child = pid = fork_as(0);
