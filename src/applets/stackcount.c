@@ -217,6 +217,7 @@ static int count(struct counting *counting, struct tracing *tracing)
         status = counting_run(counting);
     if (!status && !counting->events)
         attaching_say_rivals(&tracing->find, &settings.trace);
+    attaching_say_other_thread(&tracing->attachment, &counting->session.scope);
     say_account(counting, tracing);
     return !settings.trace.files.plain || status ? status : session_detaching();
 }

@@ -171,6 +171,7 @@ static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t de
         status = snooping_run(snooping, &tracing->find.places, depth);
     if (!status && !snooping->printed)
         attaching_say_rivals(&tracing->find, &settings.trace);
+    attaching_say_other_thread(&tracing->attachment, &snooping->session.scope);
     snooping_say_losses(snooping, attach_missed(&tracing->attachment));
     return status;
 }

@@ -99,6 +99,7 @@ struct attachment {
     size_t attached, failed; /* places; failed ones have place.error set */
     size_t left_out;         /* likewise, with ATTACH_LEFT_OUT; not among the failed */
     uint64_t attach_ns;      /* how long attaching took */
+    bool of_process; /* there are probes that the kernel limits to the request's process */
     enum attach_way kernel_way, user_way; /* how functions were attached; ATTACH_BEST: none */
     int tracefs;        /* if there are text probes in it, else below 0; the request's */
     struct maker maker; /* of these */

@@ -7,10 +7,11 @@
 #include "attach/attach_work.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
+#include "processes/proc_maps.h"
 
 /*
- * If links are for all processes, a few events are better: only in one process, they leave all
- * others undisturbed. But each takes a tenth of a second to close.
+ * If links are for all processes, a few events are better where they may be for one process: they
+ * leave all others undisturbed. But each takes a tenth of a second to close.
  */
 #define MOST_OWN_EVENTS 4
 
@@ -73,6 +74,7 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
     if (fd < 0)
         return fd;
     work->attachment->attached += count;
+    work->attachment->of_process = work->attachment->of_process || work->linked_pid;
     return attach_keep(work, fd);
 }
 
@@ -107,9 +109,10 @@ static int open_event(struct work *work, const void *context, const struct place
         .at_return = place->at_return,
         .offset = place->file_offset,
         .semaphore = place->semaphore,
-        .pid = work->request->pid,
+        .pid = work->event_pid,
     };
 
+    work->attachment->of_process = work->attachment->of_process || probe.pid;
     return attach_event(work, perf_open_uprobe(context, &probe), place, PROGRAM_PROBE);
 }
 
@@ -149,10 +152,17 @@ static int attach_by_text(struct work *work)
     return result;
 }
 
-/* The process asked for, if there is one and links can be for a process. */
-static uint32_t pid_for_links(const struct work *work)
+/*
+ * The kernel takes a process for its first thread: its events and links see nothing once that has
+ * ended, or another has executed a program. So where there are others, probes are for all processes,
+ * and programs drop what was not asked for.
+ */
+static void choose_pids(struct work *work)
 {
-    return work->request->pid && bpf_has_uprobe_multi_of_processes() ? work->request->pid : 0;
+    const uint32_t pid = work->request->pid;
+
+    work->event_pid = pid && !maps_has_threads(pid) ? pid : 0;
+    work->linked_pid = work->event_pid && bpf_has_uprobe_multi_of_processes() ? pid : 0;
 }
 
 static bool kernel_counts(void)
@@ -198,9 +208,8 @@ int attach_user_places(struct work *work)
         return 0;
     if (work->request->instead)
         return attach_instead_of_programs(work);
-    if (way == ATTACH_BEST || way == ATTACH_MULTI)
-        work->linked_pid = pid_for_links(work);
-    bool events_first = work->request->pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;
+    choose_pids(work);
+    bool events_first = work->event_pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;
     qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
     if (way == ATTACH_BEST && events_first)
         result = attach_by_events(work);

@@ -12,7 +12,7 @@ struct work {
     const struct place *all; /* places' numbers are their indices here */
     struct place **places; /* of one kind; those not attached yet */
     size_t count;
-    uint32_t linked_pid; /* links are for this process only; 0: for all */
+    uint32_t event_pid, linked_pid; /* events and links are for this process only; 0: for all */
 };
 
 enum program_kind {

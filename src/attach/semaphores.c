@@ -56,8 +56,10 @@ int semaphores_raise(struct semaphores *semaphores, const struct place *place, u
 
     if (stat(place->file, &search.file))
         return -errno;
-    int memory = semaphores->count ? semaphores->memory : open_memory(pid);
-    int result = memory < 0 ? memory : maps_each_of(pid, &shown_by, look_at, &search);
+    int result = maps_each_of(pid, &shown_by, look_at, &search);
+    int memory = result ? result : semaphores->count ? semaphores->memory : open_memory(shown_by);
+    if (memory < 0)
+        result = memory;
     if (!result && !search.address)
         result = -ENOENT;
     if (!result)

@@ -368,6 +368,15 @@ void attaching_say_program(const struct trace_options *options, enum attach_prog
     text_free(&what);
 }
 
+void attaching_say_other_thread(const struct attachment *attachment, const struct scope *scope)
+{
+    const uint32_t pid = attachment->of_process ? follow_other(&scope->follow, &scope->filter) : 0;
+
+    if (pid)
+        say("user probes missed all of process %u since a thread other than its first executed a program: "
+            "--attach-by tracefs misses none", pid);
+}
+
 /* ---- What is traced ---- */
 
 void attaching_add_heading(struct text *heading, const struct attachment *attachment,

@@ -4,6 +4,7 @@
 #define STACKBOX_SESSION_ATTACHING_H
 
 #include "attach/attach.h"
+#include "collect/scope.h"
 #include "find/find.h"
 #include "options/applet.h"
 #include "session/trace_options.h"
@@ -47,6 +48,9 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
 struct ring_source;
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
                               const struct attach_request *wishes, struct find *find, bool debug);
+
+/* Were probes for a process lost, when a thread other than its first executed a program? Says so. */
+void attaching_say_other_thread(const struct attachment *attachment, const struct scope *scope);
 
 /* attach_close, and reports what is left behind; with `debug` how long it took, too. */
 void attaching_detach(struct attachment *attachment, bool debug);

@@ -122,6 +122,39 @@ case $(uname -r)/$(grep -c ' bpf_uprobe_multi_link_attach$' /proc/kallsyms) in
 *) alone 'many_00*' "-p and ten functions" 30 ;;
 esac
 
+# A process whose first thread has ended, and one that goes on in another thread's program, twice: the
+# kernel takes a process for its first thread.
+for way in best multi pmu tracefs; do
+    start_workload ended ends -o -w -n 100
+    start_workload gone north -t -w -n 100 -r 3 "$WORKLOADS/north"
+    for name in ended gone; do
+        places="ends:ends_inner 100"
+        [ $name = ended ] || places="north:north_inner 300"
+        start_stackbox stackcount -f $([ $way = best ] || echo --attach-by $way) -p "$(pid_of $name)" \
+            "$WORKLOADS/${places% *}"
+        if lacks_way; then
+            skip "$way: $name" "this kernel lacks that way"
+            drop_workload $name
+            continue
+        fi
+        go $name
+        finish_stackbox
+        wait_workload $name
+        is "$way: a process whose first thread has $name has all its calls" \
+            "$(folded_sum "$scratch/out")" "${places#* }"
+    done
+done
+
+# A process with one thread has the probes to itself. If it gets another, and that executes a program, the kernel
+# misses that program: this is said.
+start_workload gone north -T -w -n 100 -r 2 "$WORKLOADS/north"
+start_stackbox stackcount -f -p "$(pid_of gone)" "$WORKLOADS/north:north_inner" || fail "-T" "$(cat "$scratch/err")"
+go gone
+finish_stackbox
+wait_workload gone
+is "a program that a new thread executes is counted, or reported missing" \
+    "$(($(folded_sum "$scratch/out") + 100 * $(grep -c 'missed all of process .* --attach-by tracefs' "$scratch/err")))" 200
+
 # A thousand at once, if the kernel can
 if grep -q ' bpf_uprobe_multi_link_attach$' /proc/kallsyms; then
     start_workload one many -w -k -n 2
