@@ -363,6 +363,7 @@ static int trace(struct tracing *tracing)
 
     bpf_waits_init(&tracing->collector, &wishes, &waits);
     collecting_choose(tracing->wishes->trace, &(struct collecting_wishes){.programs = tracing->wishes->view == VIEW_WALL});
+    tracing->wishes->trace->wakers = tracing->wishes->view == VIEW_WAKEUP || tracing->wishes->view == VIEW_OFFWAKE;
     const bool by_rings = tracing->wishes->trace->by_rings;
     int status = counting_open(counting, tracing->wishes->trace,
                                by_rings ? make_rings(tracing) : &tracing->collector.counts.collector);

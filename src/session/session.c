@@ -78,7 +78,7 @@ static int open_processes(struct session *session)
     const struct trace_options *options = session->options;
     const struct processes_wishes wishes = {
         .pids = options->pids.numbers,
-        .pid_count = options->follow ? 0 : options->pids.count,
+        .pid_count = options->follow || options->wakers ? 0 : options->pids.count,
         .task = options->command ? (uint32_t)session->command.pid : trace_options_process(options),
         .free_memory = kernel_free_memory(),
     };
