@@ -204,21 +204,36 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 }
 
 /* Sorted by insertion. */
-static size_t insert_root(struct frame_gap gaps[FRAME_GAPS_MOST], size_t count, uint64_t offset)
+static size_t insert(struct frame_gap gaps[FRAME_GAPS_MOST], size_t count, const struct frame_gap *place, enum unwind_cfa way)
 {
     size_t at = count;
 
-    for (; at && gaps[at - 1].offset > offset; at--)
+    for (; at && gaps[at - 1].offset > place->offset; at--)
         gaps[at] = gaps[at - 1];
-    gaps[at] = (struct frame_gap){.offset = offset, .size = 1 + sizeof(uint64_t)};
-    frame_add_row(&gaps[at], 0, (struct unwind_rule){.cfa = UNWIND_ROOT});
+    gaps[at] = *place;
+    frame_add_row(&gaps[at], 0, (struct unwind_rule){.cfa = (uint8_t)way});
     return count + 1;
+}
+
+/* Where it ends a thread; `place`, where nothing does, may be V8's. */
+static bool find_way(const struct elf *elf, struct frame_gap *place, enum unwind_cfa *way)
+{
+    const uint64_t size = place->size < MOST_SEARCHED ? place->size : MOST_SEARCHED;
+    const uint64_t exit = elf->row->walk->thread_exit;
+    const uint64_t found = exit ? frame_find_code(elf, exit, place->offset, size) : 0;
+
+    *way = found > place->offset ? UNWIND_ROOT : UNWIND_FRAME_RECORD;
+    if (found > place->offset)
+        *place = (struct frame_gap){.offset = found - 1, .size = 1 + sizeof(uint64_t)}; /* a call is before it */
+    return found > place->offset || frame_v8_is_gap(elf, place->size);
 }
 
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
                          size_t count)
 {
-    if (!elf->row->walk || !elf->row->walk->thread_exit || count == FRAME_GAPS_MOST)
+    enum unwind_cfa way;
+
+    if (!elf->row->walk || count == FRAME_GAPS_MOST)
         return count;
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *segment = &elf->segments[i];
@@ -226,10 +241,8 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, stru
         const uint64_t end = to - segment->offset < segment->file_size ? to : segment->offset + segment->file_size;
         if (!(segment->flags & PF_X) || to <= first || end <= first || end - first < LEAST_SEARCHED)
             continue;
-        const uint64_t size = end - first < MOST_SEARCHED ? end - first : MOST_SEARCHED;
-        const uint64_t found = frame_find_code(elf, elf->row->walk->thread_exit, first, size);
-        /* There is a call before it. */
-        return found > first ? insert_root(gaps, count, found - 1) : count;
+        struct frame_gap place = {.offset = first, .size = end - first};
+        return find_way(elf, &place, &way) ? insert(gaps, count, &place, way) : count;
     }
     return count;
 }

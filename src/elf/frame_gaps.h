@@ -29,8 +29,8 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
 
 /*
  * Searches a stretch of code without any tables, longer than what compilers leave between
- * functions, for where threads end (the machine's thread_exit), and adds that in its place. Returns
- * how many there are.
+ * functions, for where threads end (the machine's thread_exit), and adds that in its place; or all
+ * of the stretch, if it is V8's. Returns how many there are.
  */
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to, struct frame_gap gaps[FRAME_GAPS_MOST],
                          size_t count);

@@ -7,6 +7,8 @@
 
 /* Files that contain V8 are larger; the symbols of others are not searched. */
 #define LEAST_CODE (4u << 20)
+/* The code itself is more than one megabyte, and nothing else that has no tables comes near. */
+#define LEAST_BLOB (256u << 10)
 
 struct blob {
     uint64_t start, end; /* end 0: not found */
@@ -36,4 +38,20 @@ bool frame_v8_text(const struct elf *elf, uint64_t *address, uint64_t *size)
     *address = blob.start;
     *size = blob.end - blob.start;
     return true;
+}
+
+/* Libraries export what returns the code's place, even if its symbols were stripped. */
+static int see_export(void *context, const struct elf_symbol *symbol)
+{
+    bool *is_exported = context;
+
+    *is_exported = !strcmp(symbol->name, "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
+    return *is_exported;
+}
+
+bool frame_v8_is_gap(const struct elf *elf, uint64_t size)
+{
+    bool is_exported = false;
+
+    return size >= LEAST_BLOB && !elf_each_function(elf, see_export, &is_exported) && is_exported;
 }

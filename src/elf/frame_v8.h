@@ -10,5 +10,7 @@
 
 /* By their symbols. False: there are none. */
 bool frame_v8_text(const struct elf *elf, uint64_t *address, uint64_t *size);
+/* Where those were stripped: is it a stretch of code without any tables, of this many bytes? */
+bool frame_v8_is_gap(const struct elf *elf, uint64_t size);
 
 #endif
