@@ -69,6 +69,7 @@ struct machine_walk {
     uint64_t sigreturn;   /* the code through which handlers return without tables; or 0 */
     bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? With `sigreturn` */
     uint64_t thread_exit; /* and the code with which musl ends a thread */
+    uint64_t context_end; /* and with which glibc's __start_context begins, where makecontext()'s functions end */
     bool is_sparse;       /* C long had no tables: without them, walk frame pointers */
 };
 

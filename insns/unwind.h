@@ -186,6 +186,9 @@ void emit_unwind_reader(struct program *program, const struct unwind_wishes *wis
 /* The register `to` = the frame pointer; goes to unwind_unsupported if it is lost. */
 void emit_unwind_load_frame(struct program *program, unsigned to);
 
+/* The register `to` = that of the event which has the number in r1, one of walk->numbered. r2 is lost. */
+void emit_unwind_load_register(struct program *program, const struct machine_walk *walk, unsigned to);
+
 /* r7 = the CFA by the rule in r9; goes to labels of unwind_step() if this rule gives none. */
 void emit_unwind_cfa(struct program *program, const struct unwind_wishes *wishes);
 

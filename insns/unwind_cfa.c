@@ -25,6 +25,24 @@ void emit_unwind_load_frame(struct program *program, unsigned to)
         LDX(DW, to & 0xf, R8, UNWIND_AT(frame)));
 }
 
+void emit_unwind_load_register(struct program *program, const struct machine_walk *walk, unsigned to)
+{
+    if (walk->words)
+        EMIT(program,
+            LSH_IMM(R1, 2),
+            LD_IMM64(R2, walk->words),
+            RSH_REG(R2, R1),
+            AND_IMM(R2, 15),
+            LSH_IMM(R2, 3));
+    else
+        EMIT(program,
+            MOV_REG(R2, R1),
+            LSH_IMM(R2, 3));
+    EMIT(program,
+        ADD_REG(R2, R8),
+        LDX(DW, to & 0xf, R2, UNWIND_AT(registers)));
+}
+
 /* Goes to unwind_unsupported if the stack pointer is unknown. */
 static void emit_sp(struct program *program, const struct machine_walk *walk)
 {
@@ -50,20 +68,7 @@ static void emit_register(struct program *program, const struct machine_walk *wa
         LABEL("unwind_in_registers"));
     else
         EMIT(program, JEQ_IMM(R2, 0, "unwind_unsupported"));
-    if (walk->words)
-        EMIT(program,
-            LSH_IMM(R1, 2),
-            LD_IMM64(R2, walk->words),
-            RSH_REG(R2, R1),
-            AND_IMM(R2, 15),
-            LSH_IMM(R2, 3));
-    else
-        EMIT(program,
-            MOV_REG(R2, R1),
-            LSH_IMM(R2, 3));
-    EMIT(program,
-        ADD_REG(R2, R8),
-        LDX(DW, R7, R2, UNWIND_AT(registers)));
+    emit_unwind_load_register(program, walk, R7);
 }
 
 void emit_unwind_cfa(struct program *program, const struct unwind_wishes *wishes)

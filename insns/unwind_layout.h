@@ -57,6 +57,7 @@ enum unwind_frame {
 enum unwind_return {
     UNWIND_RETURN_AT_CFA,  /* *(CFA + ret) */
     UNWIND_RETURN_IN_LINK, /* in the link register; first frame, and what a signal interrupted */
+    UNWIND_RETURN_IN_REGISTER, /* in the one of DWARF's number `ret`; first frame alone */
     UNWIND_RETURNS,
 };
 

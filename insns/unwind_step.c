@@ -21,9 +21,10 @@
  *     rule = the one for at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
  *
  *     cfa = by the rule, or an end                        r7: see unwind_cfa.c
- *     if (cfa <= sp || cfa cannot be one)                 or cfa < sp, if it returns by the link register
+ *     if (cfa <= sp || cfa cannot be one)                 or cfa < sp, if it returns by a register
  *         return SENSELESS + 1
- *     state.pc = *(cfa + rule.ret)                        or the link register, if state.exact
+ *     state.pc = *(cfa + rule.ret)                        or the link register, if state.exact; or another's, if
+ *                                                         state.first
  * called:
  *     state.frame = by rule.frame_kind                    by a lost register it stays lost
  *     state.base = rule.base is SAME ? state.base : rule.base ? cfa + rule.base : LOST
@@ -125,22 +126,16 @@ static void emit_check_place(struct program *program)
         JNE_IMM(R1, 0, "unwind_senseless"));
 }
 
-/*
- * Can r7 be the caller's stack pointer? A function that has saved nothing returns by the link
- * register.
- */
-static void emit_check(struct program *program, const struct machine *machine)
+/* Can r7 be the caller's stack pointer? A function that has saved nothing returns by a register. */
+static void emit_check(struct program *program)
 {
-    EMIT(program, LDX(DW, R1, R8, UNWIND_AT(sp)));
-    if (machine_has_link(machine))
-        EMIT(program,
-            JLT_REG(R7, R1, "unwind_senseless"),
-            JNE_REG(R7, R1, "unwind_above"),
-            LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)),
-            JNE_IMM(R1, UNWIND_RETURN_IN_LINK, "unwind_senseless"),
-        LABEL("unwind_above"));
-    else
-        EMIT(program, JLE_REG(R7, R1, "unwind_senseless"));
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(sp)),
+        JLT_REG(R7, R1, "unwind_senseless"),
+        JNE_REG(R7, R1, "unwind_above"),
+        LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)),
+        JEQ_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_senseless"),
+    LABEL("unwind_above"));
     emit_check_place(program);
 }
 
@@ -154,14 +149,25 @@ static void emit_return_to(struct program *program, const struct machine_walk *w
     EMIT(program, STX(DW, R8, UNWIND_AT(pc), R1));
 }
 
-/* In code that has made no call yet, the link register is known. */
-static void emit_link(struct program *program, const struct machine *machine)
+/* In code that has made no call yet, the link register is known; in the first frame all others are, too. */
+static void emit_in_register(struct program *program, const struct machine *machine)
 {
+    EMIT(program, JEQ_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_saved"));
+    if (machine_has_link(machine))
+        EMIT(program,
+            JNE_IMM(R1, UNWIND_RETURN_IN_LINK, "unwind_elsewhere"),
+            LDX(W, R2, R8, UNWIND_AT(exact)),
+            JEQ_IMM(R2, 0, "unwind_unsupported"),
+            LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)),
+            JA("unwind_returns_by"),
+        LABEL("unwind_elsewhere"));
     EMIT(program,
-        JEQ_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_saved"),
-        LDX(W, R2, R8, UNWIND_AT(exact)),
+        LDX(W, R2, R8, UNWIND_AT(first)),
         JEQ_IMM(R2, 0, "unwind_unsupported"),
-        LDX(DW, R1, R8, UNWIND_WORD_AT(machine->link.word)));
+        LDX(H, R1, R9, UNWIND_RULE_AT(ret)),
+        JGE_IMM(R1, machine->walk->numbered, "unwind_unsupported"));
+    emit_unwind_load_register(program, machine->walk, R1);
+    EMIT(program, LABEL("unwind_returns_by"));
     emit_return_to(program, machine->walk);
     EMIT(program,
         JA("unwind_returns_to"),
@@ -185,10 +191,7 @@ static void emit_base(struct program *program)
 static void emit_caller(struct program *program, const struct machine *machine)
 {
     EMIT(program, LDX(B, R1, R9, UNWIND_RULE_AT(return_kind)));
-    if (machine_has_link(machine))
-        emit_link(program, machine);
-    else
-        EMIT(program, JNE_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_unsupported"));
+    emit_in_register(program, machine);
     EMIT(program,
         LDX(H, R3, R9, UNWIND_RULE_AT(ret)),
         UNWIND_SIGNED(R3, 16),
@@ -198,8 +201,7 @@ static void emit_caller(struct program *program, const struct machine *machine)
         EMIT(program, LDX(DW, R1, R8, UNWIND_AT(pc)));
         emit_return_to(program, machine->walk);
     }
-    if (machine_has_link(machine))
-        EMIT(program, LABEL("unwind_returns_to"));
+    EMIT(program, LABEL("unwind_returns_to"));
     if (machine->walk->base)
         emit_base(program);
     if (machine->walk->sp_unknown)
@@ -385,7 +387,7 @@ void emit_unwind_step(struct program *program, const struct unwind_wishes *wishe
     emit_place(program, wishes);
     emit_unwind_rule(program, wishes);
     emit_unwind_cfa(program, wishes);
-    emit_check(program, wishes->machine);
+    emit_check(program);
     emit_caller(program, wishes->machine);
     EMIT(program,
         STX(DW, R8, UNWIND_AT(sp), R7),

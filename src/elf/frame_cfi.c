@@ -191,6 +191,8 @@ static int run_extended(struct running *running, unsigned operation)
         set(running, reg, (struct cfi_place){.kind = CFI_SAME});
         return 0;
     case CFA_REGISTER:
+        set(running, reg, (struct cfi_place){.kind = CFI_IN_REGISTER, .offset = (int64_t)cfi_take_uleb(bytes)});
+        return 0;
     case CFA_VAL_OFFSET:
     case CFA_VAL_OFFSET_SF:
         cfi_take_uleb(bytes);

@@ -32,6 +32,7 @@ enum cfi_kind {
     CFI_UNDEFINED,
     CFI_AT_CFA,     /* saved at CFA + offset */
     CFI_EXPRESSION, /* saved where an expression says */
+    CFI_IN_REGISTER, /* in the one of that number, `offset` */
     CFI_ELSEWHERE,  /* in a way that no rule can express */
 };
 

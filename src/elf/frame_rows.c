@@ -12,7 +12,9 @@
 #include "elf/frame_gaps.h"
 #include "elf/frame_vdso.h"
 
-static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
+#define LONGEST_END 32 /* bytes of code, as short functions' alone are read */
+
+static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN}, root = {.cfa = UNWIND_ROOT};
 
 /* ---- Where functions are in the file ---- */
 
@@ -203,6 +205,23 @@ static int pass(struct making *making, uint64_t to)
     return result;
 }
 
+/*
+ * Do functions of makecontext() return to its first byte? Its table says nothing special, as the
+ * lookup is one below, where there is none.
+ */
+static bool ends_contexts(const struct elf *elf, const struct frame_entry *entry, uint64_t offset)
+{
+    const uint64_t code = elf->row->walk ? elf->row->walk->context_end : 0;
+    const bool saves_nothing = !entry->rows && entry->program.at < entry->program.end && !*entry->program.at;
+    unsigned char bytes[sizeof(uint32_t) + sizeof(code)];
+
+    if (!code || !saves_nothing || entry->end - entry->start < sizeof(bytes) ||
+        entry->end - entry->start > LONGEST_END || elf_read(elf, offset, bytes, sizeof(bytes)))
+        return false;
+    const size_t mark = elf_get32(elf, bytes) == elf->row->mark ? sizeof(uint32_t) : 0;
+    return elf_get64(elf, bytes + mark) == code;
+}
+
 static int make_rows(void *context, const struct frame_entry *entry)
 {
     struct making *making = context;
@@ -213,12 +232,14 @@ static int make_rows(void *context, const struct frame_entry *entry)
 
     if (result)
         return refuse(entry, result);
-    const uint64_t start = entry->start + making->delta;
+    const uint64_t start = entry->start + making->delta, before = making->end;
     result = pass(making, start);
     making->end = start;
     making->last = entry->end;
     making->common = entry->common;
-    if (!result && entry->rows)
+    if (!result && ends_contexts(making->placing.elf, entry, start))
+        result = add_row(making, before < start ? start - 1 : start, &root);
+    else if (!result && entry->rows)
         result = take_rows(making, entry);
     else if (!result) {
         state = entry->common->state;

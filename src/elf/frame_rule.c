@@ -135,6 +135,15 @@ static int16_t base_of(const struct cfi_place *place)
                : 0;
 }
 
+/*
+ * Is the return address in a register, as vfork() of glibc pops its own? In longjmp() the CFA is that of
+ * another frame, and the stack pointer in a register, too.
+ */
+static bool is_popped(const struct cfi_place *ret, const struct unwind_rule *rule)
+{
+    return ret->kind == CFI_IN_REGISTER && (uint64_t)ret->offset < REGISTERS && rule->cfa == UNWIND_BY_SP;
+}
+
 struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common, const struct cfi_state *state,
                             bool with_base)
 {
@@ -152,7 +161,10 @@ struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *comm
     else if ((state->ret.kind == CFI_UNSAID || state->ret.kind == CFI_SAME) &&
              machine_has_link(elf->row))
         rule.return_kind = UNWIND_RETURN_IN_LINK;
-    else
+    else if (is_popped(&state->ret, &rule)) {
+        rule.return_kind = UNWIND_RETURN_IN_REGISTER;
+        rule.ret = (int16_t)state->ret.offset;
+    } else
         return unsupported;
     set_frame(elf, &state->frame, &rule);
     if (with_base)

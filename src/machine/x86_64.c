@@ -159,6 +159,7 @@ static const struct machine_walk walk = {
     /* struct rt_sigframe, without the return address, which the handler has taken */
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
     .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
+    .context_end = 0x48243c8b48dc8948, /* mov %rbx,%rsp; mov (%rsp),%rdi; and of test %rdi,%rdi */
 };
 
 const struct machine machine_x86_64 = {

@@ -32,10 +32,10 @@
  *                            cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
  *                            and by other registers than these, but in the first frame; by rbx:
  *                            as it is at `base`, if that is not lost
- *                            pc = *(cfa + ret), or link, if exact; frame = as the rule says, but as it is where
- *                            that was saved below sp
+ *                            pc = *(cfa + ret), or link, if exact, or the first frame's register; frame = as the
+ *                            rule says, but as it is where that was saved below sp
  *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
- *         if (cfa <= sp, or < sp by the link register, or is not aligned, or no user's)
+ *         if (cfa <= sp, or < sp by a register, or is not aligned, or no user's)
  *             return SENSELESS                            before anything is read there
  *         sp = cfa, exact = false
  *         if (pc == 0)
@@ -69,9 +69,9 @@ static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
     return at->wishes->read(at->wishes->context, address, word);
 }
 
-static bool is_cfa(const struct at *at, uint64_t cfa, bool in_link)
+static bool is_cfa(const struct at *at, uint64_t cfa, bool in_register)
 {
-    return (cfa > at->sp || (in_link && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
+    return (cfa > at->sp || (in_register && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
 }
 
 /* Without its signature. */
@@ -172,7 +172,7 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     if (end != ONWARD)
         return end;
     *cfa += (int64_t)rule->offset;
-    return is_cfa(at, *cfa, rule->return_kind == UNWIND_RETURN_IN_LINK) ? ONWARD : UNWIND_END_SENSELESS;
+    return is_cfa(at, *cfa, rule->return_kind != UNWIND_RETURN_AT_CFA) ? ONWARD : UNWIND_END_SENSELESS;
 }
 
 /*
@@ -205,6 +205,11 @@ static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule
     if (rule->return_kind == UNWIND_RETURN_IN_LINK) {
         if (!at->exact || !machine_has_link(at->wishes->machine))
             return UNWIND_END_UNSUPPORTED;
+    } else if (rule->return_kind == UNWIND_RETURN_IN_REGISTER) {
+        const uint16_t number = (uint16_t)rule->ret;
+        if (!at->first || number >= at->walk->numbered)
+            return UNWIND_END_UNSUPPORTED;
+        word = at->registers->by_dwarf[number];
     } else if (!read_word(at, cfa + (uint64_t)(int64_t)rule->ret, &word)) {
         return UNWIND_END_UNREADABLE;
     }

@@ -32,7 +32,7 @@ by_readelf()
             back = ret ? $ret : "u"
             if (back == "s") back = "u"
             if (back == "u" && !link) return "root"
-            if (back !~ /^[cu]/) return "unsupported"
+            if (back !~ /^[cu]/ && !(back ~ /^r[0-9]/ && $2 ~ /^r?sp[+]/)) return "unsupported"
             saved = frame ? $frame : "u"
             # Farther away than rules can express
             if (back ~ /^c-/ && substr(back, 3) + 0 > 32768) return "unsupported"
@@ -99,6 +99,16 @@ linked_plt()
         saved == 2 && $2 == "br" { gone = 1 }'
 }
 
+# address_of BYTES FILE: the address of such code
+address_of()
+{
+    LC_ALL=C grep -obUaP -m 1 "$1" "$2" | LC_ALL=C sed 's/:.*//;q' | while read -r at; do
+        readelf -lW "$2" | grep 'LOAD.* E ' | while read -r _ offset address _ size _; do
+            [ "$at" -lt $((offset)) ] || [ "$at" -ge $((offset + size)) ] || echo $((at - offset + address))
+        done
+    done
+}
+
 # without_tables FILE: rows of code without tables: by what its instructions do to the stack pointer in .init
 # and .fini; Go's; and the kernel's entry points
 without_tables()
@@ -131,11 +141,8 @@ without_tables()
         count > 2 && $1 ~ /0$/ { row($1, "exp u c-8"); exit }'
     go_text "$1" | { read -r begin end && echo "$begin record" && echo "$end unknown"; }
     # Where musl's clone(2) calls a thread's function, and ends the thread
-    LC_ALL=C grep -obUaP -m 1 '\x89\xc7\x31\xc0\xb0\x3c\x0f\x05' "$1" | LC_ALL=C sed 's/:.*//;q' | while read -r at; do
-        readelf -lW "$1" | grep 'LOAD.* E ' | while read -r _ offset address _ size _; do
-            [ "$at" -lt $((offset)) ] || [ "$at" -ge $((offset + size)) ] ||
-                printf '%016x root\n%016x unknown\n' $((at - offset + address - 1)) $((at - offset + address + 8))
-        done
+    address_of '\x89\xc7\x31\xc0\xb0\x3c\x0f\x05' "$1" | while read -r at; do
+        printf '%016x root\n%016x unknown\n' $((at - 1)) $((at + 8))
     done
     entry=$(readelf -hW "$1" | sed -n 's/.*Entry point address: *0x//p')
     [ "$entry" = 0 ] || printf '%016x root\n' "0x$entry" | { read -r at is
@@ -183,6 +190,10 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
     [ -r "$file" ] || continue
     seen=$((seen + 1))
     by_readelf "$file" >"$scratch/theirs"
+    # glibc's __start_context, to whose first byte makecontext()'s functions return: no caller is above them.
+    for at in $(address_of '\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff' "$file"); do
+        sed -i "s/^$(printf %016x "$at") .*/$(printf %016x $((at - 1))) root/" "$scratch/theirs"
+    done
     # Two consecutive expressions are two of our rows, but the same word. If a register may hold the
     # caller's, readelf has the same word for none.
     root=root

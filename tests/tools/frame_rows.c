@@ -70,6 +70,8 @@ static void print_rule(uint64_t address, const struct unwind_rule *rule)
                                                                 : "lost");
     if (rule->return_kind == UNWIND_RETURN_IN_LINK)
         printf(" u\n");
+    else if (rule->return_kind == UNWIND_RETURN_IN_REGISTER)
+        printf(" r%d\n", rule->ret);
     else
         printf(" c%+d\n", rule->ret);
 }

@@ -176,6 +176,8 @@ static void say_rule(const struct unwind_rule *rule)
         say("%+d", rule->frame);
     if (rule->return_kind == UNWIND_RETURN_IN_LINK)
         say(" link");
+    else if (rule->return_kind == UNWIND_RETURN_IN_REGISTER)
+        say(" in%d", rule->ret);
     else
         say(" %+d", rule->ret);
     if (rule->base)
@@ -286,6 +288,13 @@ static void test_registers(void)
     FUNCTION(0x16, 6, 2, 0x77, 8);
     ROWS("1000 sp+8 lost -8; 1100 unknown");
     FUNCTION(0x09, 16, 2);
+    ROWS("1000 sp+8 same in2; 1100 unknown");
+    FUNCTION(0x0e, 0, 0x09, 16, 5, 0x41, 0x0e, 8, 0x90, 1);
+    ROWS("1000 sp+0 same in5; 1001 sp+8 same -8; 1100 unknown");
+    /* As in longjmp(), where the CFA is not the caller's stack pointer; and no register. */
+    FUNCTION(0x0c, 5, 0, 0x09, 7, 8, 0x09, 16, 1);
+    ROWS("1000 unsupported; 1100 unknown");
+    FUNCTION(0x09, 16, 32);
     ROWS("1000 unsupported; 1100 unknown");
     FUNCTION(0x08, 16);
     ROWS("1000 unsupported; 1100 unknown");

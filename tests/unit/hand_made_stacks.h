@@ -19,7 +19,7 @@
 enum {
     R_UNKNOWN, R_ROOT, R_SP8, R_SP24, R_FRAME16, R_BY_R10, R_SP_WORD, R_FRAME_WORD, R_PLT, R_SIGNAL, R_RECORD,
     R_UNSUPPORTED, R_LOST, R_AT_FRAME, R_LINK, R_DOWN, R_ODD, R_FAR, R_NOBODY, R_BY_PC,
-    R_BY_RBX, R_KEEPS_RBX, R_SAVES_RBX, R_LEAF, RULES
+    R_BY_RBX, R_KEEPS_RBX, R_SAVES_RBX, R_LEAF, R_POPPED, R_BEYOND, RULES
 };
 #define PC(rule, byte) (CODE + 0x1000 + (rule) * 16 + (byte))
 
@@ -42,6 +42,8 @@ static struct unwind_rule rules[RULES] = {
                     .frame = 8},
     [R_LINK] = {.cfa = UNWIND_BY_SP, .offset = 8, .return_kind = UNWIND_RETURN_IN_LINK},
     [R_LEAF] = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK},
+    [R_POPPED] = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_REGISTER, .ret = 5},
+    [R_BEYOND] = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_REGISTER, .ret = 16},
     [R_DOWN] = {.cfa = UNWIND_BY_SP, .offset = 0, .ret = -8},
     [R_ODD] = {.cfa = UNWIND_BY_SP, .offset = 12, .ret = -8},
     [R_FAR] = {.cfa = UNWIND_BY_SP, .offset = 200 << 10, .ret = -8},

@@ -44,6 +44,18 @@ static void by_other_registers(void)
     EXPECT(walk(PC(R_BY_PC, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_BY_PC, 2));
 }
 
+/* The return address is in a register, which is known in the first frame alone. */
+static void popped_returns(void)
+{
+    LAY(1, PC(R_ROOT, 1));
+    registers.by_dwarf[5] = PC(R_SP8, 1);
+    EXPECT(walk(PC(R_POPPED, 2), 1, 0), UNWIND_END_ROOT, PC(R_POPPED, 2), PC(R_SP8, 1), PC(R_ROOT, 1));
+    LAY(1, PC(R_POPPED, 1));
+    registers.by_dwarf[5] = PC(R_SP8, 1);
+    EXPECT(walk(PC(R_SP8, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SP8, 2), PC(R_POPPED, 1));
+    EXPECT(walk(PC(R_BEYOND, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_BEYOND, 2));
+}
+
 /* A handler from word 1 on, returning to the trampoline; below it the interrupted function. */
 static void lay_signal(uint64_t pc, uint64_t sp, uint64_t frame)
 {
@@ -280,6 +292,7 @@ int main(void)
     TEST(exact_and_one_before);
     TEST(by_frame_pointer);
     TEST(by_other_registers);
+    TEST(popped_returns);
     TEST(by_followed_register);
     TEST(by_words);
     TEST(by_plt);

@@ -171,21 +171,17 @@ APART static void coroutine(int depth)
 {
     uint64_t before = tell_anew();
 
-    shape.end = SHAPE_BEGINS;
     tell(ANY, NULL);
     TELL();
     MARK();
     inner(depth);
     tell_again(before);
-    shape.end = 0;
     swapcontext(&there, &here);
     before = tell_anew();
-    shape.end = SHAPE_BEGINS;
     tell(ANY, NULL);
     TELL();
     MARK();
     inner(depth + 1);
-    shape.end = 0;
     tell_again(before);
 }
 APART static void context(void)
@@ -212,12 +208,10 @@ APART static void coroutine_last(int a, int b, int c, int d, int e, int f, int g
 {
     uint64_t before = tell_anew();
 
-    shape.end = SHAPE_BEGINS;
     tell(ANY, NULL);
     TELL();
     MARK();
     inner(a + b + c + d + e + f + g + h);
-    shape.end = 0;
     tell_again(before);
     setcontext(&here);
 }

@@ -116,6 +116,44 @@ APART static void by_register(void)
     UNTELL();
 }
 
+/* ---- the return address in a register, as in vfork() */
+
+void write_popped(volatile struct shape *told);
+FUNCTION(write_popped,
+    "pop %r11; .cfi_adjust_cfa_offset -8; .cfi_register rip, r11\n"
+    "mov $0x5bacb0c5, %eax; xor %esi, %esi; int3; nop\n"
+    "push %r11; .cfi_adjust_cfa_offset 8; .cfi_rel_offset rip, 0\n"
+    "ret");
+APART static void popped(void)
+{
+    TELL();
+    TELL_WRITTEN("write_popped");
+    write_popped(&shape);
+    UNTELL();
+    UNTELL();
+}
+/* What it calls has used that register for something else: the walk ends there. */
+void write_lost(void);
+FUNCTION(write_lost,
+    "pop %r11; .cfi_adjust_cfa_offset -8; .cfi_register rip, r11\n"
+    "mov %r11, kept(%rip)\n"
+    "push $0; .cfi_adjust_cfa_offset 8\n"
+    "call marks\n"
+    "add $8, %rsp; .cfi_adjust_cfa_offset -8\n"
+    "push kept(%rip); .cfi_adjust_cfa_offset 8; .cfi_rel_offset rip, 0\n"
+    "ret");
+#define END_UNSUPPORTED 4
+APART static void lost(void)
+{
+    uint64_t before = tell_anew();
+
+    shape.end = END_UNSUPPORTED;
+    TELL_WRITTEN("write_lost");
+    write_lost();
+    shape.end = 0;
+    tell_again(before);
+}
+
 /* ---- without a table, but with frame pointers: the walk ends there, and says so */
 
 void write_untold(void);
@@ -185,6 +223,8 @@ const struct shape_row written_shapes[] = {
     {"fakes", fakes},
     {"last", last},
     {"by_register", by_register},
+    {"popped", popped},
+    {"lost", lost},
     {"no_table", no_table},
     {"jitted", jitted},
     {NULL, NULL},
