@@ -221,6 +221,7 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
             JA("counted"),
         LABEL("unfit"));
         emit_account(program, filtered);
+        emit_account(program, unfit);
     }
     EMIT(program, LABEL("counted"));
 }

@@ -61,9 +61,9 @@ static void add_losses(const struct collector *collector, struct missing *missin
     missing_add(missing, &unseen, "were not seen: free memory allowed for only %u waiting "
                 "threads; select fewer with -p, -t or --cgroup",
                 seen_waits_of(collector)->waits.entries);
-    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true},
-                "are not counted: the kernel did not show their threads running again; shorter "
-                "stacks (--depth, -K, -U) make that rarer");
+    missing->unfit += account->unfit;
+    missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true, .matters = MISSING_ENDS_MATTER},
+                "are not counted: the kernel did not show their threads running again");
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)

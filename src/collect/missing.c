@@ -49,7 +49,13 @@ static uint64_t all_of(const struct missing *missing, uint64_t events)
     for (size_t i = 0; i < missing->count; i++)
         if (missing->kinds[i].beside && missing->kinds[i].count != MISSING_UNCOUNTED)
             events += missing->kinds[i].count;
-    return events;
+    return events + missing->unfit;
+}
+
+/* Some kinds are so common that few of them are no news. */
+static bool is_news(const struct loss *loss, uint64_t all)
+{
+    return !loss->matters || loss->count > all / loss->matters;
 }
 
 /* "0.04 %", "12 %" */
@@ -107,9 +113,11 @@ void missing_add_summary(const struct missing *missing, uint64_t events, const c
 
     for (size_t i = 0; i < missing->count; i++) {
         uint64_t count = missing->kinds[i].count;
+        if (!is_news(&missing->kinds[i], all))
+            continue;
         uncounted = uncounted || count == MISSING_UNCOUNTED;
         sum += count == MISSING_UNCOUNTED ? 0 : count;
-        if (count > missing->kinds[greatest].count)
+        if (count > missing->kinds[greatest].count || !is_news(&missing->kinds[greatest], all))
             greatest = i;
     }
     if (!missing->count || (!uncounted && sum <= all / MISSING_MATTERS))

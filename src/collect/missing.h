@@ -11,14 +11,16 @@
 
 #include "base/text.h"
 
-/* Less than one in this many is not worth a line. */
+/* Less than one in this many is not worth a line; nor fewer waits that nobody saw end, which every tracer has. */
 #define MISSING_MATTERS 1000
+#define MISSING_ENDS_MATTER 100
 
 struct loss {
     uint64_t count;     /* 0: none, and nothing is added; MISSING_UNCOUNTED: unknown */
     const char *events; /* their name, if it differs from the report's */
     bool at_most;
     bool beside;        /* they are not among the events counted */
+    unsigned matters;   /* 0: MISSING_MATTERS, together with others; else that, on its own */
 };
 #define MISSING_UNCOUNTED UINT64_MAX
 
@@ -28,6 +30,7 @@ struct missing {
     struct loss kinds[MISSING_KINDS];
     struct text what[MISSING_KINDS]; /* "are not counted: why; what to do" */
     size_t count;
+    uint64_t unfit; /* what the user left out by its size is part of everything, too */
 };
 
 /* Adds a cause; `format` says what became of them and why, and what to do about it. */

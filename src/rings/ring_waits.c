@@ -97,6 +97,7 @@ static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time
     wait->since = 0;
     if (!counts || !is_long_enough(of, waited)) {
         of->source.filtered++;
+        of->unfit += counts;
         return 0;
     }
     of->source.counted++;
@@ -293,7 +294,8 @@ static void add_losses(const struct collector *collector, struct missing *missin
     const struct ring_waits *of = (const struct ring_waits *)collector;
 
     ring_source_add_losses(&of->source, missing);
-    missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true},
+    missing->unfit += of->unfit;
+    missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true, .matters = MISSING_ENDS_MATTER},
                 "are not counted: their threads were not seen running again");
     missing_add(missing, &(struct loss){.count = of->table_full},
                 "are only in the total, as [table full]: the table of %zu counts was full; raise "

@@ -30,7 +30,7 @@ struct ring_waits {
     struct ring_wait **by_tid; /* indexed by tid, as in the tracepoints */
     size_t count;
     struct tracefs_field next_pid, prev_pid, prev_state, pid;
-    uint64_t seen, ends_unseen, open, table_full;
+    uint64_t seen, ends_unseen, open, table_full, unfit;
 };
 
 /* `waits` is the caller's, without a map, and outlives the collector. */

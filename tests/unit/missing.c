@@ -64,6 +64,31 @@ static void beside_what_was_counted(void)
     missing_free(&missing);
 }
 
+/* What every tracer misses now and then matters from one in a hundred on, and not by its sum with others. */
+static void common_losses(void)
+{
+    const struct loss unseen = {20, "waits", .beside = true, .matters = 100};
+
+    missing_add(&missing, &unseen, "are not counted: why");
+    expect(1980, "waits", "", "20 waits are not counted: why\n");
+    expect(1900, "waits", "20 of 1,920 waits, 1 %, are not counted: why\n", "20 waits are not counted: why\n");
+    missing_add(&missing, &(struct loss){.count = 3}, "have no stack: full");
+    expect(1980, "waits", "3 of 2,000 waits, 0.15 %, have no stack: full (and 1 more kind of loss: see --debug)\n",
+           "20 waits are not counted: why\n3 events have no stack: full\n");
+    missing_free(&missing);
+}
+
+/* Waits that were too short for -m were there nevertheless. */
+static void left_out_by_size(void)
+{
+    missing_add(&missing, &(struct loss){11, "waits", .beside = true, .matters = 100}, "are not counted: why");
+    missing.unfit = 500;
+    expect(0, "waits", "11 of 511 waits, 2.2 %, are not counted: why\n", "11 waits are not counted: why\n");
+    missing.unfit = 5000;
+    expect(0, "waits", "", "11 waits are not counted: why\n");
+    missing_free(&missing);
+}
+
 /* Together they matter; the largest is reported, and that there are others. */
 static void several(void)
 {
@@ -98,6 +123,8 @@ int main(void)
     TEST(nothing);
     TEST(where_it_matters);
     TEST(beside_what_was_counted);
+    TEST(common_losses);
+    TEST(left_out_by_size);
     TEST(several);
     TEST(nobody_knows_how_many);
     return tests_done();
