@@ -143,6 +143,8 @@ void checks_look(struct checks *checks)
     *checks = (struct checks){0};
     for (size_t i = 0; i < COUNT_OF(checks->found); i++)
         checks->found[i] = collecting_find(&(struct collecting_wishes){.takes_own = i, .own = i});
+    checks->walks = checks->found[0].way == COLLECT_RINGS &&
+                    collecting_find(&(struct collecting_wishes){.walks = true}).way == COLLECT_WALK;
     check_is_limited = find_limit();
     check_rings_open(checks);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
@@ -215,6 +217,8 @@ static bool concerns(const struct need *need, const char *applet)
 
 static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_BEST};
 static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
+static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_WALK};
+static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
 
 /* For an applet that takes patterns: there is no kind of event that it could get. */
@@ -233,7 +237,11 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
 {
     const enum collect_way way = checks->found[concerns(&of_own, applet)].way;
 
-    *verdict = (struct verdict){.yes = true, .way = concerns(&of_tracers, applet) ? way : COLLECT_BEST};
+    *verdict = (struct verdict){
+        .yes = true,
+        .way = concerns(&of_tracers, applet) ? way : COLLECT_BEST,
+        .walks = checks->walks && concerns(&of_counted_functions, applet),
+    };
     for (const struct need *need = needs; need < needs + COUNT_OF(needs); need++) {
         if ((need->way && need->way != way) || !concerns(need, applet) || checks->of[need->check].yes)
             continue;
@@ -244,6 +252,8 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
         if (verdict->limit_count < MOST_LIMITS)
             verdict->limits[verdict->limit_count++] = (struct limit){need->without, need->check};
     }
+    if (way == COLLECT_BPF && checks->needs_jit && concerns(&of_snoops, applet))
+        *verdict = refuse(CHECK_JIT);
     if (has_no_events(checks, applet))
         *verdict = refuse(CHECK_KERNEL_FUNCTIONS);
 }

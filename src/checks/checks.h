@@ -55,6 +55,8 @@ struct check {
 
 struct checks {
     struct check of[CHECKS];
+    bool needs_jit; /* it is off, and this kernel interprets no programs that ask for their CPU */
+    bool walks;     /* stackcount walks stacks of kernel functions itself, as it does before 4.6 */
     struct collecting found[2]; /* how applets would collect; [1]: those that take_own */
 };
 
@@ -75,6 +77,7 @@ void checks_free(struct checks *checks);
 struct verdict {
     bool yes;
     enum collect_way way;    /* for a yes; COLLECT_BEST: it collects nothing */
+    bool walks;              /* kernel functions in another way: COLLECT_WALK */
     enum check_name because; /* for a no */
     struct limit {
         const char *without; /* it runs without this */

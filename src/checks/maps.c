@@ -49,8 +49,8 @@ static void check_bpf(struct checks *checks)
     close(map);
 }
 
-/* Some kernels cannot interpret a program that asks for its CPU. */
-static bool is_interpreted(void)
+/* Some kernels cannot interpret a program that asks for its CPU. 0 or a negative errno. */
+static int try_interpreter(void)
 {
     const struct bpf_insn insns[] = {
         INSN_CODE(CALL(BPF_FUNC_get_smp_processor_id)),
@@ -69,12 +69,13 @@ static bool is_interpreted(void)
     text_free(&unwanted);
     if (program >= 0)
         close(program);
-    return program >= 0;
+    return program < 0 ? program : 0;
 }
 
 /* A type of program that anybody may load who may use bpf(2) at all. */
-static void check_jit(struct check *check)
+static void check_jit(struct checks *checks)
 {
+    struct check *check = &checks->of[CHECK_JIT];
     struct bpf_program_info info;
     int program = check_load(BPF_PROG_TYPE_SOCKET_FILTER);
     int result = program < 0 ? program : bpf_program_info(program, &info);
@@ -89,10 +90,11 @@ static void check_jit(struct check *check)
     check->yes = check->yes && info.jited_bytes;
     if (result >= 0 && !check->yes) {
         const bool is_off = kernel_jit_is_off();
-        text_format(&check->detail, "%sprograms are interpreted, and events take several times as long%s: %s",
-                    is_off ? "net.core.bpf_jit_enable is 0, so " : "",
-                    is_interpreted() ? "" : "; then this kernel refuses stacksnoop, --cpu and unwind tables",
-                    is_off ? "sysctl net.core.bpf_jit_enable=1" : "boot a kernel with CONFIG_BPF_JIT");
+        checks->needs_jit = refusal_explain_interpreter(try_interpreter(), &check->detail);
+        if (!checks->needs_jit)
+            text_format(&check->detail, "%sprograms are interpreted, and events take several times as long: %s",
+                        is_off ? "net.core.bpf_jit_enable is 0, so " : "",
+                        is_off ? "sysctl net.core.bpf_jit_enable=1" : "boot a kernel with CONFIG_BPF_JIT");
     }
     if (program >= 0)
         close(program);
@@ -184,7 +186,7 @@ static void wait_for_memory(void)
 void check_maps(struct checks *checks)
 {
     check_bpf(checks);
-    check_jit(&checks->of[CHECK_JIT]);
+    check_jit(checks);
     wait_for_memory();
     check_memory(&checks->of[CHECK_MEMORY]);
     wait_for_memory();

@@ -35,7 +35,9 @@ static int print_applet(FILE *out, const struct checks *checks, const struct jud
     if (!verdict->yes)
         return print_line(out, judged->applet, false, &checks->of[verdict->because].detail);
     if (verdict->way == COLLECT_RINGS)
-        text_format(&detail, "by perf's rings%s", verdict->limit_count ? ", " : "");
+        text_format(&detail, "%sby perf's rings%s",
+                    verdict->walks ? "kernel functions by stackbox's own walk, all others " : "",
+                    verdict->limit_count ? ", " : "");
     for (size_t i = 0; i < verdict->limit_count; i++) {
         const char *without = verdict->limits[i].without;
         const char *because = check_titles[verdict->limits[i].because].title;

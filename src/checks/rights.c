@@ -59,9 +59,9 @@ static void check_btf(struct check *check)
     if (fd >= 0)
         close(fd);
     else if (error == ENOENT)
-        check_refuse(check, "there is no /sys/kernel/btf/vmlinux, which unwind tables need, and "
-                            "everything if tracefs is closed: mount /sys, or boot a kernel with "
-                            "CONFIG_DEBUG_INFO_BTF");
+        text_format(&check->detail, "there is no /sys/kernel/btf/vmlinux, which %severything needs if tracefs is "
+                                    "closed: mount /sys, or boot a kernel with CONFIG_DEBUG_INFO_BTF",
+                    check_rings ? "" : "unwind tables need, and ");
     else
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
 }

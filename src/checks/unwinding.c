@@ -24,6 +24,8 @@ void check_unwinding(struct checks *checks)
     const int result = try_walk(&learned, &log);
 
     check->yes = !result;
+    if (!result && checks->walks)
+        text_add(&check->detail, "but stackcount of kernel functions walks frame pointers");
     if (result) {
         text_add(&check->detail, "user stacks are unwound by frame pointers: ");
         learned_explain(result, &check->detail);

@@ -311,16 +311,25 @@ static bool last_words(const struct text *log, const char **begin, size_t *lengt
     return false;
 }
 
+bool refusal_explain_interpreter(int error, struct text *sentence)
+{
+    if (error != -KERNEL_ENOTSUPP || !kernel_jit_is_off())
+        return false;
+    text_add(sentence, "net.core.bpf_jit_enable is 0, and then this kernel refuses stacksnoop, --cpu and unwind "
+                       "tables: sysctl net.core.bpf_jit_enable=1");
+    return true;
+}
+
 /* Some programs cannot be interpreted; the message then mentions the compiler. */
 static bool explain_jit(int error, const char *words, size_t length, struct text *sentence)
 {
-    const bool is_off = kernel_jit_is_off();
-
-    if (!memmem(words, length, "JIT", 3) && !(is_off && error == -KERNEL_ENOTSUPP))
+    if (refusal_explain_interpreter(error, sentence))
+        return true;
+    if (!memmem(words, length, "JIT", 3))
         return false;
     text_format(sentence, "this kernel cannot interpret the program, and %s",
-                is_off ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
-                       : "has no JIT compiler: boot one with CONFIG_BPF_JIT");
+                kernel_jit_is_off() ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
+                                    : "has no JIT compiler: boot one with CONFIG_BPF_JIT");
     return true;
 }
 

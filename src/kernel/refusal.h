@@ -29,6 +29,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence);
 
+/* Some kernels' interpreters do not run all programs: if that is why, appends the sentence. */
+bool refusal_explain_interpreter(int error, struct text *sentence);
+
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 

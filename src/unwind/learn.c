@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
+#include "kernel/refusal.h"
 #include "kernel/unwind_fields.h"
 #include "machine/machine.h"
 
@@ -192,6 +193,8 @@ int learned_open(struct learned *learned, struct text *log)
 
 void learned_explain(int error, struct text *why)
 {
+    if (refusal_explain_interpreter(error, why))
+        return;
     switch (-error) {
     case EOPNOTSUPP:
         if (!HAS_UNWIND)

@@ -88,6 +88,9 @@ if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
     refused=$([ $status = 0 ] || echo yes)
     is "interpreted: stacksnoop is refused if check says so" \
         "$(line_of JIT | grep -q 'this kernel refuses .*stacksnoop' && echo yes)" "$refused"
+    is "interpreted: check says so of stacksnoop" "$(line_of stacksnoop | grep -q '^no: ' && echo yes)" "$refused"
+    is "interpreted: check says so of unwind tables" \
+        "$(line_of "unwind tables" | grep -q 'bpf_jit_enable is 0.*: sysctl net.core.bpf_jit_enable=1$' && echo yes)" "$refused"
 else
     skip "interpreted" "this kernel has no interpreter"
 fi

@@ -100,7 +100,9 @@ static void no_jit(void)
     check_sentence(-EINVAL, "program requires BPF JIT compiler but it is not available\nprocessed 90 insns\n",
                    sentence);
     check_sentence(-EINVAL, "callbacks are not allowed in non-JITed programs\n", sentence);
-    check_sentence(-KERNEL_ENOTSUPP, "program requires BPF JIT compiler but it is not available\n", sentence);
+    check_sentence(-KERNEL_ENOTSUPP, "program requires BPF JIT compiler but it is not available\n",
+                   kernel_jit_is_off() ? "net.core.bpf_jit_enable is 0, and then this kernel refuses stacksnoop, "
+                                         "--cpu and unwind tables: sysctl net.core.bpf_jit_enable=1" : sentence);
 }
 
 int main(void)
