@@ -48,7 +48,8 @@ struct machine_fixed {
  */
 struct machine_walk {
     uint8_t registers; /* how many words are read, from the first on */
-    uint8_t call;      /* the word with a system call's number */
+    uint8_t call;      /* the word with a system call's number, */
+    uint16_t execs[2]; /* and those of execve() and execveat() */
     struct {
         uint8_t word;         /* these bits of this word have */
         uint64_t bits, value; /* this value in 64-bit user code */

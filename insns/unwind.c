@@ -32,6 +32,8 @@
  * ended:
  *     if (ended is NO_TABLE && it is in start code)       see unwind_start.c
  *         ended = ROOT
+ *     if (ended is UNMAPPED && there is no frame && the system call is an exec)
+ *         ended = EXEC
  *     last = END_FRAME(ended)
  *     if (ended is COLD && !unwind_keep(index))
  *         last = state.number                             the rest is walked later
@@ -238,6 +240,21 @@ static void emit_end(struct program *program, const struct unwind_wishes *wishes
         EXIT());
 }
 
+/* Within exec the registers are still those of the program before. */
+static void emit_exec(struct program *program, const struct machine_walk *walk)
+{
+    EMIT(program,
+        JNE_IMM(R9, UNWIND_END_UNMAPPED, "unwind_no_exec"),
+        LDX(W, R1, R8, UNWIND_AT(count)),
+        JNE_IMM(R1, 0, "unwind_no_exec"),
+        LDX(DW, R1, R8, UNWIND_WORD_AT(walk->call)),
+        JEQ_IMM(R1, walk->execs[0], "unwind_exec"),
+        JNE_IMM(R1, walk->execs[1], "unwind_no_exec"),
+    LABEL("unwind_exec"),
+        MOV_IMM(R9, UNWIND_END_EXEC),
+    LABEL("unwind_no_exec"));
+}
+
 static void emit_loop(struct program *program, const struct unwind_wishes *wishes)
 {
     EMIT(program, FUNCTION("unwind_walk"));
@@ -262,6 +279,7 @@ static void emit_loop(struct program *program, const struct unwind_wishes *wishe
     EMIT(program,
     LABEL("unwind_ended_so"),
         JEQ_IMM(R9, UNWIND_END_NO_ROOM, "unwind_no_room"));
+    emit_exec(program, wishes->machine->walk);
     if (wishes->maps.cold < 0)
         EMIT(program, JEQ_IMM(R9, UNWIND_END_COLD, "unwind_no_room"));
     else

@@ -157,6 +157,9 @@ enum unwind_end {
     UNWIND_END_UNREAD,       /* the object's file could not be read */
     UNWIND_END_NO_ROOM,      /* there was no room or time for its table: frame pointers must do */
     UNWIND_END_BEYOND,       /* there is more of the stack than was copied */
+    UNWIND_END_EXEC,         /* exec has replaced the memory, and its registers are not set yet: there is none */
+    UNWIND_END_UNKNOWN,      /* what the process has mapped is not known here */
+    UNWIND_END_STEPS,        /* a program without loops takes no more steps */
     UNWIND_ENDS,
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "drain/drain.h"
+#include "insns/unwind_layout.h"
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
@@ -230,9 +231,16 @@ static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *f
     return count ? tally_add_stack(tally, stack, frames, count) : 0;
 }
 
-static int add_bucket(struct walk_counts *counts, const struct walk_bucket *bucket, struct tally *tally)
+/* If there is a frame for the last step, the stack is taken to be longer: it ends with that instead. */
+static void mark_cut(const struct walk_counts *counts, uint64_t *frames, uint32_t count)
 {
-    const struct walked *walked = &bucket->walked;
+    if (count == counts->unrolled.depth && !counts->wishes.depth)
+        frames[count - 1] = UNWIND_END_FRAME(UNWIND_END_STEPS);
+}
+
+static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, struct tally *tally)
+{
+    struct walked *walked = &bucket->walked;
     const uint32_t depth = counts->wishes.kernel ? counts->unrolled.depth : 0;
     struct tally_entry *entry = tally_add(tally);
     struct stack kernel = {.state = STACK_NONE}, user = kernel;
@@ -246,6 +254,7 @@ static int add_bucket(struct walk_counts *counts, const struct walk_bucket *buck
     memcpy(entry->task.comm, walked->comm, sizeof(walked->comm));
     if (counts->processes && walked->pid)
         entry->task.born = processes_born_at(counts->processes, walked->pid, bucket->time);
+    mark_cut(counts, walked->frames + depth, walked->user_frames);
     int result = add_stack(tally, &kernel, walked->frames, walked->kernel_frames);
     if (!result)
         result = add_stack(tally, &user, walked->frames + depth, walked->user_frames);

@@ -10,13 +10,16 @@
 
 struct cut_cause {
     enum unwind_end end;
+    bool of_waker;
     char file[64]; /* of the last frame; "": unknown */
     uint64_t events;
 };
 
 /* {0} is empty. */
 struct cut_stacks {
-    uint64_t stacks, cut; /* user stacks, by events */
+    struct {
+        uint64_t stacks, cut; /* user stacks, by events */
+    } of[2]; /* those asked for, and wakers */
     struct cut_cause causes[CUT_CAUSES];
     size_t count;
 };
@@ -24,7 +27,7 @@ struct cut_stacks {
 /* Adds a report's. */
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols);
 
-/* The line, if it is more than one in a hundred; with `all` a line per cause. */
+/* A line for those asked for and one for wakers, if it is more than one in a hundred; with `all` a line per cause. */
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines);
 
 #endif

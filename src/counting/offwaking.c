@@ -327,6 +327,8 @@ static int count(struct tracing *tracing)
     const bool looks = tracing->wishes->view == VIEW_WALL && !tracing->wishes->trace->command &&
                        !tracing->counting.session.scope.filter.in_namespace;
     const struct asleep_wishes threads = wish_asleep(tracing);
+    if (looks && access("/proc/self/stat", F_OK))
+        say("threads that are blocked all the time are left out, because /proc is not mounted: mount -t proc proc /proc");
     if (looks)
         wall_time_begin(&tracing->wall, &threads, &tracing->collector.walling);
     int status = counting_start(&tracing->counting);

@@ -79,7 +79,7 @@ static bool moves_sp(uint32_t instruction)
 
 static const struct machine_walk walk = {
     .registers = 34,
-    .call = 8,
+    .call = 8, .execs = {221, 281},
     .mode = {33, 0x1f, 0}, /* pstate: EL0 of AArch64 */
     .numbered = 31,
     .sampled = 0x1ffffffff,

@@ -23,7 +23,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
 
 static const struct machine_walk walk = {
     .registers = 33,
-    .call = 17,
+    .call = 17, .execs = {221, 281},
     .mode = {32, 0x100, 0}, /* status: user mode */
     .numbered = 32,
     .sampled = 0xffffffff,

@@ -150,7 +150,7 @@ static const struct machine_fixed vsyscall = {
 
 static const struct machine_walk walk = {
     .registers = 21,
-    .call = 15,
+    .call = 15, .execs = {59, 322},
     .mode = {17, UINT64_MAX, CS_OF_64_BIT_CODE},
     .numbered = 16,
     .words = 0x0123678904ed5bca, /* rax, rdx, rcx, rbx ... */

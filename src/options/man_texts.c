@@ -63,6 +63,7 @@ const struct manual_row manual_output[] = {
      "JIT-compiled code without /tmp/perf-PID.map"},
     {"[unknown]", "nothing is mapped at this address; [unknown] (7 frames) is seven in a row, which -v lists"},
     {"[truncated]", "the stack goes on, but could not be unwound further; stderr says why"},
+    {"[exec]", "within exec, where the program before has no stack any more, and the next one none yet"},
     {"[no stack], [no user stack], [no kernel stack]", "the event had none, or it is not known"},
     {"[stack storage full], [table full]", "there was no room for these events: raise --stack-storage-size"},
     {"--", "with -d, between kernel and user stack; - in folded output"},

@@ -205,7 +205,7 @@ int session_open(struct session *session, const struct session_wishes *wishes)
         status = EXIT_USAGE;
     }
     if (!status && options->collect == COLLECT_WALK && !options->by_walk) {
-        say("--collect walk: only for stackcount of kernel functions");
+        say("--collect walk: only for stackcount of kernel functions, without --if and --sum");
         status = EXIT_USAGE;
     }
     if (!status)

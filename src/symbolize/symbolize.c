@@ -253,7 +253,7 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
 }
 
 /*
- * If unwinding ended early, a frame says so. *count becomes the number of the others, which come
+ * If unwinding ended before the root, a frame says so. *count becomes the number of the others, which come
  * first. 0 or -ENOMEM.
  */
 static int name_ends(struct symbol **symbols, size_t *count)
@@ -267,7 +267,7 @@ static int name_ends(struct symbol **symbols, size_t *count)
             symbols[others++] = symbol;
             continue;
         }
-        text_add(&symbol->function, "[truncated]");
+        text_add(&symbol->function, symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]");
         if (symbol->function.failed)
             return -ENOMEM;
     }

@@ -86,10 +86,9 @@ static enum unwind_end end_of(const struct walking *walking, enum unwind_end end
     if (sampled)
         return end == UNWIND_END_UNREADABLE && walking->is_beyond && walking->walk->kept == sampled ? UNWIND_END_BEYOND
                                                                                                      : end;
-    if ((end == UNWIND_END_UNMAPPED && walking->is_unknown) ||
-        (end == UNWIND_END_UNREADABLE && walking->is_beyond))
-        return UNWIND_END_COLD;
-    return end;
+    if (end == UNWIND_END_UNMAPPED && walking->is_unknown)
+        return UNWIND_END_UNKNOWN;
+    return end == UNWIND_END_UNREADABLE && walking->is_beyond ? UNWIND_END_COLD : end;
 }
 
 /*

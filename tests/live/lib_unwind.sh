@@ -74,7 +74,29 @@ else
     is "a wait" "$(grep -cE "^bare;$STACK;nap;$NANOSLEEP [0-9]+$" "$scratch/folded")" 1
     traced naps 10 offwaketime -U --unwind tables
     is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;$NANOSLEEP;--;" "$scratch/folded")" 0
+
+    # A waker outside -p, which began long before. At its end it may say so through the same pipe.
+    mkfifo "$scratch/pipe"
+    exec 3<>"$scratch/pipe"
+    start_workload bare bare -w tells 30
+    cat <&3 3<&- >/dev/null &
+    reader=$!
+    exec 3>&-
+    if start_stackbox wakeuptime -U --unwind tables $COLLECT -f -p $reader; then
+        kill -s USR2 "$(pid_of bare)"
+        wait "$(pid_of bare)"
+        kill $reader
+        wait_stackbox
+    else
+        fail "a waker outside -p: stackbox runs" "$(cat "$scratch/err")"
+    fi
+    is "a waker outside -p" "$(sed 's/ [0-9]*$//' "$scratch/out" | grep -vE "^bare;$STACK;tell;[^;]*write;cat$" |
+        grep '^bare;')" ""
+    is "a waker outside -p: it is there" "$(grep -cE "^bare;$STACK;tell;[^;]*write;cat " "$scratch/out")" 1
 fi
+# glibc's vfork() has its return address in a register.
+traced vforks 100 stackcount -U --unwind tables t:sched:sched_process_fork
+all "vfork" "$STACK;beget;[^;]*vfork" 100
 
 # of_command WAY NUMBER ARG...: the same for a command, from its first event on
 of_command()
@@ -90,6 +112,18 @@ all "a command" "$STACK;leaf" 1000
 lacks "a command: no messages" "$scratch/err" 'end early'
 of_command forks 100 stackcount -U t:syscalls:sys_enter_getppid
 all "its children" "$START;outer;middle;inner;leaf" 100
+
+# Between two programs there is no stack; samples there are not cut.
+if [ -z "$COLLECT" ] && [ -x "$WORKLOADS/chains-static-pie" ]; then
+    echo 'i=0; while [ $i -lt 100 ]; do "$1"; i=$((i + 1)); done' >"$scratch/execs"
+    run_stackbox profile -F 4999 -f -d --unwind tables -- sh "$scratch/execs" "$WORKLOADS/chains-static-pie"
+    grep -E '_execve(at)?;' "$scratch/out" | grep -E 'begin_new_exec|load_elf_binary' >"$scratch/folded"
+    is "exec: no stack is cut" "$(grep -cE '^[^;]*;\[truncated\];-;' "$scratch/folded")" 0
+    between "exec: there is no stack" "$(grep -cE '^[^;]*;\[exec\];-;' "$scratch/folded")" 1 100000
+    # Kernels cannot walk on from retpolines, whose callers are missing.
+    is "exec: nowhere else" "$(grep -F '[exec]' "$scratch/out" | grep -v '__x86_indirect_thunk' |
+        grep -vE '^[^;]*;\[exec\];-;.*_execve(at)?;' | head -n 1)" ""
+fi
 
 # Each event on its own, leaf first.
 run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid -- "$WORKLOADS/bare" calls 100

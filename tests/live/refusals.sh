@@ -93,6 +93,13 @@ if grep -q 'sys_fsopen$' /proc/kallsyms; then
     is "no /proc: a tracepoint can be traced" $status 0
     is "no /proc: but functions have no names" "$(cat "$scratch/err")" "stackcount: functions have no names because \
 /proc is not mounted: mount -t proc proc /proc"
+    chroot "$scratch/root" /stackbox profile -U -D 0.5 -F 499 </dev/null >"$scratch/out" 2>"$scratch/err"
+    if grep -q 'end early' "$scratch/err"; then
+        contains "no /proc: why stacks end early" "$scratch/err" "/proc is not mounted, which tells what programs have mapped"
+    fi
+    lacks "no /proc: no file is blamed" "$scratch/err" 'for the first time'
+    chroot "$scratch/root" /stackbox walltime -p 1 -D 0.2 </dev/null >"$scratch/out" 2>"$scratch/err"
+    contains "no /proc: walltime" "$scratch/err" "because /proc is not mounted: mount -t proc proc /proc"
 fi
 # Before 5.2 tracefs takes a place to be mounted at.
 "$DENY" --syscall fsopen:ENOSYS -- chroot "$scratch/root" /stackbox stackcount -D 0.3 t:sched:sched_switch </dev/null \

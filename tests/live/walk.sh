@@ -119,6 +119,31 @@ case $(uname -r) in
 *) skip "deeper in the kernel" "this kernel has no frame pointers" ;;
 esac
 
+# A stack that is deeper than the walk ends with a mark, unless that depth was asked for.
+# deep NAME OPTION...: traces one call from below 200 frames
+deep()
+{
+    name=$1
+    shift
+    start_workload one deep -w -k -s 1 -f 200
+    start_stackbox stackcount --collect walk -f -p "$(pid_of one)" "$@" "$FUNCTION"
+    go one
+    finish_stackbox
+    finish_workload one
+}
+deep both
+is "a deep stack" "$(grep -c '^deep;\[truncated\];descend;descend' "$scratch/out") $(
+    head -n 1 "$scratch/out" | tr ';' '\n' | grep -c '^descend$')" "1 94"
+contains "a deep stack: it is reported" "$scratch/err" "deeper than a BPF program can walk on this kernel"
+deep user -U
+is "a deep stack, with -U" "$(grep -c '^deep;\[truncated\];descend;descend' "$scratch/out") $(
+    head -n 1 "$scratch/out" | tr ';' '\n' | grep -c '^descend$')" "1 125"
+deep asked --depth 20
+is "a depth that was asked for" "$(grep -c 'truncated' "$scratch/out") $(
+    head -n 1 "$scratch/out" | tr ';' '\n' | grep -c '^descend$')" "0 19"
+
+run_stackbox stackcount --collect walk --if 'arg1 > 0' "$FUNCTION"
+contains "--if is refused" "$scratch/err" "--collect walk: only for stackcount of kernel functions, without --if and --sum"
 run_stackbox stackcount --collect walk t:sched:sched_switch
 is "tracepoints are refused: exit status" "$status" 2
 contains "tracepoints are refused" "$scratch/err" "--collect walk: only for stackcount of kernel functions"

@@ -204,11 +204,11 @@ static void ends(void)
     /* No mapping there is known: the program knew where it was, but not where it was going. */
     keep(0x1234, 1, 0, 1);
     take();
-    check(LIST(5, 0x1234, END(COLD)), LIST(5, 0x1234, number), true);
+    check(LIST(5, 0x1234, END(UNKNOWN)), LIST(5, 0x1234, number), true);
     keep(CODE + 0x1010, 1, 0, 1);
     RETURNS(0, 0x1234);
     take();
-    check(LIST(5, CODE + 0x1010, END(COLD)), LIST(5, CODE + 0x1010, number), true);
+    check(LIST(5, CODE + 0x1010, END(UNKNOWN)), LIST(5, CODE + 0x1010, number), true);
 }
 
 /* As many frames as there is room for, including the one for the end. */

@@ -8,6 +8,8 @@
  *   spins MS   uses up so much CPU time in inner()
  *   calls N    N times getppid(2), of leaf(), which has no frame
  *   naps N     sleeps 20 ms N times in nap()
+ *   tells N    sleeps 20 ms and then writes a byte to descriptor 3 in tell(), N times
+ *   vforks N   makes N children in beget() by vfork(2), which end at once
  *   forks N    N children do, each in its inner(), one getppid(2) and end
  *   threads N  a thread calls outer(), which does as `calls` does
  *   signals N  so does a signal's handler
@@ -70,6 +72,26 @@ static OWN void nap(void)
     NO_TAIL_CALL;
 }
 
+static OWN void tell(void)
+{
+    const struct timespec time = {.tv_nsec = 20000000};
+
+    nanosleep(&time, NULL);
+    if (write(3, "", 1) != 1)
+        abort();
+    NO_TAIL_CALL;
+}
+
+static OWN void beget(void)
+{
+    const pid_t child = vfork();
+
+    if (!child)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    NO_TAIL_CALL;
+}
+
 static uint64_t cpu_time(void)
 {
     struct timespec time;
@@ -97,6 +119,10 @@ static OWN void inner(const char *way, uint64_t number)
         leaf(SYS_getppid);
     for (uint64_t i = 0; !strcmp(way, "naps") && i < number; i++)
         nap();
+    for (uint64_t i = 0; !strcmp(way, "tells") && i < number; i++)
+        tell();
+    for (uint64_t i = 0; !strcmp(way, "vforks") && i < number; i++)
+        beget();
     NO_TAIL_CALL;
 }
 

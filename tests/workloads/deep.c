@@ -3,7 +3,7 @@
  * deep [-t THREADS] [-s MS] [-f FRAMES] [-N COMM] [-w] [-k]
  *
  * Each of THREADS threads, the i-th on the i-th CPU, burns MS milliseconds of its own CPU time in
- * burn(), below FRAMES - 1 calls of descend(): the stack has FRAMES frames below a thread's start.
+ * burn(), which also makes one getppid(2), below FRAMES - 1 calls of descend(): the stack has FRAMES frames below a thread's start.
  * Prints `done CALLS=` with the calls of burn(), one for each thread.
  *
  *   -t THREADS        1
@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch.h"
 #include "word.h"
 
 #define MOST_THREADS 64
@@ -46,6 +47,7 @@ APART void burn(struct burner *self)
     const uint64_t begin = thread_ns();
 
     FRAME;
+    call_kernel(SYS_getppid, 0);
     do {
         for (unsigned i = 0; i < 1000000; i++)
             __asm__ volatile("" ::: "memory");
