@@ -276,7 +276,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
-        .uninherited = attaching_points_here(&tracing->find, tracing->way),
+        .uninherited = attaching_uninherited(&tracing->find, tracing->way),
         .per_process = per_process(),
         .per_thread = settings.trace.by == WHO_THREAD,
         .depth = settings.trace.depth,

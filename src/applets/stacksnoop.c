@@ -244,7 +244,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .raw = true,
-        .uninherited = attaching_points_here(&tracing->find, tracing->way),
+        .uninherited = attaching_uninherited(&tracing->find, tracing->way),
         .per_process = true,
         .per_thread = true,
         .bytes = settings.buffer_size * 1024,

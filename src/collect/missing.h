@@ -24,7 +24,7 @@ struct loss {
 };
 #define MISSING_UNCOUNTED UINT64_MAX
 
-#define MISSING_KINDS 10
+#define MISSING_KINDS 12
 
 struct missing {
     struct loss kinds[MISSING_KINDS];

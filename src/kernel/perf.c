@@ -191,21 +191,53 @@ int perf_open_sampled(const struct perf_sampled *sampled)
     return open_once(&attributes, -1, (int)sampled->cpu);
 }
 
-int perf_armed_ns(int event, uint64_t *armed)
+enum counted {
+    COUNTED_VALUE,
+    COUNTED_ENABLED, /* PERF_FORMAT_TOTAL_TIME_ENABLED */
+    COUNTED_LOST,    /* and PERF_FORMAT_LOST */
+    COUNTED_WORDS,
+};
+
+static int read_counted(int event, enum counted which, uint64_t *count)
 {
-    struct {
-        uint64_t value, enabled;
-    } count;
+    uint64_t words[COUNTED_WORDS];
     ssize_t got;
 
     do
-        got = read(event, &count, sizeof(count));
+        got = read(event, words, sizeof(words));
     while (got < 0 && errno == EINTR);
 
-    if (got != sizeof(count))
+    if (got < (ssize_t)((which + 1) * sizeof(*words)))
         return got < 0 ? -errno : -ENODATA;
-    *armed = count.enabled;
+    *count = words[which];
     return 0;
+}
+
+int perf_armed_ns(int event, uint64_t *armed)
+{
+    return read_counted(event, COUNTED_ENABLED, armed);
+}
+
+int perf_lost(int event, uint64_t *lost)
+{
+    return read_counted(event, COUNTED_LOST, lost);
+}
+
+bool perf_counts_lost(void)
+{
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .size = PERF_ATTR_SIZE_VER0,
+        .read_format = PERF_FORMAT_LOST,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    int fd = open_once(&attributes, 0, -1);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 /*

@@ -64,6 +64,13 @@ int perf_open_sampled(const struct perf_sampled *sampled);
 int perf_armed_ns(int event, uint64_t *armed);
 
 /*
+ * How many of its records, and of those that inherited it, found no room in the ring: only of events
+ * with PERF_FORMAT_LOST, which kernels from 6.0 on accept. 0 or a negative errno.
+ */
+bool perf_counts_lost(void);
+int perf_lost(int event, uint64_t *lost);
+
+/*
  * What programs on one CPU output (perf_event_output), read from a ring that the caller maps. It
  * becomes readable when that many bytes are there. Errors as above; perf_enable starts it.
  */

@@ -52,11 +52,19 @@ static void find_next(struct ring_reading *reading, struct ring *ring)
     ring->size = 0;
 }
 
+/* What a record may need: that of a small ring is not as large as any may be. */
+static size_t room_of(const struct perf_ring *ring)
+{
+    return ring->bytes / 2 < PERF_RING_MOST_RECORD_BYTES ? ring->bytes / 2 : PERF_RING_MOST_RECORD_BYTES;
+}
+
 static void look(struct ring_reading *reading, struct ring *ring)
 {
     ring->head = perf_ring_head(&ring->ring);
     if (ring->head - ring->at > ring->ring.bytes)
         give_up(reading, ring);
+    if (ring->head != ring->at)
+        ring->was_full = ring->head - ring->at + room_of(&ring->ring) > ring->ring.bytes;
     if (!ring->size)
         find_next(reading, ring);
 }

@@ -17,6 +17,7 @@ struct ring {
     unsigned cpu;
     bool of_tasks;     /* its losses are not samples */
     uint64_t at, head; /* positions: of the next record, and of the end of what is there */
+    bool was_full;     /* when last looked at, maybe too full for another record */
     size_t size;       /* of the next record; 0: there is none */
     struct ring_record next;
     struct throttle throttle; /* without a ring of its own: reported in this one */

@@ -148,11 +148,8 @@ static void close_dead(struct rings *rings, struct rings_cpu *cpu)
         return;
     cpu->is_open = !perf_armed_ns(rings->opened[cpu->pulse].fd, &armed) && armed > cpu->armed;
     cpu->armed = cpu->is_open ? armed : 0;
-    for (size_t i = 0; i < rings->count && !cpu->is_open; i++)
-        if (rings->opened[i].cpu == cpu->cpu && rings->opened[i].fd >= 0) {
-            close(rings->opened[i].fd);
-            rings->opened[i].fd = -1;
-        }
+    if (!cpu->is_open)
+        rings_close_dead(rings, cpu);
 }
 
 static int look_at_cpu(void *context, unsigned cpu)
@@ -164,7 +161,7 @@ static int look_at_cpu(void *context, unsigned cpu)
     if (result || !is_known(rings, cpu, &at) || rings->cpus[at].is_open)
         return result;
     result = rings_open_events(rings, at);
-    rings->came += !result;
+    rings->came += rings->cpus[at].is_open;
     return result;
 }
 
@@ -172,7 +169,7 @@ void rings_look(struct rings *rings)
 {
     const uint64_t now = now_ns();
 
-    if (rings->wishes.tid_count || !rings->has_started || now - rings->looked < LOOK_NS)
+    if ((rings->wishes.tid_count && !rings->wishes.events_of_all) || !rings->has_started || now - rings->looked < LOOK_NS)
         return;
     rings->looked = now;
     for (size_t i = 0; i < rings->cpu_count; i++)
@@ -181,20 +178,37 @@ void rings_look(struct rings *rings)
     rings->refused = result ? result : rings->refused;
 }
 
-void rings_have_losses_told(const struct rings *rings)
+/* By a record on each CPU that we may run on; the others' rings may have been full. */
+static void provide_records(struct rings *rings, cpu_set_t *one, size_t bytes)
 {
     char name[16] = "";
-    cpu_set_t before, one;
 
-    if (prctl(PR_GET_NAME, name) || sched_getaffinity(0, sizeof(before), &before))
-        return;
+    prctl(PR_GET_NAME, name);
     for (size_t i = 0; i < rings->cpu_count; i++) {
-        CPU_ZERO(&one);
-        CPU_SET(rings->cpus[i].cpu, &one);
-        if (!sched_setaffinity(0, sizeof(one), &one))
+        CPU_ZERO_S(bytes, one);
+        CPU_SET_S(rings->cpus[i].cpu, bytes, one);
+        if (!sched_setaffinity(0, bytes, one))
             prctl(PR_SET_NAME, name);
+        else
+            rings->untold = rings->untold || rings->reading.rings[2 * i].was_full;
     }
-    sched_setaffinity(0, sizeof(before), &before);
+}
+
+void rings_have_losses_told(struct rings *rings)
+{
+    const size_t bytes = CPU_ALLOC_SIZE(cpus_possible());
+
+    if (rings->counts_lost)
+        return;
+    cpu_set_t *before = malloc(bytes), *one = malloc(bytes);
+    if (before && one && !sched_getaffinity(0, bytes, before)) {
+        provide_records(rings, one, bytes);
+        sched_setaffinity(0, bytes, before);
+    } else {
+        rings->untold = true;
+    }
+    free(before);
+    free(one);
 }
 
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds)

@@ -18,5 +18,7 @@ struct perf_event_attr rings_teller(const struct rings *rings);
  * Opens the task event and everything asked for on the CPU with that index. 0 or a negative errno.
  */
 int rings_open_events(struct rings *rings, size_t at);
+/* Closes the events of all tasks on a CPU that is gone. */
+void rings_close_dead(struct rings *rings, struct rings_cpu *cpu);
 
 #endif

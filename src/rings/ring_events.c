@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static struct perf_event_attr attributes_of(const struct rings *rings)
         .size = PERF_ATTR_SIZE_VER3, /* up to clockid: 4.1 */
         .sample_type = RECORD_SAMPLE_TYPE | (wishes->raw ? PERF_SAMPLE_RAW : 0) |
                        (wishes->registers ? PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER : 0),
-        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
+        .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | (rings->counts_lost ? PERF_FORMAT_LOST : 0),
         .sample_id_all = 1,
         .exclude_kernel = rings->user_part_alone,
         .exclude_hv = rings->user_part_alone,
@@ -84,35 +85,40 @@ static int keep(struct rings *rings, int fd, unsigned cpu, uint32_t number)
     return perf_id(fd, &opened->id);
 }
 
-/* How many tasks events are for; at least one, which may be everybody. */
-static size_t targets(const struct rings *rings)
+/* `asked` is NULL for task events, here and below. */
+static bool is_of_all(const struct rings *rings, const struct rings_asked *asked)
 {
-    return rings->wishes.tid_count ? rings->wishes.tid_count : 1;
+    return !rings->wishes.tid_count || (asked && rings->wishes.events_of_all);
 }
 
-static int open_for(const struct rings *rings, struct perf_event_attr *attributes, size_t target, unsigned cpu,
-                    bool outside)
+/* How many tasks events are for; at least one, which may be everybody. */
+static size_t targets(const struct rings *rings, bool of_all)
+{
+    return of_all ? 1 : rings->wishes.tid_count;
+}
+
+static int open_for(const struct rings *rings, const struct rings_asked *asked, struct perf_event_attr *attributes,
+                    size_t target, unsigned cpu)
 {
     const struct rings_wishes *wishes = &rings->wishes;
 
-    if (wishes->tid_count) {
+    if (!is_of_all(rings, asked)) {
         attributes->inherit = !wishes->alone;
         return perf_open(attributes, (int)wishes->tids[target], cpu, 0);
     }
-    if (!wishes->cgroup || outside)
+    if (!wishes->cgroup || !asked || asked->event.outside)
         return perf_open(attributes, -1, cpu, 0);
     int fd = perf_open(attributes, wishes->cgroup, cpu, PERF_FLAG_PID_CGROUP);
     return fd == -ENOENT ? -ENODATA : fd; /* not about the event, but the cgroup */
 }
 
-/* `asked` is NULL for task events. */
 static int open_event(struct rings *rings, const struct rings_asked *asked, size_t target, unsigned cpu)
 {
     struct perf_event_attr attributes = asked ? asked_for(rings, &asked->event) : rings_teller(rings);
-    int fd = open_for(rings, &attributes, target, cpu, !asked || asked->event.outside);
+    int fd = open_for(rings, asked, &attributes, target, cpu);
 
     /* Someone who may not see the kernel may see user code. */
-    if (fd == -EACCES && asked && !rings->user_part_alone && rings->wishes.tid_count) {
+    if (fd == -EACCES && asked && !rings->user_part_alone && !is_of_all(rings, asked)) {
         rings->user_part_alone = true;
         return open_event(rings, asked, target, cpu);
     }
@@ -132,23 +138,30 @@ static int add(struct rings *rings, const struct rings_asked *asked, size_t targ
     return result ? result : perf_redirect(fd, rings->reading.rings[2 * at + !asked].ring.fd);
 }
 
-static int add_for_all(struct rings *rings, const struct rings_asked *asked, size_t at)
+static int add_for_each(struct rings *rings, const struct rings_asked *asked, size_t at)
 {
+    const bool of_all = is_of_all(rings, asked);
+    const size_t first = rings->count;
+    struct rings_cpu *cpu = &rings->cpus[at];
     int result = 0;
 
-    for (size_t target = 0; target < targets(rings) && !result; target++)
+    for (size_t target = 0; target < targets(rings, of_all) && !result; target++)
         result = add(rings, asked, target, at);
-    return result;
+    if (of_all && !cpu->is_open && rings->count > first) {
+        cpu->is_open = true;
+        cpu->pulse = first;
+    }
+    /* Tasks have their rings on CPUs that are offline, too. */
+    return result == -ENODEV && of_all && rings->wishes.tid_count ? 0 : result;
 }
 
 int rings_open_events(struct rings *rings, size_t at)
 {
-    rings->cpus[at].pulse = rings->count;
-    int result = add_for_all(rings, NULL, at);
+    int result = rings->cpus[at].is_told ? 0 : add_for_each(rings, NULL, at);
 
+    rings->cpus[at].is_told = !result;
     for (size_t i = 0; i < rings->asked_count && !result; i++)
-        result = add_for_all(rings, &rings->asked[i], at);
-    rings->cpus[at].is_open = rings->count > rings->cpus[at].pulse;
+        result = add_for_each(rings, &rings->asked[i], at);
     return result;
 }
 
@@ -173,7 +186,11 @@ static void fit_stacks(struct rings *rings)
 
 int rings_open(struct rings *rings, const struct rings_wishes *wishes)
 {
-    *rings = (struct rings){.wishes = *wishes, .reading.shape = {.raw = wishes->raw}};
+    *rings = (struct rings){
+        .wishes = *wishes,
+        .reading.shape = {.raw = wishes->raw},
+        .counts_lost = perf_counts_lost(),
+    };
     int result = rings_open_cpus(rings);
 
     fit_stacks(rings);
@@ -182,6 +199,46 @@ int rings_open(struct rings *rings, const struct rings_wishes *wishes)
     for (size_t at = 0; at < rings->cpu_count && !result; at++)
         result = rings_open_events(rings, at);
     return result;
+}
+
+static void add_lost(const struct rings_opened *opened, uint64_t *lost)
+{
+    uint64_t count;
+
+    if (!perf_lost(opened->fd, &count))
+        lost[opened->number == OF_TASKS ? RINGS_TASKS : RINGS_SAMPLES] += count;
+}
+
+void rings_close_dead(struct rings *rings, struct rings_cpu *cpu)
+{
+    const bool keeps_told = rings->wishes.tid_count;
+
+    for (size_t i = 0; i < rings->count; i++) {
+        struct rings_opened *opened = &rings->opened[i];
+        if (opened->cpu != cpu->cpu || opened->fd < 0 || (keeps_told && opened->number == OF_TASKS))
+            continue;
+        add_lost(opened, rings->lost);
+        close(opened->fd);
+        opened->fd = -1;
+    }
+    cpu->is_told = keeps_told;
+}
+
+void rings_count_lost(struct rings *rings)
+{
+    memcpy(rings->all_lost, rings->lost, sizeof(rings->all_lost));
+    for (size_t i = 0; i < rings->count && rings->counts_lost; i++)
+        if (rings->opened[i].fd >= 0)
+            add_lost(&rings->opened[i], rings->all_lost);
+}
+
+/* Records of losses may still be read after these were counted. */
+uint64_t rings_lost(const struct rings *rings, enum rings_kind kind)
+{
+    const struct ring_reading *reading = &rings->reading;
+    const uint64_t told = kind == RINGS_TASKS ? reading->tasks_lost : reading->lost;
+
+    return told > rings->all_lost[kind] ? told : rings->all_lost[kind];
 }
 
 void rings_close_events(struct rings *rings)
@@ -215,14 +272,14 @@ int rings_add(struct rings *rings, const struct rings_event *event, uint32_t num
     const struct rings_asked *asked = &rings->asked[rings->asked_count];
     rings->asked[rings->asked_count] = (struct rings_asked){*event, number};
     for (size_t at = 0; at < rings->cpu_count && !result; at++)
-        result = add_for_all(rings, asked, at);
+        result = add_for_each(rings, asked, at);
     rings->asked_count += !result;
     return result;
 }
 
 size_t rings_descriptors(const struct rings *rings, size_t events)
 {
-    return (events + 3) * rings->cpu_count * targets(rings);
+    return (events + 3) * rings->cpu_count * targets(rings, !rings->wishes.tid_count);
 }
 
 /* Events get rising ids, so they are sorted. */

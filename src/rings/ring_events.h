@@ -17,6 +17,7 @@ struct rings_wishes {
     size_t tid_count;
     bool alone;           /* without what they fork */
     bool from_exec;       /* events begin with the task's first exec */
+    bool events_of_all;   /* only task records are those tasks' */
     int cgroup;           /* an open directory, or 0; not with tasks */
     bool kernel, user;    /* which stacks */
     bool raw;             /* fields of tracepoints and probes */
@@ -51,9 +52,16 @@ struct rings_opened {
 /* Its rings stay when the CPU goes offline, and are still read. */
 struct rings_cpu {
     unsigned cpu;
-    bool is_open;   /* its events are open */
-    size_t pulse;   /* for all tasks: the opened event whose time stops when the CPU is gone, */
+    bool is_told;   /* its task events are open, */
+    bool is_open;   /* and events of all tasks */
+    size_t pulse;   /* the first of those, whose time stops when the CPU is gone, */
     uint64_t armed; /* and for how long (ns) it had been armed when last looked at */
+};
+
+enum rings_kind {
+    RINGS_SAMPLES,
+    RINGS_TASKS,
+    RINGS_KINDS,
 };
 
 struct rings {
@@ -68,10 +76,14 @@ struct rings {
     size_t count, opened_room;
     int saving;                  /* an event that makes the kernel save frame pointers, or 0 */
     bool user_part_alone;        /* we may not see the kernel's part */
+    bool counts_lost;            /* each event's losses can be read; */
+    uint64_t lost[RINGS_KINDS];  /* those of events that were closed, */
+    uint64_t all_lost[RINGS_KINDS]; /* and of all, at the end */
     bool has_started;
     uint64_t looked;             /* when */
     unsigned came;               /* CPUs that came online while it ran */
     int refused;                 /* why one of those has no events */
+    bool untold;                 /* there may be more losses than the kernel reported */
 };
 
 /*
@@ -102,11 +114,14 @@ int rings_stop(struct rings *rings);
  */
 void rings_look(struct rings *rings);
 /*
- * Makes the kernel report records lost after the last one: it does so with the next record, which
- * this provides. To be called by the first thread of the process that opened the rings, once they
- * are read out.
+ * Before 6.0 the kernel reports records lost after the last one only with the next, which this
+ * provides. To be called by the first thread of the process that opened the rings, once they are
+ * read out.
  */
-void rings_have_losses_told(const struct rings *rings);
+void rings_have_losses_told(struct rings *rings);
+/* Afterwards, when all is read: counts what no record reported. */
+void rings_count_lost(struct rings *rings);
+uint64_t rings_lost(const struct rings *rings, enum rings_kind kind);
 
 /* For how long (ns) the kernel throttled events, and how often. */
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds);

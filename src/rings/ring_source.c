@@ -38,16 +38,18 @@ static int open_for_tasks(struct ring_source *source, struct rings_wishes *wishe
 }
 
 /*
- * A command's events are its own, as they are inherited. For others, thread events are only used
+ * A command's events are its own, as they are inherited. If they cannot be, they are found among all
+ * tasks' by what its own tasks report: others' reports may be more than can be read. For others, thread events are only used
  * without the right to events of all, as threads come and go while their events are opened.
  */
 static int open_rings(struct ring_source *source)
 {
     const struct event_filter *filter = &source->wishes.scope->filter;
     const uint32_t command = source->wishes.scope->command;
-    const bool of_all = source->wishes.of_all || (command && source->wishes.uninherited);
+    const bool of_all = source->wishes.of_all, of_command = command && !of_all;
     struct rings_wishes wishes = {
-        .cpu = of_all ? -1 : filter->cpu, /* tasks migrate, and are forked on other CPUs */
+        /* Tasks migrate, and are forked on other CPUs. */
+        .cpu = of_all || (of_command && source->wishes.uninherited) ? -1 : filter->cpu,
         .kernel = source->wishes.kernel,
         .user = source->wishes.user,
         .raw = source->wishes.raw,
@@ -56,8 +58,9 @@ static int open_rings(struct ring_source *source)
     };
 
     ring_unwind_ask(source->wishes.unwind, source->wishes.few, &wishes);
-    wishes.from_exec = command && !of_all;
-    if (wishes.from_exec)
+    wishes.from_exec = of_command && !source->wishes.uninherited;
+    wishes.events_of_all = of_command && source->wishes.uninherited;
+    if (of_command)
         return open_for_tasks(source, &wishes, ring_threads_add(&source->threads, command));
     int result = rings_open(&source->rings, &wishes);
     if ((result != -EACCES && result != -EPERM) || source->wishes.of_all || filter->cgroup ||
@@ -84,6 +87,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
     source->wishes.unwind->stack_bytes = source->rings.wishes.stack_bytes;
     if (!result)
         result = ring_tasks_open(&source->tasks, source->wishes.scope);
+    source->tasks.of_command = source->rings.wishes.events_of_all;
     if (result) {
         text_add(why, "cannot collect by perf's rings: ");
         ring_source_explain(source, result, why);
@@ -186,7 +190,10 @@ int ring_source_read(struct ring_source *source, bool for_good)
         result = read_until(source, UINT64_MAX);
     rings_have_losses_told(&source->rings);
     source->settled = UINT64_MAX;
-    return result ? result : read_until(source, UINT64_MAX);
+    if (!result)
+        result = read_until(source, UINT64_MAX);
+    rings_count_lost(&source->rings);
+    return result;
 }
 
 /* Until a ring fills up, or this is to end. */
@@ -241,6 +248,14 @@ int ring_source_begin_reading(struct ring_source *source)
 
 /* ---- Whose it is ---- */
 
+/* By task records, rather than by the kernel. */
+static bool is_following(const struct ring_source *source)
+{
+    const struct scope *scope = source->wishes.scope;
+
+    return scope->follows || (scope->command && !source->rings.wishes.from_exec);
+}
+
 /* Processes asked for by pid, or as a command, do not count as ours. */
 static bool is_own(const struct scope *scope, uint32_t pid)
 {
@@ -269,7 +284,7 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
            !(source->wishes.without_idle && is_idle(source, sample)) &&
            (filter->cpu < 0 || filter->cpu == sample->cpu) &&
            (!scope->command || source->rings.wishes.from_exec ||
-            ring_tasks_of(&source->tasks, sample->pid, sample->tid)->followed);
+            ring_tasks_follow(&source->tasks, sample->pid, sample->tid));
 }
 
 /* The caller, by its size: from 32-bit and 64-bit kernels. */
@@ -342,12 +357,13 @@ void ring_source_party(struct ring_source *source, const struct ring_record *rec
 void ring_source_account(const struct ring_source *source, struct collector_account *account)
 {
     const struct ring_reading *reading = &source->rings.reading;
+    const uint64_t lost = rings_lost(&source->rings, RINGS_SAMPLES);
 
     *account = (struct collector_account){
-        .seen = reading->samples - source->twice + reading->lost,
+        .seen = reading->samples - source->twice + lost,
         .filtered = source->filtered,
         .counted = source->counted,
-        .lost = reading->lost,
+        .lost = lost,
         .bytes = (uint64_t)source->rings.bytes * source->rings.cpu_count,
         .depth = source->depth,
     };
@@ -358,12 +374,16 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
 {
     const struct ring_reading *reading = &source->rings.reading;
 
-    missing_add(missing, &(struct loss){.count = reading->lost, .beside = true},
+    missing_add(missing, &(struct loss){.count = rings_lost(&source->rings, RINGS_SAMPLES), .beside = true},
                 "were lost: they came faster than they were read and filled each CPU's ring of "
                 "%zu KB; narrow the pattern or filters, or take smaller samples (-K, --unwind fp)",
                 source->rings.bytes / 1024);
-    missing_add(missing, &(struct loss){.count = reading->tasks_lost, .events = "task records"},
-                "were lost: they came faster than they were read, and names may be wrong");
+    missing_add(missing, &(struct loss){.count = source->rings.untold ? MISSING_UNCOUNTED : 0, .beside = true},
+                "may have been lost last, on CPUs that this process may not run on: before Linux 6.0 the "
+                "kernel does not report them elsewhere");
+    missing_add(missing, &(struct loss){.count = rings_lost(&source->rings, RINGS_TASKS), .events = "task records"},
+                "were lost: they came faster than they were read, and names may be wrong%s",
+                is_following(source) ? ", and events of forked processes missing" : "");
     missing_add(missing, &(struct loss){.count = source->rings.came ? MISSING_UNCOUNTED : 0, .beside = true},
                 "of CPUs that came online during the run are missing, for up to half a second "
                 "each");
@@ -378,6 +398,6 @@ void ring_source_add_losses(const struct ring_source *source, struct missing *mi
 void ring_source_describe(const struct ring_source *source, struct text *lines)
 {
     text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.cpu_count,
-                source->rings.bytes / 1024, source->rings.wishes.tid_count ? "tasks" : "all",
+                source->rings.bytes / 1024, source->rings.wishes.tid_count && !source->rings.wishes.events_of_all ? "tasks" : "all",
                 source->rings.user_part_alone ? ", in user mode only" : "");
 }

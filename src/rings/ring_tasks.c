@@ -116,12 +116,19 @@ struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, ui
     return task;
 }
 
+bool ring_tasks_follow(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    const struct ring_task_state *task = ring_tasks_of(tasks, pid, tid);
+
+    return task->followed && (!tasks->of_command || task->pid == pid);
+}
+
 bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     const struct event_filter *filter = &tasks->scope->filter;
 
     return (!filter->pid_count || at(tasks, pid)->asked & ASKED_PROCESS ||
-            (tasks->follows && ring_tasks_of(tasks, pid, tid)->followed)) &&
+            (tasks->follows && ring_tasks_follow(tasks, pid, tid))) &&
            (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD);
 }
 
@@ -180,6 +187,9 @@ static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uin
     process->threads -= process->threads != 0;
     if (!process->threads)
         process->born = time | LIFE_ENDED;
+    /* A first thread that ended may be followed by another, which execs. */
+    if (tasks->of_command && (told->tid != told->pid || !process->threads))
+        at(tasks, told->tid)->followed = false;
 }
 
 void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uint64_t time)

@@ -30,6 +30,7 @@ struct ring_tasks {
     uint32_t held; /* followed once it executes something; 0: none */
     struct scope *scope; /* which processes and threads are asked for */
     bool follows; /* these processes' children are followed */
+    bool of_command; /* nothing is reported about others, which get numbers that are free again */
 };
 
 /* `scope` stays the caller's. 0 or a negative errno; ring_tasks_close after either. */
@@ -41,6 +42,8 @@ void ring_tasks_look(struct ring_tasks *tasks);
 
 /* The thread of a sample: never NULL. An unknown one is looked up. */
 struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
+/* Does it descend from the command, or from those whose children are followed? */
+bool ring_tasks_follow(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 /* Its process. */
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid);
 

@@ -310,9 +310,10 @@ static int tracefs_of(struct find *find)
     return find->tracefs;
 }
 
-bool attaching_points_here(struct find *find, enum attach_way way)
+bool attaching_uninherited(struct find *find, enum attach_way way)
 {
-    return way == ATTACH_PMU || tracefs_of(find) < 0;
+    return way == ATTACH_PMU || find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
+           find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
 }
 
 int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,

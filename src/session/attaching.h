@@ -56,11 +56,12 @@ void attaching_say_other_thread(const struct attachment *attachment, const struc
 void attaching_detach(struct attachment *attachment, bool debug);
 
 /*
- * Would probes be perf events with pointers into our memory (by the PMUs, or without tracefs)? Then
- * they cannot be inherited: when a traced process forks, the kernel reads these pointers in that
- * process, and fork fails with EFAULT or another file is probed.
+ * Perf events that must not be inherited by forks. If probes are events with pointers into our memory
+ * (by the PMUs, or without tracefs), the kernel reads these in the process that forks, and fork fails
+ * with EFAULT or another file is probed. And when it switches between tasks that inherited the same
+ * events, it swaps them instead: then one that ends takes another's user probes along.
  */
-bool attaching_points_here(struct find *find, enum attach_way way);
+bool attaching_uninherited(struct find *find, enum attach_way way);
 
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);

@@ -59,6 +59,17 @@ if [ -d /sys/bus/event_source/devices/uprobe ]; then
     is "by the PMU: stacksnoop prints each" "$? $(grep -c chain_a2 "$scratch/out")" "0 20"
 fi
 
+# Threads that fork and end: their children are followed. Meanwhile so many others come and go that their reports
+# would be lost.
+if have_uprobes; then
+    start_workload others brief -w -f -c 100000 -n 1 -l 0
+    kill -s USR2 "$(pid_of others)"
+    counted "$WORKLOADS/family:family_call" -- "$WORKLOADS/family" -n 30 -t 60 -c 20
+    is "calls of a command's forked processes are counted" "$? $(folded_sum "$scratch/out")" \
+        "0 $(sed -n 's/^done CALLS=//p' "$scratch/err")"
+    kill -s KILL "$(pid_of others)"
+fi
+
 if have_kprobes; then
     counted "r::${CALL}getppid" -- "$WORKLOADS/calls" -n 14000
     is "returns from a kernel function are counted" "$(folded_sum "$scratch/out")" 14000

@@ -68,6 +68,57 @@ printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
 between "stacksnoop: some are lost" "$lost" 1 $N
 is "stacksnoop: printed + lost = calls" $((printed + lost)) $N
 
+# in_cpuset COMMAND...: runs it where only CPU 0 is allowed
+in_cpuset()
+{
+    echo 0 >"$cpuset/cpuset.mems" && echo 0 >"$cpuset/cpuset.cpus" &&
+        exec sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$cpuset" "$@"
+}
+
+# What is lost last, where no record follows, and on a CPU that stackbox may not run on.
+cpuset=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup [^ ]*cpuset.*/\1/p' /proc/mounts | head -n 1)
+if [ ! "$cpuset" ] && mkdir "$scratch/cgroups"; then
+    if mount -t cgroup -o cpuset cpuset "$scratch/cgroups" 2>/dev/null; then
+        cpuset=$scratch/cgroups
+    elif mount -t cgroup2 cgroup2 "$scratch/cgroups" && echo +cpuset >"$scratch/cgroups/cgroup.subtree_control"; then
+        cpuset=$scratch/cgroups
+    fi
+fi
+if [ "$(nproc)" = 1 ]; then
+    skip "a cpuset" "there is one CPU"
+elif [ ! "$cpuset" ] || ! mkdir "$cpuset/rings_lost$$"; then
+    skip "a cpuset" "this kernel has none"
+else
+    cpuset=$cpuset/rings_lost$$
+    N=5000
+    taskset 2 "$WORKLOADS/calls" -w -n $N >"$scratch/far.out" &
+    far=$!
+    test_processes="$test_processes $far"
+    wait_until 20 grep -q ready "$scratch/far.out"
+    : >"$scratch/err"
+    in_cpuset "$STACKBOX" stacksnoop --collect rings --debug --buffer-size 64 -p $far "$EVENT" >"$scratch/out" \
+        2>"$scratch/err" &
+    snoop=$!
+    test_processes="$test_processes $snoop"
+    wait_until "$LIMIT" grep -q '^Tracing' "$scratch/err"
+    kill -s STOP $snoop
+    kill -s USR2 $far
+    wait $far
+    kill -s INT $snoop
+    kill -s CONT $snoop
+    wait $snoop
+    is "a cpuset: exit status" $? 0
+    rmdir "$cpuset"
+    printed=$(grep -c '	*make_calls' "$scratch/out") lost=$(lost stacksnoop)
+    if [ "$lost" = 0 ]; then
+        # Before 6.0 the kernel only reports them on that CPU.
+        contains "a cpuset: it is told that events may have been lost" "$scratch/err" \
+            "events may have been lost last, on CPUs that this process may not run on"
+    else
+        is "a cpuset: printed + lost = calls" $((printed + lost)) $N
+    fi
+fi
+
 "$STACKBOX" stacksnoop --collect rings --buffer ring "$EVENT" >"$scratch/out" 2>"$scratch/err"
 is "--buffer ring is refused" "$? $(cat "$scratch/err")" \
     "2 stacksnoop: --buffer ring: needs BPF programs; without them, events wait in perf's ring buffers"

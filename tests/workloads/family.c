@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * family [-n N] [-c PROCESSES] [-d MILLISECONDS] [-m]
+ * family [-n N] [-c PROCESSES] [-d MILLISECONDS] [-t ROUNDS] [-m]
  *
- * Processes and threads started in every possible way: each makes N calls of getppid(2). Then
- * PROCESSES processes, two at a time, make one call each. Prints `done CALLS=` for those that ended
+ * Processes and threads started in every possible way: each makes N calls of getppid(2), through
+ * family_call(). Then PROCESSES processes, two at a time, make one call each. Prints `done CALLS=` for those that ended
  * properly, which is what a tracer that follows all of them counts.
  *
  *   -n N             10
  *   -c PROCESSES     100
  *   -d MILLISECONDS  before all else it sleeps so long
+ *   -t ROUNDS        so often two threads fork while two others run (1)
  *   -m               a member that was made by an exec: its calls, and no more
  */
 #include <errno.h>
@@ -33,10 +34,15 @@ static void die(const char *what)
     exit(2);
 }
 
+static APART void family_call(void)
+{
+    call_kernel(SYS_getppid, 0);
+}
+
 static void call(void)
 {
     for (unsigned long i = 0; i < n; i++)
-        call_kernel(SYS_getppid, 0);
+        family_call();
 }
 
 static void become_member(void)
@@ -82,6 +88,34 @@ static unsigned long threads(void)
     if (pthread_create(&one, NULL, thread, &another_one) || pthread_join(one, NULL))
         die("a thread");
     return 2;
+}
+
+static void *thread_that_forks(void *unused)
+{
+    pid_t pid = started(fork());
+
+    if (!pid) {
+        call();
+        _exit(0);
+    }
+    ended(pid);
+    call();
+    return unused;
+}
+
+/* Both forks' parents end soon after them, beside threads that they share a CPU with. */
+static unsigned long forks_of_threads(unsigned long rounds)
+{
+    pthread_t four[4];
+
+    for (unsigned long round = 0; round < rounds; round++) {
+        for (int i = 0; i < 4; i++)
+            if (pthread_create(&four[i], NULL, i % 2 ? thread_that_forks : thread, NULL))
+                die("a thread that forks");
+        for (int i = 0; i < 4; i++)
+            pthread_join(four[i], NULL);
+    }
+    return 6 * rounds;
 }
 
 /* Each is the parent of the next. */
@@ -199,7 +233,7 @@ static unsigned long in_namespace(void)
 
 static void run_briefly(void)
 {
-    call_kernel(SYS_getppid, 0);
+    family_call();
     _exit(0);
 }
 
@@ -221,17 +255,18 @@ static uint64_t brief(unsigned long processes)
 
 int main(int argc, char **argv)
 {
-    unsigned long processes = 100, delay = 0;
+    unsigned long processes = 100, delay = 0, rounds = 1;
     uint64_t members = 1;
     int option, member = 0;
 
     self = argv[0];
     typed = "10";
-    while ((option = getopt(argc, argv, "n:c:d:m")) != -1) {
+    while ((option = getopt(argc, argv, "n:c:d:t:m")) != -1) {
         switch (option) {
         case 'n': n = number_of(typed = optarg); break;
         case 'c': processes = number_of(optarg); break;
         case 'd': delay = number_of(optarg); break;
+        case 't': rounds = number_of(optarg); break;
         case 'm': member = 1; break;
         default: return 2;
         }
@@ -241,7 +276,7 @@ int main(int argc, char **argv)
     if (member)
         return 0;
     begin(NULL);
-    members += threads() + chain(CHAIN) + by_vfork() + by_spawn() + by_thread(0) + by_thread(1) +
+    members += threads() + forks_of_threads(rounds) + chain(CHAIN) + by_vfork() + by_spawn() + by_thread(0) + by_thread(1) +
                daemon_of_ours() + in_namespace();
     say_done(members * n + brief(processes));
     return 0;
