@@ -51,6 +51,7 @@ static void account_waits(struct collector *collector, struct collector_account 
 static void add_losses(const struct collector *collector, struct missing *missing)
 {
     const struct account *account = &seen_waits_of(collector)->counts.store.sum;
+    const struct waits *waits = &seen_waits_of(collector)->waits;
     const struct loss unseen = {
         .count = account->waits_full + account->wakes_full,
         .events = "events of threads",
@@ -58,9 +59,11 @@ static void add_losses(const struct collector *collector, struct missing *missin
     };
 
     bpf_counts_add_losses(collector, missing);
-    missing_add(missing, &unseen, "were not seen: free memory allowed for only %u waiting "
-                "threads; select fewer with -p, -t or --cgroup",
-                seen_waits_of(collector)->waits.entries);
+    missing_add(missing, &unseen, waits->for_all
+                ? "were not seen: the map of waits was full, with %u threads (kernel.threads-max, when "
+                  "this run began); select fewer with -p, -t or --cgroup"
+                : "were not seen: free memory allowed for only %u waiting threads; select fewer with -p, "
+                  "-t or --cgroup", waits->entries);
     missing->unfit += account->unfit;
     missing_add(missing, &(struct loss){account->ends_unseen, "waits", .beside = true, .matters = MISSING_ENDS_MATTER},
                 "are not counted: the kernel did not show their threads running again");

@@ -12,6 +12,9 @@
  */
 uint64_t kernel_free_memory(void);
 
+/* How many threads there may be on the machine: kernel.threads-max. */
+uint32_t kernel_most_threads(void);
+
 /*
  * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Neither: there is no JIT, or no
  * other way (or no /proc).

@@ -2,19 +2,13 @@
 #include "maps/waits.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
 
-/* In addition to twice the present number of tasks. */
-#define MORE_ENTRIES 8192
 #define LEAST_ENTRIES 512
 #define ENTRY_OVERHEAD 56 /* what a hash entry takes besides its key and value */
 #define MOST_SHARE 8      /* of the free memory */
@@ -29,22 +23,10 @@ uint64_t waits_bytes(const struct waits *waits)
     return (uint64_t)waits->entries * (waits_value_bytes(waits) + sizeof(uint32_t) + ENTRY_OVERHEAD);
 }
 
-/* "0.20 0.18 0.12 1/80 11206": 80 of them. */
-static uint64_t count_tasks(void)
+static void shrink(struct waits *waits)
 {
-    struct text content = {0};
-    uint64_t tasks = 0;
-
-    if (!read_file(AT_FDCWD, "/proc/loadavg", 256, &content) && content.data) {
-        char *at = strchr(content.data, '/');
-        if (at) {
-            at[1 + strspn(at + 1, "0123456789")] = '\0';
-            if (parse_number(at + 1, 0, UINT32_MAX / 4, &tasks))
-                tasks = 0;
-        }
-    }
-    text_free(&content);
-    return tasks;
+    waits->entries /= 2;
+    waits->for_all = false;
 }
 
 int waits_open(struct waits *waits)
@@ -52,9 +34,11 @@ int waits_open(struct waits *waits)
     uint64_t most = kernel_free_memory() / MOST_SHARE;
 
     waits->map = -1;
-    waits->entries = (uint32_t)(count_tasks() * 2 + MORE_ENTRIES);
+    /* There are no more threads on the machine. They take a hundred times as much memory as this map. */
+    waits->entries = kernel_most_threads() + LEAST_ENTRIES;
+    waits->for_all = true;
     while (most && waits_bytes(waits) > most && waits->entries > LEAST_ENTRIES)
-        waits->entries /= 2;
+        shrink(waits);
     for (;;) {
         const struct bpf_map_shape shape = {
             .type = BPF_MAP_TYPE_HASH,
@@ -66,7 +50,7 @@ int waits_open(struct waits *waits)
         waits->map = bpf_create_map(&shape);
         if (waits->map != -ENOMEM || waits->entries <= LEAST_ENTRIES)
             return waits->map < 0 ? waits->map : 0;
-        waits->entries /= 2;
+        shrink(waits);
     }
 }
 

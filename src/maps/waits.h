@@ -17,6 +17,7 @@ struct waits {
     bool unfinished;      /* such waits go into the last report */
     int map;              /* below 0: none */
     uint32_t entries;
+    bool for_all;         /* there is one for each thread that the machine may have */
     struct stack_table stacks;
     /* After the last report: who was still waiting, */
     uint64_t open;            /* how many in all: what the store's account lacks */
