@@ -30,6 +30,8 @@ enum {
     PID = -8,
     TIME = -16,
     INDEX = -20,
+    LIVE = -24,
+    SIGNAL = -32,
 };
 
 #define EXIT_GROUP_DEAD 8 /* in sched_process_exit's context: a bool */
@@ -96,20 +98,45 @@ void emit_life_begins(struct program *program, const struct life_maps *maps)
     emit_out(program);
 }
 
-void emit_life_ends(struct program *program, const struct life_maps *maps, bool told)
+/* Goes to "out" if other threads of the process go on; the context is in r1. */
+static void emit_is_last(struct program *program, enum life_telling telling, const struct task_fields *fields)
 {
-    life_name_maps(program, maps);
-    if (told)
+    switch (telling) {
+    case LIFE_TOLD:
         EMIT(program,
             LDX(DW, R1, R1, EXIT_GROUP_DEAD),
             AND_IMM(R1, 0xff),
             JEQ_IMM(R1, 0, "out"));
-    else
+        return;
+    case LIFE_READ:
+        EMIT(program,
+            MOV_REG(R6, R1),
+            ST(DW, R10, SIGNAL, 0));
+        emit_read_task(program, EXIT_TASK, fields->signal, fields->pointer_bytes, SIGNAL);
+        EMIT(program,
+            LDX(DW, R3, R10, SIGNAL),
+            ADD_IMM(R3, fields->live),
+            MOV_IMM(R2, 4),
+            MOV_REG(R1, R10),
+            ADD_IMM(R1, LIVE),
+            CALL(BPF_FUNC_probe_read_kernel),
+            LDX(W, R1, R10, LIVE),
+            JNE_IMM(R1, 0, "out"));
+        return;
+    case LIFE_GUESSED:
         EMIT(program,
             CALL(BPF_FUNC_get_current_pid_tgid),
             MOV32_REG(R1, R0),
             RSH_IMM(R0, 32),
             JNE_REG(R0, R1, "out"));
+    }
+}
+
+void emit_life_ends(struct program *program, const struct life_maps *maps, enum life_telling telling,
+                    const struct task_fields *fields)
+{
+    life_name_maps(program, maps);
+    emit_is_last(program, telling, fields);
     emit_pid_and_time(program, true);
     emit_update(program, maps->ended);
     EMIT(program,

@@ -9,6 +9,7 @@
 #define STACKBOX_INSNS_LIFE_H
 
 #include "insns/program.h"
+#include "insns/task.h"
 
 /* Descriptors. Below 0: there are none. */
 struct life_maps {
@@ -22,10 +23,17 @@ void life_name_maps(struct program *program, const struct life_maps *maps);
 /* For sched_process_exec. */
 void emit_life_begins(struct program *program, const struct life_maps *maps);
 /*
- * For sched_process_exit. `told`: its second word says whether the process has no more threads
- * (6.16); otherwise a process is taken to end with its first thread.
+ * For sched_process_exit. How it is known whether the process has no more threads: by its second
+ * word (6.16); from the kernel's memory, at these offsets (5.5); or a process is taken to end with
+ * its first thread.
  */
-void emit_life_ends(struct program *program, const struct life_maps *maps, bool told);
+enum life_telling {
+    LIFE_TOLD,
+    LIFE_READ,
+    LIFE_GUESSED,
+};
+void emit_life_ends(struct program *program, const struct life_maps *maps, enum life_telling telling,
+                    const struct task_fields *fields);
 
 /*
  * *(u64 *)(r8 + place) = what the maps say about the current process; left unchanged if they say

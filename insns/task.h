@@ -18,6 +18,10 @@ struct task_fields {
     bool has_state; /* sched_switch does not pass the state (before 5.18): it is read from here */
     bool wide_state; /* 64 bits, otherwise 32 */
     uint16_t state;
+    /* How many threads the task's process has left: in another struct, which it points to. */
+    bool has_live; /* also if not known otherwise */
+    uint8_t pointer_bytes;
+    uint16_t signal, live;
 };
 
 /*
@@ -66,6 +70,7 @@ enum {
     SWITCH_PREV,
     SWITCH_NEXT,
     SWITCH_STATE, /* 5.18 */
+    EXIT_TASK = 0,
     WAKING_TASK = 0,
     NEWTASK_TASK = 0,
     EXEC_OLD_TID = 1,

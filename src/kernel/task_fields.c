@@ -52,6 +52,19 @@ static int find_all(const struct btf *btf, struct task_fields *fields)
     return parameters == OWN_PARAMETERS + SWITCH_STATE + 1 ? 0 : -EINVAL;
 }
 
+static void find_live(const struct btf *btf, struct task_fields *fields)
+{
+    struct btf_member live;
+    int bytes = find(btf, "signal", 0, &fields->signal);
+
+    if ((bytes != 4 && bytes != 8) || btf_find_member(btf, "signal_struct", "live", &live) || live.size != 4 ||
+        live.offset > UINT16_MAX)
+        return;
+    fields->pointer_bytes = (uint8_t)bytes;
+    fields->live = (uint16_t)live.offset;
+    fields->has_live = true;
+}
+
 static int read_fields(struct task_fields *fields)
 {
     struct btf btf;
@@ -62,6 +75,7 @@ static int read_fields(struct task_fields *fields)
         return result;
     result = find_all(&btf, fields);
     fields->known = !result;
+    find_live(&btf, fields);
     btf_free(&btf);
     return result;
 }

@@ -8,6 +8,7 @@
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
+#include "kernel/task_fields.h"
 #include "maps/store.h"
 
 /*
@@ -69,22 +70,29 @@ static int keep_begins(struct lives *lives)
     return attach(&lives->begins, "sched_process_exec", "life_begins", &program);
 }
 
-static int keep_ends(struct lives *lives, bool told)
+static int keep_ends(struct lives *lives, enum life_telling telling)
 {
     struct program program = {0};
+    struct task_fields fields = {0};
 
-    emit_life_ends(&program, &lives->maps, told);
+    if (telling == LIFE_READ) {
+        (void)task_fields_find(&fields);
+        if (!fields.has_live)
+            return -EINVAL;
+    }
+    emit_life_ends(&program, &lives->maps, telling, &fields);
     return attach(&lives->ends, "sched_process_exit", "life_ends", &program);
 }
 
 static int open_ends(struct lives *lives)
 {
-    int result = keep_ends(lives, true);
+    int result = -EINVAL;
 
-    if (result != -EINVAL)
-        return result;
-    tracepoint_close(&lives->ends); /* the tracepoint has no such field */
-    return keep_ends(lives, false);
+    for (enum life_telling telling = LIFE_TOLD; telling <= LIFE_GUESSED && result == -EINVAL; telling++) {
+        tracepoint_close(&lives->ends); /* the last one is refused, as there is no such field */
+        result = keep_ends(lives, telling);
+    }
+    return result;
 }
 
 int lives_open(struct lives *lives)

@@ -441,17 +441,19 @@ static void build_snoop(struct program *program, const void *wishes)
 }
 
 static const struct life_maps lives = LIVES;
-static const bool told = true;
 
 static void build_life_begins(struct program *program, const void *maps)
 {
     emit_life_begins(program, maps);
 }
 
-static void build_life_ends(struct program *program, const void *is_told)
+static void build_life_ends(struct program *program, const void *telling)
 {
-    emit_life_ends(program, &lives, is_told != NULL);
+    static const struct task_fields fields = {.has_live = true, .pointer_bytes = 8, .signal = 1000, .live = 4};
+
+    emit_life_ends(program, &lives, *(const enum life_telling *)telling, &fields);
 }
+static const enum life_telling life_told = LIFE_TOLD, life_read = LIFE_READ, life_guessed = LIFE_GUESSED;
 
 /* A command and its descendants are followed. */
 static const struct event_filter followed = {FOLLOWED}, followed_namespace = {FOLLOWED, NAMESPACE},
@@ -706,8 +708,9 @@ static const struct golden {
     {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
     {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
     {"life-begins", build_life_begins, &lives, V(4, 18), 0},
-    {"life-ends", build_life_ends, NULL, V(4, 18), 0},
-    {"life-ends-told", build_life_ends, &told, V(4, 18), 0},
+    {"life-ends", build_life_ends, &life_guessed, V(4, 18), 0},
+    {"life-ends-read", build_life_ends, &life_read, V(5, 5), V(4, 18)},
+    {"life-ends-told", build_life_ends, &life_told, V(4, 18), 0},
 };
 
 /* ---- Comparing ---- */
