@@ -61,6 +61,7 @@ struct task_events {
     uint64_t came; /* when a reading last found something, or left something for later */
     uint64_t hurries; /* we poll often until then */
     uint64_t looked; /* at CPUs, when */
+    unsigned joined; /* CPUs, since it was opened */
     char record[PERF_RING_MOST_RECORD_BYTES + 1];
 };
 
@@ -317,6 +318,16 @@ static bool is_over(struct ring *ring)
     return ring->dead && ring->taken == perf_ring_head(&ring->ring);
 }
 
+static int join(void *context, unsigned cpu)
+{
+    struct task_events *events = context;
+    const size_t before = events->count;
+    int result = add_ring(events, cpu);
+
+    events->joined += events->count > before;
+    return result;
+}
+
 int task_events_look(struct task_events *events)
 {
     uint64_t now = now_ns();
@@ -330,7 +341,12 @@ int task_events_look(struct task_events *events)
             close_ring(&events->rings[i]);
             events->rings[i] = events->rings[--events->count];
         }
-    return cpus_each_online(add_ring, events);
+    return cpus_each_online(join, events);
+}
+
+unsigned task_events_joined(const struct task_events *events)
+{
+    return events->joined;
 }
 
 int task_events_open(struct task_events **made, uint32_t task)

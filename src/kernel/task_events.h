@@ -67,6 +67,8 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_sig
  * be listened to.
  */
 int task_events_look(struct task_events *events);
+/* How many of those there were. */
+unsigned task_events_joined(const struct task_events *events);
 
 /* ---- For tests ---- */
 

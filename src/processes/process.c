@@ -414,5 +414,6 @@ struct processes_lost processes_lost(const struct processes *processes)
         .files = mapped_files_not_kept(processes->files),
         .unread = processes->unread,
         .doubtful = processes->doubtful,
+        .cpus = processes->events ? task_events_joined(processes->events) : 0,
     };
 }

@@ -162,6 +162,7 @@ struct processes_lost {
     uint64_t files;     /* that were not kept open, for lack of descriptors */
     uint64_t unread;    /* looks that failed, although process and rights were there */
     uint64_t doubtful;  /* lookups in processes whose pid had other owners, too */
+    unsigned cpus;      /* that came online: what happened there before we noticed */
 };
 
 /* Since the beginning. */

@@ -397,6 +397,9 @@ void session_say_names_lost(const struct session *session)
     if (lost.records)
         say("%llu mmap/exec records were lost: some user frames may have no name, or an earlier "
             "program's", (unsigned long long)lost.records);
+    if (lost.cpus && notes->user_frames)
+        say("CPUs came online during the run, %u times: frames of programs that began there within half "
+            "a second of it may have no names", lost.cpus);
     if (lost.forgotten)
         say("%llu exited programs were dropped from memory before the report: their frames have "
             "no names; shorter intervals (-i) help", (unsigned long long)lost.forgotten);
