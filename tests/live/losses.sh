@@ -56,6 +56,18 @@ in_files()
 }
 in_files "much is lost"
 
+# Far more threads than there were when the run began all wait at once.
+THREADS=12000
+run_stackbox offcputime -f --debug -- "$WORKLOADS/crowd" -n $THREADS -s 1000
+is "a crowd: exit status" "$status" 0
+if grep -q "^done CALLS=$THREADS" "$scratch/err"; then
+    lacks "a crowd: all are seen" "$scratch/err" "were not seen"
+    [ "$(folded_sum "$scratch/out" 'crowd_sleeps')" -ge $((THREADS * 1000000)) ] && pass "a crowd: each waits a second" ||
+        fail "a crowd: each waits a second" "$(folded_sum "$scratch/out" 'crowd_sleeps') us"
+else
+    skip "a crowd" "$(tail -n 1 "$scratch/err")"
+fi
+
 # Of so many events less than one in a thousand is lost, unless the table was drained: then that is
 # noticed.
 crowded 2 60000
