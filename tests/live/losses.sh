@@ -62,8 +62,8 @@ run_stackbox offcputime -f --debug -- "$WORKLOADS/crowd" -n $THREADS -s 1000
 is "a crowd: exit status" "$status" 0
 if grep -q "^done CALLS=$THREADS" "$scratch/err"; then
     lacks "a crowd: all are seen" "$scratch/err" "were not seen"
-    [ "$(folded_sum "$scratch/out" 'crowd_sleeps')" -ge $((THREADS * 1000000)) ] && pass "a crowd: each waits a second" ||
-        fail "a crowd: each waits a second" "$(folded_sum "$scratch/out" 'crowd_sleeps') us"
+    [ "$(folded_sum "$scratch/out" '^crowd;.*nanosleep')" -ge $((THREADS * 1000000)) ] && pass "a crowd: each waits a second" ||
+        fail "a crowd: each waits a second" "$(folded_sum "$scratch/out" '^crowd;.*nanosleep') us"
 else
     skip "a crowd" "$(tail -n 1 "$scratch/err")"
 fi
