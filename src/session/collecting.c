@@ -72,6 +72,8 @@ static bool is_shortage(int error)
  */
 static bool tells_more(const struct collecting_wishes *wishes, int refused, int result)
 {
+    if (result == -EOPNOTSUPP)
+        return false; /* not for this applet, or left out of this build */
     return wishes->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2) ||
            (refused == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN));
 }
