@@ -100,10 +100,10 @@ letters()
         "$(cut -d ' ' -f 1 "$scratch/letters" | tr '\n' ' ')" "$1"
 }
 
-# A wrong example would be refused before its --help.
+# A wrong example would be refused before its --help, which would be its command's behind `--`.
 examples()
 {
-    sed -n "/^Examples:/,\$s/^  \($applet .*\)/\1/p" "$help" | sed 's/ > .*//' >"$scratch/examples"
+    sed -n "/^Examples:/,\$s/^  \($applet .*\)/\1/p" "$help" | sed 's/ > .*//; s/ -- .*//' >"$scratch/examples"
     while read -r example; do
         eval "set -- $example"
         shift

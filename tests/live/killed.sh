@@ -19,11 +19,12 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 SEED=${SEED:-$(word seed)} RUNS=${RUNS:-$(word runs)}
 SEED=${SEED:-$(date +%s)}
 if [ "$GUEST" ]; then
-    RUNS=${RUNS:-30} LANES=2 MOST=1200
+    LANES=2 MOST=1200
 else
-    [ "${LATER:-}" ] || RUNS=${RUNS:-30}
-    RUNS=${RUNS:-120} LANES=4 MOST=300
+    [ ! "${LATER:-}" ] || RUNS=${RUNS:-120}
+    LANES=4 MOST=300
 fi
+RUNS=${RUNS:-30}
 
 # Commands are split at blanks, but the path of all this may have blanks.
 cd "$scratch" || exit 1

@@ -14,8 +14,24 @@ case $0 in
 live/* | */live/*) live=yes ;;
 *) live=no ;;
 esac
-if [ $live = yes ] && [ "${LIVE_MOUNTS:-}" != own ] && [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
-    LIVE_MOUNTS=own exec unshare -m sh "$0" "$@"
+# with_own_mounts COMMAND...: in a mount namespace out of which no mount gets. A root that is no mount point, as in a
+# plain chroot, cannot be kept from passing mounts on: so the same directory is mounted where that can be, below
+# /proc, and becomes the root; after that, unshare -m works as anywhere.
+with_own_mounts()
+{
+    if unshare -m true 2>/dev/null; then
+        exec unshare -m "$@"
+    fi
+    # shellcheck disable=SC2016 # for those shells
+    exec unshare -m --propagation unchanged sh -c 'mount --make-private /proc && mount --rbind / /proc/fs &&
+        exec chroot /proc/fs sh -c "mount --make-rprivate / && cd \"\$0\" && exec \"\$@\"" "$PWD" "$@"' sh "$@"
+}
+
+if [ $live = yes ] && [ "${LIVE_MOUNTS:-}" != own ] && [ "$(id -u)" = 0 ] &&
+    (with_own_mounts true) 2>/dev/null; then
+    LIVE_MOUNTS=own
+    export LIVE_MOUNTS
+    with_own_mounts sh "$0" "$@"
 fi
 own_mounts=${LIVE_MOUNTS:-no}
 unset LIVE_MOUNTS

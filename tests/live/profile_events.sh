@@ -11,7 +11,7 @@
 
 have_root || {
     run_stackbox profile 1
-    contains "not root: it is refused" "$scratch/err" "run it as root, or give it CAP_BPF and CAP_PERFMON"
+    contains "not root: it is refused" "$scratch/err" "run it as root"
     is "not root: exit status" $status 1
     exit 0
 }
