@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "apart/apart.h"
 #include "base/exits.h"
 #include "base/near.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/limits.h"
 #include "options/applet.h"
 #include "options/install.h"
 #include "options/manual.h"
@@ -229,6 +231,7 @@ int main(int argc, char **argv)
 {
     hold_standard_streams();
     buffer_output();
+    apart_bound(kernel_free_memory);
     const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
     say_last_word();

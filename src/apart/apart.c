@@ -19,6 +19,7 @@
 
 #include "apart/apart_opener.h"
 #include "apart/apart_rights.h"
+#include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -31,6 +32,7 @@
 
 static apart_watcher *watcher;
 static void *watcher_context;
+static apart_memory *memory;
 
 /* ---- What is closed ---- */
 
@@ -172,6 +174,46 @@ static void limit_time(unsigned seconds)
         setrlimit(RLIMIT_CPU, &limit);
 }
 
+void apart_bound(apart_memory *free_memory)
+{
+    memory = free_memory;
+}
+
+#define STATM_DATA 6 /* the sixth number */
+
+/* What we have already, in bytes. */
+static uint64_t own_data(void)
+{
+    struct text sizes = {0};
+    uint64_t pages = 0;
+
+    if (!read_file(AT_FDCWD, "/proc/self/statm", 256, &sizes) && sizes.data) {
+        char *at = sizes.data;
+        for (int i = 0; i < STATM_DATA; i++)
+            pages = strtoull(at, &at, 10);
+    }
+    text_free(&sizes);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A file that needs more has no names or tables; without this, the kernel would kill some process. */
+static uint64_t most_data(void)
+{
+    const uint64_t left = memory ? memory() : 0;
+
+    return left ? own_data() + left / 2 : 0;
+}
+
+/* Before 4.7 only of what is allocated in small pieces. */
+static void limit_memory(uint64_t bytes)
+{
+    const rlim_t most = (rlim_t)bytes == bytes ? (rlim_t)bytes : RLIM_INFINITY;
+    const struct rlimit limit = {most, most};
+
+    if (bytes)
+        setrlimit(RLIMIT_DATA, &limit);
+}
+
 static void be_apart(const struct apart_job *job, int answers, int socket)
 {
     struct text answer = {0};
@@ -270,6 +312,7 @@ static int take_answer(struct text *answer)
  */
 static pid_t begin(const struct apart_job *job, const int ends[2])
 {
+    const uint64_t bytes = most_data();
     sigset_t all, before;
 
     sigfillset(&all);
@@ -277,6 +320,7 @@ static pid_t begin(const struct apart_job *job, const int ends[2])
     pid_t child = fork();
     if (!child) {
         close(ends[0]);
+        limit_memory(bytes);
         be_opener(job, ends[1]);
     }
     if (child < 0)

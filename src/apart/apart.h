@@ -83,6 +83,10 @@ enum apart_role {
 typedef void apart_watcher(void *context, bool begins, unsigned role);
 void apart_watch(apart_watcher *watcher, void *context);
 
+/* Whichever process is made: its own memory may be half of what this says (0: unknown). NULL: any. */
+typedef uint64_t apart_memory(void);
+void apart_bound(apart_memory *free_memory);
+
 /* Appends what happened to it: "was ended by signal 11: Segmentation fault". */
 void apart_explain(int result, int signal, struct text *why);
 
