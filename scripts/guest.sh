@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # guest.sh [OPTION...] KERNEL -- TEST...     KERNEL: 5.10, 6.1, 6.12, newest; with the name of another machine
-# guest.sh --alone [OPTION...] KERNEL        before it, that machine's: arm64-newest (scripts/kernels.sh)
+# guest.sh --alone [OPTION...] KERNEL        before it, that machine's: arm64-newest; rt-6.12: PREEMPT_RT
+#                                            (scripts/kernels.sh)
 # guest.sh --image FILE [OPTION...] MACHINE -- TEST...
 #                                            MACHINE: x86-64, or one that may stand before a KERNEL
 #
