@@ -36,11 +36,18 @@ static size_t utf8_length(const unsigned char *bytes, size_t left)
     return code < least[length] || code > 0x10ffff || surrogate ? 0 : length;
 }
 
+/* What a terminal obeys, and what reorders or ends a line: names could seem to be others. */
 static bool is_control(const unsigned char *bytes, size_t length)
 {
     if (length == 1)
         return bytes[0] < 0x20 || bytes[0] == 0x7f;
-    return length == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
+    if (length == 2) /* C1; U+061C */
+        return (bytes[0] == 0xc2 && bytes[1] < 0xa0) || (bytes[0] == 0xd8 && bytes[1] == 0x9c);
+    if (length != 3 || bytes[0] != 0xe2)
+        return false;
+    /* U+200E, U+200F; U+2028 to U+202E; U+2066 to U+2069 */
+    return bytes[1] == 0x80 ? bytes[2] == 0x8e || bytes[2] == 0x8f || (bytes[2] >= 0xa8 && bytes[2] <= 0xae)
+                            : bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
 }
 
 void escape_bytes(struct text *text, const char *bytes, size_t length)

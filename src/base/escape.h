@@ -9,8 +9,8 @@
 #include "base/text.h"
 
 /*
- * Appends `bytes`. Each byte below 0x20, 0x7f, each C1 control (U+0080 to U+009F) and each byte
- * that is not part of valid UTF-8 becomes the four characters \xNN.
+ * Appends `bytes`. Each byte below 0x20, 0x7f, each C1 control (U+0080 to U+009F), each control
+ * of a line's direction or end (such as U+202E), and each byte that is not part of valid UTF-8 becomes the four characters \xNN.
  */
 void escape_bytes(struct text *text, const char *bytes, size_t length);
 

@@ -403,7 +403,9 @@ static void mark_printable(void)
 
     printable = calloc(11, 1 << 24 >> 3);
     for (unsigned code = 0x20; printable && code <= 0x10ffff; code++) {
-        if (code >= 0x7f && code < 0xa0)
+        /* Controls, and what Unicode lists as Bidi_Control, Zl and Zp. */
+        if ((code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
             continue;
         size_t length = encode(code, bytes), slot = length ? slot_of(bytes, length) : 0;
         if (length)
@@ -472,6 +474,7 @@ static void escapes_by_hand(void)
     ESCAPED("\xf8\x88\x80\x80\x80\xfe\xff", "\\xf8\\x88\\x80\\x80\\x80\\xfe\\xff");
     ESCAPED("\xe2\x82" "A\xf0\x9f\x94", "\\xe2\\x82A\\xf0\\x9f\\x94");
     ESCAPED("\xe2\xc3\xa4", "\\xe2\xc3\xa4");
+    ESCAPED("a\xe2\x80\xaegpj.exe", "a\\xe2\\x80\\xaegpj.exe");
 #undef ESCAPED
 }
 
