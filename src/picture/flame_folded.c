@@ -6,6 +6,7 @@
 
 #include "picture/flame_order.h"
 
+#include "base/index.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -115,43 +116,61 @@ static bool find_joined_name(const struct flame *flame, const struct flame_name 
     return flame_find_name(flame, &slice, joined);
 }
 
-/* The sibling whose line would be the same, or 0. */
-static uint32_t find_joined(const struct flame *flame, uint32_t node, struct text *text)
+static uint64_t hash_place(uint32_t parent, uint32_t name)
+{
+    const uint64_t place = (uint64_t)parent << 32 | name;
+
+    return place * 0x9e3779b97f4a7c15 ^ place >> 29;
+}
+
+/* The stack of a sibling whose line would be the same, or NULL. */
+static struct stack *find_joined(const struct flame *flame, const struct index *places, struct stack *stacks,
+                                 uint32_t node, struct text *text)
 {
     const struct flame_name *name = name_of(flame, node);
     const char *blank = name->kind == FLAME_PLAIN ? find_number(name->text, name->length) : NULL;
-    uint32_t joined, other;
+    const uint32_t parent = flame->nodes[node].parent;
+    uint32_t joined, item;
+    size_t at = 0;
 
     if (!blank || !find_joined_name(flame, name, blank, text, &joined))
-        return 0;
-    other = flame->nodes[flame->nodes[node].parent].first_child;
-    while (other && flame->nodes[other].name != joined)
-        other = flame->nodes[other].next;
-    return other;
+        return NULL;
+    const uint64_t hash = hash_place(parent, joined);
+    while (index_next(places, hash, &at, &item)) {
+        const struct flame_node *other = &flame->nodes[stacks[item].node];
+        if (other->parent == parent && other->name == joined)
+            return &stacks[item];
+    }
+    return NULL;
 }
 
-/* Merges lines that would be equal; returns how many are left. */
-static size_t merge_joined(const struct flame *flame, struct stack *stacks, size_t count)
+/* Merges lines that would be equal. 0 or -ENOMEM; *count becomes how many are left. */
+static int merge_joined(const struct flame *flame, struct stack *stacks, size_t *count)
 {
+    struct index places = {0};
     struct text text = {0};
     size_t kept = 0;
+    int result = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        uint32_t other = find_joined(flame, stacks[i].node, &text);
-        size_t at = other ? 0 : count;
-        while (at < count && stacks[at].node != other)
-            at++;
-        if (at < count) {
-            stacks[at].value += stacks[i].value;
-            stacks[at].before += stacks[i].before;
-            stacks[i].value = stacks[i].before = 0;
-        }
+    for (size_t i = 0; i < *count && !result; i++) {
+        const struct flame_node *node = &flame->nodes[stacks[i].node];
+        result = index_add(&places, hash_place(node->parent, node->name), (uint32_t)i);
+    }
+    for (size_t i = 0; i < *count && !result; i++) {
+        struct stack *same = find_joined(flame, &places, stacks, stacks[i].node, &text);
+        if (!same)
+            continue;
+        same->value += stacks[i].value;
+        same->before += stacks[i].before;
+        stacks[i].value = stacks[i].before = 0;
     }
     text_free(&text);
-    for (size_t i = 0; i < count; i++)
+    index_free(&places);
+    for (size_t i = 0; i < *count; i++)
         if (stacks[i].value || stacks[i].before)
             stacks[kept++] = stacks[i];
-    return kept;
+    *count = kept;
+    return result;
 }
 
 /* ---- Lines ---- */
@@ -171,6 +190,17 @@ static int make_path(struct path *path, const struct flame *flame, uint32_t node
     return 0;
 }
 
+/* A line that begins with # and a blank is a comment. */
+static void add_frame(struct text *lines, struct flame_name name, bool is_first)
+{
+    if (is_first && *name.text == '#' && (name.length == 1 || name.text[1] == ' ' || name.text[1] == '\t')) {
+        text_add(lines, "\\x23");
+        name.text++;
+        name.length--;
+    }
+    flame_add_name(lines, &name);
+}
+
 /* Appends the line of a stack. */
 static int add_stack(struct text *lines, const struct flame *flame, const struct stack *stack,
                      bool differential, struct path *path)
@@ -179,7 +209,7 @@ static int add_stack(struct text *lines, const struct flame *flame, const struct
     int result = make_path(path, flame, stack->node);
 
     for (size_t i = path->count; i-- && !result;) {
-        flame_add_name(lines, name_of(flame, path->nodes[i]));
+        add_frame(lines, *name_of(flame, path->nodes[i]), i + 1 == path->count);
         if (i)
             text_append(lines, ";", 1);
     }
@@ -216,15 +246,18 @@ static int write_stacks(FILE *out, const struct flame *flame, const struct stack
 
 int flame_write_folded(FILE *out, const struct flame *flame, bool differential)
 {
-    size_t count = count_stacks(flame);
+    const size_t count = count_stacks(flame);
+    size_t left = 0;
     struct stack *stacks = calloc(count + 1, sizeof(*stacks));
     struct stack *room = calloc(count + 1, sizeof(*room));
     int result = stacks && room ? 0 : -ENOMEM;
 
     if (!result) {
-        count = merge_joined(flame, stacks, find_stacks(flame, stacks));
-        result = write_stacks(out, flame, sort_stacks(stacks, room, count), count, differential);
+        left = find_stacks(flame, stacks);
+        result = merge_joined(flame, stacks, &left);
     }
+    if (!result)
+        result = write_stacks(out, flame, sort_stacks(stacks, room, left), left, differential);
     free(stacks);
     free(room);
     return result;

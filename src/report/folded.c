@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks: one per line, root first, for flame graph tools. */
+#include <stdbool.h>
+
 #include "report/lines.h"
+
+/* A line that begins with # and a blank is a comment: a thread may have such a name. */
+static void print_first(FILE *out, const char *name)
+{
+    const bool is_comment = *name == '#' && (!name[1] || name[1] == ' ' || name[1] == '\t');
+
+    fprintf(out, is_comment ? "\\x23%s" : "%s", name + is_comment);
+}
 
 int folded_write(FILE *out, const struct report *report)
 {
@@ -11,8 +21,10 @@ int folded_write(FILE *out, const struct report *report)
     for (size_t i = 0; i < blocks->count && !result; i++) {
         const struct block *block = &blocks->items[i];
         result = line_make(&line, report, block);
-        for (size_t at = 0; at < line.count && !result; at++)
-            fprintf(out, at ? ";%s" : "%s", line.frames[at].name);
+        if (line.count && !result)
+            print_first(out, line.frames[0].name);
+        for (size_t at = 1; at < line.count && !result; at++)
+            fprintf(out, ";%s", line.frames[at].name);
         if (!result)
             fprintf(out, " %llu\n",
                     (unsigned long long)blocks_shown_value(block->value, report->options));
