@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -41,8 +42,23 @@ static int read_text(struct folded *folded, const struct text *stacks)
     return result;
 }
 
+/* Samples are not compared with microseconds. */
+static bool is_of_kind(struct drawing *drawing, const struct folded *folded, const struct text *kind)
+{
+    if (!drawing->kind.length) {
+        drawing->kind_of = folded->name;
+        text_append(&drawing->kind, kind->data, kind->length);
+        return true;
+    }
+    if (drawing->kind.length == kind->length && !memcmp(drawing->kind.data, kind->data, kind->length))
+        return true;
+    say("\"%s\" has %s, \"%s\" %s: record both in the same way", drawing->kind_of, drawing->kind.data,
+        folded->name, kind->data);
+    return false;
+}
+
 /* Turns a recording into folded stacks first. 0 or the exit status. */
-static int read_recording(const struct drawing *drawing, struct folded *folded, int fd)
+static int read_recording(struct drawing *drawing, struct folded *folded, int fd)
 {
     const struct show_wishes wishes = {
         .fds = &fd,
@@ -57,7 +73,8 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
     int result = recordings_show(&wishes, &shown);
 
     say_lines(&shown.lines);
-    if (!result)
+    const bool is_other = !result && shown.kind.length && !is_of_kind(drawing, folded, &shown.kind);
+    if (!result && !is_other)
         result = read_text(folded, &shown.reports[0]);
     if (result && result != -ECHILD) {
         recordings_explain(result, &why);
@@ -68,11 +85,11 @@ static int read_recording(const struct drawing *drawing, struct folded *folded, 
     }
     text_free(&why);
     shown_free(&shown);
-    return result ? EXIT_FAILURE : 0;
+    return result || is_other ? EXIT_FAILURE : 0;
 }
 
 /* 0 or the exit status, with errors reported. */
-static int read_input(const struct drawing *drawing, struct folded *folded, const char *path)
+static int read_input(struct drawing *drawing, struct folded *folded, const char *path)
 {
     bool standard = drawing_is_stdin(path);
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -112,9 +129,16 @@ static void say_findings(const struct folded *folded)
                             : "with a second number, taken for a part of the name");
 }
 
+/* Only regular files are looked at: the writer of a FIFO would see its reader come and go. */
 static bool is_recording(const char *path)
 {
-    const int fd = drawing_is_stdin(path) ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+
+    if (drawing_is_stdin(path))
+        return recording_is_at(STDIN_FILENO);
+    if (stat(path, &about) || !S_ISREG(about.st_mode))
+        return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const bool is_one = fd >= 0 && recording_is_at(fd);
 
     if (fd >= 0)
@@ -304,6 +328,7 @@ void drawing_close(struct drawing *drawing)
     flame_free(&drawing->flame);
     spellings_free(&drawing->spellings);
     text_free(&drawing->subtitle);
+    text_free(&drawing->kind);
     for (size_t i = 0; i < COUNT_OF(drawing->texts); i++)
         text_free(&drawing->texts[i]);
     free(drawing->scaled);

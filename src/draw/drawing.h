@@ -28,6 +28,8 @@ struct drawing {
     struct text subtitle, texts[3]; /* the texts of `svg` */
     uint64_t *scaled;               /* the values before, scaled; or NULL */
     bool differential;
+    struct text kind;    /* what the recordings count */
+    const char *kind_of; /* as the first of them says */
     bool is_mixed; /* recordings are compared with folded stacks */
 };
 
