@@ -202,6 +202,7 @@ static int report(const struct arguments *arguments, struct report_files *files)
     int status = fds ? open_all(arguments, fds) : applet_refuse(-ENOMEM, &(struct text){0}, false);
 
     settings.show.fds = fds;
+    settings.show.paths = arguments->words;
     settings.show.count = arguments->count;
     if (!status)
         status = report_files_check(files);

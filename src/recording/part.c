@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "recording/part.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,14 @@ static void take_segments(struct reader *reader, struct mapped_file *file)
     file->has_segments = true;
 }
 
+/* Each symbol has a copy of it: so no more than a file's name may have, and " (deleted)". */
+static const char *shown_end(const char *label)
+{
+    const size_t length = strlen(label), most = NAME_MAX + 10;
+
+    return length > most ? label + length - most : label;
+}
+
 /* A vDSO is not this machine's: its recorded addresses have their names. */
 static void take_file(struct reader *reader, struct recorded_row *row)
 {
@@ -106,7 +115,7 @@ static void take_file(struct reader *reader, struct recorded_row *row)
 
     row->kind = (enum recorded_file)reader_number_to(reader, RECORDED_FILES - 1);
     file->path = reader_string(reader);
-    file->label = row->kind == RECORDED_FILE ? mapped_label(file->path) : file->path;
+    file->label = shown_end(row->kind == RECORDED_FILE ? mapped_label(file->path) : file->path);
     file->kind = kinds[row->kind];
     file->fd = -1;
     file->identity = &row->identity;
@@ -181,8 +190,15 @@ static void take_name(struct reader *reader, struct recording *recording, const 
     }
     symbol->offset = reader_number(reader);
     symbol->jitted = group->row->kind == RECORDED_ANONYMOUS || group->row->kind == RECORDED_NOTHING;
-    if (*reader->strings[number] && symbol_set_function(symbol, reader->strings[number], &wishes))
+    if (!*reader->strings[number])
+        return;
+    if (recording->name_bytes >= RECORDING_MOST_NAME_BYTES) {
+        recording->names_left_out++;
+        return;
+    }
+    if (symbol_set_function(symbol, reader->strings[number], &wishes))
         reader->failed = true;
+    recording->name_bytes += symbol->function.length + symbol->raw.length;
 }
 
 static void take_symbol(struct reader *reader, struct recording *recording, struct recording_part *part,
@@ -209,7 +225,7 @@ static void take_symbol(struct reader *reader, struct recording *recording, stru
         .address = *last + group->base,
     };
     if (!process) {
-        text_add(&symbol->file, group->row->mapped.path);
+        text_add(&symbol->file, group->row->mapped.label);
         symbol->waits = leads_to_wait(part, symbol->address);
     }
     if (name >> 1)
@@ -293,6 +309,8 @@ void parts_free(struct recording_part *parts)
         free(parts->files);
         free(parts->processes);
         free(parts->groups);
+        for (size_t i = 0; i < RECORDED_WORDS; i++)
+            text_free(&parts->words[i]);
         free(parts);
         parts = next;
     }

@@ -27,6 +27,9 @@ struct recorded_process {
     uint64_t born; /* different for each that was read: its number */
 };
 
+/* The applet's name, and what was measured. */
+enum { RECORDED_WORDS = 4 };
+
 struct recording_part {
     struct recording_part *next;
     char *pool;
@@ -37,6 +40,7 @@ struct recording_part {
     size_t process_count;
     struct recorded_group *groups;
     size_t first_symbol, symbol_count;
+    struct text words[RECORDED_WORDS]; /* printed as they are: escaped */
     struct waiting_text waiting; /* from the kernel's start on */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/crc32.h"
+#include "base/escape.h"
 #include "base/util.h"
 #include "recording/format.h"
 #include "recording/part.h"
@@ -32,22 +33,34 @@ static void take_flags(struct recording *recording, uint64_t flags)
     recording->kernel_hidden = recording->kernel_hidden || (flags & RUN_KERNEL_HIDDEN);
 }
 
-static void add_line(struct text *lines, const char *line)
+/* Of several recordings each has its own lines, with its path. */
+static void add_losses(struct recording *recording, const char *lines)
 {
-    const size_t length = strlen(line);
+    const char *line;
 
-    if (!length || strstr(lines->data ? lines->data : "", line))
-        return;
-    text_append(lines, line, length);
-    if (line[length - 1] != '\n')
-        text_add(lines, "\n");
+    for (size_t length; (line = next_line(&lines, &length));) {
+        if (recording->path)
+            text_format(&recording->losses, "%s: ", recording->path);
+        text_append(&recording->losses, line, length);
+        text_add(&recording->losses, "\n");
+    }
+}
+
+static const char *take_word(struct reader *reader, struct text *word)
+{
+    const char *raw = reader_string(reader);
+
+    escape_bytes(word, raw, strlen(raw));
+    reader->failed = reader->failed || word->failed;
+    return word->length ? word->data : NULL;
 }
 
 /* Of several recordings the first is described, from the first beginning to the last end. */
-static void take_about(struct reader *reader, struct recording *recording, bool is_first)
+static void take_about(struct reader *reader, struct recording *recording, struct recording_part *part)
 {
-    const char *version = reader_string(reader);
-    struct report_about about = {.applet = reader_string(reader)};
+    const bool is_first = !part->next;
+    const char *version = reader_string(reader), *applet = take_word(reader, &part->words[0]);
+    struct report_about about = {.applet = applet ? applet : ""};
     struct report_about *kept = &recording->about;
 
     about.command_line = reader_string(reader);
@@ -58,7 +71,7 @@ static void take_about(struct reader *reader, struct recording *recording, bool 
     about.ended = reader_number(reader);
     about.events = reader_number(reader);
     about.losses = "";
-    add_line(&recording->losses, reader_string(reader));
+    add_losses(recording, reader_string(reader));
     const char *refused = reader_string(reader);
     if (!recording->refused_map.length)
         text_add(&recording->refused_map, refused);
@@ -89,20 +102,11 @@ static bool same_kind(const struct report_options *a, const struct report_option
            same_text(a->measure.value, b->measure.value) && same_text(a->measure.unit, b->measure.unit);
 }
 
-static const char *take_word(struct reader *reader)
+static void take_measure(struct reader *reader, struct text words[3], struct report_measure *measure)
 {
-    const char *word = reader_string(reader);
-
-    for (const char *at = word; *at; at++)
-        reader->is_bad = reader->is_bad || (unsigned char)*at < ' ' || *at == 127; /* printed as is */
-    return *word ? word : NULL;
-}
-
-static void take_measure(struct reader *reader, struct report_measure *measure)
-{
-    measure->events = take_word(reader);
-    measure->value = take_word(reader);
-    measure->unit = take_word(reader);
+    measure->events = take_word(reader, &words[0]);
+    measure->value = take_word(reader, &words[1]);
+    measure->unit = take_word(reader, &words[2]);
     measure->per_event = reader_number(reader);
     reader->is_bad = reader->is_bad || (measure->value && !measure->unit);
 }
@@ -124,16 +128,18 @@ static int take_run(struct reader *reader, struct recording *recording, struct r
     struct report_options *options = &recording->options;
 
     take_flags(recording, flags);
-    take_about(reader, recording, is_first);
+    take_about(reader, recording, part);
     recording->when.tm_hour = (int)reader_number_to(reader, 23);
     recording->when.tm_min = (int)reader_number_to(reader, 59);
     recording->when.tm_sec = (int)reader_number_to(reader, 60);
     options->layout = (enum report_layout)reader_number_to(reader, LAYOUT_OFFWAKETIME);
     options->unit = reader_number(reader);
     options->by = (enum who)reader_number_to(reader, WHO_NAME);
-    recording->top = reader_number(reader);
+    const uint64_t top = reader_number(reader);
+    if (is_first || !top || (recording->top && top > recording->top))
+        recording->top = top; /* what any of them would show */
     options->functions = reader_number(reader);
-    take_measure(reader, &options->measure);
+    take_measure(reader, part->words + 1, &options->measure);
     take_account(reader, &recording->account);
     for (size_t i = 0; i < 2 && flags & RUN_WAITS; i++) {
         part->waiting.starts[i] = unzigzag(reader_number(reader));

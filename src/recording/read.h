@@ -12,10 +12,17 @@
 struct recording_part;
 struct recorded_group;
 
+/*
+ * Symbols may share a name in the file, and a demangled one may be long: beyond this they have none.
+ * Hundreds of thousands of a JIT's names fit.
+ */
+#define RECORDING_MOST_NAME_BYTES ((size_t)32 << 20)
+
 struct recording {
     /* Set before the first file is read. */
     bool raw_names;                /* asked for; or it becomes what the recording says */
     struct demangle_wishes names;  /* likewise */
+    const char *path;              /* of the one read next, if there are several; NULL: of no interest */
 
     struct tally tally;
     struct symbols symbols; /* symbols_name_all() with recording_source() finds the missing names */
@@ -29,6 +36,8 @@ struct recording {
     struct recording_account account;
     struct text refused_map, losses;
     bool kernel_hidden;
+
+    size_t name_bytes, names_left_out;
 
     struct recording_part *parts; /* one per file that was read, last first */
     const struct recorded_group **groups; /* of each symbol */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "apart/answer.h"
 #include "apart/apart.h"
+#include "base/escape.h"
 #include "base/reading.h"
 #include "machine/machine.h"
 #include "recording/read.h"
@@ -33,6 +35,7 @@ static int take_all(struct showing *showing, struct recording *recording)
     for (size_t i = 0; i < showing->wishes->count && !result; i++) {
         struct text bytes = {0};
         showing->shown->failed = i;
+        recording->path = showing->wishes->count > 1 ? showing->wishes->paths[i] : NULL;
         result = read_to_end(showing->wishes->fds[i], MOST_BYTES, &bytes);
         if (!result)
             result = recording_take(recording, bytes.data, bytes.length);
@@ -104,30 +107,53 @@ static int write_one(struct recording *recording, enum report_format format, str
     return result;
 }
 
+/* One line, whatever bytes are in it. */
+static __attribute__((format(printf, 2, 3))) void tell(struct text *lines, const char *format, ...)
+{
+    struct text line = {0};
+    char *raw = NULL;
+    va_list list;
+
+    va_start(list, format);
+    const int length = vasprintf(&raw, format, list);
+    va_end(list);
+    if (length >= 0)
+        escape_bytes(&line, raw, (size_t)length);
+    lines->failed = lines->failed || length < 0 || line.failed;
+    text_add(&line, "\n");
+    text_append(lines, line.data ? line.data : "", line.length);
+    if (length >= 0)
+        free(raw);
+    text_free(&line);
+}
+
 static void tell_notes(const struct show_wishes *wishes, const struct recording *recording,
                        const struct symbolize_notes *notes, struct text *lines)
 {
     if (recording->losses.length)
         text_add(lines, recording->losses.data);
     if (recording->refused_map.length)
-        text_format(lines, "names of JIT-compiled code were ignored: %s\n", recording->refused_map.data);
+        tell(lines, "names of JIT-compiled code were ignored: %s", recording->refused_map.data);
     if (recording->kernel_hidden)
-        text_add(lines, "the kernel hid its addresses, so kernel functions have no names\n");
+        tell(lines, "the kernel hid its addresses, so kernel functions have no names");
     if (notes->missing_files)
-        text_format(lines, "%u file%s, so their functions have no names: look for them elsewhere "
-                    "with --symfs DIR; --missing lists their build ids\n", notes->missing_files,
+        tell(lines, "%u file%s, so their functions have no names: look for them elsewhere "
+                    "with --symfs DIR; --missing lists their build ids", notes->missing_files,
                     notes->missing_files == 1 ? " is not here" : "s are not here");
     if (notes->unopened_file.length)
-        text_format(lines, "functions of this file%s have no names: %s\n",
+        tell(lines, "functions of this file%s have no names: %s",
                     notes->more_unopened ? " and others" : "", notes->unopened_file.data);
     if (notes->changed_file.length)
-        text_format(lines, "%s was modified after it was mapped: its functions have no names\n",
+        tell(lines, "%s was modified after it was mapped: its functions have no names",
                     notes->changed_file.data);
     if (notes->packed_file.length)
-        text_format(lines, "functions of this file%s may have no names: %s\n",
+        tell(lines, "functions of this file%s may have no names: %s",
                     notes->more_packed ? " and others" : "", notes->packed_file.data);
+    if (recording->names_left_out)
+        tell(lines, "%zu names were left out: names take more than %zu MB", recording->names_left_out,
+                    RECORDING_MOST_NAME_BYTES >> 20);
     if (!recording->tally.count)
-        text_format(lines, "no events in %s\n", wishes->count > 1 ? "them" : "it");
+        tell(lines, "no events in %s", wishes->count > 1 ? "them" : "it");
 }
 
 static void tell_run(const struct recording *recording, struct text *lines)
@@ -135,11 +161,23 @@ static void tell_run(const struct recording *recording, struct text *lines)
     const struct report_about *about = &recording->about;
     const struct recording_account *account = &recording->account;
 
-    text_format(lines, "recorded by stackbox %s on %s (%s, Linux %s) in %.1f s: %s\n", recording->version,
+    tell(lines, "recorded by stackbox %s on %s (%s, Linux %s) in %.1f s: %s", recording->version,
                 about->host, recording->machine, about->kernel, (double)(about->ended - about->began) / 1e9,
                 about->command_line);
-    text_format(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + %" PRIu64
-                " lost when it was written\n", account->seen, account->counted, account->filtered, account->lost);
+    tell(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + %" PRIu64
+                " lost when it was written", account->seen, account->counted, account->filtered, account->lost);
+}
+
+/* Those that differ in this cannot be compared. */
+static void add_kind(struct text *kind, const struct report_options *options)
+{
+    const char *value = blocks_value_name(options), *events = blocks_events_name(&options->measure);
+
+    text_add(kind, value);
+    if (strcmp(value, events))
+        text_format(kind, " of %s", events);
+    if (blocks_show_wakers(options))
+        text_add(kind, options->layout == LAYOUT_WAKEUPTIME ? " by waker" : " and wakers");
 }
 
 static int make(struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
@@ -155,6 +193,7 @@ static int make(struct showing *showing, struct recording *recording, struct sym
         return result;
     choose_view(wishes, recording);
     showing->shown->began = recording->about.began;
+    add_kind(&showing->shown->kind, &recording->options);
     if (wishes->debug)
         tell_run(recording, &showing->shown->lines);
     for (size_t i = 0; i < wishes->format_count && !result; i++)
@@ -181,6 +220,7 @@ static int show_apart(void *context, struct text *answer)
     answer_put_number(answer, notes.unopened_file.length);
     answer_put_text(answer, &shown->lines);
     answer_put_text(answer, &shown->missing);
+    answer_put_text(answer, &shown->kind);
     for (size_t i = 0; i < showing->wishes->format_count; i++)
         answer_put_text(answer, &shown->reports[i]);
     symbolize_notes_free(&notes);
@@ -200,6 +240,7 @@ static int take_answer(struct answer *answer, const struct show_wishes *wishes, 
     shown->unread = answer_take_number(answer);
     answer_take_text(answer, MOST_BYTES, &shown->lines);
     answer_take_text(answer, MOST_BYTES, &shown->missing);
+    answer_take_text(answer, MOST_BYTES, &shown->kind);
     for (size_t i = 0; i < wishes->format_count; i++)
         answer_take_raw(answer, MOST_BYTES, &shown->reports[i]);
     if (answer->failed)
@@ -290,4 +331,5 @@ void shown_free(struct shown *shown)
         text_free(&shown->reports[i]);
     text_free(&shown->lines);
     text_free(&shown->missing);
+    text_free(&shown->kind);
 }

@@ -16,6 +16,7 @@
 
 struct show_wishes {
     const int *fds; /* of the recordings, open */
+    char *const *paths;
     size_t count;
     enum report_format formats[SHOWN_FORMATS]; /* without duplicates */
     size_t format_count;
@@ -34,6 +35,7 @@ struct shown {
     struct text reports[SHOWN_FORMATS]; /* of each format; any bytes */
     struct text lines;   /* messages */
     struct text missing; /* build ids, one per line */
+    struct text kind;    /* what is counted: "samples", "us of waits" */
     uint64_t began;      /* the run's beginning: ns since the epoch */
     uint64_t failed;     /* the recording that could not be read */
     bool unread;         /* functions of a local file have no names: it could not be read */

@@ -22,6 +22,7 @@ struct making {
     bool *leading;    /* for each label, if asked for */
     uint32_t *frames; /* of all blocks */
     size_t frame_count;
+    uint64_t most_value, most_events; /* of an entry */
 };
 
 /* ---- Names ---- */
@@ -261,6 +262,31 @@ static void make_nobodys(struct making *making, struct block *block, uint32_t *t
     block->task.nobody = true;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Where shares of the sum are shown, it may not wrap around, as that of malloc(-1) does: if all together are
+ * too much, large values are cut.
+ */
+static void bound_values(struct making *making)
+{
+    const enum report_format format = making->options->format;
+    const bool has_shares = format == REPORT_FLAT || format == REPORT_TREE || format == REPORT_SVG;
+    const struct tally *tally = making->tally;
+    uint64_t value = 0, events = 0;
+
+    making->most_value = making->most_events = UINT64_MAX;
+    for (size_t i = 0; i < tally->count && has_shares; i++) {
+        if (__builtin_add_overflow(value, tally->entries[i].value, &value))
+            making->most_value = UINT64_MAX / tally->count;
+        if (__builtin_add_overflow(events, tally->entries[i].events, &events))
+            making->most_events = UINT64_MAX / tally->count;
+    }
+}
+
 static int make_block(struct making *making, size_t index)
 {
     const struct tally_entry *entry = &making->tally->entries[index];
@@ -269,8 +295,8 @@ static int make_block(struct making *making, size_t index)
     uint32_t *to = making->frames + making->frame_count;
 
     *block = (struct block){
-        .value = entry->value,
-        .events = entry->events,
+        .value = least(entry->value, making->most_value),
+        .events = least(entry->events, making->most_events),
         .longest = entry->longest,
         .waker = {.comm = "", .nobody = true},
     };
@@ -330,6 +356,7 @@ static int make_blocks(struct making *making)
     making->blocks.label_count = making->labels.count;
     if (!making->frames || !making->comms || !making->blocks.items)
         return -ENOMEM;
+    bound_values(making);
     for (size_t i = 0; i < tally->count && !result; i++)
         result = make_block(making, i);
     return result;

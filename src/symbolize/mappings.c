@@ -133,6 +133,9 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
             source->last = (uint32_t)i + 1;
             return 0;
         }
+    source->last = 0;
+    if (mappings->count >= MAPPINGS_MOST)
+        return 0;
     if (mappings_add(mappings, source->path, source->build_id, &added))
         return -ENOMEM;
     added->own_start = wanted->grows ? UINT64_MAX : wanted->own_start;
@@ -165,6 +168,8 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
     describe(source, address, &wanted);
     if (find_or_add(mappings, source, &wanted))
         return -ENOMEM;
+    if (!source->last)
+        return 0;
     struct symbol_mapping *mapping = &mappings->items[source->last - 1];
     if (mapping->grows) {
         grow(mapping, address);

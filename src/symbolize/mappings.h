@@ -15,6 +15,12 @@
 struct symbol;
 struct symbolize_wishes;
 
+/*
+ * No machine has as many, but a recording may say so: addresses beyond them are in none. Each is
+ * compared with all others.
+ */
+#define MAPPINGS_MOST 16384
+
 struct symbol_mapping {
     struct text path;      /* raw bytes: "/usr/bin/cat", "[kernel.kallsyms]", "[nfs]", "[anon]" */
     struct text build_id;  /* hexadecimal; empty: none, or unknown */

@@ -185,6 +185,8 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
         bool is_kernels = address >= mappings->items[kernel].own_start &&
                           address < mappings->items[kernel].own_limit;
         if (!is_kernels && (!last || !same_module(last, symbol))) {
+            if (mappings->count >= MAPPINGS_MOST)
+                return 0;
             size_t before = mappings->count - 1;
             if (add_module(mappings, symbol, wishes->recorded, &added))
                 return -ENOMEM;

@@ -24,7 +24,7 @@ def varint(number):
 strings = []
 sections = []
 version = 1
-for line in open(sys.argv[1]):
+for line in open(sys.argv[1], encoding='utf-8', errors='surrogateescape'):
     for word in re.findall(r'"[^"]*"(?:\+[01])?|#.*|\S+', line):
         if word.startswith('#'):
             continue
@@ -45,7 +45,8 @@ for line in open(sys.argv[1]):
             sections[-1][1] += varint(number * 2 if number >= 0 else -number * 2 - 1)
         else:
             sections[-1][1] += varint(int(word, 0))
-table = varint(len(strings)) + b''.join(varint(len(s.encode())) + s.encode() for s in strings)
+strings = [s.encode('utf-8', 'surrogateescape') for s in strings]
+table = varint(len(strings)) + b''.join(varint(len(s)) + s for s in strings)
 out = b'SBX\x1a' + varint(version)
 for number, body in [[1, table]] + sections:
     out += varint(number) + varint(len(body)) + body
