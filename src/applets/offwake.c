@@ -22,7 +22,7 @@ struct offwake_options {
 static struct offwake_options settings;
 
 #define AT(member) offsetof(struct offwake_options, member)
-#define MOST_US (UINT64_MAX / 1000 - 1)
+#define MOST_US ((uint64_t)MOST_SECONDS * 1000000)
 
 /* ---- Options ---- */
 
@@ -72,9 +72,9 @@ static int option_states(const struct option *option, const char *text, void *de
 
 static const struct option own_options[] = {
     OPTION_HEADING("Waits"),
-    {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
+    {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
      OFTEN "only waits of at least US microseconds"},
-    {'M', "max-block-time", "US", option_number, AT(most), 0, MOST_US,
+    {'M', "max-block-time", "US", option_microseconds, AT(most), 0, MOST_US,
      "only waits of at most US microseconds"},
     {0, "state", "LETTERS", option_states, AT(states), 0, 0,
      OFTEN "only waits in these states: S (sleep), D (uninterruptible sleep), T, t (stopped, "

@@ -5,13 +5,14 @@
 #include "applets/applets.h"
 #include "base/parts.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "counting/offwaking.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
 
 #define SEE_HELP " (see walltime -h)"
 #define DEFAULT_FREQUENCY 499
-#define MOST_US (UINT64_MAX / 1000 - 1)
+#define MOST_US ((uint64_t)MOST_SECONDS * 1000000)
 
 struct wall_options {
     struct trace_options trace;
@@ -27,7 +28,7 @@ static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
      OFTEN "samples per second on each CPU (default: 499)"},
-    {'m', "min-block-time", "US", option_number, AT(least), 0, MOST_US,
+    {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
      OFTEN "only stacks that were off the CPU for at least US microseconds; the rest are summed "
            "up as [no stack]"},
     {0},

@@ -67,26 +67,70 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
     return 0;
 }
 
-int parse_seconds(const char *string, uint64_t *nanoseconds)
+/* Digits with at most one point; *fraction is in 10^-9. What follows them, or NULL if there are none. */
+static const char *parse_fixed(const char *string, uint64_t *whole, uint64_t *fraction, bool *over)
 {
-    uint64_t whole = 0, fraction = 0, unit = 1000000000;
-    bool over = false, any = false;
+    uint64_t unit = 1000000000;
+    bool any = false;
 
+    *whole = *fraction = 0;
+    *over = false;
     for (; *string >= '0' && *string <= '9'; string++, any = true)
-        if (__builtin_mul_overflow(whole, 10, &whole) ||
-            __builtin_add_overflow(whole, (uint64_t)(*string - '0'), &whole))
-            over = true;
+        if (__builtin_mul_overflow(*whole, 10, whole) ||
+            __builtin_add_overflow(*whole, (uint64_t)(*string - '0'), whole))
+            *over = true;
     if (*string == '.')
         for (string++; *string >= '0' && *string <= '9'; string++, any = true) {
             unit /= 10; /* beyond the ninth digit this is 0, and the digit adds nothing */
-            fraction += unit * (uint64_t)(*string - '0');
+            *fraction += unit * (uint64_t)(*string - '0');
         }
-    if (*string || !any)
+    return any ? string : NULL;
+}
+
+static uint64_t unit_of(const char *word, uint64_t usual)
+{
+    static const struct {
+        const char *name;
+        uint64_t nanoseconds;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000},
+                 {"min", 60000000000}, {"h", 3600000000000}};
+
+    if (!*word)
+        return usual;
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (!strcmp(word, units[i].name))
+            return units[i].nanoseconds;
+    return 0;
+}
+
+int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds)
+{
+    const uint64_t second = 1000000000;
+    uint64_t whole, fraction;
+    bool over;
+    const char *rest = parse_fixed(string, &whole, &fraction, &over);
+    const uint64_t unit = rest ? unit_of(rest, usual) : 0;
+
+    if (!unit)
         return -EINVAL;
-    if (over || whole > MOST_SECONDS)
+    if (over || __builtin_mul_overflow(whole, unit, &whole) || whole >= (MOST_SECONDS + 1) * second)
         return -ERANGE;
-    *nanoseconds = whole * 1000000000 + fraction;
+    *nanoseconds = whole + (unit < second ? fraction * unit / second : fraction * (unit / second));
     return *nanoseconds ? 0 : -ERANGE;
+}
+
+int parse_percent(const char *string, uint64_t most, uint64_t *billionths)
+{
+    uint64_t whole, fraction;
+    bool over;
+    const char *rest = parse_fixed(string, &whole, &fraction, &over);
+
+    if (!rest || (*rest && strcmp(rest, "%")))
+        return -EINVAL;
+    if (over || whole > most || (whole == most && fraction))
+        return -ERANGE;
+    *billionths = whole * 1000000000 + fraction;
+    return 0;
 }
 
 static int compare_numbers(const void *left, const void *right)

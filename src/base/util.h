@@ -31,10 +31,13 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
 
 /*
- * Converts seconds as a plain decimal ("5", "0.25") to nanoseconds; more than 0. Errors as
- * parse_number.
+ * Converts a time to nanoseconds: a plain decimal of a unit ("5s", "0.25ms"; ns, us, ms, s, m, h), without
+ * one of `usual` nanoseconds; more than 0. Errors as parse_number.
  */
-int parse_seconds(const char *string, uint64_t *nanoseconds);
+int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds);
+
+/* A plain decimal up to `most`, perhaps with %, in billionths of a percent. Errors as parse_number. */
+int parse_percent(const char *string, uint64_t most, uint64_t *billionths);
 
 /* Sorts numbers and removes duplicates. Returns how many are left. */
 size_t sort_numbers(uint64_t *numbers, size_t count);

@@ -56,14 +56,34 @@ int option_signed(const struct option *option, const char *text, void *destinati
 int option_seconds(const struct option *option, const char *text, void *destination,
                    struct text *error)
 {
-    int why = parse_seconds(text, destination);
+    int why = parse_time(text, 1000000000, destination);
 
     (void)option;
     if (why == -EINVAL)
-        text_format(error, "invalid duration \"%s\": it takes seconds, such as 5 or 0.5", text);
+        text_format(error, "invalid duration \"%s\": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m", text);
     else if (why)
         text_format(error, "\"%s\" is out of range: it takes more than 0 seconds, at most %lld",
                     text, (long long)MOST_SECONDS);
+    return why ? -EINVAL : 0;
+}
+
+/* Finer than a microsecond is less than the shortest wait. */
+int option_microseconds(const struct option *option, const char *text, void *destination, struct text *error)
+{
+    uint64_t nanoseconds = 1; /* 0 is out of range for a duration, not here */
+    int why = parse_time(text, 1000, &nanoseconds);
+
+    if (why == -ERANGE && !nanoseconds && !option->least)
+        why = 0;
+    if (!why && nanoseconds / 1000 > option->greatest)
+        why = -ERANGE;
+    if (why == -EINVAL)
+        text_format(error, "invalid time \"%s\": it takes microseconds, such as 500, or a unit: 10ms, 1s", text);
+    else if (why)
+        text_format(error, "\"%s\" is out of range: it takes at most %llu us", text,
+                    (unsigned long long)option->greatest);
+    else
+        *(uint64_t *)destination = nanoseconds / 1000;
     return why ? -EINVAL : 0;
 }
 
@@ -244,6 +264,7 @@ struct walk {
     const struct option *const *tables;
     char **next; /* what follows the current word */
     void *settings;
+    struct arguments *arguments;
     struct text *error;
 };
 
@@ -281,6 +302,8 @@ static int parse_with_next(struct walk *walk, const struct option *row, const ch
         text_format(walk->error, "%s: takes %s", shown, row->argument);
         return -EINVAL;
     }
+    if (row->argument[0] == '[' && !walk->next[1])
+        walk->arguments->unsure = row;
     return parse_row(walk, row, shown, *walk->next++);
 }
 
@@ -356,7 +379,7 @@ static int parse_letters(struct walk *walk, const char *letters)
 int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
                   struct arguments *arguments, struct text *error)
 {
-    struct walk walk = {tables, argv + 1, settings, error};
+    struct walk walk = {tables, argv + 1, settings, arguments, error};
     int result = 0;
 
     *arguments = (struct arguments){

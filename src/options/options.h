@@ -59,6 +59,7 @@ int option_flag(const struct option *, const char *, void *, struct text *);    
 int option_number(const struct option *, const char *, void *, struct text *);  /* uint64_t */
 int option_signed(const struct option *, const char *, void *, struct text *);  /* int64_t */
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
+int option_microseconds(const struct option *, const char *, void *, struct text *); /* uint64_t, us */
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
 int option_strings(const struct option *, const char *, void *, struct text *); /* string_list */
@@ -80,6 +81,7 @@ struct arguments {
     char **words; /* words that are not options, in order: the caller frees the array only */
     size_t count;
     char **line;    /* the whole line, as main() got it */
+    const struct option *unsure; /* took the last word, which it need not: that may be a word of its own */
     char **command; /* what follows "--", up to a NULL; NULL without "--" */
 };
 

@@ -32,7 +32,7 @@ static bool is_number(const char *word)
 {
     uint64_t nanoseconds;
 
-    return parse_seconds(word, &nanoseconds) != -EINVAL;
+    return parse_time(word, 1000000000, &nanoseconds) != -EINVAL;
 }
 
 static size_t first_number(const struct arguments *arguments)

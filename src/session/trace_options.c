@@ -32,20 +32,17 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
 
-/* Parsed like a time, whose every value is in range. */
 int trace_option_tree(const struct option *option, const char *text, void *destination,
                       struct text *error)
 {
     struct trace_options *options = destination;
-    int why = text ? parse_seconds(text, &options->narrow) : 0;
+    int why = text ? parse_percent(text, 100, &options->narrow) : 0;
 
     (void)option;
     if (!HAS_SHARES)
         return part_refuse("shares", error);
     options->tree = true;
-    if (why == -ERANGE && !options->narrow)
-        return 0;
-    if (why || options->narrow > 100ull * TREE_PERCENT) {
+    if (why) {
         text_format(error, "invalid percentage \"%s\": it takes 0 to 100, in percent of the "
                            "total", text);
         return -EINVAL;
@@ -224,7 +221,7 @@ const struct option trace_options[] = {
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
-     OFTEN "stop after S seconds, such as 5 or 0.5"},
+     OFTEN "stop after S seconds, such as 5 or 0.5, or with a unit: 100ms, 2m"},
     {'i', "interval", "S", option_seconds, AT(interval), 0, 0,
      OFTEN "print a report every S seconds; each event is in exactly one"},
     {'T', "timestamp", NULL, option_flag, AT(timestamp), 0, 0, "print the time with each report"},
@@ -359,15 +356,23 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
 {
     uint64_t duration;
 
+    if (!arguments->count && !options->duration && arguments->unsure) {
+        const char *name = arguments->unsure->name, *last = arguments->line[1];
+        for (char **at = arguments->line + 1; *at; at++)
+            last = *at;
+        text_format(error, "--%s %s: is %s the duration? then write %s --%s, otherwise --%s=%s", name, last, last,
+                    last, name, name, last);
+        return -EINVAL;
+    }
     if (!arguments->count)
         return 0;
     const char *word = arguments->words[0];
-    int why = parse_seconds(word, &duration);
+    int why = parse_time(word, 1000000000, &duration);
     if (why == -EINVAL && !arguments->command && command_exists(word)) {
         text_format(error, "invalid duration \"%s\"; ", word);
         command_suggest(arguments->words, arguments->count, error);
     } else if (why == -EINVAL)
-        text_format(error, "invalid duration \"%s\": it is in seconds, such as 5 or 0.5", word);
+        text_format(error, "invalid duration \"%s\": it is in seconds, such as 5 or 0.5, or has a unit: 100ms, 2m", word);
     else if (why)
         text_format(error, "\"%s\" is out of range: a duration is more than 0 seconds, at most %lld",
                     word, (long long)MOST_SECONDS);

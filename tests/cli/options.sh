@@ -126,7 +126,7 @@ wrong '-t: cannot be combined with -- COMMAND, which traces the command and its 
 wrong '--best-effort: needs -- COMMAND' --best-effort vfs_read
 wrong '--best-effort: needs -- COMMAND' vfs_read --best
 wrong '--list: traces nothing, so it takes no command' --list vfs_read -- ls
-wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5' --best-effort -D x vfs_read -- ls
+wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m' --best-effort -D x vfs_read -- ls
 wrong '-p: "12x" is not a whole number' -p 12x vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
@@ -136,9 +136,9 @@ wrong '-p: "-K" is not a whole number' -p -K vfs_read
 wrong '-L: "-1" is not a whole number' -L -1 vfs_read
 wrong '-C: "65536" is out of range: it takes 0 to 65535' -C 65536 vfs_read
 wrong '-c: "x" is not a whole number' -c x vfs_read
-for text in -1 1s 0x5 '' -- -K; do
-    wrong "-i: invalid duration \"$text\": it takes seconds, such as 5 or 0.5" -i "$text" vfs_read
-    wrong "-D: invalid duration \"$text\": it takes seconds, such as 5 or 0.5" vfs_read -D "$text"
+for text in -1 1d 0x5 '' -- -K; do
+    wrong "-i: invalid duration \"$text\": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m" -i "$text" vfs_read
+    wrong "-D: invalid duration \"$text\": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m" vfs_read -D "$text"
 done
 for text in 0 0.0 0.0000000001 9223372036 99999999999999999999; do
     range="\"$text\" is out of range: it takes more than 0 seconds, at most 9223372035"
@@ -239,12 +239,15 @@ sampled()
 
 sampled 'the duration is given twice: as "5" and by -D' -D 3 5
 sampled 'unexpected argument "6": only a duration is accepted' 5 6
-sampled 'invalid duration "5s": it is in seconds, such as 5 or 0.5' 5s
+sampled 'invalid duration "5d": it is in seconds, such as 5 or 0.5, or has a unit: 100ms, 2m' 5d
+sampled '--flat 4: is 4 the duration? then write 4 --flat, otherwise --flat=4' --flat 4
+sampled '--tree 5: is 5 the duration? then write 5 --tree, otherwise --tree=5' -U --tree 5
+sampled '--live 1: is 1 the duration? then write 1 --live, otherwise --live=1' --live 1
 sampled '"0" is out of range: a duration is more than 0 seconds, at most 9223372035' 0
 sampled 'invalid duration "sleep"; did you mean -- sleep 1?' sleep 1
 sampled 'invalid duration "sleep"; did you mean -- sleep 1?' -F 99 sleep 1 -K
-sampled 'invalid duration "sleep": it is in seconds, such as 5 or 0.5' sleep -- sleep 1
-sampled 'invalid duration "-": it is in seconds, such as 5 or 0.5' -
+sampled 'invalid duration "sleep": it is in seconds, such as 5 or 0.5, or has a unit: 100ms, 2m' sleep -- sleep 1
+sampled 'invalid duration "-": it is in seconds, such as 5 or 0.5, or has a unit: 100ms, 2m' -
 sampled '-F and -c cannot be combined: samples are taken by time or by events' -F 99 -c 1000000
 sampled '-F: "0" is out of range: it takes 1 to 1000000000' -F 0 5
 sampled '--frequency: "9x" is not a whole number' --frequency 9x

@@ -29,7 +29,7 @@ lowers()
 
 lowers "without it" 0 profile -i 1
 lowers "--nice" 10 profile --nice -i 1
-lowers "--nice 3" 3 profile --nice 3
+lowers "--nice 3" 3 profile --nice=3
 lowers "--nice 3: threads that read rings" 3 profile --nice 3 --collect rings
 lowers "an applet that counts events" 3 stackcount --nice 3 t:sched:sched_switch
 lowers "an applet that prints them" 3 stacksnoop --nice 3 t:sched:sched_process_exit

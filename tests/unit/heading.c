@@ -80,14 +80,14 @@ static const char *take(struct trace_options *options, char **words, size_t coun
 static void takes_a_duration(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    char *none[] = {NULL}, *half[] = {(char[]){"0.5"}}, *letters[] = {(char[]){"1s"}};
+    char *none[] = {NULL}, *half[] = {(char[]){"0.5"}}, *letters[] = {(char[]){"1d"}};
     char *two[] = {(char[]){"1"}, (char[]){"2"}}, *nothing[] = {(char[]){"0"}};
 
     CHECK_STRING(take(&options, none, 0), "");
     CHECK_NUMBER(options.duration, 0);
     CHECK_STRING(take(&options, two, 2), "unexpected argument \"2\": only a duration is accepted");
     CHECK_STRING(take(&options, letters, 1),
-                 "invalid duration \"1s\": it is in seconds, such as 5 or 0.5");
+                 "invalid duration \"1d\": it is in seconds, such as 5 or 0.5, or has a unit: 100ms, 2m");
     CHECK_STRING(take(&options, nothing, 1),
                  "\"0\" is out of range: a duration is more than 0 seconds, at most 9223372035");
     CHECK_NUMBER(options.duration, 0);

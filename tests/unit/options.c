@@ -215,8 +215,8 @@ static void seconds(void)
         const char *text;
         uint64_t nanoseconds;
     } right[] = {{"5", 5000000000}, {"0.25", 250000000}, {".5", 500000000}, {"1.", 1000000000},
-                 {"0.000000001", 1}, {"00001.5", 1500000000}, {"1.0000000009", 1000000000}};
-    static const char *const wrong[] = {"",    "-1",  "1s", ".",   "1.2.3", "1e3",
+                 {"0.000000001", 1}, {"00001.5", 1500000000}, {"1.0000000009", 1000000000}, {"5ms", 5000000}, {"2m", 120000000000}};
+    static const char *const wrong[] = {"",    "-1",  "1d", ".",   "1.2.3", "1e3",
                                         "1,5", "0x5", " 1", "inf", "nan",   "--"};
     static const char *const outside[] = {"0", "0.0", "0.0000000001", "9223372036",
                                           "99999999999999999999"};
@@ -228,7 +228,7 @@ static void seconds(void)
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         char message[128];
         snprintf(message, sizeof(message), "-i: invalid duration \"%s\": it takes seconds, such as 5 or "
-                 "0.5", wrong[i]);
+                 "0.5, or a unit: 100ms, 2m", wrong[i]);
         REFUSES(message, "-i", wrong[i]);
     }
     for (size_t i = 0; i < COUNT_OF(outside); i++) {

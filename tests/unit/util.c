@@ -152,7 +152,22 @@ static void seconds(void)
         {"+1", -EINVAL, 0},
         {" 1", -EINVAL, 0},
         {"1 ", -EINVAL, 0},
-        {"1s", -EINVAL, 0},
+        {"1s", 0, 1000000000},
+        {"1.5ms", 0, 1500000},
+        {"250us", 0, 250000},
+        {"7ns", 0, 7},
+        {"2m", 0, 120000000000},
+        {"0.5min", 0, 30000000000},
+        {"1.000000001h", 0, 3600000003600},
+        {"2562047h", 0, 9223369200000000000},
+        {"2562048h", -ERANGE, 0},
+        {"0.9ns", -ERANGE, 0},
+        {"9223372035999ms", 0, 9223372035999000000},
+        {"s", -EINVAL, 0},
+        {"1S", -EINVAL, 0},
+        {"1 s", -EINVAL, 0},
+        {"1ss", -EINVAL, 0},
+        {"1d", -EINVAL, 0},
         {"1e3", -EINVAL, 0},
         {"0x5", -EINVAL, 0},
         {"1..5", -EINVAL, 0},
@@ -164,7 +179,7 @@ static void seconds(void)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         uint64_t nanoseconds = 0;
-        int result = parse_seconds(cases[i].string, &nanoseconds);
+        int result = parse_time(cases[i].string, 1000000000, &nanoseconds);
         if (result != cases[i].result || (!result && nanoseconds != cases[i].nanoseconds)) {
             printf("  \"%s\" gives %d, %llu\n", cases[i].string, result,
                    (unsigned long long)nanoseconds);
