@@ -183,7 +183,7 @@ static int read_all(struct drawing *drawing, const struct arguments *arguments)
 static int write_text(const struct drawing *drawing, FILE *out)
 {
     if (!drawing->differential)
-        return flame_write_functions(out, &drawing->flame);
+        return flame_write_functions(out, &drawing->flame, drawing->svg.count_name ? drawing->svg.count_name : "samples");
     const struct spellings *spellings = drawing->wishes->old ? &drawing->spellings : NULL;
     return flame_write_changes(out, &drawing->flame, spellings, drawing->wishes->normalize);
 }

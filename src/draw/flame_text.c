@@ -41,7 +41,7 @@ static int list_names(const struct functions *functions, struct text *names,
     return 0;
 }
 
-int flame_write_functions(FILE *out, const struct flame *flame)
+int flame_write_functions(FILE *out, const struct flame *flame, const char *counted)
 {
     struct flat_function *list = calloc(flame->name_count + 1, sizeof(*list));
     struct functions functions;
@@ -54,7 +54,11 @@ int flame_write_functions(FILE *out, const struct flame *flame)
     if (!result)
         result = list_names(&functions, &names, list, &count);
     if (!result)
-        flat_write_functions(out, list, count, count, flame->nodes[0].value);
+        flat_write_functions(out, list, count, count, &(struct flat_whole){
+            .value = flame->nodes[0].value,
+            .shown = flame->nodes[0].value,
+            .counted = counted,
+        });
     functions_free(&functions);
     free(list);
     text_free(&names);

@@ -41,7 +41,7 @@ void flame_add_name(struct text *text, const struct flame_name *name);
 int flame_write_folded(FILE *out, const struct flame *flame, bool differential);
 
 /* Functions with their shares, as flat_write() does. */
-int flame_write_functions(FILE *out, const struct flame *flame);
+int flame_write_functions(FILE *out, const struct flame *flame, const char *counted);
 
 /*
  * Both totals, and below them the functions whose own share has changed, the greatest change first:

@@ -60,13 +60,13 @@ static void add_line(struct flat_function *functions, const struct line *line,
 }
 
 void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
-                          uint64_t sum)
+                          const struct flat_whole *of)
 {
-    double whole = sum ? (double)sum : 1;
+    double whole = of->value ? (double)of->value : 1;
 
     if (count)
         qsort(functions, count, sizeof(*functions), compare);
-    fprintf(out, "%7s %7s  %s\n", "self%", "total%", "name");
+    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)of->shown, of->counted);
     for (size_t i = 0; i < count && i < most; i++)
         fprintf(out, "%7.2f %7.2f  %s%s%s\n", 100 * (double)functions[i].self / whole,
                 100 * (double)functions[i].total / whole, functions[i].who ? functions[i].who : "",
@@ -177,7 +177,11 @@ int flat_write(FILE *out, const struct report *report)
     if (!result)
         flat_write_functions(out, flat.kept, flat.kept_count,
                              wished && wished < flat.kept_count ? (size_t)wished : flat.kept_count,
-                             flat.sum);
+                             &(struct flat_whole){
+                                 .value = flat.sum,
+                                 .shown = blocks_shown_value(flat.sum, report->options),
+                                 .counted = blocks_value_name(report->options),
+                             });
     for (size_t i = 0; flat.owned && i < report->blocks->count; i++)
         free(flat.owned[i].who);
     free(flat.owned);

@@ -14,8 +14,14 @@ struct flat_function {
     size_t counted; /* the last block, from 1, added to its total: recursion counts once */
 };
 
+/* What shares are of. */
+struct flat_whole {
+    uint64_t value, shown; /* shown: in the unit that is printed */
+    const char *counted;   /* "samples" */
+};
+
 /* Sorts the functions, greatest self first, and writes the first `most`. */
 void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
-                          uint64_t sum);
+                          const struct flat_whole *of);
 
 #endif

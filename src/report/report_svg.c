@@ -17,7 +17,7 @@ static void add_title(struct text *text, const struct report_options *options)
 
     text_format(text, "%s: ", options->about->applet);
     if (blocks_are_times(options))
-        text_add(text, "blocked time");
+        text_add(text, strcmp(measure->value, "wall") ? "blocked time" : "wall-clock time");
     else if (blocks_are_sums(options))
         text_format(text, "sum of %s", measure->value);
     else if (measure->value)

@@ -137,7 +137,7 @@ for seed in 1 2 3; do
     is "random $seed: files are added up" "$(sort out | cksum)" "$(summed new old | cksum)"
     run --format text new
     is "random $seed: functions are awk's" "$(sed 1d out | cksum)" "$(folded_flat new | cksum)"
-    is "random $seed: functions have a heading" "$(head -n 1 out)" "  self%  total%  name"
+    is "random $seed: functions have a heading" "$(head -n 1 out)" "  self%  total%  of $(awk '{ sum += $NF } END { print sum }' new) samples"
     run --format folded --reverse new
     is "random $seed: reversed stacks are awk's" "$(sort out | cksum)" \
         "$(awk '{ count = $NF; sub(/ [0-9]+$/, ""); depth = split($0, frames, ";"); line = ""

@@ -72,7 +72,7 @@ profile -o cpu.svg 30 => - => cpu.svg: everyday
 offwaketime -o who.svg -p 185 10 => - => who.svg: everyday
 profile -o a.svg -o a.pb.gz -o a.folded 30 => - => a.folded: ^everyday;.* [0-9]+$
 profile -i 60 -o 'p-%t.folded' -D 86400 => - => p-*.folded: ^everyday;.* [0-9]+$
-stackcount --flat 20 t:syscalls:sys_enter_openat => syscalls => ^  self%  total%  name$
+stackcount --flat 20 t:syscalls:sys_enter_openat => syscalls => ^  self%  total%  of [0-9]+ events$
 flamegraph --diff before.folded after.folded > diff.svg => - => diff.svg: before 4, now 7
 check => - => ^flamegraph: yes
 check profile => - => ^profile: yes

@@ -179,7 +179,7 @@ shape()
 {
     case $1 in
     list | text | quiet | *snoop | check | verdict) ;;
-    files) grep -v '^  self%  total%  name$\|^ *[0-9.]* *[0-9.]*  [^ ]' "$2" ;;
+    files) grep -v '^  self%  total%  of [0-9]* [a-z]*$\|^ *[0-9.]* *[0-9.]*  [^ ]' "$2" ;;
     snoop-perf) grep -v '^$\|^[^ ]* [0-9]*/[0-9]* \[[0-9]*\] [0-9.]*: stackbox:$\|^ *[0-9a-f]* .* (.*)$' "$2" ;;
     *) grep -v '^[^;]*;.* [0-9][0-9]*$' "$2" ;;
     esac

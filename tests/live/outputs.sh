@@ -42,7 +42,7 @@ is "folded: each chain is right" \
 is "speedscope" "$(sed -n 's/.*"endValue":\([0-9]*\).*/\1/p' r.speedscope.json)" 30
 contains "svg" r.svg "30 events"
 is "svg: it is whole" "$(tail -n 1 r.svg)" "</svg>"
-is "flat: its header" "$(head -n 1 r.flat)" "  self%  total%  name"
+is "flat: its header" "$(head -n 1 r.flat)" "  self%  total%  of 30 events"
 is "flat: it is what awk makes of the folded stacks" "$(sed 1d r.flat)" "$(folded_flat r.folded 2)"
 is "flat: the largest self comes first" "$(awk 'NR > 2 && $1 > before { print } { before = $1 }' r.flat)" ""
 contains "flat: a third of it is in one chain" r.flat "  33.33  chain_b1"
@@ -62,7 +62,7 @@ is "-f and --flat exclude each other" "$status $(cat "$scratch/err")" \
 run_stackbox stackcount --flat 2 $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "--flat N: N lines, on stdout" "$status $(wc -l <"$scratch/out")" "0 3"
 run_stackbox stackcount -D 0.2 --flat $QUIET
-is "--flat without events: only its header" "$status $(cat "$scratch/out")" "0   self%  total%  name"
+is "--flat without events: only its header" "$status $(cat "$scratch/out")" "0   self%  total%  of 0 events"
 
 # Times are printed in microseconds, and flat uses nanoseconds: the difference is less than 0.01 %
 # here.
@@ -87,7 +87,7 @@ is "--format alone: the report is on stdout, the command's output is not" \
     "$status $(folded_sum "$scratch/out") $(grep -c CALLS= "$scratch/out")" "0 30 0"
 run_stackbox stackcount --format folded -o r.flat $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "--format and a file in another format: both are written" \
-    "$status $(folded_sum "$scratch/out") $(sed -n 1p r.flat)" "0 30   self%  total%  name"
+    "$status $(folded_sum "$scratch/out") $(sed -n 1p r.flat)" "0 30   self%  total%  of 30 events"
 run_stackbox stackcount -f -o r.svg $EVENT -- "$WORKLOADS/chains" -n 20 -m 10
 is "-f and a file: both are written" "$status $(folded_sum "$scratch/out") $(tail -n 1 r.svg)" "0 30 </svg>"
 run_stackbox stackcount --format folded -o report $EVENT -- "$WORKLOADS/chains" -n 20 -m 10

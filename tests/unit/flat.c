@@ -3,7 +3,7 @@
 #include "unit/report_scene.h"
 
 #define FLAT .format = REPORT_FLAT, .show_process = true, BOTH
-#define HEADER "  self%  total%  name\n"
+#define HEADER(whole) "  self%  total%  of " whole "\n"
 
 static void self_and_total(void)
 {
@@ -18,23 +18,23 @@ static void self_and_total(void)
     add_entry(&scene, 25, 2, "y", NO_FRAMES, FRAMES(middle, root));
     add_entry(&scene, 15, 3, "leaf", NO_FRAMES, FRAMES(other, root));
     EXPECT(&scene,
-           HEADER
+           HEADER("100 samples")
            "  60.00   60.00  leaf\n"
            "  25.00   85.00  middle\n"
            "  15.00   15.00  other\n"
            "   0.00  100.00  root\n", FLAT);
     EXPECT(&scene,
-           HEADER
+           HEADER("100 samples")
            "  60.00   60.00  leaf\n"
            "  25.00   85.00  middle\n", FLAT, .functions = 2);
     EXPECT(&scene,
-           HEADER
+           HEADER("100 samples")
            "  60.00   60.00  leaf\n"
            "  25.00   85.00  middle\n"
            "  15.00   15.00  other\n"
            "   0.00  100.00  root\n", FLAT, .functions = 5);
     EXPECT(&scene,
-           HEADER
+           HEADER("100 samples")
            "  60.00   60.00  leaf_[k]\n"
            "  25.00   85.00  middle\n"
            "  15.00   15.00  other\n"
@@ -52,11 +52,11 @@ static void recursion_counts_once(void)
     add_entry(&scene, 3, 1, "x", NO_FRAMES, FRAMES(f, elsewhere, g, f));
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(g, f, g));
     EXPECT(&scene,
-           HEADER
+           HEADER("4 samples")
            "  75.00  100.00  f\n"
            "  25.00  100.00  g\n", FLAT);
     EXPECT(&scene,
-           HEADER
+           HEADER("4 samples")
            "  75.00  100.00  f+0x0\n"
            "  25.00  100.00  g+0x0\n"
            "   0.00   75.00  f+0x8\n", FLAT, .offset = true);
@@ -76,7 +76,7 @@ static void order(void)
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(b));
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(a, c));
     EXPECT(&scene,
-           HEADER
+           HEADER("3 samples")
            "  33.33   66.67  c\n"
            "  33.33   33.33  a\n"
            "  33.33   33.33  b\n"
@@ -97,7 +97,7 @@ static void frames_without_functions(void)
     add_entry(&scene, 1, 1, "x", NO_FRAMES, FRAMES(two, odd));
     add_entry(&scene, 1, 1, "x", NO_FRAMES, NO_FRAMES);
     EXPECT(&scene,
-           HEADER
+           HEADER("4 samples")
            "  50.00   50.00  leaf\n"
            "  25.00   75.00  [libc.so.6]\n"
            "  25.00   25.00  [no stack]\n"
@@ -119,15 +119,17 @@ static void waits(void)
     /* Less than one unit in text still has its share. */
     add_entry(&scene, 400, 1, "x", FRAMES(sleeps), NO_FRAMES);
     EXPECT(&scene,
-           HEADER
+           HEADER("4 us")
            " 100.00  100.00  schedule\n"
            "   0.00   90.91  wait\n"
            "   0.00   90.91  wake_up\n"
-           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_OFFWAKETIME, .unit = 1000);
+           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_OFFWAKETIME, .unit = 1000,
+           .measure = {"waits", "blocked", "microseconds", 0});
     EXPECT(&scene,
-           HEADER
+           HEADER("4 us")
            "  90.91   90.91  wake_up\n"
-           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_WAKEUPTIME, .unit = 1000, .functions = 2);
+           "   0.00   90.91  write\n", FLAT, .layout = LAYOUT_WAKEUPTIME, .unit = 1000, .functions = 2,
+           .measure = {"waits", "blocked", "microseconds", 0});
     free_scene(&scene);
 }
 
@@ -150,18 +152,18 @@ static void where_it_waits(void)
     add_entry(&scene, 3, 1, "x", FRAMES(leaves, entry), FRAMES(user));
     add_entry(&scene, 2, 2, "y", FRAMES(leaves), NO_FRAMES);
     EXPECT(&scene,
-           HEADER
+           HEADER("10 samples")
            "  50.00   50.00  futex_do_wait\n"
            "  30.00   80.00  main\n"
            "  20.00  100.00  __schedule\n", FLAT, .waiting = &sections, .functions = 3);
     EXPECT(&scene,
-           HEADER
+           HEADER("10 samples")
            "  50.00   50.00  odd_in_section\n"
            "  30.00   80.00  main\n"
            "  20.00  100.00  __schedule\n", FLAT, .waiting = &unknown, .functions = 3);
     /* With --by: shares are of the total. */
     EXPECT(&scene,
-           HEADER
+           HEADER("10 samples")
            "  50.00   50.00  x (1): futex_do_wait\n"
            "  30.00   80.00  x (1): main\n"
            "  20.00   20.00  y (2): __schedule\n", FLAT, .waiting = &sections, .functions = 3,
@@ -174,9 +176,9 @@ static void nothing_came(void)
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
 
-    EXPECT(&scene, HEADER, FLAT);
+    EXPECT(&scene, HEADER("0 samples"), FLAT);
     add_entry(&scene, 0, 1, "x", NO_FRAMES, FRAMES(f));
-    EXPECT(&scene, HEADER "   0.00    0.00  f\n", FLAT);
+    EXPECT(&scene, HEADER("0 samples") "   0.00    0.00  f\n", FLAT);
     free_scene(&scene);
 }
 
@@ -190,7 +192,7 @@ static void great_numbers(void)
     add_entry(&scene, 3ull << 61, 1, "x", NO_FRAMES, FRAMES(f, g));
     add_entry(&scene, 1ull << 61, 1, "x", NO_FRAMES, FRAMES(g));
     EXPECT(&scene,
-           HEADER
+           HEADER("9223372036854775808 samples")
            "  75.00   75.00  f\n"
            "  25.00  100.00  g\n", FLAT);
     free_scene(&scene);

@@ -81,7 +81,7 @@ static void folded_and_flat(void)
            "x;[unknown];main;[unknown] (3 frames);[unknown];[unknown];vfs_read 3\n"
            "x;[unknown] (2 frames);vfs_read 4\n", FOLDED, BOTH);
     EXPECT(&scene,
-           "  self%  total%  name\n"
+           "  self%  total%  of 7 samples\n"
            " 100.00  100.00  vfs_read\n"
            "   0.00   57.14  [unknown] (2 frames)\n"
            "   0.00   42.86  [unknown]\n"
