@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/limits.h"
+#include "options/answers.h"
 #include "options/applet.h"
 #include "options/install.h"
 #include "options/manual.h"
@@ -145,7 +146,10 @@ static int refuse_applet(const char *name)
 
     for (const struct applet *const *applet = applets; *applet; applet++)
         near_offer(&near, (*applet)->name);
-    near_add_to(&near, &names);
+    if (answer_to_applet(name))
+        text_format(&names, "; %s", answer_to_applet(name));
+    else
+        near_add_to(&near, &names);
     say("there is no applet \"%s\"%s (stackbox alone lists them)", name,
         names.data ? names.data : "");
     near_free(&near);

@@ -151,6 +151,23 @@ static int find_calls(struct find *find)
     return result;
 }
 
+/* "; libc has it: c:malloc". A word without a colon is the kernel's. False: libc has no such function. */
+static bool offer_libc(const struct find *find, const char *name, struct text *error)
+{
+    struct find libc = {.pid = find->pid, .kallsyms = -1, .tracefs = -1};
+    struct text word = {0}, why = {0};
+
+    text_format(&word, "c:%s", name);
+    char *const words[] = {word.data};
+    const bool found = !word.failed && !find_parse(&libc, words, 1, false, &why) && !find_places(&libc, &why);
+    if (found)
+        text_format(error, "; libc has it: %s", word.data);
+    find_close(&libc);
+    text_free(&word);
+    text_free(&why);
+    return found;
+}
+
 static int find_functions(struct find *find, struct text *error)
 {
     if (!find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
@@ -171,7 +188,7 @@ static int find_functions(struct find *find, struct text *error)
         return kernel_functions_check_offsets(find->kallsyms, &find->places, error);
     const struct pattern *pattern = &find->patterns[unmatched];
     text_format(error, "0 functions matched by \"%s\"", pattern->typed);
-    if (pattern->name.kind == MATCH_PLAIN)
+    if (pattern->name.kind == MATCH_PLAIN && !offer_libc(find, pattern->name.text, error))
         (void)kernel_functions_near(find->kallsyms, pattern->name.text, error);
     return -ENOENT;
 }

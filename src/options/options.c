@@ -10,6 +10,7 @@
 #include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "options/answers.h"
 
 int option_flag(const struct option *option, const char *text, void *destination,
                 struct text *error)
@@ -307,6 +308,19 @@ static int parse_with_next(struct walk *walk, const struct option *row, const ch
     return parse_row(walk, row, shown, *walk->next++);
 }
 
+/* "; --by says ..." for what other tools call otherwise. False: it is not one of those. */
+static bool add_answer(struct text *error, const char *dashes, const char *name, size_t length)
+{
+    struct text typed = {0};
+
+    text_format(&typed, "%s%.*s", dashes, (int)length, name);
+    const char *answer = typed.failed ? NULL : answer_to_option(typed.data);
+    if (answer)
+        text_format(error, "; %s", answer);
+    text_free(&typed);
+    return answer;
+}
+
 static int refuse_long(struct walk *walk, const char *name, size_t length, size_t clashes)
 {
     text_format(walk->error, "--%.*s: ", (int)length, name);
@@ -315,7 +329,8 @@ static int refuse_long(struct walk *walk, const char *name, size_t length, size_
         add_clashes(walk->tables, name, length, walk->error);
     } else {
         text_add(walk->error, "unknown option");
-        add_near(walk->tables, name, length, walk->error);
+        if (!add_answer(walk->error, "--", name, length))
+            add_near(walk->tables, name, length, walk->error);
     }
     return -EINVAL;
 }
@@ -342,7 +357,7 @@ static int parse_long(struct walk *walk, const char *name)
 static int refuse_letter(struct walk *walk, const char *shown, const char *letters)
 {
     text_format(walk->error, "%s: unknown option", shown);
-    if (strlen(letters) > 2)
+    if (!add_answer(walk->error, "", shown, strlen(shown)) && strlen(letters) > 2)
         add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
     return -EINVAL;
 }

@@ -263,6 +263,25 @@ refuses "profile: -c: 9 ns of task-clock are less than this kernel allows: it ta
 $((1000000000 / most)) or more (sysctl kernel.perf_event_max_sample_rate)" \
     profile -e task-clock -c 9
 
+# ---- what users of other tools type
+
+refuses 'stackbox: there is no applet "record"; -o FILE.sbx of the applets that count records: profile -o run.sbx 10 '\
+'(stackbox alone lists them)' record -F 99
+refuses 'stackbox: there is no applet "top"; profile --live shows what runs now (stackbox alone lists them)' top
+sampled '--call-graph: unknown option; stacks are always taken; --unwind fp or tables says how user stacks are unwound' \
+    --call-graph dwarf
+sampled '--sort: unknown option; --by process, thread or name says what is told apart, --flat lists functions' --sort=comm
+wrong '-l: unknown option; --list lists what PATTERN matches' -l 'c:*'
+refuses 'wakeuptime: --pairs: unknown option; offwaketime --pairs shows who waits for whom (see wakeuptime -h)' \
+    wakeuptime --pairs 1
+refuses 'stacksnoop: -n: unknown option; stacksnoop --max N stops after N events; --top N prints only the greatest '\
+'(see stacksnoop -h)' stacksnoop -n 5 c:malloc
+if [ -r /proc/kallsyms ] && [ ! "$GUEST" ]; then
+    run stackcount malloc
+    is "a function of libc is not the kernel's" "$status $(cat "$scratch/err")" \
+        '1 stackcount: 0 functions matched by "malloc"; libc has it: c:malloc'
+fi
+
 # ---- bytes and sizes
 
 # one_line WHAT STATUS: checks for exit status 2, and one line on stderr that is safe for a terminal
