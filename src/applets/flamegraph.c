@@ -80,7 +80,7 @@ static const struct option own_options[] = {
      "a fixed width (default: the window's)"},
     {0, "minwidth", "PX", option_string, AT(least_width), 0, 0,
      "leave out narrower frames; PX may be a share of the width, such as 0.1%; 0: draw all "
-     "(default: 0.1)"},
+     "(default: 1)"},
     {0, "countname", "NAME", option_string, WISH(count_name), 0, 0,
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,

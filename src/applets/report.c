@@ -77,6 +77,7 @@ static const struct option own_options[] = {
      "print addresses, and modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "print _[k] after kernel "
                                                                         "functions"},
+    {0, "inverted", NULL, option_flag, AT(show.inverted), 0, 0, "flame graphs have their root at the top"},
     {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
      OFTEN "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,

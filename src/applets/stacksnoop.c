@@ -62,6 +62,7 @@ static const struct option own_options[] = {
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
     {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
     {0, "keep", "N", trace_option_keep, AT(trace.keep), 0, 0, NULL},
+    {0, "inverted", NULL, option_flag, AT(trace.inverted), 0, 0, NULL},
     {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
     {0, "tree", "[PERCENT]", trace_option_tree, AT(trace), 0, 0, NULL},
     {0, "live", "[SECONDS]", trace_option_live, AT(trace), 0, 0, NULL},
@@ -271,9 +272,9 @@ static void refuse_reports(struct text *error)
     else if (trace->flat || trace->tree || trace->live)
         text_format(error, "--%s: stacksnoop prints events and does not count" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval || keep_is_asked(&trace->keep))
+    else if (trace->interval || trace->inverted || keep_is_asked(&trace->keep))
         text_format(error, "%s: stacksnoop prints events and makes no reports" SEE_HELP,
-                    trace->interval ? "-i" : "--keep");
+                    trace->interval ? "-i" : trace->inverted ? "--inverted" : "--keep");
     else if (trace->top)
         text_add(error, "--top: stacksnoop does not count; --max stops after N events" SEE_HELP);
     else if (trace->by == WHO_NAME)

@@ -77,6 +77,7 @@ int counting_open(struct counting *counting, const struct trace_options *options
             .offset = options->offset,
             .verbose = options->verbose,
             .annotations = options->annotations,
+            .inverted = options->inverted,
             .timestamp = options->timestamp,
             .time_as_root = options->timestamp && options->interval,
             .functions = options->functions,

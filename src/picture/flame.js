@@ -311,6 +311,9 @@
     svg.classList.add("live");
     addLabels();
     recall();
+    // A tall picture begins above the root, where one begins to read.
+    if (document.documentElement === svg)
+        all.element.scrollIntoView({block: "nearest"});
     find("frames").addEventListener("mouseover", point);
     find("frames").addEventListener("mouseleave", () => show(null));
     find("frames").addEventListener("click", event => {

@@ -17,7 +17,7 @@ struct svg_options {
     const char *colors;     /* a palette's name, or NULL: by the kinds of frames */
     const char *notes;      /* a comment for readers of the file, or NULL */
     uint64_t width;         /* fixed, in px; 0: as wide as the window, made for 1200 */
-    double least_width;     /* px: narrower frames are left out. If not given: 0.1 or more */
+    double least_width;     /* px: narrower frames are left out. If not given: 1 or more */
     bool least_given;
     bool inverted;          /* the root on top */
     bool differential;      /* nodes have a `before`, which colours them */

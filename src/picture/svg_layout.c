@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "picture/flame_order.h"
 
-#define LEAST_WIDTH 0.1
+#define LEAST_WIDTH 1.0
 /* Frames wider than this are not left out by default: the highest are, instead. */
 #define WIDEST_LEFT_OUT 100
 /* From this width on a frame has its name, or a few letters of it. */

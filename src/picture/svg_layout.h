@@ -34,7 +34,7 @@ struct svg_layout {
 };
 
 /*
- * `width` is the whole picture's, in px. least_width < 0: 0.1, or whatever keeps it to
+ * `width` is the whole picture's, in px. least_width < 0: 1, or whatever keeps it to
  * SVG_MOST_PARTS. 0 or -ENOMEM; svg_layout_free after either.
  */
 int svg_layout_make(struct svg_layout *layout, const struct flame *flame, double width,

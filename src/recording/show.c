@@ -73,6 +73,7 @@ static void choose_view(const struct show_wishes *wishes, struct recording *reco
     options->offset = options->offset || wishes->offset;
     options->verbose = options->verbose || wishes->verbose;
     options->annotations = options->annotations || wishes->annotations;
+    options->inverted = wishes->inverted;
     if (wishes->by)
         options->by = wishes->by;
     if (wishes->functions)

@@ -24,7 +24,7 @@ struct show_wishes {
     bool missing;      /* list what was not found */
     bool debug;        /* and describe what was recorded, and the machine */
     /* In addition to what the run was asked for: */
-    bool delimited, offset, verbose, annotations, raw_names;
+    bool delimited, offset, verbose, annotations, inverted, raw_names;
     struct demangle_wishes names;
     enum who by;
     uint64_t top;       /* 0: as in the run */

@@ -63,6 +63,7 @@ struct report_options {
     bool pairs;           /* text: who waits for whom, one line each, instead of blocks */
     const struct waiting_text *waiting; /* flat: for waits; NULL: the leaf has the time anyway */
     bool time_as_root;    /* folded: the time as the root */
+    bool inverted;        /* svg: the root on top */
     uint64_t top;         /* only the greatest; 0: all */
     uint64_t functions;   /* flat: only that many; 0: all */
     uint64_t narrow;      /* tree: smaller branches are folded, in TREE_PERCENT of the whole */

@@ -79,6 +79,7 @@ int report_svg_write(FILE *out, const struct report *report)
             .title = title.data,
             .subtitle = subtitle.data,
             .count_name = blocks_value_name(options),
+            .inverted = options->inverted,
         });
     text_free(&title);
     text_free(&subtitle);

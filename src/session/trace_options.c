@@ -256,6 +256,8 @@ const struct option trace_options[] = {
      "print addresses, and modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(annotations), 0, 0,
      "print _[k] after kernel functions"},
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, !HAS_PICTURES ? NULL :
+     "flame graphs have their root at the top"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
      OFTEN "the top N stacks only; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(by), 0, 0,

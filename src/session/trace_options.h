@@ -21,7 +21,7 @@ enum collect_way {
 struct trace_options {
     struct number_list pids, tids;
     int64_t cpu; /* -1: all */
-    bool user_only, kernel_only, delimited, offset, verbose, annotations, folded, timestamp, debug;
+    bool user_only, kernel_only, delimited, offset, verbose, annotations, inverted, folded, timestamp, debug;
     bool dump_program;
     bool raw_names;
     struct demangle_wishes names;

@@ -133,7 +133,7 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
 by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help if include-self \
-interval keep kernel-stacks-only list live man nice \
+interval inverted keep kernel-stacks-only list live man nice \
 offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree unit unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
@@ -153,7 +153,7 @@ examples
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded follow format frequency help \
-include-idle include-self interval keep \
+include-idle include-self interval inverted keep \
 kernel-stacks-only live man nice offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed next to -v" "$help" "  -v, -A, --verbose "
@@ -165,7 +165,7 @@ for name in offcputime wakeuptime offwaketime; do
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format help include-self interval keep \
+by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format help include-self interval inverted keep \
 kernel-stacks-only kernel-threads-only live man max-block-time min-block-time nice offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
 symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
@@ -176,7 +176,7 @@ done
 read_applet walltime
 is "walltime: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
 by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format frequency help include-self \
-interval keep kernel-stacks-only live man min-block-time nice offset output pid raw-names shorten stack-storage-size \
+interval inverted keep kernel-stacks-only live man min-block-time nice offset output pid raw-names shorten stack-storage-size \
 symfs tid timestamp top tree unwind user-stacks-only verbose "
 listed_is_taken
 examples
@@ -193,7 +193,7 @@ examples
 
 read_applet report
 is "report: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations by by-name debug delimited diff flat \
-folded format help man missing normalize offset output raw-names shorten symfs top verbose "
+folded format help inverted man missing normalize offset output raw-names shorten symfs top verbose "
 is "report: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|NAMES|OPTIONS|OUTPUT|EXIT STATUS|NOTES|EXAMPLES|SEE ALSO|"
 listed_is_taken

@@ -173,6 +173,7 @@ wrong_of_snoop()
 wrong_of_snoop 'needs a PATTERN, such as vfs_read or t:sched:sched_switch'
 wrong_of_snoop '-f: stacksnoop does not count; flame graph tools read --format perf' \
     -f vfs_read
+wrong_of_snoop '--inverted: stacksnoop prints events and makes no reports' --inverted vfs_read
 wrong_of_snoop '-i: stacksnoop prints events and makes no reports' -i 1 vfs_read
 wrong_of_snoop '-i: stacksnoop prints events and makes no reports' --interval=1 vfs_read
 wrong_of_snoop '--keep: stacksnoop prints events and makes no reports' --keep 5 vfs_read

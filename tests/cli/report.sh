@@ -60,6 +60,19 @@ for format in svg pprof speedscope flat; do
     is "it can be printed as $format" "$status $([ -s "out.$format" ] && echo there)" "0 there"
 done
 
+# root_is SVG: "top" or "bottom": where the first frame is among all
+root_is()
+{
+    sed -n '/id="frames"/,/^<\/g>/s/^.* y="\([0-9]*\)" .*height="15.*/\1/p' "$1" | awk '
+        NR == 1 { root = least = most = $1 }
+        { if ($1 < least) least = $1; if ($1 > most) most = $1 }
+        END { print least == most ? "flat" : root == least ? "top" : root == most ? "bottom" : "inside" }'
+}
+run report --format svg "$file"
+mv out upright.svg
+run report --format svg --inverted "$file"
+is "--inverted puts the root at the top" "$(root_is upright.svg) $(root_is out)" "bottom top"
+
 # On an arm64 guest: 20 calls down one chain and 10 down another, from a program that counts its own.
 run report -f "$here/../recordings/arm64.sbx"
 is "recorded on arm64: stacks and sums" "$status $(sed 's/^chains;.*;el0t_64_sync;.*;__arm64_sys_getppid /of the kernel /' out |

@@ -61,12 +61,12 @@ export async function differences({ visit, url, check }) {
 export async function veryMany({ visit, url, check, info, directory }) {
     const stacks = manyStacks();
     // In a flame graph of 1,200 px, frames of less than a tenth of a pixel are left out.
-    const frames = framesOf(stacks, { least: 0.1 / 1200 });
+    const frames = framesOf(stacks, { least: 1 / 1200 });
     const size = statSync(`${directory}/many.svg`).size;
     check("20,000 stacks make at most 5 MB", size <= 5e6 ? "" : `${size} bytes`);
     await visit(url("many"), {}, async (page) => {
         const seen = await look(page);
-        check(`the ${frames.length} frames of at least 0.1 px are there, and no others`,
+        check(`the ${frames.length} frames of at least 1 px are there, and no others`,
             compare(seen, frames).wrong);
         const omitted = (framesOf(stacks).length - frames.length).toLocaleString("en-US");
         const subtitle = (await textOf(page, "subtitle")).text;
@@ -121,7 +121,7 @@ function report({ directory }, name) {
     const lines = readFileSync(`${directory}/${name}.folded`, "utf8").split("\n").filter(Boolean);
     const stacks = lines.map((line) => /^(.*) (\d+)$/.exec(line))
         .map(([, stack, count]) => [stack, Number(count)]);
-    return { all: framesOf(stacks), drawn: framesOf(stacks, { least: 0.1 / 1200 }) };
+    return { all: framesOf(stacks), drawn: framesOf(stacks, { least: 1 / 1200 }) };
 }
 
 export async function counted({ visit, url, check, info, directory }) {

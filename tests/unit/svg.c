@@ -193,17 +193,17 @@ static void narrow_frames_are_left_out(void)
 {
     struct flame flame;
 
-    /* 0.096 px each; together they are wide enough. */
-    add_narrow(&flame, 1000, 8, 100000);
+    /* 0.96 px each; together they are wide enough. */
+    add_narrow(&flame, 1000, 80, 100000);
     struct file file = write_file(&flame, &(struct svg_options){0});
     CHECK_NUMBER(file.count, 3);
-    CHECK(strstr(file.text, ">1,000 frames narrower than 0.1 px are left out<"));
+    CHECK(strstr(file.text, ">1,000 frames narrower than 1 px are left out<"));
     free_file(&file);
     file = write_file(&flame, &(struct svg_options){.least_given = true});
     CHECK_NUMBER(file.count, 1003);
     CHECK(!strstr(file.text, "left out"));
     free_file(&file);
-    /* And of 1,300 px they are 0.104 each. */
+    /* And of 1,300 px they are 1.04 each. */
     file = write_file(&flame, &(struct svg_options){.width = 1300});
     CHECK_NUMBER(file.count, 1003);
     CHECK(strstr(file.text, " class=\"flame\" width=\"1300\" height="));
