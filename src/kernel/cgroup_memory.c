@@ -125,6 +125,8 @@ static const char *path_below(const char *own, const char *root)
 {
     const size_t length = strcmp(root, "/") ? strlen(root) : 0;
 
+    if (!strcmp(own, root))
+        return "";
     if (strncmp(own, root, length) || (own[length] && own[length] != '/'))
         return NULL;
     /* From a cgroup namespace: "/..", which is not below the namespace's root. */

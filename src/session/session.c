@@ -15,6 +15,7 @@
 #include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "kernel/cgroup_memory.h"
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
 #include "machine/machine.h"
@@ -25,6 +26,8 @@
 #include "session/decisions.h"
 #include "session/heading.h"
 #include "session/session_filter.h"
+
+#define LEAST_MEMORY (12u << 20) /* see check_memory() */
 
 /*
  * A thread that executes a program has its process's number afterwards. Its own ends before that is
@@ -110,6 +113,35 @@ static int check_depth(const struct trace_options *options)
         limit == kernel_stack_depth() && !access("/proc/sys/kernel/perf_event_max_stack", F_OK)
             ? " (sysctl kernel.perf_event_max_stack)" : "");
     return EXIT_USAGE;
+}
+
+/*
+ * What small tables, their programs, names of functions and this process take. At the limit the kernel
+ * kills, unlike on a small machine, whose free memory is an estimate.
+ */
+static int check_memory(void)
+{
+    struct cgroup_memory cgroup;
+
+    cgroup_memory_find(&cgroup);
+    const bool is_enough = cgroup.left >= LEAST_MEMORY;
+    if (!is_enough)
+        say("only %.1f of %.1f MB of memory are left by %s, and tracing takes up to %u MB: raise that limit, or "
+            "run stackbox outside the cgroup", (double)cgroup.left / (1 << 20), (double)cgroup.limit / (1 << 20),
+            cgroup.file.data ? cgroup.file.data : "a cgroup", LEAST_MEMORY >> 20);
+    text_free(&cgroup.file);
+    return is_enough ? 0 : EXIT_FAILURE;
+}
+
+/* If memory runs short all the same, the kernel ends us, not what is traced. */
+static void be_first_to_go(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)!write(fd, "1000", 4);
+    close(fd);
 }
 
 static int start_command(struct session *session)
@@ -211,6 +243,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status)
         status = check_depth(options);
     if (!status)
+        status = check_memory();
+    if (!status)
         status = session_filter_open(&session->scope.filter, options);
     if (!status && !options->include_self)
         scope_leave_own_out(&session->scope, options->by_rings);
@@ -219,6 +253,8 @@ int session_open(struct session *session, const struct session_wishes *wishes)
     if (!status && (options->command || options->follow))
         status = follow(session);
     /* After the command has been forked, and before everything else that we fork or start. */
+    if (!status)
+        be_first_to_go();
     if (!status && options->nice && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice)) {
         say("--nice: %s", strerror(errno));
         status = EXIT_FAILURE;

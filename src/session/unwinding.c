@@ -23,10 +23,10 @@
 #define MOST_SHARE 8 /* of free memory that tables may take */
 #define MOST_BYTES (1ull << 30)
 /*
- * Verifying such programs takes 4 MB, their maps as much: with less free memory the kernel might
- * kill a process.
+ * Verifying such programs takes 4 MB, their maps as much, and names are still to be read: with less
+ * free memory the kernel might kill a process.
  */
-#define LEAST_FREE_BYTES (16ull << 20)
+#define LEAST_FREE_BYTES (24ull << 20)
 #define UNUSED_NS 10000000000ull
 /*
  * How long (ns) to wait for tables before tracing begins; after that they are made in the

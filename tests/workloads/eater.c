@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * eater [-l MB] [-c] [-w]
+ * eater [-l MB] [-m MB] [-c] [-w]
  *
  * Takes memory until only MB are available, by the kernel's own figure, and prints `ready`. Then it
  * keeps the memory until SIGUSR2; with -c it gives back half of it and takes it again all the time.
  * It is the first process that the kernel would kill for memory.
  *
  *   -l MB    8: how much is left
+ *   -m MB    takes this much instead, and is not the first to go
  *   -c       churns
  */
 #include <fcntl.h>
@@ -49,9 +50,11 @@ static unsigned long available_kb(void)
     return at ? strtoul(at + strlen("MemAvailable:"), NULL, 10) : 0;
 }
 
+static size_t most = MOST_PIECES;
+
 static void eat(unsigned long left)
 {
-    while (count < MOST_PIECES && available_kb() > left) {
+    while (count < most && available_kb() > left) {
         void *piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (piece == MAP_FAILED)
             return;
@@ -85,16 +88,18 @@ int main(int argc, char **argv)
     unsigned long left = 8;
     int option, churns = 0;
 
-    while ((option = getopt(argc, argv, "l:cw")) != -1) {
+    while ((option = getopt(argc, argv, "l:m:cw")) != -1) {
         switch (option) {
         case 'l': left = number_of(optarg); break;
+        case 'm': most = (size_t)number_of(optarg) * 4; break;
         case 'c': churns = 1; break;
         case 'w': break; /* it always waits */
         default: return 2;
         }
     }
     begin(NULL);
-    be_first_to_go();
+    if (most == MOST_PIECES)
+        be_first_to_go();
     eat(left * 1024);
     printf("ready\n");
     if (churns)
