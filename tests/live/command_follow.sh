@@ -106,4 +106,4 @@ if [ "$GUEST" ]; then
     contains "a raised pid_max is reported" "$scratch/err" "kernel.pid_max was raised"
     reset_sysctls
 fi
-is "the family is what it was" "$made_alone" 330
+is "the family is what it was" "$made_alone" 390

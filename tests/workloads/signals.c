@@ -3,12 +3,13 @@
  * signals FILE
  *
  * Writes a line to FILE for each SIGINT, SIGTERM, SIGHUP and SIGUSR1 that it gets, the first being
- * `begun`. Ends with status 5 when there is a file FILE.end.
+ * `begun`. Ends with status 5 when there is a file FILE.end, or FILE is removed.
  */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int file;
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
 {
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+    struct stat about;
     char end[4096];
 
     if (argc != 2 || snprintf(end, sizeof(end), "%s.end", argv[1]) >= (int)sizeof(end))
@@ -37,7 +39,7 @@ int main(int argc, char **argv)
         sigaction(numbers[i], &action, NULL);
     if (write(file, "begun\n", 6) != 6)
         return 2;
-    while (access(end, F_OK))
+    while (access(end, F_OK) && !fstat(file, &about) && about.st_nlink)
         usleep(20000);
     return 5;
 }
