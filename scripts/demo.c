@@ -72,7 +72,7 @@ static APART void write_log(unsigned answer)
 {
     pthread_mutex_lock(&log_lock);
     answers += answer;
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 1500000}, NULL);
     pthread_mutex_unlock(&log_lock);
     NO_TAIL_CALL;
 }
