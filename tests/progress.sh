@@ -27,8 +27,8 @@ progress_line()
                                      { done++; gone += seconds[$1] }
         END {
             left = all ? usual * (1 - gone / all) : usual - since
-            line = clock(since) ", " done + 0 (parts ? " of " parts : "") " parts done, about " \
-                clock(left > 0 ? left : 0) " left: " runs
+            line = clock(since) ", " done + 0 (parts ? " of " parts : "") " parts done, " \
+                (left > 0 ? "about " clock(left) " left" : "longer than usual") ": " runs
             printf "%s", substr(line, 1, columns - 1)
         }' $([ ! -s $last ] || echo $last) $([ ! -s $account ] || echo $account) /dev/null
 }
