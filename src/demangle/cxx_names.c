@@ -19,6 +19,8 @@ static uint32_t function_behind(struct cxx *cxx, uint32_t name, const struct cxx
         if (!list || !(type = cxx_make(cxx, CXX_FUNCTION, returned, list, 0)))
             return 0;
         if (cxx_take(cxx, 'Q')) {
+            if (!cxx->arguments)
+                cxx->arguments = cxx_standard_arguments(cxx, name);
             uint32_t required = cxx_expression(cxx);
             if (!required)
                 return 0;

@@ -167,6 +167,8 @@ struct cxx_standard {
     char code;
     const char *text, *full, *base;
 };
+/* Rows of these; the second has no code. */
+enum { CXX_ALLOCATOR = 1, CXX_CHAR_TRAITS = 8 };
 struct cxx_operator {
     char code[3];
     char shape; /* 'u' unary, 'b' binary, 'm' member, 'p' ++ and --; '-': special */
@@ -258,6 +260,8 @@ unsigned cxx_quals(struct cxx *cxx);
 /* A list of types, up to one of "E.Q_" or the end; a single `v`: none. */
 uint32_t cxx_parameters(struct cxx *cxx);
 uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
+/* The list of what T_ are in a name that begins with std::string or its kin; 0: it does not. */
+uint32_t cxx_standard_arguments(struct cxx *cxx, uint32_t name);
 uint32_t cxx_parameter(struct cxx *cxx);
 bool cxx_is_declaration(const struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);

@@ -58,6 +58,7 @@ const struct cxx_standard cxx_standards[] = {
     {'d', "std::iostream", "std::basic_iostream<char, std::char_traits<char> >",
      "basic_iostream"},
     {0, NULL, NULL, NULL},
+    [CXX_CHAR_TRAITS] = {0, "std::char_traits", "std::char_traits", "char_traits"},
 };
 
 /* Sorted by code. */

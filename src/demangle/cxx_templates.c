@@ -44,6 +44,45 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix)
     return tagged == standard ? standard : cxx_remember(cxx, tagged);
 }
 
+static uint32_t standard_of_char(struct cxx *cxx, uint16_t row, uint32_t arguments)
+{
+    uint32_t standard = cxx_make(cxx, CXX_STANDARD, 0, 0, 0);
+
+    if (!standard)
+        return 0;
+    cxx_at(cxx, standard)->small = row;
+    return cxx_make(cxx, CXX_TEMPLATE, standard, arguments, 0);
+}
+
+/*
+ * Ss is basic_string<char, char_traits<char>, allocator<char>>, and Si, So and Sd have the first
+ * two. Only a requires-clause of their members says T_: compilers replace it everywhere else.
+ */
+uint32_t cxx_standard_arguments(struct cxx *cxx, uint32_t name)
+{
+    const struct cxx_node *node = cxx_at(cxx, name);
+    size_t first = cxx->open.count;
+
+    while (node->kind == CXX_QUALIFIED || node->kind == CXX_TAGGED)
+        node = cxx_at(cxx, node->a);
+    char code = node->kind == CXX_STANDARD ? cxx_standards[node->small].code : '\0';
+    if (code != 's' && code != 'i' && code != 'o' && code != 'd')
+        return 0;
+    uint32_t letter = cxx_make(cxx, CXX_BUILTIN, 0, 0, 0);
+    if (!letter)
+        return 0;
+    cxx_at(cxx, letter)->small = (uint16_t)cxx_builtin('c');
+    if (!cxx_push(cxx, &cxx->open, letter))
+        return 0;
+    uint32_t arguments = cxx_wrap(cxx, CXX_ARGUMENTS, cxx_list(cxx, first));
+    if (!arguments || !cxx_push(cxx, &cxx->open, letter) ||
+        !cxx_push(cxx, &cxx->open, standard_of_char(cxx, CXX_CHAR_TRAITS, arguments)) ||
+        (code == 's' &&
+         !cxx_push(cxx, &cxx->open, standard_of_char(cxx, CXX_ALLOCATOR, arguments))))
+        return 0;
+    return cxx_list(cxx, first);
+}
+
 uint32_t cxx_parameter(struct cxx *cxx)
 {
     uint32_t level = 0, which, of_lambda = 0;
