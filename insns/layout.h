@@ -247,6 +247,7 @@ struct account {
     uint64_t negative;      /* events left out of the sum, as their values are below 0 */
     uint64_t sum_high;      /* of the values in the sum: the total of their upper 32 bits */
     uint64_t unfit;         /* waits among the filtered that were too short or too long */
+    uint64_t nested;        /* returns that the kernel does not trace: see nested.c; never seen */
 };
 #define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
 #define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */

@@ -90,6 +90,16 @@ void emit_load_numbers(struct program *program, const struct pid_fields *fields,
         OR_REG(R7, R0));
 }
 
+/* A task that never hit a user probe has no uprobe_task. */
+void emit_load_nesting(struct program *program, const struct nesting_fields *fields, int16_t place,
+                       const char *none)
+{
+    EMIT(program, CALL(BPF_FUNC_get_current_task));
+    emit_read(program, R0, fields->utask, 8, place, none);
+    EMIT(program, JEQ_IMM(R0, 0, none));
+    emit_read(program, R0, fields->depth, 4, place, none);
+}
+
 /* r1 = the state as the task has it */
 static void emit_own_state(struct program *program, const struct task_fields *fields, int16_t place)
 {

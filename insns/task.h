@@ -64,6 +64,15 @@ void emit_load_level(struct program *program, const struct pid_fields *fields, i
 void emit_load_number(struct program *program, const struct pid_fields *fields, int16_t place,
                       const char *outside);
 
+/* Of how many functions a task's returns are traced at the moment: bytes in task_struct and uprobe_task. */
+struct nesting_fields {
+    uint16_t utask, depth;
+};
+
+/* r0 = that number; goes to `none` if it is 0. Uses 8 bytes at r10 + place. r0 to r5 are lost. */
+void emit_load_nesting(struct program *program, const struct nesting_fields *fields, int16_t place,
+                       const char *none);
+
 /* Words of the contexts. */
 enum {
     SWITCH_PREEMPTED,

@@ -194,6 +194,7 @@ static void add_losses(void *context, struct missing *missing)
     const struct tracing *tracing = context;
 
     missing_add_recursion(missing, "events", attach_missed(&tracing->attachment));
+    missing_add_nested(missing, tracing->counts.store.sum.nested, settings.condition != NULL);
 }
 
 /* Counts and reports until the end; everything is attached. */
@@ -256,6 +257,9 @@ static int trace(struct counting *counting, struct tracing *tracing)
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
     }
+    if (!result && tracing->counts.store.controls.control >= 0)
+        result = attaching_watch_nested(&counting->session, &tracing->counts.store.controls, &tracing->find.places,
+                                        &programs[ATTACH_NESTED], &linked[ATTACH_NESTED], &why);
     if (result)
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else

@@ -225,6 +225,10 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         if (!result)
             attaching_say_program(&settings.trace, which, &programs[which], &request.programs[which]);
     }
+    if (!result && !settings.trace.by_rings)
+        result = attaching_watch_nested(&snooping->session, &tracing->events.recorder.controls,
+                                        &tracing->find.places, &programs[ATTACH_NESTED],
+                                        &request.programs[ATTACH_NESTED], &why);
     if (result)
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
@@ -357,6 +361,7 @@ static int open_and_trace(struct tracing *tracing)
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
         .values = tracing->asking.asked.count,
+        .condition = settings.condition != NULL,
     };
     struct snooping snooping;
 

@@ -305,7 +305,7 @@ uint64_t attach_missed(const struct attachment *attachment)
 {
     uint64_t missed = 0;
 
-    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
+    for (size_t i = 0; i < ATTACH_NESTED * ATTACH_KINDS; i++)
         missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
         missed += misses_of_program(attachment->own_programs[i]);

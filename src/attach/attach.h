@@ -30,6 +30,7 @@ enum attach_program {
     ATTACH_PUSH_START,  /* at one of the starts that enum place_start tells apart */
     ATTACH_MARK_START,
     ATTACH_OTHER_START,
+    ATTACH_NESTED,      /* at starts of user functions whose returns are traced, if it is given (nested.h) */
     ATTACH_PROGRAMS,
 };
 

@@ -18,6 +18,7 @@ enum attach_program attach_program_of(const struct place *place)
         [START_PUSH] = ATTACH_PUSH_START,
         [START_MARK] = ATTACH_MARK_START,
         [START_OTHER] = ATTACH_OTHER_START,
+        [START_OF_RETURN] = ATTACH_NESTED,
     };
 
     if (place->kind != PLACE_USER)
@@ -35,6 +36,7 @@ const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
     [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
     [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
                             KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_NESTED] = {"of functions whose returns are traced", false, 0},
 };
 
 static uint32_t link_type(enum attach_program which)

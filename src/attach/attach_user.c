@@ -198,19 +198,12 @@ static void count_listeners(struct work *work)
     work->count = left;
 }
 
-int attach_user_places(struct work *work)
+static int attach_best(struct work *work)
 {
     enum attach_way way = work->request->way;
     int result = -EOPNOTSUPP;
-
-    count_listeners(work);
-    if (!work->count)
-        return 0;
-    if (work->request->instead)
-        return attach_instead_of_programs(work);
-    choose_pids(work);
     bool events_first = work->event_pid && !work->linked_pid && work->count <= MOST_OWN_EVENTS;
-    qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
+
     if (way == ATTACH_BEST && events_first)
         result = attach_by_events(work);
     /* Events take more rights than links. */
@@ -222,5 +215,69 @@ int attach_user_places(struct work *work)
         result = attach_by_events(work);
     if ((way == ATTACH_BEST && result == -EOPNOTSUPP) || way == ATTACH_TRACEFS)
         result = attach_by_text(work);
+    return result;
+}
+
+/* The starts of the functions whose returns were attached. */
+static size_t list_starts(const struct work *work, size_t count, struct place *starts, struct place **list)
+{
+    size_t listed = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!work->places[i]->at_return || work->places[i]->error)
+            continue;
+        starts[listed] = *work->places[i];
+        starts[listed].at_return = false;
+        starts[listed].start = START_OF_RETURN;
+        list[listed] = &starts[listed];
+        listed++;
+    }
+    return listed;
+}
+
+/*
+ * The program that counts returns which the kernel does not trace, attached as these were. Without
+ * it they are only not reported.
+ */
+static void attach_starts(const struct work *work, size_t count)
+{
+    static int (*const ways[])(struct work *) = {
+        [ATTACH_MULTI] = attach_by_links,
+        [ATTACH_PMU] = attach_by_events,
+        [ATTACH_TRACEFS] = attach_by_text,
+    };
+    struct attachment *attachment = work->attachment;
+    const size_t attached = attachment->attached;
+    struct place *starts = calloc(count, sizeof(*starts)), **list = calloc(count, sizeof(*list));
+    struct attach_request request = *work->request;
+    struct work beside = *work;
+
+    request.numbered = false;
+    request.force = true;
+    request.progress = NULL;
+    beside.request = &request;
+    beside.all = starts;
+    beside.places = list;
+    beside.count = starts && list ? list_starts(work, count, starts, list) : 0;
+    if (beside.count && ways[attachment->user_way](&beside))
+        text_free(&attachment->log);
+    attachment->attached = attached;
+    free(starts);
+    free(list);
+}
+
+int attach_user_places(struct work *work)
+{
+    count_listeners(work);
+    if (!work->count)
+        return 0;
+    if (work->request->instead)
+        return attach_instead_of_programs(work);
+    choose_pids(work);
+    qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
+    const size_t count = work->count;
+    int result = attach_best(work);
+    if (!result && work->request->programs[ATTACH_NESTED].count)
+        attach_starts(work, count);
     return result;
 }

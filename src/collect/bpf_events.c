@@ -97,6 +97,7 @@ static void add_losses(const struct collector *collector, struct missing *missin
                 (unsigned long long)events->recorder.bytes / 1024);
     missing_add(missing, &(struct loss){.count = sum.slots_taken, .beside = true},
                 "were lost: more than %d BPF programs were nested on a CPU", SLOTS_PER_CPU);
+    missing_add_nested(missing, sum.nested, events->wishes.condition);
     missing_add(missing, &(struct loss){.count = events->walks_failed},
                 "have no stack: the kernel could not walk it");
 }

@@ -13,6 +13,7 @@ struct bpf_events_wishes {
     uint64_t depth;    /* frames per stack; 0: the kernel's limit */
     bool kernel, user; /* which stacks events have */
     size_t values;     /* and how many words besides */
+    bool condition;    /* not all are wanted */
 };
 
 struct bpf_events {

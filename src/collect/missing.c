@@ -31,6 +31,12 @@ void missing_add_recursion(struct missing *missing, const char *events, uint64_t
                 "that CPU; shorter stacks (--depth, -K, -U) make that rarer");
 }
 
+void missing_add_nested(struct missing *missing, uint64_t count, bool at_most)
+{
+    missing_add(missing, &(struct loss){.count = count, .at_most = at_most, .beside = true},
+                "are missing: the kernel traces at most 64 nested returns in a thread");
+}
+
 void missing_free(struct missing *missing)
 {
     for (size_t i = 0; i < missing->count; i++)

@@ -38,6 +38,8 @@ void missing_add(struct missing *missing, const struct loss *loss, const char *f
     __attribute__((format(printf, 3, 4)));
 /* Events that the kernel did not pass to programs: at most that many. */
 void missing_add_recursion(struct missing *missing, const char *events, uint64_t count);
+/* Returns of user functions: at most that many, if not every return was asked for. */
+void missing_add_nested(struct missing *missing, uint64_t count, bool at_most);
 void missing_free(struct missing *missing);
 
 /* A line per cause: "12 events are ...". */

@@ -22,6 +22,7 @@ enum place_start {
     START_MARK,  /* at it, and it is endbr64, by which some of them do, too */
     START_OTHER, /* at it, and it is something else */
     START_LINK,  /* at a kernel function's, where the kernel's own walk misses the caller */
+    START_OF_RETURN, /* at a user function's whose return is traced, beside that */
 };
 
 struct place {

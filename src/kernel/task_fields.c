@@ -9,10 +9,11 @@
 /* What it passes before the words that we use: its own data. */
 #define OWN_PARAMETERS 1
 
-static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_t *offset)
+static int find_in(const struct btf *btf, const char *structure, const char *name, uint32_t bytes,
+                   uint16_t *offset)
 {
     struct btf_member member;
-    int result = btf_find_member(btf, "task_struct", name, &member);
+    int result = btf_find_member(btf, structure, name, &member);
 
     if (result)
         return result;
@@ -20,6 +21,11 @@ static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_
         return -EINVAL;
     *offset = (uint16_t)member.offset;
     return (int)member.size;
+}
+
+static int find(const struct btf *btf, const char *name, uint32_t bytes, uint16_t *offset)
+{
+    return find_in(btf, "task_struct", name, bytes, offset);
 }
 
 /* Its name and size changed in 5.14. */
@@ -92,4 +98,18 @@ int task_fields_find(struct task_fields *fields)
     was_read = true;
     *fields = found;
     return result;
+}
+
+int nesting_fields_find(struct nesting_fields *fields)
+{
+    struct btf btf;
+    int result = btf_open_kernel(&btf);
+
+    if (result)
+        return result;
+    result = find(&btf, "utask", sizeof(uint64_t), &fields->utask);
+    if (result > 0)
+        result = find_in(&btf, "uprobe_task", "depth", sizeof(uint32_t), &fields->depth);
+    btf_free(&btf);
+    return result < 0 ? result : 0;
 }

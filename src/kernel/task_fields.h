@@ -11,4 +11,7 @@
  */
 int task_fields_find(struct task_fields *fields);
 
+/* 0, or a negative errno: the kernel has no types, or none of user probes. */
+int nesting_fields_find(struct nesting_fields *fields);
+
 #endif

@@ -16,7 +16,9 @@
 #include "find/exact.h"
 #include "find/list.h"
 #include "find/rivals.h"
+#include "insns/nested.h"
 #include "kernel/refusal.h"
+#include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
 #include "options/applet.h"
@@ -338,6 +340,33 @@ bool attaching_needs(enum attach_program which, const struct places *places)
         if (attach_program_of(&places->items[i]) == which)
             return true;
     return false;
+}
+
+static bool has_user_returns(const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].kind == PLACE_USER && places->items[i].at_return)
+            return true;
+    return false;
+}
+
+int attaching_watch_nested(const struct session *session, const struct controls *controls,
+                           const struct places *places, struct program *program, struct linked *linked,
+                           struct text *why)
+{
+    struct nested_wishes wishes = {
+        .filter = session->scope.filter,
+        .control = controls->control,
+        .account = controls->account,
+    };
+
+    if (!has_user_returns(places) || nesting_fields_find(&wishes.fields))
+        return 0;
+    emit_nested(program, &wishes);
+    int result = program_link(program, PROGRAM_LIMIT_OLD, linked, why);
+    if (!result)
+        attaching_say_program(session->options, ATTACH_NESTED, program, linked);
+    return result;
 }
 
 void attaching_say_rivals(const struct find *find, const struct trace_options *options)

@@ -6,7 +6,9 @@
 #include "attach/attach.h"
 #include "collect/scope.h"
 #include "find/find.h"
+#include "maps/controls.h"
 #include "options/applet.h"
+#include "session/session.h"
 #include "session/trace_options.h"
 
 /* What a PATTERN can be, for help and man page. */
@@ -65,6 +67,15 @@ bool attaching_uninherited(struct find *find, enum attach_way way);
 
 /* Is there a place whose events that program gets? */
 bool attaching_needs(enum attach_program which, const struct places *places);
+
+/*
+ * If returns of user functions are among the places, and the kernel shows how deep they are nested: adds
+ * the program that counts those that it does not trace, into the account of these controls. 0 or a negative
+ * errno with a reason in `why`; the program is the caller's to free.
+ */
+int attaching_watch_nested(const struct session *session, const struct controls *controls,
+                           const struct places *places, struct program *program, struct linked *linked,
+                           struct text *why);
 
 /* A program about to be loaded: reported with --debug, and listed with --dump-program. */
 void attaching_say_program(const struct trace_options *options, enum attach_program which,

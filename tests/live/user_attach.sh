@@ -48,6 +48,22 @@ start_workload probe many -w
 PLAIN=$(first_byte probe)
 finish_workload probe
 
+# nested WAY CALLS: in each of two threads a function calls itself until CALLS of it are nested
+nested()
+{
+    local returns=$(($2 < 64 ? $2 : 64))
+    start_workload one deep -w -k -t 2 -s 0 -f $(($2 + 1))
+    start_stackbox stackcount -f -U -p "$(pid_of one)" --attach-by "$1" "r:$WORKLOADS/deep:descend" ||
+        fail "$1: $2 nested calls" "did not start: $(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "$1: of $2 nested calls at most 64 returns are counted" "$(folded_sum "$scratch/out")" $((2 * returns))
+    is "$1: of $2 nested calls the other returns are reported" \
+        "$(sed -n 's/^stackcount: \(.*\) events, .* nested returns in a thread$/\1/p' "$scratch/err")" \
+        "$([ "$2" -le 64 ] || echo "$((2 * ($2 - 64))) of $((2 * $2))")"
+}
+
 # way WAY: ten functions with seven calls each
 way()
 {
@@ -76,6 +92,8 @@ way()
     finish_stackbox
     is "$1: returns are counted" "$(folded_sum "$scratch/out")" 10
     finish_workload one
+    nested "$1" 64
+    nested "$1" 200
 
     start_workload one many -w -k
     start_stackbox stackcount -f -U --attach-by "$1" "$MANY:many_00*"
@@ -95,6 +113,16 @@ way()
 for way in multi pmu tracefs; do
     way $way
 done
+
+start_workload one deep -w -k -t 2 -s 0 -f 201
+start_stackbox stacksnoop -K -p "$(pid_of one)" "r:$WORKLOADS/deep:descend" ||
+    fail "stacksnoop: nested calls" "did not start: $(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "stacksnoop: of 200 nested calls 64 returns are printed" "$(grep -c ' r:descend' "$scratch/out")" 128
+is "stacksnoop: of 200 nested calls the other returns are reported" \
+    "$(sed -n 's/^stacksnoop: \(.*\) are missing: .* nested returns in a thread$/\1/p' "$scratch/err")" "272 events"
 
 # With -p only that process has breakpoints: by PMU events for a few functions, by links if these can
 # be limited to a process (which shows only since 6.13; older kernels apply them to all processes).

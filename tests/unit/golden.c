@@ -24,6 +24,7 @@
 #include "insns/follow.h"
 #include "insns/layout.h"
 #include "insns/life.h"
+#include "insns/nested.h"
 #include "insns/offwake.h"
 #include "insns/older.h"
 #include "insns/program.h"
@@ -440,6 +441,18 @@ static void build_snoop(struct program *program, const void *wishes)
     emit_snoop(program, wishes);
 }
 
+/* Offsets of Linux 6.12. */
+#define NESTING .fields = {0xcb0, 0x18}, .control = FD_CONTROL, .account = FD_ACCOUNT
+
+static const struct nested_wishes nested_own = {.filter = {ALL_EVENTS, .own = FD_OWN}, NESTING};
+static const struct nested_wishes nested_followed = {
+    .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS, NAMESPACE, .numbers = &some_fields}, NESTING};
+
+static void build_nested(struct program *program, const void *wishes)
+{
+    emit_nested(program, wishes);
+}
+
 static const struct life_maps lives = LIVES;
 
 static void build_life_begins(struct program *program, const void *maps)
@@ -675,6 +688,8 @@ static const struct golden {
     {"follow-exec", build_follow_exec, &followed, V(4, 18), 0},
     {"follow-thread", build_follow_thread, &asked, V(4, 18), 0},
     {"snoop-kernel", build_snoop, &snoop_kernel, V(5, 8), 0},
+    {"nested-own", build_nested, &nested_own, V(5, 5), V(4, 18)},
+    {"nested-followed", build_nested, &nested_followed, V(5, 10), 0},
     {"snoop-both", build_snoop, &snoop_both, V(5, 8), 0},
     {"snoop-start", build_snoop, &snoop_start, V(5, 8), 0},
     {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0},

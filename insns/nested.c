@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * nested(context):
+ *     if (current->utask->depth < MAX_URETPROBE_DEPTH)
+ *         return 0
+ *     account = the current bank's                        r9: see account.c
+ *     if (there is none || the event was not asked for)
+ *         return 0
+ *     account.nested += 1
+ *     return 0
+ *
+ * The kernel runs the programs at a function's entry before it decides, by the same depth, whether it
+ * traces the return.
+ *
+ * r6 = context, r7 = pid << 32 | tid, r9 = account.
+ */
+#include "insns/nested.h"
+
+#include "insns/account.h"
+
+/* Places on the stack, from r10. */
+enum {
+    INDEX = -4,
+    FOREIGN = -8,
+    SCRATCH = -16,
+};
+
+enum { MAX_URETPROBE_DEPTH = 64 };
+
+void emit_nested(struct program *program, const struct nested_wishes *wishes)
+{
+    program_name_map(program, wishes->control, "control");
+    program_name_map(program, wishes->account, "account");
+    EMIT(program, MOV_REG(R6, R1));
+    emit_load_nesting(program, &wishes->fields, SCRATCH, "filtered");
+    EMIT(program, JLT_IMM(R0, MAX_URETPROBE_DEPTH, "filtered"));
+    emit_load_account(program, wishes->control, wishes->account, INDEX, "filtered");
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, SCRATCH}, false);
+    emit_account(program, nested);
+    EMIT(program,
+    LABEL("filtered"),
+        MOV_IMM(R0, 0),
+        EXIT());
+}
