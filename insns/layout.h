@@ -121,27 +121,29 @@ enum wall_part {
     WALL_UNKNOWN = WALL_PARTS, /* the thread was not seen yet: its first event tells */
 };
 
-/* An entry of the same map for walltime: it exists as soon as anything is seen of its thread. */
+/*
+ * An entry of the same map for walltime, by the thread's address in the kernel, which its numbers may outlive
+ * (at tracefs' tracepoints by its tid): it exists as soon as anything is seen of its thread.
+ */
 struct wall {
-    uint64_t since; /* in its state; in the entry of tid 0: for all threads without an entry */
-    uint32_t tid;
+    uint64_t since; /* in its state */
+    uint32_t tid;   /* the host's, and then as in `target` */
     uint32_t part;
     struct party target; /* without flags: unknown yet */
     uint64_t spent[WALL_PARTS]; /* ns that are in no count yet */
-    uint64_t lived; /* likewise: of a thread that has ended */
+    uint64_t left;  /* when it last left a CPU; 0: nobody saw that */
     uint64_t first; /* since when its time is counted */
 };
-_Static_assert(sizeof(struct wall) == 120, "a hash key must hold no padding");
+_Static_assert(sizeof(struct wall) == 120, "copied word by word");
 _Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target), "fragments know both");
 
 /* And its counts. */
 struct walled {
     uint64_t spent[WALL_PARTS];
-    uint64_t lived;
-    uint64_t events; /* switches away, returns and samples */
+    uint64_t events; /* switches away, returns, other names, and samples */
 };
 _Static_assert(offsetof(struct walled, events) ==
-               offsetof(struct wall, first) - offsetof(struct wall, spent), "added up word by word");
+               offsetof(struct wall, left) - offsetof(struct wall, spent), "added up word by word");
 
 /* Counts of waits. */
 struct blocked {

@@ -29,7 +29,7 @@ enum offwake_threads {
 
 /* As prev_state of sched_switch: the state of a thread that leaves. */
 enum task_state_bits {
-    STATE_ENDING = 0x30,  /* dead, zombie */
+    STATE_ENDING = 0x30,  /* dead, zombie: at a raw tracepoint, it never runs again */
     STATE_ANY = 0xff,     /* none of these: runnable; it was preempted or yielded */
     STATE_BLOCKED = STATE_ANY & ~STATE_ENDING,
 };
@@ -47,9 +47,11 @@ struct offwake_wishes {
     struct task_fields task; /* known: the programs are for raw tracepoints; */
     /* otherwise where the tracepoints' fields are. */
     int16_t prev_pid, prev_state, next_pid, target_pid;
+    int16_t renamed_pid, new_comm; /* for VIEW_WALL, of task_rename; the first is 0 where there is none (6.14) */
     bool wide_state; /* prev_state has 64 bits, otherwise 32 */
     /* Descriptors of the maps that layout.h describes. */
     int control, account, slots, waits;
+    int cuts, rests; /* for VIEW_WALL: see wall_parts.h */
     struct life_maps lives;
     struct bank_maps banks;
     const struct unwind_wishes *unwind; /* user stacks by tables; NULL: only by frame pointers */

@@ -5,9 +5,13 @@
  *         return 0
  *     if (state has all bits of an idle kernel thread)
  *         return 0x80
+ *     if (it will never run again)
+ *         return 0x10                         dead
  *     if (it waits for a real-time kernel's lock, or is frozen)
  *         state |= 2                          uninterruptible
- *     return (state | exit_state) & 0x7f
+ *     return state & 0x4f
+ *
+ * The field also has the bits of exit_state, with which a thread may still wait for such locks.
  */
 #include "insns/task.h"
 
@@ -15,7 +19,9 @@ enum {
     STATE_UNINTERRUPTIBLE = 2,
     STATE_IDLE_THREAD = 0x402, /* TASK_IDLE: uninterruptible, and no load */
     STATE_LOCK_OR_FROZEN = 0x9000, /* TASK_RTLOCK_WAIT, TASK_FROZEN */
-    STATE_TOLD = 0x7f,         /* TASK_REPORT */
+    STATE_DEAD = 0x80,         /* TASK_DEAD, since 4.14 */
+    STATE_TOLD = 0x4f,         /* TASK_REPORT, without exit_state's */
+    STATE_TOLD_DEAD = 0x10,
     STATE_TOLD_IDLE = 0x80,    /* TASK_REPORT_IDLE */
 };
 
@@ -114,28 +120,28 @@ static void emit_own_state(struct program *program, const struct task_fields *fi
         EMIT(program, LDX(W, R1, R10, place));
 }
 
-void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place,
-                     int16_t scratch)
+void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place)
 {
     EMIT(program,
         ST(DW, R10, place, 0),
         LDX(DW, R1, R6, SWITCH_PREEMPTED * 8),
         AND_IMM(R1, 0xff),
         JNE_IMM(R1, 0, "state_read"));
-    emit_read_task(program, SWITCH_PREV, fields->exit_state, 4, scratch);
     emit_own_state(program, fields, place);
     EMIT(program,
         MOV_REG(R2, R1),
         AND_IMM(R2, STATE_IDLE_THREAD),
         JEQ_IMM(R2, STATE_IDLE_THREAD, "state_idle"),
+        JSET_IMM(R1, STATE_DEAD, "state_dead"),
         MOV_REG(R2, R1),
         AND_IMM(R2, STATE_LOCK_OR_FROZEN),
         JEQ_IMM(R2, 0, "state_plain"),
         OR_IMM(R1, STATE_UNINTERRUPTIBLE),
     LABEL("state_plain"),
-        LDX(W, R2, R10, scratch),
-        OR_REG(R1, R2),
         AND_IMM(R1, STATE_TOLD),
+        JA("state_known"),
+    LABEL("state_dead"),
+        MOV_IMM(R1, STATE_TOLD_DEAD),
         JA("state_known"),
     LABEL("state_idle"),
         MOV_IMM(R1, STATE_TOLD_IDLE),

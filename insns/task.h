@@ -14,7 +14,7 @@
 /* Offsets of fields in struct task_struct, in bytes. */
 struct task_fields {
     bool known;
-    uint16_t pid, exit_state;
+    uint16_t pid;
     bool has_state; /* sched_switch does not pass the state (before 5.18): it is read from here */
     bool wide_state; /* 64 bits, otherwise 32 */
     uint16_t state;
@@ -32,11 +32,10 @@ void emit_read_task(struct program *program, int word, uint16_t offset, int byte
 
 /*
  * *(u64 *)(r10 + place) = the state in which the task of sched_switch's context r6 leaves, as in
- * the tracepoint's field prev_state, by enum task_state_bits; 0 also if it was preempted. Uses 8
- * bytes at `scratch`; r0 to r5 are lost.
+ * the tracepoint's field prev_state, by enum task_state_bits; 0 also if it was preempted. r0 to r5
+ * are lost.
  */
-void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place,
-                     int16_t scratch);
+void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place);
 
 /*
  * Where a task has its numbers in the caller's pid namespace, if it is in that or in one below it:
@@ -83,6 +82,8 @@ enum {
     WAKING_TASK = 0,
     NEWTASK_TASK = 0,
     EXEC_OLD_TID = 1,
+    RENAME_TASK = 0,
+    RENAME_COMM, /* the new one */
 };
 
 #endif

@@ -34,7 +34,7 @@ void wait_read_fields(struct program *program, const struct offwake_wishes *wish
         return;
     emit_read_task(program, switches ? SWITCH_NEXT : WAKING_TASK, task->pid, 4, RAW_PID);
     if (switches)
-        emit_read_state(program, task, RAW_STATE, RAW_SCRATCH);
+        emit_read_state(program, task, RAW_STATE);
 }
 
 /* r1 = prev_pid; r0 and r2 to r5 are lost */

@@ -22,7 +22,6 @@ enum {
     LEFT = -176, /* when the thread left, or 0 */
     /* For raw tracepoints, in place of the others' fields: */
     RAW_STATE = -184,
-    RAW_SCRATCH = -192,
     RAW_PID = -196, /* next_pid, or that of the thread being woken */
     NEW_WHOLE_COUNT = -224, /* a struct blocked with its longest */
 };

@@ -2,11 +2,11 @@
 /*
  * wakeup(context):
  *     account and now as above
- *     thread = waits[pid], created if necessary
+ *     thread = waits[woken], created if necessary
  *     if (it is a new thread)
  *         forget(thread), thread.target is unknown, thread.since = now, thread.part = RUNNABLE
  *     else if (thread.part is neither RUNNING nor RUNNABLE)
- *         pass(thread, BLOCKED, RUNNABLE)
+ *         close(thread, BLOCKED), thread.part = RUNNABLE
  *
  * sample(context):
  *     account and now as above
@@ -14,13 +14,30 @@
  *     if (the CPU is idle, or the thread was not asked for)
  *         account.filtered += 1, return 0
  *     slot.party = current with its stacks, as a sample
- *     thread = waits[tid], created if necessary
+ *     thread = waits[current], created if necessary
+ *     if (thread.target is not known)
+ *         close(thread, RUNNING)                          no report has that time yet
  *     thread.target = slot.party                          it is known from here on
- *     if (thread.part is RUNNING or unknown)
+ *     if (thread.part is RUNNING)
  *         thread.part = SAMPLED                           for the whole stretch
- *     counts[slot.party] += { 0, 0, 1 }
+ *     counts[slot.party, as a sample] += { 0, 1 }
  *
- * What pass() and forget() are, and what is in the registers, is in wall_parts.h.
+ * rename(context):                                        by prctl(2) or an exec, which is not done yet
+ *     account and now as above
+ *     if (the thread is not current, or was not asked for)
+ *         return 1
+ *     account.seen += 1
+ *     party = current, without stacks, with its old name
+ *     thread = waits[current], created if necessary
+ *     close(thread, RUNNING), thread.part = RUNNING
+ *     if (thread.target is not known)
+ *         thread.target = party
+ *     thread.target has no stacks
+ *     count(thread.target, thread)
+ *     thread.target = party with the new name
+ *     return 1
+ *
+ * What close(), count() and forget() are, and what is in the registers, is in wall_parts.h.
  */
 #include "insns/wall_parts.h"
 
@@ -28,27 +45,29 @@
 
 void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wishes, bool born)
 {
-    static const struct thread_labels labels = {"start", "has_entry", "known"};
+    static const struct close_labels labels = {"known", "cut", "uncut"};
 
-    wait_begin(program, wishes);
+    wall_begin(program, wishes);
     wait_read_fields(program, wishes, false);
-    emit_now(program);
     wait_load_other_pid(program, wishes, wishes->target_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
-    emit_find_thread(program, wishes, &labels, offsetof(struct account, wakes_full), "end");
+    emit_thread_key(program, wishes, WAKING_TASK);
+    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, wakes_full), "end");
     EMIT(program, MOV_REG(R7, R0));
     if (born) {
         emit_forget(program); /* r1 = now */
         EMIT(program,
             STX(DW, R7, SINCE, R1),
+            LDX(W, R1, R10, TID),
+            STX(W, R7, WAIT_TID, R1),
             ST(W, R7, TARGET_FLAGS, 0));
     } else {
         EMIT(program,
             LDX(W, R1, R7, PART),
             JLT_IMM(R1, WALL_BLOCKED, "end"));
-        emit_pass(program, WALL_BLOCKED, labels.known);
+        emit_close(program, wishes, WALL_BLOCKED, &labels);
     }
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNABLE),
@@ -59,18 +78,18 @@ void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wish
 
 /* ---- The thread that runs ---- */
 
+static const struct close_labels closing = {"known", "cut", "uncut"};
+static const struct count_labels counting = {
+    {"other_counts", "counts"}, {"other_insert", "insert"}, {"other_again", "again"},
+    "found", "uncounted", "counted"};
+
 void emit_wall_sample(struct program *program, const struct offwake_wishes *wishes)
 {
-    static const struct thread_labels thread = {"start", "has_entry", "known"};
-    static const struct count_labels labels = {
-        {"other_counts", "counts"}, {"other_insert", "insert"}, {"other_again", "again"},
-        "found", "uncounted", "counted"};
     const struct filter_places places = {FOREIGN, PID_SCRATCH};
     const struct party_wishes shown = wall_party_wishes(wishes);
 
-    wait_begin(program, wishes);
+    wall_begin(program, wishes);
     emit_account(program, seen);
-    emit_now(program);
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         STX(W, R10, TID, R0),
@@ -79,23 +98,27 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
     emit_event_filter(program, &wishes->filter, &places, true);
     wait_claim_slot(program, wishes);
     emit_party(program, &shown);
-    EMIT(program,
-        LDX(W, R1, R8, SLOT_FLAGS),
-        OR_IMM(R1, PARTY_SAMPLE),
-        STX(W, R8, SLOT_FLAGS, R1));
-    emit_find_thread(program, wishes, &thread, offsetof(struct account, waits_full), "out");
+    emit_thread_key(program, wishes, CURRENT_TASK);
+    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "out");
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
-        MOV_REG(R7, R0));
+        MOV_REG(R7, R0),
+        LDX(W, R1, R7, TARGET_FLAGS),
+        JSET_IMM(R1, PARTY_SEEN, "is_known"));
+    emit_close(program, wishes, WALL_RUNNING, &closing);
+    EMIT(program,
+    LABEL("is_known"),
+        MOV_REG(R0, R7));
     emit_copy_party(program, TARGET);
     EMIT(program,
         LDX(W, R1, R7, PART),
-        JEQ_IMM(R1, WALL_RUNNING, "first_hit"),
-        JNE_IMM(R1, WALL_UNKNOWN, "was_hit"),
-    LABEL("first_hit"),
+        JNE_IMM(R1, WALL_RUNNING, "was_hit"),
         ST(W, R7, PART, WALL_SAMPLED),
-    LABEL("was_hit"));
-    emit_count_spent(program, wishes, &labels, R8, false);
+    LABEL("was_hit"),
+        LDX(W, R1, R8, SLOT_FLAGS),
+        OR_IMM(R1, PARTY_SAMPLE),
+        STX(W, R8, SLOT_FLAGS, R1));
+    emit_count_spent(program, wishes, &counting, R8, false);
     EMIT(program, JA("out"),
     LABEL("filtered"));
     emit_account(program, filtered);
@@ -106,4 +129,91 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
         EXIT());
     if (shown.user_stack && wishes->unwind)
         emit_unwind_functions(program, wishes->unwind);
+}
+
+/* ---- The thread that gets another name ---- */
+
+/* Goes to "end" if the thread is not the one that runs. TID and KEY */
+static void emit_load_renamed(struct program *program, const struct offwake_wishes *wishes)
+{
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        STX(W, R10, TID, R0),
+        LDX(W, R1, R10, TID),
+        JEQ_IMM(R1, 0, "end"));
+    if (!wishes->task.known && wishes->renamed_pid)
+        EMIT(program,
+            LDX(W, R2, R6, wishes->renamed_pid),
+            JNE_REG(R1, R2, "end"));
+    emit_thread_key(program, wishes, CURRENT_TASK);
+    if (wishes->task.known)
+        EMIT(program,
+            LDX(DW, R2, R6, RENAME_TASK * 8),
+            JNE_REG(R1, R2, "end"));
+}
+
+/* The new name, of which only the text is defined. */
+static void emit_take_name(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->task.known)
+        EMIT(program, LDX(DW, R3, R6, RENAME_COMM * 8));
+    else
+        EMIT(program,
+            MOV_REG(R3, R6),
+            ADD_IMM(R3, wishes->new_comm));
+    EMIT(program,
+        ST(DW, R10, NEW_COMM, 0),
+        ST(DW, R10, NEW_COMM + 8, 0),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, NEW_COMM),
+        MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
+        CALL(BPF_FUNC_probe_read_kernel_str));
+    for (int at = 0; at < (int)sizeof(((struct party *)0)->comm); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R10, (int16_t)(NEW_COMM + at)),
+            STX(DW, R7, (int16_t)(TARGET_COMM + at), R1));
+}
+
+/*
+ * Interrupts are on: a sample may come in between, and on kernels whose tracepoints can be preempted, a switch.
+ * The slot is theirs: here the party is on the stack.
+ */
+void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes)
+{
+    const struct filter_places places = {FOREIGN, PID_SCRATCH};
+    const struct party_wishes shown = wall_party_wishes(wishes);
+
+    wall_begin(program, wishes);
+    emit_load_renamed(program, wishes);
+    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_account(program, seen);
+    EMIT(program,
+        MOV_REG(R8, R10),
+        ADD_IMM(R8, RENAMED_PARTY - SLOT_PARTY));
+    emit_clear_party(program);
+    emit_who(program, &shown);
+    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "end");
+    EMIT(program,
+        STX(W, R0, WAIT_TID, R7),
+        MOV_REG(R7, R0));
+    emit_close(program, wishes, WALL_RUNNING, &closing);
+    EMIT(program,
+        ST(W, R7, PART, WALL_RUNNING),
+        MOV_REG(R0, R7),
+        LDX(W, R1, R7, TARGET_FLAGS),
+        JSET_IMM(R1, PARTY_SEEN, "is_known"));
+    emit_copy_party(program, TARGET);
+    EMIT(program,
+    LABEL("is_known"),
+        ST(DW, R7, TARGET_KERNEL, NO_STACK),
+        ST(DW, R7, TARGET_USER, NO_STACK));
+    emit_count_spent(program, wishes, &counting, R7, true);
+    EMIT(program, MOV_REG(R0, R7));
+    emit_copy_party(program, TARGET);
+    emit_take_name(program, wishes);
+    EMIT(program,
+    LABEL("filtered"),
+    LABEL("end"),
+        MOV_IMM(R0, FOR_PERF_TOO),
+        EXIT());
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The programs of walltime: on the tracepoints sched:sched_switch, sched:sched_wakeup and
- * sched:sched_wakeup_new, or the raw ones of these names, they see which states threads are in
- * (layout.h), and since when; and a sampling program gets the stacks of running threads. Their
+ * The programs of walltime: on the tracepoints sched:sched_switch, sched:sched_wakeup,
+ * sched:sched_wakeup_new and task:task_rename, or the raw ones of these names, they see which states threads
+ * are in (layout.h), since when, and under which name; and a sampling program gets the stacks of running
+ * threads. Their
  * wishes are those of offwake.h, with VIEW_WALL: threads, states and everything from `least` on are
  * ignored.
  */
@@ -14,6 +15,7 @@
 void emit_wall_switch(struct program *program, const struct offwake_wishes *wishes);
 /* `born`: the thread is new. */
 void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wishes, bool born);
+void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes);
 /* For a perf event that ticks on each CPU. */
 void emit_wall_sample(struct program *program, const struct offwake_wishes *wishes);
 

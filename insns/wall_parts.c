@@ -1,20 +1,49 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "insns/wall_parts.h"
 
-void emit_now(struct program *program)
+#include "insns/look_up.h"
+
+void wall_begin(struct program *program, const struct offwake_wishes *wishes)
 {
+    wait_begin(program, wishes);
+    program_name_map(program, wishes->cuts, "cuts");
+    program_name_map(program, wishes->rests, "rests");
     EMIT(program,
+        LDX(DW, R1, R9, offsetof(struct account, bank)),
+        STX(W, R10, INDEX, R1));
+    emit_look_up(program, wishes->cuts, INDEX);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "end"),
+        LDX(DW, R1, R0, 0),
+        STX(DW, R10, CUT, R1),
         CALL(BPF_FUNC_ktime_get_ns),
         STX(DW, R10, NOW, R0));
 }
 
-/* r0 = a new entry, whose thread is unknown since the time r1. */
+/* ---- Threads ---- */
+
+void emit_thread_key(struct program *program, const struct offwake_wishes *wishes, int word)
+{
+    if (!wishes->task.known)
+        EMIT(program, LDX(W, R1, R10, TID));
+    else if (word == CURRENT_TASK)
+        EMIT(program,
+            CALL(BPF_FUNC_get_current_task),
+            MOV_REG(R1, R0));
+    else
+        EMIT(program, LDX(DW, R1, R6, (int16_t)(word * 8)));
+    EMIT(program, STX(DW, R10, KEY, R1));
+}
+
+/* r0 = a new entry, whose thread is unknown since the cut. */
 static void emit_new_thread(struct program *program, int waits)
 {
     EMIT(program,
+        LDX(DW, R1, R10, CUT),
         STX(DW, R10, NEW_WAIT + SINCE, R1),
         STX(DW, R10, NEW_WAIT + FIRST, R1),
-        ST(W, R10, NEW_WAIT + WAIT_TID, 0),
+        LDX(W, R1, R10, TID),
+        STX(W, R10, NEW_WAIT + WAIT_TID, R1),
         ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
     emit_nobody(program, R10, NEW_WAIT + TARGET);
     for (int at = SPENT; at < FIRST; at += 8)
@@ -22,46 +51,77 @@ static void emit_new_thread(struct program *program, int waits)
     EMIT(program,
         LOAD_MAP(R1, waits),
         MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
+        ADD_IMM(R2, KEY),
         MOV_REG(R3, R10),
         ADD_IMM(R3, NEW_WAIT),
         MOV_IMM(R4, BPF_ANY),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_wait(program, waits);
+    emit_look_up(program, waits, KEY);
 }
 
-void emit_find_thread(struct program *program, const struct offwake_wishes *wishes,
-                      const struct thread_labels *labels, int16_t full, const char *none)
+void emit_find_thread(struct program *program, const struct offwake_wishes *wishes, const char *has_entry,
+                      int16_t full, const char *none)
 {
-    emit_find_wait(program, wishes->waits);
-    EMIT(program,
-        JNE_IMM(R0, 0, labels->has_entry),
-        ST(W, R10, MAP_KEY, 0),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, MAP_KEY),
-        LOAD_MAP(R1, wishes->waits),
-        CALL(BPF_FUNC_map_lookup_elem),
-        LDX(DW, R1, R10, NOW),
-        JEQ_IMM(R0, 0, labels->start),
-        LDX(DW, R2, R0, SINCE),
-        JGE_REG(R2, R1, labels->start), /* a report has just been made */
-        MOV_REG(R1, R2),
-    LABEL(labels->start));
+    emit_look_up(program, wishes->waits, KEY);
+    EMIT(program, JNE_IMM(R0, 0, has_entry));
     emit_new_thread(program, wishes->waits);
-    EMIT(program, JNE_IMM(R0, 0, labels->has_entry));
+    EMIT(program, JNE_IMM(R0, 0, has_entry));
     emit_account_word(program, full);
     EMIT(program,
         JA(none),
-    LABEL(labels->has_entry));
+    LABEL(has_entry));
 }
 
-void emit_pass(struct program *program, enum wall_part implied, const char *known)
+static void emit_clear_spent(struct program *program)
+{
+    for (int at = SPENT; at < THREAD_LEFT; at += 8)
+        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+}
+
+/* rests[KEY] = the thread r7. There is room for as many as have an entry. */
+static void emit_keep_rest(struct program *program, const struct offwake_wishes *wishes, const char *kept)
+{
+    for (int at = 0; at < (int)sizeof(struct wall); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R7, (int16_t)at),
+            STX(DW, R10, (int16_t)(NEW_WAIT + at), R1));
+    EMIT(program,
+        LOAD_MAP(R1, wishes->rests),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem),
+        JEQ_IMM(R0, 0, kept));
+    emit_account(program, wakes_full);
+}
+
+void emit_close(struct program *program, const struct offwake_wishes *wishes, enum wall_part implied,
+                const struct close_labels *labels)
 {
     EMIT(program,
         LDX(W, R1, R7, PART),
-        JNE_IMM(R1, WALL_UNKNOWN, known),
-        MOV_IMM(R1, (int32_t)implied),
-    LABEL(known),
+        JNE_IMM(R1, WALL_UNKNOWN, labels->known),
+        ST(W, R7, PART, (int32_t)implied),
+    LABEL(labels->known),
+        LDX(DW, R1, R7, SINCE),
+        LDX(DW, R2, R10, CUT),
+        JGE_REG(R1, R2, labels->uncut),
+        LDX(W, R1, R7, TARGET_FLAGS),
+        AND_IMM(R1, PARTY_SEEN),
+        JEQ_IMM(R1, 0, labels->uncut),
+        LDX(DW, R1, R9, offsetof(struct account, bank)),
+        JNE_IMM(R1, CONTROL_STAND_IN, labels->cut));
+    emit_keep_rest(program, wishes, labels->cut);
+    EMIT(program,
+    LABEL(labels->cut),
+        LDX(DW, R1, R10, CUT),
+        STX(DW, R7, SINCE, R1));
+    emit_clear_spent(program);
+    EMIT(program,
+    LABEL(labels->uncut),
+        LDX(W, R1, R7, PART),
         AND_IMM(R1, WALL_PARTS - 1),
         LSH_IMM(R1, 3),
         ADD_REG(R1, R7),
@@ -76,8 +136,7 @@ void emit_pass(struct program *program, enum wall_part implied, const char *know
 
 void emit_forget(struct program *program)
 {
-    for (int at = SPENT; at < LIVED; at += 8)
-        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+    emit_clear_spent(program);
     EMIT(program,
         LDX(DW, R1, R10, NOW),
         STX(DW, R7, FIRST, R1));
@@ -101,7 +160,7 @@ static void emit_load_count(struct program *program, const struct offwake_wishes
 static void emit_sum(struct program *program)
 {
     EMIT(program, LDX(DW, R1, R7, SPENT));
-    for (int at = SPENT + 8; at < LIVED; at += 8)
+    for (int at = SPENT + 8; at < THREAD_LEFT; at += 8)
         EMIT(program,
             LDX(DW, R2, R7, (int16_t)at),
             ADD_REG(R1, R2));
@@ -143,8 +202,8 @@ void emit_count_spent(struct program *program, const struct offwake_wishes *wish
             LDX(DW, R1, R7, (int16_t)(SPENT + at)),
             XADD(DW, R0, (int16_t)at, R1));
     EMIT(program, LABEL(labels->counted));
-    for (int at = SPENT; spent && at < FIRST; at += 8)
-        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+    if (spent)
+        emit_clear_spent(program);
 }
 
 struct party_wishes wall_party_wishes(const struct offwake_wishes *wishes)

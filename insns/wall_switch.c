@@ -6,29 +6,28 @@
  *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     now = the time
  *     if (prev_pid) {                                     0 is idle
- *         thread = waits[prev_pid], created if necessary
- *         pass(thread, RUNNING, prev_state says that it blocks ? BLOCKED : RUNNABLE)
+ *         thread = waits[prev], created if necessary
+ *         close(thread, RUNNING)
+ *         thread.part = prev_state says that it blocks ? BLOCKED : RUNNABLE, thread.left = now
  *         account.seen += 1
  *         if (current, which is prev, was not asked for) {
  *             account.filtered += 1
  *             forget(thread), thread.target = unwanted
  *             if (prev_state & ENDING)
- *                 delete(waits, prev_pid)
+ *                 delete(waits, prev)
  *             goto out
  *         }
  *         slot.party = current, without stacks
- *         if (prev_state & ENDING)
- *             thread.lived = now - thread.first
  *         count(slot.party, thread)                       its running time; the first time, all earlier time
  *         if (prev_state & ENDING)
- *             delete(waits, prev_pid), goto out
+ *             delete(waits, prev), goto out
  *         slot.party has the stacks with which it leaves
  *         thread.target = slot.party
  *     }
  * out:
  *     if (next_pid) {
- *         thread = waits[next_pid], created if necessary
- *         pass(thread, RUNNABLE, RUNNING)
+ *         thread = waits[next], created if necessary
+ *         close(thread, RUNNABLE), thread.part = RUNNING
  *         if (thread.target is unknown)                   until the thread leaves, or is sampled
  *             return 1
  *         if (thread.target is unwanted)
@@ -40,8 +39,9 @@
  *     }
  *     return 1
  *
- * What pass(), count() and forget() are, and what is in the registers, is in wall_parts.h.
+ * What close(), count() and forget() are, and what is in the registers, is in wall_parts.h.
  */
+#include "insns/look_up.h"
 #include "insns/wall_parts.h"
 
 static void emit_delete_thread(struct program *program, int waits)
@@ -49,7 +49,7 @@ static void emit_delete_thread(struct program *program, int waits)
     EMIT(program,
         LOAD_MAP(R1, waits),
         MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
+        ADD_IMM(R2, KEY),
         CALL(BPF_FUNC_map_delete_elem));
 }
 
@@ -57,15 +57,16 @@ static void emit_delete_thread(struct program *program, int waits)
 
 static void emit_pass_leaving(struct program *program, const struct offwake_wishes *wishes)
 {
-    static const struct thread_labels labels = {"prev_start", "prev_has_entry", "prev_known"};
+    static const struct close_labels labels = {"prev_known", "prev_cut", "prev_uncut"};
 
     wait_load_prev_pid(program, wishes);
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    emit_find_thread(program, wishes, &labels, offsetof(struct account, wakes_full), "out");
+    emit_thread_key(program, wishes, SWITCH_PREV);
+    emit_find_thread(program, wishes, "prev_has_entry", offsetof(struct account, wakes_full), "out");
     EMIT(program, MOV_REG(R7, R0));
-    emit_pass(program, WALL_RUNNING, labels.known);
+    emit_close(program, wishes, WALL_RUNNING, &labels);
     wait_load_state(program, wishes);
     EMIT(program,
         AND_IMM(R1, STATE_ANY),
@@ -73,7 +74,9 @@ static void emit_pass_leaving(struct program *program, const struct offwake_wish
         JEQ_IMM(R1, 0, "can_run"),
         MOV_IMM(R2, WALL_BLOCKED),
     LABEL("can_run"),
-        STX(W, R7, PART, R2));
+        STX(W, R7, PART, R2),
+        LDX(DW, R1, R10, NOW),
+        STX(DW, R7, THREAD_LEFT, R1));
 }
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
@@ -89,20 +92,11 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     emit_event_filter(program, &wishes->filter, &places, true);
     wait_claim_slot(program, wishes);
     emit_who(program, &shown);
-    emit_find_wait(program, wishes->waits);
+    emit_look_up(program, wishes->waits, KEY);
     EMIT(program,
         JEQ_IMM(R0, 0, "out"),
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
-    wait_load_state(program, wishes);
-    EMIT(program,
-        AND_IMM(R1, STATE_ENDING),
-        JEQ_IMM(R1, 0, "lives"),
-        LDX(DW, R1, R10, NOW),
-        LDX(DW, R2, R7, FIRST),
-        SUB_REG(R1, R2),
-        STX(DW, R7, LIVED, R1),
-    LABEL("lives"));
     emit_count_spent(program, wishes, &labels, R8, true);
     wait_load_state(program, wishes);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
@@ -118,7 +112,7 @@ static void emit_left_out(struct program *program, const struct offwake_wishes *
     if (filter_asks(&wishes->filter)) {
         EMIT(program, LABEL("filtered"));
         emit_account(program, filtered);
-        emit_find_wait(program, wishes->waits);
+        emit_look_up(program, wishes->waits, KEY);
         EMIT(program,
             JEQ_IMM(R0, 0, "out"),
             MOV_REG(R7, R0),
@@ -135,13 +129,13 @@ static void emit_left_out(struct program *program, const struct offwake_wishes *
 
 /* ---- The thread that runs next ---- */
 
-/* Shorter times have no stacks of their own. */
+/* Shorter times have no stacks of their own: all of the time, whichever reports it is in. */
 static void emit_shorten(struct program *program, uint64_t least)
 {
     EMIT(program,
-        LDX(DW, R1, R7, SPENT + 8 * WALL_RUNNABLE),
-        LDX(DW, R2, R7, SPENT + 8 * WALL_BLOCKED),
-        ADD_REG(R1, R2),
+        LDX(DW, R1, R10, NOW),
+        LDX(DW, R2, R7, THREAD_LEFT),
+        SUB_REG(R1, R2),
         LD_IMM64(R2, least),
         JGE_REG(R1, R2, "is_long"),
         ST(DW, R7, TARGET_KERNEL, NO_STACK),
@@ -151,7 +145,7 @@ static void emit_shorten(struct program *program, uint64_t least)
 
 static void emit_come(struct program *program, const struct offwake_wishes *wishes)
 {
-    static const struct thread_labels thread = {"next_start", "next_has_entry", "next_known"};
+    static const struct close_labels thread = {"next_known", "next_cut", "next_uncut"};
     static const struct count_labels labels = {
         {"off_other", "off_chosen"}, {"off_other_insert", "off_insert"}, {"off_other_again", "off_again"},
         "off_found", "off_uncounted", "off_counted"};
@@ -160,9 +154,10 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
-    emit_find_thread(program, wishes, &thread, offsetof(struct account, wakes_full), "end");
+    emit_thread_key(program, wishes, SWITCH_NEXT);
+    emit_find_thread(program, wishes, "next_has_entry", offsetof(struct account, wakes_full), "end");
     EMIT(program, MOV_REG(R7, R0));
-    emit_pass(program, WALL_RUNNABLE, thread.known);
+    emit_close(program, wishes, WALL_RUNNABLE, &thread);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
         LDX(W, R1, R7, TARGET_FLAGS),
@@ -182,9 +177,8 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
 
 void emit_wall_switch(struct program *program, const struct offwake_wishes *wishes)
 {
-    wait_begin(program, wishes);
+    wall_begin(program, wishes);
     wait_read_fields(program, wishes, true);
-    emit_now(program);
     emit_leave(program, wishes);
     emit_left_out(program, wishes);
     EMIT(program, LABEL("out"));

@@ -79,14 +79,6 @@ static void describe(const struct collector *collector, bool again, struct text 
                     (unsigned long long)waits_bytes(waits) / 1024);
 }
 
-static int start(struct collector *collector)
-{
-    struct bpf_waits *of = waits_of(collector);
-    int result = of->waits.view == VIEW_WALL ? walling_start(&of->walling, &of->waits) : 0;
-
-    return result ? result : bpf_counts_start(collector);
-}
-
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct bpf_waits *of = waits_of(collector);
@@ -100,14 +92,13 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
 
 static void close_waits(struct collector *collector)
 {
-    walling_free(&waits_of(collector)->walling);
     waits_close(&waits_of(collector)->waits);
     bpf_counts_close(collector);
 }
 
 static const struct collector_calls calls = {
     .open = open_waits,
-    .start = start,
+    .start = bpf_counts_start,
     .account = account_waits,
     .add_losses = add_losses,
     .describe = describe,
@@ -123,7 +114,7 @@ void bpf_waits_init(struct bpf_waits *collector, const struct store_wishes *wish
     bpf_counts_init(&collector->counts, wishes);
     collector->counts.collector.calls = &calls;
     collector->waits = *waits;
-    collector->waits.map = -1;
+    collector->waits.map = collector->waits.rests = -1;
     collector->walling = (struct walling){0};
     collector->has_ended = false;
 }

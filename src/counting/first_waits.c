@@ -8,19 +8,11 @@
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 
-struct noting {
-    struct first_waits *to;
-    int map;
-};
-
-/* The map is asked after the stack was read: a wait that it does not know then had not ended. */
 static int note(void *context, const struct asleep *thread)
 {
-    const struct noting *noting = context;
-    struct first_waits *to = noting->to;
-    struct wall wall;
+    struct first_waits *to = context;
 
-    if (!thread->stack || !bpf_lookup(noting->map, &thread->tid, &wall))
+    if (!thread->stack)
         return 0;
     if (array_reserve(&to->waits, &to->room, to->count + 1, sizeof(*to->waits)))
         return -ENOMEM;
@@ -36,19 +28,38 @@ static int compare(const void *one, const void *other)
     return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
+static struct first_wait *find(const struct first_waits *first, uint32_t tid)
+{
+    const struct first_wait key = {.tid = tid};
+
+    return first->count ? bsearch(&key, first->waits, first->count, sizeof(key), compare) : NULL;
+}
+
+static int drop(void *context, const void *key, const void *value)
+{
+    const struct wall *wall = value;
+    struct first_wait *wait = find(context, wall->tid);
+
+    (void)key;
+    if (wait)
+        wait->frames = 0;
+    return 0;
+}
+
+/* The map is asked after all stacks were read: a wait that it does not know then had not ended. */
 int first_waits_note(struct first_waits *first, const struct asleep_wishes *wishes, int map)
 {
-    int result = asleep_list(wishes, note, &(struct noting){first, map});
+    int result = asleep_list(wishes, note, first);
 
     if (first->count)
         qsort(first->waits, first->count, sizeof(*first->waits), compare);
-    return result;
+    const int listed = first->count ? bpf_list(map, sizeof(uint64_t), sizeof(struct wall), drop, first) : 0;
+    return result ? result : listed;
 }
 
 static int give(const struct first_waits *first, struct tally *tally, struct tally_entry *entry)
 {
-    const struct first_wait key = {.tid = entry->task.tid};
-    const struct first_wait *wait = bsearch(&key, first->waits, first->count, sizeof(key), compare);
+    const struct first_wait *wait = find(first, entry->task.tid);
 
     if (!wait)
         return 0;

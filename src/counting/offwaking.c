@@ -72,6 +72,8 @@ static void make_wishes(const struct tracing *tracing, struct offwake_wishes *wi
         .slots = store->controls.slots,
         .lives = scope->lives.maps,
         .waits = waits->map,
+        .cuts = store->controls.cuts,
+        .rests = waits->rests,
         .banks = store->banks,
         .unwind = unwinding_wishes(&tracing->counting.session.unwinding),
     };
@@ -271,10 +273,8 @@ static int complete(void *context, bool again, struct tally *tally)
     struct tracing *tracing = context;
     int result = 0;
 
-    if (tracing->wishes->view == VIEW_WALL) {
-        wall_time_check(&tracing->wall, &tracing->collector.walling);
+    if (tracing->wishes->view == VIEW_WALL)
         return add_all_along(tracing, tally);
-    }
     if (tracing->wishes->view != VIEW_OFFCPU)
         result = judge_wakers(tracing, tally);
     if (!result && !again && tracing->wishes->unfinished)

@@ -41,20 +41,6 @@ void wall_time_look(struct wall_time *wall, int map)
     wall->unseen = first_waits_note(&wall->first, &blocked, map);
 }
 
-/* Each thread's time has one beginning and one end, whatever happens in between. */
-void wall_time_check(struct wall_time *wall, const struct walling *walling)
-{
-    uint64_t gap = walling->spent > walling->lived ? walling->spent - walling->lived
-                                                   : walling->lived - walling->spent;
-
-    if (gap <= walling->lived / 100 + walling->doubt || wall->does_not_close)
-        return;
-    wall->does_not_close = true;
-    say("the account does not add up: of the %.6f s that threads lived, %.6f s are reported; "
-        "please report this",
-        (double)walling->lived / 1e9, (double)walling->spent / 1e9);
-}
-
 int wall_time_add(struct wall_time *wall, const struct walling *walling,
                   struct blocked_all_along *all_along, struct tally *tally)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What walltime has besides switches and wakeups (offwaking.c): samples, threads that no switch
- * reports, and a sum that must add up. It speaks to the user.
+ * What walltime has besides switches and wakeups (offwaking.c): samples, and threads that no switch
+ * reports. It speaks to the user.
  */
 #ifndef STACKBOX_COUNTING_WALL_TIME_H
 #define STACKBOX_COUNTING_WALL_TIME_H
@@ -16,7 +16,6 @@ struct wall_time {
     struct asleep_wishes threads; /* those asked for */
     struct first_waits first;
     int unseen; /* the negative errno for which not all of the first waits are known; or 0 */
-    bool does_not_close; /* it was reported that times do not add up */
 };
 #define WALL_TIME_NONE {.sampled.wishes.program = -1}
 
@@ -29,8 +28,6 @@ void wall_time_begin(struct wall_time *wall, const struct asleep_wishes *threads
 /* And just after, if they are to have kernel stacks: in which calls they are blocked. */
 void wall_time_look(struct wall_time *wall, int map);
 
-/* Says so once if a report does not add up. */
-void wall_time_check(struct wall_time *wall, const struct walling *walling);
 /*
  * Adds what no switch has reported; the time and the mark of `all_along` are set here. 0 or a
  * negative errno.

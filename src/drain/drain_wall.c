@@ -9,47 +9,30 @@
 #include "drain/drain_waits.h"
 #include "kernel/bpf.h"
 
-/* A part of a thread's time; below 0: that much was already reported. */
+/* A part of a thread's time. */
 struct wall_row {
     struct party party;
-    uint32_t part;   /* an enum wall_part; SAMPLES: divides its running time */
-    int64_t time;
-    uint64_t events;
+    uint32_t part; /* an enum wall_part; SAMPLES: divides its running time */
+    uint64_t time, events;
 };
 #define SAMPLES WALL_PARTS
+
+/* A thread's entry. */
+struct wall_thread {
+    uint64_t key;
+    bool is_rest; /* as it was before its first event after the cut */
+    struct wall wall;
+};
 
 struct taking {
     struct waits_taking of;
     struct walling *walling;
-    uint64_t spent, lived; /* of live threads */
+    bool is_last;
     struct wall_row *rows;
     size_t count, room;
-    bool has_strangers;
+    struct wall_thread *threads;
+    size_t thread_count, thread_room;
 };
-
-/* ---- The beginning ---- */
-
-/* Threads first seen after this have been in their state since then. */
-static int set_beginning(const struct waits *waits, uint64_t now)
-{
-    const uint32_t nobody = 0;
-    const struct wall wall = {.since = now, .target.flags = PARTY_UNWANTED};
-
-    return bpf_update(waits->map, &nobody, &wall, BPF_ANY);
-}
-
-int walling_start(struct walling *walling, const struct waits *waits)
-{
-    walling->ended = now_ns();
-    return set_beginning(waits, walling->ended);
-}
-
-void walling_free(struct walling *walling)
-{
-    free(walling->open);
-    walling->open = NULL;
-    walling->open_count = walling->open_room = 0;
-}
 
 /* ---- Rows ---- */
 
@@ -61,7 +44,7 @@ static int add_row(struct taking *taking, const struct party *party, uint32_t pa
     if (array_reserve(&taking->rows, &taking->room, taking->count + 1, sizeof(*taking->rows)))
         return -ENOMEM;
     struct wall_row *row = &taking->rows[taking->count++];
-    *row = (struct wall_row){*party, part, (int64_t)time, events};
+    *row = (struct wall_row){*party, part, time, events};
     row->party.flags &= KEY_FOREIGN;
     if (part < WALL_RUNNABLE)
         row->party.kernel_stack = row->party.user_stack = NO_STACK;
@@ -80,15 +63,6 @@ static int add_parts(struct taking *taking, const struct party *party, const uin
     return result;
 }
 
-static uint64_t sum_of(const uint64_t spent[WALL_PARTS])
-{
-    uint64_t sum = 0;
-
-    for (uint32_t part = 0; part < WALL_PARTS; part++)
-        sum += spent[part];
-    return sum;
-}
-
 static int take_count(void *context, const void *key, const void *value)
 {
     struct taking *taking = context;
@@ -98,90 +72,131 @@ static int take_count(void *context, const void *key, const void *value)
     memcpy(&party, key, sizeof(party));
     memcpy(&walled, value, sizeof(walled));
     taking->of.waits->store->counted += walled.events;
-    taking->walling->counted_spent += sum_of(walled.spent);
-    taking->walling->counted_lived += walled.lived;
     return party.flags & PARTY_SAMPLE ? add_row(taking, &party, SAMPLES, 0, walled.events)
                                       : add_parts(taking, &party, walled.spent, walled.events);
 }
 
-/* ---- Unfinished states ---- */
+/* ---- Entries ---- */
 
+static int take_thread(struct taking *taking, bool is_rest, const void *key, const void *value)
+{
+    struct stack_table *stacks = &taking->of.waits->stacks;
+
+    if (array_reserve(&taking->threads, &taking->thread_room, taking->thread_count + 1, sizeof(*taking->threads)))
+        return -ENOMEM;
+    struct wall_thread *thread = &taking->threads[taking->thread_count++];
+    thread->is_rest = is_rest;
+    memcpy(&thread->key, key, sizeof(thread->key));
+    memcpy(&thread->wall, value, sizeof(thread->wall));
+    stack_table_keep(stacks, thread->wall.target.kernel_stack);
+    stack_table_keep(stacks, thread->wall.target.user_stack);
+    return 0;
+}
+
+static int take_entry(void *context, const void *key, const void *value)
+{
+    return take_thread(context, false, key, value);
+}
+
+static int take_rest(void *context, const void *key, const void *value)
+{
+    return take_thread(context, true, key, value);
+}
+
+/* A thread's rest comes first. */
+static int compare_entries(const void *one, const void *other)
+{
+    const struct wall_thread *a = one, *b = other;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return (int)b->is_rest - (int)a->is_rest;
+}
+
+/* The time before the cut that no count has, and no earlier report. */
 static int add_open(struct taking *taking, const struct wall *wall, const struct party *target)
 {
-    uint64_t now = taking->of.now, spent[WALL_PARTS];
+    const uint64_t began = taking->walling->began, cut = taking->walling->ended;
+    const struct waits *waits = taking->of.waits;
+    const bool was_told = wall->target.flags & PARTY_SEEN && wall->since < began;
+    uint64_t spent[WALL_PARTS] = {0};
     struct party party = *target;
 
-    memcpy(spent, wall->spent, sizeof(spent));
-    if (wall->part < WALL_PARTS && wall->since < now)
-        spent[wall->part] += now - wall->since;
+    if (!was_told)
+        memcpy(spent, wall->spent, sizeof(spent));
+    if (wall->part < WALL_PARTS && wall->since < cut)
+        spent[wall->part] += cut - (was_told ? began : wall->since);
     /* Unreported time of a running thread belongs to the time before it was known. */
-    if (wall->part < WALL_RUNNABLE)
+    if (wall->part < WALL_RUNNABLE || cut - wall->left < waits->least)
         party.kernel_stack = party.user_stack = NO_STACK;
-    taking->spent += sum_of(spent);
-    taking->lived += wall->first < now ? now - wall->first : 0;
-    if (wall->since > now)
-        taking->walling->doubt += now - taking->walling->began;
     return add_parts(taking, &party, spent, 0);
 }
 
-static int take_thread(void *context, const void *key, const void *value)
+/* Whether it is known whose it is; programs keep the time of others until it is. */
+static bool is_stranger(const struct wall *wall)
 {
-    struct taking *taking = context;
-    struct stack_table *stacks = &taking->of.waits->stacks;
-    struct wall wall;
-    uint32_t tid;
-    int result = 0;
+    return !wall->target.flags;
+}
 
-    memcpy(&tid, key, sizeof(tid));
-    memcpy(&wall, value, sizeof(wall));
-    stack_table_keep(stacks, wall.target.kernel_stack);
-    stack_table_keep(stacks, wall.target.user_stack);
-    /* Its first event may have come after the report: until then it was in one state. */
-    if (tid && wall.first < taking->of.now && !(wall.target.flags & KEY_FOREIGN))
-        result = waits_note_seen(taking->of.waits, wall.tid ? wall.tid : tid);
-    if (!wall.target.flags)
-        taking->has_strangers = true;
-    return result || !wall.target.flags || wall.target.flags & PARTY_UNWANTED
-               ? result : add_open(taking, &wall, &wall.target);
+static int compare_strangers(const void *one, const void *other)
+{
+    const struct wall_thread *a = one, *b = other;
+
+    return a->wall.tid < b->wall.tid ? -1 : a->wall.tid > b->wall.tid;
 }
 
 static int meet_stranger(void *context, const struct asleep *thread)
 {
     struct taking *taking = context;
+    const struct wall_thread key = {.wall.tid = thread->tid};
+    const struct wall_thread *met = bsearch(&key, taking->threads, taking->thread_count, sizeof(key),
+                                            compare_strangers);
     struct party party = {.kernel_stack = NO_STACK, .user_stack = NO_STACK, .pid = thread->pid,
                           .tid = thread->tid};
-    struct wall wall;
 
     memcpy(party.comm, thread->comm, sizeof(party.comm));
-    return bpf_lookup(taking->of.waits->map, &thread->tid, &wall) || wall.target.flags
-               ? 0 : add_open(taking, &wall, &party);
+    return met ? add_open(taking, &met->wall, &party) : 0;
 }
 
-static int take_open(struct taking *taking)
+static int add_strangers(struct taking *taking)
 {
-    struct walling *walling = taking->walling;
-    struct waits *waits = taking->of.waits;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < walling->open_count; i++) {
-        const struct wall_row *row = &walling->open[i];
-        if (add_row(taking, &row->party, row->part, (uint64_t)-row->time, 0))
-            return -ENOMEM;
-    }
-    size_t first = taking->count;
+    for (size_t i = 0; i < taking->thread_count; i++)
+        if (is_stranger(&taking->threads[i].wall))
+            taking->threads[kept++] = taking->threads[i];
+    taking->thread_count = kept;
+    if (!kept || !taking->walling->strangers)
+        return 0;
+    qsort(taking->threads, kept, sizeof(*taking->threads), compare_strangers);
+    return asleep_list(taking->walling->strangers, meet_stranger, taking);
+}
+
+/* The kernel may list an entry more than once. */
+static int add_entries(struct taking *taking)
+{
+    const uint64_t cut = taking->walling->ended;
+    struct waits *waits = taking->of.waits;
+    size_t kept = 0;
+    int result = 0;
+
+    if (taking->thread_count)
+        qsort(taking->threads, taking->thread_count, sizeof(*taking->threads), compare_entries);
+    for (size_t i = 0; i < taking->thread_count; i++)
+        if (!kept || taking->threads[kept - 1].key != taking->threads[i].key)
+            taking->threads[kept++] = taking->threads[i];
+    taking->thread_count = kept;
     waits->seen_count = 0;
-    int result = bpf_list(waits->map, sizeof(uint32_t), waits_value_bytes(waits), take_thread, taking);
+    for (size_t i = 0; i < kept && !result; i++) {
+        const struct wall *wall = &taking->threads[i].wall;
+        /* Its first event may have come after the cut: until then it was in one state. */
+        if (wall->first < cut && !(wall->target.flags & KEY_FOREIGN))
+            result = waits_note_seen(waits, wall->tid);
+        if (!result && wall->target.flags & PARTY_SEEN && wall->since < cut)
+            result = add_open(taking, wall, &wall->target);
+    }
     waits->seen_count = sort_numbers(waits->seen, waits->seen_count);
-    if (!result && taking->has_strangers && walling->strangers)
-        result = asleep_list(walling->strangers, meet_stranger, taking);
-    size_t count = taking->count - first;
-    if (!result)
-        result = array_reserve(&walling->open, &walling->open_room, count + 1, sizeof(*walling->open));
-    if (result)
-        return result;
-    if (count)
-        memcpy(walling->open, taking->rows + first, count * sizeof(*walling->open));
-    walling->open_count = count;
-    return 0;
+    return !result && taking->is_last ? add_strangers(taking) : result;
 }
 
 /* ---- To the tally ---- */
@@ -192,10 +207,12 @@ static int compare_threads(const struct wall_row *a, const struct wall_row *b)
         return a->party.pid < b->party.pid ? -1 : 1;
     if (a->party.tid != b->party.tid)
         return a->party.tid < b->party.tid ? -1 : 1;
-    return (int)a->party.flags - (int)b->party.flags;
+    if (a->party.flags != b->party.flags)
+        return a->party.flags < b->party.flags ? -1 : 1;
+    return memcmp(a->party.comm, b->party.comm, sizeof(a->party.comm));
 }
 
-/* A thread's rows are adjacent, and within them those of a part. */
+/* The rows of a thread's name are adjacent, and within them those of a part. */
 static int compare(const void *one, const void *other)
 {
     const struct wall_row *a = one, *b = other;
@@ -237,27 +254,6 @@ static int put(const struct taking *taking, const struct wall_row *row, uint64_t
     return waits_take_party(&taking->of, &row->party, row->events, &entry->task);
 }
 
-/*
- * Off the CPU, in one part. What the last report had of it under another stack, or under a wait
- * that was too short to have one, is subtracted from whatever there is.
- */
-static int put_off(const struct taking *taking, const struct wall_row *rows, size_t count,
-                   enum tally_mark mark)
-{
-    int64_t debt = 0;
-    int result = 0;
-
-    for (size_t i = 0; i < count; i++)
-        debt -= rows[i].time < 0 ? rows[i].time : 0;
-    for (size_t i = 0; i < count && !result; i++) {
-        int64_t paid = rows[i].time < 0 ? 0 : rows[i].time < debt ? rows[i].time : debt;
-        debt -= paid;
-        if (rows[i].time > paid)
-            result = put(taking, &rows[i], (uint64_t)(rows[i].time - paid), mark);
-    }
-    return result;
-}
-
 /* Divides it by samples, so that the sum stays the same. */
 static int put_sampled(const struct taking *taking, const struct wall_row *rows, size_t count,
                        uint64_t time, uint64_t samples)
@@ -274,48 +270,36 @@ static int put_sampled(const struct taking *taking, const struct wall_row *rows,
     return result;
 }
 
-/* For one thread: `runs` rows of running, and its samples. */
+/* For one thread's name: `runs` rows of running, and its samples. */
 static int put_running(const struct taking *taking, const struct wall_row *rows, size_t runs,
                        const struct wall_row *of_samples, size_t count)
 {
-    int64_t plain = 0, sampled = 0;
-    uint64_t samples = 0;
+    uint64_t plain = 0, sampled = 0, samples = 0;
 
     for (size_t i = 0; i < runs; i++)
         *(rows[i].part == WALL_SAMPLED ? &sampled : &plain) += rows[i].time;
     for (size_t i = 0; i < count; i++)
         samples += of_samples[i].events;
-    /* A stretch may only have been sampled after its last report. */
-    if (plain < 0) {
-        sampled += plain;
-        plain = 0;
-    }
-    if (sampled < 0 || !samples) {
+    /* The last report may have the stretch's samples. */
+    if (!samples) {
         plain += sampled;
         sampled = 0;
     }
-    int result = plain > 0 ? put(taking, &rows[runs - 1], (uint64_t)plain, MARK_NOT_SAMPLED) : 0;
-    return !result && sampled > 0
-               ? put_sampled(taking, of_samples, count, (uint64_t)sampled, samples) : result;
+    int result = plain ? put(taking, &rows[runs - 1], plain, MARK_NOT_SAMPLED) : 0;
+    return !result && sampled ? put_sampled(taking, of_samples, count, sampled, samples) : result;
 }
 
 static int put_thread(const struct taking *taking, const struct wall_row *rows, size_t count)
 {
-    size_t ends[SAMPLES + 1], at = 0;
+    size_t runs = 0, first;
+    int result = 0;
 
-    for (uint32_t part = 0; part <= SAMPLES; part++) {
-        while (at < count && rows[at].part <= part)
-            at++;
-        ends[part] = at;
-    }
-    int result = put_running(taking, rows, ends[WALL_SAMPLED], rows + ends[WALL_BLOCKED],
-                             count - ends[WALL_BLOCKED]);
-    if (!result)
-        result = put_off(taking, rows + ends[WALL_SAMPLED], ends[WALL_RUNNABLE] - ends[WALL_SAMPLED],
-                         MARK_RUNNABLE);
-    return result ? result
-                  : put_off(taking, rows + ends[WALL_RUNNABLE],
-                            ends[WALL_BLOCKED] - ends[WALL_RUNNABLE], MARK_BLOCKED);
+    while (runs < count && rows[runs].part < WALL_RUNNABLE)
+        runs++;
+    for (first = runs; first < count && rows[first].part < SAMPLES && !result; first++)
+        result = put(taking, &rows[first], rows[first].time,
+                     rows[first].part == WALL_BLOCKED ? MARK_BLOCKED : MARK_RUNNABLE);
+    return result ? result : put_running(taking, rows, runs, rows + first, count - first);
 }
 
 static int put_all(struct taking *taking)
@@ -334,17 +318,17 @@ static int put_all(struct taking *taking)
 
 /* ---- A report ---- */
 
-/* Nothing is counted into the main bank from here on: this is the moment of the report. */
+/* Nothing is counted into the main bank from here on. */
 static int drain(void *context, struct bank *bank, bool again)
 {
     struct taking *taking = context;
-    struct store *store = taking->of.waits->store;
+    struct waits *waits = taking->of.waits;
+    struct store *store = waits->store;
     int result = 0;
 
-    if (bank == &store->main) {
-        taking->of.now = now_ns();
-        result = again ? set_beginning(taking->of.waits, taking->of.now) : 0;
-    }
+    (void)again;
+    if (bank == &store->main)
+        result = bpf_list(waits->map, waits_key_bytes(waits), waits_value_bytes(waits), take_entry, taking);
     if (!result)
         result = drain_stacks(store, bank, waits_take_stack, taking);
     bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
@@ -353,27 +337,28 @@ static int drain(void *context, struct bank *bank, bool again)
                               take_count, taking);
 }
 
+/*
+ * Programs keep rests as long as they count into the stand-in, while entries are listed. Afterwards they know
+ * that the report has taken what it needs.
+ */
 static int collect(struct taking *taking, bool again)
 {
     struct waits *waits = taking->of.waits;
     struct walling *walling = taking->walling;
     const struct account *sum = &waits->store->sum;
+    const uint64_t *cut = &waits->store->controls.cut;
     uint64_t full = sum->table_full, full_ns = sum->table_full_ns;
 
     stack_table_begin(&waits->stacks);
+    walling->began = *cut;
     int result = store_drain_by(waits->store, again, drain, taking);
-    if (result)
-        return result;
-    full_ns = sum->table_full_ns - full_ns;
-    walling->counted_spent += full_ns;
-    walling->began = walling->ended;
-    walling->ended = taking->of.now;
-    walling->doubt = 0;
-    result = drain_uncounted(taking->of.tally, sum->table_full - full, full_ns);
+    walling->ended = *cut;
     if (!result)
-        result = take_open(taking);
-    walling->spent = walling->counted_spent + taking->spent;
-    walling->lived = walling->counted_lived + taking->lived;
+        result = bpf_drain(waits->rests, waits_key_bytes(waits), waits_value_bytes(waits), take_rest, taking);
+    if (!result)
+        result = drain_uncounted(taking->of.tally, sum->table_full - full, sum->table_full_ns - full_ns);
+    if (!result)
+        result = add_entries(taking);
     if (!result)
         result = put_all(taking);
     if (!result && again)
@@ -387,11 +372,13 @@ int drain_wall(struct walling *walling, struct waits *waits, bool again, struct 
     struct taking taking = {
         .of = {.waits = waits, .tally = tally, .losses = losses},
         .walling = walling,
+        .is_last = !again,
     };
 
     bpf_begin_unpreempted();
     int result = collect(&taking, again);
     bpf_end_unpreempted();
     free(taking.rows);
+    free(taking.threads);
     return result;
 }

@@ -2,6 +2,7 @@
 #include "kernel/switches.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -26,11 +27,16 @@ static int refuse(const struct opening *opening, enum refused what, const char *
     return error;
 }
 
+static const char *category_of(const char *event)
+{
+    return strcmp(event, "task_rename") ? "sched" : "task";
+}
+
 static int find_field(const struct opening *opening, const char *event, const char *name,
                       int16_t *offset, uint16_t *size)
 {
     struct tracefs_field field;
-    int result = tracefs_find_field(opening->tracefs, "sched", event, name, &field);
+    int result = tracefs_find_field(opening->tracefs, category_of(event), event, name, &field);
 
     if (result)
         return refuse(opening, REFUSED_TRACEFS, event, result);
@@ -53,6 +59,10 @@ static int find_fields(const struct opening *opening)
     if (!result)
         result = find_field(opening, "sched_switch", "prev_state", &wishes->prev_state, &size);
     wishes->wide_state = size == sizeof(uint64_t);
+    if (!result && wishes->view == VIEW_WALL)
+        result = find_field(opening, "task_rename", "newcomm", &wishes->new_comm, &size);
+    if (!result && wishes->view == VIEW_WALL && find_field(opening, "task_rename", "pid", &wishes->renamed_pid, &size))
+        wishes->renamed_pid = 0;
     return result;
 }
 
@@ -61,7 +71,7 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
 {
     const struct tracepoint_wishes wishes = {
         .tracefs = opening->tracefs,
-        .category = "sched",
+        .category = category_of(event),
         .name = event,
         .program_name = event,
     };
@@ -78,16 +88,20 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
 static int attach_wall(const struct opening *opening)
 {
     struct switches *to = opening->switches;
-    struct program births = {0}, wakeups = {0}, switches = {0};
+    struct program births = {0}, wakeups = {0}, switches = {0}, renames = {0};
 
     emit_wall_wakeup(&births, opening->wishes, true);
     emit_wall_wakeup(&wakeups, opening->wishes, false);
     emit_wall_switch(&switches, opening->wishes);
+    emit_wall_rename(&renames, opening->wishes);
     int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
     if (!result)
         result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
     if (!result)
         result = attach_program(opening, &to->switches, "sched_switch", &switches);
+    if (!result)
+        result = attach_program(opening, &to->renames, "task_rename", &renames);
+    program_free(&renames);
     program_free(&wakeups);
     program_free(&switches);
     return result;
@@ -169,11 +183,12 @@ void switches_close(struct switches *switches)
     tracepoint_close(&switches->switches);
     tracepoint_close(&switches->wakings);
     tracepoint_close(&switches->births);
+    tracepoint_close(&switches->renames);
     *switches = (struct switches)SWITCHES_NONE;
 }
 
 uint64_t switches_missed(const struct switches *switches)
 {
     return tracepoint_missed(&switches->switches) + tracepoint_missed(&switches->wakings) +
-           tracepoint_missed(&switches->births);
+           tracepoint_missed(&switches->births) + tracepoint_missed(&switches->renames);
 }

@@ -48,8 +48,6 @@ static int find_all(const struct btf *btf, struct task_fields *fields)
     int result = find(btf, "pid", 4, &fields->pid);
 
     if (result > 0)
-        result = find(btf, "exit_state", 4, &fields->exit_state);
-    if (result > 0)
         result = btf_count_parameters(btf, "btf_trace_sched_switch", &parameters);
     if (result)
         return result;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/bpf.h"
 
 int controls_open(struct controls *controls)
@@ -22,6 +23,11 @@ int controls_open_slots(struct controls *controls, size_t bytes)
                                SLOTS_PER_CPU);
 }
 
+int controls_open_cuts(struct controls *controls)
+{
+    return bpf_create_numbered(&controls->cuts, BPF_MAP_TYPE_ARRAY, "cuts", sizeof(uint64_t), CONTROL_MODES);
+}
+
 static void close_map(int *fd)
 {
     if (*fd >= 0)
@@ -34,18 +40,32 @@ void controls_close(struct controls *controls)
     close_map(&controls->control);
     close_map(&controls->account);
     close_map(&controls->slots);
+    close_map(&controls->cuts);
     grace_close(&controls->grace);
 }
 
-int controls_set(const struct controls *controls, enum control_mode mode)
+/*
+ * No program sees the new word before its cut, nor a time before that cut. From the stand-in programs return to
+ * the main bank within the same report.
+ */
+static int set_cut(struct controls *controls, uint32_t word)
 {
-    uint32_t zero = 0, word = mode;
-
-    int result = bpf_update(controls->control, &zero, &word, BPF_ANY);
-    return result;
+    if (controls->cuts < 0)
+        return 0;
+    if (!controls->cut || word == CONTROL_STAND_IN || word == CONTROL_PAUSED)
+        controls->cut = now_ns();
+    return bpf_update(controls->cuts, &word, &controls->cut, BPF_ANY);
 }
 
-int controls_set_and_wait(const struct controls *controls, enum control_mode mode)
+int controls_set(struct controls *controls, enum control_mode mode)
+{
+    uint32_t zero = 0, word = mode;
+    int result = set_cut(controls, word);
+
+    return result ? result : bpf_update(controls->control, &zero, &word, BPF_ANY);
+}
+
+int controls_set_and_wait(struct controls *controls, enum control_mode mode)
 {
     int result = controls_set(controls, mode);
 

@@ -13,6 +13,11 @@
 #define ENTRY_OVERHEAD 56 /* what a hash entry takes besides its key and value */
 #define MOST_SHARE 8      /* of the free memory */
 
+uint32_t waits_key_bytes(const struct waits *waits)
+{
+    return waits->view == VIEW_WALL ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
 uint32_t waits_value_bytes(const struct waits *waits)
 {
     return (uint32_t)offwake_wait_bytes(waits->view);
@@ -20,13 +25,44 @@ uint32_t waits_value_bytes(const struct waits *waits)
 
 uint64_t waits_bytes(const struct waits *waits)
 {
-    return (uint64_t)waits->entries * (waits_value_bytes(waits) + sizeof(uint32_t) + ENTRY_OVERHEAD);
+    const unsigned maps = waits->view == VIEW_WALL ? 2 : 1;
+
+    return (uint64_t)waits->entries * maps * (waits_value_bytes(waits) + waits_key_bytes(waits) + ENTRY_OVERHEAD);
 }
 
 static void shrink(struct waits *waits)
 {
     waits->entries /= 2;
     waits->for_all = false;
+}
+
+static int open_map(struct waits *waits, const char *name)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_HASH,
+        .name = name,
+        .key_size = waits_key_bytes(waits),
+        .value_size = waits_value_bytes(waits),
+        .entries = waits->entries,
+    };
+
+    return bpf_create_map(&shape);
+}
+
+static void close_map(int *map)
+{
+    if (*map >= 0)
+        close(*map);
+    *map = -1;
+}
+
+static int open_maps(struct waits *waits)
+{
+    waits->map = open_map(waits, "waits");
+    if (waits->map < 0 || waits->view != VIEW_WALL)
+        return waits->map < 0 ? waits->map : 0;
+    waits->rests = open_map(waits, "rests");
+    return waits->rests < 0 ? waits->rests : 0;
 }
 
 int waits_open(struct waits *waits)
@@ -40,25 +76,18 @@ int waits_open(struct waits *waits)
     while (most && waits_bytes(waits) > most && waits->entries > LEAST_ENTRIES)
         shrink(waits);
     for (;;) {
-        const struct bpf_map_shape shape = {
-            .type = BPF_MAP_TYPE_HASH,
-            .name = "waits",
-            .key_size = sizeof(uint32_t),
-            .value_size = waits_value_bytes(waits),
-            .entries = waits->entries,
-        };
-        waits->map = bpf_create_map(&shape);
-        if (waits->map != -ENOMEM || waits->entries <= LEAST_ENTRIES)
-            return waits->map < 0 ? waits->map : 0;
+        int result = open_maps(waits);
+        if (result != -ENOMEM || waits->entries <= LEAST_ENTRIES)
+            return result ? result : waits->view == VIEW_WALL ? controls_open_cuts(&waits->store->controls) : 0;
+        close_map(&waits->map);
         shrink(waits);
     }
 }
 
 void waits_close(struct waits *waits)
 {
-    if (waits->map >= 0)
-        close(waits->map);
-    waits->map = -1;
+    close_map(&waits->map);
+    close_map(&waits->rests);
     stack_table_free(&waits->stacks);
     free(waits->seen);
     waits->seen = NULL;

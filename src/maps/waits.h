@@ -16,6 +16,7 @@ struct waits {
     uint64_t least, most; /* ns; applied to unfinished waits, too */
     bool unfinished;      /* such waits go into the last report */
     int map;              /* below 0: none */
+    int rests;            /* of VIEW_WALL: entries as a report has to take them (insns/wall_parts.h) */
     uint32_t entries;
     bool for_all;         /* there is one for each thread that the machine may have */
     struct stack_table stacks;
@@ -34,10 +35,11 @@ struct waits {
 int waits_open(struct waits *waits);
 void waits_close(struct waits *waits);
 
-/* Of an entry of the map: what programs know about a wait. */
+/* Of an entry of the map, and of what programs know about a wait. */
+uint32_t waits_key_bytes(const struct waits *waits);
 uint32_t waits_value_bytes(const struct waits *waits);
 
-/* Roughly the kernel memory that the map takes. */
+/* Roughly the kernel memory that it takes, with that of `rests`. */
 uint64_t waits_bytes(const struct waits *waits);
 
 /* Was the thread seen to block while tracing ran? After the last report. */

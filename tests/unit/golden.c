@@ -42,7 +42,8 @@ enum {
     FD_CONTROL = 10, FD_ACCOUNT, FD_SLOTS, FD_LIVING, FD_ENDED, FD_LIFE_ACCOUNT, FD_CGROUP, FD_FOLLOWED, FD_OWN,
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
-    FD_BUFFER, FD_WAITS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS, FD_ASKED,
+    FD_BUFFER, FD_WAITS, FD_CUTS, FD_RESTS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS,
+    FD_ASKED,
 };
 
 /* ---- One program for each family ---- */
@@ -517,8 +518,9 @@ static void build_unrolled(struct program *program, const void *wishes)
 /* ---- Those of offcputime, wakeuptime and offwaketime ---- */
 
 #define WAIT_MAPS .depth = 127, .control = FD_CONTROL, .account = FD_ACCOUNT, .slots = FD_SLOTS, \
-             .lives = LIVES, .waits = FD_WAITS, .banks = BANKS
-#define FIELDS .prev_pid = 24, .prev_state = 32, .next_pid = 56, .target_pid = 24, .wide_state = true
+             .lives = LIVES, .waits = FD_WAITS, .cuts = FD_CUTS, .rests = FD_RESTS, .banks = BANKS
+#define FIELDS .prev_pid = 24, .prev_state = 32, .next_pid = 56, .target_pid = 24, .wide_state = true, \
+               .renamed_pid = 8, .new_comm = 28
 #define ALL_WAITS .states = STATE_BLOCKED, .most = UINT64_MAX
 
 static const struct offwake_wishes offcpu_kernel = {
@@ -550,16 +552,16 @@ static const struct offwake_wishes offwake_namespace = {
 /*
  * On raw tracepoints: as kernels pass the state since 5.18, as it is read since 5.14, and before.
  */
-#define TASK .task = {.known = true, .pid = 2464, .exit_state = 2428}
+#define TASK .task = {.known = true, .pid = 2464}
 static const struct offwake_wishes offcpu_raw = {
     .view = VIEW_OFFCPU, .filter = {ALL_EVENTS}, .kernel_stack = true, ALL_WAITS, TASK, WAIT_MAPS};
 static const struct offwake_wishes offcpu_raw_state = {
     .view = VIEW_OFFCPU, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, ALL_WAITS,
-    .task = {.known = true, .pid = 1200, .exit_state = 1180, .has_state = true, .state = 24},
+    .task = {.known = true, .pid = 1200, .has_state = true, .state = 24},
     WAIT_MAPS};
 static const struct offwake_wishes offwake_raw_wide = {
     .view = VIEW_OFFWAKE, .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, ALL_WAITS,
-    .task = {.known = true, .pid = 1200, .exit_state = 1180, .has_state = true, .wide_state = true,
+    .task = {.known = true, .pid = 1200, .has_state = true, .wide_state = true,
              .state = 16},
     WAIT_MAPS};
 
@@ -612,6 +614,11 @@ static void build_wall_wakeup(struct program *program, const void *wishes)
 static void build_wall_birth(struct program *program, const void *wishes)
 {
     emit_wall_wakeup(program, wishes, true);
+}
+
+static void build_wall_rename(struct program *program, const void *wishes)
+{
+    emit_wall_rename(program, wishes);
 }
 
 static void build_wall_sample(struct program *program, const void *wishes)
@@ -721,6 +728,9 @@ static const struct golden {
     {"wall-wakeup", build_wall_wakeup, &wall_of_pids, V(4, 18), 0},
     {"wall-wakeup-raw", build_wall_wakeup, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
+    {"wall-rename", build_wall_rename, &wall_of_pids, V(5, 5), V(4, 18)},
+    {"wall-rename-raw", build_wall_rename, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-sample-raw", build_wall_sample, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
     {"life-begins", build_life_begins, &lives, V(4, 18), 0},
     {"life-ends", build_life_ends, &life_guessed, V(4, 18), 0},

@@ -43,9 +43,11 @@ static const struct lint_helper {
     {BPF_FUNC_get_stackid, "get_stackid", V(4, 6), 0, 0},
     {BPF_FUNC_get_current_task, "get_current_task", V(4, 8), 0, 0},
     {BPF_FUNC_current_task_under_cgroup, "current_task_under_cgroup", V(4, 9), 0, 0},
+    {BPF_FUNC_probe_read_str, "probe_read_str", V(4, 11), 0, R(1)},
     {BPF_FUNC_get_stack, "get_stack", V(4, 18), 0, R(2)},
     {BPF_FUNC_probe_read_user, "probe_read_user", V(5, 5), 0, R(1)},
     {BPF_FUNC_probe_read_kernel, "probe_read_kernel", V(5, 5), 0, R(1)},
+    {BPF_FUNC_probe_read_kernel_str, "probe_read_kernel_str", V(5, 5), 0, R(1)},
     {BPF_FUNC_get_ns_current_pid_tgid, "get_ns_current_pid_tgid", V(5, 7), 0, R(3)},
     {BPF_FUNC_ringbuf_reserve, "ringbuf_reserve", V(5, 8), 0, 0},
     {BPF_FUNC_ringbuf_submit, "ringbuf_submit", V(5, 8), 0, 0},
@@ -60,7 +62,8 @@ static const struct lint_map {
     bool holds_maps;
 } lint_maps[] = {
     {"control", 0, false}, {"counts", 0, false}, {"shallow", 0, false}, {"deep", 0, false},
-    {"waits", 0, false}, {"followed", 0, false}, {"asked", 0, false}, {"own", 0, false}, {"living", 0, false},
+    {"waits", 0, false}, {"cuts", 0, false}, {"rests", 0, false}, {"followed", 0, false}, {"asked", 0, false},
+     {"own", 0, false}, {"living", 0, false},
     {"life_account", 0, false},
     {"other_counts", V(4, 12), true}, {"other_shallow", V(4, 12), true}, {"other_deep", V(4, 12), true},
     {"account", V(4, 6), false}, {"slots", V(4, 6), false}, {"walks", V(4, 6), false}, /* of each CPU */
