@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Holds an answer against the log. What is counted has two bounds: what was certainly done while stackbox
+ * traced, and what may have been. They differ only for what was going on when it began or ended, and for threads
+ * that were killed in the middle of a call.
+ */
+#ifndef STACKBOX_WORKLOADS_JUDGE_TRUTH_H
+#define STACKBOX_WORKLOADS_JUDGE_TRUTH_H
+
+#include "judge_answer.h"
+
+struct bounds {
+    double least, most;
+};
+
+enum membership { OUTSIDE, PERHAPS, INSIDE };
+
+/* What a sum of rows is about. */
+enum measure { EVENTS, NAPS, WAITS, LIFETIMES, OFF_CPU };
+
+struct judging {
+    const struct draw *draw;
+    const struct place *place;
+    const struct run *run;
+    const struct answer *answer;
+    enum membership *inside; /* of each part */
+    double steal;            /* nanoseconds that were perhaps no sleep, but the host's */
+};
+
+/* ---- who is asked for */
+
+static const struct part *parts_of(const struct run *run)
+{
+    return run->whole.part;
+}
+
+static int is_target(const struct run *run, uint32_t process)
+{
+    return process == run->processes[0] || (run->targets > 1 && process == run->processes[1]);
+}
+
+/* A process that began after the word, and whose parent is followed. */
+static int is_followed(const struct run *run, uint32_t process)
+{
+    for (unsigned generations = 0; generations < 100; generations++) {
+        const struct part *first = NULL;
+        if (process == run->processes[0])
+            return 1;
+        for (uint32_t i = 0; i < run->whole.parts && !first; i++) {
+            if (parts_of(run)[i].process == process)
+                first = &parts_of(run)[i];
+        }
+        if (!first || first->stood || first->parent == process)
+            return 0;
+        process = first->parent;
+    }
+    return 0;
+}
+
+/* Is this the thread that part `of` was, or became? By its number, or by what an exec made of it. */
+static enum membership thread_membership(const struct run *run, uint32_t index)
+{
+    const struct part *part = &parts_of(run)[index], *target = &parts_of(run)[run->target_part];
+    uint32_t at = index;
+
+    if (part->process != target->process)
+        return OUTSIDE;
+    if (part->tid == target->tid) {
+        /* Another thread's exec may have given it this number. */
+        for (at = index; parts_of(run)[at].follows; at = parts_of(run)[at].follows - 1) {
+            if (parts_of(run)[at].tid != target->tid)
+                return PERHAPS;
+        }
+        return at > run->target_part && !part->stood ? PERHAPS : INSIDE;
+    }
+    for (; parts_of(run)[at].follows; at = parts_of(run)[at].follows - 1) {
+        if (parts_of(run)[at].tid == target->tid)
+            return PERHAPS;
+    }
+    return parts_of(run)[at].tid == target->tid ? PERHAPS : OUTSIDE;
+}
+
+static enum membership membership(const struct draw *draw, const struct run *run, uint32_t index)
+{
+    const struct part *part = &parts_of(run)[index];
+
+    switch (draw->whose) {
+    case ONE_PID: return part->process == run->processes[0] ? INSIDE : OUTSIDE;
+    case TWO_PIDS: return is_target(run, part->process) ? INSIDE : OUTSIDE;
+    case FOLLOWED: return is_followed(run, part->process) ? INSIDE : OUTSIDE;
+    case ONE_TID: return thread_membership(run, index);
+    default: return INSIDE;
+    }
+}
+
+/* The run ends with the last of those that were named; what is certain of others ended before. */
+static uint64_t certain_end(const struct draw *draw, const struct run *run)
+{
+    uint64_t end = 0;
+
+    if (draw->whose == COMMAND || draw->whose == ALL_OF_THEM)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *part = &parts_of(run)[i];
+        if ((draw->whose == ONE_TID ? i == run->target_part || part->tid == run->tid : is_target(run, part->process)) &&
+            part->last > end)
+            end = part->last;
+    }
+    return end;
+}
+
+/* ---- bounds of one part */
+
+static const struct part *in_snapshot(const struct snapshot *snapshot, uint32_t index)
+{
+    static const struct part none;
+
+    return index < snapshot->parts ? &snapshot->part[index] : &none;
+}
+
+static double positive(double number)
+{
+    return number > 0 ? number : 0;
+}
+
+static unsigned counted_as(const struct draw *draw)
+{
+    return draw->event <= ALPHA_RETURN ? OF_ALPHA : draw->event <= DEEP_RETURN ? OF_DEEP : OF_GETPPID;
+}
+
+static struct bounds stretch_bounds(const struct run *run, uint32_t index, size_t offset)
+{
+#define STRETCHES(snapshot) ((const struct stretches *)(const void *)((const char *)in_snapshot(snapshot, index) + offset))
+    const struct stretches *before = STRETCHES(&run->before), *begin = STRETCHES(&run->at_begin);
+    const struct stretches *end = STRETCHES(&run->at_end), *after = STRETCHES(&run->after);
+    const struct part *whole = &parts_of(run)[index];
+    struct bounds bounds = {begin->since ? 0 : positive((double)end->least - (double)begin->most),
+                            (double)(after->most - before->most)};
+
+    if (begin->number == before->number && end->number >= begin->number && !begin->since)
+        bounds.least = positive((double)(end->least - begin->least));
+    if (after->since) /* it goes on, or ended with the thread */
+        bounds.most += (double)((whole->gone_before && whole->gone_before < run->ended ? whole->gone_before : run->ended) -
+                                after->since);
+    return bounds;
+#undef STRETCHES
+}
+
+/* How long a thread was there while stackbox traced, as this part. */
+static struct bounds life_bounds(const struct run *run, uint32_t index)
+{
+    const struct part *part = &parts_of(run)[index];
+    double born_after = (double)part->born_after, gone_before = (double)part->gone_before;
+
+    if (!part->born_after)
+        born_after = part->follows ? (double)parts_of(run)[part->follows - 1].last : (double)run->began;
+    if (!part->gone_before)
+        gone_before = (double)run->ended;
+    double least_begin = (double)(part->first > run->traced ? part->first : run->traced);
+    double least_end = (double)(part->last < run->told ? part->last : run->told);
+    double most_begin = born_after > (double)run->began ? born_after : (double)run->began;
+    double most_end = gone_before < (double)run->ended ? gone_before : (double)run->ended;
+    return (struct bounds){positive(least_end - least_begin), positive(most_end - most_begin)};
+}
+
+static struct bounds part_bounds(const struct judging *judging, uint32_t index, enum measure measure)
+{
+    const struct draw *draw = judging->draw;
+    const struct run *run = judging->run;
+    struct bounds bounds = {0, 0};
+
+    if (measure == EVENTS) {
+        unsigned kind = counted_as(draw);
+        const struct part *part = &parts_of(run)[index];
+        if (probes_programs(draw) && part->program != PROGRAM_LIFE)
+            return bounds;
+        bounds.least = positive((double)in_snapshot(&run->at_end, index)->done[kind] -
+                                (double)in_snapshot(&run->at_begin, index)->begun[kind]);
+        bounds.most = (double)(in_snapshot(&run->after, index)->begun[kind] - in_snapshot(&run->before, index)->done[kind]);
+    } else if (measure == NAPS) {
+        bounds = stretch_bounds(run, index, offsetof(struct part, naps));
+    } else if (measure == WAITS) {
+        bounds = stretch_bounds(run, index, offsetof(struct part, waits));
+    } else {
+        bounds = life_bounds(run, index);
+    }
+    return bounds;
+}
+
+/* ---- names */
+
+static int is_leader(const struct part *part)
+{
+    return part->pid == part->tid;
+}
+
+/*
+ * A process goes by the name that its first thread has at the end of the run, or when it executes another
+ * program; reports of intervals are made earlier, at any time. All others have the name of then.
+ */
+static int has_last_name(const struct judging *judging)
+{
+    return judging->draw->by == BY_PROCESS && !judging->draw->interval;
+}
+
+/* Is `name` what this part is reported as? If it was renamed while the run ended, both are right. */
+static int is_reported_as(const struct judging *judging, uint32_t index, const char *name)
+{
+    const struct run *run = judging->run;
+    const struct part *part = &parts_of(run)[index], *last = NULL;
+
+    if (judging->draw->by != BY_PROCESS && (judging->draw->applet != WALLTIME || !strcmp(part->name, name)))
+        return !strcmp(part->name, name);
+    if (judging->draw->by != BY_PROCESS) {
+        /* Until it has left a CPU, it is known by the name of the thread that made it. */
+        for (uint32_t i = 0; i < index; i++) {
+            if (!strcmp(parts_of(run)[i].name, name) &&
+                (parts_of(run)[i].process == part->process || parts_of(run)[i].process == part->parent))
+                return 1;
+        }
+        return 0;
+    }
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *namer = &parts_of(run)[i];
+        if (namer->process != part->process || !is_leader(namer))
+            continue;
+        if (!has_last_name(judging)) {
+            if (!strcmp(namer->name, name))
+                return 1;
+        } else if (namer->image == part->image) {
+            if (last && namer->first >= run->told && !strcmp(last->name, name))
+                return 1;
+            if (!last || namer->first < run->ended)
+                last = namer;
+        }
+    }
+    return last && !strcmp(last->name, name);
+}
+
+/* ---- sums */
+
+static int has_frame(const struct row *row, const char *frame)
+{
+    const char *at = strstr(row->stack, frame);
+
+    return at && (!at[strlen(frame)] || at[strlen(frame)] == ';');
+}
+
+static int is_counted(const struct judging *judging, const struct row *row, enum measure measure)
+{
+    (void)judging;
+    switch (measure) {
+    case NAPS: return has_frame(row, ";life_nap") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
+    case WAITS: return has_frame(row, ";life_wait") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
+    default: return 1;
+    }
+}
+
+static const char *const measure_names[] = {"events", "naps", "waits", "lifetimes", "time off the CPU"};
+
+/* One key of the answer: a process, a thread or a name. */
+struct key {
+    int32_t pid, tid;
+    const char *name;
+};
+
+/*
+ * Numbers, and the name if that is certain. A thread's time does not end with its name, but with what it does:
+ * so lifetimes have no names, but those that processes have.
+ */
+static int names_matter(const struct judging *judging, enum measure measure)
+{
+    return judging->draw->by == BY_PROCESS ? has_last_name(judging) : measure != LIFETIMES;
+}
+
+static int row_has_key(const struct judging *judging, const struct row *row, const struct key *key, enum measure measure)
+{
+    enum by by = judging->draw->by;
+
+    return (by != BY_PROCESS || row->pid == key->pid) &&
+           (by != BY_THREAD || (row->pid == key->pid && row->tid == key->tid)) &&
+           (!names_matter(judging, measure) || !strcmp(row->name, key->name));
+}
+
+static int part_has_key(const struct judging *judging, uint32_t index, const struct key *key, enum measure measure)
+{
+    const struct part *part = &parts_of(judging->run)[index];
+    enum by by = judging->draw->by;
+
+    return (by != BY_PROCESS || part->pid == key->pid) &&
+           (by != BY_THREAD || (part->pid == key->pid && part->tid == key->tid)) &&
+           (!names_matter(judging, measure) || is_reported_as(judging, index, key->name));
+}
+
+static void judge_key(const struct judging *judging, const struct key *key, enum measure measure)
+{
+    const struct answer *answer = judging->answer;
+    const struct run *run = judging->run;
+    uint64_t end = certain_end(judging->draw, run);
+    struct bounds sum = {0, 0};
+    double got = 0, unit = measure == EVENTS ? 1 : 1000, rounding = 0;
+
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *part = &parts_of(run)[i];
+        struct bounds bounds;
+        if (judging->inside[i] == OUTSIDE || !part_has_key(judging, i, key, measure))
+            continue;
+        bounds = part_bounds(judging, i, measure);
+        sum.most += bounds.most;
+        /* A thread that is seen no longer may still be on its way off the CPU. */
+        if (measure == LIFETIMES && bounds.most > 0)
+            sum.most += (double)life->longest_gap + 1000000;
+        if (judging->inside[i] == INSIDE && (is_target(run, part->process) || part->last <= end))
+            sum.least += bounds.least;
+    }
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct row *row = &answer->rows[i];
+        if (!row_has_key(judging, row, key, measure) || !is_counted(judging, row, measure))
+            continue;
+        got += (double)row->count * unit;
+        rounding += measure == EVENTS ? 0 : 1000;
+    }
+    sum.least = positive(sum.least - (measure == EVENTS ? (double)(answer->lost + answer->missed) : judging->steal + rounding));
+    if (measure != EVENTS)
+        sum.most += rounding; /* as in "%.0f" */
+    if (got < sum.least || got > sum.most)
+        fails("%s of %s (%d/%d): %.0f reported, but it was %.0f to %.0f%s", measure_names[measure], key->name, key->pid,
+              key->tid, got / unit, sum.least / unit, sum.most / unit, got < sum.least ? ", too few" : ", too many");
+}
+
+/* Every key that the log or the answer has. */
+static void judge_keys(const struct judging *judging, enum measure measure)
+{
+    const struct answer *answer = judging->answer;
+    const struct run *run = judging->run;
+
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *part = &parts_of(run)[i];
+        const struct key key = {part->pid, part->tid, part->name};
+        if (part_has_key(judging, i, &key, measure))
+            judge_key(judging, &key, measure);
+    }
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct row *row = &answer->rows[i];
+        const struct key key = {row->pid, row->tid, row->name};
+        if (judging->draw->whose != ALL_OF_THEM || probes_programs(judging->draw))
+            judge_key(judging, &key, measure);
+    }
+}
+
+/* Every row is somebody's who was asked for, by a name that is his. */
+static void judge_names(const struct judging *judging)
+{
+    const struct answer *answer = judging->answer;
+    const struct run *run = judging->run;
+    enum by by = judging->draw->by;
+
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct row *row = &answer->rows[i];
+        int known = 0, named = 0;
+        if (!row->count)
+            continue;
+        for (uint32_t at = 0; at < run->whole.parts && !named; at++) {
+            const struct part *part = &parts_of(run)[at];
+            if (judging->inside[at] == OUTSIDE)
+                continue;
+            if (by == BY_PROCESS ? row->pid == part->pid : by == BY_THREAD ? row->pid == part->pid && row->tid == part->tid : 1)
+                known = 1;
+            else
+                continue;
+            named = is_reported_as(judging, at, row->name);
+        }
+        if (!known && judging->draw->whose != ALL_OF_THEM)
+            fails("a stranger is reported: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
+        else if (known && !named)
+            fails("nobody there had this name: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
+    }
+}
+
+/* ---- stacks */
+
+static void judge_stacks(const struct judging *judging)
+{
+    const struct draw *draw = judging->draw;
+    const struct answer *answer = judging->answer;
+
+    if (draw->applet != STACKCOUNT || draw->event > ALPHA || draw->stacks == KERNEL_STACKS || draw->unwinding == NO_UNWINDING)
+        return;
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct row *row = &answer->rows[i];
+        const char *end = strstr(row->stack, ";life_calls;life_alpha");
+        if (!end || strcmp(end, ";life_calls;life_alpha"))
+            fails("a stack that is not: %s (%d)%.300s %llu", row->name, row->pid, row->stack, (unsigned long long)row->count);
+    }
+}
+
+/* ---- all */
+
+static void judge_words(const struct judging *judging)
+{
+    static const char *const bad[] = {
+        "please report", "Sanitizer", "runtime error", "Segmentation", "core dumped", "assert", "does not add up",
+    };
+    const char *err = judging->answer->text;
+
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        const char *at = strstr(err, bad[i]);
+        while (at && at > err && at[-1] != '\n')
+            at--;
+        if (at)
+            fails("it says: %.*s", (int)strcspn(at, "\n"), at);
+    }
+}
+
+/* What this kernel or this combination does not have, stackbox says, and it is no failure. */
+static int is_refused(const struct run *run, const char *err)
+{
+    static const char *const reasons[] = {
+        "this kernel has no", "--attach-by", "--collect rings", "not with", "needs Linux", "only for",
+    };
+
+    if (!run->status)
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(reasons); i++) {
+        if (strstr(err, reasons[i]))
+            return 1;
+    }
+    return 0;
+}
+
+static void judge_times(const struct judging *judging)
+{
+    const struct draw *draw = judging->draw;
+    int shows_frames = draw->stacks != KERNEL_STACKS && draw->unwinding != NO_UNWINDING;
+
+    if (draw->applet == WALLTIME)
+        judge_keys(judging, LIFETIMES);
+    if (draw->applet == OFFCPUTIME || draw->applet == OFFWAKETIME || draw->applet == WALLTIME) {
+        if (shows_frames) {
+            judge_keys(judging, NAPS);
+            judge_keys(judging, WAITS);
+        }
+    }
+}
+
+/* Both forms of one run say the same. */
+static void compare_answers(const struct answer *one, const struct answer *other)
+{
+    double sums[2] = {0, 0};
+
+    for (size_t i = 0; i < one->count; i++)
+        sums[0] += (double)one->rows[i].count;
+    for (size_t i = 0; i < other->count; i++)
+        sums[1] += (double)other->rows[i].count;
+    if (sums[0] != sums[1] || one->count != other->count)
+        fails("the folded file has %.0f in %zu lines, the recording %.0f in %zu", sums[0], one->count, sums[1], other->count);
+}
+
+/* 1: it was refused */
+static int judge_run(const struct draw *draw, const struct place *place, const struct run *run)
+{
+    struct answer answer = {.count = 0}, second = {.count = 0};
+    struct judging judging = {draw, place, run, &answer, NULL, 0};
+
+    if (run->hangs)
+        fails("stackbox does not end");
+    read_answer(draw, place, &answer, &second);
+    judging.inside = calloc(run->whole.parts + 1, sizeof(*judging.inside));
+    for (uint32_t i = 0; i < run->whole.parts; i++)
+        judging.inside[i] = membership(draw, run, i);
+    if (life->steal_end > life->steal_begin || life->steal_begin)
+        judging.steal = (double)(life->steal_end - life->steal_begin + 20000000);
+    judge_words(&judging);
+    if (is_refused(run, answer.text))
+        return 1;
+    if (life->trouble[0])
+        fails("the life had trouble: %s", life->trouble);
+    if (run->status)
+        fails("stackbox ends with status %d: %.200s", run->status, answer.text);
+    if (draw->output == TO_BOTH && draw->applet != STACKSNOOP)
+        compare_answers(&answer, &second);
+    /* Wakers are anybody, and so is everybody on this machine, whose pids may be those of ours before. */
+    if (draw->applet != WAKEUPTIME && (draw->whose != ALL_OF_THEM || probes_programs(draw)))
+        judge_names(&judging);
+    if (draw->applet <= STACKSNOOP)
+        judge_keys(&judging, EVENTS);
+    else
+        judge_times(&judging);
+    judge_stacks(&judging);
+    return 0;
+}
+
+#endif
