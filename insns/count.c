@@ -292,7 +292,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_process(program, wishes);
     if (wishes->per_thread)
         emit_thread(program);
-    if (wishes->user_stack && wishes->lives.living >= 0)
+    if ((wishes->user_stack || wishes->per_process) && wishes->lives.living >= 0)
         emit_load_life(program, &wishes->lives,
                        wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
     if (wants_caller(wishes))

@@ -60,7 +60,7 @@ void emit_who(struct program *program, const struct party_wishes *wishes)
         ADD_IMM(R1, PARTY_COMM),
         MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm));
-    if (wishes->user_stack && wishes->lives.living >= 0)
+    if (wishes->lives.living >= 0)
         emit_load_life(program, &wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
 }
 

@@ -377,6 +377,7 @@ static int open_and_trace(struct tracing *tracing)
     struct counting counting;
 
     const bool walks = walking_can(find, &settings.trace) && !asking_any(&tracing->asking);
+    settings.trace.together = !per_process();
     collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walks});
     bpf_counts_init(&tracing->counts, &wishes);
     int status = counting_open(&counting, &settings.trace,

@@ -365,6 +365,7 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct snooping snooping;
 
+    settings.trace.together = true;
     collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
     const bool by_rings = settings.trace.by_rings;
     if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {

@@ -23,7 +23,7 @@ struct task_event {
     enum task_event_kind kind;
     uint64_t time; /* CLOCK_MONOTONIC, ns */
     uint32_t pid, tid;
-    uint32_t parent; /* fork: the process that forked */
+    uint32_t parent, forker; /* fork: the process and the thread that forked */
     uint64_t start, end, offset;
     uint64_t device, inode, generation; /* inode 0: no file */
     const char *path; /* as its process sees it; "//anon" without a name; exec, name: the name */

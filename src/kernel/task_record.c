@@ -51,6 +51,7 @@ static void parse_fork(const char *record, enum task_event_kind kind, struct tas
     event->pid = fork.pid;
     event->tid = fork.tid;
     event->parent = fork.ppid;
+    event->forker = fork.ptid;
 }
 
 /* Processes outside our namespace have number 0, those that are gone have -1. */

@@ -14,11 +14,11 @@
 /* ---- What the kernel reports ---- */
 
 /* For a kernel worker this also shows what it is working on: its name is the one in its events. */
-static bool read_comm(uint32_t pid, char *comm)
+bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
 {
-    char path[32], shown[64];
+    char path[48], shown[64];
 
-    snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -37,8 +37,8 @@ bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, ch
     struct program *program = history_find(&processes->history, pid, born, processes->begin, &life);
 
     if (!program)
-        return processes->listening && !born && read_comm(pid, comm);
-    if (!life->ended && life->programs == program && read_comm(pid, comm))
+        return processes->listening && !born && processes_read_name(pid, pid, comm);
+    if (!life->ended && life->programs == program && processes_read_name(pid, pid, comm))
         snprintf(program->name, sizeof(program->name), "%s", comm);
     else if (processes->lost_at >= program->since && processes->lost_at)
         return false; /* its new name may be among the lost records */

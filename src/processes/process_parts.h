@@ -44,6 +44,9 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
+/* The name of a thread now, for a program's `name`. False: not to be seen, and `name` is as it was. */
+bool processes_read_name(uint32_t pid, uint32_t tid, char *name);
+
 /* Finds its owner, as long as /proc shows it: once per program. False: it had been found before. */
 bool look_at_owner(struct processes *processes, struct life *life);
 

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "processes/proc_maps.h"
@@ -114,7 +115,10 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
                                   struct image *known)
 {
     uint64_t from = now_ns();
+    char name[sizeof(((struct program *)NULL)->name)] = "";
     struct image *image;
+
+    (void)processes_read_name(pid, pid, name);
     int looked = processes_look(processes, pid, NULL, 0, &image);
     bool seen = !looked;
 
@@ -132,6 +136,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
     if (!life) {
         processes->result = -ENOMEM;
     } else if (seen) {
+        memcpy(life->programs->name, name, sizeof(name));
         life->seen = from;
         life->seen_until = now_ns();
         if (image_has_anonymous(image))
@@ -145,6 +150,16 @@ static struct life *life_of(struct processes *processes, const struct task_event
     struct life *life = history_living(&processes->history, event->pid);
 
     return life ? life : begin_unknown(processes, event->pid, event->time, NULL);
+}
+
+/*
+ * A new process has the name of the thread that forked it. Of other threads than the first one, reports tell no
+ * names: one that is gone has most likely kept its process's.
+ */
+static void inherit_name(struct program *program, const struct life *parent, const struct task_event *event)
+{
+    if (event->forker == event->parent || !processes_read_name(event->parent, event->forker, program->name))
+        memcpy(program->name, parent->programs->name, sizeof(program->name));
 }
 
 static void take_fork(struct processes *processes, const struct task_event *event)
@@ -167,6 +182,8 @@ static void take_fork(struct processes *processes, const struct task_event *even
         image_hold(image);
         life = history_begin(&processes->history, event->pid, event->time, PROGRAM_INHERITED,
                              image);
+        if (life)
+            inherit_name(life->programs, parent, event);
     } else {
         /* The parent may have run another program when it forked than it was seen to run. */
         life = begin_unknown(processes, event->pid, event->time, image);

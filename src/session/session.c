@@ -309,9 +309,11 @@ void session_await_tables(struct session *session)
 
 int session_follow_processes(struct session *session, uint32_t depth)
 {
-    int status = session->options->kernel_only ? 0 : open_processes(session);
+    const struct trace_options *options = session->options;
+    const bool names = !options->together && options->by != WHO_THREAD && options->by != WHO_NAME;
+    int status = names || !options->kernel_only ? open_processes(session) : 0;
 
-    if (status || !session->processes)
+    if (status || options->kernel_only)
         return status;
     if (is_along_tables(session->options))
         open_unwinding(session, depth);

@@ -54,7 +54,7 @@ int session_open(struct session *session, const struct session_wishes *wishes);
 int session_close(struct session *session, int status);
 
 /*
- * Does nothing with -K: kernel stacks need no processes. `depth`: of stacks. 0 or the exit status.
+ * Does nothing if neither stacks nor names need processes. `depth`: of stacks. 0 or the exit status.
  */
 int session_follow_processes(struct session *session, uint32_t depth);
 /*

@@ -46,6 +46,7 @@ struct trace_options {
     bool best_effort, include_self;
     bool follow;                 /* what the processes of -p fork, too */
     enum collect_way collect;
+    bool together;               /* processes are not told apart, or only by events: names of theirs are not shown */
     bool wakers;                 /* their stacks are taken, too: anybody's, whatever -p says */
     bool by_rings, by_walk;      /* the result: see collecting.h; */
     const char *not_by_bpf;      /* why it is not BPF, if no other way was asked for */

@@ -89,12 +89,16 @@ static void as_it_was_told(void)
     expect(processes, 1, "program");
     expect(processes, 2, "program");
     processes_take(processes, &(struct task_event){
-        .kind = TASK_NAME, .time = begin + 3000, .pid = GONE, .tid = GONE, .path = "renamed"});
+        .kind = TASK_FORK, .time = begin + 6000, .pid = GONE + 3, .tid = GONE + 3, .parent = 1, .forker = 1});
     processes_take(processes, &(struct task_event){
-        .kind = TASK_EXIT, .time = begin + 4000, .pid = GONE, .tid = GONE});
-    expect(processes, 0, "early");
-    expect(processes, 1, "renamed");
-    expect(processes, 2, "renamed");
+        .kind = TASK_NAME, .time = begin + 6010, .pid = GONE + 3, .tid = GONE + 3, .path = "shell"});
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_FORK, .time = begin + 6020, .pid = GONE + 4, .tid = GONE + 4, .parent = GONE + 3,
+        .forker = GONE + 3});
+    processes_take(processes, &(struct task_event){
+        .kind = TASK_EXIT, .time = begin + 6030, .pid = GONE + 4, .tid = GONE + 4});
+    add(GONE + 4, 0, 0, "worker");
+    expect(processes, 3, "shell");
     processes_close(processes);
     tally_free(&tally);
 }
