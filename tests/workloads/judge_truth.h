@@ -16,7 +16,7 @@ struct bounds {
 enum membership { OUTSIDE, PERHAPS, INSIDE };
 
 /* What a sum of rows is about. */
-enum measure { EVENTS, NAPS, WAITS, LIFETIMES, OFF_CPU };
+enum measure { EVENTS, NAPS, WAITS, WOKEN, LIFETIMES };
 
 struct judging {
     const struct draw *draw;
@@ -179,7 +179,7 @@ static struct bounds part_bounds(const struct judging *judging, uint32_t index, 
         bounds.most = (double)(in_snapshot(&run->after, index)->begun[kind] - in_snapshot(&run->before, index)->done[kind]);
     } else if (measure == NAPS) {
         bounds = stretch_bounds(run, index, offsetof(struct part, naps));
-    } else if (measure == WAITS) {
+    } else if (measure == WAITS || measure == WOKEN) {
         bounds = stretch_bounds(run, index, offsetof(struct part, waits));
     } else {
         bounds = life_bounds(run, index);
@@ -252,11 +252,12 @@ static int is_counted(const struct judging *judging, const struct row *row, enum
     switch (measure) {
     case NAPS: return has_frame(row, ";life_nap") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
     case WAITS: return has_frame(row, ";life_wait") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
+    case WOKEN: return has_frame(row, ";life_wait") && has_frame(row, ";life_wake");
     default: return 1;
     }
 }
 
-static const char *const measure_names[] = {"events", "naps", "waits", "lifetimes", "time off the CPU"};
+static const char *const measure_names[] = {"events", "naps", "waits", "waits with their wakers", "lifetimes"};
 
 /* One key of the answer: a process, a thread or a name. */
 struct key {
@@ -348,6 +349,58 @@ static void judge_keys(const struct judging *judging, enum measure measure)
     }
 }
 
+/* Those whose waits this process ends: all waits in life_wait that are asked for. */
+static struct bounds waker_bounds(const struct judging *judging, int32_t pid)
+{
+    const struct run *run = judging->run;
+    uint64_t end = certain_end(judging->draw, run);
+    struct bounds sum = {0, 0};
+
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *part = &parts_of(run)[i];
+        int is_his = 0;
+        for (uint32_t at = 0; at < run->whole.parts && !is_his; at++)
+            is_his = parts_of(run)[at].process == part->waker && (!pid || parts_of(run)[at].pid == pid);
+        if (judging->inside[i] == OUTSIDE || !part->waits.number || !is_his)
+            continue;
+        struct bounds bounds = stretch_bounds(run, i, offsetof(struct part, waits));
+        sum.most += bounds.most;
+        if (judging->inside[i] == INSIDE && (is_target(run, part->process) || part->last <= end))
+            sum.least += bounds.least;
+    }
+    return sum;
+}
+
+static void judge_waker(const struct judging *judging, int32_t pid)
+{
+    struct bounds sum = waker_bounds(judging, pid);
+    double got = 0, rounding = 0;
+
+    for (size_t i = 0; i < judging->answer->count; i++) {
+        const struct row *row = &judging->answer->rows[i];
+        if ((pid && row->pid != pid) || !has_frame(row, ";life_wake"))
+            continue;
+        got += (double)row->count * 1000;
+        rounding += 1000;
+    }
+    sum.least -= judging->steal + rounding + 1000;
+    if (got < sum.least || got > sum.most + rounding)
+        fails("waits that %d ended: %.0f reported, but it was %.0f to %.0f, %s", pid, got / 1000, sum.least / 1000,
+              sum.most / 1000, got < sum.least ? "too few" : "too many");
+}
+
+/* By name, all together. */
+static void judge_wakers(const struct judging *judging)
+{
+    const struct run *run = judging->run;
+    int numbers = judging->draw->by == BY_PROCESS || judging->draw->by == BY_THREAD;
+
+    for (uint32_t i = 0; i < run->whole.parts && numbers; i++)
+        judge_waker(judging, parts_of(run)[i].pid);
+    if (!numbers)
+        judge_waker(judging, 0);
+}
+
 /* Every row is somebody's who was asked for, by a name that is his. */
 static void judge_names(const struct judging *judging)
 {
@@ -435,6 +488,10 @@ static void judge_times(const struct judging *judging)
 
     if (draw->applet == WALLTIME)
         judge_keys(judging, LIFETIMES);
+    if (draw->applet == WAKEUPTIME && shows_frames)
+        judge_wakers(judging);
+    if (draw->applet == OFFWAKETIME && shows_frames)
+        judge_keys(judging, WOKEN);
     if (draw->applet == OFFCPUTIME || draw->applet == OFFWAKETIME || draw->applet == WALLTIME) {
         if (shows_frames) {
             judge_keys(judging, NAPS);

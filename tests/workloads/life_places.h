@@ -207,12 +207,14 @@ static void do_deep(void)
 struct turns {
     int there[2], back[2];
     unsigned rounds;
+    uint32_t waker; /* of the one that wakes first */
 };
 
 static void wake_other(void *argument)
 {
     struct turns *turns = argument;
 
+    me->waker = turns->waker;
     life_stand();
     for (unsigned i = 0; i < turns->rounds; i++) {
         if (one_in(&dice, 2))
@@ -235,7 +237,7 @@ static void be_woken(struct turns *turns)
 
 static void do_turns(void *by_threads)
 {
-    struct turns turns = {.rounds = 4 * my_step->size};
+    struct turns turns = {.rounds = 4 * my_step->size, .waker = me->process};
     struct thread_words words;
     uint32_t process;
     pid_t pid;
@@ -253,7 +255,6 @@ static void do_turns(void *by_threads)
     } else {
         pid = give_birth(&process);
         if (!pid) {
-            me->waker = me->parent;
             wake_other(&turns);
             end_process();
         }
