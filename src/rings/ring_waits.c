@@ -95,6 +95,7 @@ static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time
     const uint64_t waited = time > wait->since ? time - wait->since : 0;
 
     wait->since = 0;
+    of->open--;
     if (!counts || !is_long_enough(of, waited)) {
         of->source.filtered++;
         of->unfit += counts;
@@ -135,6 +136,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
 
     if (wait && wait->since) { /* a switch to it was missed */
         wait->since = 0;
+        of->open--;
         of->ends_unseen++;
     }
     if (state & STATE_ENDING) {
@@ -159,6 +161,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     wait->tid = sample->tid;
     wait->woken = false;
     wait->since = record->time;
+    of->open++;
     return 0;
 }
 
@@ -352,7 +355,6 @@ static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uin
     }
     if (!wait->since)
         return 0;
-    of->open++;
     if (!is_long_enough(of, time))
         return 0;
     waits->waiting++;
@@ -365,7 +367,6 @@ static int list_waiting(struct ring_waits *of, struct tally *tally)
     const uint64_t now = now_ns();
     int result = 0;
 
-    of->open = 0;
     for (size_t tid = 0; tid < of->count && !result; tid++)
         if (of->by_tid[tid])
             result = take_waiting(of, of->by_tid[tid], now, tally);
