@@ -10,13 +10,15 @@
 #   kills [RUNS]        kills runs at random moments (1000)
 #   kills-guest [RUNS]  the same in a guest (120)
 #   words [LINES]       tries random command lines (20000), some of which trace
+#   judge [SEEDS]       lives of processes and runs of stackbox drawn from seeds (2000), the first of which is SEED;
+#                       tests/workloads/judge.c tells how to repeat one that fails, and makes it smaller
 #   live                this machine's live tests with the sanitizers' build
 #   valgrind            one run of each kind under valgrind
 #   all                 all of these but corpus
 #
 # Each prints lines PASS, FAIL or SKIP, and keeps its output in build/proof/PART.log. All but fuzz and corpus
 # need root. KERNEL=6.12 chooses the guest's kernel; ONLY='report check' limits calls to these runs, SHARE=10 to
-# every tenth call; SEED=1 chooses the random lines, and JOBS=2 runs two jobs at a time.
+# every tenth call; SEED=1 chooses the random lines and the judge's seeds, and JOBS=2 runs two jobs at a time.
 #
 # Exit: 0, or 1 if something was found.
 
@@ -164,6 +166,13 @@ part_words()
     kept words-tracing words_at_once $((seed + 100)) $((lines / 7)) -d 0.01 "$asan/stackbox"
 }
 
+# part_judge SEEDS: those of `make test` are the first
+part_judge()
+{
+    build_release
+    STACKBOX=$PWD/stackbox FROM=${SEED:-1} COUNT=${1:-2000} kept judge sh tests/live/judge.sh
+}
+
 # live_tests FILE...: one after the other. If a test denies what LeakSanitizer needs, it is run again without
 # it.
 live_tests()
@@ -237,11 +246,11 @@ while [ $# -gt 0 ]; do
     *) number=$1; shift ;;
     esac
     case $part in
-    fuzz | kills | words) "part_$part" "$number" ;;
+    fuzz | judge | kills | words) "part_$part" "$number" ;;
     corpus | calls | live | valgrind) "part_$part" ;;
     calls-guest) part_calls_guest ;;
     kills-guest) part_kills_guest "$number" ;;
-    all) for one in fuzz calls calls_guest kills kills_guest words live valgrind; do "part_$one"; done ;;
+    all) for one in fuzz calls calls_guest kills kills_guest words judge live valgrind; do "part_$one"; done ;;
     *) echo "proof.sh: there is no part \"$part\"" >&2; exit 2 ;;
     esac
 done
