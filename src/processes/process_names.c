@@ -34,6 +34,9 @@ bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
 bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, char *comm)
 {
     struct life *life = NULL;
+
+    if (history_is_in_doubt(&processes->history, pid, born, processes->begin))
+        return false;
     struct program *program = history_find(&processes->history, pid, born, processes->begin, &life);
 
     if (!program)
