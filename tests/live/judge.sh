@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest,5.10,6.12,rt-6.12
-# again: with more seeds
 #
 # From each seed a judge draws a life of processes and a run of stackbox, and holds the report against the life's
 # own log (tests/workloads/judge.c). FROM=1 COUNT=100, or the words from=1 count=100 for a guest's kernel, choose
@@ -14,16 +13,16 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 
 FROM=${FROM:-$(word from)} COUNT=${COUNT:-$(word count)}
 
-# Each of these has found something.
-found='8 58 75 100 137 153 171 172 176 234 251 417'
+# The first are for breadth; each of the others has found something.
+some='1 2 3 4 5 9 10 11 12 14 15 16 17 18 19 20 21 22 24 26'
+more='27 28 30 31 32 34 36 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 59 60'
+found='8 13 25 29 58 75 100 137 153 171 172 176 183 234 251 417'
 if [ "$COUNT" ]; then
     seeds="--from ${FROM:-1} --count $COUNT"
-elif [ "${LATER:-}" ] && [ -z "$GUEST" ]; then
-    seeds="--from 1 --count 200 $found"
 elif [ "$GUEST" ]; then
-    seeds="--from 1 --count 20 $found"
+    seeds="$some $found"
 else
-    seeds="--from 1 --count 60 $found"
+    seeds="$some $more $found"
 fi
 
 # A guest is ours alone, with its CPUs and pids.

@@ -27,6 +27,7 @@
 #endif
 #define MOST_PARTS 4096
 #define MOST_STEPS 32
+#define MOST_DEEP 101 /* calls of life_deep in each other */
 
 /* ---- dice: the same numbers on every machine */
 
