@@ -62,9 +62,17 @@ void scope_leave_own_out(struct scope *scope, bool by_rings)
     apart_watch(own_watch, &scope->own);
 }
 
-int scope_ask(struct scope *scope)
+int scope_ask(struct scope *scope, struct text *why)
 {
-    return follow_ask(&scope->follow, &scope->filter);
+    struct text refusal = {0};
+    int result = follow_ask(&scope->follow, &scope->filter);
+
+    if (!result)
+        return 0;
+    refusal_explain(REFUSED_MAPS, result, 0, &refusal);
+    text_add(why, refusal.data ? refusal.data : strerror(-result));
+    text_free(&refusal);
+    return result;
 }
 
 static bool exists(uint32_t number)

@@ -40,8 +40,8 @@ int scope_open_cgroup(const char *path, bool by_rings);
  */
 void scope_leave_own_out(struct scope *scope, bool by_rings);
 
-/* Programs will know the processes and threads asked for. 0 or a negative errno. */
-int scope_ask(struct scope *scope);
+/* Programs will know the processes and threads asked for. 0, or a negative errno with the reason in `why`. */
+int scope_ask(struct scope *scope, struct text *why);
 /* Does one of the threads asked for live, if under its process's number since it executed a program? */
 bool scope_thread_lives(const struct scope *scope);
 /* From now on, if nothing is followed, others with their numbers are none of these. As follow_asked. */

@@ -176,12 +176,14 @@ static int follow(struct session *session)
 static int ask(struct session *session)
 {
     const struct trace_options *options = session->options;
+    struct text why = {0};
 
     if (options->by_rings || !(options->pids.count || options->tids.count))
         return 0;
-    int result = scope_ask(&session->scope);
+    int result = scope_ask(&session->scope, &why);
     if (result) {
-        say("cannot choose processes: %s", strerror(-result));
+        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
+        text_free(&why);
         return EXIT_FAILURE;
     }
     result = options->follow ? 0 : scope_watch_asked(&session->scope);
