@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10
 # host: yes
+# later: memory grows for a while
 #
 # Without any option, 16,384 new stacks are kept that come while the tracer does not run at all; then its maps
 # have grown, and 32,768 at once are kept, again and again. The same for waits, and for counts of as many

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
+# later: all CPUs are busy meanwhile
 #
 # --nice lowers the priority of stackbox itself, not that of the command.
 . "${0%/*}/lib.sh"
