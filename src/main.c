@@ -234,6 +234,7 @@ static void say_last_word(void)
 int main(int argc, char **argv)
 {
     hold_standard_streams();
+    (void)now_ns();
     buffer_output();
     apart_bound(kernel_free_memory);
     const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;

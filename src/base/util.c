@@ -2,9 +2,15 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/text.h"
 
 int array_reserve(void *items, size_t *room, size_t need, size_t size)
 {
@@ -176,10 +182,45 @@ int compare_strings(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+static bool same_link(const char *one, const char *other)
+{
+    char texts[2][64] = {{0}};
+
+    return readlink(one, texts[0], sizeof(texts[0]) - 1) == readlink(other, texts[1], sizeof(texts[1]) - 1) &&
+           !strcmp(texts[0], texts[1]);
+}
+
+/*
+ * A process' file has the offsets of the namespace of its children, which may not be its own before it executes
+ * something; but ours is that of our parent's.
+ */
+static uint64_t read_clock_offset(void)
+{
+    char path[48] = "/proc/self/timens_offsets";
+    struct text content = {0};
+    uint64_t offset = 0;
+
+    if (!same_link("/proc/self/ns/time", "/proc/self/ns/time_for_children"))
+        snprintf(path, sizeof(path), "/proc/%d/timens_offsets", (int)getppid());
+    /* "monotonic           0         0": seconds and nanoseconds */
+    if (!read_file(AT_FDCWD, path, 256, &content) && content.data && !strncmp(content.data, "monotonic ", 10)) {
+        char *at = content.data + 10;
+        offset = (uint64_t)strtoll(at, &at, 10) * 1000000000;
+        offset += (uint64_t)strtoll(at, NULL, 10);
+    }
+    text_free(&content);
+    return offset;
+}
+
 uint64_t now_ns(void)
 {
+    static uint64_t offset;
+    static bool is_known;
     struct timespec now;
 
+    if (!is_known)
+        offset = read_clock_offset();
+    is_known = true;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - offset;
 }

@@ -56,7 +56,10 @@ size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
-/* The monotonic clock in nanoseconds. */
+/*
+ * The kernel's own monotonic clock in nanoseconds, as in the times of its events: in a time namespace,
+ * CLOCK_MONOTONIC is another (5.6). To be called early on: the first call reads /proc.
+ */
 uint64_t now_ns(void);
 
 #endif

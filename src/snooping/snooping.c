@@ -34,11 +34,11 @@
 
 /* ---- Opening ---- */
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t real_ns(void)
 {
     struct timespec now;
 
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -408,7 +408,7 @@ int snooping_run(struct snooping *snooping, const struct places *places, uint32_
     text->cold = snooping->session.unwinding.cold;
     text->has_clock = text->options.wall_clock;
     if (text->has_clock)
-        text->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+        text->clock_offset = real_ns() - now_ns();
     records_add_header(&snooping->out, &text->options);
     if (!result)
         result = flush(snooping);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 6.12
 # seldom: 5.10,6.1,newest
+# own clock
 # host: yes
 #
 # Each moment of a thread is in one report, under the name that it had: processes that know how long their threads

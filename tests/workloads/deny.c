@@ -12,6 +12,7 @@
  *   --memlock BYTES          RLIMIT_MEMLOCK, soft and hard
  *   --uid N                  as this user and group
  *   --pid-namespace          in a new pid namespace with a /proc of its own
+ *   --time-namespace SECONDS in a new time namespace, whose clocks are ahead by that much
  *
  * Exit: COMMAND's own; 125 when something could not be denied.
  */
@@ -37,6 +38,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80 /* 5.6 */
+#endif
 #define MOST_RULES 48
 
 struct name {
@@ -60,6 +64,7 @@ static struct {
     long memlock;           /* -1: as it is */
     long uid;               /* -1: as it is */
     int pid_namespace;
+    const char *time_ahead; /* NULL: no time namespace */
 } denied = { .memlock = -1, .uid = -1 };
 
 static const struct name capabilities[] = {
@@ -203,6 +208,8 @@ static char **read_options(char **argv)
             denied.memlock = look_up(&(struct name){ 0 }, *argv);
         } else if (!strcmp(option, "--uid")) {
             denied.uid = look_up(&(struct name){ 0 }, *argv);
+        } else if (!strcmp(option, "--time-namespace")) {
+            denied.time_ahead = *argv;
         } else {
             usage(option);
         }
@@ -212,24 +219,50 @@ static char **read_options(char **argv)
     return argv + 1;
 }
 
-/* The parent of the new namespace stays outside, and passes on the exit status. */
-static void enter_pid_namespace(void)
+static pid_t child;
+
+static void pass_on(int number)
+{
+    kill(child, number);
+}
+
+/*
+ * Goes on in a child, which is in the new namespace. The parent stays outside, and passes on the exit status, and
+ * SIGINT if the child does not get it anyway.
+ */
+static void go_on_in_child(void (*interrupt)(int))
 {
     int status;
-    pid_t child;
 
-    if (unshare(CLONE_NEWPID | CLONE_NEWNS))
-        die("new pid namespace");
     child = fork();
     if (child < 0)
         die("fork");
     if (child) {
-        signal(SIGINT, SIG_IGN);
-        if (waitpid(child, &status, 0) < 0)
-            die("waitpid");
+        signal(SIGINT, interrupt);
+        while (waitpid(child, &status, 0) < 0)
+            if (errno != EINTR)
+                die("waitpid");
         exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void enter_time_namespace(void)
+{
+    if (unshare(CLONE_NEWTIME))
+        die("new time namespace");
+    FILE *offsets = fopen("/proc/self/timens_offsets", "w");
+    if (!offsets || fprintf(offsets, "monotonic %s 0\nboottime %s 0\n", denied.time_ahead, denied.time_ahead) < 0 ||
+        fclose(offsets))
+        die("/proc/self/timens_offsets");
+    go_on_in_child(pass_on);
+}
+
+static void enter_pid_namespace(void)
+{
+    if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+        die("new pid namespace");
+    go_on_in_child(SIG_IGN);
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
         mount("proc", "/proc", "proc", 0, NULL))
         die("/proc of the new pid namespace");
@@ -317,6 +350,8 @@ int main(int argc, char **argv)
     int file = strchr(command[0], '/') ? open(command[0], O_PATH | O_CLOEXEC) : -1;
 
     (void)argc;
+    if (denied.time_ahead)
+        enter_time_namespace();
     if (denied.pid_namespace)
         enter_pid_namespace();
     if (denied.memlock >= 0) {
