@@ -91,19 +91,19 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         OR_REG(R7, R0));
     if (filter->numbers) {
         EMIT(program,
-            JA("known"),
+            JA("numbers_known"),
         LABEL("below"));
         emit_load_numbers(program, filter->numbers, scratch, outside);
     }
     if (!asked)
         EMIT(program,
-            JA("known"),
+            JA("numbers_known"),
         LABEL("foreign"),
             CALL(BPF_FUNC_get_current_pid_tgid),
             MOV_REG(R7, R0),
             ST(W, R10, foreign, 1));
     if (!asked || filter->numbers)
-        EMIT(program, LABEL("known"));
+        EMIT(program, LABEL("numbers_known"));
 }
 
 void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
