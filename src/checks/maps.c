@@ -142,7 +142,7 @@ static void check_waits(struct check *check)
         .value_bytes = (uint32_t)offwake_value_bytes(false),
     };
     struct store store;
-    struct waits waits = {.store = &store, .view = VIEW_OFFWAKE, .most = UINT64_MAX, .map = -1};
+    struct waits waits = {.store = &store, .view = VIEW_OFFWAKE, .most = UINT64_MAX, .map = -1, .rests = -1};
     int result = store_open(&store, &wishes);
     uint64_t bytes = store_bytes(&store);
 

@@ -107,7 +107,7 @@ static bool check_switches(struct check *check)
         .value_bytes = (uint32_t)offwake_value_bytes(false),
     };
     struct store store;
-    struct waits waits = {.store = &store, .view = VIEW_OFFCPU, .most = UINT64_MAX, .map = -1};
+    struct waits waits = {.store = &store, .view = VIEW_OFFCPU, .most = UINT64_MAX, .map = -1, .rests = -1};
     struct switches switches = SWITCHES_NONE;
     struct switches_refusal refusal = {.what = REFUSED_MAPS};
     int result = store_open(&store, &wishes);
