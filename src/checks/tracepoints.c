@@ -49,7 +49,7 @@ static int check_tracefs(struct check *check)
 void check_commands(struct checks *checks)
 {
     struct event_filter filter = {.cpu = -1};
-    struct follow follow;
+    struct follow follow = FOLLOW_NONE;
     enum refused what;
 
     /* Rings follow whatever a task forks. */
