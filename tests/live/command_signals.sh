@@ -183,16 +183,6 @@ end_command
 finish_terminal
 is "Ctrl-C: the command's status" $status 5
 
-start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
-wait_until 20 has_begun
-printf '\003' >&9
-wait_until 20 has_reported
-sleep 1.2
-printf '\003' >&9
-finish_terminal
-is "Ctrl-C typed twice ends it at once" "$status $(got)" "130 INT INT "
-end_command
-
 start_terminal "$STACKBOX" stackcount $QUIET -- sh -c ": >$GOT; echo begun >$GOT; exec sleep 60"
 wait_until 20 has_begun
 printf '\003' >&9
