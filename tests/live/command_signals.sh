@@ -159,6 +159,11 @@ start_terminal()
     test_processes="$test_processes $terminal"
     exec 9>"$scratch/keys"
 }
+# in_terminal: the process that it runs
+in_terminal()
+{
+    grep -l "^PPid:.$terminal$" /proc/[0-9]*/status 2>/dev/null | tr -cd 0-9
+}
 # finish_terminal: sets $status to the exit status of the command in the terminal
 finish_terminal()
 {
@@ -170,7 +175,7 @@ finish_terminal()
 start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
 wait_until 20 has_begun
 # stackbox gets its signal late, so that a second one for the command would be noticed.
-stackbox=$(grep -l "^PPid:.$terminal$" /proc/[0-9]*/status | tr -cd 0-9)
+stackbox=$(in_terminal)
 kill -s STOP "$stackbox"
 printf '\003' >&9
 wait_until 20 grep -q INT "$GOT"
@@ -182,6 +187,24 @@ is "Ctrl-C is not sent twice" "$(got)" "INT "
 end_command
 finish_terminal
 is "Ctrl-C: the command's status" $status 5
+
+# The command outlives it. The terminal hangs up, as stackbox leads its session.
+start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
+wait_until 20 has_begun
+stackbox=$(in_terminal)
+printf '\003' >&9
+wait_until 20 has_reported
+sleep 1.2
+ended "$stackbox" && fail "after Ctrl-C it waits for the command" "it ended" ||
+    pass "after Ctrl-C it waits for the command"
+printf '\003' >&9
+wait_until 10 ended "$stackbox" && pass "Ctrl-C typed again ends it at once" ||
+    fail "Ctrl-C typed again ends it at once" "it is there"
+wait_until 10 grep -q HUP "$GOT"
+is "Ctrl-C typed again: what the command gets" "$(got)" "INT INT HUP "
+end_command
+finish_terminal
+is "Ctrl-C typed again: the status" $status 130
 
 start_terminal "$STACKBOX" stackcount $QUIET -- sh -c ": >$GOT; echo begun >$GOT; exec sleep 60"
 wait_until 20 has_begun
