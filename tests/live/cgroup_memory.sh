@@ -118,7 +118,7 @@ within 200
 start_workload eater "$scratch/inside" "$WORKLOADS/eater" -w -m 166
 traced "beside a program with 166 of 200 MB"
 finish_workload eater
-is "beside a program with 166 of 200 MB: it was left alone" $? 0
+is "beside a program with 166 of 200 MB: it was left alone" "$? $(cat "$scratch/eater.out")" "0 ready"
 without
 
 for megabytes in 64 48 24; do

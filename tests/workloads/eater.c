@@ -26,12 +26,18 @@
 static void *pieces[MOST_PIECES];
 static size_t count;
 
+static void fail_at(const char *path)
+{
+    perror(path);
+    exit(2);
+}
+
 static void be_first_to_go(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY);
 
     if (file < 0 || write(file, "1000", 4) != 4)
-        exit(2);
+        fail_at("/proc/self/oom_score_adj");
     close(file);
 }
 
@@ -43,7 +49,7 @@ static unsigned long available_kb(void)
     const char *at;
 
     if (size <= 0)
-        exit(2);
+        fail_at("/proc/meminfo");
     close(file);
     text[size] = '\0';
     at = strstr(text, "MemAvailable:");
