@@ -11,7 +11,6 @@
 #include "kernel/cgroup_memory.h"
 
 #define DEFAULT_DEPTH 127
-#define MOST_PIDS (4u << 20) /* PID_MAX_LIMIT */
 
 /* The number after `after` in a small file (NULL: at its start), or `otherwise`. */
 static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
@@ -48,9 +47,9 @@ uint64_t kernel_free_memory(void)
 
 uint32_t kernel_most_threads(void)
 {
-    const uint64_t most = number_in("/proc/sys/kernel/threads-max", NULL, MOST_PIDS);
+    const uint64_t most = number_in("/proc/sys/kernel/threads-max", NULL, MOST_PID);
 
-    return most < MOST_PIDS ? (uint32_t)most : MOST_PIDS;
+    return most < MOST_PID ? (uint32_t)most : MOST_PID;
 }
 
 uint64_t kernel_stack_depth(void)
