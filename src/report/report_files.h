@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* , or -EINVAL with one line in `error`. */
+/* Where reports go: to stdout and to files, each in its format. Reports its own errors. */
 #ifndef STACKBOX_REPORT_REPORT_FILES_H
 #define STACKBOX_REPORT_REPORT_FILES_H
 
@@ -48,6 +48,8 @@ struct report_files_wishes {
  * With --live stdout has the tree, unless something else is asked for, whatever FILEs there are.
  *
  * FILE may be "-", or anything else that is our stdout: then as --format says, or text.
+ *
+ * 0, or -EINVAL with one line in `error`.
  */
 int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
                         struct text *error);
