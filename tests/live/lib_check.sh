@@ -47,13 +47,23 @@ parted()
     esac
 }
 
+# what_it_is NAME: check's line about it, or why it has none
+what_it_is()
+{
+    if grep -q "^$1: " "$scratch/checked"; then
+        echo "it is \"$(line_of "$1")\""
+    else
+        echo "no such line: status $check_status, $(wc -l <"$scratch/checked") lines, $(tr '\n' '|' <"$scratch/check_err")"
+    fi
+}
+
 # begins NAME CHECK TEXT: check's line of that name begins with TEXT
 begins()
 {
     parted "$1" "$2" || return 0
     case "$(line_of "$2")" in
     "$3"*) pass "$1: $2" ;;
-    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be \"$3...\"" ;;
+    *) fail "$1: $2" "$(what_it_is "$2"), should be \"$3...\"" ;;
     esac
 }
 
@@ -63,11 +73,11 @@ tells()
     parted "$1" "$2" || return 0
     case "$(sentence_of "$2")" in
     *": "*) ;;
-    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, and say what to do"; return ;;
+    *) fail "$1: $2" "$(what_it_is "$2"), should be no, and say what to do"; return ;;
     esac
     case "$(sentence_of "$2")" in
     *"$3"*) pass "$1: $2 says what to do" ;;
-    *) fail "$1: $2" "it is \"$(line_of "$2")\", should be no, with \"$3\"" ;;
+    *) fail "$1: $2" "$(what_it_is "$2"), should be no, with \"$3\"" ;;
     esac
 }
 
