@@ -29,7 +29,6 @@ stackcount -K -D 2 vfs_read => kprobes => ^  vfs_read$
 stackcount --top 1 c:malloc -- ls /usr => - => ^    ls \([0-9]+\)$
 stacksnoop -K --max 1 t:sched:sched_process_exec => - => ^[0-9.]+ +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+ +sched:sched_process_exec$
 profile -F 997 --top 1 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^    -  +dd \([0-9]+\)$
-profile --flat 4 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
 stackcount --sum arg1 --unit bytes --if 'arg1 >= 4K' --top 1 c:malloc -- ls /usr => - => ^    [0-9]+ bytes$
 walltime -K --tree 10 -- sh -c 'dd if=/dev/urandom bs=1M count=50 | (sleep 0.3; cat >/dev/null)' => - => ^ +[0-9.]+  dd$
 profile --live -p 185 => - => ^  self%  total%  of [0-9]+ samples$
