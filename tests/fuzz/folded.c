@@ -82,7 +82,7 @@ static void write_texts(const struct reading *reading)
     size_t length;
     FILE *out = open_memstream(&text, &length);
 
-    ALWAYS(out && !flame_write_functions(out, &reading->flame));
+    ALWAYS(out && !flame_write_functions(out, &reading->flame, "samples"));
     ALWAYS(!flame_write_changes(out, &reading->flame, &reading->spellings, false));
     ALWAYS(!flame_write_changes(out, &reading->flame, &reading->spellings, true));
     ALWAYS(!fclose(out));
