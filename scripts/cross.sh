@@ -98,7 +98,7 @@ units()
         unit=${source##*/}
         case $unit in
         llvm.c | apart.c) continue ;;
-        year.c | elf_symbols.c | svg.c | svg_colors.c | expression.c | jitmap.c) [ $sample = no ] || continue ;;
+        year.c | elf_symbols.c | svg.c | svg_colors.c | jitmap.c) [ $sample = no ] || continue ;;
         esac
         echo "${unit%.c}"
     done

@@ -33,20 +33,28 @@ static bool glob_matches(const char *glob, const char *name)
     return !*glob;
 }
 
+static int compile(regex_t *regex, const char *text, struct text *error)
+{
+    char why[128];
+    const int result = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
+
+    if (!result)
+        return 0;
+    if (result == REG_ESPACE)
+        return -ENOMEM;
+    regerror(result, regex, why, sizeof(why));
+    text_format(error, "\"%s\" is not an extended regular expression: %s", text, why);
+    return -EINVAL;
+}
+
 int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error)
 {
-    *matcher = (struct matcher){
-        .kind = is_regex ? MATCH_REGEX : strchr(text, '*') ? MATCH_GLOB : MATCH_PLAIN,
-    };
+    *matcher = (struct matcher){.kind = strchr(text, '*') ? MATCH_GLOB : MATCH_PLAIN};
     if (is_regex) {
-        const char *why;
-        int result = expression_make(&matcher->expression, text, &why);
-        if (result == -EINVAL)
-            text_format(error, "\"%s\" is not an extended regular expression: %s", text, why);
-        if (result) {
-            matcher_free(matcher);
+        int result = compile(&matcher->regex, text, error);
+        if (result)
             return result;
-        }
+        matcher->kind = MATCH_REGEX;
     }
     matcher->text = strdup(text);
     if (!matcher->text) {
@@ -69,14 +77,15 @@ bool matcher_matches(const struct matcher *matcher, const char *name)
     case MATCH_GLOB:
         return glob_matches(matcher->text, name);
     case MATCH_REGEX:
-        return expression_matches(&matcher->expression, name);
+        return !regexec(&matcher->regex, name, 0, NULL, 0);
     }
     return false;
 }
 
 void matcher_free(struct matcher *matcher)
 {
-    expression_free(&matcher->expression);
+    if (matcher->kind == MATCH_REGEX)
+        regfree(&matcher->regex);
     free(matcher->text);
     *matcher = (struct matcher){0};
 }

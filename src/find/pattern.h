@@ -3,17 +3,17 @@
 #ifndef STACKBOX_FIND_PATTERN_H
 #define STACKBOX_FIND_PATTERN_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
-#include "find/expression.h"
 
-/* Matches names: literally, with `*` (the whole name), or by a regular expression (anywhere). */
+/* Matches names: literally, with `*` (the whole name), or by an extended regular expression (anywhere). */
 struct matcher {
     enum { MATCH_PLAIN, MATCH_GLOB, MATCH_REGEX } kind;
     char *text;
-    struct expression expression; /* MATCH_REGEX */
+    regex_t regex; /* MATCH_REGEX */
 };
 
 /* 0, or -EINVAL with what is wrong with the expression in `error`. matcher_free after 0. */

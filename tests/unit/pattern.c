@@ -327,6 +327,37 @@ static void refusals(void)
     }
 }
 
+/* What -r promises of every C library: POSIX's expressions, and the edges of words. */
+static void what_matches(void)
+{
+    static const struct {
+        const char *text, *yes, *no; /* names separated by blanks */
+    } rows[] = {
+        {"ab", "ab xaby", "a b ba"},
+        {"^vfs_(read|write)$", "vfs_read vfs_write", "vfs_readv vfs_ vfs"},
+        {"^a|b$", "ax xb", "xa bx"},
+        {"^a\\.c$", "a.c", "abc"},
+        {"^(ab){2,}$", "abab ababab", "ab"},
+        {"^a{2,4}$", "aa aaa aaaa", "a aaaaa"},
+        {"^[^a-c]+$", "xyz", "xa b"},
+        {"^[[:digit:]_]+$", "12 1_2", "a1"},
+        {"^\\w+$", "a_1", "a-b ::"},
+        {"\\<read\\>", "read a-read read::x", "reader aread read_x"},
+        {"\xc3\xa9", "caf\xc3\xa9", "cafe"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (int yes = 0; yes < 2; yes++) {
+            struct pattern pattern;
+            char names[64];
+            snprintf(names, sizeof(names), "%s", yes ? rows[i].yes : rows[i].no);
+            CHECK_NUMBER(parse(&pattern, rows[i].text, true), 0);
+            for (char *name = strtok(names, " "); name; name = strtok(NULL, " "))
+                CHECK_NUMBER(matcher_matches(&pattern.name, name), yes);
+            pattern_free(&pattern);
+        }
+}
+
 /* Any bytes are parsed or refused, and the sanitizers find nothing. */
 static void any_bytes(void)
 {
@@ -538,6 +569,7 @@ int main(void)
     TEST(user_expressions);
     TEST(usdt_probes);
     TEST(regular_expressions);
+    TEST(what_matches);
     TEST(refusals);
     TEST(any_bytes);
     TEST(globs_as_fnmatch);
