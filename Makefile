@@ -12,7 +12,7 @@
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
 #                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links with this prefix
-#   make APPLETS="profile stackcount" PARTS="unwind names"  a binary with only these; PARTS=all
+#   make APPLETS="profile stackcount"  a binary with only these
 #   make size       how much of the binary each folder of src/ takes, and the whole under xz
 #   make deb        build/stackbox_VERSION_ARCH.deb
 #   make cross      the binary for aarch64, armv7, riscv64 and more, tested in emulation; ARCH=: one of them
@@ -28,8 +28,6 @@ PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
 LINKS    ?= yes
 APPLETS  ?= all
-# With APPLETS= there are none but those that an applet cannot do without (src/base/parts.h).
-PARTS    ?= $(if $(filter-out all,$(APPLETS)),none,all)
 
 ifeq ($(origin CC),default)
 CC := $(if $(shell command -v musl-gcc),musl-gcc,cc)
@@ -115,17 +113,8 @@ $(PROGRAM): $(OBJECTS)
 	@$(CC) $(ALL_CFLAGS) -o $@ $(OBJECTS) $(ALL_LDFLAGS) -Wl,-Map=$(BUILD)/link.map
 	@echo "$@: $$(wc -c < $@) bytes ($(CC))"
 
-# A part that is left out is 0 for the compiler, which drops everything behind it.
-ALL_PARTS := exports listings live manual names packed pictures recordings rings shares unwind
-$(foreach name,$(filter-out all none $(ALL_PARTS),$(PARTS)),\
-    $(error PARTS: there is no $(name); there are $(ALL_PARTS)))
-LEFT_OUT := $(if $(filter all,$(PARTS)),,$(filter-out $(PARTS) $(if $(filter all flamegraph,$(APPLETS)),pictures) \
-            $(if $(filter live,$(PARTS)),shares), \
-            $(ALL_PARTS)))
-ALL_CFLAGS += $(shell echo '$(LEFT_OUT:%=-DHAS_%=0)' | tr a-z A-Z)
-
 # Every object depends on the compiler and its flags: a change of either rebuilds it.
-FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(CONSTANT), applets $(APPLETS), of workloads $(WORKLOAD_CFLAGS)
+FLAGS = $(CC) $(ALL_CFLAGS) $(LEAN), $(CONSTANT), of workloads $(WORKLOAD_CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' > $@
@@ -139,11 +128,14 @@ ifneq ($(APPLETS),all)
 ALL_APPLETS := $(shell sed -n 's/^ *&\(.*\)_applet,$$/\1/p' src/applets/applets.c)
 $(foreach name,$(filter-out $(ALL_APPLETS),$(APPLETS)),\
     $(error APPLETS: there is no $(name); there are $(ALL_APPLETS)))
-$(BUILD)/src/applets/applets.o: src/applets/applets.c $(BUILD)/flags
-	@mkdir -p $(@D)
-	@sed $(foreach name,$(filter-out $(APPLETS),$(ALL_APPLETS)),-e '/&$(name)_applet,$$/d') $< > $(BUILD)/applets.c
-	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $(BUILD)/applets.c
 endif
+$(BUILD)/applets.c: src/applets/applets.c FORCE
+	@mkdir -p $(@D)
+	@sed $(foreach name,$(filter-out $(APPLETS),$(ALL_APPLETS)),-e '/&$(name)_applet,$$/d') -e '' $< > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(BUILD)/src/applets/applets.o: $(BUILD)/applets.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) $(LEAN) -c -o $@ $<
 
 # Constant bytecode becomes bytes, too, not code that writes them.
 $(filter $(BUILD)/insns/%,$(OBJECTS)): private LEAN += $(CONSTANT)

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/parts.h"
 #include "insns/helpers.h"
 
 struct dump {
@@ -347,8 +346,6 @@ static void dump_unknown(struct text *text, const struct bpf_insn *insn)
 void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
                 const struct program *program)
 {
-    if (!HAS_LISTINGS)
-        return;
     struct dump dump = {.text = text, .insns = insns, .count = count, .program = program};
 
     if (count && !program && number_labels(&dump)) {

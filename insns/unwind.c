@@ -57,7 +57,6 @@
 
 #include <errno.h>
 
-#include "base/parts.h"
 
 #define SOME 16 /* frames */
 
@@ -325,7 +324,7 @@ static void emit_some(struct program *program)
 
 void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes)
 {
-    if (!HAS_UNWIND || wishes->first_alone)
+    if (wishes->first_alone)
         return;
     program_name_map(program, wishes->maps.states, "walks");
     program_name_map(program, wishes->maps.objects, "objects");
@@ -376,8 +375,6 @@ void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes
 void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
                  const struct unwind_place *place)
 {
-    if (!HAS_UNWIND)
-        return;
     EMIT(program,
         MOV_IMM(R1, place->at_entry),
         CALL_LABEL("unwind_user"),

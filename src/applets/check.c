@@ -7,7 +7,6 @@
 
 #include "applets/applets.h"
 #include "base/near.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "checks/print.h"
@@ -172,7 +171,7 @@ const struct applet check_applet = {
              "each APPLET (default: all) can run.",
     .sections = sections,
     .examples = examples,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .notes = notes,
     .no_stacks = true,
     .options = options,
     .settings = &settings,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "draw/drawing.h"
 #include "options/applet.h"
@@ -340,7 +339,7 @@ const struct applet flamegraph_applet = {
              "needs nothing but a browser. With --diff it compares two.",
     .sections = sections,
     .examples = examples,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .notes = notes,
     .no_stacks = true,
     .options = options,
     .settings = &settings,

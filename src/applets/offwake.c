@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"
@@ -242,8 +241,8 @@ static void begin(void *memory)
              "the greatest last.",                                                                 \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \
-    .output = HAS_MANUAL ? output : NULL,                                                          \
-    .notes = HAS_MANUAL ? notes : NULL,                                                            \
+    .output = output,                                                                              \
+    .notes = notes,                                                                                \
     .options = tables,                                                                             \
     .settings = &settings,                                                                         \
     .begin = begin,                                                                                \

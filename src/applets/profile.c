@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
@@ -431,7 +430,7 @@ const struct applet profile_applet = {
              "process and count, the greatest last. Idle CPUs are left out.",
     .sections = sections,
     .examples = examples,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .begin = trace_options_begin,

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "draw/drawing.h"
@@ -35,8 +34,6 @@ static struct settings {
 static int take_flat(const struct option *option, const char *text, void *destination, struct text *error)
 {
     (void)destination;
-    if (!HAS_SHARES)
-        return part_refuse("shares", error);
     settings.flat.wanted = true;
     return text ? option_number(option, text, &settings.show.functions, error) : 0;
 }
@@ -50,7 +47,7 @@ static const struct option own_options[] = {
      "print only the build ids of files without symbols, one per line, for debuginfod-find(1)"},
     {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
      "do not demangle C++ and Rust names"},
-    {0, "shorten", NULL, trace_option_shorten, AT(show.names.shorten), 0, 0, !HAS_NAMES ? NULL :
+    {0, "shorten", NULL, option_flag, AT(show.names.shorten), 0, 0,
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
@@ -318,7 +315,7 @@ const struct applet report_applet = {
              "those applets would have made, naming functions by the files and debug files here.",
     .sections = sections,
     .examples = examples,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .filter = true,

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -429,7 +428,7 @@ const struct applet stackcount_applet = {
              "greatest last.",
     .sections = sections,
     .examples = examples,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .begin = trace_options_begin,

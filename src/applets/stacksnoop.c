@@ -7,7 +7,6 @@
 
 #include "applets/applets.h"
 #include "base/exits.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
@@ -417,8 +416,8 @@ const struct applet stacksnoop_applet = {
              "exits.",
     .sections = sections,
     .examples = examples,
-    .output = HAS_MANUAL ? output : NULL,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .output = output,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .begin = trace_options_begin,

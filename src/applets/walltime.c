@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "applets/applets.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "counting/offwaking.h"
@@ -119,8 +118,8 @@ const struct applet walltime_applet = {
              "run.",
     .sections = sections,
     .examples = examples,
-    .output = HAS_MANUAL ? output : NULL,
-    .notes = HAS_MANUAL ? notes : NULL,
+    .output = output,
+    .notes = notes,
     .options = options,
     .settings = &settings,
     .begin = begin,

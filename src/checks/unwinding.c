@@ -2,7 +2,6 @@
 /* Can stacks of user code be walked by its files' tables? */
 #include <errno.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "checks/look.h"
 #include "machine/machine.h"
@@ -13,7 +12,7 @@ static int try_walk(struct learned *learned, struct text *log)
 {
     if (!check_rings)
         return learned_open(learned, log);
-    return HAS_UNWIND && machine_walks() ? 0 : -EOPNOTSUPP;
+    return machine_walks() ? 0 : -EOPNOTSUPP;
 }
 
 void check_unwinding(struct checks *checks)

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 
 #define MATTERS 100 /* less than one in this many is not worth a line */
 
@@ -53,8 +52,6 @@ static const uint32_t *see_party(struct cut_stacks *stacks, const struct symbols
 
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally, const struct symbols *symbols)
 {
-    if (!HAS_UNWIND)
-        return;
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         const uint32_t *frames = symbols->frames + symbols->first[i];
@@ -138,8 +135,6 @@ static const struct cut_cause *greatest_of(const struct cut_stacks *stacks, bool
 
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines)
 {
-    if (!HAS_UNWIND)
-        return;
     for (size_t i = 0; i < stacks->count && all; i++) {
         const struct cut_cause *cause = &stacks->causes[i];
         add_line(cause, cause->events, stacks->of[cause->of_waker].stacks, lines);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/exits.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/util.h"
 #include "counting/counting_report.h"
@@ -38,7 +37,7 @@ static int share_with_command(void)
 int live_open(struct live *live, const struct trace_options *options)
 {
     *live = (struct live){.options = options};
-    if (!HAS_LIVE || !options->live)
+    if (!options->live)
         return 0;
     int result = terminal_open();
     if (result && result != -ENOTTY)
@@ -58,8 +57,6 @@ static void keep_what_is_said(struct live *live)
 
 void live_close(struct live *live)
 {
-    if (!HAS_LIVE)
-        return;
     terminal_close();
     live->drawn = false;
     if (say_aside == &live->said) {
@@ -80,7 +77,7 @@ void live_look(struct live *live)
     struct terminal_size size;
     bool anew;
 
-    if (!HAS_LIVE || !live->drawn || !terminal_enter(&anew))
+    if (!live->drawn || !terminal_enter(&anew))
         return;
     if (anew) {
         keep_what_is_said(live);
@@ -100,7 +97,7 @@ void live_look(struct live *live)
 
 bool live_is_due(const struct live *live)
 {
-    return HAS_LIVE && live->options->live && !live->screen.paused && now_ns() >= live->due;
+    return live->options->live && !live->screen.paused && now_ns() >= live->due;
 }
 
 static int make_report(struct live *live, struct counting *counting)
@@ -135,8 +132,6 @@ static int print_report(struct counting *counting)
 
 int live_show(struct live *live, struct counting *counting, uint64_t lost)
 {
-    if (!HAS_LIVE)
-        return 0;
     uint64_t began = now_ns();
     int result = live->drawn ? make_report(live, counting) : print_report(counting);
 
@@ -153,8 +148,6 @@ int live_show(struct live *live, struct counting *counting, uint64_t lost)
 
 bool live_read_keys(struct live *live)
 {
-    if (!HAS_LIVE)
-        return false;
     unsigned char typed[64];
     ssize_t got = read(terminal_keys(), typed, sizeof(typed));
 

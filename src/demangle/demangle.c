@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "demangle/cxx.h"
 #include "demangle/rust.h"
@@ -52,8 +51,6 @@ static bool may_be_rust(const char *name, size_t length, bool has_ending)
 int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
              struct text *to)
 {
-    if (!HAS_NAMES)
-        return -EINVAL;
     /* clang names a block's function after its function, with two more underscores. */
     const bool is_block = length > 4 && !memcmp(name, "___Z", 4);
     bool has_end, has_ending;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/index.h"
-#include "base/parts.h"
 #include "base/util.h"
 #include "elf/frame_entries.h"
 #include "elf/frame_gaps.h"
@@ -343,8 +342,6 @@ static int take_bounds(void *context, const struct frame_entry *entry)
 
 ssize_t frame_functions(const struct elf *elf, struct frame_function **functions)
 {
-    if (!HAS_UNWIND)
-        return 0;
     struct bounds bounds = {.placing.elf = elf};
     struct frame_sections sections;
     uint64_t skipped = 0;

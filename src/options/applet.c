@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "base/exits.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 
 const struct option common_options[] = {
     {'h', NULL, NULL, option_brief, 0, 0, 0, NULL},
     {0, "help", NULL, option_help, 0, 0, 0, "print this help; -h is a short one"},
-    {0, "man", NULL, option_man, 0, 0, 0, !HAS_MANUAL ? NULL : "print the man page, for man -l - or a file"},
+    {0, "man", NULL, option_man, 0, 0, 0, "print the man page, for man -l - or a file"},
     {0},
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "options/manual.h"
 #include "options/manual_texts.h"
@@ -155,8 +154,6 @@ static const struct manual_section *find_section(const struct manual_section *se
 
 void manual_man(FILE *out, const struct applet *applet, const struct applet *const *all)
 {
-    if (!HAS_MANUAL)
-        return;
     const struct manual_section *shared = applet->filter ? manual_filter : manual_tracing;
 
     roff_head(out, applet->name, applet->summary, applet->usage, applet->about);
@@ -177,8 +174,6 @@ void manual_man(FILE *out, const struct applet *applet, const struct applet *con
 void manual_main_man(FILE *out, const struct option *const *options,
                      const struct applet *const *all)
 {
-    if (!HAS_MANUAL)
-        return;
     roff_head(out, "stackbox", "stack-tracing applets in one static binary", manual_main_synopsis,
               manual_main_about);
     roff_section(out, &(struct manual_section){"Invocation", manual_main_usage});

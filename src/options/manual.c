@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "options/manual_texts.h"
 
@@ -46,21 +45,11 @@ static void print_row(FILE *out, const char *term, const char *text)
     print_wrapped(out, text, TEXT_COLUMN, TEXT_COLUMN);
 }
 
-/* Skips examples of parts that were left out. */
-static bool can_be_typed(const char *example)
-{
-    return !example || ((HAS_PICTURES || !strstr(example, ".svg")) && (HAS_RECORDINGS || !strstr(example, ".sbx")) &&
-                        (HAS_SHARES || !strstr(example, "--flat")) && (HAS_LIVE || !strstr(example, "--live")) &&
-                        (HAS_MANUAL || !strstr(example, "--man")));
-}
-
 /* `most` rows of it. */
 static void print_rows(FILE *out, const struct manual_section *section, int most)
 {
     fprintf(out, "\n%s:\n", section->title);
     for (const struct manual_row *row = section->rows; row->text && most--; row++) {
-        if (!can_be_typed(row->term))
-            continue;
         if (row->term) {
             print_row(out, row->term, row->text);
         } else {
@@ -115,8 +104,6 @@ static void print_examples(FILE *out, const struct manual_row *examples)
 {
     fprintf(out, "\nExamples:\n");
     for (; examples->text; examples++) {
-        if (!can_be_typed(examples->term))
-            continue;
         fprintf(out, "  %s\n      ", examples->term);
         print_wrapped(out, examples->text, 6, 6);
     }

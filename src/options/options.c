@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "options/answers.h"
@@ -160,8 +159,8 @@ int option_help(const struct option *option, const char *text, void *destination
 int option_man(const struct option *option, const char *text, void *destination,
                struct text *error)
 {
-    (void)option, (void)text, (void)destination;
-    return HAS_MANUAL ? ASKED_MAN : part_refuse("manual", error);
+    (void)option, (void)text, (void)destination, (void)error;
+    return ASKED_MAN;
 }
 
 int option_heading(const struct option *option, const char *text, void *destination,

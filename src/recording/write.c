@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 
 #include "base/crc32.h"
-#include "base/parts.h"
 #include "recording/format.h"
 #include "recording/tables.h"
 #include "symbolize/mappings_kernel.h"
@@ -334,8 +333,6 @@ static int write_sections(FILE *out, const struct writing *writing)
 
 int recording_write(FILE *out, const struct recording_source *source)
 {
-    if (!HAS_RECORDINGS)
-        return -EOPNOTSUPP;
     struct writing writing = {.source = source};
     int result = tables_make(&writing.tables, source);
 

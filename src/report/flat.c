@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "report/flat.h"
 #include "report/lines.h"
@@ -160,8 +159,6 @@ static int add_up(struct flat *flat)
 
 int flat_write(FILE *out, const struct report *report)
 {
-    if (!HAS_SHARES)
-        return -EOPNOTSUPP;
     const uint64_t wished = report->options->functions;
     struct flat flat = {
         .report = report,

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -21,24 +20,6 @@ static const struct format {
     {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
     {"sbx", ".sbx", REPORT_SBX},
 };
-
-const char *format_lacks(enum report_format format)
-{
-    switch (format) {
-    case REPORT_FLAT:
-    case REPORT_TREE:
-        return HAS_SHARES ? NULL : "shares";
-    case REPORT_SVG:
-        return HAS_PICTURES ? NULL : "pictures";
-    case REPORT_PPROF:
-    case REPORT_SPEEDSCOPE:
-        return HAS_EXPORTS ? NULL : "exports";
-    case REPORT_SBX:
-        return HAS_RECORDINGS ? NULL : "recordings";
-    default:
-        return NULL;
-    }
-}
 
 bool format_by_name(const char *name, enum report_format *format)
 {
@@ -84,16 +65,14 @@ bool format_is_document(enum report_format format)
            format == REPORT_SBX;
 }
 
-/* Those that this build has. */
 static void add_each(struct text *text, size_t member)
 {
     const char *between = "";
 
-    for (size_t i = 0; i < COUNT_OF(formats); i++)
-        if (!format_lacks(formats[i].format)) {
-            text_format(text, "%s%s", between, *(const char *const *)((const char *)&formats[i] + member));
-            between = ", ";
-        }
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
+        text_format(text, "%s%s", between, *(const char *const *)((const char *)&formats[i] + member));
+        between = ", ";
+    }
 }
 
 void formats_add_names(struct text *text)

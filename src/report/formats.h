@@ -24,9 +24,6 @@ bool format_by_ending(const char *path, enum report_format *format);
 /* The length of that suffix; 0: the path has none of ours. */
 size_t format_ending_length(const char *path);
 
-/* The part that it needs and this build lacks (base/parts.h); NULL: none. */
-const char *format_lacks(enum report_format format);
-
 /* Is it one document? Reports in other formats may follow one another in a file. */
 bool format_is_document(enum report_format format);
 

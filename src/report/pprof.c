@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "report/pprof_parts.h"
 
 #include "base/text.h"
@@ -208,8 +207,6 @@ static void put_profile(struct pprof_writer *writer)
 
 int pprof_write(FILE *out, const struct report *report)
 {
-    if (!HAS_EXPORTS)
-        return -EOPNOTSUPP;
     struct pprof_writer *writer = calloc(1, sizeof(*writer));
 
     if (!writer)

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -53,10 +52,6 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
         text_format(error, "--format: unknown format \"%s\"; there are ", wishes->format);
         formats_add_names(error);
         return -EINVAL;
-    }
-    if (format_lacks(*format)) {
-        text_format(error, "--format %s: ", wishes->format);
-        return part_refuse(format_lacks(*format), error);
     }
     return one && *format != one->format ? refuse_two(one, "--format ", wishes->format, error) : 0;
 }
@@ -107,10 +102,6 @@ static int add_file(struct report_files *files, const char *path, const enum rep
         if (!format)
             return refuse_ending(path, error);
         file.format = *format;
-    }
-    if (format_lacks(file.format)) {
-        text_format(error, "-o: \"%s\": ", path);
-        return part_refuse(format_lacks(file.format), error);
     }
     if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "picture/svg.h"
 #include "picture/svg_text.h"
@@ -61,8 +60,6 @@ static void add_subtitle(struct text *text, const struct report_options *options
 
 int report_svg_write(FILE *out, const struct report *report)
 {
-    if (!HAS_PICTURES)
-        return -EOPNOTSUPP;
     const struct report_options *options = report->options;
     struct text title = {0}, subtitle = {0};
     struct flame flame;

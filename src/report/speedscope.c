@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/parts.h"
 #include "base/text.h"
 #include "picture/flame.h"
 #include "report/labels.h"
@@ -257,8 +256,6 @@ static int write_head(struct writing *writing)
 
 int speedscope_write(FILE *out, const struct report *report)
 {
-    if (!HAS_EXPORTS)
-        return -EOPNOTSUPP;
     struct writing writing = {
         .out = out,
         .report = report,

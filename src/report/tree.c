@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "picture/flame_order.h"
@@ -211,8 +210,6 @@ int tree_write_flame(FILE *out, const struct flame *flame, const struct tree_wis
 
 int tree_write(FILE *out, const struct report *report)
 {
-    if (!HAS_SHARES)
-        return -EOPNOTSUPP;
     const struct report_options *options = report->options;
     struct flame flame;
     int result = report_flame_make(&flame, report);

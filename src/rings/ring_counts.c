@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "base/parts.h"
 #include "kernel/limits.h"
 
 /* Roughly what an entry takes, and the part of free memory that they may use. */
@@ -156,7 +155,5 @@ static const struct collector_calls calls = {
 
 void ring_counts_init(struct ring_counts *counts, const struct ring_wishes *wishes)
 {
-    if (!HAS_RINGS)
-        return;
     *counts = (struct ring_counts){.collector.calls = &calls, .source.wishes = *wishes};
 }

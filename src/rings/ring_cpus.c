@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
@@ -213,8 +212,6 @@ void rings_have_losses_told(struct rings *rings)
 
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds)
 {
-    if (!HAS_RINGS)
-        return;
     *times = *nanoseconds = 0;
     for (size_t i = 0; i < rings->reading.count; i++) {
         *times += rings->reading.rings[i].throttle.times;

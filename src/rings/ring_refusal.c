@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "base/parts.h"
 #include "base/reading.h"
 #include "kernel/refusal.h"
 #include "rings/ring_source.h"
@@ -71,8 +70,6 @@ void rings_explain(int error, struct text *sentence)
 
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence)
 {
-    if (!HAS_RINGS)
-        return;
     if (error == -EINVAL && source->wishes.scope->filter.cgroup)
         text_add(sentence, "this kernel cannot filter by cgroup (CONFIG_CGROUP_PERF)");
     else if (error == -ENODATA)

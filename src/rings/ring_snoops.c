@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
 
 static struct ring_snoops *snoops_of(struct collector *collector)
 {
@@ -174,7 +173,5 @@ static const struct collector_calls calls = {
 
 void ring_snoops_init(struct ring_snoops *snoops, const struct ring_wishes *wishes)
 {
-    if (!HAS_RINGS)
-        return;
     *snoops = (struct ring_snoops){.collector.calls = &calls, .source.wishes = *wishes};
 }

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "maps/callers.h"
@@ -73,8 +72,6 @@ static int open_rings(struct ring_source *source)
 
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why)
 {
-    if (!HAS_RINGS)
-        return -EOPNOTSUPP;
     const uint32_t limit = (uint32_t)store_depth_limit();
 
     source->take = take;
@@ -112,16 +109,12 @@ static void end_reader(struct ring_source *source)
 
 void ring_source_detach(struct ring_source *source)
 {
-    if (!HAS_RINGS)
-        return;
     end_reader(source);
     rings_close_events(&source->rings);
 }
 
 void ring_source_close(struct ring_source *source)
 {
-    if (!HAS_RINGS)
-        return;
     end_reader(source);
     if (source->is_open) {
         pthread_mutex_destroy(&source->lock);
@@ -136,8 +129,6 @@ void ring_source_close(struct ring_source *source)
 
 int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place)
 {
-    if (!HAS_RINGS)
-        return -EOPNOTSUPP;
     if (array_reserve(&source->places, &source->place_room, source->place_count + 1, sizeof(*source->places)))
         return -ENOMEM;
     source->places[source->place_count] = *place;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "insns/layout.h"
 #include "rings/ring_counts.h"
@@ -255,8 +254,6 @@ static int add(struct ring_waits *of, int tracefs, const char *event, enum event
 
 int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
 {
-    if (!HAS_RINGS)
-        return -EOPNOTSUPP;
     *event = "sched_switch";
     int result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_pid", &of->prev_pid);
     if (!result)
@@ -405,7 +402,5 @@ static const struct collector_calls calls = {
 
 void ring_waits_init(struct ring_waits *collector, const struct ring_waits_wishes *wishes, struct waits *waits)
 {
-    if (!HAS_RINGS)
-        return;
     *collector = (struct ring_waits){.collector.calls = &calls, .wishes = *wishes, .waits = waits};
 }

@@ -5,7 +5,6 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 
@@ -34,8 +33,6 @@ static int try_one(void *context, unsigned cpu)
 
 int rings_try(bool own, bool kernel)
 {
-    if (!HAS_RINGS)
-        return -EOPNOTSUPP;
     struct trial trial = {own, kernel};
     int result = cpus_each_online(try_one, &trial);
 

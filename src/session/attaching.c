@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/exits.h"
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -329,7 +328,7 @@ int attaching_attach_to_rings(struct attachment *attachment, struct ring_source 
         return EXIT_USAGE;
     }
     request.tracefs = tracefs_of(find);
-    request.instead = HAS_RINGS ? &ring_attach : NULL;
+    request.instead = &ring_attach;
     request.context = source;
     return attaching_attach(attachment, &request, find, debug);
 }

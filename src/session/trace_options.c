@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/parts.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -26,8 +25,6 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
-    if (!HAS_SHARES)
-        return part_refuse("shares", error);
     options->flat = true;
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
@@ -39,8 +36,6 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     int why = text ? parse_percent(text, 100, &options->narrow) : 0;
 
     (void)option;
-    if (!HAS_SHARES)
-        return part_refuse("shares", error);
     options->tree = true;
     if (why) {
         text_format(error, "invalid percentage \"%s\": it takes 0 to 100, in percent of the "
@@ -55,16 +50,8 @@ int trace_option_live(const struct option *option, const char *text, void *desti
 {
     struct trace_options *options = destination;
 
-    if (!HAS_LIVE)
-        return part_refuse("live", error);
     options->live = true;
     return text ? option_seconds(option, text, &options->live_every, error) : 0;
-}
-
-int trace_option_shorten(const struct option *option, const char *text, void *destination,
-                         struct text *error)
-{
-    return HAS_NAMES ? option_flag(option, text, destination, error) : part_refuse("names", error);
 }
 
 /* If given twice it must be the same. */
@@ -142,12 +129,6 @@ static int take_nice(const struct option *option, const char *text, void *destin
     return text ? option_number(option, text, nice, error) : 0;
 }
 
-int trace_option_dump(const struct option *option, const char *text, void *destination,
-                      struct text *error)
-{
-    return HAS_LISTINGS ? option_flag(option, text, destination, error) : part_refuse("listings", error);
-}
-
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
@@ -166,8 +147,6 @@ static int take_unwind_way(const struct option *option, const char *text, void *
         *way = (enum unwind_way)at;
     else
         text_format(error, "\"%s\" is not one of tables, fp, none", text);
-    if (!HAS_UNWIND && *way == UNWIND_WAY_TABLES)
-        return part_refuse("unwind", error);
     return error->length || error->failed ? -EINVAL : 0;
 }
 
@@ -180,7 +159,7 @@ static int take_collect_way(const struct option *option, const char *text, void 
     (void)option;
     for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
         if (!strcmp(text, names[*way]))
-            return HAS_RINGS || *way != COLLECT_RINGS ? 0 : part_refuse("rings", error);
+            return 0;
     text_format(error, "\"%s\" is not one of bpf, walk, rings", text);
     return -EINVAL;
 }
@@ -204,9 +183,7 @@ const struct option trace_options[] = {
     {'K', "kernel-stacks-only", NULL, option_flag, AT(kernel_only), 0, 0, OFTEN "kernel stacks only"},
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default and maximum: sysctl kernel.perf_event_max_stack)"},
-    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0, !HAS_UNWIND ?
-     "how user stacks are unwound: fp, by frame pointers (default); or none: the running function without its "
-     "callers" :
+    {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
      "how user stacks are unwound: tables, by the unwind tables in the files where there are any, so that code "
      "without frame pointers has whole stacks (default); fp, by frame pointers; or none: the running function "
      "without its callers"},
@@ -217,7 +194,7 @@ const struct option trace_options[] = {
      "look for programs, libraries and debug files below DIR first"},
     {0, "raw-names", NULL, option_flag, AT(raw_names), 0, 0,
      "do not demangle C++ and Rust names"},
-    {0, "shorten", NULL, trace_option_shorten, AT(names.shorten), 0, 0, !HAS_NAMES ? NULL :
+    {0, "shorten", NULL, option_flag, AT(names.shorten), 0, 0,
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Time"),
     {'D', "duration", "S", option_seconds, AT(duration), 0, 0,
@@ -229,23 +206,21 @@ const struct option trace_options[] = {
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
      OFTEN "one line per stack, root first, as flame graph tools read it"},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded" OF_SHARES(", .flat, .tree")
-     OF_PICTURES(", .svg (a flame graph)") OF_EXPORTS(", .pb.gz (pprof), .speedscope.json")
-     OF_RECORDINGS(", .sbx (for report(1))") "; may be repeated; %n in the name is the number of the report, %t its "
-     "time: -i needs one of them"},
+     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .tree, "
+     ".svg (a flame graph), .pb.gz (pprof), .speedscope.json, .sbx (for report(1)); may be repeated; "
+     "%n in the name is the number of the report, %t its time: -i needs one of them"},
     {0, "keep", "N", trace_option_keep, AT(keep), 0, 0,
      "for each -o, keep the N newest files, or as many as fit in a size such as 500M or 2G; the "
      "oldest are deleted after each report. Give it twice for both limits. Needs %t"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     "format of stdout and of files with other extensions: text, folded" OF_SHARES(", flat, tree")
-     OF_PICTURES(", svg") OF_EXPORTS(", pprof, speedscope") OF_RECORDINGS(", sbx")},
-    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX, !HAS_SHARES ? NULL :
+     "format of stdout and of files with other extensions: text, folded, flat, tree, svg, pprof, speedscope, sbx"},
+    {0, "flat", "[N]", trace_option_flat, 0, 1, UINT64_MAX,
      OFTEN "functions instead of stacks: their own share (self) and that including callees (total), split as --by "
      "says; the top N if a number follows"},
-    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0, !HAS_SHARES ? NULL :
+    {0, "tree", "[PERCENT]", trace_option_tree, 0, 0, 0,
      OFTEN "the call tree: each function's own share (self) and that including callees (total); branches below "
      "PERCENT (default: 1) of the total are summed up in one line"},
-    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0, !HAS_LIVE ? NULL :
+    {0, "live", "[SECONDS]", trace_option_live, 0, 0, 0,
      OFTEN "redraw the tree, or with --flat the functions, of the run so far every SECONDS (default: 2); on a "
      "terminal q quits, p pauses, arrows, PageUp and PageDown scroll"},
     {'d', "delimited", NULL, option_flag, AT(delimited), 0, 0,
@@ -256,7 +231,7 @@ const struct option trace_options[] = {
      "print addresses, and modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(annotations), 0, 0,
      "print _[k] after kernel functions"},
-    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, !HAS_PICTURES ? NULL :
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0,
      "flame graphs have their root at the top"},
     {0, "top", "N", option_number, AT(top), 1, UINT64_MAX,
      OFTEN "the top N stacks only; a line tells how much is left out"},
@@ -267,7 +242,7 @@ const struct option trace_options[] = {
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     !HAS_RINGS ? NULL : "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old kernels, "
+     "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old kernels, "
      "for stackcount of kernel functions) or rings (perf's ring buffers: without bpf(2), and for your own programs "
      "without privileges); default: the first that works; a line tells if it is not bpf"},
     {0, "nice", "[N]", take_nice, AT(nice), 1, 19,
@@ -277,7 +252,7 @@ const struct option trace_options[] = {
     {0, "debug", NULL, option_flag, AT(debug), 0, 0,
      "print decisions (privileges, sizes, programs, attachments) and the account of events on "
      "stderr"},
-    {0, "dump-program", NULL, trace_option_dump, AT(dump_program), 0, 0, !HAS_LISTINGS ? NULL :
+    {0, "dump-program", NULL, option_flag, AT(dump_program), 0, 0,
      "print each BPF program's instructions on stderr as it is loaded"},
     {'g', "graph", NULL, option_flag, AT(graph), 0, 0, NULL},
     {0, "cgroupmap", "PATH", refuse_map, 0, 0, 0, NULL},

@@ -80,8 +80,6 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 int trace_options_choose_files(struct trace_options *options, struct text *error);
 
 /* The parsers of --shorten and --dump-program. */
-int trace_option_shorten(const struct option *, const char *, void *, struct text *);
-int trace_option_dump(const struct option *, const char *, void *, struct text *);
 
 /* The parsers of --by, and of its older spellings --by-name and -P. */
 int trace_option_by(const struct option *, const char *, void *, struct text *);

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/needed.h"
@@ -47,7 +46,7 @@
 /* A build without them never has any. */
 static bool has_tables(const struct unwinding *unwinding)
 {
-    return HAS_UNWIND && unwinding->objects;
+    return unwinding->objects;
 }
 
 void unwinding_init(struct unwinding *unwinding)
@@ -158,7 +157,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
 
     unwinding->processes = processes;
     unwinding->wishes.asked = wishes->asked;
-    unwinding->refused = HAS_UNWIND ? open_all(unwinding, depth, wishes->by_rings) : -EOPNOTSUPP;
+    unwinding->refused = open_all(unwinding, depth, wishes->by_rings);
     if (unwinding->refused) {
         const int refused = unwinding->refused;
         unwinding_close(unwinding);
@@ -187,7 +186,7 @@ void unwinding_open(struct unwinding *unwinding, struct processes *processes,
 
 void unwinding_close(struct unwinding *unwinding)
 {
-    if (HAS_UNWIND && unwinding->processes) {
+    if (unwinding->processes) {
         processes_watch(unwinding->processes, NULL);
         objects_close(unwinding->objects);
         cold_close(unwinding->cold);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The container: streams, each with a header, blocks, an index of the blocks, and a footer. */
-#include "base/parts.h"
 #include "unpack/unpack.h"
 
 #include <errno.h>
@@ -239,8 +238,6 @@ static int read_stream(struct xz *xz)
 
 int unpack_xz(const unsigned char *packed, size_t size, size_t most, struct text *to)
 {
-    if (!HAS_PACKED)
-        return -EOPNOTSUPP;
     struct xz *xz = malloc(sizeof(*xz));
 
     if (!xz)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Two bytes of header, deflate, and a checksum. */
-#include "base/parts.h"
 #include "unpack/unpack.h"
 
 #include <errno.h>
@@ -48,8 +47,6 @@ static int read_head(struct source *source)
 
 int unpack_zlib(const unsigned char *packed, size_t size, size_t most, struct text *to)
 {
-    if (!HAS_PACKED)
-        return -EOPNOTSUPP;
     struct source source = {packed, size}, tail;
     size_t start = to->length;
     struct sink sink;

@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/parts.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
@@ -179,8 +178,6 @@ int learned_open(struct learned *learned, struct text *log)
     int result = machine_walks() && machine->bits == 64 ? 0 : -EOPNOTSUPP;
 
     *learned = (struct learned)LEARNED_NONE;
-    if (!HAS_UNWIND)
-        return -EOPNOTSUPP;
     learned->machine = machine;
     if (!result)
         result = unwind_fields_find(&learned->fields);
@@ -197,10 +194,7 @@ void learned_explain(int error, struct text *why)
         return;
     switch (-error) {
     case EOPNOTSUPP:
-        if (!HAS_UNWIND)
-            (void)part_refuse("unwind", why);
-        else
-            text_add(why, "stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings");
+        text_add(why, "stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings");
         break;
     case ENOENT:
         text_add(why, "this kernel has no BTF: mount /sys, or boot one with "

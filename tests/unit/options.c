@@ -577,8 +577,7 @@ static void check_row(const char *applet, const struct option *row)
 {
     bool takes_none = row->parse == option_flag || row->parse == option_help ||
                       row->parse == option_man || row->parse == trace_option_by_name ||
-                      row->parse == trace_option_by_process || row->parse == trace_option_shorten ||
-                      row->parse == trace_option_dump;
+                      row->parse == trace_option_by_process;
     size_t length = row->help ? strlen(row->help) : 1;
     bool marks = row->parse == option_heading || row->parse == option_letter || row->parse == option_brief;
     bool listed_wrong = row->help && takes_none != !row->argument;
