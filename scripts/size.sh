@@ -4,7 +4,8 @@
 # size.sh LINK.MAP BINARY
 #
 # How many bytes of a binary's file each folder takes: code and data by the linker's map, largest first; then
-# libc, the gaps between aligned objects, and the headers; and the whole, raw and under xz -9.
+# libc, the gaps between aligned objects, and the headers, with the rest of each segment's last page; and the whole,
+# raw and under xz -9.
 
 set -eu
 map=$1 binary=$2
