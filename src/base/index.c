@@ -3,12 +3,29 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SIZE 1024
 
 struct index_slot {
     uint32_t hash, item; /* the item's number plus one; 0: free */
 };
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+{
+    uint64_t word;
+
+    hash = hash_word(hash, length);
+    for (; length > sizeof(word); length -= sizeof(word)) {
+        memcpy(&word, bytes, sizeof(word));
+        hash = hash_word(hash, word);
+        bytes = (const char *)bytes + sizeof(word);
+    }
+    word = 0;
+    if (length)
+        memcpy(&word, bytes, length);
+    return hash_word(hash, word);
+}
 
 /* Mixes the high bits into the low ones. */
 static uint32_t fold(uint64_t hash)

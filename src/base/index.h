@@ -22,6 +22,14 @@ struct index {
     size_t size, count;       /* size: a power of two, more than twice count */
 };
 
+/* Mixes another word into a hash, which is 0 at first. */
+static inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    return hash ^ hash >> 29;
+}
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length);
+
 /* The next item with that hash; *at is 0 at first. False: there are no more. */
 bool index_next(const struct index *index, uint64_t hash, size_t *at, uint32_t *item);
 /* 0 or -ENOMEM. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/reading.h"
+#include "base/search.h"
 #include "base/text.h"
 
 int array_reserve(void *items, size_t *room, size_t need, size_t size)
@@ -158,18 +159,14 @@ size_t sort_numbers(uint64_t *numbers, size_t count)
     return kept;
 }
 
+static bool is_at_most(const void *item, const void *limit)
+{
+    return *(const uint64_t *)item <= *(const uint64_t *)limit;
+}
+
 size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (*(const uint64_t *)((uintptr_t)key + middle * stride) <= limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(key, count, stride, &limit, is_at_most);
 }
 
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
