@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "demangle/cxx_nodes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define BUILTIN(letter, literal, text) {letter, literal, sizeof(text) - 1, text}
@@ -171,19 +172,15 @@ int cxx_builtin_d(char letter)
     return -1;
 }
 
+static int compare_code(const void *code, const void *row)
+{
+    return strncmp(code, ((const struct cxx_operator *)row)->code, 2);
+}
+
 int cxx_operator(const char *code)
 {
-    int low = 0, high = sizeof(cxx_operators) / sizeof(*cxx_operators);
+    const struct cxx_operator *found =
+        bsearch(code, cxx_operators, sizeof(cxx_operators) / sizeof(*cxx_operators), sizeof(*cxx_operators), compare_code);
 
-    while (low < high) {
-        int middle = (low + high) / 2;
-        int order = strncmp(cxx_operators[middle].code, code, 2);
-        if (!order)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
+    return found ? (int)(found - cxx_operators) : -1;
 }
