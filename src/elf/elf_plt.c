@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "elf/elf_tables.h"
 
@@ -129,18 +130,14 @@ static uint64_t chooser_of(const struct elf *elf, const unsigned char *relocatio
     return elf_get_word(elf, bytes);
 }
 
+static bool is_below(const void *entry, const void *word)
+{
+    return ((const struct entry *)entry)->found.word < *(const uint64_t *)word;
+}
+
 static size_t first_with(const struct entries *entries, uint64_t word)
 {
-    size_t low = 0, high = entries->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (entries->items[middle].found.word < word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(entries->items, entries->count, sizeof(*entries->items), &word, is_below);
 }
 
 /* If several relocations claim a word, the first counts. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "elf/elf_tables.h"
@@ -61,11 +62,7 @@ struct given {
 
 static uint64_t number_of(const struct elf_symbol *symbol)
 {
-    uint64_t number = symbol->address ^ 0xcbf29ce484222325;
-
-    for (const char *at = symbol->name; *at; at++)
-        number = (number ^ (unsigned char)*at) * 0x100000001b3;
-    return number;
+    return hash_bytes(hash_word(0, symbol->address), symbol->name, strlen(symbol->name));
 }
 
 static int note_given(struct given *given, const struct elf_symbol *symbol)

@@ -78,9 +78,7 @@ static uint64_t hash_of(const struct unwind_rule *rule)
     uint64_t words[2];
 
     memcpy(words, rule, sizeof(words));
-    uint64_t hash = (words[0] ^ words[1] * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
-    hash = (hash ^ hash >> 32) * 0xc4ceb9fe1a85ec53; /* offsets are multiples of 8 */
-    return hash ^ hash >> 32;
+    return hash_word(hash_word(0, words[0]), words[1]);
 }
 
 static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
