@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
 #include "elf/debug_files.h"
 #include "elf/elf.h"
 #include "elf/elf_symbols.h"
@@ -173,18 +174,11 @@ static int compare_functions(const void *left, const void *right)
 static const struct frame_function *find_function(const struct frame_function *functions, size_t count,
                                                   uint64_t offset)
 {
-    size_t low = 0, high = count;
+    const size_t behind = first_key_above(&functions->offset, sizeof(*functions), count, offset);
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (functions[middle].offset <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || offset - functions[low - 1].offset >= functions[low - 1].size)
+    if (!behind || offset - functions[behind - 1].offset >= functions[behind - 1].size)
         return NULL;
-    return &functions[low - 1];
+    return &functions[behind - 1];
 }
 
 /*

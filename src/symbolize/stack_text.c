@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
 
@@ -67,23 +68,21 @@ static bool is_of(const struct stack_frame *frame, const struct kallsyms_symbol 
                          : !symbol->module;
 }
 
+static bool is_before(const void *frame, const void *name)
+{
+    return strcmp((*(struct stack_frame *const *)frame)->name, name) < 0;
+}
+
 /* If several functions have the name, the first is used: the name is what is shown. */
 static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct finding *finding = context;
-    size_t low = 0, high = finding->count;
 
     if (!symbol->address || !strchr("tTwW", symbol->type))
         return 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(finding->sorted[middle]->name, symbol->name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < finding->count && !strcmp(finding->sorted[low]->name, symbol->name); low++) {
-        struct stack_frame *frame = finding->sorted[low];
+    size_t at = search_first(finding->sorted, finding->count, sizeof(*finding->sorted), symbol->name, is_before);
+    for (; at < finding->count && !strcmp(finding->sorted[at]->name, symbol->name); at++) {
+        struct stack_frame *frame = finding->sorted[at];
         if (!frame->address && is_of(frame, symbol))
             frame->address = symbol->address + frame->offset;
     }

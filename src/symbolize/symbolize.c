@@ -17,12 +17,10 @@
 
 static uint64_t hash_of(const struct symbol *symbol)
 {
-    uint64_t hash = symbol->address * 0x9e3779b97f4a7c15;
+    const uint64_t process = (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
+                             (uint64_t)symbol->foreign << 1 | symbol->is_return;
 
-    hash ^= symbol->born * 0xc2b2ae3d27d4eb4f;
-    hash ^= (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
-            (uint64_t)symbol->foreign << 1 | symbol->is_return;
-    return hash * 0xff51afd7ed558ccd;
+    return hash_word(hash_word(hash_word(0, symbol->address), symbol->born), process);
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
