@@ -140,17 +140,12 @@ static uint32_t walk(struct cold *cold, const void *record, bool *must_wait)
 
 /* ---- What there is ---- */
 
-static uint64_t hash_of(uint64_t number)
-{
-    return number * 0x9e3779b97f4a7c15;
-}
-
 static struct item *find(const struct cold *cold, uint64_t number)
 {
     size_t at = 0;
     uint32_t item;
 
-    while (index_next(&cold->index, hash_of(number), &at, &item))
+    while (index_next(&cold->index, hash_word(0, number), &at, &item))
         if (item >= cold->first && cold->items[item].number == number)
             return &cold->items[item];
     return NULL;
@@ -197,7 +192,7 @@ static void close_ranks(struct cold *cold)
     cold->first = 0;
     index_free(&cold->index);
     for (size_t i = 0; i < cold->count; i++)
-        (void)index_add(&cold->index, hash_of(cold->items[i].number), (uint32_t)i);
+        (void)index_add(&cold->index, hash_word(0, cold->items[i].number), (uint32_t)i);
 }
 
 /* The oldest that wait are given up; if that is not enough, the oldest go. */
@@ -231,7 +226,7 @@ int cold_take(void *context, const void *record, size_t size)
     if (!is_good(cold, walk, size))
         return 0;
     if (array_reserve(&cold->items, &cold->room, cold->count + 1, sizeof(*cold->items)) ||
-        index_add(&cold->index, hash_of(walk->number), (uint32_t)cold->count))
+        index_add(&cold->index, hash_word(0, walk->number), (uint32_t)cold->count))
         return -ENOMEM;
     struct item *item = &cold->items[cold->count++];
     *item = (struct item){.number = walk->number, .prior = walk->count - 1};

@@ -62,7 +62,7 @@ struct object *object_find(const struct objects *objects, const struct mapped_fi
 
 static inline uint64_t object_hash(const struct mapped_file *file)
 {
-    return (uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15;
+    return hash_word(0, (uintptr_t)file);
 }
 
 static inline void object_set_state(struct objects *objects, struct object *object, enum state state)
