@@ -7,8 +7,6 @@
 #include "base/index.h"
 #include "tally/tally.h"
 
-#define MIX 0x9e3779b97f4a7c15
-
 struct merging {
     const struct tally *from;
     struct tally to;
@@ -17,20 +15,14 @@ struct merging {
     size_t known_count;
 };
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * MIX;
-    return hash ^ hash >> 32;
-}
-
 /* ---- Stacks ---- */
 
 static uint64_t hash_stack(const struct tally *tally, const struct stack *stack)
 {
-    uint64_t hash = mix((uint64_t)stack->state, stack->count);
+    uint64_t hash = hash_word((uint64_t)stack->state, stack->count);
 
     for (uint32_t i = 0; i < stack->count; i++)
-        hash = mix(hash, tally->addresses[stack->first + i]);
+        hash = hash_word(hash, tally->addresses[stack->first + i]);
     return hash;
 }
 
@@ -79,16 +71,16 @@ static uint64_t hash_party(uint64_t hash, const struct tally_party *party)
     uint64_t words[COMM_BYTES / sizeof(uint64_t)];
 
     memcpy(words, party->comm, sizeof(words));
-    hash = mix(hash, (uint64_t)party->pid << 32 | party->tid);
-    hash = mix(hash, party->born ^ party->foreign ^ (uint64_t)party->interrupt << 1);
-    hash = mix(mix(hash, words[0]), words[1]);
-    hash = mix(hash, (uint64_t)party->kernel.first << 32 | party->kernel.count);
-    return mix(hash, (uint64_t)party->user.first << 32 | party->user.count);
+    hash = hash_word(hash, (uint64_t)party->pid << 32 | party->tid);
+    hash = hash_word(hash, party->born ^ party->foreign ^ (uint64_t)party->interrupt << 1);
+    hash = hash_word(hash_word(hash, words[0]), words[1]);
+    hash = hash_word(hash, (uint64_t)party->kernel.first << 32 | party->kernel.count);
+    return hash_word(hash, (uint64_t)party->user.first << 32 | party->user.count);
 }
 
 static uint64_t hash_entry(const struct tally_entry *entry)
 {
-    uint64_t hash = mix((uint64_t)entry->mark, entry->has_waker);
+    uint64_t hash = hash_word((uint64_t)entry->mark, entry->has_waker);
 
     return hash_party(hash_party(hash, &entry->task), &entry->waker);
 }
