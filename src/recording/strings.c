@@ -7,15 +7,6 @@
 #include "base/util.h"
 #include "recording/format.h"
 
-uint64_t strings_hash(const char *string)
-{
-    uint64_t hash = 0;
-
-    for (; *string; string++)
-        hash = (hash ^ (unsigned char)*string) * 0x9e3779b97f4a7c15;
-    return hash ^ hash >> 32;
-}
-
 uint32_t strings_number(struct strings *strings, const char *string)
 {
     size_t at = 0;
@@ -23,7 +14,7 @@ uint32_t strings_number(struct strings *strings, const char *string)
 
     if (!string || !*string)
         return 0;
-    const uint64_t hash = strings_hash(string);
+    const uint64_t hash = hash_bytes(0, string, strlen(string));
     while (index_next(&strings->index, hash, &at, &item))
         if (!strcmp(strings->bytes.data + strings->starts[item], string))
             return item + 1;

@@ -24,7 +24,4 @@ uint32_t strings_number(struct strings *strings, const char *string);
 void strings_put(const struct strings *strings, struct text *to);
 void strings_free(struct strings *strings);
 
-/* For looking strings up. */
-uint64_t strings_hash(const char *string);
-
 #endif

@@ -13,7 +13,7 @@
 
 static uint64_t hash_of(const struct file_row *row, const struct mapped_file *file)
 {
-    return (uint64_t)(uintptr_t)file * 0x9e3779b97f4a7c15 ^ strings_hash(row->path) ^ row->kind;
+    return hash_bytes(hash_word(row->kind, (uintptr_t)file), row->path, strlen(row->path));
 }
 
 /* Returns its number, or a negative errno. */
@@ -109,8 +109,7 @@ static bool find_process(const struct tables *tables, const struct process_row *
 {
     size_t at = 0;
 
-    *hash = ((uint64_t)row->pid << 1 | row->foreign) * 0x9e3779b97f4a7c15 ^ row->born * 0xc2b2ae3d27d4eb4f;
-    *hash ^= *hash >> 32;
+    *hash = hash_word(hash_word(0, (uint64_t)row->pid << 1 | row->foreign), row->born);
     while (index_next(&tables->process_index, *hash, &at, item)) {
         const struct process_row *found = &tables->processes[*item];
         if (found->pid == row->pid && found->foreign == row->foreign && found->born == row->born)
