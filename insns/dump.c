@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "insns/helpers.h"
 
 struct dump {
@@ -95,19 +96,15 @@ static int number_labels(struct dump *dump)
     return 0;
 }
 
+static bool is_before(const void *label, const void *slot)
+{
+    return ((const struct program_label *)label)->slot < *(const size_t *)slot;
+}
+
 /* The first label at or after `slot`: they are in the order of their slots. */
 static size_t first_label(const struct program *program, size_t slot)
 {
-    size_t low = 0, high = program->label_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (program->labels[middle].slot < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return search_first(program->labels, program->label_count, sizeof(*program->labels), &slot, is_before);
 }
 
 static void add_labels_here(const struct dump *dump, size_t index)

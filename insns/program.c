@@ -170,22 +170,15 @@ static int check_doubles(const struct program_label *by_name, size_t count, stru
     return 0;
 }
 
+static int compare_name(const void *name, const void *label)
+{
+    return strcmp(name, ((const struct program_label *)label)->name);
+}
+
 static const struct program_label *find_label(const struct program_label *by_name, size_t count,
                                               const char *name)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, by_name[middle].name);
-        if (!order)
-            return &by_name[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return count ? bsearch(name, by_name, count, sizeof(*by_name), compare_name) : NULL;
 }
 
 /* Writes the distance from the jump at `slot` to its label into `code`. */
