@@ -9,6 +9,7 @@
 
 #include "base/near.h"
 #include "base/reading.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "find/function_names.h"
 #include "kernel/kallsyms.h"
@@ -150,19 +151,17 @@ static int compare_listed(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+static bool is_before(const void *listed, const void *name)
+{
+    return strcmp(((const struct listed *)listed)->name, name) < 0;
+}
+
 static void mark_name(const struct listed *names, size_t count, const char *name, bool *found)
 {
-    size_t low = 0, high = count;
+    size_t at = search_first(names, count, sizeof(*names), name, is_before);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(names[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < count && !strcmp(names[low].name, name); low++)
-        found[names[low].function] = true;
+    for (; at < count && !strcmp(names[at].name, name); at++)
+        found[names[at].function] = true;
 }
 
 /* How many characters all names begin with: most of ftrace's list differs in these. */

@@ -118,9 +118,7 @@ static bool find_joined_name(const struct flame *flame, const struct flame_name 
 
 static uint64_t hash_place(uint32_t parent, uint32_t name)
 {
-    const uint64_t place = (uint64_t)parent << 32 | name;
-
-    return place * 0x9e3779b97f4a7c15 ^ place >> 29;
+    return hash_word(0, (uint64_t)parent << 32 | name);
 }
 
 /* The stack of a sibling whose line would be the same, or NULL. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/util.h"
 #include "picture/flame_order.h"
 
@@ -99,18 +100,14 @@ static double wider(double width)
     return unit * steps[step];
 }
 
+static bool is_before(const void *item, const void *node)
+{
+    return ((const struct item *)item)->node < *(const uint32_t *)node;
+}
+
 static uint32_t find_item(const struct choice *choice, uint32_t node)
 {
-    size_t low = 0, high = choice->count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (choice->items[middle].node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
+    return (uint32_t)search_first(choice->items, choice->count, sizeof(*choice->items), &node, is_before);
 }
 
 static void find_parents(struct choice *choice)

@@ -8,16 +8,6 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* FNV-1a */
-static uint64_t hash_of(const char *key, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-    return hash;
-}
-
 const char *numbering_key(const struct numbering *numbering, uint32_t number, size_t *length)
 {
     size_t start = number ? numbering->ends[number - 1] : 0;
@@ -29,7 +19,7 @@ const char *numbering_key(const struct numbering *numbering, uint32_t number, si
 int numbering_find(struct numbering *numbering, const void *key, size_t length, uint32_t *number,
                    bool *added)
 {
-    uint64_t hash = hash_of(key, length);
+    uint64_t hash = hash_bytes(0, key, length);
     size_t its_length, at = 0;
 
     if (added)

@@ -285,18 +285,9 @@ size_t rings_descriptors(const struct rings *rings, size_t events)
 /* Events get rising ids, so they are sorted. */
 uint32_t rings_number(const struct rings *rings, uint64_t id)
 {
-    size_t low = 0, high = rings->count;
+    const size_t at = rings->count ? first_key_above(&rings->opened->id, sizeof(*rings->opened), rings->count, id) : 0;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (rings->opened[middle].id == id)
-            return rings->opened[middle].number;
-        if (rings->opened[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return OF_TASKS;
+    return at && rings->opened[at - 1].id == id ? rings->opened[at - 1].number : OF_TASKS;
 }
 
 int rings_start(struct rings *rings)

@@ -9,17 +9,11 @@
 
 /* ---- Comparison ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_stack(uint64_t hash, const struct ring_stack *stack)
 {
-    hash = mix(hash, stack->count);
+    hash = hash_word(hash, stack->count);
     for (size_t i = 0; i < stack->count; i++)
-        hash = mix(hash, stack->frames[i]);
+        hash = hash_word(hash, stack->frames[i]);
     return hash;
 }
 
@@ -28,8 +22,8 @@ static uint64_t hash_party(uint64_t hash, const struct ring_party *party)
     uint64_t name[2] = {0};
 
     memcpy(name, party->who.comm, sizeof(name));
-    hash = mix(mix(hash, name[0]), name[1]);
-    hash = mix(mix(hash, party->who.pid), (uint64_t)party->who.tid << 32 | (uint32_t)party->who.born);
+    hash = hash_word(hash_word(hash, name[0]), name[1]);
+    hash = hash_word(hash_word(hash, party->who.pid), (uint64_t)party->who.tid << 32 | (uint32_t)party->who.born);
     return hash_stack(hash_stack(hash, &party->kernel), &party->user);
 }
 

@@ -14,10 +14,9 @@
 
 static uint64_t hash_of(const struct symbol *symbol)
 {
-    uint64_t hash = (symbol->address ^ (uint64_t)symbol->pid << 40) * 0x9e3779b97f4a7c15;
+    const uint64_t process = (uint64_t)symbol->pid << 1 | symbol->is_return;
 
-    hash ^= symbol->born + symbol->epoch * 2 + symbol->is_return;
-    return hash * 0xff51afd7ed558ccd;
+    return hash_word(hash_word(hash_word(hash_word(0, symbol->address), symbol->born), symbol->epoch), process);
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)

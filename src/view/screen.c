@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/index.h"
 #include "view/columns.h"
 
 #define SIDEWAYS 8 /* columns per key */
@@ -96,10 +97,8 @@ void screen_press(struct screen *screen, enum key key)
 
 static uint64_t hash_of(const char *bytes, size_t length)
 {
-    uint64_t hash = 0xcbf29ce484222325;
+    const uint64_t hash = hash_bytes(0, bytes, length);
 
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3;
     return hash ? hash : 1;
 }
 
