@@ -9,13 +9,18 @@
 
 #include "base/util.h"
 
+/* Makes room for that many bytes more. False: there is none, or an earlier one was lacking. */
+static bool reserve(struct text *text, size_t length)
+{
+    text->failed = text->failed || length >= SIZE_MAX - text->length ||
+                   array_reserve(&text->data, &text->room, text->length + length + 1, 1);
+    return !text->failed;
+}
+
 void text_append(struct text *text, const char *bytes, size_t length)
 {
-    if (text->failed || length >= SIZE_MAX - text->length ||
-        array_reserve(&text->data, &text->room, text->length + length + 1, 1)) {
-        text->failed = true;
+    if (!reserve(text, length))
         return;
-    }
     if (length)
         memcpy(text->data + text->length, bytes, length);
     text->length += length;
@@ -43,10 +48,8 @@ void text_format(struct text *text, const char *format, ...)
         text_append(text, small, (size_t)length);
         return;
     }
-    if (array_reserve(&text->data, &text->room, text->length + (size_t)length + 1, 1)) {
-        text->failed = true;
+    if (!reserve(text, (size_t)length))
         return;
-    }
     va_start(list, format);
     vsnprintf(text->data + text->length, (size_t)length + 1, format, list);
     va_end(list);

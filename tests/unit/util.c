@@ -66,9 +66,14 @@ static void text_grows(void)
     CHECK(!text.failed);
     text.failed = true;
     text_add(&text, "never");
+    text_format(&text, "%d", 7);
+    text_format(&text, "%300d", 7);
     CHECK_NUMBER(text.length, 2261);
     text_free(&text);
     CHECK(!text.data && !text.room && !text.failed);
+    struct text longest = {.length = SIZE_MAX - 100};
+    text_format(&longest, "%300d", 7);
+    CHECK(longest.failed && !longest.data);
 }
 
 static void numbers(void)
