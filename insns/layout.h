@@ -32,13 +32,17 @@ struct count_key {
 _Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
 _Static_assert(offsetof(struct count_key, comm) % 8 == 0, "cleared by two aligned stores");
 
+/* Of count_key.flags, of an event's and of party.flags: each its own bit below KEY_TID_SHIFT. */
 enum count_flags {
     KEY_FOREIGN = 1,      /* pid is the host's number, the process is outside our pid namespace */
     KEY_USER_PROBE = 2,   /* the event came from user code: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
     KEY_MARK = 8,         /* the place begins with endbr64, if that matters */
+    PARTY_SEEN = 16,      /* filled in: an entry that was just made is not yet */
+    PARTY_UNWANTED = 32,  /* this thread was not asked for, as was seen when it left */
     KEY_KERNEL_START = 64, /* `caller` is a kernel function's: see maps/callers.h */
     KEY_TRACEPOINT = 128,
+    PARTY_SAMPLE = 256,   /* the stacks are a sample's */
 };
 
 /* What is counted if a value of events is summed up; otherwise only their number. */
@@ -85,17 +89,13 @@ struct party {
     uint64_t born;
     uint32_t pid;
     uint32_t tid;
-    uint32_t flags; /* KEY_FOREIGN, PARTY_SEEN, PARTY_UNWANTED */
+    uint32_t flags; /* KEY_FOREIGN, PARTY_... */
     uint32_t unused; /* 0: a hash key must not have padding */
     char comm[16];
 };
 _Static_assert(sizeof(struct party) == 56, "a hash key must hold no padding");
 _Static_assert(sizeof(struct party) == sizeof(struct count_key), "they share a slot's room");
 _Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned stores");
-
-#define PARTY_SEEN 16 /* filled in: an entry that was just made is not yet */
-#define PARTY_UNWANTED 32 /* this thread was not asked for, as was seen when it left */
-#define PARTY_SAMPLE 64   /* the stacks are a sample's */
 
 /*
  * An entry of the map of waits, by the host's tid: made when its thread is first seen, and removed
