@@ -2,7 +2,6 @@
 /* profile: samples what each CPU is doing, and counts the stacks. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "applets/applets.h"
 #include "base/say.h"
@@ -158,7 +157,7 @@ static int attach_to_rings(struct profiling *profiling)
     if (result == -ENOENT || result == -EOPNOTSUPP)
         return refuse_event();
     ring_source_explain(&profiling->rings.source, result, &why);
-    say("cannot sample: %s", why.data ? why.data : strerror(-result));
+    say("cannot sample: %s", text_or_error(&why, result));
     text_free(&why);
     return EXIT_FAILURE;
 }

@@ -187,7 +187,7 @@ static int report_all(const struct arguments *arguments, struct report_files *fi
         status = write_report(files, wishes, &shown);
     } else if (result != -ECHILD) {
         recordings_explain(result, &why);
-        say("\"%s\" %s", arguments->words[shown.failed], why.data ? why.data : strerror(-result));
+        say("\"%s\" %s", arguments->words[shown.failed], text_or_error(&why, result));
     }
     text_free(&why);
     shown_free(&shown);

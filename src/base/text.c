@@ -56,6 +56,11 @@ void text_format(struct text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+const char *text_or_error(const struct text *text, int error)
+{
+    return text->length ? text->data : strerror(-error);
+}
+
 void text_clear(struct text *text)
 {
     text->length = 0;

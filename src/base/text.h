@@ -16,6 +16,8 @@ struct text {
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What it says of an error, or if it is empty what the negative errno means. */
+const char *text_or_error(const struct text *text, int error);
 /* Empties it but keeps its memory. */
 void text_clear(struct text *text);
 void text_free(struct text *text);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "collect/bpf_counts.h"
 
-#include <string.h>
-
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
 
@@ -25,7 +23,7 @@ int bpf_counts_open(struct collector *collector, struct text *why)
     if (!result)
         return 0;
     refusal_explain(REFUSED_MAPS, result, store_bytes(&counts->store), &refusal);
-    text_format(why, "cannot create maps: %s", refusal.data ? refusal.data : strerror(-result));
+    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }

@@ -43,7 +43,7 @@ static int open_events(struct collector *collector, struct text *why)
         return result;
     }
     refusal_explain(REFUSED_MAPS, result, events->recorder.bytes, &refusal);
-    text_format(why, "cannot create the buffer: %s", refusal.data ? refusal.data : strerror(-result));
+    text_format(why, "cannot create the buffer: %s", text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "collect/bpf_waits.h"
 
-#include <string.h>
-
 #include "drain/drain_waits.h"
 #include "kernel/refusal.h"
 #include "kernel/task_fields.h"
@@ -33,7 +31,7 @@ static int open_waits(struct collector *collector, struct text *why)
     if (!result)
         return 0;
     refusal_explain(REFUSED_MAPS, result, waits_bytes(waits), &refusal);
-    text_format(why, "cannot create maps: %s", refusal.data ? refusal.data : strerror(-result));
+    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }

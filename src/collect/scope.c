@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -70,7 +69,7 @@ int scope_ask(struct scope *scope, struct text *why)
     if (!result)
         return 0;
     refusal_explain(REFUSED_MAPS, result, 0, &refusal);
-    text_add(why, refusal.data ? refusal.data : strerror(-result));
+    text_add(why, text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }
@@ -108,7 +107,7 @@ int scope_follow(struct scope *scope, struct text *why)
     if (!result)
         return 0;
     refusal_explain(what, result, scope->follow.size, &refusal);
-    text_add(why, refusal.data ? refusal.data : strerror(-result));
+    text_add(why, text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }

@@ -106,7 +106,7 @@ static int open_counts(struct collector *collector, struct text *why)
     if (!result)
         return 0;
     refusal_explain(REFUSED_MAPS, result, bytes_of(counts), &refusal);
-    text_format(why, "cannot create maps: %s", refusal.data ? refusal.data : strerror(-result));
+    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
     text_free(&refusal);
     return result;
 }

@@ -50,7 +50,7 @@ static int open_collector(struct counting *counting)
     int result = counting->collector->calls->open(counting->collector, &why);
 
     if (result)
-        say("%s", why.data ? why.data : strerror(-result));
+        say("%s", text_or_error(&why, result));
     else
         debug_size(counting, false);
     text_free(&why);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,10 +112,10 @@ static void say_refused(const struct switches_refusal *refusal)
             refusal->event);
     else if (refusal->what == REFUSED_TRACEFS)
         say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
-            refusal->event ? refusal->event : "", why.data ? why.data : strerror(-refusal->error));
+            refusal->event ? refusal->event : "", text_or_error(&why, refusal->error));
     else
         say("cannot trace sched:%s: %s", refusal->event ? refusal->event : "sched_switch",
-            why.data ? why.data : strerror(-refusal->error));
+            text_or_error(&why, refusal->error));
     text_free(&why);
 }
 
@@ -166,7 +165,7 @@ static int attach_to_rings(struct tracing *tracing)
     } else if (refusal.error) {
         struct text why = {0};
         ring_source_explain(&tracing->rings.source, refusal.error, &why);
-        say("cannot trace sched:%s: %s", refusal.event, why.data ? why.data : strerror(-refusal.error));
+        say("cannot trace sched:%s: %s", refusal.event, text_or_error(&why, refusal.error));
         text_free(&why);
     }
     return refusal.error ? EXIT_FAILURE : 0;

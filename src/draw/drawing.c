@@ -78,7 +78,7 @@ static int read_recording(struct drawing *drawing, struct folded *folded, int fd
         result = read_text(folded, &shown.reports[0]);
     if (result && result != -ECHILD) {
         recordings_explain(result, &why);
-        say("\"%s\" %s", folded->name, why.data ? why.data : strerror(-result));
+        say("\"%s\" %s", folded->name, text_or_error(&why, result));
     } else if (!result && shown.unread && drawing->wishes->verdict.text) {
         say("no verdict: functions of \"%s\" have no names", folded->name);
         result = -EIO;

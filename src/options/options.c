@@ -275,7 +275,7 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
     int result = row->parse(row, text, (char *)walk->settings + row->offset, &why);
 
     if (result < 0)
-        text_format(walk->error, "%s: %s", shown, why.data ? why.data : strerror(-result));
+        text_format(walk->error, "%s: %s", shown, text_or_error(&why, result));
     text_free(&why);
     return result;
 }

@@ -2,7 +2,6 @@
 #include "session/asking.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/say.h"
 
@@ -31,7 +30,7 @@ int asking_parse(struct asking *asking, const char *condition, const char *optio
     else if (values)
         result = value_words_parse(asked->values, most, &asked->count, values, &why);
     if (result)
-        text_format(error, "%s: %s", option, why.data ? why.data : strerror(-result));
+        text_format(error, "%s: %s", option, text_or_error(&why, result));
     text_free(&why);
     return result;
 }
@@ -78,7 +77,7 @@ int asking_find(struct asking *asking, const struct find *find, bool by_rings)
     for (size_t i = 0; i < find->places.count && !result; i++)
         result = find_at(asking, &where, &find->places.items[i], firsts, &error);
     if (result)
-        say("%s", error.data ? error.data : strerror(-result));
+        say("%s", text_or_error(&error, result));
     text_free(&error);
     return result ? EXIT_FAILURE : 0;
 }

@@ -79,7 +79,7 @@ int attaching_find(struct find *find, int kallsyms, uint32_t pid)
     if (result == -ENOENT && error.length)
         suggest_command(find, &error);
     if (result)
-        say("%s", error.data ? error.data : strerror(-result));
+        say("%s", text_or_error(&error, result));
     else if (find->unread.length)
         say("there may be more functions: %s", find->unread.data);
     if (!result && find->left_out.length)
@@ -230,7 +230,7 @@ static int say_not_attached(const struct attachment *attachment, const struct at
         return EXIT_FAILURE;
     if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
-        say("--attach-by: %s", why.data ? why.data : strerror(-find->tracefs));
+        say("--attach-by: %s", text_or_error(&why, find->tracefs));
         text_free(&why);
         return EXIT_FAILURE;
     }
@@ -252,7 +252,7 @@ static int say_not_attached(const struct attachment *attachment, const struct at
         ring_source_explain(request->context, error, &why);
     else
         refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error, &attachment->log, &why);
-    say("cannot trace: %s", why.data ? why.data : strerror(-error));
+    say("cannot trace: %s", text_or_error(&why, error));
     text_free(&why);
     return EXIT_FAILURE;
 }

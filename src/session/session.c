@@ -182,7 +182,7 @@ static int ask(struct session *session)
         return 0;
     int result = scope_ask(&session->scope, &why);
     if (result) {
-        say("cannot create maps: %s", why.data ? why.data : strerror(-result));
+        say("cannot create maps: %s", text_or_error(&why, result));
         text_free(&why);
         return EXIT_FAILURE;
     }
@@ -282,7 +282,7 @@ static void say_no_tables(const struct session *session)
         return;
     learned_explain(refused, &why);
     say("user stacks are unwound by frame pointers, not tables: %s",
-        why.data ? why.data : strerror(-refused));
+        text_or_error(&why, refused));
     text_free(&why);
 }
 

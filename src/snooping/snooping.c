@@ -49,7 +49,7 @@ static int open_collector(struct snooping *snooping)
     int result = calls->open(snooping->collector, &text);
 
     if (result)
-        say("%s", text.data ? text.data : strerror(-result));
+        say("%s", text_or_error(&text, result));
     else if (snooping->options->debug)
         calls->describe(snooping->collector, false, &text);
     if (!result)
