@@ -47,7 +47,7 @@ ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sectio
             -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
             -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
             -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
-ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS)
+ALL_LDFLAGS := -Wl,--gc-sections -Wl,--build-id=none -pthread $(LDFLAGS) -lm
 
 ifdef SANITIZE
 ALL_CFLAGS  += -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all

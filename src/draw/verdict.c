@@ -2,6 +2,7 @@
 #include "draw/verdict.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,6 @@
 
 /* ---- Shares ---- */
 
-/* Newton's method; for 0 and some more, without a math library. */
-static double square_root(double square)
-{
-    double root = 1;
-
-    for (int i = 0; i < 64; i++)
-        root = (root + square / root) / 2;
-    return root;
-}
-
 static double part_of(const struct share *share)
 {
     return (double)share->count / (double)share->all;
@@ -33,7 +24,7 @@ static double part_of(const struct share *share)
 static double distance(const struct share *share, double sigmas, double sign)
 {
     const double part = part_of(share), all = (double)share->all, more = sigmas * sigmas / all;
-    const double half = sigmas * square_root(part * (1 - part) / all + more / all / 4);
+    const double half = sigmas * sqrt(part * (1 - part) / all + more / all / 4);
 
     return sign * (((part + more / 2) + sign * half) / (1 + more) - part);
 }
@@ -42,7 +33,7 @@ double share_growth_at_least(const struct share *before, const struct share *now
 {
     const double below = distance(now, sigmas, -1), above = distance(before, sigmas, 1);
 
-    return part_of(now) - part_of(before) - square_root(below * below + above * above);
+    return part_of(now) - part_of(before) - sqrt(below * below + above * above);
 }
 
 /* ---- Growths ---- */
