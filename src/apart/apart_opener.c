@@ -1,63 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "apart/apart_opener.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h> /* 5.6 */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "apart/apart_places.h"
 #include "base/pass_fd.h"
-#include "base/reading.h"
-
-#ifndef SYS_openat2
-#define SYS_openat2 437
-#endif
 
 /* In the process apart: its socket to the opener. */
 static int asks = -1;
 
-/* If the kernel cannot keep links within the root, they are followed as they are. */
-static int open_below(const char *root, const char *path, uint64_t flags)
-{
-    const struct open_how how = {.flags = flags, .resolve = RESOLVE_IN_ROOT};
-
-    if (!root) {
-        int plain = open(path, (int)flags);
-        return plain < 0 ? -errno : plain;
-    }
-    int directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0)
-        return -errno;
-    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-        fd = openat(directory, path + strspn(path, "/"), (int)flags);
-    if (fd < 0)
-        fd = -errno;
-    close(directory);
-    return fd;
-}
-
 static int open_plain(const char *root, const char *path)
 {
-    struct stat about;
-    int seen = open_below(root, path, O_PATH | O_CLOEXEC);
+    struct text resolved = {0};
+    int fd = place_open(root ? root : "", path, &resolved);
 
-    if (seen < 0)
-        return seen;
-    /* Opening some of the kernel's own files has effects: so this is checked first. */
-    int fd = place_has_programs(seen) ? open_seen(seen, &about) : -EINVAL;
-    close(seen);
-    if (fd == -ENOENT) /* without /proc */
-        fd = open_below(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return fd == -ENODEV ? -EINVAL : fd;
+    text_free(&resolved);
+    return fd == -EISDIR ? -EINVAL : fd;
 }
 
 /* How, and "ROOT\0PATH\0", in one message; without a root it is "". */
@@ -73,7 +37,7 @@ static int open_for(const struct apart_job *job, const struct request *request, 
     int fd = -EINVAL;
 
     if (!request->how)
-        fd = open_plain(*root ? root : NULL, path);
+        fd = open_plain(root, path);
     else if (job->open)
         fd = job->open(request->how, root, path, told);
     if (fd < 0 || place_has_programs(fd))

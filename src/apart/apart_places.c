@@ -2,10 +2,13 @@
 #include "apart/apart_places.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include "base/opening.h"
 #include "base/util.h"
 
 /* By linux/magic.h, and the kernel's sources for those that are not in it. */
@@ -61,9 +64,28 @@ bool place_has_programs(int fd)
     return is_one(fstatfs(fd, &place), &place);
 }
 
-bool path_has_programs(const char *path)
+static int open_checked(int seen, const char *root, const char *path)
 {
-    struct statfs place;
+    struct text whole = {0};
+    struct stat about;
+    int fd = -ENOMEM;
 
-    return is_one(statfs(path, &place), &place);
+    text_format(&whole, "%s%s", root, path);
+    if (!whole.failed)
+        fd = place_has_programs(seen) ? open_seen(seen, whole.data, &about) : -EINVAL;
+    text_free(&whole);
+    if (fd == -ENODEV)
+        return S_ISDIR(about.st_mode) ? -EISDIR : -EINVAL;
+    return fd;
+}
+
+int place_open(const char *root, const char *path, struct text *resolved)
+{
+    int seen = *root ? see_below(root, path, resolved) : open(path, O_PATH | O_CLOEXEC);
+
+    if (seen < 0)
+        return *root ? seen : -errno;
+    int fd = open_checked(seen, root, *root ? resolved->data : path);
+    close(seen);
+    return fd;
 }

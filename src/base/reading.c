@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_BUFFER_BYTES 65536
@@ -124,17 +122,4 @@ int read_file(int directory, const char *path, size_t limit, struct text *text)
     int result = read_to_end(fd, limit, text);
     close(fd);
     return result;
-}
-
-int open_seen(int seen, struct stat *about)
-{
-    char path[32];
-
-    if (fstat(seen, about))
-        return -errno;
-    if (!S_ISREG(about->st_mode))
-        return -ENODEV;
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", seen);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reading files, whole or by line, and which files may be opened. */
+/* Reading files, whole or by line. */
 #ifndef STACKBOX_BASE_READING_H
 #define STACKBOX_BASE_READING_H
 
@@ -39,14 +39,5 @@ void lines_close(struct lines *lines);
 int read_file(int directory, const char *path, size_t limit, struct text *text);
 /* The same for the rest of an open descriptor, which stays the caller's. */
 int read_to_end(int fd, size_t limit, struct text *text);
-
-struct stat;
-
-/*
- * Opens for reading what `seen` (O_PATH) refers to, if it is a regular file: opening some devices
- * has effects. *about: its stat. A descriptor, -ENODEV for anything but a regular file, -ENOENT
- * without /proc, or another negative errno. `seen` stays the caller's.
- */
-int open_seen(int seen, struct stat *about);
 
 #endif

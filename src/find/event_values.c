@@ -3,11 +3,11 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opening.h"
 #include "base/text.h"
 #include "kernel/tracefs.h"
 
@@ -82,7 +82,8 @@ static int take_field(struct search *search, const char *name, struct event_valu
 static bool is_narrow(const char *file)
 {
     unsigned char head[EI_CLASS + 1] = {0};
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    int fd = open_regular(file, 0, &about);
     bool narrow = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[EI_CLASS] == ELFCLASS32;
 
     if (fd >= 0)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart/apart_places.h"
 #include "base/util.h"
 #include "find/library_names.h"
-#include "find/root_path.h"
 
 #define MOST_OPENED 128 /* of what a process has mapped; a few have the same name */
 
@@ -25,7 +25,7 @@ int library_open_mapping(uint32_t pid, uint64_t start, uint64_t end)
 
     snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)start,
              (unsigned long long)end);
-    return root_open("", link);
+    return place_open("", link, NULL);
 }
 
 static bool may_be_meant(const struct looking *looking, const char *path)

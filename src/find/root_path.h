@@ -10,28 +10,15 @@
 
 #include "base/text.h"
 
-/*
- * Replaces `resolved` by `path` as it is in `root`, without links, "." and ".."; without the root
- * itself. A relative path starts at the root, or, if that is ours, at our current directory. 0 or a
- * negative errno.
- */
-int root_resolve(const char *root, const char *path, struct text *resolved);
-
-/*
- * Opens a regular file for reading by a path from root_resolve(). A descriptor, which the caller
- * closes, or a negative errno: -EISDIR for a directory, -EINVAL for anything else that is not a
- * regular file, and for places where no programs are (apart_places.h).
- */
-int root_open(const char *root, const char *resolved);
-
 enum root_way {
-    ROOT_FILE = 1,  /* resolves the path, then opens a regular file as root_open() does */
-    ROOT_DIRECTORY, /* the same for a directory */
+    ROOT_FILE = 1,  /* a regular file, as place_open() does */
+    ROOT_DIRECTORY,
 };
 
 /*
- * Resolves and opens in one: through the opener, if we are the process apart. `resolved` as from
- * root_resolve(). A descriptor or a negative errno.
+ * Opens for reading, through the opener if we are the process apart. `resolved` becomes the path as
+ * it is in `root`, without links, "." and "..", and without the root itself. A relative path starts
+ * at the root, or, if that is ours, at our current directory. A descriptor or a negative errno.
  */
 int root_take(enum root_way way, const char *root, const char *path, struct text *resolved);
 /* In this process: an apart_opener. */

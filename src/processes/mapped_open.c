@@ -2,7 +2,6 @@
 #include "processes/mapped_open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/reading.h"
+#include "base/opening.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -20,17 +19,6 @@
 
 /* FS_IOC_GETVERSION of linux/fs.h; file systems that lack it refuse it. */
 #define GET_GENERATION _IOR('v', 1, long)
-
-int mapped_open_plain(const char *path, int flags, struct stat *about)
-{
-    int seen = open(path, O_PATH | O_CLOEXEC | flags);
-
-    if (seen < 0)
-        return -errno;
-    int fd = open_seen(seen, about);
-    close(seen);
-    return fd;
-}
 
 uint64_t mapped_file_time(const struct timespec *time)
 {
@@ -96,7 +84,7 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link
 static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
                     struct stat *about)
 {
-    int fd = mapped_open_plain(path, 0, about);
+    int fd = open_regular(path, 0, about);
 
     if (fd >= 0 && !is_mapped(fd, sight, is_link ? path : NULL, about)) {
         close(fd);

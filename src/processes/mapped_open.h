@@ -8,13 +8,6 @@
 #include "processes/mapped_files.h"
 
 /*
- * Opens a regular file for reading, and nothing else: opening a device may have effects. What is
- * checked is what is opened. `flags`: 0 or O_NOFOLLOW. A descriptor, -ENODEV for anything but a
- * regular file, or another negative errno.
- */
-int mapped_open_plain(const char *path, int flags, struct stat *about);
-
-/*
  * Opens what is mapped: through the mapping itself, which works even if the file was deleted; or
  * else by its path as the process sees it, or its parent if it is gone, or we do. *root: whose root
  * that was. A descriptor or a negative errno.

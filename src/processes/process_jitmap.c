@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/opening.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -137,7 +138,7 @@ static int try_place(const char *root, uint32_t number, const struct owner *owne
     if (!root)
         return -ENOENT;
     snprintf(path, sizeof(path), "%s/tmp/perf-%u.map", root, number);
-    int fd = mapped_open_plain(path, O_NOFOLLOW, &about);
+    int fd = open_regular(path, O_NOFOLLOW, &about);
     if (fd >= 0) {
         bool is_old = mapped_file_time(&about.st_mtim) + LATE_NS < owner->start;
         bool is_anybodys = about.st_mode & S_IWOTH;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Opening files of others: first for nothing (O_PATH), which has no effect and waits for nobody;
+ * what that is decides whether it is opened for reading, and that is what is opened then.
+ */
+#ifndef STACKBOX_BASE_OPENING_H
+#define STACKBOX_BASE_OPENING_H
+
+#include <sys/stat.h>
+
+#include "base/text.h"
+
+/*
+ * Walks a path that begins at `root`, as a process with that root would: no link leads out of it,
+ * whatever is renamed meanwhile. *resolved: the path without links, "." and "..", and without the
+ * root. An O_PATH descriptor, which the caller closes, or a negative errno.
+ */
+int see_below(const char *root, const char *path, struct text *resolved);
+
+/*
+ * Opens for reading what `seen` (O_PATH) refers to, if it is a regular file. *about: its stat.
+ * `path` leads to it, for machines without /proc. A descriptor, -ENODEV for anything but a regular
+ * file, or another negative errno. `seen` stays the caller's.
+ */
+int open_seen(int seen, const char *path, struct stat *about);
+
+/*
+ * Opens a regular file for reading, and nothing else. `flags`: 0 or O_NOFOLLOW. As open_seen().
+ */
+int open_regular(const char *path, int flags, struct stat *about);
+
+#endif
