@@ -175,34 +175,21 @@ struct definition {
     const char *event, *caller; /* NULL: not needed */
 };
 
-/*
- * Paths may contain blanks, which end a word there: so the file is given by a descriptor of ours.
- * Without /proc the kernel could not find it by that: then it is the path, if possible.
- */
-static void add_file(struct text *line, const struct place *place, int file)
-{
-    if (access("/proc/self/fd", F_OK) && !strpbrk(place->file, " \t"))
-        text_add(line, place->file);
-    else
-        text_format(line, "/proc/%d/fd/%d", (int)getpid(), file);
-}
-
 /* Functions are given by address, if known. */
-static int define_at(int events, const struct definition *as, const struct place *place, int file, bool by_address,
+static int define_at(int events, const struct definition *as, const struct place *place, bool by_address,
                      uint64_t offset)
 {
+    const bool user = place->kind == PLACE_USER;
     struct text line = {0};
 
     text_format(&line, "%c:%s ", place->at_return ? 'r' : 'p', as->event);
-    if (file >= 0)
-        add_file(&line, place, file);
-    if (file >= 0)
-        text_format(&line, ":0x%llx", (unsigned long long)place->file_offset);
+    if (user)
+        text_format(&line, "%s:0x%llx", place->file, (unsigned long long)place->file_offset);
     else if (by_address)
         text_format(&line, "0x%llx", (unsigned long long)(place->address + offset));
     else
         text_format(&line, "%s+%llu", place->name, (unsigned long long)offset);
-    if (file >= 0 && place->semaphore)
+    if (user && place->semaphore)
         text_format(&line, "(0x%llx)", (unsigned long long)place->semaphore);
     if (as->caller)
         text_format(&line, " caller=%s", as->caller);
@@ -212,51 +199,40 @@ static int define_at(int events, const struct definition *as, const struct place
     return result;
 }
 
-static int define(int events, const struct definition *as, const struct place *place, int file, bool by_address)
+static int define(int events, const struct definition *as, const struct place *place, bool by_address)
 {
     const uint64_t later = place_later(place);
     const uint64_t offset = by_address ? place_first(place) : place->offset;
-    int result = define_at(events, as, place, file, by_address, offset);
+    int result = define_at(events, as, place, by_address, offset);
 
-    return result == -EINVAL && later ? define_at(events, as, place, file, by_address, later) : result;
+    return result == -EINVAL && later ? define_at(events, as, place, by_address, later) : result;
 }
 
-/* Opens the file to write to; and for user places *file, otherwise below 0. */
-static int open_for(int tracefs, const struct place *place, int *file)
+static int open_for(int tracefs, const struct place *place)
 {
-    bool user = place->kind == PLACE_USER;
-    int events = open_events(tracefs, files[user]);
+    int events = open_events(tracefs, files[place->kind == PLACE_USER]);
 
-    *file = -1;
-    if (events < 0)
-        return events == -ENOENT ? -EOPNOTSUPP : events;
-    if (user && (*file = open(place->file, O_RDONLY | O_CLOEXEC)) < 0) {
-        int error = -errno;
-        close(events);
-        return error;
-    }
-    return events;
+    return events == -ENOENT ? -EOPNOTSUPP : events;
 }
 
 static int define_all(int tracefs, const struct definition *as, struct place *const *places, size_t count)
 {
-    int file, events = open_for(tracefs, places[0], &file);
+    int events = open_for(tracefs, places[0]);
     size_t defined = 0;
 
     if (events < 0)
         return events;
     for (size_t i = 0; i < count; i++) {
-        places[i]->error = define(events, as, places[i], file, places[i]->address);
+        places[i]->error = define(events, as, places[i], places[i]->address);
         /*
          * Some kernels (5.10) take all addresses of one event for the same place, others none at a
          * return (before 4.12).
          */
-        if ((places[i]->error == -EEXIST || places[i]->error == -EINVAL) && file < 0)
-            places[i]->error = define(events, as, places[i], file, false);
+        if ((places[i]->error == -EEXIST || places[i]->error == -EINVAL) &&
+            places[i]->kind != PLACE_USER)
+            places[i]->error = define(events, as, places[i], false);
         defined += !places[i]->error;
     }
-    if (file >= 0)
-        close(file);
     close(events);
     return defined ? 0 : -ENOENT;
 }
@@ -278,20 +254,18 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
     struct text removal = {0};
     struct event event;
     const struct definition as = {event.both, NULL};
-    int file, events = open_for(tracefs, place, &file);
+    int events = open_for(tracefs, place);
 
     if (events < 0)
         return false;
     name_event(maker, maker->events++, &event);
-    bool defined = !define(events, &as, place, file, place->address);
+    bool defined = !define(events, &as, place, place->address);
     /* It exists already: so it would have been added. */
-    bool adds = defined && define(events, &as, place, file, place->address) == -EEXIST;
+    bool adds = defined && define(events, &as, place, place->address) == -EEXIST;
     text_format(&removal, "-:%s\n", event.both);
     if (defined)
         (void)write_line(events, &removal);
     text_free(&removal);
-    if (file >= 0)
-        close(file);
     close(events);
     return adds;
 }

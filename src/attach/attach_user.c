@@ -2,6 +2,7 @@
 /* Places in programs and libraries: by links, by events, by text. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "attach/attach_text.h"
 #include "attach/attach_work.h"
@@ -266,18 +267,43 @@ static void attach_starts(const struct work *work, size_t count)
     free(list);
 }
 
-int attach_user_places(struct work *work)
+static int attach_all(struct work *work)
 {
-    count_listeners(work);
-    if (!work->count)
-        return 0;
+    const size_t count = work->count;
+
     if (work->request->instead)
         return attach_instead_of_programs(work);
     choose_pids(work);
     qsort(work->places, work->count, sizeof(*work->places), compare_for_sort);
-    const size_t count = work->count;
     int result = attach_best(work);
     if (!result && work->request->programs[ATTACH_NESTED].count)
         attach_starts(work, count);
     return result;
+}
+
+/* Does each still lead to the file that was read? A descriptor does; without /proc it is a path. */
+static int check_files(struct place *const *places, size_t count)
+{
+    struct stat about;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!places[i]->inode || (i && places[i]->file == places[i - 1]->file))
+            continue;
+        if (stat(places[i]->file, &about))
+            return -errno;
+        if (about.st_ino != places[i]->inode || about.st_dev != places[i]->device)
+            return -ESTALE;
+    }
+    return 0;
+}
+
+int attach_user_places(struct work *work)
+{
+    count_listeners(work);
+    const size_t count = work->count;
+    int result = check_files(work->places, count);
+    if (!result && count)
+        result = attach_all(work);
+    /* A failure ends all, and detaches what there is. */
+    return result ? result : check_files(work->places, count);
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "find/find_files.h"
 #include "find/find_user.h"
 #include "find/kernel_functions.h"
 #include "find/tracepoints.h"
@@ -241,6 +242,7 @@ void find_close(struct find *find)
     free(find->patterns);
     free(find->matched);
     places_free(&find->places);
+    find_files_free(find);
     text_free(&find->unread);
     text_free(&find->left_out);
     if (find->tracefs >= 0)

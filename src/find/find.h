@@ -9,6 +9,8 @@
 #include "find/place.h"
 #include "insns/machine.h"
 
+struct found_file;
+
 /* {.tracefs = -1, .kallsyms = -1} is empty; find_close accepts it. */
 struct find {
     struct pattern *patterns;
@@ -18,6 +20,8 @@ struct find {
     int kallsyms;    /* the caller's; open, or below 0 */
     const struct machine *kernel; /* filled in by find_places */
     int tracefs;     /* open, or below 0: the negative errno of opening it */
+    struct found_file *files; /* what the patterns mean, open (find_files.h) */
+    size_t file_count;
     struct places places;
     struct text unread; /* "FILE: why": not all its functions could be searched; or empty */
     struct text left_out; /* how many of them cannot be probed, and why; or empty */

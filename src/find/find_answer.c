@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "apart/answer.h"
+#include "apart/apart.h"
 #include "base/text.h"
+#include "find/find_files.h"
 #include "find/library_names.h"
 
 enum { AT_RETURN = 1, NAMED = 2, IS_USDT = 4, SAME_FILE = 8 }; /* of a place */
@@ -18,19 +20,35 @@ bool find_is_users(const struct pattern *pattern)
     return pattern->kind == PATTERN_USER_FUNCTION || pattern->kind == PATTERN_USDT;
 }
 
+void find_explain_apart(int result, int signal, struct text *error)
+{
+    text_clear(error);
+    text_add(error, "cannot look for functions: the process that reads programs ");
+    apart_explain(result, signal, error);
+}
+
 /* ---- Writing ---- */
 
-/* There may be many thousands in one file: its paths are written once. */
-static void put_place(struct text *answer, const struct place *place, const struct place *before)
+static size_t file_of(const struct find *find, const struct place *place)
+{
+    size_t i = 0;
+
+    while (i + 1 < find->file_count && (strcmp(find->files[i].library.file.data, place->file) ||
+                                        strcmp(find->files[i].library.path.data, place->path)))
+        i++;
+    return i;
+}
+
+/* There may be many thousands in one file, which is said once. */
+static void put_place(struct text *answer, const struct find *find, const struct place *place,
+                      const struct place *before)
 {
     bool same = before && before->file == place->file && before->path == place->path;
 
     answer_put_byte(answer, (place->at_return ? AT_RETURN : 0) | (place->named ? NAMED : 0) |
                             (place->is_usdt ? IS_USDT : 0) | (same ? SAME_FILE : 0));
-    if (!same) {
-        answer_put_bytes(answer, place->file, strlen(place->file));
-        answer_put_bytes(answer, place->path, strlen(place->path));
-    }
+    if (!same)
+        answer_put_number(answer, file_of(find, place));
     answer_put_bytes(answer, place->name, strlen(place->name));
     answer_put_byte(answer, place->start);
     answer_put_number(answer, place->address);
@@ -51,27 +69,35 @@ void find_answer_write(const struct find *find, size_t known, int result, const 
             answer_put_number(answer, find->matched[i]);
     answer_put_number(answer, find->places.count - known);
     for (size_t i = known; i < find->places.count; i++)
-        put_place(answer, &find->places.items[i], i > known ? &find->places.items[i - 1] : NULL);
+        put_place(answer, find, &find->places.items[i], i > known ? &find->places.items[i - 1] : NULL);
 }
 
 /* ---- Reading ---- */
 
-struct paths {
-    struct text file, path, name;
-    size_t files, most; /* how many were read, and may be: one per pattern */
+struct taking {
+    const struct found_file *file; /* of the place before; NULL: none */
+    struct text name;
 };
 
 /* "libc.so.6:malloc", from which place_own_name() takes what follows the file's name. */
-static bool is_named_well(const struct paths *paths)
+static bool is_named_well(const struct taking *taking)
 {
-    const char *base = paths->path.length ? base_name(paths->path.data) : "";
+    const char *base = base_name(taking->file->library.path.data);
     const size_t length = strlen(base);
 
-    return paths->file.length && paths->path.length && paths->name.length > length + 1 &&
-           !memcmp(paths->name.data, base, length) && paths->name.data[length] == ':';
+    return taking->name.length > length + 1 && !memcmp(taking->name.data, base, length) &&
+           taking->name.data[length] == ':';
 }
 
-static void take_place(struct answer *answer, struct paths *paths, struct places *places)
+static void take_file(struct answer *answer, struct taking *taking, const struct find *read)
+{
+    const uint64_t number = answer_take_number(answer);
+
+    answer->is_bad = answer->is_bad || number >= read->file_count;
+    taking->file = answer->is_bad ? NULL : &read->files[number];
+}
+
+static void take_place(struct answer *answer, struct taking *taking, struct find *read)
 {
     const unsigned flags = answer_take_flags(answer, AT_RETURN | NAMED | IS_USDT | SAME_FILE);
     struct place place = {
@@ -79,31 +105,31 @@ static void take_place(struct answer *answer, struct paths *paths, struct places
         .is_usdt = flags & IS_USDT,
     };
 
-    if (!(flags & SAME_FILE)) {
-        answer_take_text(answer, LONGEST, &paths->file);
-        answer_take_text(answer, LONGEST, &paths->path);
-        answer->is_bad = answer->is_bad || paths->files++ >= paths->most;
-    }
-    answer_take_text(answer, LONGEST, &paths->name);
+    if (!(flags & SAME_FILE))
+        take_file(answer, taking, read);
+    answer_take_text(answer, LONGEST, &taking->name);
     place.start = (enum place_start)answer_take_byte(answer);
     place.address = answer_take_number(answer);
     place.offset = answer_take_number(answer);
     place.file_offset = answer_take_number(answer);
     place.semaphore = answer_take_number(answer);
     answer->is_bad = answer->is_bad || place.start > START_OTHER || place.file_offset > INT64_MAX ||
-                     place.semaphore > INT64_MAX || (!answer->failed && !is_named_well(paths));
+                     place.semaphore > INT64_MAX || !taking->file ||
+                     (!answer->failed && !is_named_well(taking));
     if (answer->is_bad || answer->failed)
         return;
-    place.name = paths->name.data;
-    place.file = paths->file.data;
-    place.path = paths->path.data;
-    answer->failed = places_add(places, &place) != 0;
+    place.name = taking->name.data;
+    place.file = taking->file->library.file.data;
+    place.path = taking->file->library.path.data;
+    place.device = taking->file->about.st_dev;
+    place.inode = taking->file->about.st_ino;
+    answer->failed = places_add(&read->places, &place) != 0;
 }
 
 /* Like find, but with only what is found here. */
 static void take_all(struct answer *answer, struct find *read, int *found, struct text *error)
 {
-    struct paths paths = {.most = read->count};
+    struct taking taking = {0};
     const uint64_t negative = answer_take_number(answer);
 
     answer->is_bad = answer->is_bad || negative > 4095;
@@ -116,11 +142,9 @@ static void take_all(struct answer *answer, struct find *read, int *found, struc
             read->matched[i] = (size_t)answer_take_number(answer);
     for (uint64_t left = answer_take_number(answer);
          left && !answer->is_bad && !answer->failed; left--)
-        take_place(answer, &paths, &read->places);
+        take_place(answer, &taking, read);
     answer->is_bad = answer->is_bad || (!answer->failed && answer->at != answer->end);
-    text_free(&paths.file);
-    text_free(&paths.path);
-    text_free(&paths.name);
+    text_free(&taking.name);
 }
 
 int find_answer_read(const char *bytes, size_t length, struct find *find, int *found,
@@ -128,6 +152,7 @@ int find_answer_read(const char *bytes, size_t length, struct find *find, int *f
 {
     struct answer answer = {.at = bytes, .end = bytes + length, .for_good = true};
     struct find read = {.patterns = find->patterns, .count = find->count,
+                        .files = find->files, .file_count = find->file_count,
                         .matched = calloc(find->count + 1, sizeof(*read.matched))};
     int result = read.matched && length ? 0 : read.matched ? -EBADMSG : -ENOMEM;
 

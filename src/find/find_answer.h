@@ -11,6 +11,9 @@
 /* Does the pattern mean places in programs and libraries? */
 bool find_is_users(const struct pattern *pattern);
 
+/* Why what the process apart answered cannot be used. */
+void find_explain_apart(int result, int signal, struct text *error);
+
 /*
  * The places from index `known` on, the numbers of matches, and `result` with its `error`. If
  * memory runs out, answer->failed is set.

@@ -8,6 +8,7 @@
 #include "apart/apart.h"
 #include "base/text.h"
 #include "find/find_answer.h"
+#include "find/find_files.h"
 #include "find/root_path.h"
 #include "find/thumb.h"
 #include "find/usdt.h"
@@ -17,7 +18,6 @@
 struct search {
     struct find *find;
     size_t known; /* how many places were found before */
-    struct library_where where;
 };
 
 /* ---- In the process apart ---- */
@@ -32,9 +32,9 @@ static int check_probed(const struct find *find, const struct user_file *file, s
     return -ENOTSUP;
 }
 
-/* One pattern for a function or USDT probe; the previous one's file may be open already. */
-static int find_in_file(struct find *find, size_t i, const struct library_where *where,
-                        struct user_file *file, const char **opened, struct text *error)
+/* One pattern for a function or USDT probe; the previous one's file may be read already. */
+static int find_in_file(struct find *find, size_t i, struct user_file *file, const char **opened,
+                        struct text *error)
 {
     const struct pattern *pattern = &find->patterns[i];
     const size_t first = find->places.count;
@@ -42,8 +42,9 @@ static int find_in_file(struct find *find, size_t i, const struct library_where 
 
     if (!*opened || strcmp(*opened, pattern->library)) {
         if (*opened)
-            user_file_close(file);
-        result = user_file_open(file, where, pattern->library, error);
+            user_file_forget(file);
+        *file = (struct user_file){.library = find_file_of(find, pattern)->library};
+        result = user_file_read(file, error);
         *opened = result ? NULL : pattern->library;
     }
     if (!result)
@@ -76,9 +77,9 @@ static int find_in_files(struct search *search, struct text *error)
 
     for (size_t i = 0; i < find->count && !result; i++)
         if (find_is_users(&find->patterns[i]))
-            result = find_in_file(find, i, &search->where, &file, &opened, error);
+            result = find_in_file(find, i, &file, &opened, error);
     if (opened)
-        user_file_close(&file);
+        user_file_forget(&file);
     return result;
 }
 
@@ -95,25 +96,26 @@ static int search_apart(void *context, struct text *answer)
 
 /* ---- Here ---- */
 
-static int run_apart(struct search *search, const int *keep, size_t count, struct text *error)
+/* It opens nothing: what it reads is what will be probed. */
+static int run_apart(struct search *search, struct text *error)
 {
+    struct find *find = search->find;
+    int *keep = calloc(find->file_count + 1, sizeof(*keep)), signal = 0, found = 0;
     const struct apart_job job = {
-        .work = search_apart, .context = search, .keep = keep, .keep_count = count,
-        .open = root_take_here,
-        .machine = machine_ours(),
+        .work = search_apart, .context = search, .keep = keep, .keep_count = find->file_count,
+        .machine = machine_ours(), .asks_nothing = true,
     };
     struct text answer = {0};
-    int signal, found = 0;
-    int result = apart_run(&job, &answer, &signal);
 
+    for (size_t i = 0; keep && i < find->file_count; i++)
+        keep[i] = find->files[i].library.fd;
+    int result = keep ? apart_run(&job, &answer, &signal) : -ENOMEM;
     if (!result)
-        result = find_answer_read(answer.data, answer.length, search->find, &found, error);
-    if (result) {
-        text_clear(error);
-        text_add(error, "cannot look for functions: the process that reads programs ");
-        apart_explain(result, signal, error);
-    }
+        result = find_answer_read(answer.data, answer.length, find, &found, error);
+    if (result)
+        find_explain_apart(result, signal, error);
     text_free(&answer);
+    free(keep);
     return result ? result : found;
 }
 
@@ -146,14 +148,10 @@ int find_user_places(struct find *find, struct text *error)
         result = root_of_process(find->pid, &root);
     if (!result && find->pid)
         result = see(find, &seen);
-    search.where = (struct library_where){root.length ? root.data : "", find->pid, &seen};
-    int *keep = result ? NULL : calloc(seen.count + 1, sizeof(*keep));
-    for (size_t i = 0; keep && i < seen.count; i++)
-        keep[i] = seen.items[i].fd;
+    const struct library_where where = {root.length ? root.data : "", find->pid, &seen};
     if (!result)
-        result = keep ? run_apart(&search, keep, seen.count, error) : -ENOMEM;
-    free(keep);
+        result = find_files_open(find, &where, error);
     library_seen_free(&seen);
     text_free(&root);
-    return result;
+    return result ? result : run_apart(&search, error);
 }

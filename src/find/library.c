@@ -31,7 +31,11 @@ int library_take_file(struct library_search *search, const char *root, const cha
         return library->fd;
     text_clear(&library->file);
     text_format(&library->file, "%s%s", root, library->path.data);
-    if (!library->file.failed)
+    text_clear(&library->asked);
+    text_add(&library->asked, path);
+    library->is_ours = *search->where->root && !*root;
+    library->mapping = 0;
+    if (!library->file.failed && !library->asked.failed)
         return 1;
     close(library->fd);
     return -ENOMEM;
@@ -294,5 +298,6 @@ void library_close(struct library *library)
         close(library->fd);
     text_free(&library->file);
     text_free(&library->path);
+    text_free(&library->asked);
     *library = (struct library){.fd = -1};
 }

@@ -3,6 +3,8 @@
 #ifndef STACKBOX_FIND_LIBRARY_H
 #define STACKBOX_FIND_LIBRARY_H
 
+#include <stdbool.h>
+
 #include "base/text.h"
 #include "find/library_seen.h"
 
@@ -16,6 +18,9 @@ struct library {
     int fd;           /* open for reading */
     struct text file; /* a path that opens from here */
     struct text path; /* as seen in the root */
+    struct text asked; /* the path by which it was opened */
+    bool is_ours;      /* that is from here, although the search is in another root */
+    size_t mapping;    /* it was opened through this of what was seen, from 1 on; 0: by path */
 };
 
 /*

@@ -28,14 +28,14 @@ static int offer_mapped(void *context, const struct maps_entry *entry)
 }
 
 /* A descriptor of what is mapped, which the caller closes, or a negative errno. */
-static int take_link(const struct library_search *search, const struct library_candidate *mapped,
-                     uint32_t pid)
+static int take_link(struct library_search *search, const struct library_candidate *mapped, uint32_t pid)
 {
     const struct library_seen *seen = search->where->seen;
 
     for (size_t i = 0; seen && i < seen->count; i++)
         if (seen->items[i].entry.start == mapped->start) {
             int fd = seen->items[i].fd;
+            search->library->mapping = i + 1;
             fd = fd < 0 ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
             return fd == -1 ? -errno : fd;
         }

@@ -40,7 +40,8 @@ struct place {
     enum place_start start;
 
     /* PLACE_USER only. Equal files and paths in one list are the same pointer. */
-    const char *file;     /* opens from here: /proc/PID/root/usr/lib/libc.so.6 */
+    const char *file;     /* opens from here: /proc/self/fd/N; without /proc, its path */
+    uint64_t device, inode; /* of it, if known */
     const char *path;     /* as the process sees it: /usr/lib/libc.so.6 */
     uint64_t file_offset; /* of the probed instruction */
     uint64_t semaphore;   /* file offset of the counter that arms a USDT probe; 0: none */

@@ -60,6 +60,20 @@ static int check_kind(const struct user_file *file, struct text *error)
     return -ENOEXEC;
 }
 
+int user_file_read(struct user_file *file, struct text *error)
+{
+    int result = elf_open_watched(&file->elf, file->library.fd, 0, &file->trouble);
+
+    file->elf.unpacked = &file->unpacked;
+    if (result && result != -ENOMEM)
+        explain_open(file, result, error);
+    if (!result)
+        result = check_kind(file, error);
+    if (result)
+        user_file_forget(file);
+    return result;
+}
+
 int user_file_open(struct user_file *file, const struct library_where *where, const char *typed,
                    struct text *error)
 {
@@ -67,21 +81,21 @@ int user_file_open(struct user_file *file, const struct library_where *where, co
     int result = library_find(where, typed, &file->library, error);
     if (result)
         return result;
-    result = elf_open_watched(&file->elf, file->library.fd, 0, &file->trouble);
-    file->elf.unpacked = &file->unpacked;
-    if (result && result != -ENOMEM)
-        explain_open(file, result, error);
-    if (!result)
-        result = check_kind(file, error);
+    result = user_file_read(file, error);
     if (result)
-        user_file_close(file);
+        library_close(&file->library);
     return result;
+}
+
+void user_file_forget(struct user_file *file)
+{
+    elf_close(&file->elf);
+    elf_unpacked_free(&file->unpacked);
 }
 
 void user_file_close(struct user_file *file)
 {
-    elf_close(&file->elf);
-    elf_unpacked_free(&file->unpacked);
+    user_file_forget(file);
     library_close(&file->library);
 }
 

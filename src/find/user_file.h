@@ -21,6 +21,9 @@ struct user_file {
  */
 int user_file_open(struct user_file *file, const struct library_where *where, const char *typed,
                    struct text *error);
+/* The same for file->library, which is open and stays the caller's: user_file_forget() after 0. */
+int user_file_read(struct user_file *file, struct text *error);
+void user_file_forget(struct user_file *file);
 void user_file_close(struct user_file *file);
 
 /*

@@ -5,9 +5,11 @@
  */
 #include "find/find_answer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "find/find_files.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -18,6 +20,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int found = 0;
 
     ALWAYS(!find_parse(&find, words, sizeof(words) / sizeof(*words), false, &error));
+    find.files = calloc(2, sizeof(*find.files));
+    ALWAYS(find.files);
+    for (; find.file_count < 2; find.file_count++) {
+        struct library *library = &find.files[find.file_count].library;
+        library->fd = -1;
+        text_add(&library->file, find.file_count ? "/proc/self/fd/4" : "/proc/self/fd/3");
+        text_add(&library->path, find.file_count ? "/bin/a" : "/usr/lib/libc.so.6");
+    }
     int result = find_answer_read((const char *)data, size, &find, &found, &error);
     ALWAYS(result <= 0 && (!result || (!find.places.count && !error.length)));
     ALWAYS(result || (found <= 0 && found >= -4095));
