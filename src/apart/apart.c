@@ -222,7 +222,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket)
     limit_time(job->seconds);
     int result = close_others(job->keep, job->keep_count, socket, answers);
 
-    /* Becoming nobody resets what end_with_parent() sets: so that comes afterwards. */
+    /* Becoming another user resets what end_with_parent() sets: so that comes afterwards. */
     if (!result && (rights_keep_none() || end_with_parent()))
         result = APART_KEEPS_RIGHTS;
     opener_is_at(socket);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Files written by strangers are read by a process apart. It holds no capability, is nobody where
- * possible, and where the kernel has seccomp it can do little but read what is open, compute and
- * answer: a file that takes over its reader gains nothing. Whatever must be opened meanwhile is
+ * Files written by strangers are read by a process apart. It holds no capability, has a user of its
+ * own where possible, and where the kernel has seccomp it can do little but read what is open, compute
+ * and answer: a file that takes over its reader gains nothing. Whatever must be opened meanwhile is
  * opened by a second process, which holds only the capabilities for opening and opens only regular
  * files, for reading. Both end with the call, and with us, however we end.
  */

@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +16,19 @@
 #include "base/util.h"
 
 #define NOBODY 65534
+/* From here on no distribution or container gives numbers to users: one for each pid (2^22 at most). */
+#define UNUSED 0x7f000000u
+
+/* Numbers above 65535 need newer calls on 32-bit machines. */
+#ifdef SYS_setresuid32
+#define SET_GROUPS SYS_setgroups32
+#define SET_GROUP SYS_setresgid32
+#define SET_USER SYS_setresuid32
+#else
+#define SET_GROUPS SYS_setgroups
+#define SET_GROUP SYS_setresgid
+#define SET_USER SYS_setresuid
+#endif
 
 /* ---- Capabilities ---- */
 
@@ -53,7 +67,7 @@ static int keep_listed(const int *capabilities, size_t count)
 
 int rights_keep_opening(void)
 {
-    /* CAP_KILL: what this process starts, and is nobody's, must end with it. */
+    /* CAP_KILL: what this process starts, and is another user's, must end with it. */
     static const int kept[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_KILL};
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -76,13 +90,23 @@ int rights_keep_tracing(void)
         CAP_CHECKPOINT_RESTORE,                         /* their mappings, without CAP_SYS_ADMIN */
         CAP_DAC_OVERRIDE, CAP_CHOWN, CAP_FOWNER, CAP_FSETID, /* reports in others' files' place */
         CAP_KILL,                                       /* to signal a command with other rights */
-        CAP_SETUID, CAP_SETGID,                         /* so that the reader can become nobody */
+        CAP_SETUID, CAP_SETGID,                         /* so that the reader can become another user */
     };
 
     return keep_listed(kept, COUNT_OF(kept));
 }
 
-/* Root without capabilities still owns root's files. In a container there may be no nobody. */
+/* By system calls: libc's functions would do it for all threads, of which there is one. */
+static bool become(unsigned id)
+{
+    return !syscall(SET_GROUPS, 0, NULL) && !syscall(SET_GROUP, id, id, id) &&
+           !syscall(SET_USER, id, id, id);
+}
+
+/*
+ * Root without capabilities still owns root's files. A user of its own, as processes of the same user
+ * may kill each other. A user namespace may have only the lower numbers, or not even nobody.
+ */
 int rights_keep_none(void)
 {
     const struct rlimit no_core = {0, 0};
@@ -90,10 +114,9 @@ int rights_keep_none(void)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -errno;
     setrlimit(RLIMIT_CORE, &no_core);
-    /* By system calls: libc's functions would do it for all threads, of which there is one. */
-    if (!syscall(SYS_setgroups, 0, NULL) && !syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY))
-        (void)!syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY);
-    /* Other processes of nobody must not write to it. */
+    if (!become(UNUSED + (unsigned)getpid()))
+        (void)become(NOBODY);
+    /* Other processes of its user must not write to it. */
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
         return -errno;
     return keep_capabilities(0);

@@ -11,7 +11,7 @@ int rights_keep_opening(void);
 /* Drops what nothing needs once tracing runs: see there. 0 or a negative errno. */
 int rights_keep_tracing(void);
 
-/* Keeps no capability; becomes nobody where possible. 0 or a negative errno. */
+/* Keeps no capability; becomes a user of its own, or nobody, where possible. 0 or a negative errno. */
 int rights_keep_none(void);
 
 /*

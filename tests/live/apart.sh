@@ -26,7 +26,7 @@ stop_reader()
 {
     opener=$(child_of "$stackbox")
     reader=${opener:+$(child_of "$opener")}
-    [ "$reader" ] && kill -s STOP "$reader" 2>/dev/null && grep -q '^Uid:.65534' "/proc/$reader/status" &&
+    [ "$reader" ] && kill -s STOP "$reader" 2>/dev/null && ! grep -q '^Uid:.0' "/proc/$reader/status" &&
         grep -q '^NoNewPrivs:.1' "/proc/$opener/status"
 }
 
@@ -54,8 +54,12 @@ of()
 if trace "rights"; then
     is "the reader holds no capability" "$(of "$reader" CapEff) $(of "$reader" CapPrm) $(of "$reader" CapInh)" \
         "0000000000000000 0000000000000000 0000000000000000"
-    is "the reader is nobody" "$(of "$reader" Uid), $(of "$reader" Gid), $(of "$reader" Groups)" \
-        "65534 65534 65534 65534, 65534 65534 65534 65534, "
+    own=$(of "$reader" Uid | cut -d' ' -f1)
+    is "the reader has a user and a group of its own" \
+        "$(of "$reader" Uid), $(of "$reader" Gid), $(of "$reader" Groups), $(grep -ls "^Uid:.$own" /proc/[0-9]*/status)" \
+        "$own $own $own $own, $own $own $own $own, , /proc/$reader/status"
+    is "no other process of nobody can kill it" "$("$WORKLOADS/deny" --uid 65534 -- /bin/sh -c \
+        "kill -s KILL $reader" 2>/dev/null || echo refused)" refused
     is "the reader can gain no privileges" "$(of "$reader" NoNewPrivs)" 1
     # Sanitizers make calls of their own.
     case $STACKBOX in

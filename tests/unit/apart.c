@@ -309,6 +309,18 @@ static int strike(const struct watch *watch)
     return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || !end(pids[0]);
 }
 
+/* A user of its own, whom no other process can be: not nobody, if there are numbers for that. */
+static bool has_own_user(pid_t pid)
+{
+    const unsigned user = 0x7f000000u + (unsigned)pid;
+    struct text line = {0};
+
+    text_format(&line, "\nUid:\t%u\t%u\t%u\t%u\n", user, user, user, user);
+    const bool is = status_has(pid, line.data);
+    text_free(&line);
+    return is;
+}
+
 static int look(const struct watch *watch)
 {
     pid_t pids[2];
@@ -320,7 +332,7 @@ static int look(const struct watch *watch)
                  status_has(pids[0], "\nCapPrm:\t0000000000000000\n") &&
                  status_has(pids[0], "\nNoNewPrivs:\t1\n") &&
                  (!HAS_FILTER || status_has(pids[0], "\nSeccomp:\t2\n")) &&
-                 (geteuid() || status_has(pids[0], "\nUid:\t65534\t65534\t65534\t65534\n"));
+                 (geteuid() || has_own_user(pids[0]));
     /* CAP_DAC_READ_SEARCH is 2, CAP_KILL 5, CAP_SYS_PTRACE 19; without these it has none. */
     pid_t opener = parent_of(pids[0]);
     right = right && (geteuid() ? status_has(opener, "\nCapEff:\t0000000000000000\n")
