@@ -50,5 +50,7 @@ int function_is_typed(const struct matcher *typed, const char *symbol, struct te
 {
     const struct matcher plain = {.kind = MATCH_PLAIN, .text = typed->text};
 
-    return matches_readable(&plain, symbol, scratch);
+    if (matcher_matches(&plain, symbol)) /* Go's: main.(*T).f */
+        return 1;
+    return may_have_star(typed->text) ? matches_readable(&plain, symbol, scratch) : 0;
 }

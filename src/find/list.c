@@ -8,26 +8,73 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "find/pattern.h"
 
-static void add_pattern(const struct place *place, const struct demangle_wishes *readable,
-                        struct text *line)
+/* "core::fmt::f" would be in a library "core". */
+static void add_kernel_function(const struct place *place, const struct text *name, struct text *line)
+{
+    text_add(line, place->at_return ? "r::" : name->length && strchr(name->data, ':') ? "p::" : "");
+    text_append(line, name->data, name->length);
+}
+
+static void add_user_place(const struct place *place, const struct text *name, struct text *line)
+{
+    text_format(line, "%s%s:", place->is_usdt ? "u:" : place->at_return ? "r:" : "", place->path);
+    text_append(line, name->data, name->length);
+}
+
+static void add_pattern(const struct place *place, const struct text *name, struct text *line)
 {
     switch (place->kind) {
     case PLACE_KERNEL_FUNCTION:
-        text_add(line, place->at_return ? "r::" : "");
-        place_add_own_name(place, readable, line);
+        add_kernel_function(place, name, line);
         break;
     case PLACE_TRACEPOINT:
         text_format(line, "t:%s", place->name);
         break;
     case PLACE_USER:
-        text_format(line, "%s%s:", place->is_usdt ? "u:" : place->at_return ? "r:" : "",
-                    place->path);
-        place_add_own_name(place, readable, line);
+        add_user_place(place, name, line);
         break;
     }
     if (place->offset)
         text_format(line, "+0x%llx", (unsigned long long)place->offset);
+}
+
+/* Does the line, as a pattern, mean this function by its name? */
+static bool is_meant(const char *line, const struct place *place, const struct text *name)
+{
+    struct text error = {0};
+    struct pattern pattern;
+
+    if (pattern_parse(&pattern, line, false, &error)) {
+        text_free(&error);
+        return false;
+    }
+    const bool meant = pattern.kind == PATTERN_USER_FUNCTION && !strcmp(pattern.library, place->path) &&
+                       !strcmp(pattern.name.text, name->data) && pattern.offset == place->offset &&
+                       (!pattern.is_address || pattern.address == place->address);
+    pattern_free(&pattern);
+    return meant;
+}
+
+/* A name that would mean something else, such as f+0x10, gives way to its address. */
+static void add_line(const struct place *place, const struct demangle_wishes *readable, struct text *line)
+{
+    struct text name = {0}, raw = {0};
+
+    place_add_own_name(place, readable, &name);
+    add_pattern(place, &name, &raw);
+    if (!raw.failed && !name.failed)
+        escape_bytes(line, raw.data, raw.length);
+    if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt &&
+        !is_meant(line->data, place, &name)) {
+        text_clear(line);
+        text_format(line, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
+                    (unsigned long long)place->address);
+    }
+    line->failed = line->failed || raw.failed || name.failed;
+    text_free(&name);
+    text_free(&raw);
 }
 
 int list_places(const struct places *places, const struct demangle_wishes *readable,
@@ -38,13 +85,10 @@ int list_places(const struct places *places, const struct demangle_wishes *reada
     size_t count = 0;
 
     while (!result && count < places->count) {
-        struct text raw = {0}, line = {0};
-        add_pattern(&places->items[count], readable, &raw);
-        if (!raw.failed)
-            escape_bytes(&line, raw.data, raw.length);
+        struct text line = {0};
+        add_line(&places->items[count], readable, &line);
         patterns[count++] = line.data;
-        result = raw.failed || line.failed ? -ENOMEM : 0;
-        text_free(&raw);
+        result = line.failed ? -ENOMEM : 0;
     }
     if (!result)
         qsort(patterns, count, sizeof(*patterns), compare_strings);

@@ -187,7 +187,7 @@ static int find_functions(struct pass *pass, struct text *error)
     bool is_glob = pattern->name.kind == MATCH_GLOB;
     int result = 0;
 
-    if (is_glob && may_have_star(pattern->name.text))
+    if (is_glob)
         result = elf_each_function(elf, note_typed, pass);
     if (!result && is_glob && pattern->offset && !pass->typed_whole) {
         text_format(error, "\"%s\": an offset needs one function, not a *", pattern->typed);

@@ -291,6 +291,13 @@ static void lists(void)
          .path = "/b", .address = 8},
         {.kind = PLACE_USER, .name = (char *)"b:0x12", .file = "/r/b", .path = "/b",
          .address = 0x12},
+        {.kind = PLACE_USER, .name = (char *)"b:main.(*T).f", .file = "/r/b", .path = "/b", .address = 0x20},
+        /* As patterns these would mean an offset, an address, and another byte. */
+        {.kind = PLACE_USER, .name = (char *)"b:f+0x30", .file = "/r/b", .path = "/b", .address = 0x31},
+        {.kind = PLACE_USER, .name = (char *)"b:0x99", .file = "/r/b", .path = "/b", .address = 0x32},
+        {.kind = PLACE_USER, .name = (char *)"b:\n", .file = "/r/b", .path = "/b", .address = 0x33,
+         .at_return = true},
+        {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"core::f"},
     };
 
     CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
@@ -298,7 +305,7 @@ static void lists(void)
     for (size_t i = 0; i < COUNT_OF(given); i++)
         CHECK_NUMBER(places_add(&places, &given[i]), 0);
     CHECK_NUMBER(list_places(&places, NULL, &lines), 0);
-    CHECK_STRING(lines.data, "/b:0x12\n/b:f+0x4\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
+    CHECK_STRING(lines.data, "/b:0x12\n/b:0x31\n/b:0x32\n/b:f+0x4\n/b:main.(*T).f\np::core::f\nr:/b:0x33\nr:/b:f\nr::vfs_read\nt:sched:sched_switch\ntwin\n"
                  "u:/b:p:x\nvfs_read+0x10\n");
     text_free(&lines);
     places_free(&places);
@@ -314,6 +321,7 @@ static void mangled_names(void)
         {"_ZN1A1fEPc", 1}, {"A::f(char*)", 1}, {"A::f(char const*)", 2}, {"A::f", 3}, {"A::*", 7},
         {"A::g", 0}, {"A::g<int>", 4}, {"A::g*", 4}, {"int A::g<int>(int)", 4}, {"*f(char*", 3},
         {"f", 8}, {"f+4", 8}, {"*::f", 3}, {"A::f(char *)", 2}, {"A", 0},
+        {"main.(*T).f", 0x10}, {"main.(*AT).f", 0x20}, {"main.(*).f", 0x30}, {"a*b", 0x40}, {"a*", 0xc0},
     };
     static struct user_image image;
     struct found found;
@@ -323,6 +331,10 @@ static void mangled_names(void)
     user_image_symbol(&image, "_ZN1A1fEPKc", STT_FUNC, CODE + 0x10, 0x10);
     user_image_symbol(&image, "_ZN1A1gIiEEiT_", STT_FUNC, CODE + 0x20, 0x10);
     user_image_symbol(&image, "f", STT_FUNC, CODE + 0x30, 0x10);
+    user_image_symbol(&image, "main.(*T).f", STT_FUNC, CODE + 0x40, 0x10);
+    user_image_symbol(&image, "main.(*AT).f", STT_FUNC, CODE + 0x50, 0x10);
+    user_image_symbol(&image, "a*b", STT_FUNC, CODE + 0x60, 0x10);
+    user_image_symbol(&image, "axb", STT_FUNC, CODE + 0x70, 0x10);
     user_image_finish(&image);
     CHECK(user_image_write(&image, path, image.elf.length));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
