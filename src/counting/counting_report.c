@@ -26,7 +26,7 @@ struct writing {
 
 static int write_recording(const struct writing *writing, FILE *out)
 {
-    const struct counting *counting = writing->counting;
+    struct counting *counting = writing->counting;
     struct collector_account account;
 
     counting->collector->calls->account(counting->collector, &account);

@@ -94,7 +94,7 @@ static void take_identity(struct answer *answer, struct identified *item)
         identity->kind = kind;
 }
 
-static int read_files(struct identifying *identifying, const int *fds, size_t count)
+static int read_files(struct identifying *identifying, const int *fds, size_t count, struct text *unread)
 {
     const struct apart_job job = {
         .work = read_apart,
@@ -111,10 +111,14 @@ static int read_files(struct identifying *identifying, const int *fds, size_t co
         if (identifying->items[i].is_read)
             take_identity(&answer, &identifying->items[i]);
     text_free(&bytes);
-    return answer.failed ? -ENOMEM : 0;
+    if (!result && (answer.is_bad || answer.at != answer.end))
+        result = -EBADMSG;
+    if (result && !unread->length)
+        apart_explain(result, signal, unread);
+    return answer.failed || unread->failed ? -ENOMEM : 0;
 }
 
-int identities_read(struct identified *items, size_t count)
+int identities_read(struct identified *items, size_t count, struct text *unread)
 {
     struct identifying identifying = {items, count};
     int *fds = calloc(count + 1, sizeof(*fds)), result = 0;
@@ -128,7 +132,7 @@ int identities_read(struct identified *items, size_t count)
             fds[open++] = items[i].file->fd;
         }
     if (open)
-        result = read_files(&identifying, fds, open);
+        result = read_files(&identifying, fds, open, unread);
     free(fds);
     return result;
 }

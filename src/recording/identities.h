@@ -19,8 +19,8 @@ struct identified {
 
 /*
  * Reads those that are open and were not written to, in the process apart. 0 or -ENOMEM; what
- * cannot be read stays unknown.
+ * cannot be read stays unknown. If that process fails, *unread says how.
  */
-int identities_read(struct identified *items, size_t count);
+int identities_read(struct identified *items, size_t count, struct text *unread);
 
 #endif

@@ -235,7 +235,7 @@ int tables_make(struct tables *tables, const struct recording_source *source)
     if (!result)
         result = find_starts(tables);
     if (!result)
-        result = identities_read(tables->identified, tables->file_count);
+        result = identities_read(tables->identified, tables->file_count, &source->notes->unidentified);
     if (!result)
         number_symbols(tables);
     return result;

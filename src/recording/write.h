@@ -24,7 +24,7 @@ struct recording_source {
     const struct tm *when;
     uint64_t top; /* for people: only the greatest; 0: all */
     const struct demangle_wishes *readable; /* NULL: names as in the tables */
-    const struct symbolize_notes *notes;
+    struct symbolize_notes *notes;
     const char *program; /* that was traced, or NULL */
     int kallsyms;        /* or below 0 */
     struct recording_account account;

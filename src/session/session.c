@@ -462,6 +462,9 @@ void session_say_names_lost(const struct session *session)
     if (notes->unread.length)
         say("user frames may have no names: the process that reads their files %s",
             notes->unread.data);
+    if (notes->unidentified.length)
+        say("the recording has no build ids, so its functions may have no names later: the process that reads "
+            "files %s", notes->unidentified.data);
     if (notes->refused_map.length)
         say("names of JIT-compiled code are ignored: %s", notes->refused_map.data);
     if (notes->changed_file.length)

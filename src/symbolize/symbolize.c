@@ -321,6 +321,7 @@ void symbolize_notes_free(struct symbolize_notes *notes)
     text_free(&notes->unopened_file);
     text_free(&notes->packed_file);
     text_free(&notes->unread);
+    text_free(&notes->unidentified);
 }
 
 void symbols_free(struct symbols *symbols)

@@ -86,6 +86,7 @@ struct symbolize_notes {
     bool more_packed;
     uint32_t missing_files; /* that were recorded and are not here */
     struct text unread; /* what happened to the process that reads files, the first time */
+    struct text unidentified; /* the same when it read what a recording says about files */
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
 

@@ -6,7 +6,14 @@
 #include "recording/read.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "apart/apart.h"
+#include "recording/identities.h"
 #include "unit/report_scene.h"
 
 __asm__(".section .rodata\n.globl version1, version1_end\nversion1: .incbin \"tests/recordings/version1.sbx\"\n"
@@ -73,7 +80,7 @@ static void there_and_back(void)
                                        .kernel = "k", .began = 7, .ended = UINT64_MAX, .events = 3, .losses = ""};
     const struct report_options options = {.layout = LAYOUT_PROFILE, .show_process = true, .kernel = true,
                                            .user = true, .measure = {.events = "samples"}, .about = &about};
-    const struct symbolize_notes notes = {0};
+    struct symbolize_notes notes = {0};
     const struct recording_source source = {.tally = &scene.tally, .symbols = &scene.symbols, .options = &options,
                                             .when = &six_oclock, .notes = &notes, .kallsyms = -1};
     struct recording recording = {0};
@@ -103,8 +110,38 @@ static void there_and_back(void)
     free_scene(&scene);
 }
 
+static void end_reader(void *context, bool begins, unsigned role)
+{
+    (void)context;
+    if (begins && role == APART_READER)
+        kill(getpid(), SIGKILL);
+}
+
+/* What a recording says about files is lost with its reader: that is said. */
+static void identities_lost(void)
+{
+    struct mapped_file file = {.kind = MAPPED_FILE, .path = "/bin/a", .label = "a",
+                               .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+    struct identified whole = {.file = &file}, lost = {.file = &file};
+    struct text unread = {0};
+
+    CHECK(file.fd >= 0 && !fstat(file.fd, &file.about));
+    CHECK_NUMBER(identities_read(&whole, 1, &unread), 0);
+    CHECK(!unread.length && whole.identity.kind != IDENTITY_UNKNOWN && whole.segment_count);
+    apart_watch(end_reader, NULL);
+    CHECK_NUMBER(identities_read(&lost, 1, &unread), 0);
+    apart_watch(NULL, NULL);
+    CHECK(unread.data && strstr(unread.data, "was killed by signal 9"));
+    CHECK(lost.identity.kind == IDENTITY_UNKNOWN && !lost.segment_count);
+    text_free(&unread);
+    free(whole.segments);
+    free(lost.segments);
+    close(file.fd);
+}
+
 int main(void)
 {
+    TEST(identities_lost);
     TEST(of_version_1);
     TEST(cut_off);
     TEST(there_and_back);
