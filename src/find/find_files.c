@@ -33,6 +33,8 @@ struct found_file *find_file_of(const struct find *find, const struct pattern *p
 
 static int list_files(struct find *find)
 {
+    if (find->files)
+        return 0;
     find->files = calloc(find->count + 1, sizeof(*find->files));
     if (!find->files)
         return -ENOMEM;
@@ -181,11 +183,11 @@ static int take_file(struct answer *answer, struct library *library, int *found,
     return answer->is_bad ? -EBADMSG : answer->failed ? -ENOMEM : 0;
 }
 
-static int take_files(struct find *find, const struct library_where *where, const struct text *bytes,
-                      int *found, struct text *error)
+int find_files_take(struct find *find, const struct library_where *where, const struct text *bytes,
+                    int *found, struct text *error)
 {
     struct answer answer = {.at = bytes->data, .end = bytes->data + bytes->length, .for_good = true};
-    int result = bytes->length ? 0 : -EBADMSG;
+    int result = bytes->length ? list_files(find) : -EBADMSG;
 
     for (size_t i = 0; i < find->file_count && !result && !*found; i++) {
         result = take_file(&answer, &find->files[i].library, found, error);
@@ -211,7 +213,7 @@ int find_files_open(struct find *find, const struct library_where *where, struct
     if (!result)
         result = apart_run(&job, &answer, &signal);
     if (!result)
-        result = take_files(find, where, &answer, &found, error);
+        result = find_files_take(find, where, &answer, &found, error);
     if (result)
         find_explain_apart(result, signal, error);
     text_free(&answer);

@@ -24,6 +24,13 @@ struct found_file {
 int find_files_open(struct find *find, const struct library_where *where, struct text *error);
 void find_files_free(struct find *find);
 
+/*
+ * Opens what the process apart has answered, if a pattern may mean it. 0, with what the search came
+ * to in *found and a line in `error`; or -EBADMSG or -ENOMEM.
+ */
+int find_files_take(struct find *find, const struct library_where *where, const struct text *bytes,
+                    int *found, struct text *error);
+
 /* The one that a pattern means. */
 struct found_file *find_file_of(const struct find *find, const struct pattern *pattern);
 

@@ -441,6 +441,52 @@ static void opening(void)
     text_free(&long_path);
 }
 
+/* Before 5.6 there was none, and some filters refuse it: links stay in their root all the same. */
+static void opening_without_openat2(void)
+{
+    if (refuse_call(437, -1, ENOSYS))
+        opening();
+}
+
+static void put(const char *name, const char *content)
+{
+    struct text path = {0};
+
+    text_format(&path, "%s/%s", directory, name);
+    int fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    close(fd);
+    text_free(&path);
+}
+
+#define RENAMED_OPENS 3000
+
+/* Whatever others rename, in this directory or elsewhere, is no reason not to find a file. */
+static void opening_beside_renames(void)
+{
+    struct text inner = {0};
+    unsigned lost = 0;
+    int status;
+
+    text_format(&inner, "%s/root", directory);
+    put("root/one", "renamed");
+    pid_t child = fork();
+    while (!child)
+        if (rename("root/one", "root/other") || rename("root/other", "root/one"))
+            _exit(1);
+    for (unsigned i = 0; i < RENAMED_OPENS; i++) {
+        int fd = apart_open(inner.data, "deep/../../own");
+        lost += fd < 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    CHECK_NUMBER(lost, 0);
+    CHECK(end(child) && waitpid(child, &status, 0) == child);
+    (void)remove("root/one");
+    (void)remove("root/other");
+    text_free(&inner);
+}
+
 /*
  * Files that are only in memory are opened through procfs, which a hijacked reader must not do
  * itself.
@@ -754,23 +800,13 @@ static void limited(void)
     text_free(&answer);
 }
 
-static void put(const char *name, const char *content)
-{
-    struct text path = {0};
-
-    text_format(&path, "%s/%s", directory, name);
-    int fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
-    close(fd);
-    text_free(&path);
-}
-
 int main(void)
 {
     struct text command = {0};
 
     snprintf(directory, sizeof(directory), "/tmp/stackbox-apart.XXXXXX");
     if (!mkdtemp(directory) || chmod(directory, 0755) || chdir(directory) || mkdir("root", 0755) ||
+        mkdir("root/deep", 0755) ||
         symlink("/own", "root/link") || mkfifo("root/fifo", 0600))
         return 1;
     put("own", "outside");
@@ -785,6 +821,7 @@ int main(void)
     TEST(rights);
     TEST(killed_alone);
     TEST(opening);
+    TEST(opening_beside_renames);
     TEST(places);
     TEST(other_ways);
     TEST(places_of_other_ways);
@@ -794,10 +831,11 @@ int main(void)
     TEST(aside);
     TEST(asks_nothing);
     TEST(limited);
+    TEST(opening_without_openat2);
     text_format(&command, "%s/root/link", directory);
     (void)!chdir("/");
     unlink(command.data);
-    static const char *const left[] = {"root/fifo", "root/own", "own", "root"};
+    static const char *const left[] = {"root/fifo", "root/own", "root/deep", "own", "root"};
     for (size_t i = 0; i < COUNT_OF(left); i++) {
         text_clear(&command);
         text_format(&command, "%s/%s", directory, left[i]);

@@ -6,8 +6,11 @@
 #include "find/find_answer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "apart/answer.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/find_files.h"
@@ -205,8 +208,61 @@ static void only_opened_files(void)
     find_close(&find);
 }
 
+/* What a reader that was taken over might name instead of what was typed. */
+static void only_meant_files(void)
+{
+    static struct maps_entry entry = {.path = "/usr/lib/libc.so.6", .inode = 1};
+    struct library_mapped mapped = {.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+    const struct library_seen seen = {.items = &mapped, .count = 1};
+    static const struct {
+        const char *typed, *root, *asked;
+        bool is_ours;
+        unsigned mapping;
+        int result, found;
+    } rows[] = {
+        {"/proc/self/exe", "", "/proc/self/exe", false, 0, 0, 0},
+        {"/proc/self/exe", "", "/bin/sh", false, 0, -EBADMSG, 0},
+        {"/proc/self/exe", "", "", false, 0, -EBADMSG, 0},
+        {"exe", "", "/proc/self/exe", false, 0, 0, 0},
+        {"c", "", "/bin/sh", false, 0, -EBADMSG, 0},
+        {"c", "", "/nowhere/libc.so.6", false, 0, 0, -ENOENT},
+        {"sh", "/proc/self/root", "/bin/sh", false, 0, 0, 0},
+        {"sh", "/proc/self/root", "/bin/sh", true, 0, -EBADMSG, 0}, /* not in its root, and not mapped */
+        {"c", "", "", false, 1, 0, 0},
+        {"c", "", "", false, 2, -EBADMSG, 0},
+        {"ssl", "", "", false, 1, -EBADMSG, 0},
+        {"/dev/null", "", "/dev/null", false, 0, 0, -EINVAL},
+    };
+
+    mapped.entry = entry;
+    CHECK(mapped.fd >= 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct library_where where = {rows[i].root, 1, &seen};
+        struct find find = {.tracefs = -1, .kallsyms = -1};
+        struct text word = {0}, error = {0}, answer = {0};
+        int found = 0;
+
+        text_format(&word, "%s:f", rows[i].typed);
+        CHECK_NUMBER(find_parse(&find, &word.data, 1, false, &error), 0);
+        answer_put_number(&answer, 0);
+        answer_put_text(&answer, &error);
+        answer_put_byte(&answer, rows[i].is_ours);
+        answer_put_number(&answer, rows[i].mapping);
+        answer_put_bytes(&answer, rows[i].asked, strlen(rows[i].asked));
+        CHECK_NUMBER(find_files_take(&find, &where, &answer, &found, &error), rows[i].result);
+        CHECK_NUMBER(rows[i].result ? 0 : found, rows[i].found);
+        CHECK(rows[i].result || found || find.files[0].about.st_ino);
+        find_close(&find);
+        text_free(&word);
+        text_free(&error);
+        text_free(&answer);
+    }
+    close(mapped.fd);
+}
+
 int main(void)
 {
+    TEST(only_meant_files);
     TEST(there_and_back);
     TEST(refused);
     TEST(only_opened_files);
