@@ -222,17 +222,8 @@ static int is_reported_as(const struct judging *judging, uint32_t index, const c
     const struct run *run = judging->run;
     const struct part *part = &parts_of(run)[index], *last = NULL;
 
-    if (judging->draw->by != BY_PROCESS && (judging->draw->applet != WALLTIME || !strcmp(part->name, name)))
+    if (judging->draw->by != BY_PROCESS)
         return !strcmp(part->name, name);
-    if (judging->draw->by != BY_PROCESS) {
-        /* Until it has left a CPU, it is known by the name of the thread that made it. */
-        for (uint32_t i = 0; i < index; i++) {
-            if (!strcmp(parts_of(run)[i].name, name) &&
-                (parts_of(run)[i].process == part->process || parts_of(run)[i].process == part->parent))
-                return 1;
-        }
-        return 0;
-    }
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *namer = &parts_of(run)[i];
         if (namer->process != part->process || !is_leader(namer))
@@ -287,6 +278,26 @@ static int names_matter(const struct judging *judging, enum measure measure)
     return judging->draw->by == BY_PROCESS ? has_last_name(judging) : measure != LIFETIMES;
 }
 
+static int is_told(const struct run *run, int32_t pid, int32_t tid)
+{
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        if (parts_of(run)[i].pid == pid && parts_of(run)[i].tid == tid)
+            return 1;
+    }
+    return 0;
+}
+
+/* A thread that was killed before it told its number may have any that no other has. */
+static int has_numbers(const struct judging *judging, const struct part *part, int32_t pid, int32_t tid)
+{
+    enum by by = judging->draw->by;
+
+    if (by != BY_PROCESS && by != BY_THREAD)
+        return 1;
+    return part->pid == pid &&
+           (by == BY_PROCESS || part->tid == tid || (!part->tid && !is_told(judging->run, pid, tid)));
+}
+
 static int row_has_key(const struct judging *judging, const struct row *row, const struct key *key, enum measure measure)
 {
     enum by by = judging->draw->by;
@@ -299,10 +310,8 @@ static int row_has_key(const struct judging *judging, const struct row *row, con
 static int part_has_key(const struct judging *judging, uint32_t index, const struct key *key, enum measure measure)
 {
     const struct part *part = &parts_of(judging->run)[index];
-    enum by by = judging->draw->by;
 
-    return (by != BY_PROCESS || part->pid == key->pid) &&
-           (by != BY_THREAD || (part->pid == key->pid && part->tid == key->tid)) &&
+    return has_numbers(judging, part, key->pid, key->tid) &&
            (!names_matter(judging, measure) || is_reported_as(judging, index, key->name));
 }
 
@@ -419,7 +428,6 @@ static void judge_names(const struct judging *judging)
 {
     const struct answer *answer = judging->answer;
     const struct run *run = judging->run;
-    enum by by = judging->draw->by;
 
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
@@ -430,10 +438,9 @@ static void judge_names(const struct judging *judging)
             const struct part *part = &parts_of(run)[at];
             if (judging->inside[at] == OUTSIDE)
                 continue;
-            if (by == BY_PROCESS ? row->pid == part->pid : by == BY_THREAD ? row->pid == part->pid && row->tid == part->tid : 1)
-                known = 1;
-            else
+            if (!has_numbers(judging, part, row->pid, row->tid))
                 continue;
+            known = 1;
             named = is_reported_as(judging, at, row->name);
         }
         if (!known && judging->draw->whose != ALL_OF_THEM)

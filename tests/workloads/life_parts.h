@@ -196,9 +196,14 @@ struct origin {
     uint64_t born_after;
     uint32_t process, parent, follows, program;
     uint32_t image; /* 1 + it, 0: a new one */
+    struct part *part; /* the one that was made for it */
 };
 
-static void begin_part(const struct origin *origin)
+/*
+ * The part of a thread that is about to be made, by this thread's name. If it is killed before it does anything,
+ * this is all that anybody knows of it.
+ */
+static struct part *make_part(const struct origin *origin)
 {
     uint32_t index = ADD(life->parts, 1);
     struct part *part;
@@ -217,6 +222,15 @@ static void begin_part(const struct origin *origin)
     part->image = origin->image ? origin->image - 1 : index;
     part->born_after = origin->born_after;
     part->stood = __atomic_load_n(&life->state, __ATOMIC_ACQUIRE) < GOES;
+    if (me)
+        memcpy(part->name, me->name, sizeof(part->name));
+    return part;
+}
+
+static void begin_part(const struct origin *origin)
+{
+    struct part *part = origin->part ? origin->part : make_part(origin);
+
     if (!origin->follows || origin->program != life->part[origin->follows - 1].program || figures < 0) {
         if (figures >= 0)
             close(figures);
@@ -240,6 +254,15 @@ static uint32_t index_of(const struct part *part)
     return (uint32_t)(part - life->part);
 }
 
+/* Its maker tells a process's number, unless it has done so itself. */
+static void tell_number(struct part *part, pid_t pid)
+{
+    int32_t none = 0;
+
+    if (pid > 0 && __atomic_compare_exchange_n(&part->pid, &none, pid, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        part->tid = pid;
+}
+
 /* Whatever is left of a process is gone now. */
 static void process_gone(uint32_t process, const struct part *but)
 {
@@ -254,7 +277,7 @@ static void process_gone(uint32_t process, const struct part *but)
 
 static void rename_thread(const char *name)
 {
-    struct origin origin = {0, me->process, me->parent, index_of(me) + 1, me->program, me->image + 1};
+    struct origin origin = {0, me->process, me->parent, index_of(me) + 1, me->program, me->image + 1, NULL};
     struct part *old = me;
 
     end_part();
@@ -275,12 +298,15 @@ static void be_born(const struct origin *origin, uint64_t seed)
 static pid_t give_birth(uint32_t *process)
 {
     uint64_t seed = roll(&dice);
-    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0};
-    pid_t pid = fork();
+    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0, NULL};
+    pid_t pid;
 
+    origin.part = make_part(&origin);
     *process = origin.process;
+    pid = fork();
     if (!pid)
         be_born(&origin, seed);
+    tell_number(origin.part, pid);
     return pid;
 }
 
@@ -338,7 +364,9 @@ static void *thread(void *argument)
 
 static int start_thread(struct thread_words *words, void (*does)(void *), void *argument)
 {
-    words->origin = (struct origin){now(), me->process, me->parent, 0, me->program, me->image + 1};
+    words->origin = (struct origin){now(), me->process, me->parent, 0, me->program, me->image + 1, NULL};
+    words->origin.part = make_part(&words->origin);
+    words->origin.part->pid = me->pid;
     words->step = my_step;
     words->seed = roll(&dice);
     words->does = does;

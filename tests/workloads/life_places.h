@@ -104,9 +104,7 @@ static void do_loads(void)
 {
     char program[4096], libraries[2][4096], text[16];
     unsigned n = between(&dice, 1, 400);
-    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, PROGRAM_LOADS, 0};
-    struct part *its, *mine = me;
-    int own = figures;
+    uint32_t process;
     pid_t pid;
 
     stand();
@@ -116,22 +114,20 @@ static void do_loads(void)
     snprintf(libraries[0], sizeof(libraries[0]), "%s/libnorth.so", loads);
     snprintf(libraries[1], sizeof(libraries[1]), "%s/libsouth.so", loads);
     snprintf(text, sizeof(text), "%u", n);
-    pid = fork();
+    pid = give_birth(&process);
     if (!pid) {
-        figures = -1;
-        begin_part(&origin);
-        its = me;
-        snprintf(its->name, sizeof(its->name), "loads");
-        its->begun[OF_GETPPID] = its->done[OF_GETPPID] = 2 * n;
+        struct origin origin = {0, me->process, me->parent, index_of(me) + 1, PROGRAM_LOADS, 0, NULL};
         int null = open("/dev/null", O_WRONLY);
         dup2(null, 1);
+        end_part();
+        begin_part(&origin);
+        snprintf(me->name, sizeof(me->name), "loads");
+        me->begun[OF_GETPPID] = me->done[OF_GETPPID] = 2 * n;
         execl(program, program, "-n", text, "-c", libraries[0], libraries[1], (char *)NULL);
-        its->begun[OF_GETPPID] = its->done[OF_GETPPID] = 0;
+        me->begun[OF_GETPPID] = me->done[OF_GETPPID] = 0;
         _exit(0);
     }
-    me = mine;
-    figures = own;
-    await(pid, origin.process, 0);
+    await(pid, process, 0);
 }
 
 /* Until this process runs that program. */

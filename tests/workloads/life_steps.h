@@ -133,12 +133,13 @@ static void be_member(const char *numbers)
 
     if (sscanf(numbers, "%u %u %u %llu %u %llu", &follows, &process, &parent, &born_after, &program, &seed) != 6)
         exit(2);
-    origin = (struct origin){born_after, process, parent, follows, program, 0};
+    origin = (struct origin){born_after, process, parent, follows, program, 0, NULL};
     dice.state = seed;
     if (follows)
         old = &life->part[follows - 1];
     begin_part(&origin);
     if (old) {
+        tell_number(old, me->pid);
         old->gone_before = me->first;
         process_gone(process, me);
     }
@@ -220,7 +221,7 @@ static APART void vfork_once(void)
 {
     struct part *parent = me;
     int its_figures = figures;
-    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0};
+    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0, NULL};
     uint32_t process = origin.process;
     volatile pid_t pid = vfork();
 
@@ -245,6 +246,7 @@ static void do_vfork(void)
 static void do_spawn(void)
 {
     struct member member;
+    struct origin origin;
     char name[16], path[4096];
     pid_t pid;
 
@@ -254,7 +256,9 @@ static void do_spawn(void)
         name_program(name, sizeof(name), "sp");
         if (make_program(path, sizeof(path), name, 0))
             return;
-        write_words(&member, path, 0, process, me->process, now(), PROGRAM_LIFE);
+        /* Until it executes its program, it goes by the name of this thread. */
+        origin = (struct origin){now(), process, me->process, 0, me->program, 0, NULL};
+        write_words(&member, path, index_of(make_part(&origin)) + 1, process, me->process, 0, PROGRAM_LIFE);
         if (!posix_spawn(&pid, path, NULL, NULL, (char **)(uintptr_t)member.words, environ))
             await(pid, process, 0);
     }
@@ -448,13 +452,14 @@ static int set_last_pid(pid_t pid)
 static pid_t give_birth_as(pid_t wanted, uint32_t *process)
 {
     for (int tries = 0; tries < NEVER_AGAIN; tries++) {
-        struct origin origin = {0, 0, me->process, 0, me->program, 0};
+        struct origin origin = {0, 0, me->process, 0, me->program, 0, NULL};
         uint64_t seed = roll(&dice);
         pid_t pid;
         if (!chooses_pids || set_last_pid(wanted - 1))
             return -1;
         origin.born_after = now();
         origin.process = *process = ADD(life->processes, 1);
+        origin.part = make_part(&origin);
         pid = fork();
         if (!pid) {
             if (getpid() != wanted)
@@ -462,6 +467,7 @@ static pid_t give_birth_as(pid_t wanted, uint32_t *process)
             be_born(&origin, seed);
             return 0;
         }
+        tell_number(origin.part, pid);
         if (pid == wanted || pid < 0)
             return pid;
         await(pid, *process, 0);
