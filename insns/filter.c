@@ -67,15 +67,26 @@ static void emit_followed_filter(struct program *program, const struct event_fil
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
 }
 
+static bool asks_by_number(const struct event_filter *filter)
+{
+    return (filter->pid_count || filter->tid_count) && !filter->followed;
+}
+
+const char *filter_outside(const struct event_filter *filter)
+{
+    return asks_by_number(filter) ? "filtered" : "foreign";
+}
+
 /*
  * The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace, even if
  * that is below this one.
  */
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
-                                       int16_t foreign, int16_t scratch)
+                                       const struct filter_places *places)
 {
-    bool asked = (filter->pid_count || filter->tid_count) && !filter->followed;
-    const char *const outside = asked ? "filtered" : "foreign";
+    bool asked = asks_by_number(filter);
+    const int16_t scratch = places->scratch;
+    const char *const outside = places->numberless ? places->numberless : filter_outside(filter);
 
     EMIT(program,
         LD_IMM64(R1, filter->namespace_device),
@@ -101,16 +112,15 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         LABEL("foreign"),
             CALL(BPF_FUNC_get_current_pid_tgid),
             MOV_REG(R7, R0),
-            ST(W, R10, foreign, 1));
-    if (!asked || filter->numbers)
+            ST(W, R10, places->foreign, 1));
+    if (!asked || filter->numbers || places->numberless)
         EMIT(program, LABEL("numbers_known"));
 }
 
-void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
-                   int16_t scratch)
+void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places)
 {
     if (filter->in_namespace) {
-        emit_load_pid_of_namespace(program, filter, foreign, scratch);
+        emit_load_pid_of_namespace(program, filter, places);
         return;
     }
     EMIT(program,
@@ -193,7 +203,7 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
     emit_cgroup_filter(program, filter);
     EMIT(program, ST(W, R10, places->foreign, 0));
     if (load_pid || filter->pid_count || filter->tid_count || leaves_own_out(filter))
-        emit_load_pid(program, filter, places->foreign, places->scratch);
+        emit_load_pid(program, filter, places);
     emit_pid_filter(program, filter, places);
     emit_own_filter(program, filter, places);
 }

@@ -50,10 +50,21 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
 /*
  * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
  * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
- * *)(r10 + foreign) = 1. `scratch` is 8 bytes on the stack.
+ * *)(r10 + foreign) = 1.
  */
-void emit_load_pid(struct program *program, const struct event_filter *filter, int16_t foreign,
-                   int16_t scratch);
+struct filter_places {
+    int16_t foreign, scratch; /* 4 and 8 bytes */
+    /*
+     * A label, or NULL: where a task without a number in the caller's pid namespace goes. With r7 known by other
+     * means, the program goes on at "numbers_known", otherwise at filter_outside().
+     */
+    const char *numberless;
+};
+
+void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places);
+
+/* The label for tasks of other pid namespaces. */
+const char *filter_outside(const struct event_filter *filter);
 
 /*
  * r0 = what the map of processes and threads asked for says of the number r0; goes to `none` if
@@ -61,10 +72,6 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, i
  */
 void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
                         const char *none);
-
-struct filter_places {
-    int16_t foreign, scratch; /* 4 and 8 bytes */
-};
 
 /*
  * Drops events of the tracer's processes, r7 being from emit_load_pid. Those asked for by pid, or

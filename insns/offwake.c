@@ -160,7 +160,7 @@ static void emit_left_out(struct program *program, const struct offwake_wishes *
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH};
+    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
     bool stacks = wishes->view != VIEW_WAKEUP;
     struct party_wishes shown = wait_party_wishes(wishes);
 
@@ -281,7 +281,7 @@ static void emit_count_woken(struct program *program, const struct offwake_wishe
 
 void emit_waking(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH};
+    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
     /* Anybody: filters are for threads that wait. */
     const struct event_filter anybody = {
         .cpu = -1,

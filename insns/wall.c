@@ -37,6 +37,16 @@
  *     thread.target = party with the new name
  *     return 1
  *
+ * exit(context):                                          only in a pid namespace, before it loses its pid
+ *     account and now as above
+ *     if (the thread was not asked for)
+ *         return 1
+ *     thread = waits[current], created if necessary
+ *     if (thread.target is not known)
+ *         close(thread, RUNNING), thread.part = RUNNING
+ *         thread.target = current, without stacks
+ *     return 1
+ *
  * What close(), count() and forget() are, and what is in the registers, is in wall_parts.h.
  */
 #include "insns/wall_parts.h"
@@ -85,7 +95,6 @@ static const struct count_labels counting = {
 
 void emit_wall_sample(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH};
     const struct party_wishes shown = wall_party_wishes(wishes);
 
     wall_begin(program, wishes);
@@ -95,10 +104,10 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
         STX(W, R10, TID, R0),
         LDX(W, R0, R10, TID),
         JEQ_IMM(R0, 0, "filtered"));
-    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_thread_key(program, wishes, CURRENT_TASK);
+    emit_event_filter(program, &wishes->filter, &wall_places, true);
     wait_claim_slot(program, wishes);
     emit_party(program, &shown);
-    emit_thread_key(program, wishes, CURRENT_TASK);
     emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "out");
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
@@ -119,8 +128,9 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
         OR_IMM(R1, PARTY_SAMPLE),
         STX(W, R8, SLOT_FLAGS, R1));
     emit_count_spent(program, wishes, &counting, R8, false);
-    EMIT(program, JA("out"),
-    LABEL("filtered"));
+    EMIT(program, JA("out"));
+    emit_last_numbers(program, wishes);
+    EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
     EMIT(program,
     LABEL("out"),
@@ -132,6 +142,8 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
 }
 
 /* ---- The thread that gets another name ---- */
+
+static const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
 
 /* Goes to "end" if the thread is not the one that runs. TID and KEY */
 static void emit_load_renamed(struct program *program, const struct offwake_wishes *wishes)
@@ -175,18 +187,15 @@ static void emit_take_name(struct program *program, const struct offwake_wishes 
 }
 
 /*
+ * r7 = the current thread's entry, and r8 makes RENAMED_PARTY its party, without stacks.
+ *
  * Interrupts are on: a sample may come in between, and on kernels whose tracepoints can be preempted, a switch.
  * The slot is theirs: here the party is on the stack.
  */
-void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes)
+static void emit_find_current(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH};
     const struct party_wishes shown = wall_party_wishes(wishes);
 
-    wall_begin(program, wishes);
-    emit_load_renamed(program, wishes);
-    emit_event_filter(program, &wishes->filter, &places, true);
-    emit_account(program, seen);
     EMIT(program,
         MOV_REG(R8, R10),
         ADD_IMM(R8, RENAMED_PARTY - SLOT_PARTY));
@@ -196,6 +205,15 @@ void emit_wall_rename(struct program *program, const struct offwake_wishes *wish
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
+}
+
+void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes)
+{
+    wall_begin(program, wishes);
+    emit_load_renamed(program, wishes);
+    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_account(program, seen);
+    emit_find_current(program, wishes);
     emit_close(program, wishes, WALL_RUNNING, &closing);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
@@ -211,6 +229,32 @@ void emit_wall_rename(struct program *program, const struct offwake_wishes *wish
     EMIT(program, MOV_REG(R0, R7));
     emit_copy_party(program, TARGET);
     emit_take_name(program, wishes);
+    EMIT(program,
+    LABEL("filtered"),
+    LABEL("end"),
+        MOV_IMM(R0, FOR_PERF_TOO),
+        EXIT());
+}
+
+/* ---- The thread that ends ---- */
+
+void emit_wall_exit(struct program *program, const struct offwake_wishes *wishes)
+{
+    wall_begin(program, wishes);
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_pid_tgid),
+        STX(W, R10, TID, R0));
+    emit_thread_key(program, wishes, CURRENT_TASK);
+    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_find_current(program, wishes);
+    EMIT(program,
+        LDX(W, R1, R7, TARGET_FLAGS),
+        JSET_IMM(R1, PARTY_SEEN, "end"));
+    emit_close(program, wishes, WALL_RUNNING, &closing);
+    EMIT(program,
+        ST(W, R7, PART, WALL_RUNNING),
+        MOV_REG(R0, R7));
+    emit_copy_party(program, TARGET);
     EMIT(program,
     LABEL("filtered"),
     LABEL("end"),

@@ -72,6 +72,28 @@ void emit_find_thread(struct program *program, const struct offwake_wishes *wish
     LABEL(has_entry));
 }
 
+const struct filter_places wall_places = {FOREIGN, PID_SCRATCH, "numberless"};
+
+void emit_last_numbers(struct program *program, const struct offwake_wishes *wishes)
+{
+    const char *const outside = filter_outside(&wishes->filter);
+
+    if (!wishes->filter.in_namespace)
+        return;
+    EMIT(program, LABEL(wall_places.numberless));
+    emit_look_up(program, wishes->waits, KEY);
+    EMIT(program,
+        JEQ_IMM(R0, 0, outside),
+        LDX(W, R1, R0, TARGET_FLAGS),
+        AND_IMM(R1, PARTY_SEEN | KEY_FOREIGN),
+        JNE_IMM(R1, PARTY_SEEN, outside),
+        LDX(W, R7, R0, TARGET_PID),
+        LSH_IMM(R7, 32),
+        LDX(W, R1, R0, TARGET_TID),
+        OR_REG(R7, R1),
+        JA("numbers_known"));
+}
+
 static void emit_clear_spent(struct program *program)
 {
     for (int at = SPENT; at < THREAD_LEFT; at += 8)

@@ -58,6 +58,8 @@ enum {
     FIRST = offsetof(struct wall, first),
     TARGET_KERNEL = TARGET + (int)offsetof(struct party, kernel_stack),
     TARGET_USER = TARGET + (int)offsetof(struct party, user_stack),
+    TARGET_PID = TARGET + (int)offsetof(struct party, pid),
+    TARGET_TID = TARGET + (int)offsetof(struct party, tid),
     TARGET_COMM = TARGET + (int)offsetof(struct party, comm),
     SLOT_PARTY = offsetof(struct slot, party),
     SLOT_FLAGS = SLOT_PARTY + (int)offsetof(struct party, flags),
@@ -99,6 +101,14 @@ void emit_forget(struct program *program);
  */
 void emit_count_spent(struct program *program, const struct offwake_wishes *wishes,
                       const struct count_labels *labels, unsigned base, bool spent);
+
+/* Where the filter has its places; KEY is that of the current thread. */
+extern const struct filter_places wall_places;
+/*
+ * At wall_places.numberless: a thread that was reaped has no numbers any more, but still runs, and may even be
+ * preempted. It has those that it was known by: see emit_wall_exit.
+ */
+void emit_last_numbers(struct program *program, const struct offwake_wishes *wishes);
 
 /* A party with its stacks. */
 struct party_wishes wall_party_wishes(const struct offwake_wishes *wishes);

@@ -84,12 +84,11 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     static const struct count_labels labels = {
         {"ran_other", "ran_chosen"}, {"ran_other_insert", "ran_insert"}, {"ran_other_again", "ran_again"},
         "ran_found", "ran_uncounted", "ran_counted"};
-    const struct filter_places places = {FOREIGN, PID_SCRATCH};
     const struct party_wishes shown = wall_party_wishes(wishes);
 
     emit_pass_leaving(program, wishes);
     emit_account(program, seen);
-    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_event_filter(program, &wishes->filter, &wall_places, true);
     wait_claim_slot(program, wishes);
     emit_who(program, &shown);
     emit_look_up(program, wishes->waits, KEY);
@@ -104,6 +103,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
     EMIT(program, MOV_REG(R0, R7));
     emit_copy_party(program, TARGET);
     EMIT(program, JA("out"));
+    emit_last_numbers(program, wishes);
 }
 
 /* At "filtered" and "ends". */

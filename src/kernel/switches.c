@@ -88,12 +88,13 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
 static int attach_wall(const struct opening *opening)
 {
     struct switches *to = opening->switches;
-    struct program births = {0}, wakeups = {0}, switches = {0}, renames = {0};
+    struct program births = {0}, wakeups = {0}, switches = {0}, renames = {0}, exits = {0};
 
     emit_wall_wakeup(&births, opening->wishes, true);
     emit_wall_wakeup(&wakeups, opening->wishes, false);
     emit_wall_switch(&switches, opening->wishes);
     emit_wall_rename(&renames, opening->wishes);
+    emit_wall_exit(&exits, opening->wishes);
     int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
     if (!result)
         result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
@@ -101,6 +102,9 @@ static int attach_wall(const struct opening *opening)
         result = attach_program(opening, &to->switches, "sched_switch", &switches);
     if (!result)
         result = attach_program(opening, &to->renames, "task_rename", &renames);
+    if (!result && opening->wishes->filter.in_namespace)
+        result = attach_program(opening, &to->exits, "sched_process_exit", &exits);
+    program_free(&exits);
     program_free(&renames);
     program_free(&wakeups);
     program_free(&switches);
@@ -184,11 +188,13 @@ void switches_close(struct switches *switches)
     tracepoint_close(&switches->wakings);
     tracepoint_close(&switches->births);
     tracepoint_close(&switches->renames);
+    tracepoint_close(&switches->exits);
     *switches = (struct switches)SWITCHES_NONE;
 }
 
 uint64_t switches_missed(const struct switches *switches)
 {
     return tracepoint_missed(&switches->switches) + tracepoint_missed(&switches->wakings) +
-           tracepoint_missed(&switches->births) + tracepoint_missed(&switches->renames);
+           tracepoint_missed(&switches->births) + tracepoint_missed(&switches->renames) +
+           tracepoint_missed(&switches->exits);
 }

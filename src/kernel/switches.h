@@ -13,10 +13,10 @@
 
 struct switches {
     struct tracepoint switches, wakings;
-    struct tracepoint births, renames; /* of threads, for VIEW_WALL */
+    struct tracepoint births, renames, exits; /* of threads, for VIEW_WALL */
     bool raw; /* on raw tracepoints */
 };
-#define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
+#define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
 
 /* Why it failed: the program for this event was refused; NULL: something before it was. */
 struct switches_refusal {

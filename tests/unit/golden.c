@@ -621,6 +621,11 @@ static void build_wall_rename(struct program *program, const void *wishes)
     emit_wall_rename(program, wishes);
 }
 
+static void build_wall_exit(struct program *program, const void *wishes)
+{
+    emit_wall_exit(program, wishes);
+}
+
 static void build_wall_sample(struct program *program, const void *wishes)
 {
     const struct offwake_wishes of_age = offwake_of_age(wishes);
@@ -730,6 +735,8 @@ static const struct golden {
     {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
     {"wall-rename", build_wall_rename, &wall_of_pids, V(5, 5), V(4, 18)},
     {"wall-rename-raw", build_wall_rename, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-exit-namespace", build_wall_exit, &wall_namespace, V(5, 7), 0},
+    {"wall-sample-namespace", build_wall_sample, &wall_namespace, V(5, 7), 0},
     {"wall-sample-raw", build_wall_sample, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
     {"life-begins", build_life_begins, &lives, V(4, 18), 0},
