@@ -292,9 +292,10 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
         emit_process(program, wishes);
     if (wishes->per_thread)
         emit_thread(program);
-    if ((wishes->user_stack || wishes->per_process) && wishes->lives.living >= 0)
-        emit_load_life(program, &wishes->lives,
-                       wishes->per_process && !wishes->filter.in_namespace, INDEX, KEY_BORN);
+    /* In a pid namespace, r7 is needed. */
+    if ((wishes->per_process || (wishes->user_stack && !wishes->filter.in_namespace)) && wishes->lives.living >= 0)
+        emit_load_life(program, &wishes->lives, wishes->per_process, wishes->filter.in_namespace ? FOREIGN : 0, INDEX,
+                       KEY_BORN);
     if (wants_caller(wishes))
         emit_load_caller(program, wishes->machine, wishes->flags, KEY_CALLER);
     emit_stacks(program, wishes, &slot);

@@ -72,6 +72,16 @@ static bool asks_by_number(const struct event_filter *filter)
     return (filter->pid_count || filter->tid_count) && !filter->followed;
 }
 
+struct event_filter filter_anybody(const struct event_filter *filter)
+{
+    return (struct event_filter){
+        .in_namespace = filter->in_namespace,
+        .namespace_device = filter->namespace_device,
+        .namespace_inode = filter->namespace_inode,
+        .numbers = filter->numbers,
+    };
+}
+
 const char *filter_outside(const struct event_filter *filter)
 {
     return asks_by_number(filter) ? "filtered" : "foreign";

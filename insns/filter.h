@@ -66,6 +66,9 @@ void emit_load_pid(struct program *program, const struct event_filter *filter, c
 /* The label for tasks of other pid namespaces. */
 const char *filter_outside(const struct event_filter *filter);
 
+/* Only the caller's namespace. */
+struct event_filter filter_anybody(const struct event_filter *filter);
+
 /*
  * r0 = what the map of processes and threads asked for says of the number r0; goes to `none` if
  * nothing. Uses 4 bytes at r10 + key.

@@ -48,22 +48,11 @@ static void emit_load_new_pid(struct program *program, const struct follow_progr
     EMIT(program, LDX(W, R1, R10, SCRATCH));
 }
 
-/* Only the caller's namespace. */
-static struct event_filter anybody_of(const struct event_filter *filter)
-{
-    return (struct event_filter){
-        .in_namespace = filter->in_namespace,
-        .namespace_device = filter->namespace_device,
-        .namespace_inode = filter->namespace_inode,
-        .numbers = filter->numbers,
-    };
-}
-
 /* r8 = what the new task will be */
 static void emit_state(struct program *program, const struct follow_programs *programs)
 {
     const struct event_filter *filter = programs->filter;
-    const struct event_filter anybody = anybody_of(filter);
+    const struct event_filter anybody = filter_anybody(filter);
 
     EMIT(program, MOV_IMM(R8, TASK_NOT_FOLLOWED));
     emit_load_followed(program, filter, R7, SCRATCH, "beyond");
@@ -162,7 +151,7 @@ void emit_follow_exec(struct program *program, const struct event_filter *filter
 
 void emit_follow_thread(struct program *program, const struct event_filter *filter)
 {
-    const struct event_filter anybody = anybody_of(filter);
+    const struct event_filter anybody = filter_anybody(filter);
 
     EMIT(program,
         LDX(DW, R9, R1, EXEC_OLD_TID * 8),

@@ -32,6 +32,8 @@ enum {
     INDEX = -20,
     LIVE = -24,
     SIGNAL = -32,
+    FOREIGN = -36,
+    SCRATCH = -48,
 };
 
 #define EXIT_GROUP_DEAD 8 /* in sched_process_exit's context: a bool */
@@ -45,11 +47,28 @@ void life_name_maps(struct program *program, const struct life_maps *maps)
     program_name_map(program, maps->account, "life_account");
 }
 
-/* PID = the current process's pid, TIME = now, with the lowest bit as required. */
-static void emit_pid_and_time(struct program *program, bool ended)
+/* r0 = pid << 32 | tid; goes to "out" if the process is outside the namespace. */
+static void emit_numbers(struct program *program, const struct event_filter *filter)
 {
+    const struct event_filter anybody = filter_anybody(filter);
+
+    if (!filter->in_namespace) {
+        EMIT(program, CALL(BPF_FUNC_get_current_pid_tgid));
+        return;
+    }
+    EMIT(program, ST(W, R10, FOREIGN, 0));
+    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL});
     EMIT(program,
-        CALL(BPF_FUNC_get_current_pid_tgid),
+        LDX(W, R1, R10, FOREIGN),
+        JNE_IMM(R1, 0, "out"),
+        MOV_REG(R0, R7));
+}
+
+/* PID = the current process's pid, TIME = now, with the lowest bit as required. */
+static void emit_pid_and_time(struct program *program, const struct event_filter *filter, bool ended)
+{
+    emit_numbers(program, filter);
+    EMIT(program,
         RSH_IMM(R0, 32),
         STX(W, R10, PID, R0),
         CALL(BPF_FUNC_ktime_get_ns),
@@ -87,10 +106,10 @@ static void emit_out(struct program *program)
         EXIT());
 }
 
-void emit_life_begins(struct program *program, const struct life_maps *maps)
+void emit_life_begins(struct program *program, const struct life_maps *maps, const struct event_filter *filter)
 {
     life_name_maps(program, maps);
-    emit_pid_and_time(program, false);
+    emit_pid_and_time(program, filter, false);
     emit_update(program, maps->living);
     EMIT(program, JEQ_IMM(R0, 0, "out"));
     emit_add(program, maps, (int16_t)offsetof(struct life_account, living_full));
@@ -133,11 +152,11 @@ static void emit_is_last(struct program *program, enum life_telling telling, con
 }
 
 void emit_life_ends(struct program *program, const struct life_maps *maps, enum life_telling telling,
-                    const struct task_fields *fields)
+                    const struct task_fields *fields, const struct event_filter *filter)
 {
     life_name_maps(program, maps);
     emit_is_last(program, telling, fields);
-    emit_pid_and_time(program, true);
+    emit_pid_and_time(program, filter, true);
     emit_update(program, maps->ended);
     EMIT(program,
         LOAD_MAP(R1, maps->living),
@@ -148,9 +167,13 @@ void emit_life_ends(struct program *program, const struct life_maps *maps, enum 
     emit_out(program);
 }
 
-void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,
+void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known, int16_t foreign,
                     int16_t key, int16_t place)
 {
+    if (foreign)
+        EMIT(program,
+            LDX(W, R0, R10, foreign),
+            JNE_IMM(R0, 0, "first_life"));
     if (pid_known)
         EMIT(program, MOV_REG(R0, R7));
     else

@@ -61,7 +61,8 @@ void emit_who(struct program *program, const struct party_wishes *wishes)
         MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm));
     if (wishes->lives.living >= 0)
-        emit_load_life(program, &wishes->lives, !wishes->in_namespace, wishes->index, PARTY_BORN);
+        emit_load_life(program, &wishes->lives, true, wishes->in_namespace ? wishes->foreign : 0, wishes->index,
+                       PARTY_BORN);
 }
 
 void emit_party_stacks(struct program *program, const struct party_wishes *wishes)

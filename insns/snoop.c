@@ -205,7 +205,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     emit_event(program, wishes);
     emit_values(program, wishes);
     if (wishes->user_stack && wishes->lives.living >= 0)
-        emit_load_life(program, &wishes->lives, !wishes->filter.in_namespace, INDEX,
+        emit_load_life(program, &wishes->lives, true, wishes->filter.in_namespace ? FOREIGN : 0, INDEX,
                        AT(wishes, born));
     if (wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller)
         emit_load_caller(program, wishes->machine, wishes->flags, AT(wishes, caller));

@@ -71,7 +71,7 @@ void check_lives(struct checks *checks)
         checks->of[CHECK_LIVES].yes = true;
         return;
     }
-    check_decide(&checks->of[CHECK_LIVES], REFUSED_PROBES, lives_open(&lives), 0);
+    check_decide(&checks->of[CHECK_LIVES], REFUSED_PROBES, lives_open(&lives, &(struct event_filter){.cpu = -1}), 0);
     lives_close(&lives);
 }
 

@@ -114,7 +114,7 @@ int scope_follow(struct scope *scope, struct text *why)
 
 void scope_tell_lives(struct scope *scope)
 {
-    scope->lives_refused = lives_open(&scope->lives);
+    scope->lives_refused = lives_open(&scope->lives, &scope->filter);
 }
 
 struct scope_losses scope_losses(const struct scope *scope)

@@ -62,15 +62,15 @@ static int attach(struct tracepoint *tracepoint, const char *name, const char *p
     return result;
 }
 
-static int keep_begins(struct lives *lives)
+static int keep_begins(struct lives *lives, const struct event_filter *filter)
 {
     struct program program = {0};
 
-    emit_life_begins(&program, &lives->maps);
+    emit_life_begins(&program, &lives->maps, filter);
     return attach(&lives->begins, "sched_process_exec", "life_begins", &program);
 }
 
-static int keep_ends(struct lives *lives, enum life_telling telling)
+static int keep_ends(struct lives *lives, enum life_telling telling, const struct event_filter *filter)
 {
     struct program program = {0};
     struct task_fields fields = {0};
@@ -80,30 +80,30 @@ static int keep_ends(struct lives *lives, enum life_telling telling)
         if (!fields.has_live)
             return -EINVAL;
     }
-    emit_life_ends(&program, &lives->maps, telling, &fields);
+    emit_life_ends(&program, &lives->maps, telling, &fields, filter);
     return attach(&lives->ends, "sched_process_exit", "life_ends", &program);
 }
 
-static int open_ends(struct lives *lives)
+static int open_ends(struct lives *lives, const struct event_filter *filter)
 {
     int result = -EINVAL;
 
     for (enum life_telling telling = LIFE_TOLD; telling <= LIFE_GUESSED && result == -EINVAL; telling++) {
         tracepoint_close(&lives->ends); /* the last one is refused, as there is no such field */
-        result = keep_ends(lives, telling);
+        result = keep_ends(lives, telling, filter);
     }
     return result;
 }
 
-int lives_open(struct lives *lives)
+int lives_open(struct lives *lives, const struct event_filter *filter)
 {
     lives_init(lives);
     int result = open_maps(lives);
 
     if (!result)
-        result = keep_begins(lives);
+        result = keep_begins(lives, filter);
     if (!result)
-        result = open_ends(lives);
+        result = open_ends(lives, filter);
     if (result)
         lives_close(lives);
     return result;

@@ -21,10 +21,10 @@ struct lives {
 void lives_init(struct lives *lives);
 
 /*
- * Maintains the maps from now on. 0, or a negative errno: this kernel or our rights do not allow
+ * Maintains the maps from now on, for processes of the filter's pid namespace. 0, or a negative errno: this kernel or our rights do not allow
  * it, and the maps are closed. lives_close after either.
  */
-int lives_open(struct lives *lives);
+int lives_open(struct lives *lives, const struct event_filter *filter);
 void lives_close(struct lives *lives);
 
 /* Execs and exits that the kernel did not pass to the programs (5.12). */

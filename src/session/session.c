@@ -402,10 +402,7 @@ static void say_files_unread(const struct symbolize_notes *notes)
 
 void session_before_names(struct session *session)
 {
-    /* Exits are counted by the host's pids: those of a namespace may come again with other ones. */
-    const bool elsewhere = session->scope.filter.in_namespace && !session->options->by_rings;
-
-    if (session->processes && (elsewhere || scope_losses(&session->scope).forgets))
+    if (session->processes && scope_losses(&session->scope).forgets)
         processes_ends_forgotten(session->processes);
 }
 

@@ -456,16 +456,24 @@ static void build_nested(struct program *program, const void *wishes)
 
 static const struct life_maps lives = LIVES;
 
-static void build_life_begins(struct program *program, const void *maps)
+static const struct event_filter lives_anywhere = {.cpu = -1},
+    lives_below = {NAMESPACE, OF_PIDS, .numbers = &some_fields};
+
+static void build_life_begins(struct program *program, const void *filter)
 {
-    emit_life_begins(program, maps);
+    emit_life_begins(program, &lives, filter);
 }
 
 static void build_life_ends(struct program *program, const void *telling)
 {
     static const struct task_fields fields = {.has_live = true, .pointer_bytes = 8, .signal = 1000, .live = 4};
 
-    emit_life_ends(program, &lives, *(const enum life_telling *)telling, &fields);
+    emit_life_ends(program, &lives, *(const enum life_telling *)telling, &fields, &lives_anywhere);
+}
+
+static void build_life_ends_below(struct program *program, const void *filter)
+{
+    emit_life_ends(program, &lives, LIFE_TOLD, &(struct task_fields){0}, filter);
 }
 static const enum life_telling life_told = LIFE_TOLD, life_read = LIFE_READ, life_guessed = LIFE_GUESSED;
 
@@ -739,7 +747,9 @@ static const struct golden {
     {"wall-sample-namespace", build_wall_sample, &wall_namespace, V(5, 7), 0},
     {"wall-sample-raw", build_wall_sample, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
-    {"life-begins", build_life_begins, &lives, V(4, 18), 0},
+    {"life-begins", build_life_begins, &lives_anywhere, V(4, 18), 0},
+    {"life-begins-below", build_life_begins, &lives_below, V(5, 7), 0},
+    {"life-ends-below", build_life_ends_below, &lives_below, V(5, 7), 0},
     {"life-ends", build_life_ends, &life_guessed, V(4, 18), 0},
     {"life-ends-read", build_life_ends, &life_read, V(5, 5), V(4, 18)},
     {"life-ends-told", build_life_ends, &life_told, V(4, 18), 0},
