@@ -145,12 +145,6 @@ struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid,
 uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time);
 
 /*
- * The name of the process with that life and program, which is its first thread's, or was when it
- * ended: at most 15 bytes and a NUL into `comm`, which has COMM_BYTES + 1. False: unknown.
- */
-bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, char *comm);
-
-/*
  * A report is done: whatever ended before the previous report may go. Places found before are no
  * longer valid.
  */

@@ -31,22 +31,36 @@ bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
     return true;
 }
 
-bool processes_name(struct processes *processes, uint32_t pid, uint64_t born, char *comm)
+static void look(const struct processes *processes, struct process_name *name)
+{
+    const struct life *newest = history_newest(&processes->history, name->pid);
+
+    if (!newest || !newest->ended)
+        (void)processes_read_name(name->pid, name->pid, name->shown);
+}
+
+/* With everything that was reported until after the look: what it saw may be another program's name. */
+static bool find_name(struct processes *processes, struct process_name *name)
 {
     struct life *life = NULL;
 
-    if (history_is_in_doubt(&processes->history, pid, born, processes->begin))
+    if (history_is_in_doubt(&processes->history, name->pid, name->born, processes->begin))
         return false;
-    struct program *program = history_find(&processes->history, pid, born, processes->begin, &life);
+    struct program *program = history_find(&processes->history, name->pid, name->born, processes->begin, &life);
 
-    if (!program)
-        return processes->listening && !born && processes_read_name(pid, pid, comm);
-    if (!life->ended && life->programs == program && processes_read_name(pid, pid, comm))
-        snprintf(program->name, sizeof(program->name), "%s", comm);
-    else if (processes->lost_at >= program->since && processes->lost_at)
+    if (!program && (!processes->listening || name->born))
+        return false;
+    const char *found = program ? program->name : name->shown;
+    if (program && !life->ended && life->programs == program && name->shown[0])
+        found = name->shown;
+    else if (program && processes->lost_at >= program->since && processes->lost_at)
         return false; /* its new name may be among the lost records */
-    snprintf(comm, COMM_BYTES + 1, "%s", program->name);
-    return comm[0];
+    if (!found[0])
+        return false;
+    if (program && found != program->name)
+        snprintf(program->name, sizeof(program->name), "%.15s", found);
+    snprintf(name->comm, sizeof(name->comm), "%s", found);
+    return true;
 }
 
 /* ---- Names in a tally ---- */
@@ -121,15 +135,15 @@ int process_names_make(struct process_names *names, const struct tally *tally,
             result = add_party(names, &tally->entries[i].waker);
     }
     make_unique(names);
+    for (size_t i = 0; i < names->count && processes; i++)
+        if (!names->items[i].foreign)
+            look(processes, &names->items[i]);
+    if (processes && !result)
+        result = processes_settle(processes);
     for (size_t i = 0; i < names->count; i++) {
         struct process_name *name = &names->items[i];
-        char comm[COMM_BYTES + 1];
-        if (processes && !name->foreign && processes_name(processes, name->pid, name->born, comm)) {
-            memcpy(name->comm, comm, sizeof(comm));
-            name->known = true;
-        } else {
-            name->known = name->from_thread && !name->doubtful;
-        }
+        name->known = (processes && !name->foreign && find_name(processes, name)) ||
+                      (name->from_thread && !name->doubtful);
     }
     return result;
 }

@@ -16,6 +16,7 @@ struct process_name {
     bool from_thread, doubtful; /* from a first thread in the tally; and another one differs */
     uint64_t born;
     char comm[COMM_BYTES + 1];
+    char shown[COMM_BYTES + 1]; /* by /proc, when the names were made; "": nothing */
 };
 
 struct process_names {
