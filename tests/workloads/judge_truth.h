@@ -216,29 +216,42 @@ static int has_last_name(const struct judging *judging)
     return judging->draw->by == BY_PROCESS && !judging->draw->interval;
 }
 
-/* Is `name` what this part is reported as? If it was renamed while the run ended, both are right. */
-static int is_reported_as(const struct judging *judging, uint32_t index, const char *name)
+/* Is this the name of part's process when the report is made? Perhaps, if it got another one about then. */
+static enum membership named_at_report(const struct judging *judging, const struct part *part, const char *name)
 {
     const struct run *run = judging->run;
-    const struct part *part = &parts_of(run)[index], *last = NULL;
+    const uint64_t end = certain_end(judging->draw, run), since = end < run->told ? end : run->told;
+    int is_it = 0, is_another = 0;
 
-    if (judging->draw->by != BY_PROCESS)
-        return !strcmp(part->name, name);
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *namer = &parts_of(run)[i];
-        if (namer->process != part->process || !is_leader(namer))
+        if (namer->process != part->process || !is_leader(namer) || namer->image != part->image)
             continue;
-        if (!has_last_name(judging)) {
-            if (!strcmp(namer->name, name))
-                return 1;
-        } else if (namer->image == part->image) {
-            if (last && namer->first >= run->told && !strcmp(last->name, name))
-                return 1;
-            if (!last || namer->first < run->ended)
-                last = namer;
-        }
+        if (namer->first < since)
+            is_it = is_another = 0;
+        else if (namer->follows && parts_of(run)[namer->follows - 1].last >= run->ended)
+            continue;
+        *(strcmp(namer->name, name) ? &is_another : &is_it) = 1;
     }
-    return last && !strcmp(last->name, name);
+    return !is_it ? OUTSIDE : is_another ? PERHAPS : INSIDE;
+}
+
+/* Is `name` what this part is reported as? If it was renamed while the run ended, perhaps. */
+static enum membership is_reported_as(const struct judging *judging, uint32_t index, const char *name)
+{
+    const struct run *run = judging->run;
+    const struct part *part = &parts_of(run)[index];
+
+    if (judging->draw->by != BY_PROCESS)
+        return strcmp(part->name, name) ? OUTSIDE : INSIDE;
+    if (has_last_name(judging))
+        return named_at_report(judging, part, name);
+    for (uint32_t i = 0; i < run->whole.parts; i++) {
+        const struct part *namer = &parts_of(run)[i];
+        if (namer->process == part->process && is_leader(namer) && !strcmp(namer->name, name))
+            return INSIDE;
+    }
+    return OUTSIDE;
 }
 
 /* ---- sums */
@@ -250,20 +263,28 @@ static int has_frame(const struct row *row, const char *frame)
     return at && (!at[strlen(frame)] || at[strlen(frame)] == ';');
 }
 
+/* Where it slept: what follows is its waker's. */
+static int sleeps_in(const struct judging *judging, const struct row *row, const char *frame)
+{
+    const char *waker = judging->draw->applet == OFFWAKETIME ? strstr(row->stack, ";--;") : NULL;
+    const char *at = strstr(row->stack, frame);
+
+    return has_frame(row, frame) && (!waker || at < waker) && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
+}
+
 static int is_counted(const struct judging *judging, const struct row *row, enum measure measure)
 {
-    (void)judging;
     switch (measure) {
-    case NAPS: return has_frame(row, ";life_nap") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
-    case WAITS: return has_frame(row, ";life_wait") && !has_frame(row, ";[runnable]") && !has_frame(row, ";[running]");
-    case WOKEN: return has_frame(row, ";life_wait") && has_frame(row, ";life_wake");
+    case NAPS: return sleeps_in(judging, row, ";life_nap");
+    case WAITS: return sleeps_in(judging, row, ";life_wait");
+    case WOKEN: return sleeps_in(judging, row, ";life_wait") && has_frame(row, ";life_wake");
     default: return 1;
     }
 }
 
 static const char *const measure_names[] = {"events", "naps", "waits", "waits with their wakers", "lifetimes"};
 
-/* One key of the answer: a process, a thread or a name. */
+/* One key of the answer: a process, a thread or a name; without a name, whatever it is. */
 struct key {
     int32_t pid, tid;
     const char *name;
@@ -298,21 +319,22 @@ static int has_numbers(const struct judging *judging, const struct part *part, i
            (by == BY_PROCESS || part->tid == tid || (!part->tid && !is_told(judging->run, pid, tid)));
 }
 
-static int row_has_key(const struct judging *judging, const struct row *row, const struct key *key, enum measure measure)
+static int row_has_key(const struct judging *judging, const struct row *row, const struct key *key)
 {
     enum by by = judging->draw->by;
 
     return (by != BY_PROCESS || row->pid == key->pid) &&
            (by != BY_THREAD || (row->pid == key->pid && row->tid == key->tid)) &&
-           (!names_matter(judging, measure) || !strcmp(row->name, key->name));
+           (!key->name || !strcmp(row->name, key->name));
 }
 
-static int part_has_key(const struct judging *judging, uint32_t index, const struct key *key, enum measure measure)
+static enum membership part_has_key(const struct judging *judging, uint32_t index, const struct key *key)
 {
     const struct part *part = &parts_of(judging->run)[index];
 
-    return has_numbers(judging, part, key->pid, key->tid) &&
-           (!names_matter(judging, measure) || is_reported_as(judging, index, key->name));
+    if (!has_numbers(judging, part, key->pid, key->tid))
+        return OUTSIDE;
+    return key->name ? is_reported_as(judging, index, key->name) : INSIDE;
 }
 
 static void judge_key(const struct judging *judging, const struct key *key, enum measure measure)
@@ -325,20 +347,21 @@ static void judge_key(const struct judging *judging, const struct key *key, enum
 
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *part = &parts_of(run)[i];
+        const enum membership has_key = part_has_key(judging, i, key);
         struct bounds bounds;
-        if (judging->inside[i] == OUTSIDE || !part_has_key(judging, i, key, measure))
+        if (judging->inside[i] == OUTSIDE || has_key == OUTSIDE)
             continue;
         bounds = part_bounds(judging, i, measure);
         sum.most += bounds.most;
         /* A thread that is seen no longer may still be on its way off the CPU. */
         if (measure == LIFETIMES && bounds.most > 0)
             sum.most += (double)life->longest_gap + 1000000;
-        if (judging->inside[i] == INSIDE && (is_target(run, part->process) || part->last <= end))
+        if (judging->inside[i] == INSIDE && has_key == INSIDE && (is_target(run, part->process) || part->last <= end))
             sum.least += bounds.least;
     }
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
-        if (!row_has_key(judging, row, key, measure) || !is_counted(judging, row, measure))
+        if (!row_has_key(judging, row, key) || !is_counted(judging, row, measure))
             continue;
         got += (double)row->count * unit;
         rounding += measure == EVENTS ? 0 : 1000;
@@ -347,8 +370,17 @@ static void judge_key(const struct judging *judging, const struct key *key, enum
     if (measure != EVENTS)
         sum.most += rounding; /* as in "%.0f" */
     if (got < sum.least || got > sum.most)
-        fails("%s of %s (%d/%d): %.0f reported, but it was %.0f to %.0f%s", measure_names[measure], key->name, key->pid,
+        fails("%s of %s (%d/%d): %.0f reported, but it was %.0f to %.0f%s", measure_names[measure], key->name ? key->name : "all", key->pid,
               key->tid, got / unit, sum.least / unit, sum.most / unit, got < sum.least ? ", too few" : ", too many");
+}
+
+/* Whatever its names, and by each that is certain. */
+static void judge_named(const struct judging *judging, int32_t pid, int32_t tid, const char *name, enum measure measure)
+{
+    if (judging->draw->by == BY_PROCESS || !names_matter(judging, measure))
+        judge_key(judging, &(struct key){pid, tid, NULL}, measure);
+    if (names_matter(judging, measure))
+        judge_key(judging, &(struct key){pid, tid, name}, measure);
 }
 
 /* Every key that the log or the answer has. */
@@ -359,15 +391,12 @@ static void judge_keys(const struct judging *judging, enum measure measure)
 
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *part = &parts_of(run)[i];
-        const struct key key = {part->pid, part->tid, part->name};
-        if (part_has_key(judging, i, &key, measure))
-            judge_key(judging, &key, measure);
+        judge_named(judging, part->pid, part->tid, part->name, measure);
     }
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
-        const struct key key = {row->pid, row->tid, row->name};
         if (judging->draw->whose != ALL_OF_THEM || probes_programs(judging->draw))
-            judge_key(judging, &key, measure);
+            judge_named(judging, row->pid, row->tid, row->name, measure);
     }
 }
 
