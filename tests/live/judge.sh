@@ -26,9 +26,9 @@ else
     seeds="$some $more $found"
 fi
 
-# A guest is ours alone, with its CPUs and pids.
+# A guest is ours alone, with its CPUs and pids, and slow.
 alone=
-[ -z "$GUEST" ] || alone='--alone --cpus'
+[ -z "$GUEST" ] || alone='--alone --cpus --limit 300'
 
 left_begins || skip_all "tracefs cannot be mounted"
 # shellcheck disable=SC2086 # words

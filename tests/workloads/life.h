@@ -172,6 +172,7 @@ struct life {
     int32_t first_pid;
     uint64_t longest_gap;       /* for which a thread that had something to do did not run */
     uint64_t steal_begin, steal_end; /* nanoseconds that the host took from this machine, both 0: it says nothing */
+    uint64_t cpus_came_since, cpus_came_until; /* CPUs came online between these, 0: none did */
     char trouble[200];
     struct part part[MOST_PARTS];
 };

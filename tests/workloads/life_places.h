@@ -287,10 +287,14 @@ static void do_cpus(void)
     for (unsigned i = 0; i < my_step->size && switches_cpus; i++) {
         for (int on = 0; on < 2; on++) {
             int fd = open(path, O_WRONLY | O_CLOEXEC);
+            if (on && !life->cpus_came_since)
+                life->cpus_came_since = now();
             if (fd < 0 || write(fd, on ? "1" : "0", 1) != 1)
                 i = my_step->size;
             if (fd >= 0)
                 close(fd);
+            if (on)
+                life->cpus_came_until = now();
             deeds(NULL);
         }
     }
