@@ -203,14 +203,17 @@ static int is_unheard(const struct run *run, const struct part *part)
     }
 }
 
+static int is_said_unheard(const struct judging *judging, const struct part *part)
+{
+    return strstr(judging->answer->text, "CPUs came online during the run") && is_unheard(judging->run, part);
+}
+
 /* Of these, stackbox may not know the functions, and says so. */
 static int may_lack_names(const struct judging *judging, const struct part *part)
 {
-    const char *err = judging->answer->text;
-
-    return (part->program == PROGRAM_COPY && is_of_step(judging->draw, part, DELETED) &&
-            strstr(err, "it was gone before it could be opened")) ||
-           (strstr(err, "CPUs came online during the run") && is_unheard(judging->run, part));
+    return is_said_unheard(judging, part) ||
+           (part->program == PROGRAM_COPY && is_of_step(judging->draw, part, DELETED) &&
+            strstr(judging->answer->text, "it was gone before it could be opened"));
 }
 
 static int wakers_may_lack_names(const struct judging *judging, const struct part *part)
@@ -298,8 +301,13 @@ static enum membership is_reported_as(const struct judging *judging, uint32_t in
 
     if (judging->draw->by != BY_PROCESS)
         return strcmp(part->name, name) ? OUTSIDE : INSIDE;
-    if (has_last_name(judging))
-        return named_at_report(judging, part, name);
+    if (has_last_name(judging)) {
+        const enum membership named = named_at_report(judging, part, name);
+        /* What is not heard of its process has the thread's own name, of then. */
+        if (is_said_unheard(judging, part))
+            return named || !strcmp(part->name, name) ? PERHAPS : OUTSIDE;
+        return named;
+    }
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *namer = &parts_of(run)[i];
         if (namer->process == part->process && is_leader(namer) && !strcmp(namer->name, name))

@@ -101,17 +101,22 @@ static void seen(void)
     me->last = now();
 }
 
-/* What it ran, or waited for a CPU, was no sleep; so much is certain. */
+/*
+ * What it ran, or waited for a CPU, was no sleep; so much is certain. At most it was off the CPU for as long as it
+ * was in that function: it may also have been preempted, or have waited for a lock, while it measured.
+ */
 struct moment {
-    uint64_t cpu, delay, at;
+    uint64_t entered, cpu, delay, at;
 };
 
 static struct moment before(struct stretches *stretches)
 {
-    struct moment moment = {clock_now(CLOCK_THREAD_CPUTIME_ID), delay(), 0};
+    struct moment moment = {.entered = now()};
 
+    stretches->since = moment.entered;
+    moment.cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    moment.delay = delay();
     moment.at = now();
-    stretches->since = moment.at;
     return moment;
 }
 
@@ -119,12 +124,12 @@ static void after(struct stretches *stretches, const struct moment *begin)
 {
     uint64_t took = now() - begin->at, other;
 
-    stretches->since = 0;
     other = delay() - begin->delay;
     other += clock_now(CLOCK_THREAD_CPUTIME_ID) - begin->cpu;
-    stretches->most += took;
     stretches->least += took > other ? took - other : 0;
     stretches->number++;
+    stretches->most += now() - begin->entered;
+    stretches->since = 0;
 }
 
 APART void life_nap(uint64_t nanoseconds)
