@@ -260,7 +260,16 @@ static int add_values(struct folded *folded, const char *text, size_t length,
     return folded->waiting < STACKS_AT_ONCE ? 0 : add_stacks(folded);
 }
 
-static int add_line(struct folded *folded, const char *line, const char *end)
+/* What begins with # and a blank, or is # alone, would be a comment: it is written with \x23. */
+static char *take_mark(char *stack, const char *end)
+{
+    if (end - stack < 4 || memcmp(stack, "\\x23", 4) || (end - stack > 4 && !folded_is_blank(stack[4])))
+        return stack;
+    stack[3] = '#';
+    return stack + 3;
+}
+
+static int add_line(struct folded *folded, char *line, const char *end)
 {
     uint64_t values[2] = {0};
     struct folded_count counts[2] = {0};
@@ -281,6 +290,7 @@ static int add_line(struct folded *folded, const char *line, const char *end)
         note(folded, &folded->large);
         return 0;
     }
+    line = take_mark(line, end);
     return add_values(folded, line, (size_t)(end - line), values);
 }
 
@@ -327,7 +337,7 @@ static int add_lines(struct folded *folded, size_t searched)
     int result = 0;
 
     while (!result) {
-        const char *line = folded->buffer + folded->start;
+        char *line = folded->buffer + folded->start;
         const char *end = memchr(line + searched, '\n', folded->end - folded->start - searched);
         if (!end)
             break;

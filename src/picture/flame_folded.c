@@ -188,15 +188,19 @@ static int make_path(struct path *path, const struct flame *flame, uint32_t node
     return 0;
 }
 
-/* A line that begins with # and a blank is a comment. */
-static void add_frame(struct text *lines, struct flame_name name, bool is_first)
+/* A line of # alone, or that begins with # and a blank, is a comment: readers take \x23 for the #. */
+static void mark_comment(struct text *lines, size_t begin)
 {
-    if (is_first && *name.text == '#' && (name.length == 1 || name.text[1] == ' ' || name.text[1] == '\t')) {
-        text_add(lines, "\\x23");
-        name.text++;
-        name.length--;
-    }
-    flame_add_name(lines, &name);
+    const char *line = lines->data + begin;
+    const size_t length = lines->length - begin;
+
+    if (*line != '#' || (length > 1 && line[1] != ' ' && line[1] != '\t'))
+        return;
+    text_append(lines, "...", 3);
+    if (lines->failed)
+        return;
+    memmove(lines->data + begin + 3, lines->data + begin, length);
+    memcpy(lines->data + begin, "\\x23", 4);
 }
 
 /* Appends the line of a stack. */
@@ -207,7 +211,7 @@ static int add_stack(struct text *lines, const struct flame *flame, const struct
     int result = make_path(path, flame, stack->node);
 
     for (size_t i = path->count; i-- && !result;) {
-        add_frame(lines, *name_of(flame, path->nodes[i]), i + 1 == path->count);
+        flame_add_name(lines, name_of(flame, path->nodes[i]));
         if (i)
             text_append(lines, ";", 1);
     }
@@ -216,6 +220,7 @@ static int add_stack(struct text *lines, const struct flame *flame, const struct
     const char *blank = find_number(lines->data + begin, lines->length - begin);
     if (blank)
         lines->data[blank - lines->data] = '_';
+    mark_comment(lines, begin);
     if (differential)
         text_format(lines, " %llu", (unsigned long long)stack->before);
     text_format(lines, " %llu\n", (unsigned long long)stack->value);

@@ -5,9 +5,9 @@
 #include "report/lines.h"
 
 /* A line that begins with # and a blank is a comment: a thread may have such a name. */
-static void print_first(FILE *out, const char *name)
+static void print_first(FILE *out, const char *name, bool is_all)
 {
-    const bool is_comment = *name == '#' && (!name[1] || name[1] == ' ' || name[1] == '\t');
+    const bool is_comment = *name == '#' && (name[1] ? name[1] == ' ' || name[1] == '\t' : is_all);
 
     fprintf(out, is_comment ? "\\x23%s" : "%s", name + is_comment);
 }
@@ -22,7 +22,7 @@ int folded_write(FILE *out, const struct report *report)
         const struct block *block = &blocks->items[i];
         result = line_make(&line, report, block);
         if (line.count && !result)
-            print_first(out, line.frames[0].name);
+            print_first(out, line.frames[0].name, line.count == 1);
         for (size_t at = 1; at < line.count && !result; at++)
             fprintf(out, ";%s", line.frames[at].name);
         if (!result)
