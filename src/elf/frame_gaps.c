@@ -110,11 +110,14 @@ static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame
         elf_read(elf, gap->offset, bytes, sizeof(bytes)))
         return false;
     frame_add_row(gap, 0, frame_linked);
-    for (size_t at = 0; at < sizeof(bytes); at += sizeof(saves))
-        if (elf->machine == EM_AARCH64 && !memcmp(bytes + at, saves, sizeof(saves))) {
-            frame_add_row(gap, at + sizeof(saves), by_sp(16));
-            frame_add_row(gap, 2 * PLT_ENTRY, frame_linked);
-        }
+    if (elf->machine != EM_AARCH64)
+        return true;
+    /* A landing pad (bti) may be before it. */
+    const bool saves_first = !memcmp(bytes, saves, sizeof(saves));
+    if (!saves_first && memcmp(bytes + sizeof(saves), saves, sizeof(saves)))
+        return true;
+    frame_add_row(gap, saves_first ? sizeof(saves) : 2 * sizeof(saves), by_sp(16));
+    frame_add_row(gap, 2 * PLT_ENTRY, frame_linked);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/util.h"
+#include "elf/frame_gaps.h"
 #include "elf_image.h"
 #include "test.h"
 
@@ -754,6 +755,34 @@ static void test_none(void)
     }
 }
 
+/* arm64's first entry saves once; one that does so twice has no more rows than others. */
+static void test_linked_plt(void)
+{
+    static const char own[] = "\0.plt\0.names";
+    static const int nop[] = {0x1f, 0x20, 0x03, 0xd5, -1}, save[] = {0xf0, 0x7b, 0xbf, 0xa9, -1};
+    const struct image_section sections[] = {
+        {0}, {1, 1, 6, CODE, CODE_AT, 0x40, 0, 0, 16}, {6, 3, 0, 0, NAMES_AT, sizeof(own), 0, 0, 0}};
+
+    for (int saves = 0; saves < 4; saves++) {
+        struct frame_gap gaps[FRAME_GAPS_MOST];
+        struct elf elf;
+        start(true, false, EM_AARCH64);
+        at = CODE_AT;
+        put_all(saves & 1 ? save : nop);
+        put_all(saves & 2 ? save : nop);
+        memcpy(image.bytes + NAMES_AT, own, sizeof(own));
+        image_put_sections(&image, SECTIONS_AT, sections, 3);
+        const int fd = image_file(&image, image.length);
+        CHECK_NUMBER(elf_open(&elf, fd), 0);
+        CHECK_NUMBER(frame_gaps(&elf, gaps), 1);
+        CHECK_NUMBER(gaps[0].count, saves ? 3 : 1);
+        CHECK_NUMBER(gaps[0].rows[1].offset, saves & 1 ? CODE_AT + 4 : saves ? CODE_AT + 8 : 0);
+        CHECK_NUMBER(gaps[0].rows[2].offset, saves ? CODE_AT + 32 : 0);
+        elf_close(&elf);
+        close(fd);
+    }
+}
+
 /* Each byte of a table is changed in turn: nothing breaks, rows are in order. */
 static void test_damage(void)
 {
@@ -876,6 +905,7 @@ int main(void)
     TEST(test_debug);
     TEST(test_wide);
     TEST(test_none);
+    TEST(test_linked_plt);
     TEST(test_damage);
     TEST(test_time);
     TEST(test_bounds);
