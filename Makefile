@@ -55,7 +55,8 @@ ALL_LDFLAGS += -fsanitize=address,undefined
 else
 # The binary is at fixed addresses anyway: position-independent code is 10 KB more.
 ALL_CFLAGS  += -fno-pie
-ALL_LDFLAGS += -static -s
+# Segments that share pages need no padding: 8 KB.
+ALL_LDFLAGS += -static -s -Wl,-z,noseparate-code
 endif
 ifdef FUZZER
 ALL_CFLAGS  += -fsanitize=fuzzer-no-link
