@@ -289,9 +289,8 @@ static int check_files(struct place *const *places, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (!places[i]->inode || (i && places[i]->file == places[i - 1]->file))
             continue;
-        if (stat(places[i]->file, &about))
-            return -errno;
-        if (about.st_ino != places[i]->inode || about.st_dev != places[i]->device)
+        if (stat(places[i]->file, &about) || about.st_ino != places[i]->inode ||
+            about.st_dev != places[i]->device)
             return -ESTALE;
     }
     return 0;

@@ -228,6 +228,10 @@ static int say_not_attached(const struct attachment *attachment, const struct at
     }
     if (error == -EINTR)
         return EXIT_FAILURE;
+    if (error == -ESTALE && user) {
+        say("cannot trace: a file was replaced after it was read: try again");
+        return EXIT_FAILURE;
+    }
     if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
         say("--attach-by: %s", text_or_error(&why, find->tracefs));
