@@ -168,10 +168,10 @@ static void tell_watcher(bool aside, bool begins, unsigned role)
 /* It cannot avoid being killed: all signals but that one are blocked. */
 static void limit_time(unsigned seconds)
 {
-    const struct rlimit limit = {seconds, seconds};
+    const rlim_t most = seconds ? seconds : APART_MOST_SECONDS;
+    const struct rlimit limit = {most, most};
 
-    if (seconds)
-        setrlimit(RLIMIT_CPU, &limit);
+    setrlimit(RLIMIT_CPU, &limit);
 }
 
 void apart_bound(apart_memory *free_memory)
@@ -197,11 +197,13 @@ static uint64_t own_data(void)
 }
 
 /* A file that needs more has no names or tables; without this, the kernel would kill some process. */
-static uint64_t most_data(void)
+static uint64_t most_data(const struct apart_job *job)
 {
-    const uint64_t left = memory ? memory() : 0;
+    uint64_t most = memory ? memory() / 2 : 0;
 
-    return left ? own_data() + left / 2 : 0;
+    if (job->memory && (!most || most > job->memory))
+        most = job->memory;
+    return most ? own_data() + most : 0;
 }
 
 /* Before 4.7 only of what is allocated in small pieces. */
@@ -214,10 +216,31 @@ static void limit_memory(uint64_t bytes)
         setrlimit(RLIMIT_DATA, &limit);
 }
 
+/* Where the reader answers, and whether it has begun to. */
+static int answers_to;
+static bool has_sent;
+
+/* The result first: without it, the work was not done. */
+static bool send_answer(int result, struct text *answer)
+{
+    const bool sent = (has_sent || write_all(answers_to, &result, sizeof(result))) &&
+                      write_all(answers_to, answer->data, answer->length);
+
+    has_sent = true;
+    text_clear(answer);
+    return sent;
+}
+
+bool apart_send(struct text *answer)
+{
+    return !answer->failed && send_answer(0, answer);
+}
+
 static void be_apart(const struct apart_job *job, int answers, int socket)
 {
     struct text answer = {0};
 
+    answers_to = answers;
     tell_watcher(job->aside, true, APART_READER);
     limit_time(job->seconds);
     int result = close_others(job->keep, job->keep_count, socket, answers);
@@ -236,9 +259,7 @@ static void be_apart(const struct apart_job *job, int answers, int socket)
         result = -ENOMEM;
     if (result)
         text_clear(&answer);
-    /* The result first: without it, the work was not done. */
-    bool sent = write_all(answers, &result, sizeof(result)) &&
-                write_all(answers, answer.data, answer.length);
+    const bool sent = send_answer(result, &answer);
     text_free(&answer);
     _exit(!sent);
 }
@@ -312,7 +333,7 @@ static int take_answer(struct text *answer)
  */
 static pid_t begin(const struct apart_job *job, const int ends[2])
 {
-    const uint64_t bytes = most_data();
+    const uint64_t bytes = most_data(job);
     sigset_t all, before;
 
     sigfillset(&all);
@@ -408,9 +429,10 @@ int apart_take(struct apart_run *run, uint64_t until, int *signal)
     if (result == -EINPROGRESS)
         return result;
     const int ended = end_run(run);
+    const int given = take_answer(&run->answer);
     if (!result)
-        result = take_answer(&run->answer);
-    if (result == -EBADMSG)
+        result = given;
+    if (result == -EBADMSG || !result)
         *signal = ended;
     return result;
 }
@@ -421,6 +443,7 @@ void apart_stop(struct apart_run *run)
         return;
     kill(run->pid, SIGKILL);
     end_run(run);
+    (void)take_answer(&run->answer);
 }
 
 int apart_run(const struct apart_job *job, struct text *answer, int *signal)

@@ -35,8 +35,11 @@ struct apart_job {
     apart_opener *open; /* for apart_ask(); NULL: none */
     bool aside;         /* it runs beside another: see apart_begin() */
     bool asks_nothing;  /* it never calls apart_ask(): its opener keeps no descriptors */
-    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: no limit */
+    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: APART_MOST_SECONDS */
+    uint64_t memory;    /* how many bytes it may take; 0: see apart_bound() */
 };
+
+#define APART_MOST_SECONDS 300
 
 /*
  * One of the processes could not give up its rights: the work was not begun. No other failure
@@ -64,10 +67,10 @@ struct apart_run {
 int apart_begin(struct apart_run *run, const struct apart_job *job);
 /*
  * Waits until that time (now_ns) at most. -EINPROGRESS: it is still running; otherwise it has
- * ended, with results as from apart_run().
+ * ended, with results as from apart_run(). 0 with a *signal: that ended it when it had sent a part.
  */
 int apart_take(struct apart_run *run, uint64_t until, int *signal);
-/* Ends it, if it runs. */
+/* Ends it, if it runs. `answer` becomes what it had sent. */
 void apart_stop(struct apart_run *run);
 
 /*
@@ -96,6 +99,12 @@ void apart_explain(int result, int signal, struct text *why);
  * file or for a place where no programs are (apart_places.h), or another negative errno.
  */
 int apart_open(const char *root, const char *path);
+
+/*
+ * In the process apart: sends what there is of the answer, and empties it. What was sent is kept,
+ * however the rest of the work ends. False: nobody reads it.
+ */
+bool apart_send(struct text *answer);
 
 /* Are we the process apart? If not, there is nobody to ask. */
 bool apart_is_here(void);

@@ -5,9 +5,23 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LINE_BUFFER_BYTES 65536
+#define LEAST_BUDGET (64 << 20)
+#define MOST_WITHOUT_BLOCKS (1 << 30)
+
+uint64_t reading_budget(const struct stat *about)
+{
+    const uint64_t size = about->st_size > 0 ? (uint64_t)about->st_size : 0;
+    const uint64_t held = about->st_blocks > 0 ? (uint64_t)about->st_blocks * 512
+        : size < MOST_WITHOUT_BLOCKS           ? size /* this file system does not say */
+                                               : MOST_WITHOUT_BLOCKS;
+
+    /* A file system may compress, and symbols are read twice. */
+    return LEAST_BUDGET + 8 * (held < UINT64_MAX / 16 ? held : UINT64_MAX / 16);
+}
 
 int lines_open(struct lines *lines, int fd)
 {

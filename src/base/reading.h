@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 
@@ -39,5 +40,13 @@ void lines_close(struct lines *lines);
 int read_file(int directory, const char *path, size_t limit, struct text *text);
 /* The same for the rest of an open descriptor, which stays the caller's. */
 int read_to_end(int fd, size_t limit, struct text *text);
+
+struct stat;
+
+/*
+ * How many bytes of a file may be read in all: what its disk holds, several times over. A sparse file
+ * of 20 KB may have a petabyte of zeros.
+ */
+uint64_t reading_budget(const struct stat *about);
 
 #endif

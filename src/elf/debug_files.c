@@ -17,6 +17,8 @@
 #define LONGEST_LINK 255
 /* A debug file without a build id must be read whole for its checksum. */
 #define MOST_CHECKED_BYTES ((uint64_t)1 << 30)
+/* And so may others, which have its name and are not it. */
+#define MOST_CHECKED_IN_ALL (2 * MOST_CHECKED_BYTES)
 #define PIECE_BYTES 65536
 
 /* ---- What the file says about its debug file ---- */
@@ -26,6 +28,7 @@ struct traits {
     size_t id_length;               /* 0: none */
     char link[LONGEST_LINK + 1];    /* "": none */
     uint32_t checksum;
+    uint64_t checkable; /* how many bytes may be read for it, in all candidates together */
 };
 
 /* .gnu_debuglink: a file's name, zeros up to a multiple of four bytes, and its CRC. */
@@ -51,7 +54,7 @@ static void read_link(const struct elf *elf, struct traits *traits)
 
 static void read_traits(const struct elf *elf, struct traits *traits)
 {
-    *traits = (struct traits){0};
+    *traits = (struct traits){.checkable = MOST_CHECKED_IN_ALL};
     if (elf_build_id(elf, traits->id, &traits->id_length))
         traits->id_length = 0;
     read_link(elf, traits);
@@ -97,7 +100,7 @@ enum proof {
 };
 
 static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t size,
-                      const struct traits *traits, enum proof proof)
+                      struct traits *traits, enum proof proof)
 {
     unsigned char id[ELF_LONGEST_BUILD_ID];
     size_t id_length;
@@ -107,8 +110,10 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
         return id_length == traits->id_length && !memcmp(id, traits->id, id_length);
     if (proof == BY_LAYOUT)
         return same_layout(elf, debug);
-    return proof == BY_CHECKSUM && size <= MOST_CHECKED_BYTES &&
-           !checksum_of(debug, size, &checksum) && checksum == traits->checksum;
+    if (proof != BY_CHECKSUM || size > MOST_CHECKED_BYTES || size > traits->checkable)
+        return false;
+    traits->checkable -= size;
+    return !checksum_of(debug, size, &checksum) && checksum == traits->checksum;
 }
 
 /* ---- Where it may be ---- */
@@ -138,7 +143,7 @@ static bool has_symbols(const struct hunt *hunt, const char *root, const struct 
 }
 
 /* Is the file at that place the right one? If so, it is open. */
-static bool try_file(const struct hunt *hunt, const char *root, const struct text *path,
+static bool try_file(struct hunt *hunt, const char *root, const struct text *path,
                      enum proof proof)
 {
     struct elf *debug = &hunt->debug->elf;
@@ -169,7 +174,7 @@ static void add_id(const struct traits *traits, size_t first, struct text *path)
         text_format(path, "%02x", traits->id[i]);
 }
 
-static bool try_by_id(const struct hunt *hunt, const char *root, struct text *path)
+static bool try_by_id(struct hunt *hunt, const char *root, struct text *path)
 {
     const struct traits *traits = &hunt->traits;
 
@@ -182,7 +187,7 @@ static bool try_by_id(const struct hunt *hunt, const char *root, struct text *pa
     return try_file(hunt, root, path, BY_ID);
 }
 
-static bool try_cache(const struct hunt *hunt, struct text *path)
+static bool try_cache(struct hunt *hunt, struct text *path)
 {
     if (!hunt->where->cache || !hunt->traits.id_length)
         return false;
@@ -193,7 +198,7 @@ static bool try_cache(const struct hunt *hunt, struct text *path)
     return try_file(hunt, NULL, path, BY_ID);
 }
 
-static bool try_by_link(const struct hunt *hunt, const char *root, const char *file,
+static bool try_by_link(struct hunt *hunt, const char *root, const char *file,
                         struct text *path)
 {
     static const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
@@ -212,7 +217,7 @@ static bool try_by_link(const struct hunt *hunt, const char *root, const char *f
     return false;
 }
 
-static bool try_below(const struct hunt *hunt, const char *root, const char *file, bool is_symfs,
+static bool try_below(struct hunt *hunt, const char *root, const char *file, bool is_symfs,
                       struct text *path)
 {
     if (try_by_id(hunt, root, path))

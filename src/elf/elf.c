@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/text.h"
 #include "machine/machine.h"
 
@@ -15,10 +17,12 @@
  */
 #define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
+/* What a read costs besides its bytes. */
+#define READ_COST 512
 
 int elf_note_trouble(const struct elf *elf, int error)
 {
-    bool is_ours = error == -EIO || error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+    bool is_ours = error == -EIO || error == -ENOMEM || error == -ETIME || error == -EMFILE || error == -ENFILE;
 
     if (elf->trouble && is_ours && !*elf->trouble)
         *elf->trouble = error;
@@ -37,6 +41,15 @@ static int read_unpacked(const struct elf_unpacked *unpacked, uint64_t at, void 
     return 0;
 }
 
+int elf_spend(const struct elf *elf, uint64_t bytes)
+{
+    if (!elf->budget)
+        return 0;
+    const bool may = bytes <= *elf->budget;
+    *elf->budget = may ? *elf->budget - bytes : 0;
+    return may ? 0 : elf_note_trouble(elf, -ETIME);
+}
+
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
 {
     uint64_t at;
@@ -48,6 +61,8 @@ int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
         return read_unpacked(elf->unpacked, at, to, size);
     if (at > INT64_MAX || size > INT64_MAX - at)
         return -ENOEXEC;
+    if (elf_spend(elf, READ_COST + (uint64_t)size))
+        return -ETIME;
     while (size) {
         ssize_t got = pread(elf->fd, bytes, size, (off_t)at);
         if (got < 0 && errno == EINTR)
@@ -247,10 +262,28 @@ static int read_segments(struct elf *elf, const struct table *table)
     return result;
 }
 
+/* An unpacked image is in memory. */
+static int set_budget(struct elf *elf)
+{
+    struct stat about;
+
+    if (elf->fd < 0)
+        return 0;
+    if (fstat(elf->fd, &about))
+        return -errno;
+    elf->budget = malloc(sizeof(*elf->budget));
+    if (!elf->budget)
+        return -ENOMEM;
+    *elf->budget = reading_budget(&about);
+    return 0;
+}
+
 static int open_parts(struct elf *elf)
 {
     struct tables tables;
-    int result = read_ident(elf);
+    int result = set_budget(elf);
+    if (!result)
+        result = read_ident(elf);
     if (!result)
         result = read_header(elf, &tables);
     if (!result) {
@@ -291,6 +324,8 @@ void elf_close(struct elf *elf)
     free(elf->segments);
     free(elf->notes);
     free(elf->sections);
+    free(elf->budget);
+    elf->budget = NULL;
     elf->segments = elf->notes = NULL;
     elf->sections = NULL;
     elf->segment_count = elf->note_count = elf->section_count = 0;

@@ -56,6 +56,7 @@ struct elf {
     struct elf_section *sections; /* none if the table is missing or cut off */
     size_t section_count;
     size_t section_names; /* index of the section that holds their names; 0: none */
+    uint64_t *budget; /* how much may still be read of it: see elf_read() */
     int *trouble; /* the caller's, or NULL: see elf_open_watched() */
     struct elf_unpacked *unpacked; /* the caller's, set after opening; NULL: nothing is unpacked */
 };
@@ -80,8 +81,13 @@ void elf_close(struct elf *elf);
 int elf_own_class(int fd);
 /* Notes the error if it counts as trouble. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);
+/* Counts what costs as much as reading so many bytes. 0 or -ETIME. */
+int elf_spend(const struct elf *elf, uint64_t bytes);
 
-/* Every read of the file goes through here: all of the bytes, or a negative errno. */
+/*
+ * Every read of the file goes through here: all of the bytes, or a negative errno: -ETIME, and for
+ * good, once more was read than any tool's file needs (reading_budget).
+ */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);
 
 /*

@@ -15,6 +15,8 @@
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64
+/* What a byte of a result costs, which stays in memory, in bytes that are read. */
+#define NAME_COST 4
 
 /* What makes one symbol better than another with the same start. */
 #define RANK_STRONG 16 /* typed, sized or visible to other files: not a label in a function */
@@ -268,6 +270,9 @@ static int name_all(const struct search *search, const size_t *where, struct elf
             result = name_found(search, candidate, to);
         }
         last = candidate;
+        /* A table may give every address the same long name. */
+        if (!result && candidate)
+            result = elf_spend(search->tables->items[candidate->table].elf, (uint64_t)to->name.length * NAME_COST);
     }
     return result;
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/text.h"
 
 #define BUFFER_BYTES 65536
@@ -237,12 +238,13 @@ int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct jitmap_f
         return -errno;
     if (!S_ISREG(status.st_mode))
         return -EINVAL;
-    uint64_t size = (uint64_t)status.st_size;
+    const uint64_t size = (uint64_t)status.st_size, budget = reading_budget(&status);
+    const uint64_t most = budget < MOST_BYTES ? budget : MOST_BYTES;
     pass.newest = calloc(count, 2 * sizeof(*pass.newest));
     char *buffer = malloc(BUFFER_BYTES);
     int result = pass.newest && buffer ? 0 : -ENOMEM;
     if (!result)
-        result = read_lines(&pass, buffer, size > MOST_BYTES ? size - MOST_BYTES : 0, size);
+        result = read_lines(&pass, buffer, size > most ? size - most : 0, size);
     free(buffer);
     if (!result)
         result = take_entries(&pass, found);

@@ -379,6 +379,12 @@ int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *add
     return 0;
 }
 
+void mapped_file_give_up(struct mapped_file *file, int why)
+{
+    file->unread = why;
+    file->has_segments = true;
+}
+
 size_t mapped_files_count(const struct mapped_files *files)
 {
     return files->count;

@@ -103,6 +103,9 @@ bool mapped_file_changed(struct mapped_file *file);
  */
 int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *address);
 
+/* It will not be read again, for this reason: a negative errno. */
+void mapped_file_give_up(struct mapped_file *file, int why);
+
 /* How many files are open; how many were not kept for lack of descriptors. */
 size_t mapped_files_count(const struct mapped_files *files);
 uint64_t mapped_files_not_kept(const struct mapped_files *files);

@@ -28,8 +28,7 @@ static void add_distinct(const struct naming *naming, size_t *count, uint64_t ad
 
 /* ---- Names of code generated at run time ---- */
 
-static int give_jit_names(const struct naming *naming, int map, struct located *const *jitted,
-                          size_t count)
+static int give_jit_names(const struct naming *naming, const struct located *jitted, size_t count)
 {
     struct jitmap_found *found = calloc(count, sizeof(*found));
     size_t distinct = 0, at = 0;
@@ -37,10 +36,10 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
     if (!found)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i]->symbol));
-    int result = jitmap_find(map, naming->addresses, distinct, found);
+        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i].symbol));
+    int result = jitmap_find(jitted[0].map, naming->addresses, distinct, found);
     for (size_t i = 0; i < count && result != -ENOMEM; i++) {
-        struct symbol *symbol = jitted[i]->symbol;
+        struct symbol *symbol = jitted[i].symbol;
         at += naming->addresses[at] != symbol_lookup_address(symbol);
         if (!found[at].found)
             continue;
@@ -54,25 +53,9 @@ static int give_jit_names(const struct naming *naming, int map, struct located *
     return result == -ENOMEM ? result : 0;
 }
 
-/* The symbols of one process that may be in its map. */
-static int name_jitted(const struct naming *naming, struct located *located, size_t count)
-{
-    struct located **jitted = calloc(count, sizeof(*jitted));
-    size_t jitted_count = 0;
-
-    if (!jitted)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (naming_may_be_jitted(&located[i]))
-            jitted[jitted_count++] = &located[i];
-    int result = give_jit_names(naming, located[0].map, jitted, jitted_count);
-    free(jitted);
-    return result;
-}
-
 /* ---- Names from files ---- */
 
-int naming_compare_files(const struct located *a, const struct located *b)
+static int compare_files(const struct located *a, const struct located *b)
 {
     if (a->place.kind != b->place.kind)
         return a->place.kind < b->place.kind ? -1 : 1;
@@ -82,16 +65,6 @@ int naming_compare_files(const struct located *a, const struct located *b)
     return 0;
 }
 
-static int compare_for_files(const void *left, const void *right)
-{
-    const struct located *a = left, *b = right;
-    int order = naming_compare_files(a, b);
-
-    if (order)
-        return order;
-    return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
-}
-
 /* The first note is kept; *more: there were others. */
 static void add_note(struct text *first, bool *more, const char *note)
 {
@@ -99,6 +72,28 @@ static void add_note(struct text *first, bool *more, const char *note)
         text_add(first, note);
     else if (strcmp(first->data, note))
         *more = true;
+}
+
+static const char *reason_of(int why)
+{
+    switch (why) {
+    case -ESTALE:
+    case -ENOENT: return "it was gone before it could be opened";
+    case -ETIME: return "reading it takes too long";
+    case -E2BIG: return "their names are too long";
+    case -EBADMSG: return "the process that read it was killed";
+    }
+    return strerror(-why);
+}
+
+static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
+{
+    struct text note = {0};
+
+    text_format(&note, "%s: %s", file->path, reason_of(why));
+    if (note.data)
+        add_note(&notes->unopened_file, &notes->more_unopened, note.data);
+    text_free(&note);
 }
 
 static void note_packed(struct symbolize_notes *notes, const char *note)
@@ -121,7 +116,7 @@ static struct debug_search search_for(const struct naming *naming, const struct 
 }
 
 static int give_file_names(const struct naming *naming, const struct elf *elf,
-                           const struct located *located, size_t count)
+                           const struct located *located, size_t count, size_t most)
 {
     const struct mapped_file *file = located[0].place.file;
     struct text refused = {0};
@@ -142,7 +137,7 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
         note_packed(naming->notes, refused.data);
     }
     text_free(&refused);
-    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
+    for (size_t i = 0; i < count && result != -ENOMEM && most; i++) {
         struct symbol *symbol = located[i].symbol;
         at += naming->addresses[at] != located[i].place.address;
         if (!found[at].found)
@@ -150,7 +145,11 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
         if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
             result = -ENOMEM;
         symbol->offset -= found[at].start;
+        const size_t length = symbol->function.length + symbol->raw.length;
+        most -= length < most ? length : most;
     }
+    if (!most)
+        note_unopened(naming->notes, file, -E2BIG);
     elf_found_free(found, distinct);
     free(found);
     return result == -ENOMEM ? result : 0;
@@ -207,18 +206,6 @@ static int give_starts(const struct elf *elf, const struct located *located, siz
     }
     free(functions);
     return known == -ENOMEM ? -ENOMEM : 0;
-}
-
-static void note_unopened(struct symbolize_notes *notes, const struct mapped_file *file, int why)
-{
-    struct text note = {0};
-
-    text_format(&note, "%s: %s", file->path,
-                why == -ESTALE || why == -ENOENT ? "it was gone before it could be opened"
-                                                 : strerror(-why));
-    if (note.data)
-        add_note(&notes->unopened_file, &notes->more_unopened, note.data);
-    text_free(&note);
 }
 
 /* The kernel's vDSO is read in place: up to the end of the last part in its header. */
@@ -321,7 +308,9 @@ static int give_mappings(const struct naming *naming, const struct elf *elf,
     return result;
 }
 
-static int name_in_file(const struct naming *naming, const struct located *located, size_t count)
+/* `most`: bytes of names. */
+static int name_in_file(const struct naming *naming, const struct located *located, size_t count, size_t most,
+                        int without)
 {
     struct elf_unpacked unpacked = {0};
     struct elf elf = {0};
@@ -330,9 +319,9 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     if ((located[0].place.kind != MAPPED_FILE || naming->wishes->without_files) &&
         located[0].place.kind != MAPPED_VDSO)
         return give_mappings(naming, NULL, located, count);
-    bool is_open = !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
+    bool is_open = !without && !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
     if (is_open)
-        result = give_file_names(naming, &elf, located, count);
+        result = give_file_names(naming, &elf, located, count, most);
     if (is_open && !result)
         result = give_starts(&elf, located, count);
     elf_unpacked_free(&unpacked);
@@ -342,9 +331,11 @@ static int name_in_file(const struct naming *naming, const struct located *locat
     elf_close(&elf);
     if (is_open && located[0].place.kind == MAPPED_FILE && located[0].place.file->identity)
         close(elf.fd);
-    if (trouble && trouble != -ENOMEM)
+    if (without)
+        trouble = without;
+    if (without || (trouble && trouble != -ENOMEM))
         note_unopened(naming->notes, located[0].place.file, trouble);
-    return trouble == -ENOMEM ? trouble : result;
+    return trouble == -ENOMEM && !without ? trouble : result;
 }
 
 /* ---- All ---- */
@@ -365,40 +356,149 @@ static int number_place(struct located *located)
     return 0;
 }
 
-static int name_all_jitted(const struct naming *naming)
+static int compare_addresses(const void *left, const void *right)
 {
-    size_t end;
+    const struct located *a = left, *b = right;
+
+    return a->place.address < b->place.address ? -1 : a->place.address > b->place.address;
+}
+
+static int take_map(const struct naming *naming, const struct naming_step *step, int without)
+{
+    struct text *refused = &naming->notes->refused_map;
+
+    if (!without)
+        return give_jit_names(naming, step->located, step->count);
+    if (!refused->length)
+        text_format(refused, "the perf map of process %u: %s", step->located[0].symbol->pid, reason_of(without));
+    return 0;
+}
+
+static size_t length_of_names(const struct naming_step *step)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < step->count; i++)
+        length += step->symbols[i]->function.length + step->symbols[i]->raw.length;
+    return length;
+}
+
+int naming_take(struct naming *naming, const struct naming_step *step, int without)
+{
     int result = 0;
 
-    for (size_t start = 0; start < naming->count && !result; start = end) {
-        struct located *first = &naming->located[start];
-        for (end = start + 1; end < naming->count && naming->located[end].life == first->life; end++)
-            ;
-        if (first->map >= 0)
-            result = name_jitted(naming, first, end - start);
+    if (step->is_map)
+        return take_map(naming, step, without);
+    for (size_t i = 0; i < step->count && !result && !without; i++)
+        result = number_place(&step->located[i]);
+    if (result)
+        return result;
+    qsort(step->located, step->count, sizeof(*step->located), compare_addresses);
+    const size_t most = step->is_trusted ? NAMING_MOST_BYTES : naming->names_left / 8;
+    result = name_in_file(naming, step->located, step->count, most, without);
+    if (!step->is_trusted) {
+        const size_t used = length_of_names(step);
+        naming->names_left -= used < naming->names_left ? used : naming->names_left;
     }
     return result;
 }
 
-int naming_read(const struct naming *naming)
+int naming_take_program(const struct naming *naming)
+{
+    if (!naming->mappings || !naming->wishes->mapped_for)
+        return 0;
+    return mappings_take_program(naming->mappings, naming->wishes->mapped_for);
+}
+
+/* ---- What is read together ---- */
+
+/* Of users' files, the small ones first; in the order of files otherwise. */
+static bool is_trusted(const struct process_place *place)
+{
+    return place->kind != MAPPED_FILE || (!place->file->about.st_uid && !(place->file->about.st_mode & 022));
+}
+
+static int compare_located(const void *left, const void *right)
+{
+    const struct located *a = left, *b = right;
+    const bool trusted = is_trusted(&a->place);
+
+    if (trusted != is_trusted(&b->place))
+        return trusted ? -1 : 1;
+    if (!trusted && a->place.file->about.st_size != b->place.file->about.st_size)
+        return a->place.file->about.st_size < b->place.file->about.st_size ? -1 : 1;
+    return compare_files(a, b);
+}
+
+static void add_step(struct naming *naming, struct located *located, size_t count, bool is_map)
+{
+    struct naming_step *step = &naming->steps[naming->step_count++];
+
+    *step = (struct naming_step){
+        .located = located,
+        .symbols = naming->symbols + (is_map ? naming->count + (size_t)(located - naming->jitted)
+                                             : (size_t)(located - naming->located)),
+        .count = count,
+        .is_map = is_map,
+        .is_trusted = !is_map && is_trusted(&located[0].place),
+    };
+    for (size_t i = 0; i < count; i++)
+        step->symbols[i] = located[i].symbol;
+}
+
+/* The symbols that may be in their processes' maps; returns how many. */
+static size_t copy_jitted(struct naming *naming)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < naming->count; i++)
+        if (naming->located[i].map >= 0 && naming_may_be_jitted(&naming->located[i]))
+            naming->jitted[count++] = naming->located[i];
+    return count;
+}
+
+static void add_files(struct naming *naming, bool trusted)
 {
     struct located *located = naming->located;
     size_t end;
-    int result = 0;
 
-    for (size_t i = 0; i < naming->count && !result; i++)
-        result = number_place(&located[i]);
-    if (!result)
-        result = name_all_jitted(naming);
-    if (!result && naming->count)
-        qsort(located, naming->count, sizeof(*located), compare_for_files);
-    for (size_t start = 0; start < naming->count && !result; start = end) {
-        for (end = start + 1;
-             end < naming->count && !naming_compare_files(&located[start], &located[end]); end++)
+    for (size_t start = 0; start < naming->count; start = end) {
+        for (end = start + 1; end < naming->count && !compare_files(&located[start], &located[end]); end++)
             ;
-        result = name_in_file(naming, located + start, end - start);
+        if (is_trusted(&located[start].place) == trusted)
+            add_step(naming, located + start, end - start, false);
     }
-    if (!result && naming->mappings && naming->wishes->mapped_for)
-        result = mappings_take_program(naming->mappings, naming->wishes->mapped_for);
-    return result;
+}
+
+int naming_plan(struct naming *naming)
+{
+    struct located *jitted = naming->jitted = calloc(naming->count + 1, sizeof(*naming->jitted));
+    size_t end;
+
+    naming->step_count = 0;
+    naming->symbols = calloc(2 * naming->count + 1, sizeof(struct symbol *));
+    naming->steps = calloc(2 * naming->count + 1, sizeof(*naming->steps));
+    if (!jitted || !naming->symbols || !naming->steps)
+        return -ENOMEM;
+    const size_t count = copy_jitted(naming);
+    if (naming->count)
+        qsort(naming->located, naming->count, sizeof(*naming->located), compare_located);
+    add_files(naming, true);
+    for (size_t start = 0; start < count; start = end) {
+        for (end = start + 1; end < count && jitted[end].life == jitted[start].life; end++)
+            ;
+        add_step(naming, jitted + start, end - start, true);
+    }
+    add_files(naming, false);
+    return 0;
+}
+
+void naming_unplan(struct naming *naming)
+{
+    free(naming->jitted);
+    free(naming->symbols);
+    free(naming->steps);
+    naming->jitted = NULL;
+    naming->symbols = NULL;
+    naming->steps = NULL;
 }

@@ -17,6 +17,17 @@ struct located {
     int map;     /* its JIT's perf map, open; or below 0 */
 };
 
+/*
+ * What is read together: one file, or one perf map. If reading it fails, its symbols alone have no names.
+ */
+struct naming_step {
+    struct located *located;
+    struct symbol **symbols; /* theirs, in an order that stays */
+    size_t count;
+    bool is_map;     /* a JIT's perf map */
+    bool is_trusted; /* no ordinary user can have written it */
+};
+
 struct naming {
     const struct symbolize_wishes *wishes;
     struct symbolize_notes *notes;
@@ -25,6 +36,12 @@ struct naming {
     size_t count;
     uint64_t *addresses;          /* looked up together: room for one per symbol */
     struct process_place *places; /* likewise */
+    struct located *jitted;       /* copies of those that may be in a perf map */
+    struct symbol **symbols;      /* of all steps */
+    struct naming_step *steps;
+    size_t step_count;
+    uint64_t time_left; /* ns for reading what users have written, in all steps, */
+    size_t names_left;  /* and bytes for its names */
 };
 
 static inline bool naming_may_be_jitted(const struct located *located)
@@ -32,10 +49,24 @@ static inline bool naming_may_be_jitted(const struct located *located)
     return located->place.kind == MAPPED_ANONYMOUS || located->place.kind == MAPPED_NOTHING;
 }
 
-/* 0: they are in the same file, or neither is in one. */
-int naming_compare_files(const struct located *a, const struct located *b);
+/*
+ * Makes the steps: first what ordinary users cannot have written, then the smallest, so that what
+ * takes long keeps nothing else from being read. Changes the order of `located`. 0 or -ENOMEM;
+ * naming_unplan() after either.
+ */
+int naming_plan(struct naming *naming);
+void naming_unplan(struct naming *naming);
 
-/* Sets names, offsets and mappings of the symbols; changes their order. 0 or -ENOMEM. */
-int naming_read(const struct naming *naming);
+/*
+ * Sets names, offsets and mappings of a step's symbols. With `without`, a negative errno, it is not
+ * read, and that is noted. 0 or -ENOMEM.
+ */
+int naming_take(struct naming *naming, const struct naming_step *step, int without);
+/* After all of them: the program that the mappings are to have. 0 or -ENOMEM. */
+int naming_take_program(const struct naming *naming);
+
+/* All names of a file that no ordinary user can have written. */
+#define NAMING_MOST_BYTES ((size_t)64 << 20)
+#define NAMING_MOST_NS UINT64_C(10000000000)
 
 #endif

@@ -8,12 +8,20 @@
 
 #include "apart/apart.h"
 #include "base/text.h"
+#include "base/util.h"
 #include "machine/machine.h"
 #include "symbolize/names_answer.h"
 #include "symbolize/naming.h"
 
 /* JITs' perf maps open at a time: more processes come later. */
 #define MOST_MAPS 64
+/* So many files may end their readers; then no more are read. */
+#define MOST_LOST 4
+#define TRUSTED_NS UINT64_C(30000000000)
+#define OTHERS_NS UINT64_C(10000000000)
+#define LISTEN_NS 200000000
+/* A reader's: clang's tables and names take a tenth of it. */
+#define MOST_MEMORY ((uint64_t)1 << 30)
 
 /* ---- Where they are ---- */
 
@@ -138,18 +146,75 @@ static int locate(struct naming *naming, size_t most, int maps[MOST_MAPS], size_
 /* ---- What files say ---- */
 
 struct reading {
-    const struct naming *naming;
-    struct names_asked asked;
+    struct naming *naming;
+    size_t next;    /* step; past the last one, the program */
+    unsigned lost;  /* steps that ended their reader */
+    bool is_short;  /* it lacked memory, and ended itself */
 };
 
+/* An answer consists of such parts, one per step, */
+struct part {
+    int32_t result; /* if it is not 0, nothing follows: the step goes without it */
+    uint32_t length;
+    uint64_t ns;    /* what it took */
+};
+
+static const struct naming_step *step_of(const struct reading *reading)
+{
+    const struct naming *naming = reading->naming;
+
+    return reading->next < naming->step_count ? &naming->steps[reading->next] : NULL;
+}
+
+static struct names_asked asked_of(const struct naming *naming, const struct naming_step *step)
+{
+    return (struct names_asked){step ? step->symbols : NULL, step ? step->count : 0, naming->notes, naming->mappings,
+                                naming->mappings ? naming->mappings->count : 0};
+}
+
+static void spend_time(struct naming *naming, const struct naming_step *step, uint64_t ns)
+{
+    if (step && !step->is_trusted)
+        naming->time_left -= ns < naming->time_left ? ns : naming->time_left;
+}
+
+/* One step, in the process apart. */
+static int read_step(struct reading *reading, struct text *answer)
+{
+    struct naming *naming = reading->naming;
+    const struct naming_step *step = step_of(reading);
+    const struct names_asked asked = asked_of(naming, step);
+    const bool is_late = step && !step->is_trusted && !naming->time_left;
+    const uint64_t begin = now_ns();
+    struct part part = {.result = is_late ? -ETIME : 0};
+    struct text names = {0};
+
+    int result = step ? naming_take(naming, step, part.result) : naming_take_program(naming);
+    if (!result && !is_late)
+        names_answer_write(&asked, &names);
+    if (result || names.failed)
+        part.result = result ? result : -ENOMEM;
+    part.length = part.result ? 0 : (uint32_t)names.length;
+    part.ns = now_ns() - begin;
+    spend_time(naming, step, part.ns);
+    text_append(answer, (const char *)&part, sizeof(part));
+    text_append(answer, names.data, part.length);
+    text_free(&names);
+    return part.result == -ETIME ? 0 : part.result;
+}
+
+/* What was read is sent at once: it must not be lost with whatever comes next. */
 static int read_apart(void *context, struct text *answer)
 {
-    const struct reading *reading = context;
-    int result = naming_read(reading->naming);
+    struct reading *reading = context;
+    int result = 0;
 
-    if (!result)
-        names_answer_write(&reading->asked, answer);
-    return result;
+    for (; reading->next <= reading->naming->step_count && !result; reading->next++) {
+        result = read_step(reading, answer);
+        if (!apart_send(answer))
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 /* The files that the process apart will read, each roughly once; `fds` has room for them. */
@@ -187,15 +252,148 @@ static void note_unread(struct symbolize_notes *notes, int result, int signal)
         apart_explain(result, signal, &notes->unread);
 }
 
-static int read_files(const struct naming *naming, struct symbol *const *symbols)
+/* If reading it took its reader's life, it goes without. */
+static int lose_step(struct reading *reading, int why)
 {
-    struct reading reading = {
-        .naming = naming,
-        .asked = {symbols, naming->count, naming->notes, naming->mappings,
-                  naming->mappings ? naming->mappings->count : 0},
-    };
-    int *fds = calloc(2 * naming->count + 1, sizeof(*fds)), signal = 0;
-    struct text answer = {0};
+    const struct naming_step *step = step_of(reading);
+
+    reading->next++;
+    return step ? naming_take(reading->naming, step, why) : 0;
+}
+
+static int take_part(struct reading *reading, const struct part *part, const char *names)
+{
+    const struct naming_step *step = step_of(reading);
+    const struct names_asked asked = asked_of(reading->naming, step);
+    int result = 0;
+
+    spend_time(reading->naming, step, part->ns);
+    reading->is_short = part->result && part->result != -ETIME;
+    if (!part->result)
+        result = names_answer_read(names, part->length, &asked);
+    else if (step)
+        result = naming_take(reading->naming, step, part->result < 0 && part->result > -4096 ? part->result : -EBADMSG);
+    reading->next += !result;
+    return result;
+}
+
+/* Whole parts, as many as have come. 0, -EBADMSG or -ENOMEM. */
+static int take_parts(struct reading *reading, const struct text *answer)
+{
+    struct part part;
+    int result = 0;
+
+    for (size_t at = 0; !result && answer->length - at >= sizeof(part) && reading->next <= reading->naming->step_count;
+         at += part.length) {
+        memcpy(&part, answer->data + at, sizeof(part));
+        at += sizeof(part);
+        if (part.length > answer->length - at)
+            return 0;
+        result = take_part(reading, &part, answer->data + at);
+    }
+    return result;
+}
+
+/* How many whole parts there are after the result. */
+static size_t count_parts(const struct text *answer)
+{
+    struct part part;
+    size_t count = 0;
+
+    for (size_t at = sizeof(int); at <= answer->length && answer->length - at >= sizeof(part); at += part.length) {
+        memcpy(&part, answer->data + at, sizeof(part));
+        at += sizeof(part);
+        count += part.length <= answer->length - at;
+    }
+    return count;
+}
+
+/* How long (ns) a reader may be silent: what it reads may be on a file system that does not answer. */
+static uint64_t patience(const struct reading *reading, const struct text *answer)
+{
+    const struct naming *naming = reading->naming;
+    const size_t at = reading->next + count_parts(answer);
+
+    return at >= naming->step_count || naming->steps[at].is_trusted ? TRUSTED_NS : OTHERS_NS / (1 + reading->lost);
+}
+
+/* As apart_take(), but -EINPROGRESS: it was silent for too long, and was ended. */
+static int listen_to(const struct reading *reading, struct apart_run *run, int *signal)
+{
+    uint64_t heard = now_ns();
+    size_t before;
+    int result;
+
+    do {
+        before = run->answer.length;
+        result = apart_take(run, now_ns() + LISTEN_NS, signal);
+        if (run->answer.length > before)
+            heard = now_ns();
+    } while (result == -EINPROGRESS && now_ns() - heard < patience(reading, &run->answer));
+    apart_stop(run);
+    return result;
+}
+
+/* After its reader has ended: the next step was its last. */
+static int lose(struct reading *reading, int result, int signal)
+{
+    struct naming *naming = reading->naming;
+    const struct naming_step *step = step_of(reading);
+    const bool is_stuck = result == -EINPROGRESS;
+    const int why = is_stuck ? -ETIME : -EBADMSG;
+
+    if (!is_stuck)
+        note_unread(naming->notes, result, signal);
+    if (is_stuck) {
+        spend_time(naming, step, OTHERS_NS);
+        if (step && !step->is_map && step->located[0].place.kind == MAPPED_FILE)
+            mapped_file_give_up(step->located[0].place.file, why);
+    }
+    int lost = lose_step(reading, why);
+    while (!lost && reading->lost > MOST_LOST && reading->next <= naming->step_count)
+        lost = lose_step(reading, why);
+    return lost;
+}
+
+/* Reads on from the next step, up to one that ends the reader. 0 or -ENOMEM. */
+static int read_on(struct reading *reading, const struct apart_job *job)
+{
+    struct apart_run run = {0};
+    int signal = 0, result = apart_begin(&run, job);
+
+    if (!result)
+        result = listen_to(reading, &run, &signal);
+    const int taken = take_parts(reading, &run.answer);
+    text_free(&run.answer);
+    if (taken == -ENOMEM || reading->next > reading->naming->step_count)
+        return taken == -ENOMEM ? taken : 0;
+    reading->lost++;
+    /* Without a reader nothing can be read. */
+    if (result && result != -EBADMSG && result != -EINPROGRESS) {
+        note_unread(reading->naming->notes, result, 0);
+        reading->next = SIZE_MAX;
+        return 0;
+    }
+    if (reading->is_short && !taken && reading->lost <= MOST_LOST) {
+        reading->is_short = false;
+        return 0;
+    }
+    return lose(reading, result ? result : -EBADMSG, signal);
+}
+
+static int read_here(struct naming *naming)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < naming->step_count && !result; i++)
+        result = naming_take(naming, &naming->steps[i], 0);
+    return result ? result : naming_take_program(naming);
+}
+
+static int read_files(struct naming *naming)
+{
+    struct reading reading = {.naming = naming};
+    int *fds = calloc(2 * naming->count + 1, sizeof(*fds));
 
     if (!fds)
         return -ENOMEM;
@@ -205,22 +403,16 @@ static int read_files(const struct naming *naming, struct symbol *const *symbols
         .keep = fds,
         .keep_count = collect_files(naming, fds),
         .machine = machine_ours(),
+        .memory = MOST_MEMORY,
     };
-    int result = 0;
+    int result = naming_plan(naming);
     /* Recorded symbols are named where they were read: in the process apart. */
-    if (naming->wishes->recorded || !needs_reading(naming, job.keep_count)) {
-        result = naming_read(naming);
-    } else {
-        int lacking = apart_run(&job, &answer, &signal);
-        if (!lacking) {
-            lacking = names_answer_read(answer.data, answer.length, &reading.asked);
-            /* Only half of it is there, so its error would be misleading. */
-            result = lacking == -ENOMEM ? lacking : 0;
-        }
-        if (lacking)
-            note_unread(naming->notes, lacking, signal);
-    }
-    text_free(&answer);
+    if (!result && (naming->wishes->recorded || !needs_reading(naming, job.keep_count)))
+        result = read_here(naming);
+    else
+        while (!result && reading.next <= naming->step_count)
+            result = read_on(&reading, &job);
+    naming_unplan(naming);
     free(fds);
     return result;
 }
@@ -236,7 +428,7 @@ static int name_some(struct naming *naming, struct symbol *const *symbols, size_
         naming->located[i] = (struct located){.symbol = symbols[i], .map = -1};
     int result = locate(naming, most, maps, &map_count);
     if (!result)
-        result = read_files(naming, symbols);
+        result = read_files(naming);
     for (size_t i = 0; i < map_count; i++)
         close(maps[i]);
     return result;
@@ -250,6 +442,8 @@ int user_names_give(struct symbol *const *symbols, size_t count,
         .wishes = wishes,
         .notes = notes,
         .mappings = mappings,
+        .time_left = NAMING_MOST_NS,
+        .names_left = 2 * NAMING_MOST_BYTES,
         .located = calloc(count + 1, sizeof(*naming.located)),
         .addresses = calloc(count + 1, sizeof(*naming.addresses)),
         .places = calloc(count + 1, sizeof(*naming.places)),

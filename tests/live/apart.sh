@@ -5,7 +5,7 @@
 # host: yes
 #
 # Untrusted files are read by one process that may do nothing else, and opened by another that may do
-# nothing else. If the reader dies, frames have no names, and everything else is right.
+# nothing else. If the reader dies, what it was reading has no names, and everything else is right.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -21,7 +21,7 @@ child_of()
     grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null | sed -n '1s|/proc/\([0-9]*\)/.*|\1|p'
 }
 
-# A long perf map keeps the reader busy for a while: it is stopped in the middle.
+# A long perf map keeps the reader busy for a while: it is stopped somewhere.
 stop_reader()
 {
     opener=$(child_of "$stackbox")
@@ -36,7 +36,7 @@ trace()
     start_workload one jit -w -k -n $N -N $NAME
     start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$1" "$(cat "$scratch/err")"
     go one
-    truncate -s 1023M "/tmp/perf-$(pid_of one).map"
+    yes "1 1 x" | head -c 100000000 >>"/tmp/perf-$(pid_of one).map"
     kill -s INT "$stackbox"
     tries=2000
     until stop_reader; do
@@ -85,7 +85,7 @@ if trace "rights"; then
     wait_stackbox
     is "reader killed: exit status" $status 0
     is "reader killed: all calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" $N
-    lacks "reader killed: frames have no names" "$scratch/out" jit_target
+    contains "reader killed: another reads on" "$scratch/out" ';main;'
     contains "reader killed: it is reported" \
         "$scratch/err" "user frames may have no names: the process that reads \
 their files was killed by signal 9"

@@ -480,8 +480,35 @@ static void a_file_that_shrinks(void)
     close(fd);
 }
 
+/* Of a sparse file only so much is read, in whatever pieces, and the caller learns of it. */
+static void a_sparse_file(void)
+{
+    static char bytes[1 << 20];
+    static const size_t pieces[] = {4, sizeof(bytes)};
+    struct image image;
+
+    for (size_t i = 0; i < COUNT_OF(pieces); i++) {
+        struct elf elf;
+        int trouble = 0, result = 0;
+        uint64_t reads = 0;
+        image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 8192);
+        const int fd = image_file(&image, image.length);
+        CHECK(!ftruncate(fd, (off_t)1 << 40));
+        CHECK_NUMBER(elf_open_watched(&elf, fd, 0, &trouble), 0);
+        for (; !result && reads < 1000000; reads++)
+            result = elf_read(&elf, reads * pieces[i], bytes, pieces[i]);
+        CHECK_NUMBER(result, -ETIME);
+        CHECK_NUMBER(trouble, -ETIME);
+        CHECK(reads * pieces[i] <= (uint64_t)65 << 20 && reads <= 200000);
+        CHECK_NUMBER(elf_read(&elf, 0, bytes, 4), -ETIME);
+        elf_close(&elf);
+        close(fd);
+    }
+}
+
 int main(void)
 {
+    TEST(a_sparse_file);
     TEST(addresses_of_offsets);
     TEST(the_running_program);
     TEST(hostile_headers);

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,newest
+# host: yes
+#
+# Files of an ordinary user that are costly to read, or have names that are costly to keep: they lose their own
+# names, all others have theirs, and the report comes soon.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+
+NAME=hostile$$
+N=200
+chmod 755 "$scratch"
+cp "$WORKLOADS/hostile" "$scratch/hostile"
+mkdir -m 777 "$scratch/files"
+
+# besides NAME OPTION... -- ARGUMENT...: traces hostile and an ordinary program with those options
+besides()
+{
+    name=$1
+    shift
+    options=''
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    start_workload bad deny --uid 65534 -- "$scratch/hostile" -w -k -N "$NAME" "$@"
+    start_workload good chains -w -k -n $N -N good$$
+    # shellcheck disable=SC2086 # words
+    start_stackbox stackcount -f -U $options -p "$(pid_of bad),$(pid_of good)" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    go bad
+    go good
+    finish_stackbox
+    is "$name: exit status" $status 0
+    is "$name: all its calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" "$(calls_of bad)"
+    is "$name: others have their names" \
+        "$(folded_sum "$scratch/out" "^good$$;.*;chain_a1;chain_a2;target")" "$(count_of good a)"
+    finish_workload bad
+    finish_workload good
+}
+
+besides "a petabyte of read-only data" -- rodata "$scratch/files/data"
+contains "it is said whose names are missing" "$scratch/err" "$scratch/files/data: reading it takes too long"
+is "nothing else was lost" "$(grep -c 'have no names\|its reader\|reads their files' "$scratch/err")" 1
+
+besides "a hash table without an end" -- hash "$scratch/files/table"
+contains "its names are missing" "$scratch/err" "$scratch/files/table: reading it takes too long"
+
+# 300 MB, of one name of 15,000 bytes
+besides "a long name in many places" -- names
+contains "it is said whose names are too many" "$scratch/err" "functions of this file have no names: $scratch/hostile: "
+lacks "the reader of files has not failed" "$scratch/err" "the process that reads"
