@@ -179,11 +179,13 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 _Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
 
 /*
- * The maps of lives: by the host's pid, the time (CLOCK_MONOTONIC) of a living process's last exec,
+ * The maps of lives: by the pid in our pid namespace, the time (CLOCK_MONOTONIC) of a living process's last exec,
  * made even, and of the exit of the last process that had that pid, made odd. Old ones of the
  * latter are forgotten.
  */
 #define LIFE_ENDED 1
+/* In an event's word beside that: it is of the process that ended then, which was still on its way out. */
+#define LIFE_ENDING_BIT 63
 
 struct life_account {
     uint64_t ends;        /* processes that ended */

@@ -111,7 +111,9 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
     emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "out");
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
-        MOV_REG(R7, R0),
+        MOV_REG(R7, R0));
+    emit_tell_ending(program, wishes);
+    EMIT(program,
         LDX(W, R1, R7, TARGET_FLAGS),
         JSET_IMM(R1, PARTY_SEEN, "is_known"));
     emit_close(program, wishes, WALL_RUNNING, &closing);
@@ -205,6 +207,7 @@ static void emit_find_current(struct program *program, const struct offwake_wish
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
+    emit_tell_ending(program, wishes);
 }
 
 void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes)

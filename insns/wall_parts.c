@@ -94,6 +94,23 @@ void emit_last_numbers(struct program *program, const struct offwake_wishes *wis
         JA("numbers_known"));
 }
 
+void emit_tell_ending(struct program *program, const struct offwake_wishes *wishes)
+{
+    if (wishes->lives.living < 0)
+        return;
+    EMIT(program,
+        LDX(DW, R1, R8, SLOT_BORN),
+        MOV_REG(R2, R1),
+        AND_IMM(R2, LIFE_ENDED),
+        JEQ_IMM(R2, 0, "goes_on"),
+        LDX(DW, R3, R7, FIRST),
+        JGE_REG(R3, R1, "goes_on"),
+        LSH_IMM(R2, LIFE_ENDING_BIT),
+        OR_REG(R1, R2),
+        STX(DW, R8, SLOT_BORN, R1),
+    LABEL("goes_on"));
+}
+
 static void emit_clear_spent(struct program *program)
 {
     for (int at = SPENT; at < THREAD_LEFT; at += 8)

@@ -63,6 +63,7 @@ enum {
     TARGET_COMM = TARGET + (int)offsetof(struct party, comm),
     SLOT_PARTY = offsetof(struct slot, party),
     SLOT_FLAGS = SLOT_PARTY + (int)offsetof(struct party, flags),
+    SLOT_BORN = SLOT_PARTY + (int)offsetof(struct party, born),
 };
 _Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wall), "room for an entry");
 _Static_assert(sizeof(struct wall) >= sizeof(struct walled), "or for a count");
@@ -109,6 +110,12 @@ extern const struct filter_places wall_places;
  * preempted. It has those that it was known by: see emit_wall_exit.
  */
 void emit_last_numbers(struct program *program, const struct offwake_wishes *wishes);
+
+/*
+ * The party at r8 is that of the thread r7. If that was there before the last owner of its pid ended, it is of this
+ * process itself.
+ */
+void emit_tell_ending(struct program *program, const struct offwake_wishes *wishes);
 
 /* A party with its stacks. */
 struct party_wishes wall_party_wishes(const struct offwake_wishes *wishes);

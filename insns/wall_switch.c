@@ -96,6 +96,7 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
         JEQ_IMM(R0, 0, "out"),
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
+    emit_tell_ending(program, wishes);
     emit_count_spent(program, wishes, &labels, R8, true);
     wait_load_state(program, wishes);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));

@@ -2,6 +2,8 @@
 /* Which life, and which of its programs, an event belongs to: by its `born`, or by its time. */
 #include "processes/history.h"
 
+#include "insns/layout.h"
+
 /* The newest that had begun by then; otherwise the first. */
 static struct program *program_at(const struct life *life, uint64_t time)
 {
@@ -53,7 +55,12 @@ static struct program *executed_at(struct life *life, uint64_t time)
 struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
                              uint64_t begin, struct life **of)
 {
-    if (born && !(born & 1)) {
+    if (born >> LIFE_ENDING_BIT) {
+        born &= ~((uint64_t)1 << LIFE_ENDING_BIT);
+        *of = life_from(history, pid, born);
+        return *of ? program_at(*of, born) : NULL;
+    }
+    if (born && !(born & LIFE_ENDED)) {
         *of = life_from(history, pid, born);
         return executed_at(*of, born);
     }

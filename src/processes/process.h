@@ -120,7 +120,8 @@ void processes_look_at_cpus(struct processes *processes);
  *   0     no exec and no exit of that pid was seen since processes_begin();
  *   even  the time of its last exec (CLOCK_MONOTONIC ns, taken after the kernel reported it);
  *   odd   the time of the exit of the last process that had this pid, its lowest bit set: the
- *         next process with it, before any exec, or threads of the old one that go on.
+ *         next process with it, before any exec, or threads of the old one that go on. With LIFE_ENDING_BIT:
+ *         certainly the old one.
  *
  * With `epoch` 0 they may be of any time since the report before this one: if several files were
  * mapped at an address meanwhile, its place is "[liba.so or libb.so]", MAPPED_OTHER, with the

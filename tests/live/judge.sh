@@ -17,7 +17,7 @@ FROM=${FROM:-$(word from)} COUNT=${COUNT:-$(word count)}
 # The first are for breadth; each of the others has found something.
 some='1 2 3 4 5 9 10 11 12 14 15 16 17 18 19 20 21 22 24 26'
 more='27 28 30 31 32 34 36 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 59 60'
-found='8 13 25 29 58 75 100 121 137 143 153 171 172 176 181 183 234 251 266 390 417 464 1281'
+found='8 13 25 29 58 75 100 121 137 143 153 171 172 176 181 183 234 251 266 390 417 464 1281 1385'
 if [ "$COUNT" ]; then
     seeds="--from ${FROM:-1} --count $COUNT"
 elif [ "$GUEST" ]; then

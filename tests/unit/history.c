@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "insns/layout.h"
 #include "processes/process_parts.h"
 #include "test.h"
 
@@ -325,6 +326,7 @@ static void lives_of_one_pid(void)
     }
     CHECK_STRING(what(B, 0), "[one]");
     CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was reported */
+    CHECK_STRING(what(B, 2999 | (uint64_t)1 << LIFE_ENDING_BIT), "[one]"); /* still on its way out */
     CHECK_STRING(what(B, 12999), "[three]");
     CHECK_STRING(what(B, 22999), "[three]"); /* no process came later: threads that went on */
     end();
