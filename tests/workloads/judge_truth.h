@@ -245,7 +245,8 @@ static struct bounds part_bounds(const struct judging *judging, uint32_t index, 
     } else if (measure == NAPS) {
         bounds = stretch_bounds(run, index, offsetof(struct part, naps));
     } else if (measure == WAITS || measure == WOKEN) {
-        bounds = stretch_bounds(run, index, offsetof(struct part, waits));
+        bounds = stretch_bounds(run, index, draw->applet == WAKEUPTIME ? offsetof(struct part, woken) :
+                                                                         offsetof(struct part, waits));
     } else {
         bounds = life_bounds(run, index);
     }

@@ -163,6 +163,7 @@ struct part {
     uint64_t last, gone_before; /* and ended between these; gone_before 0: nobody saw it */
     uint64_t begun[COUNTED], done[COUNTED];
     struct stretches naps, waits, spins;
+    struct stretches woken;     /* waits until the waker woke: this thread may run much later */
     uint32_t waker;             /* the process that ends its waits */
     uint64_t cpu, delay;        /* what it had used and waited for a CPU when it was `last` seen */
 };

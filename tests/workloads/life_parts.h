@@ -120,9 +120,9 @@ static struct moment before(struct stretches *stretches)
     return moment;
 }
 
-static void after(struct stretches *stretches, const struct moment *begin)
+static void after(struct stretches *stretches, const struct moment *begin, uint64_t until)
 {
-    uint64_t took = now() - begin->at, other;
+    uint64_t took = until > begin->at ? until - begin->at : 0, other;
 
     other = delay() - begin->delay;
     other += clock_now(CLOCK_THREAD_CPUTIME_ID) - begin->cpu;
@@ -140,25 +140,29 @@ APART void life_nap(uint64_t nanoseconds)
     FRAME;
     begin = before(&me->naps);
     call_kernel_all(SYS_nanosleep, (long)&length, 0, 0, 0, 0, 0);
-    after(&me->naps, &begin);
+    after(&me->naps, &begin, now());
 }
 
 APART void life_wait(int from)
 {
     struct moment begin;
-    char byte;
+    uint64_t woken;
 
     FRAME;
     begin = before(&me->waits);
-    if (call_kernel_all(SYS_read, from, (long)&byte, 1, 0, 0, 0) < 0)
+    me->woken.since = begin.entered;
+    if (call_kernel_all(SYS_read, from, (long)&woken, sizeof(woken), 0, 0, 0) != (long)sizeof(woken))
         trouble("read");
-    after(&me->waits, &begin);
+    after(&me->waits, &begin, now());
+    after(&me->woken, &begin, woken);
 }
 
 APART void life_wake(int to)
 {
+    uint64_t at = now();
+
     FRAME;
-    if (call_kernel_all(SYS_write, to, (long)"", 1, 0, 0, 0) < 0)
+    if (call_kernel_all(SYS_write, to, (long)&at, sizeof(at), 0, 0, 0) < 0)
         trouble("write");
 }
 
