@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "insns/layout.h"
 #include "insns/program.h"
 
 /* Its place in the context. */
@@ -30,7 +31,6 @@ enum comparison {
     IS_GREATER_OR_EQUAL,
 };
 
-#define COMM_BYTES 16
 #define MOST_TESTS 32
 /* Where a test leads: to a later test, or to an end. */
 #define TEST_HOLDS MOST_TESTS

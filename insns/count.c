@@ -282,7 +282,7 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     emit_account(program, seen);
     if (wishes->without_idle)
         emit_idle_filter(program);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL},
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH},
                       wishes->per_process);
     if (wishes->condition)
         emit_event_condition(program, wishes->condition, SCRATCH);

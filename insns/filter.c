@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "insns/filter.h"
 
-#include "insns/layout.h"
+#include <string.h>
+
 #include "insns/look_up.h"
 
 static bool leaves_own_out(const struct event_filter *filter)
@@ -17,7 +18,12 @@ bool filter_asks(const struct event_filter *filter)
 bool filter_asks_others(const struct event_filter *filter)
 {
     return filter->cpu >= 0 || filter->cgroup || filter->followed || filter->pid_count ||
-           filter->tid_count;
+           filter->tid_count || filter->comm_count || filter->uid_count;
+}
+
+bool filter_may_change(const struct event_filter *filter)
+{
+    return filter->cpu >= 0 || filter->comm_count || filter->uid_count;
 }
 
 void emit_cpu_filter(struct program *program, const struct event_filter *filter)
@@ -39,6 +45,54 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         MOV_IMM(R2, 0),
         CALL(BPF_FUNC_current_task_under_cgroup),
         JNE_IMM(R0, 1, "filtered"));
+}
+
+/* By the real user, as other tools' programs do: whoever runs it, if the file is set-user-ID. */
+static void emit_user_filter(struct program *program, const struct event_filter *filter)
+{
+    if (!filter->uid_count)
+        return;
+    EMIT(program,
+        CALL(BPF_FUNC_get_current_uid_gid),
+        MOV32_REG(R0, R0));
+    for (size_t i = 0; i < filter->uid_count; i++)
+        EMIT(program,
+            MOV32_IMM(R1, (int32_t)filter->uids[i]),
+            JEQ_REG(R0, R1, "user_asked_for"));
+    EMIT(program,
+        JA("filtered"),
+    LABEL("user_asked_for"));
+}
+
+/* Not every kernel fills all of a comm. */
+static void emit_name_filter(struct program *program, const struct event_filter *filter, int16_t comm)
+{
+    uint64_t words[COMM_BYTES / sizeof(uint64_t)];
+
+    if (!filter->comm_count)
+        return;
+    EMIT(program,
+        ST(DW, R10, comm, 0),
+        ST(DW, R10, comm + 8, 0),
+        MOV_REG(R1, R10),
+        ADD_IMM(R1, comm),
+        MOV_IMM(R2, COMM_BYTES),
+        CALL(BPF_FUNC_get_current_comm),
+        LDX(DW, R1, R10, comm),
+        LDX(DW, R2, R10, (int16_t)(comm + 8)));
+    for (size_t i = 0; i < filter->comm_count; i++) {
+        memcpy(words, filter->comms[i], sizeof(words));
+        EMIT(program,
+            LD_IMM64(R3, words[0]),
+            XOR_REG(R3, R1),
+            LD_IMM64(R4, words[1]),
+            XOR_REG(R4, R2),
+            OR_REG(R3, R4),
+            JEQ_IMM(R3, 0, "name_asked_for"));
+    }
+    EMIT(program,
+        JA("filtered"),
+    LABEL("name_asked_for"));
 }
 
 /*
@@ -211,6 +265,8 @@ void emit_event_filter(struct program *program, const struct event_filter *filte
     if (filter->followed && !filter->pid_count)
         emit_followed_filter(program, filter, R7, places->scratch);
     emit_cgroup_filter(program, filter);
+    emit_user_filter(program, filter);
+    emit_name_filter(program, filter, places->comm);
     EMIT(program, ST(W, R10, places->foreign, 0));
     if (load_pid || filter->pid_count || filter->tid_count || leaves_own_out(filter))
         emit_load_pid(program, filter, places);

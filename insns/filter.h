@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "insns/layout.h"
 #include "insns/program.h"
 #include "insns/task.h"
 
@@ -17,6 +18,10 @@ struct event_filter {
     const uint32_t *pids, *tids; /* in the caller's pid namespace */
     size_t pid_count, tid_count;
     int asked; /* the map of these, if there are any */
+    /* By what a task is at the moment of the event: any of these names, any of these real users. */
+    const char (*comms)[COMM_BYTES]; /* filled up with zeros */
+    const uint32_t *uids;            /* in the initial user namespace */
+    size_t comm_count, uid_count;
     int64_t cpu; /* -1: all */
     int cgroup;  /* a map with the cgroup whose tasks are asked for; 0: all */
     int followed; /* the map of followed tasks: only these and `pids` are asked for; 0: all */
@@ -32,6 +37,8 @@ struct event_filter {
 bool filter_asks(const struct event_filter *filter);
 /* And anything but the tracer's own processes? */
 bool filter_asks_others(const struct event_filter *filter);
+/* By anything that a task may change, so that it says nothing about its next event? */
+bool filter_may_change(const struct event_filter *filter);
 
 /* Drops events on other CPUs than the one asked for. */
 void emit_cpu_filter(struct program *program, const struct event_filter *filter);
@@ -59,6 +66,7 @@ struct filter_places {
      * means, the program goes on at "numbers_known", otherwise at filter_outside().
      */
     const char *numberless;
+    int16_t comm; /* 16 bytes, if names are asked for */
 };
 
 void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places);

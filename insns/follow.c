@@ -60,7 +60,7 @@ static void emit_state(struct program *program, const struct follow_programs *pr
         MOV_REG(R8, R0),
     LABEL("beyond"),
         ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL});
+    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
     EMIT(program,
         LDX(W, R1, R10, FOREIGN),
         JNE_IMM(R1, 0, "another"));
@@ -161,7 +161,7 @@ void emit_follow_thread(struct program *program, const struct event_filter *filt
         JEQ_REG(R0, R9, "out"),
         MOV_IMM(R8, 0),
         ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL});
+    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
     EMIT(program,
         LDX(W, R1, R10, FOREIGN),
         JNE_IMM(R1, 0, "out"));

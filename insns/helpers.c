@@ -20,6 +20,7 @@ static const struct {
     {5, "ktime_get_ns"},
     {8, "get_smp_processor_id"},
     {14, "get_current_pid_tgid"},
+    {15, "get_current_uid_gid"},
     {16, "get_current_comm"},
     {25, "perf_event_output"},
     {27, "get_stackid"},

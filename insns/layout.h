@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define COMM_BYTES 16 /* the kernel's TASK_COMM_LEN: 15 bytes and a NUL */
+
 /* The only word of the control map: which bank programs count into. */
 enum control_mode {
     CONTROL_PAUSED = 0,

@@ -57,7 +57,7 @@ static void emit_numbers(struct program *program, const struct event_filter *fil
         return;
     }
     EMIT(program, ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL});
+    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
     EMIT(program,
         LDX(W, R1, R10, FOREIGN),
         JNE_IMM(R1, 0, "out"),

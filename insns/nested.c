@@ -23,6 +23,7 @@ enum {
     INDEX = -4,
     FOREIGN = -8,
     SCRATCH = -16,
+    COMM = -32,
 };
 
 enum { MAX_URETPROBE_DEPTH = 64 };
@@ -35,7 +36,7 @@ void emit_nested(struct program *program, const struct nested_wishes *wishes)
     emit_load_nesting(program, &wishes->fields, SCRATCH, "filtered");
     EMIT(program, JLT_IMM(R0, MAX_URETPROBE_DEPTH, "filtered"));
     emit_load_account(program, wishes->control, wishes->account, INDEX, "filtered");
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, SCRATCH, NULL}, false);
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
     emit_account(program, nested);
     EMIT(program,
     LABEL("filtered"),

@@ -49,7 +49,7 @@
  *
  * Every thread gets an entry at its first wakeup: it may be about to leave a CPU for the first time,
  * elsewhere. If it then leaves and was not asked for, its entry says so, and its wakers are ignored
- * from then on. (Not if it was left out because of its CPU: next time it may leave another one.)
+ * from then on. (Not if its CPU, name or user are asked for: next time it may have others.)
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
@@ -102,7 +102,7 @@ static bool marks_unwanted(const struct offwake_wishes *wishes)
      */
     bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
 
-    return leaves_others_out && wishes->view != VIEW_OFFCPU && wishes->filter.cpu < 0;
+    return leaves_others_out && wishes->view != VIEW_OFFCPU && !filter_may_change(&wishes->filter);
 }
 
 /* ---- The thread that leaves ---- */
@@ -160,7 +160,7 @@ static void emit_left_out(struct program *program, const struct offwake_wishes *
 
 static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
+    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
     bool stacks = wishes->view != VIEW_WAKEUP;
     struct party_wishes shown = wait_party_wishes(wishes);
 
@@ -281,7 +281,7 @@ static void emit_count_woken(struct program *program, const struct offwake_wishe
 
 void emit_waking(struct program *program, const struct offwake_wishes *wishes)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
+    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
     /* Anybody: filters are for threads that wait. */
     const struct event_filter anybody = {
         .cpu = -1,

@@ -198,7 +198,7 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     EMIT(program, MOV_REG(R6, R1));
     emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
     emit_account(program, seen);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL}, true);
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH}, true);
     if (wishes->condition)
         emit_event_condition(program, wishes->condition, SCRATCH);
     emit_reserve(program, wishes);

@@ -321,7 +321,7 @@ void emit_unrolled(struct program *program, const struct unrolled_wishes *wishes
     name_maps(program, wishes);
     EMIT(program, MOV_REG(R6, R1));
     emit_load_scratch(program, wishes);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){UNROLLED_FOREIGN, UNROLLED_PAIR, NULL},
+    emit_event_filter(program, &wishes->filter, &(struct filter_places){UNROLLED_FOREIGN, UNROLLED_PAIR, NULL, UNROLLED_PAIR},
                       wishes->per_process);
     emit_take_process(program, wishes);
     EMIT(program, ST(DW, R9, counts, 0)); /* both */

@@ -24,8 +24,15 @@
  *
  * rename(context):                                        by prctl(2) or an exec, which is not done yet
  *     account and now as above
- *     if (the thread is not current, or was not asked for)
+ *     if (the thread is not current)
  *         return 1
+ *     if (it was not asked for) {
+ *         if (names are asked for)                        it may be by its new one
+ *             thread = waits[current], created if necessary
+ *             close(thread, RUNNING), thread.part = RUNNING
+ *             forget(thread), thread.target is unknown
+ *         return 1
+ *     }
  *     account.seen += 1
  *     party = current, without stacks, with its old name
  *     thread = waits[current], created if necessary
@@ -34,7 +41,7 @@
  *         thread.target = party
  *     thread.target has no stacks
  *     count(thread.target, thread)
- *     thread.target = party with the new name
+ *     thread.target = party with the new name, or unknown if names are asked for
  *     return 1
  *
  * exit(context):                                          only in a pid namespace, before it loses its pid
@@ -145,7 +152,7 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
 
 /* ---- The thread that gets another name ---- */
 
-static const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL};
+static const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
 
 /* Goes to "end" if the thread is not the one that runs. TID and KEY */
 static void emit_load_renamed(struct program *program, const struct offwake_wishes *wishes)
@@ -188,6 +195,38 @@ static void emit_take_name(struct program *program, const struct offwake_wishes 
             STX(DW, R7, (int16_t)(TARGET_COMM + at), R1));
 }
 
+/* A sample that came since this program took the time has closed the interval, later than that. */
+static void emit_not_before(struct program *program, const char *label)
+{
+    EMIT(program,
+        LDX(DW, R1, R7, SINCE),
+        LDX(DW, R2, R10, NOW),
+        JGE_REG(R2, R1, label),
+        STX(DW, R10, NOW, R1),
+    LABEL(label));
+}
+
+/*
+ * At "filtered": the thread may be asked for by its new name, as one that begins now. Who it is then is
+ * unknown until it leaves, or is sampled.
+ */
+static void emit_forget_unnamed(struct program *program, const struct offwake_wishes *wishes)
+{
+    static const struct close_labels labels = {"other_known", "other_cut", "other_uncut"};
+
+    EMIT(program,
+        JA("end"),
+    LABEL("filtered"));
+    emit_find_thread(program, wishes, "other_has_entry", offsetof(struct account, waits_full), "end");
+    EMIT(program, MOV_REG(R7, R0));
+    emit_not_before(program, "other_later");
+    emit_close(program, wishes, WALL_RUNNING, &labels);
+    EMIT(program,
+        ST(W, R7, PART, WALL_RUNNING),
+        ST(W, R7, TARGET_FLAGS, 0));
+    emit_forget(program);
+}
+
 /*
  * r7 = the current thread's entry, and r8 makes RENAMED_PARTY its party, without stacks.
  *
@@ -217,6 +256,7 @@ void emit_wall_rename(struct program *program, const struct offwake_wishes *wish
     emit_event_filter(program, &wishes->filter, &places, true);
     emit_account(program, seen);
     emit_find_current(program, wishes);
+    emit_not_before(program, "later");
     emit_close(program, wishes, WALL_RUNNING, &closing);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
@@ -229,11 +269,16 @@ void emit_wall_rename(struct program *program, const struct offwake_wishes *wish
         ST(DW, R7, TARGET_KERNEL, NO_STACK),
         ST(DW, R7, TARGET_USER, NO_STACK));
     emit_count_spent(program, wishes, &counting, R7, true);
-    EMIT(program, MOV_REG(R0, R7));
-    emit_copy_party(program, TARGET);
-    emit_take_name(program, wishes);
+    if (wishes->filter.comm_count) {
+        EMIT(program, ST(W, R7, TARGET_FLAGS, 0));
+        emit_forget_unnamed(program, wishes);
+    } else {
+        EMIT(program, MOV_REG(R0, R7));
+        emit_copy_party(program, TARGET);
+        emit_take_name(program, wishes);
+        EMIT(program, LABEL("filtered"));
+    }
     EMIT(program,
-    LABEL("filtered"),
     LABEL("end"),
         MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());

@@ -72,7 +72,7 @@ void emit_find_thread(struct program *program, const struct offwake_wishes *wish
     LABEL(has_entry));
 }
 
-const struct filter_places wall_places = {FOREIGN, PID_SCRATCH, "numberless"};
+const struct filter_places wall_places = {FOREIGN, PID_SCRATCH, "numberless", NEW_COUNT};
 
 void emit_last_numbers(struct program *program, const struct offwake_wishes *wishes)
 {

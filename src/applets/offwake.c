@@ -112,7 +112,10 @@ static const char *const see_help[] = {
 static int check_usage(const struct arguments *arguments, enum offwake_view view,
                        struct text *error)
 {
-    if (trace_options_check(&settings.trace, arguments, error) ||
+    if (settings.user_threads && arguments->count && whose_user_exists(arguments->words[0]))
+        text_format(error, "-u takes no user, since it means user threads only: --uid %s selects that user's threads",
+                    arguments->words[0]);
+    if (error->length || trace_options_check(&settings.trace, arguments, error) ||
         trace_options_choose_files(&settings.trace, error) ||
         trace_options_take_duration(&settings.trace, arguments, error)) {
         text_add(error, see_help[view]);
@@ -216,7 +219,7 @@ static const struct manual_row notes[] = {
      "do not wait, unless --state R is given."},
     {NULL, "A thread's name, PID and stacks are those it had when it blocked; a waker's, those it "
      "had at the wakeup."},
-    {NULL, "-p, -t, -C, --cgroup, -u, -k and --state select the threads that block, not their "
+    {NULL, "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not their "
      "wakers."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. Without raw tracepoints and "
      "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this process alone."},

@@ -46,6 +46,7 @@ static const struct option own_options[] = {
      OFTEN "sample this event instead of cpu-clock: see above"},
     {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "sample idle CPUs, too"},
     OPTION_LETTER('A', "verbose"),
+    OPTION_LETTER('u', "uid"),
     {0},
 };
 

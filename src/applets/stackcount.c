@@ -38,6 +38,7 @@ static struct stackcount_options settings;
 static const struct option own_options[] = {
     OPTION_HEADING("Counting"),
     OPTION_LETTER('c', "cpu"), /* as in bcc */
+    OPTION_LETTER('u', "uid"),
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      OFTEN "patterns are extended regular expressions that match anywhere in a name"},
     {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,

@@ -56,6 +56,7 @@ static const struct option own_options[] = {
      "trace even if there are so many functions that it takes long to attach"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
+    OPTION_LETTER('u', "uid"),
     /* There are no reports here: these are refused, and not listed. */
     {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
     {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},

@@ -30,6 +30,7 @@ static const struct option own_options[] = {
     {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
      OFTEN "only stacks that were off the CPU for at least US microseconds; the rest are summed "
            "up as [no stack]"},
+    OPTION_LETTER('u', "uid"),
     {0},
 };
 
@@ -69,8 +70,9 @@ static int check_usage(const struct arguments *arguments, struct text *error)
     if (!trace_options_check(&settings.trace, arguments, error) &&
         !trace_options_choose_files(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
-        if (!trace->pids.count && !trace->tids.count && !trace->cgroup && !trace->command)
-            text_add(error, "no threads selected: give -p, -t, --cgroup or -- COMMAND");
+        if (!trace->pids.count && !trace->tids.count && !trace->cgroup && !trace->command &&
+            !trace->comms.count && !trace->uids.count)
+            text_add(error, "no threads selected: give -p, -t, --comm, --uid, --cgroup or -- COMMAND");
         else if (trace->cpu >= 0)
             text_add(error, "-C: blocked threads are on no CPU: leave it out");
         else if (settings.frequency > limit)

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 #define LONGEST_NAME 128
-#define PARTS "_:" /* separates words */
+#define PARTS "_:-" /* separates words */
 
 /* A typing error per four letters, and two at least. */
 static unsigned farthest(size_t length)

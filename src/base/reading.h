@@ -49,4 +49,7 @@ struct stat;
  */
 uint64_t reading_budget(const struct stat *about);
 
+/* The real user of a task, from its file `status` in /proc. 0 or a negative errno. */
+int read_uid(int directory, const char *path, uint32_t *uid);
+
 #endif

@@ -152,6 +152,22 @@ static bool is_asked_for(const struct asleep_wishes *wishes, const struct stat_f
            (fields->flags & KERNEL_THREAD ? wishes->kernel : wishes->user);
 }
 
+static bool has_name(const struct asleep_wishes *wishes, const char *comm)
+{
+    for (size_t i = 0; i < wishes->comm_count; i++)
+        if (!strcmp(wishes->comms[i], comm))
+            return true;
+    return !wishes->comm_count;
+}
+
+static bool has_user(const struct asleep_wishes *wishes, int thread)
+{
+    uint32_t uid;
+
+    return !wishes->uid_count ||
+           (!read_uid(thread, "status", &uid) && is_one_of(wishes->uids, wishes->uid_count, uid));
+}
+
 /* ---- Threads ---- */
 
 static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64_t tid)
@@ -160,7 +176,8 @@ static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64
     struct stat_fields fields = {0};
 
     if (!read_stat(listing, thread, &about, &fields) ||
-        !is_asked_for(listing->wishes, &fields) || !is_in_cgroup(listing, thread))
+        !is_asked_for(listing->wishes, &fields) || !has_name(listing->wishes, about.comm) ||
+        !has_user(listing->wishes, thread) || !is_in_cgroup(listing, thread))
         return 0;
     if (read_of(listing, thread, "stack"))
         about.stack = listing->content.data;

@@ -156,6 +156,7 @@ static int take_record(void *context, const struct ring_record *record)
 static int read_until(struct ring_source *source, uint64_t until)
 {
     ring_unwind_settle(source->wishes.unwind);
+    ring_tasks_begin_round(&source->tasks);
     return rings_read(&source->rings.reading, until, take_record, source);
 }
 

@@ -32,7 +32,7 @@ int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope)
     *tasks = (struct ring_tasks){.count = 0};
     if (room == MAP_FAILED)
         return -errno;
-    *tasks = (struct ring_tasks){.tasks = room, .count = count, .scope = scope};
+    *tasks = (struct ring_tasks){.tasks = room, .count = count, .round = 1, .scope = scope};
     for (size_t i = 0; i < filter->pid_count; i++)
         at(tasks, filter->pids[i])->asked |= ASKED_PROCESS;
     for (size_t i = 0; i < filter->tid_count; i++)
@@ -60,6 +60,20 @@ static void name(struct ring_task_state *task, const char *comm)
     memcpy(task->comm, comm, length);
 }
 
+/* No record tells of it. Whoever has ended keeps the last one that is known, at first the parent's. */
+static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    struct ring_task_state *task = at(tasks, tid);
+    struct text path = {0};
+    uint32_t uid;
+
+    text_format(&path, "/proc/%u/task/%u/status", pid, tid);
+    if (!path.failed && tasks->scope->filter.uid_count && !read_uid(AT_FDCWD, path.data, &uid))
+        task->user = uid + 1;
+    task->user_round = tasks->round;
+    text_free(&path);
+}
+
 static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     struct ring_task_state *task = at(tasks, tid);
@@ -70,6 +84,7 @@ static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
         content.data[content.length - 1] = '\0'; /* the newline */
         name(task, content.data);
         task->pid = pid;
+        look_up_user(tasks, pid, tid);
         at(tasks, pid)->threads++;
     }
     text_free(&path);
@@ -123,13 +138,43 @@ bool ring_tasks_follow(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
     return task->followed && (!tasks->of_command || task->pid == pid);
 }
 
+void ring_tasks_begin_round(struct ring_tasks *tasks)
+{
+    tasks->round++;
+}
+
+static bool has_name(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    const struct event_filter *filter = &tasks->scope->filter;
+    const struct ring_task_state *task = filter->comm_count ? ring_tasks_of(tasks, pid, tid) : NULL;
+
+    for (size_t i = 0; i < filter->comm_count; i++)
+        if (!memcmp(filter->comms[i], task->comm, COMM_BYTES))
+            return true;
+    return !filter->comm_count;
+}
+
+static bool has_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
+{
+    const struct event_filter *filter = &tasks->scope->filter;
+    const struct ring_task_state *task = filter->uid_count ? ring_tasks_of(tasks, pid, tid) : NULL;
+
+    if (task && task->user_round != tasks->round)
+        look_up_user(tasks, pid, tid);
+    for (size_t i = 0; i < filter->uid_count; i++)
+        if (filter->uids[i] + 1 == task->user)
+            return true;
+    return !filter->uid_count;
+}
+
 bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     const struct event_filter *filter = &tasks->scope->filter;
 
     return (!filter->pid_count || at(tasks, pid)->asked & ASKED_PROCESS ||
             (tasks->follows && ring_tasks_follow(tasks, pid, tid))) &&
-           (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD);
+           (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD) && has_name(tasks, pid, tid) &&
+           has_user(tasks, pid, tid);
 }
 
 /* ---- Task events ---- */
@@ -156,6 +201,8 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
     memcpy(task->comm, parent->comm, sizeof(task->comm));
     task->pid = told->pid;
     task->event = 0;
+    task->user = parent->user;
+    task->user_round = 0;
     task->followed = parent->followed || (tasks->follows && at(tasks, parent->pid)->asked & ASKED_PROCESS);
     task->asked = 0; /* whoever had the number has ended */
     process->threads = told->pid == told->tid ? 1 : process->threads + 1;

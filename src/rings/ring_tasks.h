@@ -20,6 +20,8 @@ struct ring_task_state {
     uint32_t pid;     /* 0: nothing is known about that thread */
     uint32_t threads; /* of a process */
     uint64_t event;   /* the event that samples it; 0: none yet */
+    uint32_t user;    /* the real user + 1, as of the round in which it was last asked for; 0: unknown */
+    uint32_t user_round;
     uint8_t asked;    /* enum asked_for */
     bool followed;
 };
@@ -28,6 +30,7 @@ struct ring_tasks {
     struct ring_task_state *tasks;
     size_t count; /* how many numbers there may be */
     uint32_t held; /* followed once it executes something; 0: none */
+    uint32_t round; /* of reading, from 1 */
     struct scope *scope; /* which processes and threads are asked for */
     bool follows; /* these processes' children are followed */
     bool of_command; /* nothing is reported about others, which get numbers that are free again */
@@ -47,6 +50,8 @@ bool ring_tasks_follow(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 /* Its process. */
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid);
 
+/* What comes is read some time after it happened: users are asked for anew. */
+void ring_tasks_begin_round(struct ring_tasks *tasks);
 /* Are the thread and its process such as the filter asks for, if it asks for any? */
 bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 

@@ -375,7 +375,7 @@ int attaching_watch_nested(const struct session *session, const struct controls 
 void attaching_say_rivals(const struct find *find, const struct trace_options *options)
 {
     const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
-                          options->command;
+                          options->comms.count || options->uids.count || options->command;
     struct text lines = {0};
     size_t length;
 

@@ -23,6 +23,10 @@ void heading_add_whose(struct text *line, const struct trace_options *options,
         text_add(line, ", ");
     if (options->tids.count)
         add_numbers(line, "TID", &options->tids);
+    for (size_t i = 0; i < options->comms.count; i++)
+        text_format(line, "%s\"%s\"", i ? ", " : " named ", options->comms.names[i]);
+    if (options->uids.count)
+        add_numbers(line, " of UID", &options->uids);
 }
 
 const char *heading_stacks(const struct trace_options *options)

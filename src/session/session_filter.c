@@ -118,6 +118,10 @@ void session_filter_init(struct event_filter *filter, const struct trace_options
         .pid_count = options->pids.count,
         .tids = options->tids.numbers,
         .tid_count = options->tids.count,
+        .comms = options->comms.names,
+        .comm_count = options->comms.count,
+        .uids = options->uids.numbers,
+        .uid_count = options->uids.count,
         .cpu = options->cpu,
     };
     session_filter_namespace(filter);

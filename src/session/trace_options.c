@@ -166,13 +166,20 @@ static int take_collect_way(const struct option *option, const char *text, void 
 
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
-    {'p', "pid", "PID[,PID]", option_numbers, AT(pids), 1, MOST_PID,
-     OFTEN "these processes only, by their PIDs here (in a container: its own PIDs); stops when "
-     "the last of them exits"},
+    {'p', "pid", "PID|NAME[,...]", whose_processes, AT(pids), 1, MOST_PID,
+     OFTEN "these processes only, by PID or name: PIDs as seen from here (in a container: its own), or all "
+     "processes that have that name now, as pidof finds them; stops when the last of them exits"},
     {0, "follow", NULL, option_flag, AT(follow), 0, 0,
      "with -p: also their future children, and all descendants of those"},
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
     OPTION_LETTER('L', "tid"),
+    {0, "comm", "NAME[,NAME]", whose_names, AT(comms), 0, 0,
+     OFTEN "threads of this name only, as ps -L -o comm shows it (15 bytes): the name that a thread has at the "
+     "event"},
+    {0, "uid", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1,
+     OFTEN "threads of this user only, by name or number: the real user at the event, who also is whoever "
+     "started a set-user-ID program"},
+    {0, "user", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1, NULL},
     {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
      "tasks in this cgroup (v2) and below, such as system.slice; looked up below /sys/fs/cgroup"},

@@ -9,6 +9,7 @@
 #include "report/report_files.h"
 #include "report/who.h"
 #include "session/unwind_way.h"
+#include "session/whose_options.h"
 
 /* How events are collected. */
 enum collect_way {
@@ -19,7 +20,8 @@ enum collect_way {
 };
 
 struct trace_options {
-    struct number_list pids, tids;
+    struct number_list pids, tids, uids;
+    struct comm_list comms;
     int64_t cpu; /* -1: all */
     bool user_only, kernel_only, delimited, offset, verbose, annotations, inverted, folded, timestamp, debug;
     bool dump_program;

@@ -132,19 +132,20 @@ is "stackbox: its options" "$(listed_by_help | sort | tr '\n' ' ')" "help instal
 
 read_applet stackcount
 is "stackcount: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by best-effort \
-by by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow force format help if include-self \
+by by-name cgroup collect comm cpu debug delimited depth dump-program duration flat folded follow force format help if include-self \
 interval inverted keep kernel-stacks-only list live man nice \
-offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree unit unwind user-stacks-only verbose "
+offset output perpid pid raw-names regex shorten stack-storage-size sum symfs tid timestamp top tree uid unit unwind user-stacks-only verbose "
 letters=$(sed -n 's/^  \(\(-., \)*\)--.*/\1/p' "$help" | tr -cd 'A-Za-z')
 is "stackcount: its letters" "$(echo "$letters" | fold -w 1 | LC_ALL=C sort | tr -d '\n')" \
-    CDKLPTUacdfioprstv
+    CDKLPTUacdfioprstuv
 is "stackcount: its sections" "$(sed -n 's/^\.SH //p' "$page" | tr '\n' '|')" \
     "NAME|SYNOPSIS|DESCRIPTION|PATTERNS|VALUES|OPTIONS|OUTPUT|SIGNALS|EXIT STATUS|COMMANDS|FILES|NOTES|EXAMPLES|SEE ALSO|"
 
 listed_is_taken
 contains "bcc's -c is listed next to -C" "$help" "  -C, -c, --cpu CPU "
 contains "-L is listed next to -t" "$help" "  -t, -L, --tid TID[,TID] "
-letters "-p -t -L -C -c -D -i "
+contains "-u is listed next to --uid" "$help" "  -u, --uid USER[,USER]"
+letters "-p -t -L -u -C -c -D -i "
 # Accepted for those who know it from elsewhere, but not listed.
 "$STACKBOX" stackcount --hash-storage-size 10240 --help >"$scratch/out" 2>&1
 is "--hash-storage-size is accepted" "$? $(cksum <"$scratch/out")" "0 $(cksum <"$help")"
@@ -152,12 +153,12 @@ examples
 
 read_applet profile
 is "profile: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect count cpu debug delimited depth dump-program duration event flat folded follow format frequency help \
+by-name cgroup collect comm count cpu debug delimited depth dump-program duration event flat folded follow format frequency help \
 include-idle include-self interval inverted keep \
-kernel-stacks-only live man nice offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree unwind user-stacks-only verbose "
+kernel-stacks-only live man nice offset output pid raw-names shorten stack-storage-size symfs tid timestamp top tree uid unwind user-stacks-only verbose "
 listed_is_taken
 contains "-A is listed next to -v" "$help" "  -v, -A, --verbose "
-letters "-F -c -p -t -L -C -D -i "
+letters "-F -c -p -t -L -u -C -D -i "
 examples
 
 for name in offcputime wakeuptime offwaketime; do
@@ -165,30 +166,30 @@ for name in offcputime wakeuptime offwaketime; do
     pairs=
     [ $name != offwaketime ] || pairs="pairs "
     is "$name: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format help include-self interval inverted keep \
+by-name cgroup collect comm cpu debug delimited depth dump-program duration flat folded follow format help include-self interval inverted keep \
 kernel-stacks-only kernel-threads-only live man max-block-time min-block-time nice offset output ${pairs}pid \
 raw-names shorten stack-storage-size state \
-symfs tid timestamp top tree unfinished unwind user-stacks-only user-threads-only verbose "
+symfs tid timestamp top tree uid unfinished unwind user-stacks-only user-threads-only verbose "
     listed_is_taken
     examples
 done
 
 read_applet walltime
 is "walltime: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations best-effort by \
-by-name cgroup collect cpu debug delimited depth dump-program duration flat folded follow format frequency help include-self \
+by-name cgroup collect comm cpu debug delimited depth dump-program duration flat folded follow format frequency help include-self \
 interval inverted keep kernel-stacks-only live man min-block-time nice offset output pid raw-names shorten stack-storage-size \
-symfs tid timestamp top tree unwind user-stacks-only verbose "
+symfs tid timestamp top tree uid unwind user-stacks-only verbose "
 listed_is_taken
 examples
 
 # stacksnoop's own rows replace the common ones.
 read_applet stacksnoop
 is "stacksnoop: its options" "$(listed_by_help | sort | tr '\n' ' ')" "annotations attach-by \
-best-effort buffer buffer-size by cgroup collect cpu debug delimited depth dump-program duration follow force format help if \
+best-effort buffer buffer-size by cgroup collect comm cpu debug delimited depth dump-program duration follow force format help if \
 include-self \
-kernel-stacks-only list man max nice offset pid print raw-names regex shorten symfs tid timestamp unwind user-stacks-only verbose "
+kernel-stacks-only list man max nice offset pid print raw-names regex shorten symfs tid timestamp uid unwind user-stacks-only verbose "
 listed_is_taken
-letters "-p -t -L -C -D "
+letters "-p -t -L -u -C -D "
 examples
 
 read_applet report

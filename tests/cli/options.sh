@@ -127,12 +127,17 @@ wrong '--best-effort: needs -- COMMAND' --best-effort vfs_read
 wrong '--best-effort: needs -- COMMAND' vfs_read --best
 wrong '--list: traces nothing, so it takes no command' --list vfs_read -- ls
 wrong '-D: invalid duration "x": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m' --best-effort -D x vfs_read -- ls
-wrong '-p: "12x" is not a whole number' -p 12x vfs_read
+wrong '-p: there is no process named "12x"' -p 12x vfs_read
+wrong '-p: there is no process named "nobody-is-this"' -p 1,nobody-is-this vfs_read
+wrong '--comm: takes names of threads, as in /proc/PID/comm' --comm a,, vfs_read
+wrong '--uid: there is no user "nobody-is-this" in /etc/passwd: give the UID, as id -u prints it' --uid nobody-is-this vfs_read
+wrong '-u: "4294967295" is neither a user nor a UID' -u 4294967295 vfs_read
+wrong '--user: "" is neither a user nor a UID' --user= vfs_read
 wrong '-p: "0" is out of range: it takes 1 to 4194304' -p 1,0 vfs_read
 wrong '--pid: "" is not a whole number' --pid= vfs_read
 wrong '-p: "" is not a whole number' -p '' vfs_read
 wrong '-p: "" is not a whole number' -p 1,,2 vfs_read
-wrong '-p: "-K" is not a whole number' -p -K vfs_read
+wrong '-p: there is no process named "-K"' -p -K vfs_read
 wrong '-L: "-1" is not a whole number' -L -1 vfs_read
 wrong '-C: "65536" is out of range: it takes 0 to 65535' -C 65536 vfs_read
 wrong '-c: "x" is not a whole number' -c x vfs_read
@@ -300,7 +305,7 @@ shown=$shown'\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7fx'
 refuses "stackcount: \"$shown::f\": a user function is LIBRARY:FUNCTION or p:LIBRARY:FUNCTION, such\
  as c:malloc or p:/usr/bin/bash:readline" \
     stackcount "$controls::f"
-wrong "-p: \"$shown\" is not a whole number" -p "$controls" vfs_read
+wrong "-p: there is no process named \"$shown\"" -p "$controls" vfs_read
 wrong "--$shown: unknown option" "--$controls" vfs_read
 refuses "stackbox: there is no applet \"$shown\" (stackbox alone lists them)" "$controls"
 

@@ -273,6 +273,17 @@ static const struct count_wishes count_below_pids = {
 static const struct count_wishes count_everything = {
     .filter = {.cpu = 3, NAMESPACE, OF_PIDS, OF_TIDS},
     .kernel_stack = true, .user_stack = true, .per_process = true, MAPS};
+static const char some_names[][COMM_BYTES] = {"cc1", "a-name-of-15-by"};
+static const uint32_t some_users[] = {1000, 4294967294};
+#define OF_NAMES .comms = some_names, .comm_count = 2
+#define OF_USERS .uids = some_users, .uid_count = 2
+static const struct count_wishes count_names = {
+    .filter = {ALL_EVENTS, OF_NAMES}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_users = {
+    .filter = {ALL_EVENTS, OF_USERS}, .kernel_stack = true, MAPS};
+static const struct count_wishes count_names_users_pids = {
+    .filter = {.cpu = 3, .cgroup = FD_CGROUP, OF_NAMES, OF_USERS, OF_PIDS},
+    .kernel_stack = true, .per_process = true, MAPS};
 static const struct count_wishes count_meets = {
     .filter = {ALL_EVENTS}, .kernel_stack = true, .user_stack = true, .per_process = true,
     .meets = true, MAPS};
@@ -601,6 +612,8 @@ static void build_waking(struct program *program, const void *wishes)
 static const struct offwake_wishes wall_of_pids = {
     .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_PIDS}, .kernel_stack = true, .user_stack = true,
     FIELDS, WAIT_MAPS};
+static const struct offwake_wishes wall_of_names = {
+    .view = VIEW_WALL, .filter = {ALL_EVENTS, OF_NAMES}, .kernel_stack = true, FIELDS, WAIT_MAPS};
 static const struct offwake_wishes wall_namespace = {
     .view = VIEW_WALL, .filter = {ALL_EVENTS, NAMESPACE, OF_PIDS, OF_TIDS, .cgroup = FD_CGROUP},
     .kernel_stack = true, .least = 1000000, FIELDS, WAIT_MAPS};
@@ -674,6 +687,9 @@ static const struct golden {
     {"count-tids", build_count, &count_tids, V(5, 5), V(4, 18)},
     {"count-namespace", build_count, &count_namespace, V(5, 7), 0},
     {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0},
+    {"count-names", build_count, &count_names, V(5, 5), V(4, 18)},
+    {"count-users", build_count, &count_users, V(5, 5), V(4, 18)},
+    {"count-names-users-pids", build_count, &count_names_users_pids, V(5, 5), V(4, 18)},
     {"count-everything", build_count, &count_everything, V(5, 7), 0},
     {"count-unwind", build_count, &count_unwind, V(5, 10), 0},
     {"count-below", build_count, &count_below, V(5, 10), 0},
@@ -742,6 +758,7 @@ static const struct golden {
     {"wall-wakeup-raw", build_wall_wakeup, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
     {"wall-rename", build_wall_rename, &wall_of_pids, V(5, 5), V(4, 18)},
+    {"wall-rename-names", build_wall_rename, &wall_of_names, V(5, 5), V(4, 18)},
     {"wall-rename-raw", build_wall_rename, &wall_raw, V(5, 5), V(4, 18)},
     {"wall-exit-namespace", build_wall_exit, &wall_namespace, V(5, 7), 0},
     {"wall-sample-namespace", build_wall_sample, &wall_namespace, V(5, 7), 0},

@@ -157,6 +157,7 @@ static void a_real_program_is_too_young(void)
  */
 
 static const uint32_t some_pids[100] = {1};
+static const char some_names[16][COMM_BYTES];
 
 static void lint_unrolled(struct unrolled_wishes wishes, bool planted, struct text *why)
 {
@@ -164,7 +165,8 @@ static void lint_unrolled(struct unrolled_wishes wishes, bool planted, struct te
     struct program program = {0};
     struct linked linked;
 
-    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids)};
+    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids),
+        .comms = some_names, .comm_count = COUNT_OF(some_names), .uids = some_pids, .uid_count = COUNT_OF(some_names)};
     wishes.depth = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
     wishes.steps = UNROLLED_MOST_OF_BOTH;
     wishes.machine = &machine_x86_64;

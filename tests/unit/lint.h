@@ -38,6 +38,7 @@ static const struct lint_helper {
     {BPF_FUNC_ktime_get_ns, "ktime_get_ns", V(4, 1), 0, 0},
     {BPF_FUNC_get_smp_processor_id, "get_smp_processor_id", V(4, 1), 0, 0},
     {BPF_FUNC_get_current_pid_tgid, "get_current_pid_tgid", V(4, 2), 0, 0},
+    {BPF_FUNC_get_current_uid_gid, "get_current_uid_gid", V(4, 2), 0, 0},
     {BPF_FUNC_get_current_comm, "get_current_comm", V(4, 2), 0, R(1)},
     {BPF_FUNC_perf_event_output, "perf_event_output", V(4, 4), 0, R(4)},
     {BPF_FUNC_get_stackid, "get_stackid", V(4, 6), 0, 0},

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,6.12
+# host: yes
+#
+# --comm and --uid: threads that change their names and users, a program that runs for another user, and
+# -p with a name. Waits are in guises_waits.sh. What a thread did counts by the name and the user that it had then: the workload counts by both.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+choose_event
+[ "$(uname -m)" = aarch64 ] && ! have_kprobes && skip_all "this workload makes another call here"
+
+# sum KIND GUISE: of the workload's own figures, by a regular expression of NAME/UID
+sum()
+{
+    awk -v kind="$1" -v guise="^$2\$" '$1 == kind && $2 ~ guise { sum += $3 } END { print sum + 0 }' "$scratch/it.out"
+}
+
+# counts GUISE OPTION...: stackcount counts what the workload did in those guises, and nothing else
+counts()
+{
+    guise=$1
+    shift
+    start_workload it guises -w -k -n 200
+    start_stackbox stackcount -f -K "$@" "$EVENT" || fail "$*" "$(cat "$scratch/err")"
+    go it
+    finish_stackbox
+    is "stackcount $*: each call in these guises, no other" "$status $(folded_sum "$scratch/out")" "0 $(sum count "$guise")"
+    adds_up "stackcount $*: the account adds up"
+    finish_workload it
+}
+
+for way in bpf rings; do
+    counts 'red/.*' --collect $way --comm red
+    counts '(red|blue)/.*' --collect $way --comm red,blue
+    counts '(red|green)/.*' --collect $way --comm red --comm green
+    counts 'guise/.*' --collect $way --comm guise
+done
+counts '.*/4242' --uid 4242
+counts '.*/424[34]' --uid 4243,4244
+counts '.*/4244' -u 4244
+counts 'blue/4243' --comm blue --uid 4243
+counts 'no/.*' --comm nobody-has-this-name
+
+# Rings tell of no setuid(2): /proc is asked while they are read. Users that do not change are exact.
+start_workload it calls -w -k -n 500
+start_stackbox stackcount -f -K --collect rings --uid "$(id -u)" -p "$(pid_of it)" "$EVENT"
+go it
+finish_stackbox
+is "rings: --uid: all calls of this user" "$(folded_sum "$scratch/out")" 500
+finish_workload it
+start_workload it calls -w -k -n 500
+start_stackbox stackcount -f -K --collect rings --uid 4242 -p "$(pid_of it)" "$EVENT"
+go it
+finish_stackbox
+is "rings: --uid: no calls of another" "$(folded_sum "$scratch/out")" 0
+finish_workload it
+
+# With a command, and with -p: all filters must hold.
+run_stackbox stackcount -f -K --comm green "$EVENT" -- "$WORKLOADS/guises" -n 50
+cp "$scratch/err" "$scratch/it.out"
+is "--comm with -- COMMAND: its threads of that name" "$(folded_sum "$scratch/out")" "$(sum count 'green/.*')"
+start_workload it guises -w -k -n 50
+start_stackbox stackcount -f -K --comm green -p $$ "$EVENT"
+go it
+finish_stackbox
+is "--comm and -p: both must hold" "$(folded_sum "$scratch/out")" 0
+finish_workload it
+
+# Event by event.
+start_workload it guises -w -k -n 20
+start_stackbox stacksnoop -K --comm red --uid 4243 "$EVENT"
+go it
+finish_stackbox
+is "stacksnoop --comm --uid: each such event" "$(grep -c '^[0-9.]* *red ' "$scratch/out") $(grep -c '^[0-9.]* *[a-z]' "$scratch/out")" \
+    "$(sum count red/4243) $(sum count red/4243)"
+finish_workload it
+
+# Names of processes.
+start_workload one calls -w -k -n 30
+start_workload two calls -w -k -n 40
+ln -s "$WORKLOADS/calls" "$scratch/a-long-name-of-a-program"
+start_workload long "$scratch/a-long-name-of-a-program" -w -k -n 50
+start_stackbox stackcount -f -K -p a-long-name-of-a-program "$EVENT"
+for name in one two long; do
+    go $name
+done
+finish_stackbox
+is "-p NAME: the process of that name" "$(folded_sum "$scratch/out") $(cat "$scratch/err" | grep -v '^Tracing')" "50 "
+for name in one two long; do
+    finish_workload $name
+done
+start_workload one calls -w -k -n 30
+start_workload two calls -w -k -n 40
+start_stackbox stackcount -f -K -p calls "$EVENT"
+go one
+go two
+finish_stackbox
+is "-p NAME: all processes of that name, and says which" \
+    "$(folded_sum "$scratch/out") $(grep -c "^stackcount: -p calls: 2 processes: $(pid_of one), $(pid_of two)\$" "$scratch/err")" "70 1"
+finish_workload one
+finish_workload two
+start_workload one calls -w -k -n 30
+run_stackbox stackcount -p callz "$EVENT"
+is "-p NAME: none" "$status $(cat "$scratch/err")" \
+    "2 stackcount: -p: there is no process named \"callz\"; near: calls (see stackcount -h)"
+drop_workload one

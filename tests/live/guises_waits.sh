@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 5.10,6.12
+# host: yes
+#
+# --comm and --uid for waits and all of the time: a thread that waits counts by the name and the user that it has
+# then. The workload measures both. Calls are in guises.sh.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_switches || have_kprobes || skip_all "this kernel has no sched_switch"
+
+# sum KIND GUISE: of the workload's own figures, by a regular expression of NAME/UID
+sum()
+{
+    awk -v kind="$1" -v guise="^$2\$" '$1 == kind && $2 ~ guise { sum += $3 } END { print sum + 0 }' "$scratch/it.out"
+}
+
+# waits APPLET OPTION...: the sum of waits, in us
+waits()
+{
+    start_workload it guises -w -k -n 10 -r 10
+    start_stackbox "$@" || fail "$*" "$(cat "$scratch/err")"
+    go it
+    finish_stackbox
+    finish_workload it
+    waited=$(folded_sum "$scratch/out")
+}
+for way in bpf rings; do
+    waits offcputime -f --state S --collect $way --comm red
+    between "$way: offcputime --comm: each sleep of that name, and no other" "$waited" $((3 * 2 * 10 * 4000)) "$(sum slept 'red/.*')"
+    is "$way: offcputime --comm: only that name" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" red
+done
+waits offcputime -f --state S --uid 4242 --comm blue
+between "offcputime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000)) "$(sum slept 'blue/4242')"
+waits offwaketime -f --state S --comm green
+between "offwaketime --comm: the sleeps of that name, whoever wakes it" "$waited" $((3 * 2 * 10 * 4000)) "$(sum slept 'green/.*')"
+is "offwaketime --comm: a sleep has a waker" "$(grep -c 'no waker' "$scratch/out")" 0
+# Until it is woken; its timer was set just before it left.
+waits wakeuptime -f --uid 4243 --comm red
+between "wakeuptime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000 * 99 / 100)) "$(sum slept 'red/4243')"
+
+# All of the time under a name: from one prctl(2) to the next.
+waits walltime -f --comm red
+between "walltime --comm: all time under that name" "$waited" $(($(sum least 'red/.*') * 99 / 100)) \
+    $(($(sum most 'red/.*') * 101 / 100))
+is "walltime --comm: only that name" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" red
+waits walltime -f -i 0.05 --comm green
+between "walltime --comm: in many reports" "$waited" $(($(sum least 'green/.*') * 99 / 100)) \
+    $(($(sum most 'green/.*') * 101 / 100))
+waits walltime -f --uid 4243
+between "walltime --uid: all time as that user" "$waited" $(($(sum least '.*/4243') * 99 / 100)) \
+    $(($(sum most '.*/4243') * 101 / 100))
