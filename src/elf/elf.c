@@ -41,6 +41,14 @@ static int read_unpacked(const struct elf_unpacked *unpacked, uint64_t at, void 
     return 0;
 }
 
+void elf_renew_budget(const struct elf *elf)
+{
+    struct stat about;
+
+    if (elf->budget && !fstat(elf->fd, &about))
+        *elf->budget = reading_budget(&about);
+}
+
 int elf_spend(const struct elf *elf, uint64_t bytes)
 {
     if (!elf->budget)
@@ -265,16 +273,12 @@ static int read_segments(struct elf *elf, const struct table *table)
 /* An unpacked image is in memory. */
 static int set_budget(struct elf *elf)
 {
-    struct stat about;
-
     if (elf->fd < 0)
         return 0;
-    if (fstat(elf->fd, &about))
-        return -errno;
-    elf->budget = malloc(sizeof(*elf->budget));
+    elf->budget = calloc(1, sizeof(*elf->budget));
     if (!elf->budget)
         return -ENOMEM;
-    *elf->budget = reading_budget(&about);
+    elf_renew_budget(elf);
     return 0;
 }
 

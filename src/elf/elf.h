@@ -81,6 +81,8 @@ void elf_close(struct elf *elf);
 int elf_own_class(int fd);
 /* Notes the error if it counts as trouble. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);
+/* For another search of it. */
+void elf_renew_budget(const struct elf *elf);
 /* Counts what costs as much as reading so many bytes. 0 or -ETIME. */
 int elf_spend(const struct elf *elf, uint64_t bytes);
 

@@ -46,6 +46,8 @@ static int find_in_file(struct find *find, size_t i, struct user_file *file, con
         *file = (struct user_file){.library = find_file_of(find, pattern)->library};
         result = user_file_read(file, error);
         *opened = result ? NULL : pattern->library;
+    } else {
+        elf_renew_budget(&file->elf);
     }
     if (!result)
         result = check_probed(find, file, error);
@@ -64,7 +66,8 @@ static int find_in_file(struct find *find, size_t i, struct user_file *file, con
         return result;
     /* What was not found may be there. */
     text_clear(error);
-    text_format(error, "cannot read \"%s\": %s", pattern->library, strerror(-file->trouble));
+    text_format(error, "cannot read \"%s\": %s", pattern->library,
+                file->trouble == -ETIME ? "it takes too long" : strerror(-file->trouble));
     return file->trouble;
 }
 
