@@ -69,8 +69,11 @@ static void add_line(const struct place *place, const struct demangle_wishes *re
     if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt &&
         !is_meant(line->data, place, &name)) {
         text_clear(line);
-        text_format(line, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
+        text_clear(&raw);
+        text_format(&raw, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
                     (unsigned long long)place->address);
+        if (!raw.failed)
+            escape_bytes(line, raw.data, raw.length);
     }
     line->failed = line->failed || raw.failed || name.failed;
     text_free(&name);
