@@ -35,7 +35,9 @@ waits offcputime -f --state S --uid 4242 --comm blue
 between "offcputime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000)) "$(sum slept 'blue/4242')"
 waits offwaketime -f --state S --comm green
 between "offwaketime --comm: the sleeps of that name, whoever wakes it" "$waited" $((3 * 2 * 10 * 4000)) "$(sum slept 'green/.*')"
-is "offwaketime --comm: a sleep has a waker" "$(grep -c 'no waker' "$scratch/out")" 0
+# Some hosts hide threads, and a few timers that fire meanwhile: see known() in lib_waits.sh.
+between "offwaketime --comm: time without a waker" "$(folded_sum "$scratch/out" 'no waker')" 0 \
+    $([ "$GUEST" ] && echo 0 || echo $((waited / 3)))
 # Until it is woken; its timer was set just before it left.
 waits wakeuptime -f --uid 4243 --comm red
 between "wakeuptime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000 * 99 / 100)) "$(sum slept 'red/4243')"
