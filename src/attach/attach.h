@@ -76,6 +76,7 @@ struct attach_request {
     int tracefs;                  /* an open directory, or below 0; ATTACH_TRACEFS needs it */
     enum attach_way way;
     uint32_t pid;                 /* user places in this process only; 0: in all */
+    bool of_all;                  /* user places slow every program that runs them: no process was named */
     bool force;                   /* however long it takes */
     const volatile sig_atomic_t *stop; /* becomes true when the user interrupts */
     void (*progress)(size_t done, size_t total); /* called while attaching is slow; or NULL */
@@ -83,6 +84,8 @@ struct attach_request {
 
 /* Up to this many, in whatever way, are traced without `force`: not all kernel functions. */
 #define ATTACH_MOST_AT_ONCE 10000
+/* The same for user places `of_all`: not a whole C library. */
+#define ATTACH_MOST_OF_ALL 1000
 /* A place's error: it was left out because tracing itself would hit it all the time. */
 #define ATTACH_LEFT_OUT (-ECANCELED)
 /* Likewise: a USDT probe whose semaphore neither the kernel nor we can raise (semaphores.h). */

@@ -73,7 +73,9 @@ void attach_leave_out(struct work *work)
 
 int attach_check_count(struct work *work)
 {
-    if (work->count <= ATTACH_MOST_AT_ONCE || work->request->force)
+    const bool of_all = work->request->of_all && work->count && work->places[0]->kind == PLACE_USER;
+
+    if (work->count <= (of_all ? ATTACH_MOST_OF_ALL : ATTACH_MOST_AT_ONCE) || work->request->force)
         return 0;
     work->attachment->too_many = work->count;
     return -E2BIG;

@@ -67,7 +67,7 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
  * and, with `force`, those that tracing itself would hit. Both get their error.
  */
 void attach_leave_out(struct work *work);
-/* 0, or -E2BIG if there are more than that, without `force`. */
+/* 0, or -E2BIG if there are more than are traced without `force`. */
 int attach_check_count(struct work *work);
 
 /* Without programs: the places left, of one kind. */

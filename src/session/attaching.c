@@ -207,6 +207,9 @@ static void say_too_many(const struct attachment *attachment)
     if (attachment->seconds > 0)
         say("attaching and detaching %zu functions one by one would take about %.0f s on this "
             "kernel: narrow the pattern, or give --force", attachment->too_many, attachment->seconds);
+    else if (attachment->too_many <= ATTACH_MOST_AT_ONCE)
+        say("%zu functions are more than the %d traced in all programs without asking, which would get slower: "
+            "choose a process (-p), narrow the pattern, or give --force", attachment->too_many, ATTACH_MOST_OF_ALL);
     else
         say("%zu functions are more than the %d traced without asking, and every call to them "
             "would get slower: narrow the pattern, or give --force",

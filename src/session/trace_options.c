@@ -282,6 +282,11 @@ uint32_t trace_options_probed(const struct trace_options *options)
     return options->follow ? 0 : trace_options_process(options);
 }
 
+bool trace_options_of_all(const struct trace_options *options)
+{
+    return !options->pids.count && !options->tids.count && !options->command;
+}
+
 const struct demangle_wishes *trace_options_names(const struct trace_options *options)
 {
     return options->raw_names ? NULL : &options->names;

@@ -71,6 +71,9 @@ uint32_t trace_options_process(const struct trace_options *options);
 /* The same for probes: 0, too, if what it forks is to be traced, whose pids are unknown. */
 uint32_t trace_options_probed(const struct trace_options *options);
 
+/* Was neither a process nor a command chosen? */
+bool trace_options_of_all(const struct trace_options *options);
+
 /* How function names are made readable; NULL: they are shown as in the symbol tables. */
 const struct demangle_wishes *trace_options_names(const struct trace_options *options);
 

@@ -103,6 +103,11 @@ if [ "$GUEST" ] || ! have_uprobes; then
 elif ! grep -q ' bpf_session_cookie$' /proc/kallsyms; then
     skip "all functions of the C library" "links apply to all processes here, which would all be slowed"
 else
+    run_stackbox stackcount 'c:*'
+    is "all functions of the C library in all programs" \
+        "$status $(sed 's/[0-9]* functions are/N functions are/' "$scratch/err")" \
+        "1 stackcount: N functions are more than the 1000 traced in all programs without asking, which would get \
+slower: choose a process (-p), narrow the pattern, or give --force"
     mkfifo "$scratch/word"
     # shellcheck disable=SC2016 # for that shell
     "$WORKLOADS/session" --limit "$LIMIT" sh -c 'read word; i=0
