@@ -125,8 +125,8 @@ go one
 finish_stackbox
 finish_workload one
 "$WORKLOADS/session" --limit 60 "$DENY" --syscall fsopen:ENOSYS -- "$STACKBOX" stackcount \
-    -f -D 1 t:raw_syscalls:sys_enter </dev/null >"$scratch/out" 2>"$scratch/err"
-between "without fsopen(2) it is mounted in a namespace of its own" "$(folded_sum "$scratch/out")" 1 100000000
+    -f t:raw_syscalls:sys_enter -- "$WORKLOADS/calls" -n 100 </dev/null >"$scratch/out" 2>"$scratch/err"
+is "without fsopen(2) it is mounted in a namespace of its own" "$(folded_sum "$scratch/out" ';make_calls;')" 100
 is "and that mount cannot be seen either" "$(cat /proc/self/mountinfo)" "$(cat "$scratch/before")"
 
 # Names.
