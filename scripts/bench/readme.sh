@@ -15,7 +15,7 @@ begin='<!-- bench: made by make bench-readme -->'
 end='<!-- bench: end -->'
 . scripts/bench/with_table.sh
 # What the front page shows
-front='event event.kernel sample waits start.wall start.cpu names.user mangled.cpu memory size'
+front='event event.kernel waits start.wall start.cpu names.user mangled.cpu memory size'
 
 # make_page PAGE AWK-OPTION...: the page as it should be, in $scratch/page
 make_page()

@@ -16,6 +16,13 @@ sum()
     awk -v kind="$1" -v guise="^$2\$" '$1 == kind && $2 ~ guise { sum += $3 } END { print sum + 0 }' "$scratch/it.out"
 }
 
+# of_sleeps COUNT: the least that so many sleeps of 4 ms take, in us. A timer is set just before the thread
+# leaves its CPU, which takes up to 2 % of them.
+of_sleeps()
+{
+    echo $(($1 * 4000 * 98 / 100))
+}
+
 # waits APPLET OPTION...: the sum of waits, in us
 waits()
 {
@@ -33,19 +40,19 @@ for way in bpf rings; do
         continue
     fi
     waits offcputime -f --state S --collect $way --comm red
-    between "$way: offcputime --comm: each sleep of that name, and no other" "$waited" $((3 * 2 * 10 * 4000)) "$(sum slept 'red/.*')"
+    between "$way: offcputime --comm: each sleep of that name, and no other" "$waited" "$(of_sleeps 60)" "$(sum slept 'red/.*')"
     is "$way: offcputime --comm: only that name" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" red
 done
 waits offcputime -f --state S --uid 4242 --comm blue
-between "offcputime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000)) "$(sum slept 'blue/4242')"
+between "offcputime --uid --comm: each such sleep" "$waited" "$(of_sleeps 30)" "$(sum slept 'blue/4242')"
 waits offwaketime -f --state S --comm green
-between "offwaketime --comm: the sleeps of that name, whoever wakes it" "$waited" $((3 * 2 * 10 * 4000)) "$(sum slept 'green/.*')"
+between "offwaketime --comm: the sleeps of that name, whoever wakes it" "$waited" "$(of_sleeps 60)" "$(sum slept 'green/.*')"
 # Some hosts hide threads, and a few timers that fire meanwhile: see known() in lib_waits.sh.
 between "offwaketime --comm: time without a waker" "$(folded_sum "$scratch/out" 'no waker')" 0 \
     $([ "$GUEST" ] && echo 0 || echo $((waited / 3)))
-# Until it is woken; its timer was set just before it left.
+# Until it is woken
 waits wakeuptime -f --uid 4243 --comm red
-between "wakeuptime --uid --comm: each such sleep" "$waited" $((3 * 10 * 4000 * 99 / 100)) "$(sum slept 'red/4243')"
+between "wakeuptime --uid --comm: each such sleep" "$waited" "$(of_sleeps 30)" "$(sum slept 'red/4243')"
 
 # All of the time under a name: from one prctl(2) to the next.
 waits walltime -f --comm red
