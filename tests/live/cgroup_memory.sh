@@ -3,6 +3,7 @@
 # guests: newest,5.10
 # seldom: 5.10
 # host: yes
+# later: it fills memory, up to the limit
 #
 # Within the memory limit of a cgroup, its own or one above it: the kernel kills nothing there, by its own
 # account; answers are right, or one sentence says what is missing. On 5.10 by cgroup v1, in other guests by

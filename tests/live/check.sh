@@ -3,7 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
-# again: with nodejs
+# later: forty seconds, in which each applet is refused everything in turn
 #
 # check says what works and what does not, and the applets behave accordingly: in each state that a machine or
 # its user can be in. Each reason that it names is provoked here.

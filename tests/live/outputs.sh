@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10
 # host: yes
+# later: long runs, with many reports
 #
 # Reports in files: those of one run agree with each other, every report of a long run has a file, every event
 # is in exactly one of them, and stdout is unaffected.

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,6.12
 # host: yes
+# later: it waits for most of its time
 #
 # How a run ends, and what it prints then: signals, time, Enter, processes, readers that leave.
 . "${0%/*}/lib.sh"
