@@ -3,6 +3,7 @@
 # guests: 6.12
 # seldom: 5.10,newest
 # host: yes
+# quiet
 #
 # In a time namespace clocks are ahead of the kernel's, or behind (5.6): events have the kernel's times.
 . "${0%/*}/lib.sh"

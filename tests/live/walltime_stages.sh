@@ -4,9 +4,11 @@
 # seldom: 5.10,6.1,newest
 # own clock
 # host: yes
+# quiet
 #
 # Each moment of a thread is in one report, under the name that it had: processes that know how long their threads
 # lived and ran under each of their names, of which some end by an exec, of first threads and of others.
+# (Quiet, as some hosts hide switches where CPUs are busy.)
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
