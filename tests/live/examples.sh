@@ -36,7 +36,7 @@ offcputime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^        [0-9]{6,}$
 wakeuptime -K --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    waker:  
 offwaketime --top 1 -- sh -c 'sleep 0.3 | cat' => - => ^    target:  
 flamegraph --format text --diff before.folded after.folded => - => ^before 4, now 7$
-offwaketime -m 500 -o waits.svg -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => waits.svg: gzip
+offwaketime -K -m 500 -o waits.svg -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => waits.svg: gzip
 offwaketime --pairs --top 3 -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => ^ +[0-9]+ +[0-9]+ +[0-9]+  (tar|wc) \([0-9]+\) <- gzip \([0-9]+\)$
 profile -F 997 --flat 4 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
 stacksnoop -K t:sched:sched_process_exec -- sh -c 'ls / | wc -l' => - => ^[0-9.]+ +ls +[0-9]+ +[0-9]+ +[0-9]+ +sched:sched_process_exec$
