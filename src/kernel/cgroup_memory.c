@@ -2,6 +2,7 @@
 #include "kernel/cgroup_memory.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,14 +284,20 @@ static void take_place(const struct place *at, struct cgroup_memory *found)
     text_free(&level.path);
 }
 
+static struct place places[2];
+
+static void find_places(void)
+{
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        find_place(&places[i], i);
+}
+
+/* `check` asks in several threads. */
 void cgroup_memory_find(struct cgroup_memory *found)
 {
-    static struct place places[2];
-    static bool are_known;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    for (size_t i = 0; i < COUNT_OF(places) && !are_known; i++)
-        find_place(&places[i], i);
-    are_known = true;
+    pthread_once(&once, find_places);
     *found = (struct cgroup_memory){.left = UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(places); i++)
         if (places[i].version)

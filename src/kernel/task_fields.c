@@ -2,6 +2,7 @@
 #include "kernel/task_fields.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "kernel/btf.h"
@@ -84,18 +85,22 @@ static int read_fields(struct task_fields *fields)
     return result;
 }
 
-/* They never change, and reading the kernel's types takes 4 MB or more: once is enough. */
+static struct task_fields found;
+static int found_result;
+
+static void read_once(void)
+{
+    found_result = read_fields(&found);
+}
+
+/* They never change, and reading the kernel's types takes 4 MB or more. `check` asks in several threads. */
 int task_fields_find(struct task_fields *fields)
 {
-    static struct task_fields found;
-    static bool was_read;
-    static int result;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (!was_read)
-        result = read_fields(&found);
-    was_read = true;
+    pthread_once(&once, read_once);
     *fields = found;
-    return result;
+    return found_result;
 }
 
 int nesting_fields_find(struct nesting_fields *fields)
