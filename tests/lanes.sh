@@ -117,7 +117,6 @@ jobs_guests()
     many_tests 6.1
     # Locks sleep here, and more is preempted.
     echo "guest rt-6.12 rt-6.12 '$(named exact walltime walltime_stages time_namespaces)' --own-clock"
-    echo "guest rt-6.12 rt-6.12-judge tests/live/judge.sh"
     # Here two threads never run at once.
     echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
     echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
