@@ -16,6 +16,9 @@ have_root || skip_all "tracing needs root"
 
 ln -s "$WORKLOADS/stages" "$scratch/${PREFIX}after"
 
+# Some hosts hide switches: what a thread then runs is told as waiting for a CPU.
+deaf=$(deaf_cpu)
+
 # stages_right NAME: what $scratch/folded has for each name, within what `stages` measured, to 1 % or 1 ms
 stages_right()
 {
@@ -54,6 +57,10 @@ stages_right()
     is "$1: there are all names" "$(cut -d ' ' -f 1 "$scratch/compared" | sort -u | tr '\n' ' ')" \
         "after before crowd gone napper old "
     while read -r name what told least most; do
+        if [ "$deaf" ] && [ "$what" = ran ]; then
+            skip "$1: $name ran" "perf(1) sees no switch from the idle task of CPU $deaf either"
+            continue
+        fi
         between "$1: $name $what" "$told" "$least" "$most"
     done <"$scratch/compared"
 }
