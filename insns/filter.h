@@ -54,11 +54,7 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
 void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond);
 
-/*
- * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
- * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
- * *)(r10 + foreign) = 1.
- */
+/* Where a filter has its bytes on the stack, and where it goes. */
 struct filter_places {
     int16_t foreign, scratch; /* 4 and 8 bytes */
     /*
@@ -69,6 +65,11 @@ struct filter_places {
     int16_t comm; /* 16 bytes, if names are asked for */
 };
 
+/*
+ * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
+ * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
+ * *)(r10 + foreign) = 1.
+ */
 void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places);
 
 /* The label for tasks of other pid namespaces. */

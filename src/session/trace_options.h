@@ -84,8 +84,6 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 /* Decides where reports go. 0, or -EINVAL with one line in `error`. */
 int trace_options_choose_files(struct trace_options *options, struct text *error);
 
-/* The parsers of --shorten and --dump-program. */
-
 /* The parsers of --by, and of its older spellings --by-name and -P. */
 int trace_option_by(const struct option *, const char *, void *, struct text *);
 int trace_option_by_name(const struct option *, const char *, void *, struct text *);

@@ -43,12 +43,6 @@
 #define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
 
-/* A build without them never has any. */
-static bool has_tables(const struct unwinding *unwinding)
-{
-    return unwinding->objects;
-}
-
 void unwinding_init(struct unwinding *unwinding)
 {
     *unwinding = (struct unwinding){.learned = LEARNED_NONE, .wishes.maps = {-1, -1, -1, -1, -1}};
@@ -221,7 +215,7 @@ static void see_file(struct unwinding *unwinding, const char *path)
 void unwinding_see_command(struct unwinding *unwinding, const char *name)
 {
     struct text paths = {0};
-    char *program = has_tables(unwinding) ? path_walk_find(name) : NULL;
+    char *program = unwinding->objects ? path_walk_find(name) : NULL;
 
     if (program && !needed_find(program, &paths))
         for (size_t at = 0; at < paths.length; at += strlen(paths.data + at) + 1)
@@ -249,14 +243,14 @@ void unwinding_look_at_all(struct unwinding *unwinding)
 {
     const uint64_t last = now_ns() + MOST_WAIT_NS;
 
-    while (has_tables(unwinding) && !run_stopped && now_ns() < last &&
+    while (unwinding->objects && !run_stopped && now_ns() < last &&
            make(unwinding, now_ns() + STEP_NS))
         ;
 }
 
 void unwinding_expect(struct unwinding *unwinding, uint64_t events)
 {
-    if (has_tables(unwinding) && unwinding->wishes.maps.cold >= 0 &&
+    if (unwinding->objects && unwinding->wishes.maps.cold >= 0 &&
         events <= ring_bytes(kernel_free_memory()) / UNWIND_MOST_KEPT * LEAST_LOOKS)
         objects_wait_to_be_asked(unwinding->objects);
 }
@@ -265,7 +259,7 @@ void unwinding_look(struct unwinding *unwinding, uint64_t most)
 {
     const uint64_t until = unwinding->is_behind ? 0 : now_ns() + most;
 
-    if (!has_tables(unwinding))
+    if (!unwinding->objects)
         return;
     unwinding->is_behind = make(unwinding, until);
     unwinding_settle(unwinding, 0);
@@ -276,7 +270,7 @@ void unwinding_settle(struct unwinding *unwinding, uint64_t most)
     const uint64_t last = now_ns() + most;
     uint64_t now;
 
-    if (!has_tables(unwinding))
+    if (!unwinding->objects)
         return;
     processes_hold(unwinding->processes);
     unwinding->cold_objects.is_settled = false;
@@ -304,7 +298,7 @@ static int complete(struct unwinding *unwinding, struct tally *tally, struct sta
 
 int unwinding_complete(struct unwinding *unwinding, struct tally *tally, bool for_good)
 {
-    if (!has_tables(unwinding))
+    if (!unwinding->objects)
         return 0;
     uint64_t *whole = calloc(unwinding->wishes.depth + 1, sizeof(*whole));
     int result = whole ? 0 : -ENOMEM;
@@ -343,7 +337,7 @@ void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct tex
 {
     struct unwind_counts counts;
 
-    if (!has_tables(unwinding))
+    if (!unwinding->objects)
         return;
     add_counts(unwinding, &counts);
     if (counts.fell_back && (all || counts.fell_back > counts.walks / MATTERS))
@@ -360,5 +354,5 @@ void unwinding_add_lines(const struct unwinding *unwinding, bool all, struct tex
 
 const struct unwind_wishes *unwinding_wishes(const struct unwinding *unwinding)
 {
-    return has_tables(unwinding) || unwinding->wishes.first_alone ? &unwinding->wishes : NULL;
+    return unwinding->objects || unwinding->wishes.first_alone ? &unwinding->wishes : NULL;
 }
