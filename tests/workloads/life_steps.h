@@ -3,6 +3,7 @@
 #ifndef STACKBOX_WORKLOADS_LIFE_STEPS_H
 #define STACKBOX_WORKLOADS_LIFE_STEPS_H
 
+#include "last_pid.h"
 #include "life_parts.h"
 
 /* ---- deeds */
@@ -149,20 +150,27 @@ static void be_member(const char *numbers)
 
 /* ---- what a step is: each runs in a process of its own, except where it says so */
 
-static void do_threads(void *unused)
+/* Threads that do this, and the first one besides, if `own` is not NULL. */
+static void run_threads(void (*function)(void *), void (*own)(void *))
 {
     struct thread_words words[8];
     unsigned count = my_step->size;
 
-    (void)unused;
     stand();
     for (unsigned i = 0; i < count; i++) {
-        if (start_thread(&words[i], deeds, NULL))
+        if (start_thread(&words[i], function, NULL))
             count = i;
     }
-    deeds(NULL);
+    if (own)
+        own(NULL);
     for (unsigned i = 0; i < count; i++)
         end_thread(&words[i]);
+}
+
+static void do_threads(void *unused)
+{
+    (void)unused;
+    run_threads(deeds, deeds);
 }
 
 static void chain(unsigned left)
@@ -203,17 +211,8 @@ static void fork_and_await(void *unused)
 
 static void do_forking_threads(void *unused)
 {
-    struct thread_words words[8];
-    unsigned count = my_step->size;
-
     (void)unused;
-    stand();
-    for (unsigned i = 0; i < count; i++) {
-        if (start_thread(&words[i], fork_and_await, NULL))
-            count = i;
-    }
-    for (unsigned i = 0; i < count; i++)
-        end_thread(&words[i]);
+    run_threads(fork_and_await, NULL);
 }
 
 /* The child has its parent's memory until it executes something: also its idea of who it is. */
@@ -433,19 +432,6 @@ static void do_killed(void)
     if (pid > 0)
         kill(pid, SIGKILL);
     await(pid, process, SIGKILL);
-}
-
-/* The next process gets the first free pid after this one. */
-static int set_last_pid(pid_t pid)
-{
-    char text[16];
-    int length = snprintf(text, sizeof(text), "%d", (int)pid);
-    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
-    ssize_t written = fd < 0 ? -1 : write(fd, text, (size_t)length);
-
-    if (fd >= 0)
-        close(fd);
-    return written != length;
 }
 
 /* A child with this pid; one with another does nothing. < 0: it could not be had. */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "arch.h"
+#include "last_pid.h"
 #include "word.h"
 
 #define MOST_TRIES 1000
@@ -43,19 +44,6 @@ APART void reuse_outer(uint64_t *made)
     NO_TAIL_CALL;
 }
 
-/* The next process gets the first free pid after this one. */
-static int set_last_pid(pid_t pid)
-{
-    char text[16];
-    int length = snprintf(text, sizeof(text), "%d", (int)pid);
-    int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
-    ssize_t written = fd < 0 ? -1 : write(fd, text, (size_t)length);
-
-    if (fd >= 0)
-        close(fd);
-    return written == length;
-}
-
 /* Forks until the process has the wanted pid: others may be faster. 0 in the child. */
 static pid_t fork_as(pid_t wanted)
 {
@@ -63,7 +51,7 @@ static pid_t fork_as(pid_t wanted)
     int go[2];
 
     for (int tries = 0; tries < MOST_TRIES; tries++) {
-        if (pipe(go) || (wanted && !set_last_pid(wanted - 1)))
+        if (pipe(go) || (wanted && set_last_pid(wanted - 1)))
             break;
         child = fork();
         if (!child) {
