@@ -12,9 +12,11 @@
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md
 #   make install    DESTDIR= PREFIX=/usr/local: the binary, links, man pages, completions; make uninstall
 #                   LINKS=no: no links with the applets' names; LINKS=stackbox-: links with this prefix
+#                   PAGES=no: no man pages and completions, which only the binary itself can print: for a cross-build
 #   make APPLETS="profile stackcount"  a binary with only these
 #   make size       how much of the binary each folder of src/ takes, and the whole under xz
-#   make deb        build/stackbox_VERSION_ARCH.deb
+#   make deb        build/stackbox_VERSION-1_ARCH.deb
+#   make packages   build/packages: what OpenWrt, Buildroot, Yocto, Alpine and Debian take to build it
 #   make cross      the binary for aarch64, armv7, riscv64 and more, tested in emulation; ARCH=: one of them
 #   make dist       build/stackbox-VERSION.tar.gz, the same bytes wherever it is made
 #
@@ -27,6 +29,7 @@ BUILD    ?= build/release
 PROGRAM  ?= stackbox
 PREFIX   ?= /usr/local
 LINKS    ?= yes
+PAGES    ?= yes
 APPLETS  ?= all
 
 ifeq ($(origin CC),default)
@@ -35,14 +38,18 @@ endif
 
 # -Wsign-conversion is left out on purpose: errno values, sizes and kernel words mix signs on every
 # line of a program like this one, and the casts would hide the conversions that matter.
+# Rows of tables end where only defaults follow.
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wstrict-prototypes \
-            -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+            -Wmissing-prototypes -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings \
+            -Wno-missing-field-initializers
 # If size_t has 32 bits, so do glibc's times and file offsets, unless it is told otherwise.
-ifeq ($(filter x86_64% aarch64% riscv64%,$(shell $(CC) -dumpmachine)),)
+ifeq ($(filter x86_64% aarch64% riscv64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 WIDE := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 endif
-# Without gcc's scheduling, which clang does not know: code that repeats itself is 11 KB less of what xz makes of it.
-CFLAGS   ?= -Os $(shell $(CC) -Werror -fno-schedule-insns2 -E -x c /dev/null >/dev/null 2>&1 && echo -fno-schedule-insns2)
+# As gcc makes it smallest, which clang and gcc before 12 do not know. Code that repeats itself is what xz packs
+# well: without these three passes it is 13 KB less.
+SMALLEST := -Oz -fno-schedule-insns2 -fno-caller-saves -fno-tree-tail-merge
+CFLAGS   ?= $(shell $(CC) -Werror $(SMALLEST) -E -x c /dev/null >/dev/null 2>&1 && echo $(SMALLEST) || echo -Os)
 ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
             -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
             -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
@@ -53,10 +60,12 @@ ifdef SANITIZE
 ALL_CFLAGS  += -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 ALL_LDFLAGS += -fsanitize=address,undefined
 else
-# The binary is at fixed addresses anyway: position-independent code is 10 KB more.
+# The binary is at fixed addresses anyway: position-independent code is 10 KB more. (Some compilers' -static is
+# -static-pie.)
 ALL_CFLAGS  += -fno-pie
-# Segments that share pages need no padding, and what is not relocated no page of its own: 12 KB.
-ALL_LDFLAGS += -static -s -Wl,-z,noseparate-code -Wl,-z,norelro
+# Segments that share pages need no padding, and what is not relocated no page of its own: 12 KB. Nor do data
+# begin a page: that is half a page on average.
+ALL_LDFLAGS += -static $(if $(findstring clang,$(CC)),,-no-pie) -s -Wl,-z,noseparate-code -Wl,-z,norelro -Wl,-z,common-page-size=32
 endif
 ifdef FUZZER
 ALL_CFLAGS  += -fsanitize=fuzzer-no-link
@@ -65,8 +74,10 @@ else
 FUZZ_DRIVER := tests/fuzz/driver.c
 endif
 
-# musl's headers do not include the kernel's: those are the system's, after musl's own.
-ifneq ($(findstring musl,$(CC)),)
+# musl-gcc's headers do not include the kernel's: those are the system's, after musl's own. (Toolchains for
+# musl have both.)
+LACKS_KERNEL := $(shell $(CC) -E -include linux/bpf.h -x c /dev/null >/dev/null 2>&1 || echo yes)
+ifeq ($(if $(findstring musl,$(CC)),$(LACKS_KERNEL)),yes)
 MULTIARCH  := $(shell gcc -print-multiarch 2>/dev/null)
 KERNEL_HEADERS := -idirafter /usr/include $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 endif
@@ -80,6 +91,11 @@ WORKLOAD_CFLAGS := -std=gnu11 $(WARNINGS) -O1 -fno-omit-frame-pointer -fno-optim
 ifneq ($(findstring arm-linux,$(CC)),)
 WORKLOAD_CFLAGS += -marm -mapcs-frame
 endif
+# MIPS kernels walk no user stacks: tables are all there is.
+ifneq ($(findstring mips,$(CC)),)
+WORKLOAD_CFLAGS += -fomit-frame-pointer -fasynchronous-unwind-tables
+WORKLOAD_LIBS := -latomic # 32-bit ones count in 64 bits, too
+endif
 # And on s390x only back chains.
 ifneq ($(findstring s390x-,$(CC)),)
 WORKLOAD_CFLAGS += -mbackchain
@@ -92,8 +108,7 @@ UNITS    := $(sort $(wildcard tests/unit/*.c))
 UNIT_PROGRAMS := $(UNITS:tests/unit/%.c=$(BUILD)/unit/%)
 WORKLOADS := $(filter-out %/execs.c %/bare.c,$(sort $(wildcard tests/workloads/*.c)))
 WORKLOAD_PROGRAMS := $(WORKLOADS:tests/workloads/%.c=$(BUILD)/workloads/%)
-FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%, \
-            $(filter-out tests/fuzz/driver.c,$(sort $(wildcard tests/fuzz/*.c))))
+FUZZERS  := $(patsubst tests/fuzz/corpus/%,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/corpus/*)))
 TOOL_PROGRAMS := $(patsubst tests/tools/%.c,$(BUILD)/workloads/%,$(sort $(wildcard tests/tools/*.c)))
 
 all: $(PROGRAM)
@@ -127,16 +142,16 @@ $(BUILD)/src/applets/applets.o: $(BUILD)/applets.c $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # The assembler includes these without the compiler's knowledge: without comments and margins.
-$(BUILD)/src/picture/svg_parts.o: $(BUILD)/picture/flame.js $(BUILD)/picture/flame.css
-$(BUILD)/src/picture/svg_parts.o: private ALL_CFLAGS += -Wa,-I$(BUILD)/picture
-$(BUILD)/picture/%: src/picture/%
+$(BUILD)/src/flame/svg.o: $(BUILD)/flame/flame.js $(BUILD)/flame/flame.css
+$(BUILD)/src/flame/svg.o: private ALL_CFLAGS += -Wa,-I$(BUILD)/flame
+$(BUILD)/flame/%: src/flame/%
 	@mkdir -p $(@D)
 	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' $< > $@
 
 # Every test program links the whole tree except main(): the linker drops unused parts.
 $(BUILD)/parts.a: $(ALL_BUT_MAIN)
 	@rm -f $@
-	@ar rcs $@ $(ALL_BUT_MAIN)
+	@$(AR) rcs $@ $(ALL_BUT_MAIN)
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/parts.a $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -157,9 +172,10 @@ $(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULT_OBJECTS)
 faulty: $(BUILD)/faulty/stackbox
 
 # Without libFuzzer, which not every compiler has, our own driver calls them.
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/fuzz.h
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/parts.a $(BUILD)/flags tests/fuzz/driver.c tests/fuzz/cost.c tests/fuzz/fuzz.h
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_CFLAGS) -MF /dev/null -o $@ $< $(FUZZ_DRIVER) $(BUILD)/parts.a $(ALL_LDFLAGS)
+	@$(CC) $(ALL_CFLAGS) -MF /dev/null -o $@ $< tests/fuzz/cost.c $(FUZZ_DRIVER) $(BUILD)/parts.a \
+	    -Wl,--wrap=read -Wl,--wrap=pread $(ALL_LDFLAGS)
 
 fuzzers: $(FUZZERS)
 
@@ -172,7 +188,7 @@ benches: $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/ben
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@$(CC) $(WORKLOAD_CFLAGS) -static -MF $(BUILD)/workloads/.$*.d -o $@ $<
+	@$(CC) $(WORKLOAD_CFLAGS) -static -MF $(BUILD)/workloads/.$*.d -o $@ $< $(WORKLOAD_LIBS)
 
 # Tools with which live tests use parts of stackbox; they go where the workloads go, into guests, too.
 $(TOOL_PROGRAMS): $(BUILD)/workloads/%: tests/tools/%.c $(BUILD)/parts.a $(BUILD)/flags
@@ -207,14 +223,19 @@ bench-readme:
 size: $(PROGRAM)
 	@sh scripts/size.sh $(BUILD)/link.map $(PROGRAM)
 
+INSTALLED = $(shell sed -n 's/^ *&\(.*\)_applet,$$/\1/p' $(BUILD)/applets.c)
 install: $(PROGRAM)
-	sh scripts/install.sh --links "$(LINKS)" "$(DESTDIR)$(PREFIX)" $(PROGRAM)
+	sh scripts/install.sh --links "$(LINKS)" $(if $(filter no,$(PAGES)),--applets "$(INSTALLED)") \
+	    "$(DESTDIR)$(PREFIX)" $(PROGRAM)
 
 uninstall:
 	sh scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 dist:
 	@sh scripts/dist.sh $(VERSION) $(DATE)
+
+packages:
+	@sh scripts/packages.sh $(VERSION) $(DATE)
 
 deb: $(PROGRAM)
 	@sh scripts/deb.sh $(VERSION) $(DATE) $(PROGRAM)
@@ -229,5 +250,5 @@ clean:
          $(wildcard $(BUILD)/workloads/.*.d $(BUILD)/workloads/dynamic/.*.d)
 
 .PHONY: all units faulty tools fuzzers benches workloads guest-programs demo test test-guests test-kernels test-machine test-arch \
-        proof bench bench-readme size install uninstall dist deb cross clean FORCE
+        proof bench bench-readme size install uninstall dist packages deb cross clean FORCE
 .SECONDARY:

@@ -9,14 +9,15 @@
  *         ...
  *     holds:
  *
- * `yes` and `no` are later tests, "holds" or "filtered". A register is always read as a whole word, of which shifts
- * take the lower bits: that is right in either byte order.
+ * `yes` and `no` are later tests, "holds" or "filtered". A register is always read as a whole word,
+ * of which shifts take the lower bits: that is right in either byte order.
  */
 #include "insns/condition.h"
 
 static uint8_t load_of(unsigned bytes)
 {
-    return BPF_LDX | BPF_MEM | (bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W : BPF_DW);
+    return BPF_LDX | BPF_MEM | (bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W
+                                : BPF_DW);
 }
 
 void emit_event_value(struct program *program, const struct event_value *value, unsigned target)
@@ -80,7 +81,8 @@ static const char *target(const struct event_condition *condition, uint8_t to)
     return to == TEST_HOLDS ? "holds" : to == TEST_FAILS ? "filtered" : condition->tests[to].label;
 }
 
-void emit_event_condition(struct program *program, const struct event_condition *condition, int16_t scratch)
+void emit_event_condition(struct program *program, const struct event_condition *condition,
+                          int16_t scratch)
 {
     for (size_t i = 0; i < condition->count; i++) {
         const struct event_test *test = &condition->tests[i];

@@ -59,6 +59,7 @@ void emit_event_value(struct program *program, const struct event_value *value, 
  * Goes to the label "filtered" if the condition is false. `condition`, which has the labels, must
  * outlive the program. r0 to r5 are lost; uses COMM_BYTES at r10 + scratch.
  */
-void emit_event_condition(struct program *program, const struct event_condition *condition, int16_t scratch);
+void emit_event_condition(struct program *program, const struct event_condition *condition,
+                          int16_t scratch);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * count(context):
- *     account = the current bank's                        r9: see account.c
+ *     account = the current bank's                        r9: see fragments.c
  *     if (there is none)
  *         return 0
  *     account.seen += 1
@@ -10,12 +10,12 @@
  *         account.filtered += 1
  *         return 0
  *     }                                                   and see condition.c
- *     slot = a slot of this CPU                           r8: see slot.c
+ *     slot = a slot of this CPU                           r8: see fragments.c
  *     slot.zero = 0, slot.key = {0}
  *     slot.key.pid = pid; get_current_comm(slot.key.comm)
  *     slot.key.flags |= tid << KEY_TID_SHIFT              with per_thread
- *     slot.key.born = lives[pid]                          see life.c
- *     slot.key.caller = the return address                see caller.c
+ *     slot.key.generation = lives[pid]                          see life.c
+ *     slot.key.caller = the return address                see fragments.c
  *     slot.key.kernel_stack = the kernel's stack          see stacks.c
  *     slot.key.user_stack = the user's stack
  *     counts = the map of counts of the account's bank    see stacks.c
@@ -36,18 +36,16 @@
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = slot, r9 = account.
  *
- * A perf event interrupts whatever runs, but never this program: on each CPU the kernel runs only one
- * program of perf events, probes and tracepoints at a time, and skips those that would interrupt it.
- * So the first slot is free, and no map is caught in the middle of an update. Programs that may nest
- * (slot.h) cannot rely on that: they claim a slot, and once everything else is known, r7 is the first.
+ * A perf event interrupts whatever runs, but never this program: on each CPU the kernel runs only
+ * one program of perf events, probes and tracepoints at a time, and skips those that would
+ * interrupt it. So the first slot is free, and no map is caught in the middle of an update.
+ * Programs that may nest (fragments.h) cannot rely on that: they claim a slot, and once everything
+ * else is known, r7 is the first.
  */
-#include "insns/count.h"
+#include "insns/programs.h"
 
-#include "insns/account.h"
-#include "insns/caller.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/life.h"
-#include "insns/slot.h"
 
 /* Places on the stack, from r10. */
 enum {
@@ -63,7 +61,7 @@ enum {
     KEY = offsetof(struct slot, key),
     KEY_KERNEL_STACK = KEY + (int)offsetof(struct count_key, kernel_stack),
     KEY_USER_STACK = KEY + (int)offsetof(struct count_key, user_stack),
-    KEY_BORN = KEY + (int)offsetof(struct count_key, born),
+    KEY_GENERATION = KEY + (int)offsetof(struct count_key, generation),
     KEY_CALLER = KEY + (int)offsetof(struct count_key, caller),
     KEY_PID = KEY + (int)offsetof(struct count_key, pid),
     KEY_FLAGS = KEY + (int)offsetof(struct count_key, flags),
@@ -79,26 +77,26 @@ static void emit_idle_filter(struct program *program)
 }
 
 /* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
-static void emit_clear(struct program *program, const struct count_wishes *wishes)
+static void emit_clear(struct program *program, const struct capture *capture)
 {
     EMIT(program,
         ST(DW, R8, ZERO, 0),
         ST(DW, R8, KEY_KERNEL_STACK, NO_STACK),
         ST(DW, R8, KEY_USER_STACK, NO_STACK),
-        ST(DW, R8, KEY_BORN, 0),
+        ST(DW, R8, KEY_GENERATION, 0),
         ST(DW, R8, KEY_CALLER, 0),
         ST(W, R8, KEY_PID, 0),
-        ST(W, R8, KEY_FLAGS, (int32_t)wishes->flags),
+        ST(W, R8, KEY_FLAGS, (int32_t)capture->flags),
         ST(DW, R8, KEY_COMM, 0),
         ST(DW, R8, KEY_COMM + 8, 0));
 }
 
-static void emit_process(struct program *program, const struct count_wishes *wishes)
+static void emit_process(struct program *program, const struct capture *capture)
 {
-    if (wishes->filter.in_namespace)
+    if (capture->filter.in_namespace)
         EMIT(program,
             LDX(W, R1, R10, FOREIGN),
-            OR_IMM(R1, (int32_t)wishes->flags),
+            OR_IMM(R1, (int32_t)capture->flags),
             STX(W, R8, KEY_FLAGS, R1));
     EMIT(program,
         MOV_REG(R1, R7),
@@ -122,18 +120,18 @@ static void emit_thread(struct program *program)
 }
 
 /* r1 = the bank's map of counts. */
-static void emit_load_counts(struct program *program, const struct count_wishes *wishes,
+static void emit_load_counts(struct program *program, const struct capture *capture,
                              const struct bank_labels *labels)
 {
-    const struct bank_choice choice = {&wishes->banks, BANK_COUNTS, INDEX, "uncounted"};
+    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, "uncounted"};
 
     emit_load_bank_map(program, &choice, labels);
 }
 
-static void emit_find_number(struct program *program, const struct count_wishes *wishes,
+static void emit_find_number(struct program *program, const struct capture *capture,
                              const struct bank_labels *labels)
 {
-    emit_load_counts(program, wishes, labels);
+    emit_load_counts(program, capture, labels);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, KEY),
@@ -168,20 +166,20 @@ static void emit_add_value(struct program *program, const struct event_value *va
         XADD(DW, R9, (int16_t)offsetof(struct account, sum_high), R2));
 }
 
-static void emit_add_one(struct program *program, const struct count_wishes *wishes)
+static void emit_add_one(struct program *program, const struct capture *capture)
 {
     static const struct bank_labels first = {"other_counts", "counts"};
     static const struct bank_labels insert = {"other_insert", "insert"};
     static const struct bank_labels second = {"other_again", "again"};
 
-    emit_find_number(program, wishes, &first);
+    emit_find_number(program, capture, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
     emit_account(program, inserted);
-    emit_load_counts(program, wishes, &insert);
+    emit_load_counts(program, capture, &insert);
     EMIT(program,
         MOV_REG(R2, R8),
         ADD_IMM(R2, KEY));
-    if (wishes->sum)
+    if (capture->sum)
         EMIT(program,
             ST(DW, R10, SCRATCH, 0),
             ST(DW, R10, SCRATCH + 8, 0),
@@ -194,12 +192,12 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
     EMIT(program,
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_number(program, wishes, &second);
+    emit_find_number(program, capture, &second);
     EMIT(program,
         JNE_IMM(R0, 0, "found"),
     LABEL("uncounted"));
     emit_account(program, table_full);
-    if (wishes->sum)
+    if (capture->sum)
         EMIT(program,
             MOV_REG(R0, R9),
             ADD_IMM(R0, (int)offsetof(struct account, table_full_ns) - SUM),
@@ -210,98 +208,94 @@ static void emit_add_one(struct program *program, const struct count_wishes *wis
     LABEL("found"),
         MOV_IMM(R1, 1),
         XADD(DW, R0, 0, R1));
-    if (wishes->sum)
-        emit_add_value(program, wishes->sum);
+    if (capture->sum)
+        emit_add_value(program, capture->sum);
     EMIT(program, LABEL("done"));
 }
 
-static void name_maps(struct program *program, const struct count_wishes *wishes)
+static void name_maps(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->slots, "slots");
-    life_name_maps(program, &wishes->lives);
-    program_name_map(program, wishes->ids.map, "ids");
-    program_name_map(program, wishes->ids.settled, "settled");
-    name_bank_maps(program, &wishes->banks);
+    program_name_map(program, capture->control, "control");
+    program_name_map(program, capture->account, "account");
+    program_name_map(program, capture->slots, "slots");
+    life_name_maps(program, &capture->lifetimes);
+    program_name_map(program, capture->ids.map, "ids");
+    program_name_map(program, capture->ids.settled, "settled");
+    name_bank_maps(program, &capture->banks);
 }
 
-static bool meets(const struct count_wishes *wishes)
+static bool meets(const struct capture *capture)
 {
-    return wishes->flags & KEY_USER_PROBE || wishes->meets;
+    return capture->flags & KEY_USER_PROBE || capture->meets;
 }
 
 /* A user program's event does not come from within the kernel: it has no kernel stack. */
-static bool has_kernel_stack(const struct count_wishes *wishes)
+static bool has_kernel_stack(const struct capture *capture)
 {
-    return wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE);
+    return capture->kernel_stack && !(capture->flags & KEY_USER_PROBE);
 }
 
-static bool wants_caller(const struct count_wishes *wishes)
+static bool wants_caller(const struct capture *capture)
 {
-    return wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller;
+    return capture->flags & KEY_KERNEL_START ? capture->kernel_stack
+        : capture->user_stack && capture->caller;
 }
 
-static void emit_stacks(struct program *program, const struct count_wishes *wishes,
-                        const struct slot_wishes *slot)
+static void emit_stacks(struct program *program, const struct capture *capture,
+                        const struct slot_place *slot)
 {
-    struct stack_wishes stack = {
-        .depth = wishes->depth,
-        .ids = wishes->ids,
-        .banks = wishes->banks,
-        .index = INDEX,
-        .meets = slot->meets,
-        .at_entry = wishes->caller,
-        .unwind = wishes->unwind,
-    };
+    struct stack_place stack = {.index = INDEX, .meets = slot->meets};
 
-    if (slot->meets && (has_kernel_stack(wishes) || wishes->user_stack))
+    if (slot->meets && (has_kernel_stack(capture) || capture->user_stack))
         emit_load_first_slot(program, slot, "done");
-    if (has_kernel_stack(wishes)) {
+    if (has_kernel_stack(capture)) {
         stack.place = KEY_KERNEL_STACK;
-        emit_stack(program, &stack);
+        emit_stack(program, capture, &stack);
     }
-    if (wishes->user_stack) {
+    if (capture->user_stack) {
         stack.user = true;
         stack.place = KEY_USER_STACK;
-        emit_stack(program, &stack);
+        emit_stack(program, capture, &stack);
     }
 }
 
-void emit_count(struct program *program, const struct count_wishes *wishes)
+void emit_count(struct program *program, const struct capture *capture)
 {
-    const struct slot_wishes slot = {
-        .slots = wishes->slots,
-        .meets = meets(wishes),
+    const struct slot_place slot = {
+        .slots = capture->slots,
+        .meets = meets(capture),
         .index = INDEX,
     };
 
-    name_maps(program, wishes);
+    name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
+    emit_load_account(program, capture->control, capture->account, INDEX, "out");
     emit_account(program, seen);
-    if (wishes->without_idle)
+    if (capture->without_idle)
         emit_idle_filter(program);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH},
-                      wishes->per_process);
-    if (wishes->condition)
-        emit_event_condition(program, wishes->condition, SCRATCH);
+    emit_event_filter(program, &capture->filter,
+                      &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH},
+                      capture->per_process);
+    if (capture->condition)
+        emit_event_condition(program, capture->condition, SCRATCH);
     emit_claim_slot(program, &slot);
-    emit_clear(program, wishes);
-    if (wishes->per_process)
-        emit_process(program, wishes);
-    if (wishes->per_thread)
+    emit_clear(program, capture);
+    if (capture->per_process)
+        emit_process(program, capture);
+    if (capture->per_thread)
         emit_thread(program);
     /* In a pid namespace, r7 is needed. */
-    if ((wishes->per_process || (wishes->user_stack && !wishes->filter.in_namespace)) && wishes->lives.living >= 0)
-        emit_load_life(program, &wishes->lives, wishes->per_process, wishes->filter.in_namespace ? FOREIGN : 0, INDEX,
-                       KEY_BORN);
-    if (wants_caller(wishes))
-        emit_load_caller(program, wishes->machine, wishes->flags, KEY_CALLER);
-    emit_stacks(program, wishes, &slot);
-    emit_add_one(program, wishes);
+    if ((capture->per_process || (capture->user_stack && !capture->filter.in_namespace)) &&
+        capture->lifetimes.living >= 0)
+        emit_load_life(program, &capture->lifetimes, capture->per_process,
+                       capture->filter.in_namespace ? FOREIGN : 0, INDEX, KEY_GENERATION);
+    if (wants_caller(capture))
+        emit_load_caller(program, capture->machine, capture->flags, KEY_CALLER);
+    emit_stacks(program, capture, &slot);
+    emit_add_one(program, capture);
     emit_release_slot(program, &slot);
-    if (wishes->without_idle || filter_asks(&wishes->filter) || (wishes->condition && wishes->condition->count)) {
+    if (capture->without_idle || filter_asks(&capture->filter) ||
+        (capture->condition && capture->condition->count)) {
         EMIT(program,
             JA("out"),
         LABEL("filtered"));
@@ -309,8 +303,8 @@ void emit_count(struct program *program, const struct count_wishes *wishes)
     }
     EMIT(program,
     LABEL("out"),
-        MOV_IMM(R0, wishes->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
+        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
         EXIT());
-    if (wishes->user_stack && wishes->unwind)
-        emit_unwind_functions(program, wishes->unwind);
+    if (capture->user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "insns/dump.h"
+#include "insns/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/search.h"
-#include "insns/helpers.h"
+#include "base/util.h"
 
 struct dump {
     struct text *text;
@@ -104,7 +103,8 @@ static bool is_before(const void *label, const void *slot)
 /* The first label at or after `slot`: they are in the order of their slots. */
 static size_t first_label(const struct program *program, size_t slot)
 {
-    return search_first(program->labels, program->label_count, sizeof(*program->labels), &slot, is_before);
+    return search_first(program->labels, program->label_count, sizeof(*program->labels), &slot,
+                        is_before);
 }
 
 static void add_labels_here(const struct dump *dump, size_t index)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "insns/look_up.h"
+#include "insns/fragments.h"
 
 static bool leaves_own_out(const struct event_filter *filter)
 {
@@ -47,7 +47,7 @@ void emit_cgroup_filter(struct program *program, const struct event_filter *filt
         JNE_IMM(R0, 1, "filtered"));
 }
 
-/* By the real user, as other tools' programs do: whoever runs it, if the file is set-user-ID. */
+/* By the real user, as other tools' programs do: even if the file is set-user-ID. */
 static void emit_user_filter(struct program *program, const struct event_filter *filter)
 {
     if (!filter->uid_count)
@@ -65,7 +65,8 @@ static void emit_user_filter(struct program *program, const struct event_filter 
 }
 
 /* Not every kernel fills all of a comm. */
-static void emit_name_filter(struct program *program, const struct event_filter *filter, int16_t comm)
+static void emit_name_filter(struct program *program, const struct event_filter *filter,
+                             int16_t comm)
 {
     uint64_t words[COMM_BYTES / sizeof(uint64_t)];
 
@@ -114,8 +115,8 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
 }
 
 /* Drops tasks that are not followed. The register is lost. */
-static void emit_followed_filter(struct program *program, const struct event_filter *filter, unsigned tid,
-                                 int16_t index)
+static void emit_followed_filter(struct program *program, const struct event_filter *filter,
+                                 unsigned tid, int16_t index)
 {
     emit_load_followed(program, filter, tid, index, "filtered");
     EMIT(program, JNE_IMM(R0, TASK_FOLLOWED, "filtered"));
@@ -142,8 +143,8 @@ const char *filter_outside(const struct event_filter *filter)
 }
 
 /*
- * The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace, even if
- * that is below this one.
+ * The helper (5.7) fills in { u32 pid; u32 tgid; }, or fails for a task in another namespace, even
+ * if that is below this one.
  */
 static void emit_load_pid_of_namespace(struct program *program, const struct event_filter *filter,
                                        const struct filter_places *places)
@@ -181,7 +182,8 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         EMIT(program, LABEL("numbers_known"));
 }
 
-void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places)
+void emit_load_pid(struct program *program, const struct event_filter *filter,
+                   const struct filter_places *places)
 {
     if (filter->in_namespace) {
         emit_load_pid_of_namespace(program, filter, places);
@@ -215,7 +217,8 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
         EMIT(program,
             MOV_REG(R0, R7),
             RSH_IMM(R0, 32));
-        emit_look_up_asked(program, filter, places->scratch, filter->followed ? "no_pid" : "filtered");
+        emit_look_up_asked(program, filter, places->scratch,
+                           filter->followed ? "no_pid" : "filtered");
         EMIT(program, JSET_IMM(R0, ASKED_PROCESS, "pid_asked_for"));
         if (filter->followed) {
             EMIT(program, LABEL("no_pid"));

@@ -58,8 +58,8 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
 struct filter_places {
     int16_t foreign, scratch; /* 4 and 8 bytes */
     /*
-     * A label, or NULL: where a task without a number in the caller's pid namespace goes. With r7 known by other
-     * means, the program goes on at "numbers_known", otherwise at filter_outside().
+     * A label, or NULL: where a task without a number in the caller's pid namespace goes. With r7
+     * known by other means, the program goes on at "numbers_known", otherwise at filter_outside().
      */
     const char *numberless;
     int16_t comm; /* 16 bytes, if names are asked for */
@@ -70,7 +70,8 @@ struct filter_places {
  * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
  * *)(r10 + foreign) = 1.
  */
-void emit_load_pid(struct program *program, const struct event_filter *filter, const struct filter_places *places);
+void emit_load_pid(struct program *program, const struct event_filter *filter,
+                   const struct filter_places *places);
 
 /* The label for tasks of other pid namespaces. */
 const char *filter_outside(const struct event_filter *filter);
@@ -93,8 +94,8 @@ void emit_own_filter(struct program *program, const struct event_filter *filter,
                      const struct filter_places *places);
 
 /*
- * All of the above, cheapest first; r6 holds the context before and after. r7 is set if anybody was
- * asked for or left out, or with `load_pid`; the word `foreign` is cleared first. r8 is lost.
+ * All of the above, cheapest first; r6 holds the context before and after. r7 is set if any task
+ * was asked for or left out, or with `load_pid`; the word `foreign` is cleared first. r8 is lost.
  */
 void emit_event_filter(struct program *program, const struct event_filter *filter,
                        const struct filter_places *places, bool load_pid);

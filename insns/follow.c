@@ -26,10 +26,10 @@
  *
  * r6 = context, r7 = a task's number, pid << 32 | tid in between, r8 = state, or bits.
  */
-#include "insns/follow.h"
+#include "insns/programs.h"
 
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/look_up.h"
 
 enum {
     FOREIGN = -4,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The BPF instruction set: one macro per instruction, with every operand, and above it what it does,
- * in C. Each is a union insn or two, so that a program reads like a listing:
+ * The BPF instruction set: one macro per instruction, with every operand, and above it what it
+ * does, in C. Each is a union insn or two, so that a program reads like a listing:
  *
  *     EMIT(program,
  *         MOV_REG(R6, R1),                    r6 = context
@@ -26,16 +26,16 @@
  *
  *     | code: 8 | dst: 4 | src: 4 | off: 16 | imm: 32 |
  *
- * Each is an initializer for an array: if all operands are constant, the compiler turns an EMIT into
- * bytes, without code.
+ * Each is an initializer for an array: if all operands are constant, the compiler turns an EMIT
+ * into bytes, without code.
  *
- * A number that is known only at run time must already have its field's type (off is a short): macros
- * do not cast, so that the compiler reports one that does not fit.
+ * A number that is known only at run time must already have its field's type (off is a short):
+ * macros do not cast, so that the compiler reports one that does not fit.
  *
- * Anything newer than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read the
- * packets of socket filters and which tracing programs may not use; and what is newer than 5.10, as
- * programs do without it: sign-extending loads and moves, signed divisions, long jumps, and all atomics
- * but additions.
+ * Anything newer than Linux 4.9 has its version beside it. Left out: LD_ABS and LD_IND, which read
+ * the packets of socket filters and which tracing programs may not use; and what is newer than
+ * 5.10, as programs do without it: sign-extending loads and moves, signed divisions, long jumps,
+ * and all atomics but additions.
  */
 #ifndef STACKBOX_INSNS_INSN_H
 #define STACKBOX_INSNS_INSN_H
@@ -287,7 +287,8 @@ union insn {
 
 /*
  * The return value of programs at tracepoints: if one returns 0, the kernel hides that event from
- * all of perf, whoever has it open there. In other programs it may mean something else.
+ * all of perf, even for others that have it open there. In other programs it may mean something
+ * else.
  */
 #define FOR_PERF_TOO 1
 

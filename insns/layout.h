@@ -25,7 +25,7 @@ enum control_mode {
 struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
-    uint64_t born;   /* which life of the pid: 0, or from the maps of lives */
+    uint64_t generation;   /* which life of the pid: 0, or from the maps of lives */
     uint64_t caller; /* at a function's start: where it returns to, if that is needed; else 0 */
     uint32_t pid;
     uint32_t flags;  /* and above KEY_TID_SHIFT the tid, if threads are told apart */
@@ -34,17 +34,17 @@ struct count_key {
 _Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
 _Static_assert(offsetof(struct count_key, comm) % 8 == 0, "cleared by two aligned stores");
 
-/* Of count_key.flags, of an event's and of party.flags: each its own bit below KEY_TID_SHIFT. */
+/* Of count_key.flags, of an event's and of task.flags: each its own bit below KEY_TID_SHIFT. */
 enum count_flags {
     KEY_FOREIGN = 1,      /* pid is the host's number, the process is outside our pid namespace */
     KEY_USER_PROBE = 2,   /* the event came from user code: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
     KEY_MARK = 8,         /* the place begins with endbr64, if that matters */
-    PARTY_SEEN = 16,      /* filled in: an entry that was just made is not yet */
-    PARTY_UNWANTED = 32,  /* this thread was not asked for, as was seen when it left */
-    KEY_KERNEL_START = 64, /* `caller` is a kernel function's: see maps/callers.h */
+    TASK_SEEN = 16,      /* filled in: an entry that was just made is not yet */
+    TASK_UNWANTED = 32,  /* this thread was not asked for, as was seen when it left */
+    KEY_KERNEL_START = 64, /* `caller` is a kernel function's: see store/store.h */
     KEY_TRACEPOINT = 128,
-    PARTY_SAMPLE = 256,   /* the stacks are a sample's */
+    TASK_SAMPLE = 256,   /* the stacks are a sample's */
 };
 
 /* What is counted if a value of events is summed up; otherwise only their number. */
@@ -85,30 +85,31 @@ struct spilled_stack {
 _Static_assert(offsetof(struct spilled_stack, frames) == 8, "no padding");
 
 /* A thread at one moment: as it leaves a CPU, or as it wakes another. Stacks as in a count_key. */
-struct party {
+struct task_stacks {
     int64_t kernel_stack;
     int64_t user_stack;
-    uint64_t born;
+    uint64_t generation;
     uint32_t pid;
     uint32_t tid;
     uint32_t flags; /* KEY_FOREIGN, PARTY_... */
     uint32_t unused; /* 0: a hash key must not have padding */
     char comm[16];
 };
-_Static_assert(sizeof(struct party) == 56, "a hash key must hold no padding");
-_Static_assert(sizeof(struct party) == sizeof(struct count_key), "they share a slot's room");
-_Static_assert(offsetof(struct party, comm) % 8 == 0, "cleared by two aligned stores");
+_Static_assert(sizeof(struct task_stacks) == 56, "a hash key must hold no padding");
+_Static_assert(sizeof(struct task_stacks) == sizeof(struct count_key), "they share a slot's room");
+_Static_assert(offsetof(struct task_stacks, comm) % 8 == 0, "cleared by two aligned stores");
 
 /*
  * An entry of the map of waits, by the host's tid: made when its thread is first seen, and removed
- * with it. The two parties, or only the target, are the key of a count.
+ * with it. The two tasks, or only the target, are the key of a count.
  */
 struct wait {
     uint64_t since; /* CLOCK_MONOTONIC; 0: it is not waiting */
     uint32_t tid;   /* as in `target`; 0 until that is filled in */
     uint32_t woken; /* since it began to wait; without it, a waker may have found it running */
-    struct party target;
-    struct party waker; /* if wakers are asked for; otherwise the map's values end before it */
+    struct task_stacks target;
+    /* if wakers are asked for; otherwise the map's values end before it */
+    struct task_stacks waker;
 };
 _Static_assert(offsetof(struct wait, waker) == 72, "a hash key must hold no padding");
 _Static_assert(sizeof(struct wait) == 128, "a hash key must hold no padding");
@@ -124,20 +125,22 @@ enum wall_part {
 };
 
 /*
- * An entry of the same map for walltime, by the thread's address in the kernel, which its numbers may outlive
- * (at tracefs' tracepoints by its tid): it exists as soon as anything is seen of its thread.
+ * An entry of the same map for walltime, by the thread's address in the kernel, which its numbers
+ * may outlive (at tracefs' tracepoints by its tid): it exists as soon as anything is seen of its
+ * thread.
  */
 struct wall {
     uint64_t since; /* in its state */
     uint32_t tid;   /* the host's, and then as in `target` */
     uint32_t part;
-    struct party target; /* without flags: unknown yet */
+    struct task_stacks target; /* without flags: unknown yet */
     uint64_t spent[WALL_PARTS]; /* ns that are in no count yet */
-    uint64_t left;  /* when it last left a CPU; 0: nobody saw that */
+    uint64_t left;  /* when it last left a CPU; 0: not seen */
     uint64_t first; /* since when its time is counted */
 };
 _Static_assert(sizeof(struct wall) == 120, "copied word by word");
-_Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target), "fragments know both");
+_Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target),
+               "fragments know both");
 
 /* And its counts. */
 struct walled {
@@ -157,8 +160,8 @@ struct blocked {
 /*
  * A program's working memory: its stack is too small, and that of programs on user probes was seen
  * to be overwritten beyond 48 bytes on some kernels. Some programs can be preempted, and another
- * may run on their CPU meanwhile (slot.h): each CPU has several slots, and a program claims one by
- * being its only user.
+ * may run on their CPU meanwhile (fragments.h): each CPU has several slots, and a program claims
+ * one by being its only user.
  */
 struct slot {
     uint64_t users;
@@ -167,7 +170,7 @@ struct slot {
     uint32_t walker; /* in the first: the slot of the program that last began a stack walk */
     union {
         struct count_key key;
-        struct party party; /* for programs that see waits */
+        struct task_stacks task; /* for programs that see waits */
     };
     struct spilled_stack spilled;
 };
@@ -181,13 +184,13 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 _Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
 
 /*
- * The maps of lives: by the pid in our pid namespace, the time (CLOCK_MONOTONIC) of a living process's last exec,
- * made even, and of the exit of the last process that had that pid, made odd. Old ones of the
- * latter are forgotten.
+ * The maps of lives: by the pid in our pid namespace, the time (CLOCK_MONOTONIC) of a living
+ * process's last exec, made even, and of the exit of the last process that had that pid, made odd.
+ * Old ones of the latter are forgotten.
  */
 #define LIFE_ENDED 1
-/* In an event's word beside that: it is of the process that ended then, which was still on its way out. */
-#define LIFE_ENDING_BIT 63
+/* In an event's word beside that: it is of the process that had the pid then. */
+#define LIFE_THEN_BIT 63
 
 struct life_account {
     uint64_t ends;        /* processes that ended */
@@ -205,13 +208,14 @@ enum followed_state {
 };
 
 /*
- * The map of the processes and threads asked for: by number, in the caller's pid namespace. A number
- * that is given to another task is removed.
+ * The map of the processes and threads asked for: by number, in the caller's pid namespace. A
+ * number that is given to another task is removed.
  */
 enum asked_for {
     ASKED_PROCESS = 1,
     ASKED_THREAD = 2,
-    ASKED_OTHER = 4, /* a thread other than the first has executed a program, and is the first now */
+    /* a thread other than the first has executed a program, and is the first now */
+    ASKED_OTHER = 4,
 };
 
 /*
@@ -220,10 +224,9 @@ enum asked_for {
  */
 enum own_process {
     OWN_TRACER,
-    OWN_OPENER, /* and the reader, while they are working; by role: see src/apart/apart.h */
+    OWN_OPENER, /* and readers, while they are working; by role: see src/sandbox/sandbox.h */
     OWN_READER,
-    OWN_ASIDE_OPENER,
-    OWN_ASIDE_READER,
+    OWN_ASIDE,
     OWN_PROCESSES,
 };
 #define OWN_NOBODY UINT32_MAX /* 0 is the idle tasks' */
@@ -286,7 +289,8 @@ struct walk_bucket {
     uint64_t time;   /* of its first event (CLOCK_MONOTONIC), if it has a user stack */
     struct walked walked;
 };
-#define WALK_SCRATCH_BYTES(frames) (sizeof(struct walk_scratch) + (size_t)(frames) * sizeof(uint64_t))
+#define WALK_SCRATCH_BYTES(frames) \
+    (sizeof(struct walk_scratch) + (size_t)(frames) * sizeof(uint64_t))
 #define WALK_BUCKET_BYTES(frames) (sizeof(struct walk_bucket) + (size_t)(frames) * sizeof(uint64_t))
 
 /*
@@ -306,7 +310,7 @@ enum bucket_state {
  */
 struct snoop_record {
     uint64_t time;         /* CLOCK_MONOTONIC, taken after reserving the record */
-    uint64_t born, caller; /* as in a count_key */
+    uint64_t generation, caller; /* as in a count_key */
     uint32_t pid, tid;
     uint32_t cpu, flags;   /* KEY_... */
     uint32_t place;        /* which of the traced places was hit */

@@ -17,14 +17,14 @@
  *     return 0
  *
  * Both run in the process itself, so that whatever it does after the exec sees the new time, and no
- * other process has its pid before it has ended. An entry is removed from `living` only by the end of
- * its process: there are at most as many as there is room for. In `ended`, the entries that have been
- * unused for longest make room for new ones.
+ * other process has its pid before it has ended. An entry is removed from `living` only by the end
+ * of its process: there are at most as many as there is room for. In `ended`, the entries that have
+ * been unused for longest make room for new ones.
  */
-#include "insns/life.h"
+#include "insns/programs.h"
 
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/look_up.h"
 
 enum {
     PID = -8,
@@ -65,7 +65,8 @@ static void emit_numbers(struct program *program, const struct event_filter *fil
 }
 
 /* PID = the current process's pid, TIME = now, with the lowest bit as required. */
-static void emit_pid_and_time(struct program *program, const struct event_filter *filter, bool ended)
+static void emit_pid_and_time(struct program *program, const struct event_filter *filter,
+                              bool ended)
 {
     emit_numbers(program, filter);
     EMIT(program,
@@ -106,7 +107,8 @@ static void emit_out(struct program *program)
         EXIT());
 }
 
-void emit_life_begins(struct program *program, const struct life_maps *maps, const struct event_filter *filter)
+void emit_life_begins(struct program *program, const struct life_maps *maps,
+                      const struct event_filter *filter)
 {
     life_name_maps(program, maps);
     emit_pid_and_time(program, filter, false);
@@ -118,7 +120,8 @@ void emit_life_begins(struct program *program, const struct life_maps *maps, con
 }
 
 /* Goes to "out" if other threads of the process go on; the context is in r1. */
-static void emit_is_last(struct program *program, enum life_telling telling, const struct task_fields *fields)
+static void emit_is_last(struct program *program, enum life_telling telling,
+                         const struct task_fields *fields)
 {
     switch (telling) {
     case LIFE_TOLD:
@@ -151,8 +154,9 @@ static void emit_is_last(struct program *program, enum life_telling telling, con
     }
 }
 
-void emit_life_ends(struct program *program, const struct life_maps *maps, enum life_telling telling,
-                    const struct task_fields *fields, const struct event_filter *filter)
+void emit_life_ends(struct program *program, const struct life_maps *maps,
+                    enum life_telling telling, const struct task_fields *fields,
+                    const struct event_filter *filter)
 {
     life_name_maps(program, maps);
     emit_is_last(program, telling, fields);
@@ -167,8 +171,8 @@ void emit_life_ends(struct program *program, const struct life_maps *maps, enum 
     emit_out(program);
 }
 
-void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known, int16_t foreign,
-                    int16_t key, int16_t place)
+void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,
+                    int16_t foreign, int16_t key, int16_t place)
 {
     if (foreign)
         EMIT(program,

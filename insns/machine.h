@@ -22,7 +22,7 @@ enum machine_names {
     MACHINE_OTHER_CPU,  /* or another CPU's */
     MACHINE_OWN_WORK,   /* through which a thread resumes its own work after one */
     MACHINE_WAYS,       /* through which programs enter and leave the kernel */
-    MACHINE_LANDINGS,   /* to whose start others return, though nobody called from just before it */
+    MACHINE_LANDINGS,   /* to whose start others return, though no call is just before it */
     MACHINE_NAMES,
 };
 
@@ -47,7 +47,7 @@ struct machine_fixed {
  * src/unwind/walk.c. Distances are in bytes, and words are those of struct pt_regs.
  */
 struct machine_walk {
-    uint8_t registers; /* how many words are read, from the first on */
+    uint8_t registers; /* how many words are read, from the first on; 0: only rings can walk */
     uint8_t call;      /* the word with a system call's number, */
     uint16_t execs[2]; /* and those of execve() and execveat() */
     struct {
@@ -67,10 +67,14 @@ struct machine_walk {
         int16_t frame, sp, pc, link; /* where these are; link 0: none */
         int16_t base;                /* and `base`, if that is not UNWIND_BASE */
     } signal;
+    /* after the code below, what handlers without siginfo_t return through; from one frame to the
+       other: o32. 0: no such */
+    int16_t plain;
     uint64_t sigreturn;   /* the code through which handlers return without tables; or 0 */
     bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? With `sigreturn` */
     uint64_t thread_exit; /* and the code with which musl ends a thread */
-    uint64_t context_end; /* and with which glibc's __start_context begins, where makecontext()'s functions end */
+    /* and with which glibc's __start_context begins, where makecontext()'s functions end */
+    uint64_t context_end;
     bool is_sparse;       /* C long had no tables: without them, walk frame pointers */
 };
 
@@ -94,7 +98,7 @@ struct machine {
     uint8_t least_page, greatest_page; /* of those that exist, in bits: 12 is 4096 bytes */
     uint32_t foreign_calls; /* bit in system call numbers that tells seccomp another ABI: x32 */
     char call_prefix[10];   /* before sys_NAME, in functions that are system calls: "__x64_" */
-    const char *const *names; /* [MACHINE_NAMES], each as in base/name_list.h, or NULL; or NULL */
+    const char *const *names; /* [MACHINE_NAMES], each as for name_list_has(), or NULL; or NULL */
     const struct machine_fixed *fixed;
     /*
      * Bytes at a function's start that belong to ftrace, if some kernels refuse probes for that:
@@ -109,7 +113,8 @@ struct machine {
     uint8_t kernel_stack;
     int32_t kernel_code;
     bool probes_wide_alone; /* they cannot probe 32-bit programs, yet do not refuse */
-    bool interprets_all;    /* 64-bit ones: their interpreter calls every helper of BPF programs rightly */
+    /* 64-bit ones: their interpreter calls every helper of BPF programs rightly */
+    bool interprets_all;
     /*
      * A function of kernels whose own walk uses tables. Others walk by frame pointers, and miss the
      * caller at a function's first instruction, where it is at the stack pointer. NULL: it is in a
@@ -120,9 +125,11 @@ struct machine {
     bool links_lack_stacks; /* programs of kprobe.multi links do not get the kernel's stack */
 
     /* ---- Registers ---- */
+    uint8_t before; /* words of struct pt_regs that are not counted in those of registers */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
-    bool link_first;              /* the kernel takes it for a program's first caller, wherever that is */
+    /* the kernel takes it for a program's first caller, wherever that is */
+    bool link_first;
     struct {
         uint8_t count, words[6], result;
     } args; /* of a function's first arguments, and of what it returns; count 0: unknown */
@@ -134,6 +141,8 @@ struct machine {
     const char *caller_text; /* the same, as an argument of a text probe; NULL: unknown how */
     const struct machine_walk *walk; /* NULL: unknown how */
     bool no_frames; /* the kernel cannot walk its compilers' frames: later ones are wrong */
+    bool no_user_walk; /* and it does not try: user stacks are what rings have copied */
+    bool calls_lack_frame; /* system calls do not save what the frame pointer was */
 
     /* ---- Code ---- */
     uint8_t instruction; /* size in bytes, of which addresses are multiples; not for Thumb */
@@ -150,13 +159,19 @@ struct machine {
     struct {
         char code, thumb, data;
     } marks;
+    /*
+     * These bits of e_flags: the file may have code of another kind, which cannot be probed, as
+     * Thumb code cannot. A function's st_other tells by its highest bit.
+     */
+    uint32_t compressed;
     bool wide_hash;      /* the words of .hash have 64 bits in 64-bit files */
     bool local_entries;  /* a function has two entries; st_other tells where local calls enter */
     /*
      * Finds the PLT entry with this address, by its instructions. False: there is none, as far as
      * it knows. NULL: entries are unknown.
      */
-    bool (*plt_entry)(const struct machine_plt *plt, uint64_t address, struct machine_plt_entry *entry);
+    bool (*plt_entry)(const struct machine_plt *plt, uint64_t address,
+                      struct machine_plt_entry *entry);
     uint16_t irelative;  /* the relocation of an entry whose function another one chooses (IFUNC) */
 
     /* ---- If the row is ours ---- */
@@ -194,7 +209,8 @@ static inline uint32_t machine_little32(const unsigned char *bytes)
 /* seccomp's name for it (AUDIT_ARCH_...); 0: unknown. */
 static inline uint32_t machine_audit(const struct machine *machine)
 {
-    const uint32_t wide = machine->bits == 64 ? 0x80000000 : 0, little = machine->is_big ? 0 : 0x40000000;
+    const uint32_t wide = machine->bits == 64 ? 0x80000000 : 0,
+        little = machine->is_big ? 0 : 0x40000000;
 
     return machine->elf ? machine->elf | wide | little : 0;
 }
@@ -214,7 +230,7 @@ static inline unsigned machine_word_of(const struct machine_walk *walk, unsigned
 /* Its offset in struct pt_regs. */
 static inline int16_t machine_place(const struct machine *machine, struct machine_register of)
 {
-    return (int16_t)(of.word * machine->bits / 8);
+    return (int16_t)((machine->before + of.word) * machine->bits / 8);
 }
 
 #endif

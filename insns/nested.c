@@ -3,20 +3,20 @@
  * nested(context):
  *     if (current->utask->depth < MAX_URETPROBE_DEPTH)
  *         return 0
- *     account = the current bank's                        r9: see account.c
+ *     account = the current bank's                        r9: see fragments.c
  *     if (there is none || the event was not asked for)
  *         return 0
  *     account.nested += 1
  *     return 0
  *
- * The kernel runs the programs at a function's entry before it decides, by the same depth, whether it
- * traces the return.
+ * The kernel runs the programs at a function's entry before it decides, by the same depth, whether
+ * it traces the return.
  *
  * r6 = context, r7 = pid << 32 | tid, r9 = account.
  */
-#include "insns/nested.h"
+#include "insns/programs.h"
 
-#include "insns/account.h"
+#include "insns/fragments.h"
 
 /* Places on the stack, from r10. */
 enum {
@@ -28,15 +28,16 @@ enum {
 
 enum { MAX_URETPROBE_DEPTH = 64 };
 
-void emit_nested(struct program *program, const struct nested_wishes *wishes)
+void emit_nested(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
+    program_name_map(program, capture->control, "control");
+    program_name_map(program, capture->account, "account");
     EMIT(program, MOV_REG(R6, R1));
-    emit_load_nesting(program, &wishes->fields, SCRATCH, "filtered");
+    emit_load_nesting(program, &capture->nesting, SCRATCH, "filtered");
     EMIT(program, JLT_IMM(R0, MAX_URETPROBE_DEPTH, "filtered"));
-    emit_load_account(program, wishes->control, wishes->account, INDEX, "filtered");
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
+    emit_load_account(program, capture->control, capture->account, INDEX, "filtered");
+    emit_event_filter(program, &capture->filter,
+                      &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
     emit_account(program, nested);
     EMIT(program,
     LABEL("filtered"),

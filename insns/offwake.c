@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * An entry of the map of waits stays as long as its thread lives: then blocking, waking and running
- * again only need lookups. The waker writes its own part, whether its program runs after that for the
- * thread's leaving or, on another CPU, before it.
+ * again only need lookups. The waker writes its own part, whether its program runs after that for
+ * the thread's leaving or, on another CPU, before it.
  *
  * switch(context):
- *     account = the current bank's                        r9: see account.c
+ *     account = the current bank's                        r9: see fragments.c
  *     if (there is none)
  *         return 1                                        for perf, too: see FOR_PERF_TOO
  *     if (prev_pid) {                                     0 is idle
@@ -20,9 +20,9 @@
  *             if (wait = waits[prev_pid], and it has no target yet)
  *                 wait.target = unwanted
  *             account.filtered += 1, goto out
- *         left = now, slot.party = current
+ *         left = now, slot.task = current
  *         if (wait = waits[prev_pid], created if necessary)
- *             wait.target = slot.party, wait.tid = tid, wait.woken = 0, wait.since = left
+ *             wait.target = slot.task, wait.tid = tid, wait.woken = 0, wait.since = left
  *     }
  * out:
  *     if (next_pid && (wait = waits[next_pid])) {
@@ -41,23 +41,22 @@
  *     account as above
  *     if ((wait = waits[pid]) && wait.target is unwanted)
  *         return 1
- *     slot.party = current
+ *     slot.task = current
  *     if (wait = waits[pid], created if necessary)
- *         wait.waker = slot.party, wait.woken = wait.since != 0
+ *         wait.waker = slot.task, wait.woken = wait.since != 0
  *
  * For wakeuptime a wakeup also ends the wait, if it has begun, and counts it.
  *
- * Every thread gets an entry at its first wakeup: it may be about to leave a CPU for the first time,
- * elsewhere. If it then leaves and was not asked for, its entry says so, and its wakers are ignored
- * from then on. (Not if its CPU, name or user are asked for: next time it may have others.)
+ * Every thread gets an entry at its first wakeup: it may be about to leave a CPU for the first
+ * time, elsewhere. If it then leaves and was not asked for, its entry says so, and its wakers are
+ * ignored from then on. (Not if its CPU, name or user are asked for: next time it may have others.)
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
-#include "insns/offwake.h"
+#include "insns/programs.h"
 
-#include "insns/account.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/party.h"
 #include "insns/wait.h"
 
 size_t offwake_wait_bytes(enum offwake_view view)
@@ -69,7 +68,7 @@ size_t offwake_wait_bytes(enum offwake_view view)
 
 size_t offwake_key_bytes(enum offwake_view view)
 {
-    return view == VIEW_WALL ? sizeof(struct party)
+    return view == VIEW_WALL ? sizeof(struct task_stacks)
                              : offwake_wait_bytes(view) - offsetof(struct wait, target);
 }
 
@@ -81,56 +80,58 @@ size_t offwake_value_bytes(bool longest)
 /* ---- Threads ---- */
 
 /* A user thread has frames in its own program, if not a stack. */
-static void emit_thread_filter(struct program *program, const struct offwake_wishes *wishes)
+static void emit_thread_filter(struct program *program, const struct capture *capture)
 {
     emit_look_for_user(program);
-    if (wishes->threads == THREADS_USER)
+    if (capture->threads == THREADS_USER)
         EMIT(program, JSLE_IMM(R0, 0, "filtered"));
     else
         EMIT(program, JSGT_IMM(R0, 0, "filtered"));
 }
 
-static bool leaves_out_threads(const struct offwake_wishes *wishes)
+static bool leaves_out_threads(const struct capture *capture)
 {
-    return wishes->threads != THREADS_ALL || filter_asks(&wishes->filter);
+    return capture->threads != THREADS_ALL || filter_asks(&capture->filter);
 }
 
-static bool marks_unwanted(const struct offwake_wishes *wishes)
+static bool marks_unwanted(const struct capture *capture)
 {
     /*
      * Not worth a check at each one to skip our own wakeups: what wakes us is stored, but not used.
      */
-    bool leaves_others_out = wishes->threads != THREADS_ALL || filter_asks_others(&wishes->filter);
+    bool leaves_others_out = capture->threads != THREADS_ALL ||
+        filter_asks_others(&capture->filter);
 
-    return leaves_others_out && wishes->view != VIEW_OFFCPU && !filter_may_change(&wishes->filter);
+    return leaves_others_out && capture->view != VIEW_OFFCPU &&
+        !filter_may_change(&capture->filter);
 }
 
 /* ---- The thread that leaves ---- */
 
 /* Goes to "out" if the thread's state is none of those asked for. */
-static void emit_state_filter(struct program *program, const struct offwake_wishes *wishes)
+static void emit_state_filter(struct program *program, const struct capture *capture)
 {
-    wait_load_state(program, wishes);
-    if (wishes->runnable)
+    wait_load_state(program, capture);
+    if (capture->runnable)
         EMIT(program,
             MOV_REG(R2, R1),
             AND_IMM(R2, STATE_ANY),
             JEQ_IMM(R2, 0, "state_counts"));
     EMIT(program,
-        AND_IMM(R1, (int32_t)wishes->states),
+        AND_IMM(R1, (int32_t)capture->states),
         JEQ_IMM(R1, 0, "out"));
-    if (wishes->runnable)
+    if (capture->runnable)
         EMIT(program, LABEL("state_counts"));
 }
 
 /* TID = prev_pid; its last wait is over. Goes to "ends" if it will never run again. */
-static void emit_forget_prev(struct program *program, const struct offwake_wishes *wishes)
+static void emit_forget_prev(struct program *program, const struct capture *capture)
 {
-    wait_load_prev_pid(program, wishes);
+    wait_load_prev_pid(program, capture);
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    emit_find_wait(program, wishes->waits);
+    emit_find_wait(program, capture->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "forgotten"),
         LDX(DW, R1, R0, SINCE),
@@ -138,62 +139,60 @@ static void emit_forget_prev(struct program *program, const struct offwake_wishe
         ST(DW, R0, SINCE, 0));
     emit_account(program, ends_unseen);
     EMIT(program, LABEL("forgotten"));
-    wait_load_state(program, wishes);
+    wait_load_state(program, capture);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
 }
 
 /* At "filtered". */
-static void emit_left_out(struct program *program, const struct offwake_wishes *wishes)
+static void emit_left_out(struct program *program, const struct capture *capture)
 {
     EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
-    if (marks_unwanted(wishes)) {
-        emit_find_wait(program, wishes->waits);
+    if (marks_unwanted(capture)) {
+        emit_find_wait(program, capture->waits);
         EMIT(program,
             JEQ_IMM(R0, 0, "out"),
             LDX(W, R1, R0, TARGET_FLAGS),
             JNE_IMM(R1, 0, "out"),
-            ST(W, R0, TARGET_FLAGS, PARTY_UNWANTED));
+            ST(W, R0, TARGET_FLAGS, TASK_UNWANTED));
     }
     EMIT(program, JA("out"));
 }
 
-static void emit_leave(struct program *program, const struct offwake_wishes *wishes)
+static void emit_leave(struct program *program, const struct capture *capture)
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
-    bool stacks = wishes->view != VIEW_WAKEUP;
-    struct party_wishes shown = wait_party_wishes(wishes);
+    const bool stacks = capture->view != VIEW_WAKEUP;
+    const struct task_place shown = {stacks && capture->kernel_stack,
+                                     stacks && capture->user_stack, FOREIGN, INDEX};
 
-    shown.kernel_stack = stacks && wishes->kernel_stack;
-    shown.user_stack = stacks && wishes->user_stack;
-
-    emit_forget_prev(program, wishes);
-    emit_state_filter(program, wishes);
+    emit_forget_prev(program, capture);
+    emit_state_filter(program, capture);
     emit_account(program, seen);
-    emit_event_filter(program, &wishes->filter, &places, true);
+    emit_event_filter(program, &capture->filter, &places, true);
     /* Before the stacks are taken: that takes time, in which the thread no longer runs. */
     EMIT(program,
         CALL(BPF_FUNC_ktime_get_ns),
         STX(DW, R10, LEFT, R0));
-    wait_claim_slot(program, wishes);
-    if (wishes->threads != THREADS_ALL)
-        emit_thread_filter(program, wishes);
-    emit_party(program, &shown);
-    emit_make_wait(program, wishes, waits_full);
+    wait_claim_slot(program, capture);
+    if (capture->threads != THREADS_ALL)
+        emit_thread_filter(program, capture);
+    emit_task(program, capture, &shown);
+    emit_make_wait(program, capture, waits_full);
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         ST(W, R0, WOKEN, 0),
         MOV_REG(R7, R0));
-    emit_copy_party(program, TARGET);
+    emit_copy_task(program, TARGET);
     EMIT(program,
         LDX(DW, R0, R10, LEFT),
         STX(DW, R7, SINCE, R0),
         JA("out"));
-    if (leaves_out_threads(wishes))
-        emit_left_out(program, wishes);
+    if (leaves_out_threads(capture))
+        emit_left_out(program, capture);
     EMIT(program,
     LABEL("ends"),
-        LOAD_MAP(R1, wishes->waits),
+        LOAD_MAP(R1, capture->waits),
         MOV_REG(R2, R10),
         ADD_IMM(R2, TID),
         CALL(BPF_FUNC_map_delete_elem));
@@ -202,21 +201,21 @@ static void emit_leave(struct program *program, const struct offwake_wishes *wis
 /* ---- The thread that runs next ---- */
 
 /*
- * For wakeuptime: an unfinished wait was either woken before it began, or nobody was seen to wake
- * it: then it counts as that, until now.
+ * For wakeuptime: an unfinished wait was either woken before it began, or no thread was seen to
+ * wake it: then it counts as that, until now.
  */
-static void emit_come(struct program *program, const struct offwake_wishes *wishes)
+static void emit_come(struct program *program, const struct capture *capture)
 {
-    wait_load_other_pid(program, wishes, wishes->next_pid);
+    wait_load_other_pid(program, capture, capture->next_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
-    emit_find_wait(program, wishes->waits);
+    emit_find_wait(program, capture->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "end"),
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
-        JEQ_IMM(R8, 0, wishes->view == VIEW_OFFCPU ? "end" : "counted"));
+        JEQ_IMM(R8, 0, capture->view == VIEW_OFFCPU ? "end" : "counted"));
     /* The time of the switch, not when the stacks of the thread that leaves were taken. */
     EMIT(program,
         LDX(DW, R0, R10, LEFT),
@@ -224,7 +223,7 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
         CALL(BPF_FUNC_ktime_get_ns),
     LABEL("time_known"));
     emit_end_wait(program);
-    if (wishes->view == VIEW_WAKEUP) {
+    if (capture->view == VIEW_WAKEUP) {
         EMIT(program,
             LDX(W, R1, R7, WAKER_FLAGS),
             JEQ_IMM(R1, 0, "unwoken"));
@@ -233,95 +232,93 @@ static void emit_come(struct program *program, const struct offwake_wishes *wish
             JA("counted"),
         LABEL("unwoken"));
     }
-    emit_count_wait(program, wishes);
-    if (wishes->view != VIEW_OFFCPU)
+    emit_count_wait(program, capture);
+    if (capture->view != VIEW_OFFCPU)
         emit_nobody(program, R7, WAKER);
 }
 
-void emit_switch(struct program *program, const struct offwake_wishes *wishes)
+void emit_switch(struct program *program, const struct capture *capture)
 {
-    wait_begin(program, wishes);
-    wait_read_fields(program, wishes, true);
+    wait_begin(program, capture);
+    wait_read_fields(program, capture, true);
     EMIT(program, ST(DW, R10, LEFT, 0));
-    emit_leave(program, wishes);
+    emit_leave(program, capture);
     EMIT(program, LABEL("out"));
-    emit_come(program, wishes);
+    emit_come(program, capture);
     EMIT(program,
     LABEL("end"),
         MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
-    if (wishes->view != VIEW_WAKEUP && wishes->user_stack && wishes->unwind)
-        emit_unwind_functions(program, wishes->unwind);
+    if (capture->view != VIEW_WAKEUP && capture->user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }
 
 /* ---- The thread that wakes another ---- */
 
-/* Goes to "out" if nobody needs to know who wakes the thread TID. */
-static void emit_waking_filter(struct program *program, const struct offwake_wishes *wishes)
+/* Goes to "out" if no wait needs to know who wakes the thread TID. */
+static void emit_waking_filter(struct program *program, const struct capture *capture)
 {
-    emit_find_wait(program, wishes->waits);
+    emit_find_wait(program, capture->waits);
     EMIT(program,
         JEQ_IMM(R0, 0, "first_waking"),
         LDX(W, R1, R0, TARGET_FLAGS),
-        JEQ_IMM(R1, PARTY_UNWANTED, "out"),
+        JEQ_IMM(R1, TASK_UNWANTED, "out"),
     LABEL("first_waking"));
 }
 
 /* The wait r0 has ended. */
-static void emit_count_woken(struct program *program, const struct offwake_wishes *wishes)
+static void emit_count_woken(struct program *program, const struct capture *capture)
 {
     EMIT(program,
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
         CALL(BPF_FUNC_ktime_get_ns));
     emit_end_wait(program);
-    emit_count_wait(program, wishes);
+    emit_count_wait(program, capture);
     emit_nobody(program, R7, WAKER);
 }
 
-void emit_waking(struct program *program, const struct offwake_wishes *wishes)
+void emit_waking(struct program *program, const struct capture *capture)
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
     /* Anybody: filters are for threads that wait. */
     const struct event_filter anybody = {
         .cpu = -1,
-        .in_namespace = wishes->filter.in_namespace,
-        .namespace_device = wishes->filter.namespace_device,
-        .namespace_inode = wishes->filter.namespace_inode,
-        .numbers = wishes->filter.numbers,
+        .in_namespace = capture->filter.in_namespace,
+        .namespace_device = capture->filter.namespace_device,
+        .namespace_inode = capture->filter.namespace_inode,
+        .numbers = capture->filter.numbers,
     };
-    struct party_wishes shown = wait_party_wishes(wishes);
-
     /*
-     * Even with user stacks only: it identifies wakeups by an interrupt, which have no user stack.
+     * Even with -U: the kernel's stack identifies wakeups by an interrupt, which have no user
+     * stack.
      */
-    shown.kernel_stack = true;
-    shown.user_stack = wishes->user_stack;
+    const struct task_place shown = {true, capture->user_stack, FOREIGN, INDEX};
 
-    wait_begin(program, wishes);
-    wait_read_fields(program, wishes, false);
-    wait_load_other_pid(program, wishes, wishes->target_pid);
+    wait_begin(program, capture);
+    wait_read_fields(program, capture, false);
+    wait_load_other_pid(program, capture, capture->target_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    if (marks_unwanted(wishes))
-        emit_waking_filter(program, wishes);
+    if (marks_unwanted(capture))
+        emit_waking_filter(program, capture);
     emit_event_filter(program, &anybody, &places, true);
-    wait_claim_slot(program, wishes);
-    emit_party(program, &shown);
-    emit_make_wait(program, wishes, wakes_full);
-    emit_copy_party(program, WAKER);
+    wait_claim_slot(program, capture);
+    emit_task(program, capture, &shown);
+    emit_make_wait(program, capture, wakes_full);
+    emit_copy_task(program, WAKER);
     EMIT(program,
         LDX(DW, R1, R0, SINCE),
         JEQ_IMM(R1, 0, "out"),
         ST(W, R0, WOKEN, 1));
-    if (wishes->view == VIEW_WAKEUP)
-        emit_count_woken(program, wishes);
+    if (capture->view == VIEW_WAKEUP)
+        emit_count_woken(program, capture);
     EMIT(program,
     LABEL("out"),
     LABEL("end"),
         MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
-    if (shown.user_stack && wishes->unwind)
-        emit_unwind_functions(program, wishes->unwind);
+    if (shown.user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }

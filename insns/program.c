@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "insns/program.h"
-
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "insns/program.h"
 
 void program_emit(struct program *program, const union insn *insns, size_t count)
 {
@@ -89,7 +89,8 @@ static int add_function(struct program *program, size_t slot)
 {
     const size_t need = program->function_count + 2;
 
-    if (array_reserve(&program->functions, &program->function_room, need, sizeof(*program->functions)))
+    if (array_reserve(&program->functions, &program->function_room, need,
+                      sizeof(*program->functions)))
         return -ENOMEM;
     if (!program->function_count)
         program->functions[program->function_count++] = 0;
@@ -274,4 +275,56 @@ void program_free(struct program *program)
     free(program->code);
     free(program->functions);
     *program = (struct program){0};
+}
+
+/*
+ * Those that programs in insns/ call, by the kernel's numbers: an older linux/bpf.h may lack the
+ * newer ones.
+ */
+static const struct {
+    uint32_t id;
+    const char *name;
+} helpers[] = {
+    {1, "map_lookup_elem"},
+    {2, "map_update_elem"},
+    {3, "map_delete_elem"},
+    {4, "probe_read"},
+    {5, "ktime_get_ns"},
+    {8, "get_smp_processor_id"},
+    {14, "get_current_pid_tgid"},
+    {15, "get_current_uid_gid"},
+    {16, "get_current_comm"},
+    {25, "perf_event_output"},
+    {27, "get_stackid"},
+    {35, "get_current_task"},
+    {37, "current_task_under_cgroup"},
+    {45, "probe_read_str"},
+    {67, "get_stack"},
+    {112, "probe_read_user"},
+    {113, "probe_read_kernel"},
+    {115, "probe_read_kernel_str"},
+    {120, "get_ns_current_pid_tgid"},
+    {131, "ringbuf_reserve"},
+    {132, "ringbuf_submit"},
+    {174, "get_attach_cookie"},
+};
+
+const char *helper_name(uint32_t id)
+{
+    for (size_t i = 0; i < COUNT_OF(helpers); i++)
+        if (helpers[i].id == id)
+            return helpers[i].name;
+    return NULL;
+}
+
+void insns_make_older(struct bpf_insn *insns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg)
+            continue;
+        if (insns[i].imm == BPF_FUNC_probe_read_user || insns[i].imm == BPF_FUNC_probe_read_kernel)
+            insns[i].imm = BPF_FUNC_probe_read;
+        else if (insns[i].imm == BPF_FUNC_probe_read_kernel_str)
+            insns[i].imm = BPF_FUNC_probe_read_str;
+    }
 }

@@ -6,8 +6,10 @@
 #ifndef STACKBOX_INSNS_PROGRAM_H
 #define STACKBOX_INSNS_PROGRAM_H
 
+#include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "insns/insn.h"
@@ -74,5 +76,31 @@ const char *program_map_name(const struct program *program, int fd);
 int program_link(struct program *program, size_t limit, struct linked *linked, struct text *why);
 
 void program_free(struct program *program);
+
+/* The disassembler behind --debug: linked code as readable text, one line per instruction. */
+
+/*
+ * Appends `count` slots of linked code, one line per instruction, which begins with its index.
+ * Labels are on lines of their own. They and the maps have their names if `program`, from which the
+ * code was linked, is given; if it is NULL, labels are L1, L2 ... and maps `map fd 7`. Any bytes
+ * are accepted: what is not an instruction of insn.h, or has a value in a field that its
+ * instruction leaves 0, is `unknown` and its bytes. A jump that leads to no instruction is shown as
+ * `goto pc+5`, counted from the next one.
+ */
+void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
+                const struct program *program);
+
+/* The names of the BPF helpers that programs call. */
+
+/* The name of BPF_FUNC_... number `id`, or NULL: nothing in insns/ calls it. */
+const char *helper_name(uint32_t id);
+
+/* Translates a program for older kernels. */
+
+/*
+ * Reads of the kernel's or the user's memory have had helpers of their own since 5.5. Before, there
+ * was one for both, which still works where an address can only be one of them.
+ */
+void insns_make_older(struct bpf_insn *insns, size_t count);
 
 #endif

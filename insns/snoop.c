@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * snoop(context):
- *     account = the current bank's                        r9: see account.c
+ *     account = the current bank's                        r9: see fragments.c
  *     if (there is none)
  *         return 0
  *     account.seen += 1
@@ -13,10 +13,10 @@
  *     record.time = now
  *     record.pid, .tid, .cpu, .flags, .comm
  *     record.place = the number of the place that was hit
- *     record.born = living[pid], or ended[pid]            see life.c
- *     record.caller = the return address                  see caller.c
+ *     record.generation = living[pid], or ended[pid]            see life.c
+ *     record.caller = the return address                  see fragments.c
  *     record.frames = values of the context, each in a word before all frames
- *     record.frames, .kernel_bytes = the kernel's stack      see walk.c
+ *     record.frames, .kernel_bytes = the kernel's stack      see fragments.c
  *     record.frames, .user_bytes = the user's stack
  *     submit(record)
  *     return 0
@@ -24,25 +24,21 @@
  *     account.table_full += 1
  *     return 0, at a tracepoint FOR_PERF_TOO              here and above
  *
- * The time is taken once the record has its place in the ring: so a reader that has seen how far the
- * ring is reserved knows that everything after that will have a later time.
+ * The time is taken once the record has its place in the ring: so a reader that has seen how far
+ * the ring is reserved knows that everything after that will have a later time.
  *
- * Without a ring the record is made in a slot (slot.c), and copied to this CPU's perf buffer instead
- * of submit(); if there is no room, goto full.
+ * Without a ring the record is made in a slot (slot.c), and copied to this CPU's perf buffer
+ * instead of submit(); if there is no room, goto full.
  *
- * Any of these programs may be preempted by another, in another thread: while it walks, it leaves its
- * thread's number in the account (walk.c).
+ * Any of these programs may be preempted by another, in another thread: while it walks, it leaves
+ * its thread's number in the account (walk.c).
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */
-#include "insns/snoop.h"
+#include "insns/programs.h"
 
-#include "insns/account.h"
-#include "insns/caller.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/life.h"
-#include "insns/slot.h"
-#include "insns/walk.h"
 
 #define WALKER ((int16_t)offsetof(struct account, walker))
 
@@ -55,50 +51,51 @@ enum {
 };
 
 /* A field's place in the record, from r8: a constant for each kind of buffer. */
-#define AT(wishes, member) \
-    ((int16_t)(record_place(wishes) + (int)offsetof(struct snoop_record, member)))
+#define AT(capture, member) \
+    ((int16_t)(record_place(capture) + (int)offsetof(struct snoop_record, member)))
 
-static int record_place(const struct snoop_wishes *wishes)
+static int record_place(const struct capture *capture)
 {
-    return wishes->to_ring ? 0 : (int)offsetof(struct snoop_slot, record);
+    return capture->to_ring ? 0 : (int)offsetof(struct snoop_slot, record);
 }
 
-static int32_t record_bytes(const struct snoop_wishes *wishes)
+static int32_t record_bytes(const struct capture *capture)
 {
-    return (int32_t)(SNOOP_RECORD_BYTES(wishes->kernel_stack + wishes->user_stack, wishes->depth) +
-                     wishes->value_count * sizeof(uint64_t));
+    return (int32_t)(SNOOP_RECORD_BYTES(capture->kernel_stack + capture->user_stack,
+                                        capture->depth) +
+                     capture->value_count * sizeof(uint64_t));
 }
 
-static void name_maps(struct program *program, const struct snoop_wishes *wishes)
+static void name_maps(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, wishes->buffer, wishes->to_ring ? "ring" : "buffers");
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
-    if (!wishes->to_ring)
-        program_name_map(program, wishes->slots, "slots");
-    life_name_maps(program, &wishes->lives);
+    program_name_map(program, capture->buffer, capture->to_ring ? "ring" : "buffers");
+    program_name_map(program, capture->control, "control");
+    program_name_map(program, capture->account, "account");
+    if (!capture->to_ring)
+        program_name_map(program, capture->slots, "slots");
+    life_name_maps(program, &capture->lifetimes);
 }
 
-static struct slot_wishes slot_of(const struct snoop_wishes *wishes)
+static struct slot_place slot_of(const struct capture *capture)
 {
-    return (struct slot_wishes){
-        .slots = wishes->slots,
+    return (struct slot_place){
+        .slots = capture->slots,
         .meets = true,
         .index = INDEX,
     };
 }
 
-static void emit_reserve(struct program *program, const struct snoop_wishes *wishes)
+static void emit_reserve(struct program *program, const struct capture *capture)
 {
-    const struct slot_wishes slot = slot_of(wishes);
+    const struct slot_place slot = slot_of(capture);
 
-    if (!wishes->to_ring) {
+    if (!capture->to_ring) {
         emit_claim_slot(program, &slot);
         return;
     }
     EMIT(program,
-        LOAD_MAP(R1, wishes->buffer),
-        MOV_IMM(R2, record_bytes(wishes)),
+        LOAD_MAP(R1, capture->buffer),
+        MOV_IMM(R2, record_bytes(capture)),
         MOV_IMM(R3, 0),
         CALL(BPF_FUNC_ringbuf_reserve),
         JEQ_IMM(R0, 0, "full"),
@@ -106,72 +103,74 @@ static void emit_reserve(struct program *program, const struct snoop_wishes *wis
 }
 
 /* Not every kernel fills all of a comm, and a caller or a life may be left unset. */
-static void emit_event(struct program *program, const struct snoop_wishes *wishes)
+static void emit_event(struct program *program, const struct capture *capture)
 {
     EMIT(program,
         CALL(BPF_FUNC_ktime_get_ns),
-        STX(DW, R8, AT(wishes, time), R0),
-        ST(DW, R8, AT(wishes, born), 0),
-        ST(DW, R8, AT(wishes, caller), 0),
-        STX(W, R8, AT(wishes, tid), R7),
+        STX(DW, R8, AT(capture, time), R0),
+        ST(DW, R8, AT(capture, generation), 0),
+        ST(DW, R8, AT(capture, caller), 0),
+        STX(W, R8, AT(capture, tid), R7),
         MOV_REG(R1, R7),
         RSH_IMM(R1, 32),
-        STX(W, R8, AT(wishes, pid), R1),
+        STX(W, R8, AT(capture, pid), R1),
         CALL(BPF_FUNC_get_smp_processor_id),
-        STX(W, R8, AT(wishes, cpu), R0),
+        STX(W, R8, AT(capture, cpu), R0),
         LDX(W, R1, R10, FOREIGN),
-        OR_IMM(R1, (int32_t)wishes->flags),
-        STX(W, R8, AT(wishes, flags), R1),
+        OR_IMM(R1, (int32_t)capture->flags),
+        STX(W, R8, AT(capture, flags), R1),
         CALL(BPF_FUNC_get_current_pid_tgid),
-        STX(W, R8, AT(wishes, walker), R0),
-        ST(W, R8, AT(wishes, kernel_bytes), 0),
-        ST(W, R8, AT(wishes, user_bytes), 0),
-        ST(DW, R8, AT(wishes, comm), 0),
-        ST(DW, R8, (int16_t)(AT(wishes, comm) + 8), 0),
+        STX(W, R8, AT(capture, walker), R0),
+        ST(W, R8, AT(capture, kernel_bytes), 0),
+        ST(W, R8, AT(capture, user_bytes), 0),
+        ST(DW, R8, AT(capture, comm), 0),
+        ST(DW, R8, (int16_t)(AT(capture, comm) + 8), 0),
         MOV_REG(R1, R8),
-        ADD_IMM(R1, AT(wishes, comm)),
+        ADD_IMM(R1, AT(capture, comm)),
         MOV_IMM(R2, (int)sizeof(((struct snoop_record *)0)->comm)),
         CALL(BPF_FUNC_get_current_comm),
         MOV_REG(R1, R6),
     LABEL(SNOOP_PLACE_LABEL),
         MOV_IMM(R0, 0),
-        STX(W, R8, AT(wishes, place), R0));
+        STX(W, R8, AT(capture, place), R0));
 }
 
-static void emit_values(struct program *program, const struct snoop_wishes *wishes)
+static void emit_values(struct program *program, const struct capture *capture)
 {
-    for (size_t i = 0; i < wishes->value_count; i++) {
-        emit_event_value(program, &wishes->values[i], R1);
-        EMIT(program, STX(DW, R8, (int16_t)(AT(wishes, frames) + (int)(i * sizeof(uint64_t))), R1));
+    for (size_t i = 0; i < capture->value_count; i++) {
+        emit_event_value(program, &capture->values[i], R1);
+        EMIT(program, STX(DW, R8, (int16_t)(AT(capture, frames) + (int)(i * sizeof(uint64_t))),
+                          R1));
     }
 }
 
-static void emit_frames(struct program *program, const struct snoop_wishes *wishes, bool user)
+static void emit_frames(struct program *program, const struct capture *capture, bool user)
 {
-    int32_t behind = user && wishes->kernel_stack ? (int32_t)(wishes->depth * sizeof(uint64_t)) : 0;
+    int32_t behind = user && capture->kernel_stack ? (int32_t)(capture->depth * sizeof(uint64_t))
+        : 0;
 
-    emit_walk(program, &(struct walk_wishes){
+    emit_walk(program, &(struct stack_walk){
         .user = user,
-        .depth = wishes->depth,
-        .frames = AT(wishes, frames) + (int32_t)(wishes->value_count * sizeof(uint64_t)) + behind,
+        .depth = capture->depth,
+        .frames = AT(capture, frames) + (int32_t)(capture->value_count * sizeof(uint64_t)) + behind,
         .disturbed = true,
-        .own = {R8, AT(wishes, walker)},
+        .own = {R8, AT(capture, walker)},
         .last = {R9, WALKER},
         .walked = user ? "user_walked" : "kernel_walked",
-        .unwind = wishes->unwind,
-        .unwind_place = {.at_entry = wishes->caller, .index = INDEX, .failed = "unwind_failed",
+        .unwind = capture->unwind,
+        .unwind_place = {.at_entry = capture->caller, .index = INDEX, .failed = "unwind_failed",
                          .done = "unwind_done"},
         .unwound = "unwound",
     });
-    EMIT(program, STX(W, R8, user ? AT(wishes, user_bytes) : AT(wishes, kernel_bytes), R0));
+    EMIT(program, STX(W, R8, user ? AT(capture, user_bytes) : AT(capture, kernel_bytes), R0));
 }
 
 /* Submits the record, or goes to "full". */
-static void emit_hand_over(struct program *program, const struct snoop_wishes *wishes)
+static void emit_hand_over(struct program *program, const struct capture *capture)
 {
-    const struct slot_wishes slot = slot_of(wishes);
+    const struct slot_place slot = slot_of(capture);
 
-    if (wishes->to_ring) {
+    if (capture->to_ring) {
         EMIT(program,
             MOV_REG(R1, R8),
             MOV_IMM(R2, 0),
@@ -181,43 +180,46 @@ static void emit_hand_over(struct program *program, const struct snoop_wishes *w
     }
     EMIT(program,
         MOV_REG(R1, R6),
-        LOAD_MAP(R2, wishes->buffer),
+        LOAD_MAP(R2, capture->buffer),
         MOV32_IMM(R3, -1), /* BPF_F_CURRENT_CPU */
         MOV_REG(R4, R8),
-        ADD_IMM(R4, record_place(wishes)),
-        MOV_IMM(R5, record_bytes(wishes)),
+        ADD_IMM(R4, record_place(capture)),
+        MOV_IMM(R5, record_bytes(capture)),
         CALL(BPF_FUNC_perf_event_output),
         MOV_REG(R7, R0));
     emit_release_slot(program, &slot);
     EMIT(program, JEQ_IMM(R7, 0, "out"));
 }
 
-void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
+void emit_snoop(struct program *program, const struct capture *capture)
 {
-    name_maps(program, wishes);
+    name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, wishes->control, wishes->account, INDEX, "out");
+    emit_load_account(program, capture->control, capture->account, INDEX, "out");
     emit_account(program, seen);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH}, true);
-    if (wishes->condition)
-        emit_event_condition(program, wishes->condition, SCRATCH);
-    emit_reserve(program, wishes);
-    emit_event(program, wishes);
-    emit_values(program, wishes);
-    if (wishes->user_stack && wishes->lives.living >= 0)
-        emit_load_life(program, &wishes->lives, true, wishes->filter.in_namespace ? FOREIGN : 0, INDEX,
-                       AT(wishes, born));
-    if (wishes->flags & KEY_KERNEL_START ? wishes->kernel_stack : wishes->user_stack && wishes->caller)
-        emit_load_caller(program, wishes->machine, wishes->flags, AT(wishes, caller));
+    emit_event_filter(program, &capture->filter,
+                      &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH}, true);
+    if (capture->condition)
+        emit_event_condition(program, capture->condition, SCRATCH);
+    emit_reserve(program, capture);
+    emit_event(program, capture);
+    emit_values(program, capture);
+    if (capture->user_stack && capture->lifetimes.living >= 0)
+        emit_load_life(program, &capture->lifetimes, true, capture->filter.in_namespace ?
+                       FOREIGN : 0,
+                       INDEX, AT(capture, generation));
+    if (capture->flags & KEY_KERNEL_START ? capture->kernel_stack
+        : capture->user_stack && capture->caller)
+        emit_load_caller(program, capture->machine, capture->flags, AT(capture, caller));
     /* A user program's event does not come from within the kernel: it has no kernel stack. */
-    if (wishes->kernel_stack && !(wishes->flags & KEY_USER_PROBE))
-        emit_frames(program, wishes, false);
-    if (wishes->user_stack)
-        emit_frames(program, wishes, true);
-    emit_hand_over(program, wishes);
+    if (capture->kernel_stack && !(capture->flags & KEY_USER_PROBE))
+        emit_frames(program, capture, false);
+    if (capture->user_stack)
+        emit_frames(program, capture, true);
+    emit_hand_over(program, capture);
     EMIT(program, LABEL("full"));
     emit_account(program, table_full);
-    if (filter_asks(&wishes->filter) || (wishes->condition && wishes->condition->count)) {
+    if (filter_asks(&capture->filter) || (capture->condition && capture->condition->count)) {
         EMIT(program,
             JA("out"),
         LABEL("filtered"));
@@ -225,8 +227,8 @@ void emit_snoop(struct program *program, const struct snoop_wishes *wishes)
     }
     EMIT(program,
     LABEL("out"),
-        MOV_IMM(R0, wishes->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
+        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
         EXIT());
-    if (wishes->user_stack && wishes->unwind)
-        emit_unwind_functions(program, wishes->unwind);
+    if (capture->user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }

@@ -11,7 +11,7 @@
  *             goto kept                                there is no stack
  *         }
  *     }                                                otherwise another stack has its bucket, or all are taken
- *     bytes = walk(context, scratch.frames)            see walk.c
+ *     bytes = walk(context, scratch.frames)            see fragments.c
  *     word = bytes < 0 ? bytes : NO_STACK
  *     if (bytes > 0) {
  *         the 3 frames after them = 0                  so that 4 can be hashed at a time
@@ -33,23 +33,21 @@
  *     }
  *     kept:
  *
- * The kernel finds a bucket empty, and puts the stack there: if two CPUs do so at once with different
- * stacks, both get its id, and the later one's stack stays. So an id is used only once its bucket
- * cannot change any more: the tracer has seen that it was filled, and has waited until all programs
- * that ran then have ended. Until then the stack is kept under its own hash, as are stacks whose bucket
- * is taken by another. The stand-in bank, which is only used for moments, does without ids.
+ * The kernel finds a bucket empty, and puts the stack there: if two CPUs do so at once with
+ * different stacks, both get its id, and the later one's stack stays. So an id is used only once
+ * its bucket cannot change any more: the tracer has seen that it was filled, and has waited until
+ * all programs that ran then have ended. Until then the stack is kept under its own hash, as are
+ * stacks whose bucket is taken by another. The stand-in bank, which is only used for moments, does
+ * without ids.
  *
  * r6 = context, r7 = the first slot of this CPU if programs may nest, which use no ids either;
  * r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
  */
-#include "insns/stacks.h"
+#include "insns/fragments.h"
 
 #include <errno.h>
 
-#include "insns/account.h"
 #include "insns/layout.h"
-#include "insns/look_up.h"
-#include "insns/walk.h"
 
 #define MIX 0x9e3779b97f4a7c15 /* 2^64 divided by the golden ratio: odd, without a pattern */
 #define STRIDE (FRAMES_AT_A_TIME * 8)
@@ -72,7 +70,8 @@ struct looking_labels {
      {prefix "_other_deep", prefix "_deep"}}
 
 struct labels {
-    const char *by_hash, *walked, *unwind_failed, *unwind_done, *unwound, *next_frames, *hashed, *deep_word, *no_room, *inserted, *kept;
+    const char *by_hash, *walked, *unwind_failed, *unwind_done, *unwound, *next_frames, *hashed,
+        *deep_word, *no_room, *inserted, *kept;
     struct looking_labels known, insert;
 };
 #define STACK_LABELS(prefix) \
@@ -116,7 +115,8 @@ void emit_load_bank_map(struct program *program, const struct bank_choice *choic
 }
 
 /* Goes to `deep` if the stack in the scratch is not shallow. */
-static void emit_tell_depth(struct program *program, const struct bank_maps *banks, const char *deep)
+static void emit_tell_depth(struct program *program, const struct bank_maps *banks,
+                            const char *deep)
 {
     EMIT(program,
         LDX(DW, R1, R8, SPILLED_BYTES),
@@ -124,13 +124,14 @@ static void emit_tell_depth(struct program *program, const struct bank_maps *ban
 }
 
 /* r1 = the bank's map for the stack in the scratch. */
-static void emit_load_stacks(struct program *program, const struct stack_wishes *wishes,
-                             const char *none, const struct looking_labels *labels)
+static void emit_load_stacks(struct program *program, const struct capture *capture,
+                             const struct stack_place *at, const char *none,
+                             const struct looking_labels *labels)
 {
-    struct bank_choice choice = {&wishes->banks, BANK_SHALLOW, wishes->index, none};
+    struct bank_choice choice = {&capture->banks, BANK_SHALLOW, at->index, none};
 
-    if (wishes->banks.shallow_depth) {
-        emit_tell_depth(program, &wishes->banks, labels->is_deep);
+    if (capture->banks.shallow_depth) {
+        emit_tell_depth(program, &capture->banks, labels->is_deep);
         emit_load_bank_map(program, &choice, &labels->shallow);
         EMIT(program,
             JA(labels->chosen),
@@ -138,24 +139,24 @@ static void emit_load_stacks(struct program *program, const struct stack_wishes 
     }
     choice.map = BANK_DEEP;
     emit_load_bank_map(program, &choice, &labels->deep);
-    if (wishes->banks.shallow_depth)
+    if (capture->banks.shallow_depth)
         EMIT(program, LABEL(labels->chosen));
 }
 
 /* r0 = how many bytes of frames are now in the scratch. */
-static void emit_fetch(struct program *program, const struct stack_wishes *wishes,
-                       const struct labels *labels)
+static void emit_fetch(struct program *program, const struct capture *capture,
+                       const struct stack_place *at, const struct labels *labels)
 {
-    emit_walk(program, &(struct walk_wishes){
-        .user = wishes->user,
-        .depth = wishes->depth,
+    emit_walk(program, &(struct stack_walk){
+        .user = at->user,
+        .depth = capture->depth,
         .frames = SPILLED_FRAMES,
-        .disturbed = wishes->meets,
+        .disturbed = at->meets,
         .own = {R8, (int16_t)offsetof(struct slot, number)},
         .last = {R7, (int16_t)offsetof(struct slot, walker)},
         .walked = labels->walked,
-        .unwind = wishes->unwind,
-        .unwind_place = {.at_entry = wishes->at_entry, .index = wishes->index,
+        .unwind = capture->unwind,
+        .unwind_place = {.at_entry = capture->caller, .index = at->index,
                          .failed = labels->unwind_failed, .done = labels->unwind_done},
         .unwound = labels->unwound,
     });
@@ -174,7 +175,7 @@ static void emit_mix(struct program *program, unsigned base, uint32_t at)
             XOR_REG(R3, R1));
 }
 
-static void emit_mix_in_loop(struct program *program, const struct stack_wishes *wishes,
+static void emit_mix_in_loop(struct program *program, const struct capture *capture,
                              const struct labels *labels)
 {
     EMIT(program,
@@ -187,15 +188,15 @@ static void emit_mix_in_loop(struct program *program, const struct stack_wishes 
     EMIT(program,
         ADD_IMM(R4, STRIDE),
         JGE_REG(R4, R0, labels->hashed),
-        JLT_IMM(R4, (int32_t)(wishes->depth * 8), labels->next_frames));
+        JLT_IMM(R4, (int32_t)(capture->depth * 8), labels->next_frames));
 }
 
 /* The same for kernels that allow no loops (before 5.3). */
-static void emit_mix_unrolled(struct program *program, const struct stack_wishes *wishes,
+static void emit_mix_unrolled(struct program *program, const struct capture *capture,
                               const struct labels *labels)
 {
     EMIT(program, LD_IMM64(R5, MIX));
-    for (uint32_t at = 0; at < wishes->depth * 8; at += STRIDE) {
+    for (uint32_t at = 0; at < capture->depth * 8; at += STRIDE) {
         if (at)
             EMIT(program, JLE_IMM(R0, (int32_t)at, labels->hashed));
         emit_mix(program, R8, SPILLED_FRAMES + at);
@@ -203,7 +204,7 @@ static void emit_mix_unrolled(struct program *program, const struct stack_wishes
 }
 
 /* r3 = the hash of the r0 bytes of frames in the scratch. */
-static void emit_hash(struct program *program, const struct stack_wishes *wishes,
+static void emit_hash(struct program *program, const struct capture *capture,
                       const struct labels *labels)
 {
     EMIT(program,
@@ -215,39 +216,39 @@ static void emit_hash(struct program *program, const struct stack_wishes *wishes
         EMIT(program, ST(DW, R2, (int16_t)(SPILLED_FRAMES + i * 8), 0));
     EMIT(program,
         MOV_REG(R3, R0));
-    if (wishes->banks.unrolls)
-        emit_mix_unrolled(program, wishes, labels);
+    if (capture->banks.unrolls)
+        emit_mix_unrolled(program, capture, labels);
     else
-        emit_mix_in_loop(program, wishes, labels);
+        emit_mix_in_loop(program, capture, labels);
     EMIT(program, LABEL(labels->hashed));
 }
 
 /* The word of the stack in the scratch, whose hash is r3. */
-static void emit_word(struct program *program, const struct stack_wishes *wishes,
-                      const struct labels *labels)
+static void emit_word(struct program *program, const struct capture *capture,
+                      const struct stack_place *at, const struct labels *labels)
 {
     EMIT(program,
         RSH_IMM(R3, 3),
         LD_IMM64(R1, STACK_SPILLED),
         OR_REG(R3, R1));
-    if (wishes->banks.shallow_depth) {
-        emit_tell_depth(program, &wishes->banks, labels->deep_word);
+    if (capture->banks.shallow_depth) {
+        emit_tell_depth(program, &capture->banks, labels->deep_word);
         EMIT(program,
             LD_IMM64(R1, STACK_SHALLOW),
             OR_REG(R3, R1),
         LABEL(labels->deep_word));
     }
-    EMIT(program, STX(DW, R8, wishes->place, R3));
+    EMIT(program, STX(DW, R8, at->place, R3));
 }
 
 /* Keeps the stack in the scratch under its word. */
-static void emit_insert(struct program *program, const struct stack_wishes *wishes,
-                        const struct labels *labels)
+static void emit_insert(struct program *program, const struct capture *capture,
+                        const struct stack_place *at, const struct labels *labels)
 {
-    emit_load_stacks(program, wishes, labels->no_room, &labels->insert);
+    emit_load_stacks(program, capture, at, labels->no_room, &labels->insert);
     EMIT(program,
         MOV_REG(R2, R8),
-        ADD_IMM(R2, wishes->place),
+        ADD_IMM(R2, at->place),
         MOV_REG(R3, R8),
         ADD_IMM(R3, SPILLED),
         MOV_IMM(R4, BPF_NOEXIST),
@@ -255,55 +256,55 @@ static void emit_insert(struct program *program, const struct stack_wishes *wish
         JEQ_IMM(R0, 0, labels->inserted),
         JEQ_IMM(R0, -EEXIST, labels->kept),
     LABEL(labels->no_room),
-        ST(DW, R8, wishes->place, -ENOMEM),
+        ST(DW, R8, at->place, -ENOMEM),
         JA(labels->kept),
     LABEL(labels->inserted));
     emit_account(program, stacks_kept);
-    if (wishes->banks.shallow_depth)
+    if (capture->banks.shallow_depth)
         EMIT(program,
             LDX(DW, R1, R8, SPILLED_BYTES),
-            JLE_IMM(R1, (int32_t)(wishes->banks.shallow_depth * 8), labels->kept));
+            JLE_IMM(R1, (int32_t)(capture->banks.shallow_depth * 8), labels->kept));
     emit_account(program, deep_kept);
 }
 
 /* With r0 bytes of frames in the scratch, if there are any. */
-static void emit_keep_by_hash(struct program *program, const struct stack_wishes *wishes,
-                              const struct labels *labels)
+static void emit_keep_by_hash(struct program *program, const struct capture *capture,
+                              const struct stack_place *at, const struct labels *labels)
 {
     EMIT(program,
-        STX(DW, R8, wishes->place, R0),
+        STX(DW, R8, at->place, R0),
         JSLT_IMM(R0, 0, labels->kept),
-        ST(DW, R8, wishes->place, NO_STACK), /* 0 would be an id */
+        ST(DW, R8, at->place, NO_STACK), /* 0 would be an id */
         JEQ_IMM(R0, 0, labels->kept));
-    emit_hash(program, wishes, labels);
-    emit_word(program, wishes, labels);
-    emit_load_stacks(program, wishes, labels->no_room, &labels->known);
+    emit_hash(program, capture, labels);
+    emit_word(program, capture, at, labels);
+    emit_load_stacks(program, capture, at, labels->no_room, &labels->known);
     EMIT(program,
         MOV_REG(R2, R8),
-        ADD_IMM(R2, wishes->place),
+        ADD_IMM(R2, at->place),
         CALL(BPF_FUNC_map_lookup_elem),
         JNE_IMM(R0, 0, labels->kept));
-    emit_insert(program, wishes, labels);
+    emit_insert(program, capture, at, labels);
     EMIT(program, LABEL(labels->kept));
 }
 
 /* Goes to `kept` with the word of a stack in a settled bucket, or if there is no stack. */
-static void emit_try_id(struct program *program, const struct stack_wishes *wishes,
-                        const struct labels *labels)
+static void emit_try_id(struct program *program, const struct capture *capture,
+                        const struct stack_place *at, const struct labels *labels)
 {
     EMIT(program,
         LDX(DW, R1, R9, BANK),
         JEQ_IMM(R1, CONTROL_STAND_IN, labels->by_hash),
         MOV_REG(R1, R6),
-        LOAD_MAP(R2, wishes->ids.map),
-        MOV_IMM(R3, wishes->user ? BPF_F_USER_STACK : 0),
+        LOAD_MAP(R2, capture->ids.map),
+        MOV_IMM(R3, at->user ? BPF_F_USER_STACK : 0),
         CALL(BPF_FUNC_get_stackid),
-        STX(DW, R8, wishes->place, R0),
+        STX(DW, R8, at->place, R0),
         JEQ_IMM(R0, -EEXIST, labels->by_hash),
         JEQ_IMM(R0, -ENOMEM, labels->by_hash),
         JSLT_IMM(R0, 0, labels->kept),
-        JGE_IMM(R0, (int32_t)wishes->ids.buckets, labels->by_hash),
-        LOAD_MAP_VALUE(R2, wishes->ids.settled, 0),
+        JGE_IMM(R0, (int32_t)capture->ids.buckets, labels->by_hash),
+        LOAD_MAP_VALUE(R2, capture->ids.settled, 0),
         ADD_REG(R2, R0),
         LDX(B, R1, R2, 0),
         JEQ_IMM(R1, BUCKET_SETTLED, labels->kept),
@@ -312,12 +313,13 @@ static void emit_try_id(struct program *program, const struct stack_wishes *wish
     LABEL(labels->by_hash));
 }
 
-void emit_stack(struct program *program, const struct stack_wishes *wishes)
+void emit_stack(struct program *program, const struct capture *capture,
+                const struct stack_place *at)
 {
-    const struct labels *labels = wishes->user ? &user_labels : &kernel_labels;
+    const struct labels *labels = at->user ? &user_labels : &kernel_labels;
 
-    if (wishes->ids.buckets && !wishes->meets && !(wishes->user && wishes->unwind))
-        emit_try_id(program, wishes, labels);
-    emit_fetch(program, wishes, labels);
-    emit_keep_by_hash(program, wishes, labels);
+    if (capture->ids.buckets && !at->meets && !(at->user && capture->unwind))
+        emit_try_id(program, capture, at, labels);
+    emit_fetch(program, capture, at, labels);
+    emit_keep_by_hash(program, capture, at, labels);
 }

@@ -37,8 +37,8 @@ void emit_read_task(struct program *program, int word, uint16_t offset, int byte
 }
 
 /* r0 = the kernel's 4 or 8 bytes there; goes to `failed` if they cannot be read */
-static void emit_read(struct program *program, unsigned base, uint16_t offset, int bytes, int16_t place,
-                      const char *failed)
+static void emit_read(struct program *program, unsigned base, uint16_t offset, int bytes,
+                      int16_t place, const char *failed)
 {
     EMIT(program,
         MOV_REG(R3, base & 0xf),

@@ -51,8 +51,8 @@ struct pid_fields {
 };
 
 /*
- * r7 = pid << 32 | tid of the current task in the caller's pid namespace; goes to `outside` if it has
- * none there. Uses 8 bytes at r10 + place. r0 to r5 are lost.
+ * r7 = pid << 32 | tid of the current task in the caller's pid namespace; goes to `outside` if it
+ * has none there. Uses 8 bytes at r10 + place. r0 to r5 are lost.
  */
 void emit_load_numbers(struct program *program, const struct pid_fields *fields, int16_t place,
                        const char *outside);
@@ -63,7 +63,10 @@ void emit_load_level(struct program *program, const struct pid_fields *fields, i
 void emit_load_number(struct program *program, const struct pid_fields *fields, int16_t place,
                       const char *outside);
 
-/* Of how many functions a task's returns are traced at the moment: bytes in task_struct and uprobe_task. */
+/*
+ * Of how many functions a task's returns are traced at the moment: bytes in task_struct and
+ * uprobe_task.
+ */
 struct nesting_fields {
     uint16_t utask, depth;
 };

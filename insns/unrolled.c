@@ -40,18 +40,31 @@
  *                 frame = next
  *             }
  *     }
- *     count it by its hash                                 see unrolled_keep.c
+ *     count it by its hash                                 see below
  *     return 0
  *
- * r6 = context, and then the limit of addresses; r7 = pid << 32 | tid, and then the frame; r8 = hash, r9 = scratch.
+ * r6 = context, and then the limit of addresses; r7 = pid << 32 | tid, and then the frame; r8 =
+ * hash, r9 = scratch.
  *
- * No other program runs on this CPU meanwhile: programs on kernel probes run with preemption off, one at a time.
+ * No other program runs on this CPU meanwhile: programs on kernel probes run with preemption off,
+ * one at a time.
  */
-#include "insns/unrolled.h"
-
-#include "insns/account.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/look_up.h"
+#include "insns/programs.h"
+
+/* Places on the stack, from r10. */
+enum {
+    UNROLLED_INDEX = -4,    /* a map's key */
+    UNROLLED_FOREIGN = -8,
+    UNROLLED_BANK = -16,    /* its number */
+    UNROLLED_PAIR = -32,    /* what a frame pointer points to: the next, and the return address */
+    UNROLLED_WHERE = -40,   /* an address in the stack being walked */
+    UNROLLED_REGS = -80,    /* the last words of struct pt_regs */
+};
+
+/* Mixes another word into the hash r8; an odd number without a pattern, sign-extended. */
+#define UNROLLED_MIX (-1640531535)
 
 #define WORD 8
 #define COMM UNROLLED_PAIR
@@ -70,9 +83,9 @@ enum {
 
 /* ---- The process ---- */
 
-static void emit_load_scratch(struct program *program, const struct unrolled_wishes *wishes)
+static void emit_load_scratch(struct program *program, const struct capture *capture)
 {
-    emit_look_up_only(program, wishes->control, UNROLLED_INDEX, "out");
+    emit_look_up_only(program, capture->control, UNROLLED_INDEX, "out");
     EMIT(program,
         LDX(W, R1, R0, 0),
         JEQ_IMM(R1, CONTROL_PAUSED, "out"),
@@ -83,7 +96,7 @@ static void emit_load_scratch(struct program *program, const struct unrolled_wis
         LDX(DW, R1, R10, UNROLLED_BANK),
         ADD_REG(R0, R1),
         STX(W, R10, UNROLLED_INDEX, R0));
-    emit_look_up(program, wishes->scratches, UNROLLED_INDEX);
+    emit_look_up(program, capture->scratches, UNROLLED_INDEX);
     EMIT(program,
         JEQ_IMM(R0, 0, "out"),
         MOV_REG(R9, R0));
@@ -99,23 +112,23 @@ static void emit_mix(struct program *program)
 }
 
 /* What is not told apart stays 0 in every scratch. */
-static void emit_take_process(struct program *program, const struct unrolled_wishes *wishes)
+static void emit_take_process(struct program *program, const struct capture *capture)
 {
     EMIT(program,
         ST(DW, R10, COMM, 0),
         ST(DW, R10, COMM + WORD, 0));
-    if (!wishes->per_process) {
+    if (!capture->per_process) {
         EMIT(program, MOV_IMM(R8, 0));
         return;
     }
-    if (wishes->per_thread)
+    if (capture->per_thread)
         EMIT(program,
             STX(W, R9, WALKED_TID, R7),
             MOV_REG(R8, R7));
     EMIT(program,
         RSH_IMM(R7, 32),
         STX(W, R9, WALKED_PID, R7));
-    if (!wishes->per_thread)
+    if (!capture->per_thread)
         EMIT(program, MOV_REG(R8, R7));
     EMIT(program,
         MOV_REG(R1, R10),
@@ -186,29 +199,29 @@ static void emit_kernel_step(struct program *program, const struct part *part, u
 }
 
 /* All of it is walked if the user's follows. */
-static void emit_kernel_part(struct program *program, const struct unrolled_wishes *wishes)
+static void emit_kernel_part(struct program *program, const struct capture *capture)
 {
-    const struct machine *machine = wishes->machine;
+    const struct machine *machine = capture->machine;
     const struct part part = {
         .count = WALKED + (int16_t)offsetof(struct walked, kernel_frames),
-        .depth = wishes->kernel_stack ? wishes->depth : 0,
+        .depth = capture->kernel_stack ? capture->depth : 0,
     };
-    const uint32_t most = wishes->user_stack ? wishes->steps : wishes->depth;
+    const uint32_t most = capture->user_stack ? capture->steps : capture->depth;
 
     EMIT(program,
         LDX(DW, R7, R6, machine_place(machine, machine->frame)),
         LDX(DW, R1, R6, machine_place(machine, machine->sp)),
         STX(DW, R10, UNROLLED_WHERE, R1));
-    if (wishes->kernel_stack) {
+    if (capture->kernel_stack) {
         EMIT(program, LDX(DW, R1, R6, machine_place(machine, machine->pc)));
         emit_take(program, &part, 0);
     }
-    if (wishes->kernel_stack && wishes->at_start)
+    if (capture->kernel_stack && capture->at_start)
         emit_take_caller(program, &part);
     EMIT(program,
         MOV_IMM(R6, machine->kernel_code),
         JSGE_IMM(R7, 0, "kernel_ended"));
-    for (uint32_t i = wishes->at_start ? 2 : 1; i < most; i++)
+    for (uint32_t i = capture->at_start ? 2 : 1; i < most; i++)
         emit_kernel_step(program, &part, i);
     EMIT(program,
     LABEL("kernel_cut"),
@@ -283,54 +296,180 @@ static void emit_user_step(struct program *program, const struct part *part, uin
     emit_take(program, part, i);
 }
 
-static void emit_user_part(struct program *program, const struct unrolled_wishes *wishes)
+static void emit_user_part(struct program *program, const struct capture *capture)
 {
-    const struct machine *machine = wishes->machine;
+    const struct machine *machine = capture->machine;
     const struct part part = {
         .count = WALKED + (int16_t)offsetof(struct walked, user_frames),
-        .first = wishes->kernel_stack ? wishes->depth : 0,
-        .depth = wishes->depth,
+        .first = capture->kernel_stack ? capture->depth : 0,
+        .depth = capture->depth,
     };
 
     emit_find_regs(program, machine);
     EMIT(program, LDX(DW, R1, R10, tail_place(machine, machine->pc.word)));
     emit_take(program, &part, 0);
-    if (wishes->from_regs)
+    if (capture->from_regs)
         emit_load_user_frame(program, machine);
     EMIT(program,
         LD_IMM64(R6, MOST_USER_ADDRESS),
         LDX(DW, R1, R10, tail_place(machine, machine->sp.word)),
         JGT_REG(R1, R7, "walked"));
-    for (uint32_t i = 1; i < wishes->depth; i++)
+    for (uint32_t i = 1; i < capture->depth; i++)
         emit_user_step(program, &part, i);
+}
+
+/* ---- Counting it ---- */
+
+/*
+ *     mix the hash once more, so that each of its bits depends on all
+ *     for (tries = 0; tries < TRIES; tries++) {            unrolled
+ *         bucket = buckets[bank << bits | the last bits of hash >> tries * SHIFT]      r0
+ *         if (bucket.hash == hash)
+ *             goto found
+ *         if (bucket.hash)
+ *             continue                                     another stack has it
+ *         lock bucket.claims += 1
+ *         if (bucket.claims == 1)
+ *             goto claimed
+ *         lock bucket.claims -= 1                          another CPU is about to fill it
+ *     }
+ *     account.table_full += 1
+ *     goto out
+ * claimed:
+ *     account.inserted += 1
+ *     bucket.time = now                                    tells which program the user stack belongs to
+ *     bucket.walked = scratch.walked
+ *     bucket.hash = hash
+ * found:
+ *     lock bucket.count += 1
+ *
+ * r7 = bucket; r0 has the time.
+ *
+ * Nothing is allocated: on old kernels a hash map would do that for every new key, within the
+ * probe. One stack may have two buckets, if two CPUs saw it first at the same time; the reader adds
+ * them up.
+ */
+
+#define SHIFT 6
+
+/* Each try, and what follows the last. */
+static const char *const tries[] = {
+    "try_1", "try_2", "try_3", "try_4", "try_5", "try_6", "try_7", "try_8", "no_bucket",
+};
+#define TRIES (sizeof(tries) / sizeof(*tries) - 1)
+
+enum {
+    CLAIMS = offsetof(struct walk_bucket, claims),
+    HASH = offsetof(struct walk_bucket, hash),
+    COUNT = offsetof(struct walk_bucket, count),
+    TIME = offsetof(struct walk_bucket, time),
+};
+
+static void emit_finish_hash(struct program *program)
+{
+    EMIT(program,
+        MOV_REG(R1, R8),
+        RSH_IMM(R1, 32),
+        XOR_REG(R8, R1),
+        MUL_IMM(R8, UNROLLED_MIX),
+        MOV_REG(R1, R8),
+        RSH_IMM(R1, 32),
+        XOR_REG(R8, R1),
+        JNE_IMM(R8, 0, tries[0]),
+        MOV_IMM(R8, 1)); /* 0 means no stack */
+}
+
+static void emit_try(struct program *program, const struct capture *capture, size_t i)
+{
+    EMIT(program,
+    LABEL(tries[i]),
+        MOV_REG(R1, R8));
+    if (i)
+        EMIT(program, RSH_IMM(R1, (int32_t)(i * SHIFT)));
+    EMIT(program,
+        AND_IMM(R1, (1 << capture->bits) - 1),
+        LDX(DW, R2, R10, UNROLLED_BANK),
+        LSH_IMM(R2, (int32_t)capture->bits),
+        OR_REG(R1, R2),
+        STX(W, R10, UNROLLED_INDEX, R1));
+    emit_look_up(program, capture->buckets, UNROLLED_INDEX);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "out"),
+        LDX(DW, R1, R0, HASH),
+        JEQ_REG(R1, R8, "found"),
+        JNE_IMM(R1, 0, tries[i + 1]),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, CLAIMS, R1),
+        LDX(DW, R1, R0, CLAIMS),
+        JEQ_IMM(R1, 1, "claimed"),
+        MOV_IMM(R1, -1),
+        XADD(DW, R0, CLAIMS, R1));
+}
+
+/* Word by word, up to the longest stack: nothing reads past a stack's end. */
+static void emit_copy(struct program *program, const struct capture *capture)
+{
+    const size_t stacks = (size_t)capture->kernel_stack + capture->user_stack;
+    const size_t bytes = sizeof(struct walked) + stacks * capture->depth * sizeof(uint64_t);
+
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t))
+        EMIT(program,
+            LDX(DW, R1, R9, (int16_t)(offsetof(struct walk_scratch, walked) + at)),
+            STX(DW, R0, (int16_t)(offsetof(struct walk_bucket, walked) + at), R1));
+}
+
+static void emit_keep_unrolled(struct program *program, const struct capture *capture)
+{
+    emit_finish_hash(program);
+    for (size_t i = 0; i < TRIES; i++)
+        emit_try(program, capture, i);
+    EMIT(program, LABEL(tries[TRIES]));
+    emit_account(program, table_full);
+    EMIT(program,
+        JA("out"),
+    LABEL("claimed"));
+    emit_account(program, inserted);
+    if (capture->user_stack)
+        EMIT(program,
+            MOV_REG(R7, R0),
+            CALL(BPF_FUNC_ktime_get_ns),
+            STX(DW, R7, TIME, R0),
+            MOV_REG(R0, R7));
+    emit_copy(program, capture);
+    EMIT(program,
+        STX(DW, R0, HASH, R8),
+    LABEL("found"),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, COUNT, R1));
 }
 
 /* ---- All of it ---- */
 
-static void name_maps(struct program *program, const struct unrolled_wishes *wishes)
+static void name_maps(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->scratches, "scratches");
-    program_name_map(program, wishes->buckets, "buckets");
+    program_name_map(program, capture->control, "control");
+    program_name_map(program, capture->scratches, "scratches");
+    program_name_map(program, capture->buckets, "buckets");
 }
 
-void emit_unrolled(struct program *program, const struct unrolled_wishes *wishes)
+void emit_unrolled(struct program *program, const struct capture *capture)
 {
     const int16_t counts = WALKED + (int16_t)offsetof(struct walked, kernel_frames);
 
-    name_maps(program, wishes);
+    name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
-    emit_load_scratch(program, wishes);
-    emit_event_filter(program, &wishes->filter, &(struct filter_places){UNROLLED_FOREIGN, UNROLLED_PAIR, NULL, UNROLLED_PAIR},
-                      wishes->per_process);
-    emit_take_process(program, wishes);
+    emit_load_scratch(program, capture);
+    emit_event_filter(program, &capture->filter,
+                      &(struct filter_places){UNROLLED_FOREIGN, UNROLLED_PAIR, NULL, UNROLLED_PAIR},
+                      capture->per_process);
+    emit_take_process(program, capture);
     EMIT(program, ST(DW, R9, counts, 0)); /* both */
-    emit_kernel_part(program, wishes);
-    if (wishes->user_stack)
-        emit_user_part(program, wishes);
+    emit_kernel_part(program, capture);
+    if (capture->user_stack)
+        emit_user_part(program, capture);
     EMIT(program, LABEL("walked"));
-    emit_keep_unrolled(program, wishes);
-    if (filter_asks(&wishes->filter)) {
+    emit_keep_unrolled(program, capture);
+    if (filter_asks(&capture->filter)) {
         EMIT(program,
             JA("out"),
         LABEL("filtered"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_user(at_entry):                                  the index of the state that has the frames
+ * unwind_user(at_entry): the index of the state that has the frames
  *     for (index = 0; index < SLOTS_PER_CPU; index++)     unrolled; without `claims` the first one is used
  *         state = states[index]
  *         lock state->users += 1
@@ -30,14 +30,14 @@
  *         if ((ended = unwind_some(index)))
  *             goto ended
  * ended:
- *     if (ended is NO_TABLE && it is in start code)       see unwind_start.c
+ *     if (ended is NO_TABLE && it is in start code)       see unwind_step.c
  *         ended = ROOT
  *     if (ended is UNMAPPED && there is no frame && the system call is an exec)
  *         ended = EXEC
  *     last = END_FRAME(ended)
- *     if (ended is COLD && !unwind_keep(index))
+ *     if (ended is DEFERRED && !unwind_keep(index))
  *         last = state.number                             the rest is walked later
- *     if (ended is NO_ROOM, or COLD and nothing can be kept)
+ *     if (ended is NO_ROOM, or DEFERRED and nothing can be kept)
  *         state.fell_back += 1
  *         return -EAGAIN                                  another walk does what it can
  *     if (count == depth && ended is not ROOT)            unless that depth was asked for
@@ -60,14 +60,15 @@
 
 #define SOME 16 /* frames */
 
-void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none)
+void emit_unwind_state(struct program *program, const struct unwind_config *config,
+                       const char *none)
 {
     EMIT(program,
         MOV_REG(R6, R1),
         STX(W, R10, UNWIND_INDEX, R1),
         MOV_REG(R2, R10),
         ADD_IMM(R2, UNWIND_INDEX),
-        LOAD_MAP(R1, wishes->maps.states),
+        LOAD_MAP(R1, config->maps.states),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, none),
         MOV_REG(R8, R0));
@@ -80,15 +81,15 @@ static void emit_users(struct program *program, int32_t add)
         XADD(DW, R8, UNWIND_AT(users), R1));
 }
 
-static void emit_user(struct program *program, const struct unwind_wishes *wishes)
+static void emit_user(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
     FUNCTION("unwind_user"),
         MOV_REG(R7, R1));
-    for (int index = 0; index < (wishes->claims ? SLOTS_PER_CPU : 1); index++) {
+    for (int index = 0; index < (config->claims ? SLOTS_PER_CPU : 1); index++) {
         EMIT(program, MOV_IMM(R1, index));
-        emit_unwind_state(program, wishes, "unwind_busy");
-        if (!wishes->claims)
+        emit_unwind_state(program, config, "unwind_busy");
+        if (!config->claims)
             break;
         emit_users(program, 1);
         EMIT(program,
@@ -96,7 +97,7 @@ static void emit_user(struct program *program, const struct unwind_wishes *wishe
             JEQ_IMM(R1, 1, "unwind_claimed"));
         emit_users(program, -1);
     }
-    if (wishes->claims)
+    if (config->claims)
         EMIT(program, JA("unwind_busy"));
     EMIT(program,
     LABEL("unwind_claimed"),
@@ -104,7 +105,7 @@ static void emit_user(struct program *program, const struct unwind_wishes *wishe
         MOV_REG(R1, R6),
         CALL_LABEL("unwind_walk"),
         JEQ_IMM(R0, 0, "unwind_user_walked"));
-    if (wishes->claims)
+    if (config->claims)
         emit_users(program, -1);
     EMIT(program,
         EXIT(),
@@ -116,12 +117,12 @@ static void emit_user(struct program *program, const struct unwind_wishes *wishe
         EXIT());
 }
 
-static void emit_release(struct program *program, const struct unwind_wishes *wishes)
+static void emit_release(struct program *program, const struct unwind_config *config)
 {
     EMIT(program, FUNCTION("unwind_release"));
-    emit_unwind_state(program, wishes, "unwind_released");
+    emit_unwind_state(program, config, "unwind_released");
     EMIT(program, LDX(DW, R0, R8, UNWIND_AT(bytes)));
-    if (wishes->claims)
+    if (config->claims)
         emit_users(program, -1);
     EMIT(program,
     LABEL("unwind_released"),
@@ -161,10 +162,10 @@ static void emit_mode(struct program *program, const struct machine_walk *walk)
 }
 
 /* state.mm and .registers, of the current thread. */
-static void emit_registers(struct program *program, const struct unwind_wishes *wishes)
+static void emit_registers(struct program *program, const struct unwind_config *config)
 {
-    const struct unwind_fields *fields = wishes->fields;
-    const struct machine *machine = wishes->machine;
+    const struct unwind_fields *fields = config->fields;
+    const struct machine *machine = config->machine;
 
     EMIT(program,
         CALL(BPF_FUNC_get_current_task),
@@ -213,18 +214,18 @@ static void emit_count_one(struct program *program, int16_t of)
 }
 
 /* r9 = the frame for the end of the walk: after the frames, unless it is complete. */
-static void emit_end(struct program *program, const struct unwind_wishes *wishes)
+static void emit_end(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
         LDX(W, R2, R8, UNWIND_AT(count)),
-        JLT_IMM(R2, (int32_t)wishes->depth, "unwind_has_room"));
-    if (wishes->asked)
+        JLT_IMM(R2, (int32_t)config->depth, "unwind_has_room"));
+    if (config->asked)
         EMIT(program, JA("unwind_full"));
     else
         EMIT(program,
             LD_IMM64(R1, UNWIND_END_FRAME(UNWIND_END_ROOT)),
             JEQ_REG(R9, R1, "unwind_full"),
-            MOV_IMM(R2, (int32_t)wishes->depth - 1));
+            MOV_IMM(R2, (int32_t)config->depth - 1));
     EMIT(program,
     LABEL("unwind_has_room"),
         MOV_REG(R3, R2),
@@ -254,12 +255,12 @@ static void emit_exec(struct program *program, const struct machine_walk *walk)
     LABEL("unwind_no_exec"));
 }
 
-static void emit_loop(struct program *program, const struct unwind_wishes *wishes)
+static void emit_loop(struct program *program, const struct unwind_config *config)
 {
     EMIT(program, FUNCTION("unwind_walk"));
-    emit_unwind_state(program, wishes, "unwind_nobody");
+    emit_unwind_state(program, config, "unwind_nobody");
     emit_count_one(program, UNWIND_AT(counts.walks));
-    emit_registers(program, wishes);
+    emit_registers(program, config);
     EMIT(program,
         MOV_IMM(R7, 0),
     LABEL("unwind_frame"),
@@ -267,23 +268,23 @@ static void emit_loop(struct program *program, const struct unwind_wishes *wishe
         CALL_LABEL("unwind_some"),
         JNE_IMM(R0, 0, "unwind_ended"),
         ADD_IMM(R7, SOME),
-        JLE_IMM(R7, (int32_t)wishes->depth, "unwind_frame"),
+        JLE_IMM(R7, (int32_t)config->depth, "unwind_frame"),
         MOV_IMM(R0, UNWIND_END_DEPTH + 1),
     LABEL("unwind_ended"),
         MOV_REG(R9, R0),
         ADD_IMM(R9, -1),
         AND_IMM(R9, 0xff),
         JNE_IMM(R9, UNWIND_END_NO_TABLE, "unwind_ended_so"));
-    emit_unwind_start_code(program, wishes);
+    emit_unwind_start_code(program, config);
     EMIT(program,
     LABEL("unwind_ended_so"),
         JEQ_IMM(R9, UNWIND_END_NO_ROOM, "unwind_no_room"));
-    emit_exec(program, wishes->machine->walk);
-    if (wishes->maps.cold < 0)
-        EMIT(program, JEQ_IMM(R9, UNWIND_END_COLD, "unwind_no_room"));
+    emit_exec(program, config->machine->walk);
+    if (config->maps.deferred < 0)
+        EMIT(program, JEQ_IMM(R9, UNWIND_END_DEFERRED, "unwind_no_room"));
     else
         EMIT(program,
-            JNE_IMM(R9, UNWIND_END_COLD, "unwind_known_end"),
+            JNE_IMM(R9, UNWIND_END_DEFERRED, "unwind_known_end"),
             MOV_REG(R1, R6),
             CALL_LABEL("unwind_keep"),
             JNE_IMM(R0, 0, "unwind_known_end"),
@@ -294,7 +295,7 @@ static void emit_loop(struct program *program, const struct unwind_wishes *wishe
         LD_IMM64(R1, UNWIND_END_FRAME(0)),
         OR_REG(R9, R1),
     LABEL("unwind_end_frame"));
-    emit_end(program, wishes);
+    emit_end(program, config);
     EMIT(program, LABEL("unwind_no_room"));
     emit_count_one(program, UNWIND_AT(counts.fell_back));
     EMIT(program,
@@ -322,40 +323,40 @@ static void emit_some(struct program *program)
         EXIT());
 }
 
-void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes)
+void emit_unwind_functions(struct program *program, const struct unwind_config *config)
 {
-    if (wishes->first_alone)
+    if (config->first_alone)
         return;
-    program_name_map(program, wishes->maps.states, "walks");
-    program_name_map(program, wishes->maps.objects, "objects");
-    program_name_map(program, wishes->maps.chunks, "chunks");
-    program_name_map(program, wishes->maps.cache, "rules");
-    if (wishes->maps.cold >= 0)
-        program_name_map(program, wishes->maps.cold, "cold");
-    emit_user(program, wishes);
-    emit_release(program, wishes);
-    emit_loop(program, wishes);
-    if (wishes->machine->walk->thread_exit)
-        emit_unwind_exits(program, wishes);
+    program_name_map(program, config->maps.states, "walks");
+    program_name_map(program, config->maps.objects, "objects");
+    program_name_map(program, config->maps.chunks, "chunks");
+    program_name_map(program, config->maps.cache, "rules");
+    if (config->maps.deferred >= 0)
+        program_name_map(program, config->maps.deferred, "cold");
+    emit_user(program, config);
+    emit_release(program, config);
+    emit_loop(program, config);
+    if (config->machine->walk->thread_exit)
+        emit_unwind_exits(program, config);
     emit_some(program);
-    emit_unwind_step(program, wishes);
-    if (wishes->fields->returns)
-        emit_unwind_returns(program, wishes);
-    emit_unwind_find(program, wishes);
-    if (wishes->maps.cold >= 0)
-        emit_unwind_keep(program, wishes);
+    emit_unwind_step(program, config);
+    if (config->fields->returns)
+        emit_unwind_returns(program, config);
+    emit_unwind_find(program, config);
+    if (config->maps.deferred >= 0)
+        emit_unwind_keep(program, config);
 }
 
-void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes)
+void emit_unwind_key(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
         MOV_REG(R7, R1),
         MOV_IMM(R1, 0));
-    emit_unwind_state(program, wishes, "unwind_nobody");
+    emit_unwind_state(program, config, "unwind_nobody");
     EMIT(program,
         CALL(BPF_FUNC_get_current_task),
         MOV_REG(R9, R0));
-    emit_task_word(program, wishes->fields->task_mm, UNWIND_AT(mm));
+    emit_task_word(program, config->fields->task_mm, UNWIND_AT(mm));
     EMIT(program,
         LDX(DW, R1, R7, 0),
         STX(DW, R8, UNWIND_AT(pc), R1),
@@ -369,10 +370,10 @@ void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes
     LABEL("unwind_nobody"),
         MOV_IMM(R0, 0),
         EXIT());
-    emit_unwind_find(program, wishes);
+    emit_unwind_find(program, config);
 }
 
-void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
+void emit_unwind(struct program *program, const struct unwind_config *config,
                  const struct unwind_place *place)
 {
     EMIT(program,
@@ -382,11 +383,11 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
         STX(W, R10, place->index, R0),
         MOV_REG(R2, R10),
         ADD_IMM(R2, place->index),
-        LOAD_MAP(R1, wishes->maps.states),
+        LOAD_MAP(R1, config->maps.states),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, place->failed),
         LDX(DW, R2, R0, UNWIND_AT(bytes)),
-        JGT_IMM(R2, (int32_t)(wishes->depth * 8), place->failed),
+        JGT_IMM(R2, (int32_t)(config->depth * 8), place->failed),
         MOV_REG(R1, R8),
         ADD_IMM(R1, place->frames),
         MOV_REG(R3, R0),
@@ -394,7 +395,7 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
         CALL(BPF_FUNC_probe_read_kernel),
         LDX(W, R1, R10, place->index),
         CALL_LABEL("unwind_release"),
-        JLE_IMM(R0, (int32_t)(wishes->depth * 8), place->done), /* unchanged, for the verifier */
+        JLE_IMM(R0, (int32_t)(config->depth * 8), place->done), /* unchanged, for the verifier */
     LABEL(place->failed),
         MOV_IMM(R0, -EFAULT),
     LABEL(place->done));

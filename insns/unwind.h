@@ -41,16 +41,17 @@ struct unwind_maps {
     int objects; /* struct unwind_key to struct unwind_object */
     int chunks;  /* of blocks */
     int cache;   /* struct unwind_cached [UNWIND_CACHED], in one value */
-    int cold;    /* a ring buffer for unfinished stacks; below 0: none, frame pointers must do */
+    /* a ring buffer for unfinished stacks; below 0: none, frame pointers must do */
+    int deferred;
 };
 
-struct unwind_wishes {
+struct unwind_config {
     const struct machine *machine; /* the kernel's, and its programs' */
     const struct unwind_fields *fields;
     struct unwind_maps maps;
     uint32_t depth;
     bool asked;    /* the user chose that depth: keep all of its frames, and do not mark the end */
-    bool claims;   /* programs may nest (slot.h): a walk claims its state */
+    bool claims;   /* programs may nest (fragments.h): a walk claims its state */
     bool readable; /* what is searched for need not be code */
     bool first_alone; /* nothing is walked: the first frame will do, and the above is unset */
     /*
@@ -121,7 +122,8 @@ struct unwind_state {
 #define UNWIND_STATE_BYTES(depth) (offsetof(struct unwind_state, frames) + (size_t)(depth) * 8)
 #define UNWIND_MOST_DEPTH 3900
 _Static_assert(UNWIND_STATE_BYTES(UNWIND_MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a value of a CPU");
-_Static_assert(offsetof(struct unwind_state, users) == offsetof(struct slot, users), "claimed alike");
+_Static_assert(offsetof(struct unwind_state, users) == offsetof(struct slot, users),
+               "claimed alike");
 
 /*
  * What is kept if an object has no table yet: the walk's state, whose last frame is the one without
@@ -133,13 +135,13 @@ _Static_assert(offsetof(struct unwind_state, users) == offsetof(struct slot, use
 #define UNWIND_RECORD_BYTES(kept) (UNWIND_KEPT_HEAD + (size_t)(kept))
 
 /* Appends them after the program, which has ended with EXIT. */
-void emit_unwind_functions(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_functions(struct program *program, const struct unwind_config *config);
 
 /*
  * The program that finds the kernel's key of what we mapped: run by bpf_run_raw() with the address
  * as the first word of its context, it leaves `key`, and `kind` and `end`, in the CPU's state 0.
  */
-void emit_unwind_key(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_key(struct program *program, const struct unwind_config *config);
 
 /*
  * Part of a walk: r0 = how many bytes of frames went to r8 + frames, or a negative errno if another
@@ -152,7 +154,7 @@ struct unwind_place {
     int16_t index;
     const char *failed, *done; /* labels that the program has only once */
 };
-void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
+void emit_unwind(struct program *program, const struct unwind_config *config,
                  const struct unwind_place *place);
 
 /* ---- For unwind*.c only ---- */
@@ -161,7 +163,8 @@ void emit_unwind(struct program *program, const struct unwind_wishes *wishes,
 #define UNWIND_AT(member) ((int16_t)offsetof(struct unwind_state, member))
 
 /* r8 = the state with index r1, r6 = that index; goes to `none` if there is none. */
-void emit_unwind_state(struct program *program, const struct unwind_wishes *wishes, const char *none);
+void emit_unwind_state(struct program *program, const struct unwind_config *config,
+                       const char *none);
 
 /* A word of state.registers. */
 #define UNWIND_WORD_AT(word) ((int16_t)(UNWIND_AT(registers) + (word) * 8))
@@ -181,28 +184,32 @@ void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes);
 void emit_unwind_read(struct program *program, int16_t to, const char *seen, const char *read);
 
 /* The function unwind_read(index). */
-void emit_unwind_reader(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_reader(struct program *program, const struct unwind_config *config);
 
 /* The register `to` = the frame pointer; goes to unwind_unsupported if it is lost. */
 void emit_unwind_load_frame(struct program *program, unsigned to);
 
-/* The register `to` = that of the event which has the number in r1, one of walk->numbered. r2 is lost. */
-void emit_unwind_load_register(struct program *program, const struct machine_walk *walk, unsigned to);
+/*
+ * The register `to` = that of the event which has the number in r1, one of walk->numbered. r2 is
+ * lost.
+ */
+void emit_unwind_load_register(struct program *program, const struct machine_walk *walk,
+                               unsigned to);
 
 /* r7 = the CFA by the rule in r9; goes to labels of unwind_step() if this rule gives none. */
-void emit_unwind_cfa(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_cfa(struct program *program, const struct unwind_config *config);
 
 /* The function unwind_step(index): one frame. 0, or an end + 1. */
-void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_step(struct program *program, const struct unwind_config *config);
 
 /* r9 = the rule for the offset in r7; r6 is lost. Goes to unwind_no_table if there is none. */
-void emit_unwind_rule(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_rule(struct program *program, const struct unwind_config *config);
 
 /*
  * The function unwind_returns(index): 1 if a probe had replaced the return address state.pc, which
  * is now the real one.
  */
-void emit_unwind_returns(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_returns(struct program *program, const struct unwind_config *config);
 
 /*
  * r9 = the kernel's word at r9 + offset, of that many bytes; goes to `failed` if it cannot be read.
@@ -210,18 +217,18 @@ void emit_unwind_returns(struct program *program, const struct unwind_wishes *wi
 void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, const char *failed);
 
 /* The function unwind_find(index): the mapping that state.pc is in. 0, or an end + 1. */
-void emit_unwind_find(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_find(struct program *program, const struct unwind_config *config);
 
 /* state.first_stack = that of state.mm, or 0. */
-void emit_unwind_first_stack(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_first_stack(struct program *program, const struct unwind_config *config);
 
 /* r9 = UNWIND_END_ROOT if the stack above the frame's stack pointer is only start code's. */
-void emit_unwind_start_code(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_start_code(struct program *program, const struct unwind_config *config);
 
 /* The function unwind_exits(index). */
-void emit_unwind_exits(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_exits(struct program *program, const struct unwind_config *config);
 
 /* The function unwind_keep(index): 0, with state.number for a frame; or 1: there is no room. */
-void emit_unwind_keep(struct program *program, const struct unwind_wishes *wishes);
+void emit_unwind_keep(struct program *program, const struct unwind_config *config);
 
 #endif

@@ -31,16 +31,20 @@ enum unwind_cfa {
     UNWIND_ROOT,           /* there is no caller: the stack is whole */
     UNWIND_BY_SP,          /* sp + offset */
     UNWIND_BY_FRAME,       /* frame pointer + offset */
-    UNWIND_BY_REGISTER,    /* register `reg` + offset: as the event had it, so in the first frame alone, or
-                              UNWIND_BASE where all frames before tell of it */
+    UNWIND_BY_REGISTER,    /* register `reg` + offset: as the event had it, so in the first frame,
+                              or UNWIND_BASE where all frames before tell of it */
     UNWIND_BY_SP_WORD,     /* *(sp + inner) + offset */
     UNWIND_BY_FRAME_WORD,  /* *(frame pointer + inner) + offset */
     UNWIND_BY_PLT,         /* sp + offset + ((pc & 15) >= inner ? 8 : 0) */
-    UNWIND_SIGNAL,         /* what a signal interrupted: all registers are in the frame at sp (rt_sigframe) */
-    UNWIND_FRAME_RECORD,   /* code that keeps frame pointers, and has no table: behind what it points to, and
-                              where that is 0 there is no caller */
-    UNWIND_FAR_RECORD,     /* the same where stacks are changed, so that the caller's may be anywhere: Go's */
-    UNWIND_UNSUPPORTED,    /* a table is there, and asks for what no rule can say: as UNWIND_UNKNOWN */
+    /* what a signal interrupted: all registers are in the frame at sp (rt_sigframe) */
+    UNWIND_SIGNAL,
+    /* code that keeps frame pointers, and has no table: behind what it points to, and where that is
+       0 there is no caller */
+    UNWIND_FRAME_RECORD,
+    /* the same where stacks are changed, so that the caller's may be anywhere: Go's */
+    UNWIND_FAR_RECORD,
+    /* a table is there, and asks for what no rule can say: as UNWIND_UNKNOWN */
+    UNWIND_UNSUPPORTED,
     UNWIND_CFAS,
 };
 
@@ -146,7 +150,8 @@ struct unwind_cached {
 enum unwind_end {
     UNWIND_END_ROOT,        /* the stack is whole */
     UNWIND_END_DEPTH,       /* there are more frames than asked for */
-    UNWIND_END_COLD,        /* the object has no table yet, and the rest of the stack was not kept */
+    /* the object has no table yet, and the rest of the stack was not kept */
+    UNWIND_END_DEFERRED,
     UNWIND_END_NO_TABLE,    /* this place in the object has none */
     UNWIND_END_UNSUPPORTED, /* it needs what rules cannot express, or a register that was lost */
     UNWIND_END_UNMAPPED,    /* nothing is mapped there, or nothing executable */
@@ -157,7 +162,8 @@ enum unwind_end {
     UNWIND_END_UNREAD,       /* the object's file could not be read */
     UNWIND_END_NO_ROOM,      /* there was no room or time for its table: frame pointers must do */
     UNWIND_END_BEYOND,       /* there is more of the stack than was copied */
-    UNWIND_END_EXEC,         /* exec has replaced the memory, and its registers are not set yet: there is none */
+    /* exec has replaced the memory, and its registers are not set yet: there is none */
+    UNWIND_END_EXEC,
     UNWIND_END_UNKNOWN,      /* what the process has mapped is not known here */
     UNWIND_END_STEPS,        /* a program without loops takes no more steps */
     UNWIND_ENDS,
@@ -185,16 +191,18 @@ enum unwind_end {
  * table for the frame before it. No address of a user or of the kernel begins like this. Each is
  * used once.
  */
-#define UNWIND_COLD_FRAME_BITS 56
-#define UNWIND_COLD_FRAME(number) (UINT64_C(0xc0) << UNWIND_COLD_FRAME_BITS | (uint64_t)(number))
-#define UNWIND_IS_COLD_FRAME(address) ((address) >> UNWIND_COLD_FRAME_BITS == 0xc0)
+#define UNWIND_DEFERRED_FRAME_BITS 56
+#define UNWIND_DEFERRED_FRAME(number) \
+    (UINT64_C(0xc0) << UNWIND_DEFERRED_FRAME_BITS | (uint64_t)(number))
+#define UNWIND_IS_DEFERRED_FRAME(address) ((address) >> UNWIND_DEFERRED_FRAME_BITS == 0xc0)
 
 /*
  * How many of them are shown: not the end of a whole stack. *by_tables: it was unwound by tables.
  */
 static inline size_t unwind_count_frames(const uint64_t *frames, size_t count, bool *by_tables)
 {
-    *by_tables = count && (UNWIND_IS_END_FRAME(frames[count - 1]) || UNWIND_IS_COLD_FRAME(frames[count - 1]));
+    *by_tables = count &&
+        (UNWIND_IS_END_FRAME(frames[count - 1]) || UNWIND_IS_DEFERRED_FRAME(frames[count - 1]));
     return *by_tables && frames[count - 1] == UNWIND_END_FRAME(UNWIND_END_ROOT) ? count - 1 : count;
 }
 

@@ -20,7 +20,7 @@
  *         return mapping.kind                             sparse machines: goto records by NO_TABLE, here and below
  *     rule = the one for at + mapping.delta, or return NO_TABLE + 1     r9: see unwind_rule.c
  *
- *     cfa = by the rule, or an end                        r7: see unwind_cfa.c
+ *     cfa = by the rule, or an end                        r7: see unwind_rule.c
  *     if (cfa <= sp || cfa cannot be one)                 or cfa < sp, if it returns by a register
  *         return SENSELESS + 1
  *     state.pc = *(cfa + rule.ret)                        or the link register, if state.exact; or another's, if
@@ -67,7 +67,7 @@ static void emit_return(struct program *program)
 }
 
 /* r7 = the offset; the frame is stored. */
-static void emit_place(struct program *program, const struct unwind_wishes *wishes)
+static void emit_place(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
         LDX(DW, R7, R8, UNWIND_AT(pc)),
@@ -82,14 +82,14 @@ static void emit_place(struct program *program, const struct unwind_wishes *wish
         JLT_REG(R3, R2, "unwind_in_mapping"),
         MOV_REG(R1, R6),
         CALL_LABEL("unwind_find"),
-        JNE_IMM(R0, 0, wishes->fields->returns ? "unwind_outside" : "unwind_step_out"),
+        JNE_IMM(R0, 0, config->fields->returns ? "unwind_outside" : "unwind_step_out"),
     LABEL("unwind_in_mapping"));
-    if (wishes->fields->returns)
+    if (config->fields->returns)
         emit_return(program);
     EMIT(program,
         MOV_IMM(R0, UNWIND_END_DEPTH + 1),
         LDX(W, R2, R8, UNWIND_AT(count)),
-        JGE_IMM(R2, (int32_t)wishes->depth, "unwind_step_out"),
+        JGE_IMM(R2, (int32_t)config->depth, "unwind_step_out"),
         MOV_REG(R3, R2),
         LSH_IMM(R3, 3),
         ADD_REG(R3, R8),
@@ -106,7 +106,7 @@ static void emit_place(struct program *program, const struct unwind_wishes *wish
         JNE_IMM(R1, 0, "unwind_entry"),
         LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
         JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_records"));
-    if (wishes->machine->walk->is_sparse)
+    if (config->machine->walk->is_sparse)
         EMIT(program, JEQ_IMM(R0, UNWIND_END_NO_TABLE + 1, "unwind_records"));
     EMIT(program,
         JNE_IMM(R0, 0, "unwind_step_out"),
@@ -149,7 +149,10 @@ static void emit_return_to(struct program *program, const struct machine_walk *w
     EMIT(program, STX(DW, R8, UNWIND_AT(pc), R1));
 }
 
-/* In code that has made no call yet, the link register is known; in the first frame all others are, too. */
+/*
+ * In code that has made no call yet, the link register is known; in the first frame all others are,
+ * too.
+ */
 static void emit_in_register(struct program *program, const struct machine *machine)
 {
     EMIT(program, JEQ_IMM(R1, UNWIND_RETURN_AT_CFA, "unwind_saved"));
@@ -380,15 +383,15 @@ static void emit_ends(struct program *program, const struct machine_walk *walk)
         EXIT());
 }
 
-void emit_unwind_step(struct program *program, const struct unwind_wishes *wishes)
+void emit_unwind_step(struct program *program, const struct unwind_config *config)
 {
     EMIT(program, FUNCTION("unwind_step"));
-    emit_unwind_state(program, wishes, "unwind_senseless");
-    emit_place(program, wishes);
-    emit_unwind_rule(program, wishes);
-    emit_unwind_cfa(program, wishes);
+    emit_unwind_state(program, config, "unwind_senseless");
+    emit_place(program, config);
+    emit_unwind_rule(program, config);
+    emit_unwind_cfa(program, config);
     emit_check(program);
-    emit_caller(program, wishes->machine);
+    emit_caller(program, config->machine);
     EMIT(program,
         STX(DW, R8, UNWIND_AT(sp), R7),
         ST(W, R8, UNWIND_AT(first), 0),
@@ -396,9 +399,167 @@ void emit_unwind_step(struct program *program, const struct unwind_wishes *wishe
         JEQ_IMM(R1, 0, "unwind_root"),
         MOV_IMM(R0, 0),
         EXIT());
-    emit_records(program, wishes->machine);
-    emit_entry(program, wishes->machine);
-    emit_signal(program, wishes->machine);
-    emit_ends(program, wishes->machine->walk);
-    emit_unwind_reader(program, wishes);
+    emit_records(program, config->machine);
+    emit_entry(program, config->machine);
+    emit_signal(program, config->machine);
+    emit_ends(program, config->machine->walk);
+    emit_unwind_reader(program, config);
+}
+
+/*
+ * If a function's return is probed, the kernel has replaced its return address by one of its own,
+ * and keeps the real one:
+ *
+ * unwind_returns(index):                                  1: state.pc is now the real one
+ *     if (state.exact)
+ *         return 0
+ *     at = state.returns ? state.returns : current->utask->return_instances
+ *     for (i = 0; i < MOST_RETURNS && at; i++)            the innermost first, as in our walk
+ *         state.node = *at
+ *         if (node.stack == state.sp - 8)                 where it was; or sp, for the link register
+ *             state.returns = at                          a tail-called function has the same address
+ *             state.pc = node.address
+ *             return 1
+ *         at = node.next
+ *     return 0
+ *
+ * r6 = index, r7 = i, r8 = state, r9 = at.
+ */
+
+#define MOST_RETURNS 8 /* including those that longjmp() left behind: otherwise it is the first */
+
+#define NODE(field) ((int16_t)(UNWIND_AT(node) + (field)))
+
+void emit_unwind_returns(struct program *program, const struct unwind_config *config)
+{
+    const struct unwind_fields *fields = config->fields;
+
+    EMIT(program, FUNCTION("unwind_returns"));
+    emit_unwind_state(program, config, "unwind_no_return");
+    EMIT(program,
+        LDX(W, R1, R8, UNWIND_AT(exact)),
+        JNE_IMM(R1, 0, "unwind_no_return"),
+        MOV_IMM(R7, 0),
+        LDX(DW, R9, R8, UNWIND_AT(returns)),
+        JNE_IMM(R9, 0, "unwind_return"),
+        CALL(BPF_FUNC_get_current_task),
+        MOV_REG(R9, R0));
+    emit_unwind_follow(program, fields->task_utask, 8, "unwind_no_return");
+    EMIT(program, JEQ_IMM(R9, 0, "unwind_no_return"));
+    emit_unwind_follow(program, fields->utask_returns, 8, "unwind_no_return");
+    EMIT(program,
+    LABEL("unwind_return"),
+        JEQ_IMM(R9, 0, "unwind_no_return"),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(node)),
+        MOV_IMM(R2, UNWIND_RETURN_BYTES),
+        MOV_REG(R3, R9),
+        CALL(BPF_FUNC_probe_read_kernel),
+        JNE_IMM(R0, 0, "unwind_no_return"),
+        LDX(DW, R1, R8, NODE(fields->return_stack)),
+        ADD_IMM(R1, machine_has_link(config->machine) ? 0 : 8),
+        LDX(DW, R2, R8, UNWIND_AT(sp)),
+        JEQ_REG(R1, R2, "unwind_returned"),
+        LDX(DW, R9, R8, NODE(fields->return_next)),
+        ADD_IMM(R7, 1),
+        JLT_IMM(R7, MOST_RETURNS, "unwind_return"),
+    LABEL("unwind_no_return"),
+        MOV_IMM(R0, 0),
+        EXIT(),
+    LABEL("unwind_returned"),
+        STX(DW, R8, UNWIND_AT(returns), R9),
+        LDX(DW, R1, R8, NODE(fields->return_address)),
+        STX(DW, R8, UNWIND_AT(pc), R1),
+        MOV_IMM(R0, 1),
+        EXIT());
+}
+
+/*
+ * Code without a table may be the start code of the process or the thread: then the stack is whole.
+ *
+ *     if (current->mm.start_stack - state.sp <= START_BYTES ||
+ *             unwind_exits(index) for state.pc, or a word of START_BYTES from state.sp on, as state.from)
+ *         ended = ROOT
+ *
+ * unwind_exits(index):                                    1: the code at state.from ends a thread
+ *     return state.from is in this mapping && *state.from == machine.thread_exit
+ */
+
+void emit_unwind_first_stack(struct program *program, const struct unwind_config *config)
+{
+    EMIT(program,
+        ST(DW, R8, UNWIND_AT(first_stack), 0),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(first_stack)),
+        MOV_IMM(R2, 8),
+        LDX(DW, R3, R8, UNWIND_AT(mm)),
+        ADD_IMM(R3, config->fields->mm_first_stack),
+        CALL(BPF_FUNC_probe_read_kernel));
+}
+
+/* Goes to unwind_started if a thread is ended after one of these addresses. */
+static void emit_thread_exit(struct program *program)
+{
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(node)),
+        MOV_IMM(R2, UNWIND_START_BYTES),
+        LDX(DW, R3, R8, UNWIND_AT(sp)),
+        CALL(BPF_FUNC_probe_read_user),
+        JNE_IMM(R0, 0, "unwind_ended_so"),
+        LDX(DW, R1, R8, UNWIND_AT(pc)),
+        STX(DW, R8, UNWIND_AT(node) + UNWIND_START_BYTES, R1),
+        MOV_IMM(R7, 0),
+    LABEL("unwind_start_word"),
+        MOV_REG(R3, R8),
+        ADD_REG(R3, R7),
+        LDX(DW, R3, R3, UNWIND_AT(node)),
+        STX(DW, R8, UNWIND_AT(from), R3),
+        MOV_REG(R1, R6),
+        CALL_LABEL("unwind_exits"),
+        JNE_IMM(R0, 0, "unwind_started"),
+        ADD_IMM(R7, 8),
+        JLE_IMM(R7, UNWIND_START_BYTES, "unwind_start_word"));
+}
+
+void emit_unwind_start_code(struct program *program, const struct unwind_config *config)
+{
+    emit_unwind_first_stack(program, config);
+    EMIT(program,
+        LDX(DW, R1, R8, UNWIND_AT(first_stack)),
+        LDX(DW, R2, R8, UNWIND_AT(sp)),
+        SUB_REG(R1, R2),
+        JLE_IMM(R1, UNWIND_START_BYTES, "unwind_started"));
+    if (config->machine->walk->thread_exit)
+        emit_thread_exit(program);
+    EMIT(program,
+        JA("unwind_ended_so"),
+    LABEL("unwind_started"),
+        MOV_IMM(R9, UNWIND_END_ROOT));
+}
+
+/* A function of its own: so it is verified once, not for each word. */
+void emit_unwind_exits(struct program *program, const struct unwind_config *config)
+{
+    EMIT(program, FUNCTION("unwind_exits"));
+    emit_unwind_state(program, config, "unwind_no_exit");
+    EMIT(program,
+        LDX(DW, R3, R8, UNWIND_AT(from)),
+        LDX(DW, R1, R8, UNWIND_AT(mapping.start)),
+        LDX(DW, R2, R8, UNWIND_AT(mapping.end)),
+        JLT_REG(R3, R1, "unwind_no_exit"),
+        JGE_REG(R3, R2, "unwind_no_exit"),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(word)),
+        MOV_IMM(R2, 8),
+        CALL(BPF_FUNC_probe_read_user),
+        JNE_IMM(R0, 0, "unwind_no_exit"),
+        MOV_IMM(R0, 1),
+        LDX(DW, R1, R8, UNWIND_AT(word)),
+        LD_IMM64(R2, config->machine->walk->thread_exit),
+        JEQ_REG(R1, R2, "unwind_exit_found"),
+    LABEL("unwind_no_exit"),
+        MOV_IMM(R0, 0),
+    LABEL("unwind_exit_found"),
+        EXIT());
 }

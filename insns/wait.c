@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "insns/fragments.h"
 #include "insns/wait.h"
 
-#include "insns/look_up.h"
-#include "insns/slot.h"
-
-static void name_maps(struct program *program, const struct offwake_wishes *wishes)
+static void name_maps(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, wishes->control, "control");
-    program_name_map(program, wishes->account, "account");
-    program_name_map(program, wishes->slots, "slots");
-    life_name_maps(program, &wishes->lives);
-    program_name_map(program, wishes->waits, "waits");
-    name_bank_maps(program, &wishes->banks);
+    program_name_map(program, capture->control, "control");
+    program_name_map(program, capture->account, "account");
+    program_name_map(program, capture->slots, "slots");
+    life_name_maps(program, &capture->lifetimes);
+    program_name_map(program, capture->waits, "waits");
+    name_bank_maps(program, &capture->banks);
 }
 
 /* r6 and r9; goes to "end" if there is nothing to do. */
-void wait_begin(struct program *program, const struct offwake_wishes *wishes)
+void wait_begin(struct program *program, const struct capture *capture)
 {
-    name_maps(program, wishes);
+    name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, wishes->control, wishes->account, INDEX, "end");
+    emit_load_account(program, capture->control, capture->account, INDEX, "end");
 }
 
 /* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
 
 /* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
-void wait_read_fields(struct program *program, const struct offwake_wishes *wishes,
+void wait_read_fields(struct program *program, const struct capture *capture,
                       bool switches)
 {
-    const struct task_fields *task = &wishes->task;
+    const struct task_fields *task = &capture->task;
 
     if (!task->known)
         return;
@@ -38,21 +36,21 @@ void wait_read_fields(struct program *program, const struct offwake_wishes *wish
 }
 
 /* r1 = prev_pid; r0 and r2 to r5 are lost */
-void wait_load_prev_pid(struct program *program, const struct offwake_wishes *wishes)
+void wait_load_prev_pid(struct program *program, const struct capture *capture)
 {
-    if (wishes->task.known)
+    if (capture->task.known)
         EMIT(program,
             CALL(BPF_FUNC_get_current_pid_tgid),
             MOV32_REG(R1, R0));
     else
-        EMIT(program, LDX(W, R1, R6, wishes->prev_pid));
+        EMIT(program, LDX(W, R1, R6, capture->prev_pid));
 }
 
 /* r1 = next_pid, or the pid of the thread being woken */
-void wait_load_other_pid(struct program *program, const struct offwake_wishes *wishes,
+void wait_load_other_pid(struct program *program, const struct capture *capture,
                          int16_t field)
 {
-    if (wishes->task.known)
+    if (capture->task.known)
         EMIT(program, LDX(W, R1, R10, RAW_PID));
     else
         EMIT(program, LDX(W, R1, R6, field));
@@ -60,38 +58,25 @@ void wait_load_other_pid(struct program *program, const struct offwake_wishes *w
 
 /* ---- Threads ---- */
 
-struct party_wishes wait_party_wishes(const struct offwake_wishes *wishes)
+void wait_claim_slot(struct program *program, const struct capture *capture)
 {
-    return (struct party_wishes){
-        .in_namespace = wishes->filter.in_namespace,
-        .depth = wishes->depth,
-        .lives = wishes->lives,
-        .banks = wishes->banks,
-        .unwind = wishes->unwind,
-        .foreign = FOREIGN,
-        .index = INDEX,
-    };
-}
-
-void wait_claim_slot(struct program *program, const struct offwake_wishes *wishes)
-{
-    const struct slot_wishes slot = {
-        .slots = wishes->slots,
+    const struct slot_place slot = {
+        .slots = capture->slots,
         .index = INDEX,
     };
 
     emit_claim_slot(program, &slot);
-    emit_clear_party(program);
+    emit_clear_task(program);
 }
 
-void wait_load_state(struct program *program, const struct offwake_wishes *wishes)
+void wait_load_state(struct program *program, const struct capture *capture)
 {
-    if (wishes->task.known)
+    if (capture->task.known)
         EMIT(program, LDX(DW, R1, R10, RAW_STATE));
-    else if (wishes->wide_state)
-        EMIT(program, LDX(DW, R1, R6, wishes->prev_state));
+    else if (capture->wide_state)
+        EMIT(program, LDX(DW, R1, R6, capture->prev_state));
     else
-        EMIT(program, LDX(W, R1, R6, wishes->prev_state));
+        EMIT(program, LDX(W, R1, R6, capture->prev_state));
 }
 
 /* ---- Entries ---- */
@@ -101,25 +86,25 @@ void emit_find_wait(struct program *program, int waits)
     emit_look_up(program, waits, TID);
 }
 
-void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes, int16_t full)
+void emit_make_wait_or(struct program *program, const struct capture *capture, int16_t full)
 {
-    emit_find_wait(program, wishes->waits);
+    emit_find_wait(program, capture->waits);
     EMIT(program,
         JNE_IMM(R0, 0, "has_entry"),
         ST(DW, R10, NEW_WAIT + SINCE, 0),
         ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and the field next to it */
     emit_nobody(program, R10, NEW_WAIT + TARGET);
-    if (wishes->view != VIEW_OFFCPU)
+    if (capture->view != VIEW_OFFCPU)
         emit_nobody(program, R10, NEW_WAIT + WAKER);
     EMIT(program,
-        LOAD_MAP(R1, wishes->waits),
+        LOAD_MAP(R1, capture->waits),
         MOV_REG(R2, R10),
         ADD_IMM(R2, TID),
         MOV_REG(R3, R10),
         ADD_IMM(R3, NEW_WAIT),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_wait(program, wishes->waits);
+    emit_find_wait(program, capture->waits);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
     emit_account_word(program, full);
     EMIT(program,
@@ -130,45 +115,45 @@ void emit_make_wait_or(struct program *program, const struct offwake_wishes *wis
 /* ---- Counts ---- */
 
 /* r1 = the bank's map of counts. */
-static void emit_load_counts(struct program *program, const struct offwake_wishes *wishes,
+static void emit_load_counts(struct program *program, const struct capture *capture,
                              const struct bank_labels *labels)
 {
-    const struct bank_choice choice = {&wishes->banks, BANK_COUNTS, INDEX, "uncounted"};
+    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, "uncounted"};
 
     emit_load_bank_map(program, &choice, labels);
 }
 
-static void emit_find_count(struct program *program, const struct offwake_wishes *wishes,
+static void emit_find_count(struct program *program, const struct capture *capture,
                             const struct bank_labels *labels)
 {
-    emit_load_counts(program, wishes, labels);
+    emit_load_counts(program, capture, labels);
     EMIT(program,
         MOV_REG(R2, R7),
         ADD_IMM(R2, TARGET),
         CALL(BPF_FUNC_map_lookup_elem));
 }
 
-static bool has_bounds(const struct offwake_wishes *wishes)
+static bool has_bounds(const struct capture *capture)
 {
-    return wishes->least || wishes->most != UINT64_MAX;
+    return capture->least || capture->most != UINT64_MAX;
 }
 
 /* Goes to "unfit" if r8, the time, is not that of a wait that counts. */
-static void emit_time_filter(struct program *program, const struct offwake_wishes *wishes)
+static void emit_time_filter(struct program *program, const struct capture *capture)
 {
-    if (wishes->least)
+    if (capture->least)
         EMIT(program,
-            LD_IMM64(R1, wishes->least),
+            LD_IMM64(R1, capture->least),
             JLT_REG(R8, R1, "unfit"));
-    if (wishes->most != UINT64_MAX)
+    if (capture->most != UINT64_MAX)
         EMIT(program,
-            LD_IMM64(R1, wishes->most),
+            LD_IMM64(R1, capture->most),
             JGT_REG(R8, R1, "unfit"));
 }
 
 /*
- * A count is of one thread's waits, which end one after another: nobody else writes this word of it
- * meanwhile.
+ * A count is of one thread's waits, which end one after another: no other program writes this word
+ * of it meanwhile.
  */
 static void emit_longest(struct program *program)
 {
@@ -180,21 +165,21 @@ static void emit_longest(struct program *program)
         STX(DW, R0, longest, R8));
 }
 
-void emit_count_wait(struct program *program, const struct offwake_wishes *wishes)
+void emit_count_wait(struct program *program, const struct capture *capture)
 {
     static const struct bank_labels first = {"other_counts", "counts"};
     static const struct bank_labels insert = {"other_insert", "insert"};
     static const struct bank_labels second = {"other_again", "again"};
 
-    const int16_t new_count = wishes->longest ? NEW_WHOLE_COUNT : NEW_COUNT;
+    const int16_t new_count = capture->longest ? NEW_WHOLE_COUNT : NEW_COUNT;
 
-    emit_time_filter(program, wishes);
-    emit_find_count(program, wishes, &first);
+    emit_time_filter(program, capture);
+    emit_find_count(program, capture, &first);
     EMIT(program, JNE_IMM(R0, 0, "found"));
     emit_account(program, inserted);
-    for (int at = 0; at < (int)offwake_value_bytes(wishes->longest); at += 8)
+    for (int at = 0; at < (int)offwake_value_bytes(capture->longest); at += 8)
         EMIT(program, ST(DW, R10, (int16_t)(new_count + at), 0));
-    emit_load_counts(program, wishes, &insert);
+    emit_load_counts(program, capture, &insert);
     EMIT(program,
         MOV_REG(R2, R7),
         ADD_IMM(R2, TARGET),
@@ -202,7 +187,7 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
         ADD_IMM(R3, new_count),
         MOV_IMM(R4, BPF_NOEXIST),
         CALL(BPF_FUNC_map_update_elem));
-    emit_find_count(program, wishes, &second);
+    emit_find_count(program, capture, &second);
     EMIT(program,
         JNE_IMM(R0, 0, "found"),
     LABEL("uncounted"));
@@ -214,9 +199,9 @@ void emit_count_wait(struct program *program, const struct offwake_wishes *wishe
         XADD(DW, R0, (int16_t)offsetof(struct blocked, nanoseconds), R8),
         MOV_IMM(R1, 1),
         XADD(DW, R0, (int16_t)offsetof(struct blocked, waits), R1));
-    if (wishes->longest)
+    if (capture->longest)
         emit_longest(program);
-    if (has_bounds(wishes)) {
+    if (has_bounds(capture)) {
         EMIT(program,
             JA("counted"),
         LABEL("unfit"));
@@ -232,4 +217,245 @@ void emit_end_wait(struct program *program)
         SUB_REG(R0, R8),
         MOV_REG(R8, R0),
         ST(DW, R7, SINCE, 0));
+}
+
+void wall_begin(struct program *program, const struct capture *capture)
+{
+    wait_begin(program, capture);
+    program_name_map(program, capture->cuts, "cuts");
+    program_name_map(program, capture->rests, "rests");
+    EMIT(program,
+        LDX(DW, R1, R9, offsetof(struct account, bank)),
+        STX(W, R10, INDEX, R1));
+    emit_look_up(program, capture->cuts, INDEX);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "end"),
+        LDX(DW, R1, R0, 0),
+        STX(DW, R10, CUT, R1),
+        CALL(BPF_FUNC_ktime_get_ns),
+        STX(DW, R10, NOW, R0));
+}
+
+/* ---- Threads ---- */
+
+void emit_thread_key(struct program *program, const struct capture *capture, int word)
+{
+    if (!capture->task.known)
+        EMIT(program, LDX(W, R1, R10, TID));
+    else if (word == CURRENT_TASK)
+        EMIT(program,
+            CALL(BPF_FUNC_get_current_task),
+            MOV_REG(R1, R0));
+    else
+        EMIT(program, LDX(DW, R1, R6, (int16_t)(word * 8)));
+    EMIT(program, STX(DW, R10, KEY, R1));
+}
+
+/* r0 = a new entry, whose thread is unknown since the cut. */
+static void emit_new_thread(struct program *program, int waits)
+{
+    EMIT(program,
+        LDX(DW, R1, R10, CUT),
+        STX(DW, R10, NEW_WAIT + SINCE, R1),
+        STX(DW, R10, NEW_WAIT + FIRST, R1),
+        LDX(W, R1, R10, TID),
+        STX(W, R10, NEW_WAIT + WAIT_TID, R1),
+        ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
+    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    for (int at = SPENT; at < FIRST; at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
+    EMIT(program,
+        LOAD_MAP(R1, waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_ANY),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_look_up(program, waits, KEY);
+}
+
+void emit_find_thread(struct program *program, const struct capture *capture, const char *has_entry,
+                      int16_t full, const char *none)
+{
+    emit_look_up(program, capture->waits, KEY);
+    EMIT(program, JNE_IMM(R0, 0, has_entry));
+    emit_new_thread(program, capture->waits);
+    EMIT(program, JNE_IMM(R0, 0, has_entry));
+    emit_account_word(program, full);
+    EMIT(program,
+        JA(none),
+    LABEL(has_entry));
+}
+
+const struct filter_places wall_places = {FOREIGN, PID_SCRATCH, "numberless", NEW_COUNT};
+
+void emit_last_numbers(struct program *program, const struct capture *capture)
+{
+    const char *const outside = filter_outside(&capture->filter);
+
+    if (!capture->filter.in_namespace)
+        return;
+    EMIT(program, LABEL(wall_places.numberless));
+    emit_look_up(program, capture->waits, KEY);
+    EMIT(program,
+        JEQ_IMM(R0, 0, outside),
+        LDX(W, R1, R0, TARGET_FLAGS),
+        AND_IMM(R1, TASK_SEEN | KEY_FOREIGN),
+        JNE_IMM(R1, TASK_SEEN, outside),
+        LDX(W, R7, R0, TARGET_PID),
+        LSH_IMM(R7, 32),
+        LDX(W, R1, R0, TARGET_TID),
+        OR_REG(R7, R1),
+        JA("numbers_known"));
+}
+
+void emit_tell_ending(struct program *program, const struct capture *capture)
+{
+    if (capture->lifetimes.living < 0)
+        return;
+    EMIT(program,
+        LDX(DW, R1, R7, TARGET_GENERATION),
+        MOV_REG(R2, R1),
+        RSH_IMM(R2, LIFE_THEN_BIT),
+        JEQ_IMM(R2, 0, "goes_on"),
+        STX(DW, R8, SLOT_GENERATION, R1),
+    LABEL("goes_on"));
+}
+
+static void emit_clear_spent(struct program *program)
+{
+    for (int at = SPENT; at < THREAD_LEFT; at += 8)
+        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+}
+
+/* rests[KEY] = the thread r7. There is room for as many as have an entry. */
+static void emit_keep_rest(struct program *program, const struct capture *capture, const char *kept)
+{
+    for (int at = 0; at < (int)sizeof(struct wall); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R7, (int16_t)at),
+            STX(DW, R10, (int16_t)(NEW_WAIT + at), R1));
+    EMIT(program,
+        LOAD_MAP(R1, capture->rests),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem),
+        JEQ_IMM(R0, 0, kept));
+    emit_account(program, wakes_full);
+}
+
+void emit_close(struct program *program, const struct capture *capture, enum wall_part implied,
+                const struct close_labels *labels)
+{
+    EMIT(program,
+        LDX(W, R1, R7, PART),
+        JNE_IMM(R1, WALL_UNKNOWN, labels->known),
+        ST(W, R7, PART, (int32_t)implied),
+    LABEL(labels->known),
+        LDX(DW, R1, R7, SINCE),
+        LDX(DW, R2, R10, CUT),
+        JGE_REG(R1, R2, labels->uncut),
+        LDX(W, R1, R7, TARGET_FLAGS),
+        AND_IMM(R1, TASK_SEEN),
+        JEQ_IMM(R1, 0, labels->uncut),
+        LDX(DW, R1, R9, offsetof(struct account, bank)),
+        JNE_IMM(R1, CONTROL_STAND_IN, labels->cut));
+    emit_keep_rest(program, capture, labels->cut);
+    EMIT(program,
+    LABEL(labels->cut),
+        LDX(DW, R1, R10, CUT),
+        STX(DW, R7, SINCE, R1));
+    emit_clear_spent(program);
+    EMIT(program,
+    LABEL(labels->uncut),
+        LDX(W, R1, R7, PART),
+        AND_IMM(R1, WALL_PARTS - 1),
+        LSH_IMM(R1, 3),
+        ADD_REG(R1, R7),
+        LDX(DW, R2, R10, NOW),
+        LDX(DW, R3, R7, SINCE),
+        JGE_REG(R2, R3, labels->later),
+        MOV_REG(R2, R3),
+    LABEL(labels->later),
+        STX(DW, R7, SINCE, R2),
+        SUB_REG(R2, R3),
+        LDX(DW, R3, R1, SPENT),
+        ADD_REG(R3, R2),
+        STX(DW, R1, SPENT, R3));
+}
+
+void emit_forget(struct program *program)
+{
+    emit_clear_spent(program);
+    EMIT(program,
+        LDX(DW, R1, R10, NOW),
+        STX(DW, R7, FIRST, R1));
+}
+
+/* ---- Counts ---- */
+
+/* r1 = the bank's map of counts, r2 = the key at base + place. */
+static void emit_load_count(struct program *program, const struct capture *capture,
+                            const struct bank_labels *labels, const char *none, unsigned base)
+{
+    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, none};
+
+    emit_load_bank_map(program, &choice, labels);
+    EMIT(program,
+        MOV_REG(R2, base & 0xf),
+        ADD_IMM(R2, base == R8 ? SLOT_TASK : TARGET));
+}
+
+/* r1 = all that the thread r7 has spent. */
+static void emit_sum(struct program *program)
+{
+    EMIT(program, LDX(DW, R1, R7, SPENT));
+    for (int at = SPENT + 8; at < THREAD_LEFT; at += 8)
+        EMIT(program,
+            LDX(DW, R2, R7, (int16_t)at),
+            ADD_REG(R1, R2));
+}
+
+void emit_count_spent(struct program *program, const struct capture *capture,
+                      const struct count_labels *labels, unsigned base, bool spent)
+{
+    emit_load_count(program, capture, &labels->first, labels->uncounted, base);
+    EMIT(program,
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, labels->found));
+    emit_account(program, inserted);
+    for (int at = 0; at < (int)sizeof(struct walled); at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
+    emit_load_count(program, capture, &labels->insert, labels->uncounted, base);
+    EMIT(program,
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, NEW_WAIT),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_load_count(program, capture, &labels->second, labels->uncounted, base);
+    EMIT(program,
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, labels->found),
+    LABEL(labels->uncounted));
+    emit_account(program, table_full);
+    if (spent) {
+        emit_sum(program);
+        EMIT(program, XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R1));
+    }
+    EMIT(program,
+        JA(labels->counted),
+    LABEL(labels->found),
+        MOV_IMM(R1, 1),
+        XADD(DW, R0, (int16_t)offsetof(struct walled, events), R1));
+    for (int at = 0; spent && at < (int)offsetof(struct walled, events); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R7, (int16_t)(SPENT + at)),
+            XADD(DW, R0, (int16_t)at, R1));
+    EMIT(program, LABEL(labels->counted));
+    if (spent)
+        emit_clear_spent(program);
 }

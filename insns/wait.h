@@ -6,10 +6,9 @@
 #ifndef STACKBOX_INSNS_WAIT_H
 #define STACKBOX_INSNS_WAIT_H
 
-#include "insns/account.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "insns/offwake.h"
-#include "insns/party.h"
+#include "insns/programs.h"
 
 /* Places on the stack, from r10. */
 enum {
@@ -34,27 +33,25 @@ enum {
     WAIT_TID = offsetof(struct wait, tid),
     WOKEN = offsetof(struct wait, woken),
     TARGET = offsetof(struct wait, target),
-    TARGET_FLAGS = TARGET + (int)offsetof(struct party, flags),
+    TARGET_FLAGS = TARGET + (int)offsetof(struct task_stacks, flags),
     WAKER = offsetof(struct wait, waker),
-    WAKER_FLAGS = WAKER + (int)offsetof(struct party, flags),
+    WAKER_FLAGS = WAKER + (int)offsetof(struct task_stacks, flags),
 };
 
 /* r6 and r9; goes to "end" if there is nothing to do. */
-void wait_begin(struct program *program, const struct offwake_wishes *wishes);
+void wait_begin(struct program *program, const struct capture *capture);
 
 /* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
-void wait_read_fields(struct program *program, const struct offwake_wishes *wishes, bool switches);
+void wait_read_fields(struct program *program, const struct capture *capture, bool switches);
 /* r1 = prev_pid; r0 and r2 to r5 are lost */
-void wait_load_prev_pid(struct program *program, const struct offwake_wishes *wishes);
+void wait_load_prev_pid(struct program *program, const struct capture *capture);
 /* r1 = next_pid, or the pid of the thread being woken */
-void wait_load_other_pid(struct program *program, const struct offwake_wishes *wishes, int16_t field);
+void wait_load_other_pid(struct program *program, const struct capture *capture, int16_t field);
 /* r1 = prev_state */
-void wait_load_state(struct program *program, const struct offwake_wishes *wishes);
+void wait_load_state(struct program *program, const struct capture *capture);
 
-/* Without stacks. */
-struct party_wishes wait_party_wishes(const struct offwake_wishes *wishes);
-/* r8 = a slot with a cleared party; or goes to "out" */
-void wait_claim_slot(struct program *program, const struct offwake_wishes *wishes);
+/* r8 = a slot with a cleared task; or goes to "out" */
+void wait_claim_slot(struct program *program, const struct capture *capture);
 
 /* r0 = waits[TID] */
 void emit_find_wait(struct program *program, int waits);
@@ -63,14 +60,133 @@ void emit_find_wait(struct program *program, int waits);
  * r0 = waits[TID], made if it is not there. Without room: counts that in this word of the account,
  * and goes to "out".
  */
-#define emit_make_wait(program, wishes, full) \
-    emit_make_wait_or(program, wishes, (int16_t)offsetof(struct account, full))
-void emit_make_wait_or(struct program *program, const struct offwake_wishes *wishes, int16_t full);
+#define emit_make_wait(program, capture, full) \
+    emit_make_wait_or(program, capture, (int16_t)offsetof(struct account, full))
+void emit_make_wait_or(struct program *program, const struct capture *capture, int16_t full);
 
 /* r8 = how long the wait r7, whose `since` is r8, has lasted at time r0; it is no longer waiting */
 void emit_end_wait(struct program *program);
 
-/* counts[the parties of the wait r7] += { r8, 1 }, if the wait counts; then "counted". */
-void emit_count_wait(struct program *program, const struct offwake_wishes *wishes);
+/* counts[the tasks of the wait r7] += { r8, 1 }, if the wait counts; then "counted". */
+void emit_count_wait(struct program *program, const struct capture *capture);
+
+/*
+ * Shared by the programs of walltime: a thread's entry in the map of waits, and its counts.
+ *
+ * Each thread has an entry from its first event on. Until then nothing is known about it: it has
+ * been in the same state since the last cut, when tracing began or a report was made, and its first
+ * event tells which. An event ends one interval of the thread and begins another:
+ *
+ *     close(thread, implied):
+ *         part = thread.part, or implied if that is unknown
+ *         if (thread.since < cut, and it is known whose the thread is) {
+ *             if (the bank is the stand-in)               the report is being made
+ *                 rests[thread] = *thread                 unless it is there
+ *             thread.spent = 0, thread.since = cut
+ *         }
+ *         if (now < thread.since)
+ *             now = thread.since
+ *         thread.spent[part] += now - thread.since
+ *         thread.since = now
+ *     count(key, thread): counts[key] += { thread.spent, 1 }, thread.spent = 0
+ *     forget(thread): thread.spent = 0, thread.first = now
+ *
+ * So each moment of a thread is in one count, or in what the report at its cut takes out of its
+ * entry: the entry as it was before its first event after the cut, which is the entry itself or,
+ * once there was an event, its copy in `rests`. While it is unknown whose the thread is (it has not
+ * left a CPU, nor was it sampled), no report has it, and its time is kept for the count in which
+ * that will be known.
+ *
+ * The cut goes with the bank: a program that counts into the next report's bank sees that report's
+ * cut.
+ *
+ * A thread's events come one after another: a wakeup holds the lock of the runqueue that the thread
+ * is put into, and the thread has left its CPU then. Samples by interrupts cannot come in between,
+ * as the others run with interrupts off; but for a change of the name, whose thread is running.
+ * Still, the time of an event may be earlier than that of the one before: by nanoseconds, as the
+ * kernel's fast clock may go back when its rate is adjusted; or because a sample came in between
+ * the time and its use, as an NMI or during a change of the name.
+ *
+ * r6 = context, r7 = pid << 32 | tid, or the thread, r8 = slot, r9 = account.
+ */
+
+/* More places on the stack. */
+enum {
+    NOW = LEFT,
+    CUT = -208,
+    KEY = -216, /* of the thread's entry */
+    RENAMED_TASK = -280,
+    NEW_COMM = -296,
+};
+_Static_assert(RAW_PID - CUT >= 8 && KEY - RENAMED_TASK >= (int)sizeof(struct task_stacks),
+               "apart");
+
+/* Offsets in an entry: the others are in wait.h. */
+enum {
+    PART = offsetof(struct wall, part),
+    SPENT = offsetof(struct wall, spent),
+    THREAD_LEFT = offsetof(struct wall, left),
+    FIRST = offsetof(struct wall, first),
+    TARGET_KERNEL = TARGET + (int)offsetof(struct task_stacks, kernel_stack),
+    TARGET_USER = TARGET + (int)offsetof(struct task_stacks, user_stack),
+    TARGET_GENERATION = TARGET + (int)offsetof(struct task_stacks, generation),
+    TARGET_PID = TARGET + (int)offsetof(struct task_stacks, pid),
+    TARGET_TID = TARGET + (int)offsetof(struct task_stacks, tid),
+    TARGET_COMM = TARGET + (int)offsetof(struct task_stacks, comm),
+    SLOT_TASK = offsetof(struct slot, task),
+    SLOT_FLAGS = SLOT_TASK + (int)offsetof(struct task_stacks, flags),
+    SLOT_GENERATION = SLOT_TASK + (int)offsetof(struct task_stacks, generation),
+};
+_Static_assert(NEW_COUNT - NEW_WAIT >= (int)sizeof(struct wall), "room for an entry");
+_Static_assert(sizeof(struct wall) >= sizeof(struct walled), "or for a count");
+
+/* A program may use these fragments more than once: labels that it has only once. */
+struct close_labels {
+    const char *known, *cut, *uncut, *later;
+};
+struct count_labels {
+    struct bank_labels first, insert, second;
+    const char *found, *uncounted, *counted;
+};
+
+/* As wait_begin, and CUT and NOW. */
+void wall_begin(struct program *program, const struct capture *capture);
+
+/* KEY = that of the thread TID, which is the task in that word of the context, or current. */
+#define CURRENT_TASK (-1)
+void emit_thread_key(struct program *program, const struct capture *capture, int word);
+
+/*
+ * r0 = the entry of KEY, made if it is not there; without room, counts that in `full` and goes to
+ * `none`.
+ */
+void emit_find_thread(struct program *program, const struct capture *capture, const char *has_entry,
+                      int16_t full, const char *none);
+/* Ends the interval of the thread r7, in `implied` if its state was unknown. */
+void emit_close(struct program *program, const struct capture *capture, enum wall_part implied,
+                const struct close_labels *labels);
+/* The thread r7 was not asked for: drops its time so far. r1 = now */
+void emit_forget(struct program *program);
+
+/*
+ * Adds an event to the count of the slot's task, if `base` is r8, or of the target of the thread
+ * r7; and r7's times, if `spent`.
+ */
+void emit_count_spent(struct program *program, const struct capture *capture,
+                      const struct count_labels *labels, unsigned base, bool spent);
+
+/* Where the filter has its places; KEY is that of the current thread. */
+extern const struct filter_places wall_places;
+/*
+ * At wall_places.numberless: a thread that was reaped has no numbers any more, but still runs, and
+ * may even be preempted. It has those that it was known by: see emit_wall_exit.
+ */
+void emit_last_numbers(struct program *program, const struct capture *capture);
+
+/*
+ * The task at r8 is that of the thread r7. On its way out it stays one of the process that it was
+ * of at its exit: the pid's next owner may be there, and even gone, before it leaves its CPU.
+ */
+void emit_tell_ending(struct program *program, const struct capture *capture);
 
 #endif

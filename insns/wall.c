@@ -13,16 +13,16 @@
  *     account.seen += 1
  *     if (the CPU is idle, or the thread was not asked for)
  *         account.filtered += 1, return 0
- *     slot.party = current with its stacks, as a sample
+ *     slot.task = current with its stacks, as a sample
  *     thread = waits[current], created if necessary
  *     if (thread.target is not known)
  *         close(thread, RUNNING)                          no report has that time yet
- *     thread.target = slot.party                          it is known from here on
+ *     thread.target = slot.task                          it is known from here on
  *     if (thread.part is RUNNING)
  *         thread.part = SAMPLED                           for the whole stretch
- *     counts[slot.party, as a sample] += { 0, 1 }
+ *     counts[slot.task, as a sample] += { 0, 1 }
  *
- * rename(context):                                        by prctl(2) or an exec, which is not done yet
+ * rename(context): by prctl(2) or an exec, which is not done yet
  *     account and now as above
  *     if (the thread is not current)
  *         return 1
@@ -34,17 +34,17 @@
  *         return 1
  *     }
  *     account.seen += 1
- *     party = current, without stacks, with its old name
+ *     task = current, without stacks, with its old name
  *     thread = waits[current], created if necessary
  *     close(thread, RUNNING), thread.part = RUNNING
  *     if (thread.target is not known)
- *         thread.target = party
+ *         thread.target = task
  *     thread.target has no stacks
  *     count(thread.target, thread)
- *     thread.target = party with the new name, or unknown if names are asked for
+ *     thread.target = task with the new name, or unknown if names are asked for
  *     return 1
  *
- * exit(context):                                          only in a pid namespace, before it loses its pid
+ * exit(context): of each thread, before it loses its pid
  *     account and now as above
  *     if (the thread was not asked for)
  *         return 1
@@ -52,39 +52,42 @@
  *     if (thread.target is not known)
  *         close(thread, RUNNING), thread.part = RUNNING
  *         thread.target = current, without stacks
+ *     thread.target.generation = now, as LIFE_THEN_BIT has it   from here on it is of that process
  *     return 1
  *
- * What close(), count() and forget() are, and what is in the registers, is in wall_parts.h.
+ * What close(), count() and forget() are, and what is in the registers, is in wait.h.
  */
-#include "insns/wall_parts.h"
+#include "insns/fragments.h"
+#include "insns/wait.h"
 
 /* ---- The thread that is woken ---- */
 
-void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wishes, bool born)
+void emit_wall_wakeup(struct program *program, const struct capture *capture, bool is_new)
 {
-    static const struct close_labels labels = {"known", "cut", "uncut"};
+    static const struct close_labels labels = {"known", "cut", "uncut", "later"};
 
-    wall_begin(program, wishes);
-    wait_read_fields(program, wishes, false);
-    wait_load_other_pid(program, wishes, wishes->target_pid);
+    wall_begin(program, capture);
+    wait_read_fields(program, capture, false);
+    wait_load_other_pid(program, capture, capture->target_pid);
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
-    emit_thread_key(program, wishes, WAKING_TASK);
-    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, wakes_full), "end");
+    emit_thread_key(program, capture, WAKING_TASK);
+    emit_find_thread(program, capture, "has_entry", offsetof(struct account, wakes_full), "end");
     EMIT(program, MOV_REG(R7, R0));
-    if (born) {
+    if (is_new) {
         emit_forget(program); /* r1 = now */
         EMIT(program,
             STX(DW, R7, SINCE, R1),
             LDX(W, R1, R10, TID),
             STX(W, R7, WAIT_TID, R1),
-            ST(W, R7, TARGET_FLAGS, 0));
+            ST(W, R7, TARGET_FLAGS, 0),
+            ST(DW, R7, TARGET_GENERATION, 0));
     } else {
         EMIT(program,
             LDX(W, R1, R7, PART),
             JLT_IMM(R1, WALL_BLOCKED, "end"));
-        emit_close(program, wishes, WALL_BLOCKED, &labels);
+        emit_close(program, capture, WALL_BLOCKED, &labels);
     }
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNABLE),
@@ -95,50 +98,50 @@ void emit_wall_wakeup(struct program *program, const struct offwake_wishes *wish
 
 /* ---- The thread that runs ---- */
 
-static const struct close_labels closing = {"known", "cut", "uncut"};
+static const struct close_labels closing = {"known", "cut", "uncut", "later"};
 static const struct count_labels counting = {
     {"other_counts", "counts"}, {"other_insert", "insert"}, {"other_again", "again"},
     "found", "uncounted", "counted"};
 
-void emit_wall_sample(struct program *program, const struct offwake_wishes *wishes)
+void emit_wall_sample(struct program *program, const struct capture *capture)
 {
-    const struct party_wishes shown = wall_party_wishes(wishes);
+    const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
-    wall_begin(program, wishes);
+    wall_begin(program, capture);
     emit_account(program, seen);
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         STX(W, R10, TID, R0),
         LDX(W, R0, R10, TID),
         JEQ_IMM(R0, 0, "filtered"));
-    emit_thread_key(program, wishes, CURRENT_TASK);
-    emit_event_filter(program, &wishes->filter, &wall_places, true);
-    wait_claim_slot(program, wishes);
-    emit_party(program, &shown);
-    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "out");
+    emit_thread_key(program, capture, CURRENT_TASK);
+    emit_event_filter(program, &capture->filter, &wall_places, true);
+    wait_claim_slot(program, capture);
+    emit_task(program, capture, &shown);
+    emit_find_thread(program, capture, "has_entry", offsetof(struct account, waits_full), "out");
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
-    emit_tell_ending(program, wishes);
+    emit_tell_ending(program, capture);
     EMIT(program,
         LDX(W, R1, R7, TARGET_FLAGS),
-        JSET_IMM(R1, PARTY_SEEN, "is_known"));
-    emit_close(program, wishes, WALL_RUNNING, &closing);
+        JSET_IMM(R1, TASK_SEEN, "is_known"));
+    emit_close(program, capture, WALL_RUNNING, &closing);
     EMIT(program,
     LABEL("is_known"),
         MOV_REG(R0, R7));
-    emit_copy_party(program, TARGET);
+    emit_copy_task(program, TARGET);
     EMIT(program,
         LDX(W, R1, R7, PART),
         JNE_IMM(R1, WALL_RUNNING, "was_hit"),
         ST(W, R7, PART, WALL_SAMPLED),
     LABEL("was_hit"),
         LDX(W, R1, R8, SLOT_FLAGS),
-        OR_IMM(R1, PARTY_SAMPLE),
+        OR_IMM(R1, TASK_SAMPLE),
         STX(W, R8, SLOT_FLAGS, R1));
-    emit_count_spent(program, wishes, &counting, R8, false);
+    emit_count_spent(program, capture, &counting, R8, false);
     EMIT(program, JA("out"));
-    emit_last_numbers(program, wishes);
+    emit_last_numbers(program, capture);
     EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
     EMIT(program,
@@ -146,8 +149,8 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
     LABEL("end"),
         MOV_IMM(R0, 0),
         EXIT());
-    if (shown.user_stack && wishes->unwind)
-        emit_unwind_functions(program, wishes->unwind);
+    if (shown.user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }
 
 /* ---- The thread that gets another name ---- */
@@ -155,72 +158,62 @@ void emit_wall_sample(struct program *program, const struct offwake_wishes *wish
 static const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
 
 /* Goes to "end" if the thread is not the one that runs. TID and KEY */
-static void emit_load_renamed(struct program *program, const struct offwake_wishes *wishes)
+static void emit_load_renamed(struct program *program, const struct capture *capture)
 {
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         STX(W, R10, TID, R0),
         LDX(W, R1, R10, TID),
         JEQ_IMM(R1, 0, "end"));
-    if (!wishes->task.known && wishes->renamed_pid)
+    if (!capture->task.known && capture->renamed_pid)
         EMIT(program,
-            LDX(W, R2, R6, wishes->renamed_pid),
+            LDX(W, R2, R6, capture->renamed_pid),
             JNE_REG(R1, R2, "end"));
-    emit_thread_key(program, wishes, CURRENT_TASK);
-    if (wishes->task.known)
+    emit_thread_key(program, capture, CURRENT_TASK);
+    if (capture->task.known)
         EMIT(program,
             LDX(DW, R2, R6, RENAME_TASK * 8),
             JNE_REG(R1, R2, "end"));
 }
 
 /* The new name, of which only the text is defined. */
-static void emit_take_name(struct program *program, const struct offwake_wishes *wishes)
+static void emit_take_name(struct program *program, const struct capture *capture)
 {
-    if (wishes->task.known)
+    if (capture->task.known)
         EMIT(program, LDX(DW, R3, R6, RENAME_COMM * 8));
     else
         EMIT(program,
             MOV_REG(R3, R6),
-            ADD_IMM(R3, wishes->new_comm));
+            ADD_IMM(R3, capture->new_comm));
     EMIT(program,
         ST(DW, R10, NEW_COMM, 0),
         ST(DW, R10, NEW_COMM + 8, 0),
         MOV_REG(R1, R10),
         ADD_IMM(R1, NEW_COMM),
-        MOV_IMM(R2, (int)sizeof(((struct party *)0)->comm)),
+        MOV_IMM(R2, (int)sizeof(((struct task_stacks *)0)->comm)),
         CALL(BPF_FUNC_probe_read_kernel_str));
-    for (int at = 0; at < (int)sizeof(((struct party *)0)->comm); at += 8)
+    for (int at = 0; at < (int)sizeof(((struct task_stacks *)0)->comm); at += 8)
         EMIT(program,
             LDX(DW, R1, R10, (int16_t)(NEW_COMM + at)),
             STX(DW, R7, (int16_t)(TARGET_COMM + at), R1));
 }
 
-/* A sample that came since this program took the time has closed the interval, later than that. */
-static void emit_not_before(struct program *program, const char *label)
-{
-    EMIT(program,
-        LDX(DW, R1, R7, SINCE),
-        LDX(DW, R2, R10, NOW),
-        JGE_REG(R2, R1, label),
-        STX(DW, R10, NOW, R1),
-    LABEL(label));
-}
-
 /*
- * At "filtered": the thread may be asked for by its new name, as one that begins now. Who it is then is
- * unknown until it leaves, or is sampled.
+ * At "filtered": the thread may be asked for by its new name, as one that begins now. Who it is
+ * then is unknown until it leaves, or is sampled.
  */
-static void emit_forget_unnamed(struct program *program, const struct offwake_wishes *wishes)
+static void emit_forget_unnamed(struct program *program, const struct capture *capture)
 {
-    static const struct close_labels labels = {"other_known", "other_cut", "other_uncut"};
+    static const struct close_labels labels = {"other_known", "other_cut", "other_uncut",
+                                               "other_later"};
 
     EMIT(program,
         JA("end"),
     LABEL("filtered"));
-    emit_find_thread(program, wishes, "other_has_entry", offsetof(struct account, waits_full), "end");
+    emit_find_thread(program, capture, "other_has_entry", offsetof(struct account, waits_full),
+                     "end");
     EMIT(program, MOV_REG(R7, R0));
-    emit_not_before(program, "other_later");
-    emit_close(program, wishes, WALL_RUNNING, &labels);
+    emit_close(program, capture, WALL_RUNNING, &labels);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
         ST(W, R7, TARGET_FLAGS, 0));
@@ -228,54 +221,54 @@ static void emit_forget_unnamed(struct program *program, const struct offwake_wi
 }
 
 /*
- * r7 = the current thread's entry, and r8 makes RENAMED_PARTY its party, without stacks.
+ * r7 = the current thread's entry, and r8 makes RENAMED_TASK its task, without stacks.
  *
- * Interrupts are on: a sample may come in between, and on kernels whose tracepoints can be preempted, a switch.
- * The slot is theirs: here the party is on the stack.
+ * Interrupts are on: a sample may come in between, and on kernels whose tracepoints can be
+ * preempted, a switch. The slot is theirs: here the task is on the stack.
  */
-static void emit_find_current(struct program *program, const struct offwake_wishes *wishes)
+static void emit_find_current(struct program *program, const struct capture *capture)
 {
-    const struct party_wishes shown = wall_party_wishes(wishes);
+    const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
     EMIT(program,
         MOV_REG(R8, R10),
-        ADD_IMM(R8, RENAMED_PARTY - SLOT_PARTY));
-    emit_clear_party(program);
-    emit_who(program, &shown);
-    emit_find_thread(program, wishes, "has_entry", offsetof(struct account, waits_full), "end");
+        ADD_IMM(R8, RENAMED_TASK - SLOT_TASK));
+    emit_clear_task(program);
+    emit_who(program, capture, &shown);
+    emit_find_thread(program, capture, "has_entry", offsetof(struct account, waits_full), "end");
     EMIT(program,
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
-    emit_tell_ending(program, wishes);
 }
 
-void emit_wall_rename(struct program *program, const struct offwake_wishes *wishes)
+void emit_wall_rename(struct program *program, const struct capture *capture)
 {
-    wall_begin(program, wishes);
-    emit_load_renamed(program, wishes);
-    emit_event_filter(program, &wishes->filter, &places, true);
+    wall_begin(program, capture);
+    emit_load_renamed(program, capture);
+    emit_event_filter(program, &capture->filter, &places, true);
     emit_account(program, seen);
-    emit_find_current(program, wishes);
-    emit_not_before(program, "later");
-    emit_close(program, wishes, WALL_RUNNING, &closing);
+    emit_find_current(program, capture);
+    emit_close(program, capture, WALL_RUNNING, &closing);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
         MOV_REG(R0, R7),
         LDX(W, R1, R7, TARGET_FLAGS),
-        JSET_IMM(R1, PARTY_SEEN, "is_known"));
-    emit_copy_party(program, TARGET);
+        JSET_IMM(R1, TASK_SEEN, "is_known"));
+    emit_copy_task(program, TARGET);
     EMIT(program,
     LABEL("is_known"),
         ST(DW, R7, TARGET_KERNEL, NO_STACK),
         ST(DW, R7, TARGET_USER, NO_STACK));
-    emit_count_spent(program, wishes, &counting, R7, true);
-    if (wishes->filter.comm_count) {
-        EMIT(program, ST(W, R7, TARGET_FLAGS, 0));
-        emit_forget_unnamed(program, wishes);
+    emit_count_spent(program, capture, &counting, R7, true);
+    if (capture->filter.comm_count) {
+        EMIT(program,
+            ST(W, R7, TARGET_FLAGS, 0),
+            ST(DW, R7, TARGET_GENERATION, 0));
+        emit_forget_unnamed(program, capture);
     } else {
         EMIT(program, MOV_REG(R0, R7));
-        emit_copy_party(program, TARGET);
-        emit_take_name(program, wishes);
+        emit_copy_task(program, TARGET);
+        emit_take_name(program, capture);
         EMIT(program, LABEL("filtered"));
     }
     EMIT(program,
@@ -286,26 +279,229 @@ void emit_wall_rename(struct program *program, const struct offwake_wishes *wish
 
 /* ---- The thread that ends ---- */
 
-void emit_wall_exit(struct program *program, const struct offwake_wishes *wishes)
+void emit_wall_exit(struct program *program, const struct capture *capture)
 {
-    wall_begin(program, wishes);
+    wall_begin(program, capture);
     EMIT(program,
         CALL(BPF_FUNC_get_current_pid_tgid),
         STX(W, R10, TID, R0));
-    emit_thread_key(program, wishes, CURRENT_TASK);
-    emit_event_filter(program, &wishes->filter, &places, true);
-    emit_find_current(program, wishes);
+    emit_thread_key(program, capture, CURRENT_TASK);
+    emit_event_filter(program, &capture->filter, &places, true);
+    emit_find_current(program, capture);
     EMIT(program,
         LDX(W, R1, R7, TARGET_FLAGS),
-        JSET_IMM(R1, PARTY_SEEN, "end"));
-    emit_close(program, wishes, WALL_RUNNING, &closing);
+        JSET_IMM(R1, TASK_SEEN, "is_known"));
+    emit_close(program, capture, WALL_RUNNING, &closing);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
         MOV_REG(R0, R7));
-    emit_copy_party(program, TARGET);
+    emit_copy_task(program, TARGET);
     EMIT(program,
+    LABEL("is_known"),
+        MOV_IMM(R1, 1),
+        LSH_IMM(R1, LIFE_THEN_BIT),
+        LDX(DW, R2, R10, NOW),
+        OR_REG(R1, R2),
+        STX(DW, R7, TARGET_GENERATION, R1),
     LABEL("filtered"),
     LABEL("end"),
         MOV_IMM(R0, FOR_PERF_TOO),
         EXIT());
+}
+
+/*
+ * switch(context):
+ *     account = the current bank's                        r9: see fragments.c
+ *     if (there is none)
+ *         return 1                                        for perf, too: see FOR_PERF_TOO
+ *     now = the time
+ *     if (prev_pid) {                                     0 is idle
+ *         thread = waits[prev], created if necessary
+ *         close(thread, RUNNING)
+ *         thread.part = prev_state says that it blocks ? BLOCKED : RUNNABLE, thread.left = now
+ *         account.seen += 1
+ *         if (current, which is prev, was not asked for) {
+ *             account.filtered += 1
+ *             forget(thread), thread.target = unwanted
+ *             if (prev_state & ENDING)
+ *                 delete(waits, prev)
+ *             goto out
+ *         }
+ *         slot.task = current, without stacks
+ *         count(slot.task, thread)                       its running time; the first time, all earlier time
+ *         if (prev_state & ENDING)
+ *             delete(waits, prev), goto out
+ *         slot.task has the stacks with which it leaves
+ *         thread.target = slot.task
+ *     }
+ * out:
+ *     if (next_pid) {
+ *         thread = waits[next], created if necessary
+ *         close(thread, RUNNABLE), thread.part = RUNNING
+ *         if (thread.target is unknown)                   until the thread leaves, or is sampled
+ *             return 1
+ *         if (thread.target is unwanted)
+ *             forget(thread), return 1
+ *         if (it was off the CPU for less than `least`)
+ *             thread.target has no stacks
+ *         account.seen += 1
+ *         count(thread.target, thread)
+ *     }
+ *     return 1
+ *
+ * What close(), count() and forget() are, and what is in the registers, is in wait.h.
+ */
+
+static void emit_delete_thread(struct program *program, int waits)
+{
+    EMIT(program,
+        LOAD_MAP(R1, waits),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, KEY),
+        CALL(BPF_FUNC_map_delete_elem));
+}
+
+/* ---- The thread that leaves ---- */
+
+static void emit_pass_leaving(struct program *program, const struct capture *capture)
+{
+    static const struct close_labels labels = {"prev_known", "prev_cut", "prev_uncut",
+                                               "prev_later"};
+
+    wait_load_prev_pid(program, capture);
+    EMIT(program,
+        JEQ_IMM(R1, 0, "out"),
+        STX(W, R10, TID, R1));
+    emit_thread_key(program, capture, SWITCH_PREV);
+    emit_find_thread(program, capture, "prev_has_entry", offsetof(struct account, wakes_full),
+                     "out");
+    EMIT(program, MOV_REG(R7, R0));
+    emit_close(program, capture, WALL_RUNNING, &labels);
+    wait_load_state(program, capture);
+    EMIT(program,
+        AND_IMM(R1, STATE_ANY),
+        MOV_IMM(R2, WALL_RUNNABLE),
+        JEQ_IMM(R1, 0, "can_run"),
+        MOV_IMM(R2, WALL_BLOCKED),
+    LABEL("can_run"),
+        STX(W, R7, PART, R2),
+        LDX(DW, R1, R10, NOW),
+        STX(DW, R7, THREAD_LEFT, R1));
+}
+
+static void emit_leave(struct program *program, const struct capture *capture)
+{
+    static const struct count_labels labels = {
+        {"ran_other", "ran_chosen"}, {"ran_other_insert", "ran_insert"},
+        {"ran_other_again", "ran_again"},
+        "ran_found", "ran_uncounted", "ran_counted"};
+    const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
+
+    emit_pass_leaving(program, capture);
+    emit_account(program, seen);
+    emit_event_filter(program, &capture->filter, &wall_places, true);
+    wait_claim_slot(program, capture);
+    emit_who(program, capture, &shown);
+    emit_look_up(program, capture->waits, KEY);
+    EMIT(program,
+        JEQ_IMM(R0, 0, "out"),
+        STX(W, R0, WAIT_TID, R7),
+        MOV_REG(R7, R0));
+    emit_tell_ending(program, capture);
+    emit_count_spent(program, capture, &labels, R8, true);
+    wait_load_state(program, capture);
+    EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
+    emit_task_stacks(program, capture, &shown);
+    EMIT(program, MOV_REG(R0, R7));
+    emit_copy_task(program, TARGET);
+    EMIT(program, JA("out"));
+    emit_last_numbers(program, capture);
+}
+
+/* At "filtered" and "ends". */
+static void emit_left_out(struct program *program, const struct capture *capture)
+{
+    if (filter_asks(&capture->filter)) {
+        EMIT(program, LABEL("filtered"));
+        emit_account(program, filtered);
+        emit_look_up(program, capture->waits, KEY);
+        EMIT(program,
+            JEQ_IMM(R0, 0, "out"),
+            MOV_REG(R7, R0),
+            ST(W, R7, TARGET_FLAGS, TASK_UNWANTED));
+        emit_forget(program);
+        wait_load_state(program, capture);
+        EMIT(program,
+            AND_IMM(R1, STATE_ENDING),
+            JEQ_IMM(R1, 0, "out"));
+    }
+    EMIT(program, LABEL("ends"));
+    emit_delete_thread(program, capture->waits);
+}
+
+/* ---- The thread that runs next ---- */
+
+/* Shorter times have no stacks of their own: all of the time, whichever reports it is in. */
+static void emit_shorten(struct program *program, uint64_t least)
+{
+    EMIT(program,
+        LDX(DW, R1, R10, NOW),
+        LDX(DW, R2, R7, THREAD_LEFT),
+        SUB_REG(R1, R2),
+        LD_IMM64(R2, least),
+        JGE_REG(R1, R2, "is_long"),
+        ST(DW, R7, TARGET_KERNEL, NO_STACK),
+        ST(DW, R7, TARGET_USER, NO_STACK),
+    LABEL("is_long"));
+}
+
+static void emit_come(struct program *program, const struct capture *capture)
+{
+    static const struct close_labels thread = {"next_known", "next_cut", "next_uncut",
+                                               "next_later"};
+    static const struct count_labels labels = {
+        {"off_other", "off_chosen"}, {"off_other_insert", "off_insert"},
+        {"off_other_again", "off_again"},
+        "off_found", "off_uncounted", "off_counted"};
+
+    wait_load_other_pid(program, capture, capture->next_pid);
+    EMIT(program,
+        JEQ_IMM(R1, 0, "end"),
+        STX(W, R10, TID, R1));
+    emit_thread_key(program, capture, SWITCH_NEXT);
+    emit_find_thread(program, capture, "next_has_entry", offsetof(struct account, wakes_full),
+                     "end");
+    EMIT(program, MOV_REG(R7, R0));
+    emit_close(program, capture, WALL_RUNNABLE, &thread);
+    EMIT(program,
+        ST(W, R7, PART, WALL_RUNNING),
+        LDX(W, R1, R7, TARGET_FLAGS),
+        JEQ_IMM(R1, 0, "end"));
+    if (filter_asks(&capture->filter)) {
+        EMIT(program, JNE_IMM(R1, TASK_UNWANTED, "wanted"));
+        emit_forget(program);
+        EMIT(program,
+            JA("end"),
+        LABEL("wanted"));
+    }
+    if (capture->least)
+        emit_shorten(program, capture->least);
+    emit_account(program, seen);
+    emit_count_spent(program, capture, &labels, R7, true);
+}
+
+void emit_wall_switch(struct program *program, const struct capture *capture)
+{
+    wall_begin(program, capture);
+    wait_read_fields(program, capture, true);
+    emit_leave(program, capture);
+    emit_left_out(program, capture);
+    EMIT(program, LABEL("out"));
+    emit_come(program, capture);
+    EMIT(program,
+    LABEL("end"),
+        MOV_IMM(R0, FOR_PERF_TOO),
+        EXIT());
+    if (capture->user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
 }

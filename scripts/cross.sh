@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386; all of them where none
-# cross.sh --programs ARCH         is named
+# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386, mipsel, mips
+# cross.sh --programs ARCH         (big endian), mips64el; all of them where none is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
 # build/cross/ARCH/stackbox: static, it needs nothing there), and tests the result in qemu's emulation of
 # programs: the unit tests, golden ones included; and the binary's output for words and files, which must be the
-# same to the byte as from the binary for this machine ($STACKBOX). For armv7 it also builds a program with both
-# kinds of code, of which only ARM's own may be traced.
+# same to the byte as from the binary for this machine ($STACKBOX). For armv7 and 32-bit MIPS it also builds
+# programs with two kinds of code, of which only one may be traced.
 #
 # --sample leaves out the slowest unit tests. --programs builds what a guest of that machine needs, the binary
 # and build/cross/ARCH/workloads, and tests nothing: fast if all of it exists, and two may run at the same time.
@@ -24,6 +24,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 # Tests with random numbers make this many times fewer rounds here.
 export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
+all="aarch64 armv7 riscv64 s390x ppc64el i386 mipsel mips mips64el"
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no
 
@@ -37,7 +38,10 @@ arch()
     s390x)   compiler=s390x-linux-gnu-gcc emulator=qemu-s390x ;;
     ppc64el) compiler=powerpc64le-linux-gnu-gcc emulator=qemu-ppc64le ;;
     i386)    compiler=i686-linux-gnu-gcc emulator=qemu-i386 ;;
-    *)       echo "cross.sh: $1: not one of aarch64, armv7, riscv64, s390x, ppc64el, i386" >&2; exit 2 ;;
+    mipsel)  compiler=mipsel-linux-gnu-gcc emulator=qemu-mipsel ;;
+    mips)    compiler=mips-linux-gnu-gcc emulator=qemu-mips ;;
+    mips64el) compiler=mips64el-linux-gnuabi64-gcc emulator=qemu-mips64el ;;
+    *)       echo "cross.sh: $1: not one of $all" >&2; exit 2 ;;
     esac
     build=build/cross/$1
     command -v $emulator >/dev/null || emulator=$emulator-static
@@ -90,14 +94,14 @@ programs()
     exit 1
 }
 
-# llvm's reading of bytecode is the same everywhere. What the kernel denies a process (apart), qemu-user
+# llvm's reading of bytecode is the same everywhere. What the kernel denies a process (sandbox), qemu-user
 # does not: it has no seccomp and no openat2.
 units()
 {
     for source in tests/unit/*.c; do
         unit=${source##*/}
         case $unit in
-        llvm.c | apart.c) continue ;;
+        llvm.c | sandbox.c) continue ;;
         year.c | elf_symbols.c | svg.c | svg_colors.c | jitmap.c) [ $sample = no ] || continue ;;
         esac
         echo "${unit%.c}"
@@ -160,7 +164,7 @@ compare()
 # listed WORD STATUS TEXT: what --list prints for a pattern in that program, below $root
 listed()
 {
-    timeout 60 "$emulator" -L "$root" "$build/stackbox" stackcount --list "$build/thumb:$1" \
+    timeout 60 "$emulator" -L "$root" "$build/stackbox" stackcount --list "$build/kinds:$1" \
         >"$build/list.out" 2>&1 </dev/null
     status=$?
     if [ $status != "$2" ] || ! grep -qF -- "$3" "$build/list.out"; then
@@ -170,26 +174,26 @@ listed()
     fi
 }
 
-# A program with both kinds of code, made by its compiler: Thumb code is never probed. 64-bit kernels cannot
-# probe such programs at all, so this one must resemble a 32-bit one.
-thumb()
+# kinds PROBED OTHER TEXT: a program with two kinds of code, by functions' attributes; the other is never probed, and
+# a text says so. 64-bit kernels of ARM cannot probe such programs at all, so this one must resemble a 32-bit one.
+kinds()
 {
     mkdir -p "$build/root/proc" && echo '80008000 T _text' >"$build/root/proc/kallsyms" || return
-    cat >"$build/thumb.c" <<'EOF'
-__attribute__((target("arm"), noinline)) int in_arm(int n) { return n * 3; }
-__attribute__((target("thumb"), noinline)) int in_thumb(int n) { return n * 5; }
-int main(int argc, char **argv) { (void)argv; return in_arm(argc) - in_thumb(argc); }
+    cat >"$build/kinds.c" <<EOF
+__attribute__(($1, noinline)) int in_probed(int n) { return n * 3; }
+__attribute__(($2, noinline)) int in_other(int n) { return n * 5; }
+int main(int argc, char **argv) { (void)argv; return in_probed(argc) - in_other(argc); }
 EOF
-    $compiler -O1 -o "$build/thumb" "$build/thumb.c" || return
+    $compiler -O1 -o "$build/kinds" "$build/kinds.c" || return
     root=/
-    listed in_arm 1 "is a 32-bit program, which this kernel cannot probe"
+    [ "$arch" != armv7 ] || listed in_probed 1 "is a 32-bit program, which this kernel cannot probe"
     root=$build/root
-    listed in_arm 0 :in_arm
-    listed in_thumb 1 "is Thumb code"
+    listed in_probed 0 :in_probed
+    listed in_other 1 "is $3 code"
     listed 'in_*' 0 "left out 1 of 2"
-    "${compiler%gcc}strip" "$build/thumb"
-    address=$("${compiler%gcc}readelf" -h "$build/thumb" | sed -n 's/.*Entry point address: *//p')
-    listed "$address" 1 "Thumb code"
+    "${compiler%gcc}strip" "$build/kinds"
+    address=$("${compiler%gcc}readelf" -h "$build/kinds" | sed -n 's/.*Entry point address: *//p')
+    listed "$address" 1 "$3 code"
 }
 
 sample=no
@@ -197,7 +201,8 @@ case ${1:-} in
 --sample) sample=yes; shift ;;
 --programs) arch "${2:-}"; programs "$2" ;;
 esac
-[ $# -gt 0 ] || set -- aarch64 armv7 riscv64 s390x ppc64el i386
+# shellcheck disable=SC2086 # a list of words
+[ $# -gt 0 ] || set -- $all
 for arch; do
     arch "$arch"
     if ! command -v $compiler >/dev/null; then
@@ -211,7 +216,12 @@ for arch; do
         continue
     fi
     run_units
-    [ "$arch" != armv7 ] || thumb
+    case $arch in
+    armv7) kinds 'target("arm")' 'target("thumb")' Thumb ;;
+    mips | mipsel)
+        kinds nomips16 mips16 "microMIPS or MIPS16"
+        kinds nomicromips micromips "microMIPS or MIPS16" ;;
+    esac
     if [ -x "$native" ]; then
         compare
     else

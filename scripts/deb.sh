@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# deb.sh VERSION DATE BINARY    build/stackbox_VERSION_ARCH.deb, a Debian package of that binary
+# deb.sh VERSION DATE BINARY    build/stackbox_VERSION-1_ARCH.deb, a Debian package of that binary
 #
-# Its links begin with stackbox-, as nobody may claim names such as check and report. The contents depend only
-# on the binary and the sources, and its files have the date DATE, so the same sources give the same package.
+# What dpkg-buildpackage makes of the source package (scripts/packages/debian), without debhelper, and of any binary:
+# its texts come from there. Its links begin with stackbox-, as nobody may claim names such as check and report. The
+# contents depend only on the binary and the sources, and its files have the date DATE, so the same sources give the
+# same package.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,68 +20,34 @@ umask 022
 SOURCE_DATE_EPOCH=$(date -u -d "$date" +%s)
 export SOURCE_DATE_EPOCH
 architecture=$(dpkg --print-architecture)
-work=build/deb
-root=$work/root
+source=build/packages/debian
+root=build/deb/root
 doc=$root/usr/share/doc/stackbox
-rm -rf "$work"
+said=$(sh scripts/packages.sh "$version" "$date" 2>&1) || { echo "$said" >&2; exit 1; }
+rm -rf build/deb
 mkdir -p "$root/DEBIAN" "$doc" "$root/usr/share/lintian/overrides"
 
 sh scripts/install.sh --links stackbox- "$root/usr" "$binary" >/dev/null
+sh $source/arrange $root
 gzip -9n "$root"/usr/share/man/man1/*.1
-mkdir -p "$root/usr/share/zsh/vendor-completions"
-mv "$root/usr/share/zsh/site-functions/_stackbox" "$root/usr/share/zsh/vendor-completions/"
-rmdir "$root/usr/share/zsh/site-functions"
+cp $source/copyright "$doc/copyright"
+gzip -9n <$source/changelog >"$doc/changelog.Debian.gz"
+gzip -9n <src/docs/changes.md >"$doc/changelog.gz"
+cp $source/stackbox.lintian-overrides "$root/usr/share/lintian/overrides/stackbox"
 
-cat >"$doc/copyright" <<'END'
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: stackbox
-
-Files: *
-Copyright: 2026 the stackbox authors
-License: Expat or GPL-2
-
-License: Expat
-END
-sed -n '/^Permission is hereby granted/,/^SOFTWARE\./s/^$/./; /^Permission is hereby granted/,/^SOFTWARE\./s/^/ /p' \
-    LICENSE | sed 's/^ \.$/ ./' >>"$doc/copyright"
-cat >>"$doc/copyright" <<'END'
-
-License: GPL-2
- This program is free software; you can redistribute it and/or modify it under the terms of the GNU General
- Public License, version 2, as published by the Free Software Foundation.
- .
- On Debian systems its text is in /usr/share/common-licenses/GPL-2.
-END
-{
-    echo "stackbox ($version) unstable; urgency=low"
-    echo
-    echo "  * See /usr/share/doc/stackbox/changes.md.gz."
-    echo
-    echo " -- the stackbox authors <stackbox@packages.invalid>  $(date -u -R -d "$date")"
-} | gzip -9n >"$doc/changelog.gz"
-gzip -9n <src/docs/changes.md >"$doc/changes.md.gz"
-
-# It is static on purpose: it runs where there are no libraries.
-echo 'stackbox: statically-linked-binary [usr/bin/stackbox]' >"$root/usr/share/lintian/overrides/stackbox"
-
+# As dpkg-gencontrol counts: files by their sizes, everything else 1 KB
+size=$(find "$root" -type f -printf '%s\n' -o -printf '1\n' |
+    awk '{ kilobytes += int(($1 + 1023) / 1024) } END { print kilobytes }')
 (cd "$root" && find usr -type f | LC_ALL=C sort | xargs md5sum) >"$root/DEBIAN/md5sums"
-cat >"$root/DEBIAN/control" <<END
-Package: stackbox
-Version: $version
-Architecture: $architecture
-Maintainer: the stackbox authors <stackbox@packages.invalid>
-Installed-Size: $(du -k -s --apparent-size "$root/usr" | cut -f 1)
-Section: devel
-Priority: optional
-Description: stack-tracing applets in one static binary
- Counts the stacks that lead to functions and tracepoints, samples CPUs,
- and tells what threads wait for and who ends the wait. It needs neither
- a compiler nor kernel headers, BTF or an interpreter where it runs.
- .
- The applets are called as "stackbox APPLET", or by links such as
- stackbox-profile.
-END
+{
+    echo "Package: stackbox"
+    echo "Version: $version-1"
+    echo "Architecture: $architecture"
+    sed -n '/^Maintainer:/p' $source/control
+    echo "Installed-Size: $size"
+    sed -n '/^Section:/p; /^Priority:/p; /^Description:/,$p' $source/control
+} >"$root/DEBIAN/control"
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-package=build/stackbox_${version}_$architecture.deb
+package=build/stackbox_${version}-1_$architecture.deb
 dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >/dev/null
 echo "$package: $(wc -c <"$package") bytes"

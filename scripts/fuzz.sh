@@ -3,9 +3,9 @@
 #
 # fuzz.sh SECONDS [TARGET...]   fuzzes the readers of foreign bytes, each for that long, two at a time
 #
-# TARGET: a file of tests/fuzz, without .c; default: all of them. Each begins with a copy of
-# tests/fuzz/corpus/TARGET and whatever earlier runs here have added. Uses clang's libFuzzer, or else a simple
-# driver that mutates the corpus. An input that is a finding is kept, and its name printed.
+# TARGET: a folder of tests/fuzz/corpus; default: all of them. Each begins with a copy of it and whatever
+# earlier runs here have added. Uses clang's libFuzzer, or else a simple driver that mutates the corpus. An input
+# that is a finding, or costs more than it may (tests/fuzz/cost.c), is kept, and its name printed.
 #
 # Exit: 0 nothing was found; 1 something was, or nothing could be built.
 
@@ -19,9 +19,8 @@ case $seconds in
 esac
 shift
 if [ $# = 0 ]; then
-    for source in tests/fuzz/*.c; do
-        target=$(basename "$source" .c)
-        [ "$target" = driver ] || set -- "$@" "$target"
+    for target in tests/fuzz/corpus/*; do
+        set -- "$@" "${target##*/}"
     done
 fi
 
@@ -39,9 +38,9 @@ fuzz()
     corpus=build/fuzz/corpus/$1
     mkdir -p "$corpus"
     cp tests/fuzz/corpus/"$1"/* "$corpus" || return
-    # No input of 16 KiB takes 20 s or 512 MB. Each process has its own prefix for what it finds.
+    # No input of 16 KiB takes 20 s or 512 MB, and none asks for more than a section of 256 MB. Each process has its own prefix for what it finds.
     nice "$programs/$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=512 \
-        -malloc_limit_mb=64 -max_len=16384 -print_final_stats=1 -verbosity=0 \
+        -malloc_limit_mb=300 -max_len=16384 -print_final_stats=1 -verbosity=0 \
         -artifact_prefix="build/fuzz/found/$1-" "$corpus" >"build/fuzz/$1.log" 2>&1
     status=$?
     if [ $status = 0 ]; then
@@ -54,6 +53,22 @@ fuzz()
     echo "FAIL fuzz-$1: exit status $status, the input is:"
     # shellcheck disable=SC2012 # names that libFuzzer gave
     ls -t build/fuzz/found/"$1"-* 2>&1 | head -n 3
+}
+
+# try_costs: what costs the square of its size is a finding, what costs its size is none
+try_costs()
+{
+    for kind in m r t M R T; do
+        { printf $kind; head -c 3999 /dev/zero; } >build/fuzz/dear
+        "$programs/planted" build/fuzz/dear >build/fuzz/planted.log 2>&1
+        echo "$kind $(sed -n 's/^[0-9]* \(.*\) for an input of 4000 bytes.*/\1/p' build/fuzz/planted.log)"
+    done >build/fuzz/costs
+    if [ "$(tr '\n' ',' <build/fuzz/costs)" = "m bytes of memory,r reads,t us of CPU time,M ,R ,T ," ]; then
+        echo "PASS fuzz-costs: what costs the square of its size is found"
+    else
+        echo "FAIL fuzz-costs: $(tr '\n' ',' <build/fuzz/costs)"
+        return 1
+    fi
 }
 
 # fuzz_all TARGET...: one after another
@@ -72,7 +87,7 @@ else
     echo "SKIP fuzz-libfuzzer: $(echo "$reason" | head -n 1)"
     programs=build/asan/fuzz flags='SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox'
 fi
-wanted=''
+wanted=$programs/planted
 for target; do
     wanted="$wanted $programs/$target"
 done
@@ -92,6 +107,7 @@ done
     wait $first
 }
 failed=0
+try_costs || failed=1
 for target; do
     cat "build/fuzz/$target.result" || failed=1
     grep -q '^PASS' "build/fuzz/$target.result" || failed=1

@@ -134,6 +134,10 @@ describe()
     # A real CPU clears its caches against speculation, which QEMU cannot.
     ppc64el-*) arch=ppc64el emulator=qemu-system-ppc64 console=hvc0
                board='-M pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off -cpu power9' ;;
+    mipsel-*)  arch=mipsel emulator=qemu-system-mipsel board='-M malta -cpu 24Kf' console=ttyS0
+               usual_cpus=1 ;;
+    mips64el-*) arch=mips64el emulator=qemu-system-mips64el board='-M malta -cpu MIPS64R2-generic' console=ttyS0
+               usual_cpus=1 ;;
     *)         arch= emulator=qemu-system-x86_64 board='-cpu max,-cx16' console=ttyS0
                words=tsc=noirqtime ;;
     esac

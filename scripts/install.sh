@@ -1,25 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# install.sh [--links WHICH] DIR BINARY
+# install.sh [--links WHICH] [--applets NAMES] DIR BINARY
 #                           the binary and a link for each applet into DIR/bin, their man pages into
 #                           DIR/share/man/man1, completions for bash, zsh and fish below DIR/share
 #                           WHICH: yes, no, or what the links' names begin with, such as stackbox-
+#                           NAMES: BINARY is for another machine: links with these names, pages and completions none
 # install.sh --remove DIR   takes away what that made, and nothing else
 #
-# BINARY is run: it makes the links and prints the man pages. Another file with a link's name in DIR/bin stays,
+# BINARY is run, without NAMES: it says which applets it has, and prints their man pages. Another file with a link's name in DIR/bin stays,
 # and is an error.
 
 set -eu
 # What is installed is for everybody, whatever the installer's umask.
 umask 022
-links=yes
-if [ "${1:-}" = --links ] && [ $# -gt 1 ]; then
-    links=$2
+links=yes applets=
+while [ $# -gt 2 ]; do
+    case $1 in
+    --links)   links=$2 ;;
+    --applets) applets=$2 ;;
+    *)         break ;;
+    esac
     shift 2
-fi
+done
 if [ $# != 2 ] || [ ! "$1" ] || [ ! "$2" ]; then
-    echo "usage: install.sh [--links yes|no|PREFIX-] DIR BINARY, install.sh --remove DIR" >&2
+    echo "usage: install.sh [--links yes|no|PREFIX-] [--applets NAMES] DIR BINARY, install.sh --remove DIR" >&2
     exit 2
 fi
 case $links in
@@ -84,21 +89,27 @@ if [ "$1" = --remove ]; then
     exit
 fi
 
-mkdir -p "$bin" "$man"
+mkdir -p "$bin"
 install -m 755 "$2" "$program"
-applets=$("$program" | cut -d ' ' -f 1)
-prefix=
+pages=no
+if [ ! "$applets" ]; then
+    pages=yes
+    applets=$("$program") || {
+        echo "install.sh: $2 cannot be run on this machine: make install PAGES=no leaves out what it would print" >&2
+        exit 1
+    }
+    applets=$(echo "$applets" | cut -d ' ' -f 1)
+fi
 case $links in
-yes)
-    "$program" --install "$bin" ;;
-no)
-    prefix=- ;;
-*)
-    prefix=$links
-    for applet in $applets; do
-        link "$prefix$applet"
-    done ;;
+yes) prefix= ;;
+no)  prefix=- ;;
+*)   prefix=$links ;;
 esac
+for applet in $applets; do
+    [ "$links" = no ] || link "$prefix$applet"
+done
+[ $pages = yes ] || exit 0
+mkdir -p "$man"
 page stackbox "$program"
 for applet in $applets; do
     [ "$links" = no ] && page "stackbox-$applet" "$program" "$applet" || page "$prefix$applet" "$program" "$applet"

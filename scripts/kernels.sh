@@ -4,8 +4,8 @@
 # kernels.sh [--peers] KERNEL...    KERNEL: [MACHINE-]RELEASE
 #
 #     RELEASE   5.10, 6.1, 6.12, newest
-#     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el; x86-64 where none is named;
-#               rt: x86-64 with PREEMPT_RT
+#     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el, mipsel, mips64el (Malta's;
+#               their newest is 6.1); x86-64 where none is named; rt: x86-64 with PREEMPT_RT
 #
 # Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
@@ -47,11 +47,17 @@ describe()
     riscv64-*)   architecture=riscv64 flavours=riscv64 ;;
     s390x-*)     architecture=s390x flavours=s390x ;;
     ppc64el-*)   architecture=ppc64el flavours=powerpc64le ;;
+    mipsel-*)    architecture=mipsel flavours=4kc-malta ;;
+    mips64el-*)  architecture=mips64el flavours=5kc-malta ;;
     rt-*)        architecture=amd64 flavours=rt-amd64 ;;
     *-*)         echo "kernels.sh: $kernel: no such machine" >&2; exit 2 ;;
     *)           architecture=amd64 flavours=cloud-amd64 ;;
     esac
-    case ${kernel##*-} in
+    release=${kernel##*-}
+    case $kernel in
+    mips*-newest) release=6.1 ;; # Debian's last release for it
+    esac
+    case $release in
     5.10)   suites='bullseye bullseye-security' release='5\.10\.' ;;
     6.1)    suites='bookworm bookworm-security' release='6\.1\.' ;;
     6.12)   suites='trixie trixie-security' release='6\.12\.' ;;

@@ -4,7 +4,7 @@
 # setup.sh build|test|guests|cross|arch
 #
 # Makes sure that the Debian packages are installed that are needed to build (60 MB to fetch), or for `make test`
-# besides (40 MB), or for `make test-guests` (350 MB: emulators of arm64 and riscv64, compilers, a browser), or to
+# besides (70 MB), or for `make test-guests` (350 MB: emulators of arm64 and riscv64, compilers, a browser), or to
 # build for these two and armv7 (130 MB), or for all other machines, with what boots them (100 MB). If nothing is
 # missing, it does nothing. On a Debian machine, as root, it installs what is missing, and says so; elsewhere it
 # names it in one sentence. What tests need and Debian does not have, npm fetches into build/npm.
@@ -27,6 +27,7 @@ build want musl-tools       musl-gcc
 test  need xz-utils         xz
 test  need qemu-system-x86  qemu-system-x86_64
 test  need cpio             cpio
+test  want g++              g++
 test  want mandoc           mandoc
 test  want elfutils         eu-elfcompress
 test  want bpftool          bpftool
@@ -42,6 +43,9 @@ guests want lld              ld.lld
 guests want git              git
 guests want fish             fish
 guests want lintian          lintian
+guests want debhelper        dh
+guests want dpkg-dev         dpkg-buildpackage
+guests want shellcheck       shellcheck
 guests want jq               jq
 guests want busybox-static   busybox
 guests want ripgrep          rg
@@ -62,7 +66,14 @@ arch  need gcc-powerpc64le-linux-gnu powerpc64le-linux-gnu-gcc
 arch  need libc6-dev-ppc64el-cross  /usr/powerpc64le-linux-gnu/lib/libc.a
 arch  need gcc-i686-linux-gnu       i686-linux-gnu-gcc
 arch  need libc6-dev-i386-cross     /usr/i686-linux-gnu/lib/libc.a
+arch  want gcc-mipsel-linux-gnu     mipsel-linux-gnu-gcc
+arch  want libc6-dev-mipsel-cross   /usr/mipsel-linux-gnu/lib/libc.a
+arch  want gcc-mips-linux-gnu       mips-linux-gnu-gcc
+arch  want libc6-dev-mips-cross     /usr/mips-linux-gnu/lib/libc.a
+arch  want gcc-mips64el-linux-gnuabi64 mips64el-linux-gnuabi64-gcc
+arch  want libc6-dev-mips64el-cross /usr/mips64el-linux-gnuabi64/lib/libc.a
 arch  want qemu-system-ppc          qemu-system-ppc64
+arch  want qemu-system-mips         qemu-system-mipsel
 END
 }
 

@@ -10,17 +10,14 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
-#include "apart/apart.h"
-#include "base/exits.h"
-#include "base/near.h"
 #include "base/say.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/limits.h"
-#include "options/answers.h"
 #include "options/applet.h"
-#include "options/install.h"
-#include "options/manual.h"
+#include "options/options.h"
+#include "sandbox/sandbox.h"
 
 static struct {
     bool version;
@@ -141,18 +138,18 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
 /* "; near: stackcount" */
 static int refuse_applet(const char *name)
 {
-    struct near near = {.wanted = name};
+    struct suggestions near = {.wanted = name};
     struct text names = {0};
 
     for (const struct applet *const *applet = applets; *applet; applet++)
-        near_offer(&near, (*applet)->name);
+        suggest(&near, (*applet)->name);
     if (answer_to_applet(name))
         text_format(&names, "; %s", answer_to_applet(name));
     else
-        near_add_to(&near, &names);
+        suggestions_add(&near, &names);
     say("there is no applet \"%s\"%s (stackbox alone lists them)", name,
         names.data ? names.data : "");
-    near_free(&near);
+    suggestions_free(&near);
     text_free(&names);
     return EXIT_USAGE;
 }
@@ -236,7 +233,7 @@ int main(int argc, char **argv)
     hold_standard_streams();
     (void)now_ns();
     buffer_output();
-    apart_bound(kernel_free_memory);
+    sandbox_bound(kernel_free_memory);
     const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);
     say_last_word();

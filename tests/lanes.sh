@@ -173,6 +173,9 @@ board_tests()
     riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
     armhf-*,own-clock) names='profile_shares offcputime wakeuptime' ;;
     s390x-*,own-clock) names=profile_shares ;;
+    mips*,own-clock) names= ;; # its timers stand still there
+    mipsel-*,) names='rings_mips profile_shares' ;;
+    mips64el-*,) names=rings_mips ;; # others probe kernel functions, which kills threads there
     arm64-*, | riscv64-*,) names='exact older stacks unwind frame_pointers kernel_callers user_attach user_usdt snoop' ;;
     s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
     armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
@@ -181,7 +184,7 @@ board_tests()
     esac
     # These two boards are in `make test-guests`, too, where fewer tests are enough.
     case $1,${2:-} in
-    *,own-clock) ;;
+    *,own-clock | mips*) ;;
     arm64-newest, | riscv64-newest,) names="$names check_machine" ;;
     *) names="$names check_machine call_names" ;;
     esac
@@ -227,7 +230,7 @@ armv7_on_arm64()
 jobs_arch()
 {
     for kernel in arm64-newest riscv64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
-        arm64-16k-newest riscv64-6.12 armhf-6.12 arm64-5.10 armhf-5.10; do
+        arm64-16k-newest riscv64-6.12 armhf-6.12 arm64-5.10 armhf-5.10 mipsel-6.1 mips64el-6.1; do
         echo "board $kernel"
         echo "board $kernel own-clock"
     done
@@ -240,7 +243,7 @@ s390x-newest ppc64el-newest"
     for kernel in arm64-newest riscv64-newest; do
         echo "board_guest $kernel-filters $kernel tests/live/filters.sh --test-timeout 1800"
     done
-    for arch in aarch64 armv7 riscv64 s390x ppc64el i386; do
+    for arch in aarch64 armv7 riscv64 s390x ppc64el i386 mipsel mips mips64el; do
         echo "run_cross cross-$arch $arch"
     done
 }
@@ -272,10 +275,20 @@ machine_tests()
     } | grep -v '/examples\.sh$' | sort | uniq -d
 }
 
-# Sampling, mounting, tracing and limiting affect the whole machine: only one at a time.
+# Sampling, mounting, tracing and limiting affect the whole machine: only one at a time,
 jobs_host()
 {
-    echo "run_live without quiet"
+    for test in $(live_tests host without quiet); do
+        says "$test" beside || echo "run_live $test"
+    done
+}
+
+# but for those that look at nothing that others change: signals, exit statuses.
+jobs_beside()
+{
+    for test in $(live_tests host with beside); do
+        echo "run_live $test"
+    done
 }
 
 # Independent parts: those that need no other compiler,
@@ -295,7 +308,7 @@ jobs_more()
         # Not with sanitizers, as these take long and gain little: shell only, texts, and what fuzzers run
         # with sanitizers anyway.
         case ${script##*/} in
-        floors.sh | deb.sh | dist.sh | install.sh | manual.sh | unpack.sh | unwind.sh) ;;
+        floors.sh | deb.sh | dist.sh | install.sh | manual.sh | packages.sh | unpack.sh | unwind.sh) ;;
         *) echo "script_sanitized $script" ;;
         esac
     done
@@ -348,14 +361,14 @@ run_lanes()
     mkdir $logs/taken
     case $kind in
     test)
-        lane host quick
-        lane first quick
-        lane quick
+        lane host beside quick
+        lane first beside quick
+        lane beside quick
         ;;
     guests)
         lane guests more
         lane guests more
-        lane host more guests
+        lane host beside more guests
         ;;
     *)
         lane "$kind"

@@ -117,14 +117,40 @@ build()
     [ $status = 0 ]
 }
 
+# What only tests need comes while the binary is built.
 run_builds()
 {
+    set_up_tests &
+    setting_up=$!
     case $kind in
-    test | guests) build build all workloads units || return 1 ;;
-    *) build build all workloads || return 1 ;;
+    test | guests) build build all units ;;
+    *) build build all ;;
     esac
+    built=$?
+    wait $setting_up
+    [ $built = 0 ] && build build-workloads workloads || return 1
     [ $kind != guests ] || build build-sanitized SANITIZE=1 CC=gcc BUILD=build/asan PROGRAM=build/asan/stackbox \
         all units tools faulty
+}
+
+setup()
+{
+    echo "setup $1" >"$logs/now.setup"
+    sh scripts/setup.sh "$1"
+    setup_status=$?
+    rm -f "$logs/now.setup"
+    return $setup_status
+}
+set_up_tests()
+{
+    setup test
+    [ $kind = test ] || setup guests
+    case $kind in
+    guests | arch) setup cross ;;
+    esac
+    [ $kind != arch ] || setup arch
+    # The guest says why if it is not to be had.
+    [ $kind != test ] || sh scripts/kernels.sh 6.12 >"$logs/kernel.out" 2>&1
 }
 
 # run_compiler NAME: builds with another compiler, and again to check for the same bytes
@@ -196,7 +222,7 @@ run_readers()
 run_fuzzers()
 {
     long='folded cxx_names rust_names xz'
-    targets=$(find tests/fuzz -name '*.c' ! -name driver.c -exec basename {} .c \; | sort)
+    targets=$(ls tests/fuzz/corpus)
     for target in $long; do
         targets=$(echo "$targets" | grep -vx "$target")
     done
@@ -206,10 +232,10 @@ run_fuzzers()
     part 600 fuzz sh scripts/fuzz.sh 2 $targets
 }
 
-# run_live with|without WORD: skips all tests, saying why, if nothing can be traced here
+# run_live TEST...: skips all tests, saying why, if nothing can be traced here
 run_live()
 {
-    for test in $(live_tests host "$1" "$2"); do
+    for test in "$@"; do
         name=live-$(basename "$test" .sh)
         if [ -s $logs/no_tracing ]; then
             skip_part "$name" "$(cat $logs/no_tracing)"
@@ -247,18 +273,7 @@ rm -rf $logs
 mkdir -p $logs || exit 1
 trap end_lanes HUP INT TERM
 begin_progress
-setup()
-{
-    echo "setup $1" >$now
-    sh scripts/setup.sh "$1"
-}
 setup build || { end_progress; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-setup test
-[ $kind = test ] || setup guests
-case $kind in
-guests | arch) setup cross ;;
-esac
-[ $kind != arch ] || setup arch
 case $kind in
 test)   rm -rf build/release stackbox ;;
 guests) rm -rf build/gcc build/clang build/asan build/cross ;;
@@ -267,7 +282,8 @@ if run_builds; then
     case $kind in
     test | guests)
         look_at_kernel
-        run_live with quiet ;;
+        # shellcheck disable=SC2046 # names
+        run_live $(live_tests host with quiet) ;;
     esac
     run_lanes
     keep_seconds

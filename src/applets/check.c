@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "applets/applets.h"
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "checks/print.h"
+#include "checks/checks.h"
 #include "options/applet.h"
 
 #define SEE_HELP " (see check -h)"
@@ -23,7 +23,7 @@ static struct settings {
 static const struct option own_options[] = {
     OPTION_HEADING("Options"),
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
-     OFTEN "text or json (default: text)"},
+     "text or json", " (default: text)"},
     {0},
 };
 
@@ -36,6 +36,7 @@ static const struct manual_row lines[] = {
     {"APPLET: yes: without A (B)", "it runs, but without A, because of check B above"},
     {"APPLET: yes: by perf's rings", "it runs, collecting by perf's ring buffers, not BPF: see "
                                      "--collect"},
+    {"APPLET: yes: by ptrace", "it runs, interrupting the threads of -p or -- COMMAND: likewise"},
     {NULL, "check creates maps, programs and probes just as applets do, and removes them; it "
      "never judges by the kernel's version."},
     {0},
@@ -76,13 +77,13 @@ static const struct applet *find_applet(const char *name)
 
 static void refuse_name(const char *name, struct text *error)
 {
-    struct near near = {.wanted = name};
+    struct suggestions suggestions = {.wanted = name};
 
     for (const struct applet *const *applet = applets; *applet; applet++)
-        near_offer(&near, (*applet)->name);
+        suggest(&suggestions, (*applet)->name);
     text_format(error, "there is no applet \"%s\"", name);
-    near_add_to(&near, error);
-    near_free(&near);
+    suggestions_add(&suggestions, error);
+    suggestions_free(&suggestions);
 }
 
 /* 0, or -EINVAL with one line in `error`. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* flamegraph: turns anybody's folded stacks into a picture, text, or sorted folded stacks. */
+/* flamegraph: turns folded stacks of any tool into a picture, text, or sorted folded stacks. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "applets/applets.h"
+#include "applets/drawing.h"
 #include "base/text.h"
-#include "draw/drawing.h"
 #include "options/applet.h"
 
 #define SEE_HELP " (see flamegraph -h)"
@@ -15,7 +15,7 @@
 #define NOMINAL_WIDTH 1200
 
 static struct settings {
-    struct drawing_wishes wishes;
+    struct drawing_options drawing;
     const char *colors, *least_width, *format;
     uint64_t width;
     bool diff, inverted, negate;
@@ -23,7 +23,7 @@ static struct settings {
 } settings;
 
 #define AT(member) offsetof(struct settings, member)
-#define WISH(member) offsetof(struct settings, wishes.member)
+#define DRAWING(member) offsetof(struct settings, drawing.member)
 
 /* Options that would make another picture than the one asked for. */
 static int refuse(const struct option *option, const char *text, void *destination,
@@ -47,47 +47,49 @@ static int take_diff(const struct option *option, const char *text, void *destin
 
     (void)option, (void)error;
     to->diff = true;
-    to->wishes.old = text;
+    to->drawing.old = text;
     return 0;
 }
 
 static const struct option own_options[] = {
     OPTION_HEADING("Files"),
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     OFTEN "write to FILE; its extension picks the format: .svg, .folded, .txt (text); may be "
-     "repeated"},
+     "write to FILE",
+     "; its extension picks the format: .svg, .folded, .txt (text); may be repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "format of stdout and of files with other extensions: svg (default), text or folded"},
     OPTION_HEADING("Two profiles"),
     {0, "diff", "[OLD]", take_diff, 0, 0, 0,
-     OFTEN "compare with the stacks in OLD (default: the first FILE): what grew is red, what "
-     "shrank is blue; as text, one line per function whose own count changed"},
-    {0, "fail-above", "PERCENT", option_string, WISH(verdict.text), 0, 0,
-     OFTEN "exit with 3 if a function's share, self or total, certainly grew by more than PERCENT "
-     "percentage points; print the three that grew most"},
-    {0, "normalize", NULL, option_flag, WISH(normalize), 0, 0,
+     "compare with the stacks in OLD",
+     " (default: the first FILE): what grew is red, what shrank is blue; as text, one line per "
+     "function whose own count changed"},
+    {0, "fail-above", "PERCENT", option_string, DRAWING(verdict.text), 0, 0,
+     "exit with 3 if a function's share, self or total, certainly grew by more than PERCENT "
+     "percentage points", "; print the three that grew most"},
+    {0, "normalize", NULL, option_flag, DRAWING(normalize), 0, 0,
      "compare shares, not counts: OLD is scaled to the new total"},
     {0, "negate", NULL, option_flag, AT(negate), 0, 0,
      "what grew is blue, what shrank is red"},
-    {0, "symfs", "DIR", option_string, WISH(symfs), 0, 0,
+    {0, "symfs", "DIR", option_string, DRAWING(symfs), 0, 0,
      "for recordings: look for programs, libraries and debug files below DIR"},
     OPTION_HEADING("Picture"),
-    {0, "title", "TEXT", option_string, WISH(title), 0, 0,
-     OFTEN "title of the picture (default: Flame Graph)"},
-    {0, "subtitle", "TEXT", option_string, WISH(subtitle), 0, 0, "a line below the title"},
+    {0, "title", "TEXT", option_string, DRAWING(title), 0, 0,
+     "title of the picture", " (default: Flame Graph)"},
+    {0, "subtitle", "TEXT", option_string, DRAWING(subtitle), 0, 0, "a line below the title"},
     {0, "width", "PX", option_number, AT(width), 1, MOST_WIDTH,
      "a fixed width (default: the window's)"},
     {0, "minwidth", "PX", option_string, AT(least_width), 0, 0,
      "leave out narrower frames; PX may be a share of the width, such as 0.1%; 0: draw all "
      "(default: 1)"},
-    {0, "countname", "NAME", option_string, WISH(count_name), 0, 0,
+    {0, "countname", "NAME", option_string, DRAWING(count_name), 0, 0,
      "what is counted (default: samples)"},
     {0, "colors", "PALETTE", option_string, AT(colors), 0, 0,
      "colour by this palette, not by kind of frame; also --color"},
-    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, OFTEN "put the root at the top"},
-    {0, "reverse", NULL, option_flag, WISH(reversed), 0, 0,
+    {0, "inverted", NULL, option_flag, AT(inverted), 0, 0, "put the root at the top", ""},
+    {0, "reverse", NULL, option_flag, DRAWING(reversed), 0, 0,
      "leaf first: merge stacks from their leaves"},
-    {0, "notes", "TEXT", option_string, WISH(notes), 0, 0, "a comment in the file, not displayed"},
+    {0, "notes", "TEXT", option_string, DRAWING(notes), 0, 0,
+     "a comment in the file, not displayed"},
     OPTION_HEADING("Other"),
     /* Only about looks, or always so: a name has the same colour in all files. */
     {0, "cp", NULL, option_ignore, 0, 0, 0, NULL},
@@ -124,12 +126,14 @@ static const struct manual_row input[] = {
 static const struct manual_row text_format_rows[] = {
     {NULL, "Text, without --diff: functions, with their own share of all counts (self) and that "
      "including their callees (total), the greatest self first."},
-    {NULL, "Text, with --diff: both totals, and one line per function whose own count (self) changed, "
+    {NULL,
+     "Text, with --diff: both totals, and one line per function whose own count (self) changed, "
      "the greatest change first, such as"},
     {"+12.1% -> read", "its own count grew by 12.1 percent of the new total; with --normalize, "
      "its share grew by 12.1 percentage points"},
-    {"-3.0% -> b (b.isra.0 = b.constprop.0)", "names are matched without .isra.N, .constprop.N, "
-     ".part.N, .llvm.N, .cold or a Rust hash at the end; brackets show the old and new spelling"},
+    {"-3.0% -> b",
+     "names are matched and shown without .isra.N, .constprop.N, .part.N, .llvm.N, .cold or "
+     "a Rust hash at the end"},
     {NULL, "With --fail-above: the verdict, on stdout, or on stderr if stdout has another format; "
      "without -o and --format, nothing else. A share (self or total) certainly grew if its growth "
      "less 3 standard errors is above the limit; otherwise growth is uncertain, and not a "
@@ -212,20 +216,21 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
 }
 
 /* "5%", and "5". */
-static int check_verdict(struct verdict_wishes *verdict, struct text *error)
+static int check_verdict(struct verdict_options *verdict, struct text *error)
 {
     const char *end;
 
     if (!verdict->text)
         return 0;
-    bool valid = parse_decimal(verdict->text, &verdict->limit, &end) && (!*end || !strcmp(end, "%"));
+    bool valid = parse_decimal(verdict->text, &verdict->limit, &end) &&
+        (!*end || !strcmp(end, "%"));
     verdict->limit /= 100;
     if (!valid || verdict->limit > 1)
         text_format(error, "--fail-above: invalid share \"%s\": it takes 0%% to 100%%" SEE_HELP,
                     verdict->text);
     else if (!settings.diff)
         text_add(error, "--fail-above: needs --diff OLD to compare with" SEE_HELP);
-    else if (settings.wishes.reversed)
+    else if (settings.drawing.reversed)
         text_add(error, "--fail-above: cannot be combined with --reverse, which loses functions' "
                         "own shares" SEE_HELP);
     return error->length ? -EINVAL : 0;
@@ -260,16 +265,16 @@ static bool is_drawn(enum report_format format)
 /* A picture, unless something else or a verdict is asked for. */
 static int choose_files(struct report_files *files, struct text *error)
 {
-    struct report_files_wishes wishes = {.paths = &settings.outputs, .format = settings.format};
+    struct report_files_options asked = {.paths = &settings.outputs, .format = settings.format};
     bool to_stdout = !settings.outputs.count;
 
     for (size_t i = 0; i < settings.outputs.count; i++)
         to_stdout = to_stdout || !strcmp(settings.outputs.strings[i], "-");
-    if (settings.wishes.verdict.text && !wishes.format && !settings.outputs.count)
+    if (settings.drawing.verdict.text && !asked.format && !settings.outputs.count)
         return 0;
-    if (!wishes.format && to_stdout)
-        wishes.format = "svg";
-    int result = report_files_choose(files, &wishes, error);
+    if (!asked.format && to_stdout)
+        asked.format = "svg";
+    int result = report_files_choose(files, &asked, error);
     for (size_t i = 0; i < files->count && !result; i++)
         if (!is_drawn(files->items[i].format)) {
             text_add(error, "stacks become svg, text or folded here; report makes the rest of "
@@ -283,11 +288,11 @@ static int choose_files(struct report_files *files, struct text *error)
 
 static int check_input(struct arguments *arguments, struct text *error)
 {
-    if (settings.diff && !settings.wishes.old && arguments->count) {
-        settings.wishes.old = *arguments->words++;
+    if (settings.diff && !settings.drawing.old && arguments->count) {
+        settings.drawing.old = *arguments->words++;
         arguments->count--;
     }
-    size_t stdins = settings.wishes.old && drawing_is_stdin(settings.wishes.old);
+    size_t stdins = settings.drawing.old && drawing_is_stdin(settings.drawing.old);
 
     for (size_t i = 0; i < arguments->count; i++)
         stdins += drawing_is_stdin(arguments->words[i]);
@@ -298,9 +303,9 @@ static int check_input(struct arguments *arguments, struct text *error)
                  SEE_HELP);
     else if (stdins > 1)
         text_add(error, "-: stdin can only be read once" SEE_HELP);
-    else if (settings.diff && !settings.wishes.old)
+    else if (settings.diff && !settings.drawing.old)
         text_add(error, "--diff: takes OLD" SEE_HELP);
-    else if (settings.wishes.normalize && !settings.diff)
+    else if (settings.drawing.normalize && !settings.diff)
         text_add(error, "--normalize: needs --diff OLD, which it scales" SEE_HELP);
     return error->length ? -EINVAL : 0;
 }
@@ -310,7 +315,7 @@ static int check_usage(struct drawing *drawing, struct arguments *arguments, str
     int result = check_input(arguments, error);
 
     if (!result)
-        result = check_verdict(&settings.wishes.verdict, error);
+        result = check_verdict(&settings.drawing.verdict, error);
     if (!result)
         result = check_picture(&drawing->svg, error);
     return result ? result : choose_files(&drawing->files, error);
@@ -318,7 +323,7 @@ static int check_usage(struct drawing *drawing, struct arguments *arguments, str
 
 static int run(const struct arguments *arguments)
 {
-    struct drawing drawing = {.wishes = &settings.wishes};
+    struct drawing drawing = {.options = &settings.drawing};
     struct arguments inputs = *arguments;
     struct text error = {0};
     int result = check_usage(&drawing, &inputs, &error);

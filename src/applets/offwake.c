@@ -5,8 +5,8 @@
 #include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "counting/offwaking.h"
 #include "options/applet.h"
+#include "run/blocked_time.h"
 
 struct offwake_options {
     struct trace_options trace;
@@ -72,13 +72,13 @@ static int option_states(const struct option *option, const char *text, void *de
 static const struct option own_options[] = {
     OPTION_HEADING("Waits"),
     {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
-     OFTEN "only waits of at least US microseconds"},
+     "only waits of at least US microseconds", ""},
     {'M', "max-block-time", "US", option_microseconds, AT(most), 0, MOST_US,
      "only waits of at most US microseconds"},
     {0, "state", "LETTERS", option_states, AT(states), 0, 0,
-     OFTEN "only waits in these states: S (sleep), D (uninterruptible sleep), T, t (stopped, "
-     "traced), P (parked), I (idle kernel thread), R (preempted), or their mask (default: all but "
-     "R)"},
+     "only waits in these states",
+     ": S (sleep), D (uninterruptible sleep), T, t (stopped, traced), P (parked), I (idle kernel "
+     "thread), R (preempted), or their mask (default: all but R)"},
     {'u', "user-threads-only", NULL, option_flag, AT(user_threads), 0, 0,
      "user threads only"},
     {'k', "kernel-threads-only", NULL, option_flag, AT(kernel_threads), 0, 0,
@@ -113,8 +113,9 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
                        struct text *error)
 {
     if (settings.user_threads && arguments->count && whose_user_exists(arguments->words[0]))
-        text_format(error, "-u takes no user, since it means user threads only: --uid %s selects that user's threads",
-                    arguments->words[0]);
+        text_format(error,
+                    "-u takes no user, since it means user threads only: --uid %s selects that "
+                    "user's threads", arguments->words[0]);
     if (error->length || trace_options_check(&settings.trace, arguments, error) ||
         trace_options_choose_files(&settings.trace, error) ||
         trace_options_take_duration(&settings.trace, arguments, error)) {
@@ -138,7 +139,7 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
     struct text error = {0};
     char of_states[COUNT_OF(letters) + 1] = "";
     uint32_t mask = settings.states.given ? settings.states.mask : STATE_BLOCKED;
-    const struct offwaking_wishes wishes = {
+    const struct blocked_time_config config = {
         .trace = &settings.trace,
         .view = view,
         .threads = settings.user_threads ? THREADS_USER
@@ -159,7 +160,7 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
     if (result)
         status = applet_refuse(result, &error, arguments->command);
     else
-        status = offwaking_run(&wishes);
+        status = blocked_time_run(&config);
     text_free(&error);
     return status;
 }
@@ -204,9 +205,11 @@ static const struct manual_row offwaketime_examples[] = {
 };
 
 static const struct manual_row output[] = {
-    {"waker, target", "who ended the wait, and who waited; with both stacks -- stands between them"},
-    {"[timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], [interrupt by another "
-     "CPU], [interrupt]", "a device or timer ended the wait, with the kernel's stack alone, since the thread it "
+    {"waker, target",
+     "who ended the wait, and who waited; with both stacks -- stands between them"},
+    {"[timer interrupt], [network interrupt], [disk interrupt], [RCU interrupt], [interrupt by "
+     "another CPU], [interrupt]",
+     "a device or timer ended the wait, with the kernel's stack alone, since the thread it "
      "interrupted has nothing to do with it; -v adds that thread"},
     {"[no waker]", "the wakeup was not seen"},
     {"[unfinished]", "with --unfinished, a wait still pending at the end"},
@@ -219,10 +222,12 @@ static const struct manual_row notes[] = {
      "do not wait, unless --state R is given."},
     {NULL, "A thread's name, PID and stacks are those it had when it blocked; a waker's, those it "
      "had at the wakeup."},
-    {NULL, "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not their "
-     "wakers."},
+    {NULL,
+     "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not "
+     "their wakers."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. Without raw tracepoints and "
-     "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this process alone."},
+     "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this "
+     "process alone."},
     {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
      "else by frame pointers; then code compiled without them hides its callers."},
     {0},
@@ -240,7 +245,7 @@ static void begin(void *memory)
     .name = #word,                                                                                 \
     .summary = sentence,                                                                           \
     .usage = "[options] [SECONDS] [-- COMMAND [ARG]...]",                                          \
-    .about = paragraph " Runs for SECONDS, or until Ctrl-C, then prints the sums in microseconds, " \
+    .about = paragraph " Runs for SECONDS, or until Ctrl-C, then prints the sums in microseconds, "\
              "the greatest last.",                                                                 \
     .sections = sections,                                                                          \
     .examples = word##_examples,                                                                   \

@@ -7,17 +7,18 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_counts.h"
-#include "counting/counting.h"
-#include "counting/sampled.h"
-#include "insns/count.h"
+#include "insns/programs.h"
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
-#include "rings/ring_counts.h"
-#include "session/collecting.h"
-#include "session/heading.h"
+#include "ptrace/ptrace_counts.h"
+#include "rings/ring_collectors.h"
+#include "run/collecting.h"
+#include "run/counting.h"
+#include "run/sampled.h"
+#include "run/session.h"
 
 #define SEE_HELP " (see profile -h)"
 #define DEFAULT_FREQUENCY 49 /* not in step with anything that runs at round numbers */
@@ -38,12 +39,12 @@ static struct profile_options settings;
 static const struct option own_options[] = {
     OPTION_HEADING("Sampling"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, NS_PER_SECOND,
-     OFTEN "samples per second on each CPU (default: 49; maximum: sysctl "
-     "kernel.perf_event_max_sample_rate)"},
+     "samples per second on each CPU",
+     " (default: 49; maximum: sysctl kernel.perf_event_max_sample_rate)"},
     {'c', "count", "COUNT", option_number, AT(count), 1, MOST_COUNT,
      "take a sample every COUNT events instead; clocks count nanoseconds"},
     {'e', "event", "EVENT", option_string, AT(event), 0, 0,
-     OFTEN "sample this event instead of cpu-clock: see above"},
+     "sample this event instead of cpu-clock", ": see above"},
     {'I', "include-idle", NULL, option_flag, AT(idle), 0, 0, "sample idle CPUs, too"},
     OPTION_LETTER('A', "verbose"),
     OPTION_LETTER('u', "uid"),
@@ -77,8 +78,8 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
-     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND) if it is 2 or "
-     "less."},
+     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND), which are "
+     "interrupted by ptrace(2), without kernel stacks, where nothing else works."},
     {NULL, "Clocks tick at a fixed rate on every CPU, so samples are time: HZ samples are one "
      "second on a CPU. Time stolen by a hypervisor has no samples. For other events, the kernel "
      "adjusts to -F as best it can, and -c is exact."},
@@ -92,7 +93,8 @@ static const struct manual_row notes[] = {
 
 struct profiling {
     struct bpf_counts counts;
-    struct ring_counts rings; /* used instead if there is no bpf(2) */
+    struct ring_counts rings; /* used instead if there is no bpf(2), */
+    struct ptrace_counts traced; /* or no perf_event_open(2) either */
     struct counting counting;
     struct sampled sampled;
 };
@@ -102,26 +104,13 @@ struct profiling {
 static void build_program(const struct session *session, const struct store *store,
                           struct program *program)
 {
-    const struct scope *scope = &session->scope;
-    struct count_wishes wishes = {
-        .filter = scope->filter,
-        .kernel_stack = !settings.trace.user_only,
-        .user_stack = !settings.trace.kernel_only,
-        .per_process = true,
-        .per_thread = settings.trace.by == WHO_THREAD,
-        .without_idle = !settings.idle && !settings.trace.pids.count && !settings.trace.tids.count,
-        .depth = store->depth,
-        .control = store->controls.control,
-        .account = store->controls.account,
-        .slots = store->controls.slots,
-        .lives = scope->lives.maps,
-        .banks = store->banks,
-        .ids = store->settled.ids,
-        .unwind = unwinding_wishes(&session->unwinding),
-    };
+    struct capture capture = session_capture(session);
 
-    wishes.filter.cpu = -1; /* others' events do not arrive */
-    emit_count(program, &wishes);
+    store_capture(store, &capture);
+    capture.without_idle = !settings.idle && !settings.trace.pids.count &&
+        !settings.trace.tids.count;
+    capture.filter.cpu = -1; /* others' events do not arrive */
+    emit_count(program, &capture);
 }
 
 /* ---- By rings ---- */
@@ -132,8 +121,8 @@ static int refuse_event(void);
 static int take_user_part(bool alone)
 {
     if (alone && settings.trace.kernel_only)
-        say("-K: kernel stacks need root or CAP_PERFMON at kernel.perf_event_paranoid above 1: run it "
-            "as root, or without -K");
+        say("-K: kernel stacks need root or CAP_PERFMON at kernel.perf_event_paranoid above 1: "
+            "run it as root, or without -K");
     else
         settings.trace.user_only |= alone;
     return alone && settings.trace.kernel_only ? EXIT_FAILURE : 0;
@@ -142,7 +131,7 @@ static int take_user_part(bool alone)
 static int attach_to_rings(struct profiling *profiling)
 {
     static const struct ring_place nowhere = {.flags = 0};
-    const struct perf_sampled sampled = sampling_event_of(&profiling->sampled.wishes, 0);
+    const struct perf_sampled sampled = sampling_event_of(&profiling->sampled.config, 0);
     const struct rings_event event = {
         .type = sampled.type,
         .config = sampled.config,
@@ -151,13 +140,13 @@ static int attach_to_rings(struct profiling *profiling)
         .leaves_idle_out = sampled.leaves_idle_out,
     };
     struct text why = {0};
-    int result = ring_source_add(&profiling->rings.source, &event, &nowhere);
+    int result = ring_source_add(&profiling->rings.counter.source, &event, &nowhere);
 
     if (!result)
-        return take_user_part(profiling->rings.source.rings.user_part_alone);
+        return take_user_part(profiling->rings.counter.source.rings.user_part_alone);
     if (result == -ENOENT || result == -EOPNOTSUPP)
         return refuse_event();
-    ring_source_explain(&profiling->rings.source, result, &why);
+    ring_source_explain(&profiling->rings.counter.source, result, &why);
     say("cannot sample: %s", text_or_error(&why, result));
     text_free(&why);
     return EXIT_FAILURE;
@@ -165,21 +154,51 @@ static int attach_to_rings(struct profiling *profiling)
 
 static struct collector *make_rings(struct profiling *profiling)
 {
-    const struct ring_wishes wishes = {
+    struct ring_options rings = {
         .scope = &profiling->counting.session.scope,
-        .unwind = &profiling->counting.session.unwinding.rings,
-        .kernel = !settings.trace.user_only,
-        .user = !settings.trace.kernel_only,
+        .unwind = &profiling->counting.session.user_stacks.rings,
+        .capture = trace_options_capture(&settings.trace),
         .few = !settings.count,
-        .without_idle = !settings.idle,
-        .per_process = true,
-        .per_thread = settings.trace.by == WHO_THREAD,
-        .depth = settings.trace.depth,
         .stacks = settings.trace.storage,
     };
 
-    ring_counts_init(&profiling->rings, &wishes);
-    return &profiling->rings.collector;
+    rings.capture.without_idle = !settings.idle;
+    ring_counts_init(&profiling->rings, &rings);
+    return &profiling->rings.counter.source.collector;
+}
+
+/* ---- By ptrace ---- */
+
+static struct collector *make_traced(struct profiling *profiling)
+{
+    const struct ptrace_options traced = {
+        .scope = &profiling->counting.session.scope,
+        .unwind = &profiling->counting.session.user_stacks.rings,
+        .processes = &profiling->counting.session.processes,
+        .capture = trace_options_capture(&settings.trace),
+        .frequency = settings.frequency,
+        .stacks = settings.trace.storage,
+    };
+
+    ptrace_counts_init(&profiling->traced, &traced);
+    return &profiling->traced.collector;
+}
+
+/* It interrupts threads by the clock, and sees none of the kernel's part. */
+static bool is_refused_traced(const struct sampling_event *event)
+{
+    if (!event->clock || settings.count)
+        say("%s: without perf_event_open(2) only time can be sampled: use -F", settings.count ? "-c"
+            : "-e");
+    else if (settings.trace.kernel_only)
+        say("-K: ptrace(2) shows no kernel stacks: run it as root, outside of a container, or "
+            "without -K");
+    else if (settings.frequency > PTRACE_MOST_FREQUENCY)
+        say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
+            (unsigned long long)settings.frequency, PTRACE_MOST_FREQUENCY);
+    else
+        return false;
+    return true;
 }
 
 /* ---- The run ---- */
@@ -197,7 +216,7 @@ static int refuse_event(void)
 
 static int open_sampling(struct profiling *profiling)
 {
-    int result = sampling_open(&profiling->sampled.sampling, &profiling->sampled.wishes);
+    int result = sampling_open(&profiling->sampled.sampling, &profiling->sampled.config);
 
     if (!result)
         return 0;
@@ -236,29 +255,39 @@ static void print_header(struct profiling *profiling)
     text_free(&line);
 }
 
-static void add_stops(struct profiling *profiling, struct missing *missing)
+static enum collect_way way_of(const struct profiling *profiling)
 {
-    const struct sampling_wishes *wishes = &profiling->sampled.wishes;
+    return profiling->counting.session.config.collecting.way;
+}
+
+static void add_stops(struct profiling *profiling, struct losses *losses)
+{
+    const struct sampling_config *config = &profiling->sampled.config;
+    const enum collect_way way = way_of(profiling);
     struct sampling_stops stops = {.samples = 0};
 
-    if (settings.trace.by_rings) {
-        rings_stopped(&profiling->rings.source.rings, &stops.times, &stops.nanoseconds);
-        stops.samples = wishes->event->clock ? stops.nanoseconds / sampling_clock_period(wishes) : 0;
+    if (way == COLLECT_PTRACE)
+        return;
+    if (way == COLLECT_RINGS) {
+        rings_stopped(&profiling->rings.counter.source.rings, &stops.times, &stops.nanoseconds);
+        stops.samples = config->event->clock ? stops.nanoseconds / sampling_clock_period(config)
+            : 0;
     } else {
         sampling_stops(&profiling->sampled.sampling, &stops);
     }
-    sampled_add_stops(&profiling->sampled, &stops, missing);
+    sampled_add_stops(&profiling->sampled, &stops, losses);
 }
 
 /* Samples that the kernel did not pass to the program. */
-static void add_losses(void *context, struct missing *missing)
+static void add_losses(void *context, struct losses *losses)
 {
     struct profiling *profiling = context;
     struct bpf_program_info info;
 
-    if (profiling->sampled.wishes.program >= 0 && !bpf_program_info(profiling->sampled.wishes.program, &info))
-        missing_add_recursion(missing, "events", info.recursion_misses);
-    add_stops(profiling, missing);
+    if (profiling->sampled.config.program >= 0 &&
+        !bpf_program_info(profiling->sampled.config.program, &info))
+        losses_add_recursion(losses, "events", info.recursion_misses);
+    add_stops(profiling, losses);
 }
 
 /* What the kernel knows about the program that ran. */
@@ -266,7 +295,8 @@ static void say_account(const struct profiling *profiling)
 {
     struct bpf_program_info info = {.id = 0};
 
-    if (profiling->sampled.wishes.program >= 0 && bpf_program_info(profiling->sampled.wishes.program, &info))
+    if (profiling->sampled.config.program >= 0 &&
+        bpf_program_info(profiling->sampled.config.program, &info))
         return;
     if (settings.trace.debug && info.run_count)
         say("program %u: %llu runs, ns per event: %llu", info.id,
@@ -275,22 +305,36 @@ static void say_account(const struct profiling *profiling)
     counting_say_account(&profiling->counting, info.recursion_misses);
 }
 
+static void say_rights(const struct profiling *profiling)
+{
+    struct text lines = {0};
+
+    ptrace_counts_say(&profiling->traced, &lines);
+    say_lines(&lines);
+    text_free(&lines);
+}
+
 static int profile(struct profiling *profiling)
 {
-    int status = settings.trace.by_rings ? attach_to_rings(profiling) : attach_program(profiling);
+    const enum collect_way way = way_of(profiling);
+    int status = way == COLLECT_PTRACE  ? 0
+                 : way == COLLECT_RINGS ? attach_to_rings(profiling)
+                                        : attach_program(profiling);
 
     if (!status)
         status = counting_start(&profiling->counting);
     if (!status) {
-        profiling->counting.tick = settings.trace.by_rings ? NULL : sampled_look;
+        profiling->counting.tick = way == COLLECT_BPF ? sampled_look : NULL;
         profiling->counting.ticking = &profiling->sampled;
         profiling->counting.add_losses = add_losses;
         profiling->counting.losing = profiling;
-        if (settings.frequency && profiling->sampled.wishes.event->clock)
-            unwinding_expect(&profiling->counting.session.unwinding, settings.frequency * cpus_possible());
+        if (settings.frequency && profiling->sampled.config.event->clock)
+            user_stacks_expect(&profiling->counting.session.user_stacks,
+                               settings.frequency * cpus_possible());
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
+        say_rights(profiling);
     }
     sampled_close(&profiling->sampled);
     return status;
@@ -304,11 +348,13 @@ static void check_rate(const struct sampling_event *event, struct text *error)
     uint64_t limit = sampling_rate_limit();
 
     if (settings.frequency > limit)
-        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
+        text_format(error,
+                    "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
                     "kernel.perf_event_max_sample_rate)",
                     (unsigned long long)settings.frequency, (unsigned long long)limit);
     else if (settings.count && event->clock && settings.count < NS_PER_SECOND / limit)
-        text_format(error, "-c: %llu ns of %s are less than this kernel allows: it takes %llu or more "
+        text_format(error,
+                    "-c: %llu ns of %s are less than this kernel allows: it takes %llu or more "
                     "(sysctl kernel.perf_event_max_sample_rate)",
                     (unsigned long long)settings.count, event->name,
                     (unsigned long long)(NS_PER_SECOND / limit));
@@ -349,18 +395,18 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
  * A sample stands for the time or events between two samples; unknown if the kernel adjusts the
  * period to a frequency.
  */
-static struct report_measure measure_of(const struct sampling_wishes *wishes)
+static struct report_measure measure_of(const struct sampling_config *config)
 {
     struct report_measure measure = {.events = "samples"};
 
-    if (wishes->event->clock) {
+    if (config->event->clock) {
         measure.value = "cpu";
         measure.unit = "nanoseconds";
-        measure.per_event = sampling_clock_period(wishes);
-    } else if (wishes->count) {
-        measure.value = wishes->event->name;
+        measure.per_event = sampling_clock_period(config);
+    } else if (config->count) {
+        measure.value = config->event->name;
         measure.unit = "count";
-        measure.per_event = wishes->count;
+        measure.per_event = config->count;
     }
     return measure;
 }
@@ -371,30 +417,40 @@ static struct collector *make_counts(struct profiling *profiling)
      * Samples are rare and find ever new stacks: ids would seldom be settled when a stack comes
      * again.
      */
-    const struct store_wishes wishes = {
+    const struct store_config config = {
         .stacks = settings.trace.storage,
         .depth = settings.trace.depth,
         .by_id = false,
     };
 
-    bpf_counts_init(&profiling->counts, &wishes);
+    bpf_counts_init(&profiling->counts, &config);
     return &profiling->counts.collector;
 }
 
 static int open_and_profile(struct profiling *profiling)
 {
-    const struct collecting_wishes wishes = {
+    const struct collecting_config config = {
         .takes_own = true,
+        .traces = true,
         .own = settings.trace.pids.count || settings.trace.tids.count || settings.trace.command,
     };
 
-    collecting_choose(&settings.trace, &wishes);
-    struct collector *collector = settings.trace.by_rings ? make_rings(profiling) : make_counts(profiling);
-    int status = counting_open(&profiling->counting, &settings.trace, collector);
+    struct session_config session = {.options = &settings.trace};
+    int status = collecting_choose(&session.collecting, &settings.trace, &config);
+    const enum collect_way way = session.collecting.way;
+    if (status)
+        return status;
+    if (way == COLLECT_PTRACE && is_refused_traced(profiling->sampled.config.event))
+        return EXIT_USAGE;
+    settings.trace.user_only |= way == COLLECT_PTRACE;
+    struct collector *collector = way == COLLECT_PTRACE  ? make_traced(profiling)
+                                  : way == COLLECT_RINGS ? make_rings(profiling)
+                                                         : make_counts(profiling);
+    status = counting_open(&profiling->counting, &session, collector);
 
     profiling->counting.report.layout = LAYOUT_PROFILE;
     profiling->counting.report.show_process = true;
-    profiling->counting.report.measure = measure_of(&profiling->sampled.wishes);
+    profiling->counting.report.measure = measure_of(&profiling->sampled.config);
     if (!status)
         status = profile(profiling);
     return counting_close(&profiling->counting, status);
@@ -402,7 +458,7 @@ static int open_and_profile(struct profiling *profiling)
 
 static int run(const struct arguments *arguments)
 {
-    struct profiling profiling = {.sampled.wishes = {.program = -1}};
+    struct profiling profiling = {.sampled.config = {.program = -1}};
     const struct sampling_event *event;
     struct text error = {0};
     int result = check_usage(arguments, &event, &error), status;
@@ -410,11 +466,11 @@ static int run(const struct arguments *arguments)
     if (result) {
         status = applet_refuse(result, &error, arguments->command);
     } else {
-        profiling.sampled.wishes.event = event;
-        profiling.sampled.wishes.frequency = settings.frequency;
-        profiling.sampled.wishes.count = settings.count;
-        profiling.sampled.wishes.cpu = settings.trace.cpu;
-        profiling.sampled.wishes.idle = settings.idle;
+        profiling.sampled.config.event = event;
+        profiling.sampled.config.frequency = settings.frequency;
+        profiling.sampled.config.count = settings.count;
+        profiling.sampled.config.cpu = settings.trace.cpu;
+        profiling.sampled.config.idle = settings.idle;
         status = open_and_profile(&profiling);
     }
     text_free(&error);

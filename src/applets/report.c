@@ -9,17 +9,17 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
+#include "applets/drawing.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "draw/drawing.h"
 #include "options/applet.h"
 #include "recording/show.h"
-#include "session/trace_options.h"
+#include "run/trace_options.h"
 
 #define SEE_HELP " (see report -h)"
 
 static struct settings {
-    struct show_wishes show;
+    struct show_options show;
     struct string_list outputs;
     const char *format;
     struct {
@@ -31,7 +31,8 @@ static struct settings {
 
 #define AT(member) offsetof(struct settings, member)
 
-static int take_flat(const struct option *option, const char *text, void *destination, struct text *error)
+static int take_flat(const struct option *option, const char *text, void *destination,
+                     struct text *error)
 {
     (void)destination;
     settings.flat.wanted = true;
@@ -41,8 +42,8 @@ static int take_flat(const struct option *option, const char *text, void *destin
 static const struct option own_options[] = {
     OPTION_HEADING("Names"),
     {0, "symfs", "DIR", option_string, AT(show.symfs), 0, 0,
-     OFTEN "look for programs, libraries and debug files below DIR, a copy of the recorded "
-     "machine's root or parts of it"},
+     "look for programs, libraries and debug files below DIR, a copy of the recorded machine's "
+     "root or parts of it", ""},
     {0, "missing", NULL, option_flag, AT(show.missing), 0, 0,
      "print only the build ids of files without symbols, one per line, for debuginfod-find(1)"},
     {0, "raw-names", NULL, option_flag, AT(show.raw_names), 0, 0,
@@ -51,21 +52,23 @@ static const struct option own_options[] = {
      "print C++ template and Rust generic arguments as <...>"},
     OPTION_HEADING("Two recordings"),
     {0, "diff", NULL, option_flag, AT(diff), 0, 0,
-     OFTEN "compare two, the older first: one line per function whose own count changed; -o "
-     "FILE.svg draws it"},
+     "compare two, the older first",
+     ": one line per function whose own count changed; -o FILE.svg draws it"},
     {0, "normalize", NULL, option_flag, AT(normalize), 0, 0, "compare shares, not counts"},
     OPTION_HEADING("Output"),
     {'f', "folded", NULL, option_flag, AT(folded), 0, 0,
-     OFTEN "one line per stack, root first, as flame graph tools read it"},
+     "one line per stack, root first, as flame graph tools read it", ""},
     {'o', "output", "FILE", option_strings, AT(outputs), 0, 0,
-     OFTEN "write the report to FILE; its extension picks the format: .txt, .folded, .flat, .svg "
-     "(a flame graph), .pb.gz (pprof), .speedscope.json; may be repeated"},
+     "write the report to FILE",
+     "; its extension picks the format: .txt, .folded, .flat, .svg (a flame graph), .pb.gz "
+     "(pprof), .speedscope.json; may be repeated"},
     {0, "format", "FORMAT", option_string, AT(format), 0, 0,
      "format of stdout and of files with other extensions: text, folded, flat, svg, pprof or "
      "speedscope"},
     {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
-     OFTEN "functions instead of stacks: their own share (self) and that including callees "
-     "(total); the top N if a number follows"},
+     "functions instead of stacks",
+     ": their own share (self) and that including callees (total); the top N if a number "
+     "follows"},
     {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
      "print -- between kernel and user stack; - in folded output"},
     {'s', "offset", NULL, option_flag, AT(show.offset), 0, 0, "print offsets within functions: "
@@ -74,9 +77,10 @@ static const struct option own_options[] = {
      "print addresses, and modules of kernel functions"},
     {'a', "annotations", NULL, option_flag, AT(show.annotations), 0, 0, "print _[k] after kernel "
                                                                         "functions"},
-    {0, "inverted", NULL, option_flag, AT(show.inverted), 0, 0, "flame graphs have their root at the top"},
+    {0, "inverted", NULL, option_flag, AT(show.inverted), 0, 0,
+     "flame graphs have their root at the top"},
     {0, "top", "N", option_number, AT(show.top), 1, UINT64_MAX,
-     OFTEN "the top N stacks only; a line tells how much is left out"},
+     "the top N stacks only", "; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
      "count stacks by process, name, or thread (if recorded with --by thread)"},
     {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "same as --by name"},
@@ -124,7 +128,7 @@ static const struct manual_row notes[] = {
 /* ---- Writing ---- */
 
 struct reporting {
-    const struct show_wishes *wishes;
+    const struct show_options *asked;
     const struct shown *shown;
 };
 
@@ -132,24 +136,26 @@ static int write_format(void *context, FILE *out, enum report_format format)
 {
     const struct reporting *reporting = context;
 
-    for (size_t i = 0; i < reporting->wishes->format_count; i++) {
+    for (size_t i = 0; i < reporting->asked->format_count; i++) {
         const struct text *report = &reporting->shown->reports[i];
-        if (reporting->wishes->formats[i] != format)
+        if (reporting->asked->formats[i] != format)
             continue;
         errno = 0;
-        if ((report->length && fwrite(report->data, 1, report->length, out) != report->length) || fflush(out))
+        if ((report->length && fwrite(report->data, 1, report->length, out) != report->length) ||
+            fflush(out))
             return errno ? -errno : -EIO;
     }
     return 0;
 }
 
-static int write_report(struct report_files *files, const struct show_wishes *wishes, const struct shown *shown)
+static int write_report(struct report_files *files, const struct show_options *asked,
+                        const struct shown *shown)
 {
     const struct report_turn turn = {.number = 1, .began = shown->began, .last = true};
-    struct reporting reporting = {wishes, shown};
+    struct reporting reporting = {asked, shown};
     int result = 0;
 
-    if (wishes->missing)
+    if (asked->missing)
         fputs(shown->missing.length ? shown->missing.data : "", stdout);
     else
         result = report_files_write(files, &turn, write_format, &reporting);
@@ -176,15 +182,15 @@ static int open_all(const struct arguments *arguments, int *fds)
 
 static int report_all(const struct arguments *arguments, struct report_files *files)
 {
-    struct show_wishes *wishes = &settings.show;
+    struct show_options *asked = &settings.show;
     struct shown shown = {0};
     struct text why = {0};
-    int result = recordings_show(wishes, &shown), status = EXIT_FAILURE;
+    int result = recordings_show(asked, &shown), status = EXIT_FAILURE;
 
-    if (!wishes->missing || result)
+    if (!asked->missing || result)
         say_lines(&shown.lines);
     if (!result) {
-        status = write_report(files, wishes, &shown);
+        status = write_report(files, asked, &shown);
     } else if (result != -ECHILD) {
         recordings_explain(result, &why);
         say("\"%s\" %s", arguments->words[shown.failed], text_or_error(&why, result));
@@ -216,13 +222,13 @@ static int report(const struct arguments *arguments, struct report_files *files)
 /* As flamegraph compares; its words are the new files. */
 static int compare(const struct arguments *arguments, const struct report_files *files)
 {
-    const struct drawing_wishes wishes = {
+    const struct drawing_options asked = {
         .old = arguments->words[0],
         .symfs = settings.show.symfs,
         .normalize = settings.normalize,
     };
     const struct arguments now = {.words = arguments->words + 1, .count = 1};
-    struct drawing drawing = {.wishes = &wishes, .files = *files};
+    struct drawing drawing = {.options = &asked, .files = *files};
     int status = drawing_make(&drawing, &now);
 
     drawing_close(&drawing);
@@ -233,19 +239,20 @@ static int compare(const struct arguments *arguments, const struct report_files 
 
 static int choose_formats(const struct report_files *files, struct text *error)
 {
-    struct show_wishes *wishes = &settings.show;
+    struct show_options *asked = &settings.show;
 
     for (size_t i = 0; i < files->count && !error->length; i++) {
         const enum report_format format = files->items[i].format;
         size_t at = 0;
-        while (at < wishes->format_count && wishes->formats[at] != format)
+        while (at < asked->format_count && asked->formats[at] != format)
             at++;
         if (format == REPORT_SBX)
             text_add(error, "report does not write recordings: use another format" SEE_HELP);
-        else if (settings.diff && (format == REPORT_PPROF || format == REPORT_SPEEDSCOPE || format == REPORT_FLAT))
+        else if (settings.diff &&
+                 (format == REPORT_PPROF || format == REPORT_SPEEDSCOPE || format == REPORT_FLAT))
             text_add(error, "--diff: a comparison is text, svg or folded" SEE_HELP);
-        else if (at == wishes->format_count)
-            wishes->formats[wishes->format_count++] = format;
+        else if (at == asked->format_count)
+            asked->formats[asked->format_count++] = format;
     }
     return error->length ? -EINVAL : 0;
 }
@@ -259,7 +266,8 @@ static int check_words(const struct arguments *arguments, struct text *error)
     if (arguments->command)
         text_add(error, "--: no command is run; for a file of that name give ./--" SEE_HELP);
     else if (!arguments->count)
-        text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
+        text_add(error,
+                 "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
     else if (stdins > 1)
         text_add(error, "-: stdin can only be read once" SEE_HELP);
     else if (settings.diff && arguments->count != 2)
@@ -273,9 +281,10 @@ static int check_words(const struct arguments *arguments, struct text *error)
     return error->length ? -EINVAL : 0;
 }
 
-static int check_usage(const struct arguments *arguments, struct report_files *files, struct text *error)
+static int check_usage(const struct arguments *arguments, struct report_files *files,
+                       struct text *error)
 {
-    const struct report_files_wishes wishes = {
+    const struct report_files_options asked = {
         .paths = &settings.outputs,
         .format = settings.format,
         .folded = settings.folded,
@@ -284,7 +293,7 @@ static int check_usage(const struct arguments *arguments, struct report_files *f
     int result = check_words(arguments, error);
 
     if (!result) {
-        result = report_files_choose(files, &wishes, error);
+        result = report_files_choose(files, &asked, error);
         if (result)
             text_add(error, SEE_HELP);
     }

@@ -11,17 +11,15 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "collect/bpf_counts.h"
-#include "counting/counting.h"
 #include "find/find.h"
-#include "insns/count.h"
+#include "insns/programs.h"
 #include "kernel/bpf.h"
 #include "machine/machine.h"
 #include "options/applet.h"
-#include "rings/ring_counts.h"
-#include "session/asking.h"
-#include "session/attaching.h"
-#include "session/collecting.h"
-#include "session/walking.h"
+#include "rings/ring_collectors.h"
+#include "run/attaching.h"
+#include "run/collecting.h"
+#include "run/counting.h"
 
 #define SEE_HELP " (see stackcount -h)"
 
@@ -40,18 +38,20 @@ static const struct option own_options[] = {
     OPTION_LETTER('c', "cpu"), /* as in bcc */
     OPTION_LETTER('u', "uid"),
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
-     OFTEN "patterns are extended regular expressions that match anywhere in a name"},
+     "patterns are extended regular expressions that match anywhere in a name", ""},
     {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
      "the same as --by process; without it -K alone does not tell processes apart"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, OFTEN ASKING_IF_HELP},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0,
+     "only events for which this is true", ": see Values"},
     {0, "sum", "VALUE", option_string, AT(sum), 0, 0,
-     OFTEN "sum up this value instead of counting events: see Values"},
+     "sum up this value instead of counting events", ": see Values"},
     {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
      "unit of the sum (default: bytes, if the value's name suggests it)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
-     OFTEN "print what would be traced, one pattern per line, and exit"},
+     "print what would be traced, one pattern per line, and exit", ""},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace even if there are so many functions that attaching takes long, or all programs get slower"},
+     "trace even if there are so many functions that attaching takes long, or all programs get "
+     "slower"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     {0},
@@ -60,7 +60,7 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
 static const struct manual_section sections[] = {
-    {"Patterns", attaching_patterns}, {"Values", asking_values}, {0}};
+    {"Patterns", attaching_patterns}, {"Values", predicates_values}, {0}};
 
 static const struct manual_row examples[] = {
     {"stackcount -D 5 vfs_read", "who reads files, for five seconds"},
@@ -78,7 +78,7 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
-     "what works here. Kernel functions need CONFIG_KPROBES; tracepoints need tracefs."},
+     "what works here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs."},
     {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
      "probes. --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
@@ -99,7 +99,7 @@ struct tracing {
     struct find find;
     enum attach_way way;
     struct attachment attachment;
-    struct asking asking;
+    struct predicates predicates;
     const char **names; /* of the traced functions, sorted */
 };
 
@@ -115,31 +115,15 @@ static void build_program(const struct session *session, const struct tracing *t
                           enum attach_program which, bool meets, struct program *program)
 {
     const struct store *store = &tracing->counts.store;
-    const struct event_values *values = &tracing->asking.found[which];
-    const struct scope *scope = &session->scope;
-    const struct count_wishes wishes = {
-        .filter = scope->filter,
-        .kernel_stack = !settings.trace.user_only,
-        .user_stack = !settings.trace.kernel_only,
-        .per_process = per_process(),
-        .per_thread = settings.trace.by == WHO_THREAD,
-        .meets = meets,
-        .caller = attach_variants[which].caller,
-        .machine = machine_of_kernel(),
-        .flags = attach_variants[which].flags,
-        .condition = &values->condition,
-        .sum = values->count ? values->values : NULL,
-        .depth = store->depth,
-        .control = store->controls.control,
-        .account = store->controls.account,
-        .slots = store->controls.slots,
-        .lives = scope->lives.maps,
-        .banks = store->banks,
-        .ids = store->settled.ids,
-        .unwind = unwinding_wishes(&session->unwinding),
-    };
+    const struct event_values *values = &tracing->predicates.found[which];
+    struct capture capture = session_capture(session);
 
-    emit_count(program, &wishes);
+    attaching_capture(&capture, which, values);
+    store_capture(store, &capture);
+    capture.per_process = per_process();
+    capture.meets = meets;
+    capture.sum = values->count ? values->values : NULL;
+    emit_count(program, &capture);
 }
 
 /* ---- Attaching ---- */
@@ -159,8 +143,8 @@ static int attach(struct tracing *tracing, const struct linked *linked)
     };
 
     if (!linked)
-        return attaching_attach_to_rings(&tracing->attachment, &tracing->rings.source, &request, &tracing->find,
-                                         settings.trace.debug);
+        return attaching_attach_to_rings(&tracing->attachment, &tracing->rings.counter.source,
+                                         &request, &tracing->find, settings.trace.debug);
     memcpy(request.programs, linked, sizeof(request.programs));
     return attaching_attach(&tracing->attachment, &request, &tracing->find, settings.trace.debug);
 }
@@ -190,12 +174,12 @@ static void say_account(const struct counting *counting, const struct tracing *t
     counting_say_account(counting, missed);
 }
 
-static void add_losses(void *context, struct missing *missing)
+static void add_losses(void *context, struct losses *losses)
 {
     const struct tracing *tracing = context;
 
-    missing_add_recursion(missing, "events", attach_missed(&tracing->attachment));
-    missing_add_nested(missing, tracing->counts.store.sum.nested, settings.condition != NULL);
+    losses_add_recursion(losses, "events", attach_missed(&tracing->attachment));
+    losses_add_nested(losses, tracing->counts.store.sum.nested, settings.condition != NULL);
 }
 
 /* Counts and reports until the end; everything is attached. */
@@ -210,7 +194,8 @@ static int count(struct counting *counting, struct tracing *tracing)
     counting->losing = tracing;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
     if (counting->report.measure.value)
-        text_format(&heading, ", sum of %s (%s)", counting->report.measure.value, counting->report.measure.unit);
+        text_format(&heading, ", sum of %s (%s)", counting->report.measure.value,
+                    counting->report.measure.unit);
     int status = counting_start(counting);
     if (!status && !heading.failed)
         session_header(&counting->session, heading.data);
@@ -218,7 +203,7 @@ static int count(struct counting *counting, struct tracing *tracing)
     if (!status)
         status = counting_run(counting);
     if (!status && !counting->events)
-        attaching_say_rivals(&tracing->find, &settings.trace);
+        attaching_say_alternatives(&tracing->find, &settings.trace);
     attaching_say_other_thread(&tracing->attachment, &counting->session.scope);
     say_account(counting, tracing);
     return !settings.trace.files.plain || status ? status : session_detaching();
@@ -242,15 +227,16 @@ static int trace(struct counting *counting, struct tracing *tracing)
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
     bool meet = find_programs_meet(&tracing->find);
+    const bool walks = counting->session.config.collecting.way == COLLECT_WALK;
 
-    if (settings.trace.by_walk) {
+    if (walks) {
         walking_tell_starts(&tracing->find);
         tracing->walk.processes = counting->session.processes;
     }
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
         if (!attaching_needs(which, &tracing->find.places))
             continue;
-        if (settings.trace.by_walk)
+        if (walks)
             walking_build(&tracing->walk, &counting->session.scope, which, &programs[which]);
         else
             build_program(&counting->session, tracing, which, meet, &programs[which]);
@@ -259,8 +245,9 @@ static int trace(struct counting *counting, struct tracing *tracing)
             attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
     }
     if (!result && tracing->counts.store.controls.control >= 0)
-        result = attaching_watch_nested(&counting->session, &tracing->counts.store.controls, &tracing->find.places,
-                                        &programs[ATTACH_NESTED], &linked[ATTACH_NESTED], &why);
+        result = attaching_watch_nested(&counting->session, &tracing->counts.store.controls,
+                                        &tracing->find.places, &programs[ATTACH_NESTED],
+                                        &linked[ATTACH_NESTED], &why);
     if (result)
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
@@ -275,42 +262,35 @@ static int trace(struct counting *counting, struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
-    const struct ring_wishes wishes = {
+    struct ring_options rings = {
         .scope = &session->scope,
-        .unwind = &session->unwinding.rings,
-        .kernel = !settings.trace.user_only,
-        .user = !settings.trace.kernel_only,
+        .unwind = &session->user_stacks.rings,
+        .capture = trace_options_capture(&settings.trace),
         .raw = true,
         .uninherited = attaching_uninherited(&tracing->find, tracing->way),
-        .per_process = per_process(),
-        .per_thread = settings.trace.by == WHO_THREAD,
-        .depth = settings.trace.depth,
         .stacks = settings.trace.storage,
     };
 
-    ring_counts_init(&tracing->rings, &wishes);
-    return &tracing->rings.collector;
+    rings.capture.per_process = per_process();
+    ring_counts_init(&tracing->rings, &rings);
+    return &tracing->rings.counter.source.collector;
 }
 
 static struct collector *make_walk(struct tracing *tracing)
 {
-    const struct walk_counts_wishes wishes = {
-        .kernel = !settings.trace.user_only,
-        .user = !settings.trace.kernel_only,
-        .per_process = per_process(),
-        .per_thread = settings.trace.by == WHO_THREAD,
-        .depth = settings.trace.depth,
-        .stacks = settings.trace.storage,
-    };
+    struct capture capture = trace_options_capture(&settings.trace);
 
-    walk_counts_init(&tracing->walk, &wishes);
+    capture.per_process = per_process();
+    walk_counts_init(&tracing->walk, &capture, settings.trace.storage);
     return &tracing->walk.collector;
 }
 
-static struct collector *choose_collector(struct tracing *tracing, struct session *session)
+static struct collector *make_collector(struct tracing *tracing, enum collect_way way,
+                                        struct session *session)
 {
-    return settings.trace.by_rings  ? make_rings(tracing, session)
-           : settings.trace.by_walk ? make_walk(tracing) : &tracing->counts.collector;
+    return way == COLLECT_RINGS  ? make_rings(tracing, session)
+           : way == COLLECT_WALK ? make_walk(tracing)
+                                 : &tracing->counts.collector;
 }
 
 /* ---- The command line ---- */
@@ -354,9 +334,11 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         return -EINVAL;
     int result = attaching_parse_way(&tracing->way, settings.attach, error);
     if (!result)
-        result = asking_parse(&tracing->asking, settings.condition, "--sum", settings.sum, 1, error);
+        result = predicates_parse(&tracing->predicates, settings.condition, "--sum", settings.sum,
+                                  1, error);
     if (!result && settings.unit &&
-        (!settings.sum || !*settings.unit || settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
+        (!settings.sum || !*settings.unit ||
+         settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
         text_add(error, "--unit: takes a lowercase word, and needs --sum" SEE_HELP);
         result = -EINVAL;
     }
@@ -368,7 +350,7 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 static int open_and_trace(struct tracing *tracing)
 {
     const struct find *find = &tracing->find;
-    const struct store_wishes wishes = {
+    const struct store_config config = {
         .stacks = settings.trace.storage,
         .depth = settings.trace.depth,
         .by_id = (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
@@ -377,14 +359,20 @@ static int open_and_trace(struct tracing *tracing)
     };
     struct counting counting;
 
-    const bool walks = walking_can(find, &settings.trace) && !asking_any(&tracing->asking);
-    settings.trace.together = !per_process();
-    collecting_choose(&settings.trace, &(struct collecting_wishes){.walks = walks});
-    bpf_counts_init(&tracing->counts, &wishes);
-    int status = counting_open(&counting, &settings.trace,
-                               choose_collector(tracing, &counting.session));
+    const bool values = predicates_any(&tracing->predicates);
+    const struct collecting_config collecting = {
+        .walks = walking_can(find, &settings.trace) && !values,
+        .kernel_only = values,
+    };
+    struct session_config session = {.options = &settings.trace, .together = !per_process()};
+    int status = collecting_choose(&session.collecting, &settings.trace, &collecting);
+    if (status)
+        return status;
+    const enum collect_way way = session.collecting.way;
+    bpf_counts_init(&tracing->counts, &config);
+    status = counting_open(&counting, &session, make_collector(tracing, way, &counting.session));
 
-    counting.report.measure = measure_of(&tracing->asking.asked);
+    counting.report.measure = measure_of(&tracing->predicates.asked);
     counting.report.show_process = per_process();
     counting.report.one_process = trace_options_probed(&settings.trace) && !settings.trace.by;
     counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
@@ -393,9 +381,10 @@ static int open_and_trace(struct tracing *tracing)
         status = attaching_find(&tracing->find, counting.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = asking_find(&tracing->asking, &tracing->find, settings.trace.by_rings);
+        status = predicates_find(&tracing->predicates, &tracing->find, way == COLLECT_RINGS);
     if (!status)
-        status = settings.trace.by_rings ? trace_with(&counting, tracing, NULL) : trace(&counting, tracing);
+        status = way == COLLECT_RINGS ? trace_with(&counting, tracing, NULL)
+            : trace(&counting, tracing);
     return counting_close(&counting, status);
 }
 

@@ -6,19 +6,17 @@
 #include <string.h>
 
 #include "applets/applets.h"
-#include "base/exits.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "collect/bpf_events.h"
 #include "find/find.h"
-#include "insns/snoop.h"
+#include "insns/programs.h"
 #include "machine/machine.h"
 #include "options/applet.h"
-#include "rings/ring_snoops.h"
-#include "session/asking.h"
-#include "session/attaching.h"
-#include "session/collecting.h"
-#include "snooping/snooping.h"
+#include "rings/ring_collectors.h"
+#include "run/attaching.h"
+#include "run/collecting.h"
+#include "run/event_printer.h"
 
 #define SEE_HELP " (see stacksnoop -h)"
 
@@ -37,10 +35,11 @@ static const struct option own_options[] = {
     OPTION_HEADING("Events"),
     {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
      "patterns are extended regular expressions that match anywhere in a name"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0, OFTEN ASKING_IF_HELP},
+    {0, "if", "CONDITION", option_string, AT(condition), 0, 0,
+     "only events for which this is true", ": see Values"},
     {0, "print", "VALUE[,VALUE]", option_string, AT(print), 0, 0,
-     OFTEN "print these values of each event: see Values"},
-    {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, OFTEN "stop after N events"},
+     "print these values of each event", ": see Values"},
+    {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events", ""},
     {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
      "text (default); perf: like perf script, for tools that read it; or json: one line per "
      "event"},
@@ -51,9 +50,10 @@ static const struct option own_options[] = {
     {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
      "kind of buffer: ring or perf (default: the first this kernel has)"},
     {0, "list", NULL, option_flag, AT(list), 0, 0,
-     OFTEN "print what would be traced, one pattern per line, and exit"},
+     "print what would be traced, one pattern per line, and exit", ""},
     {0, "force", NULL, option_flag, AT(force), 0, 0,
-     "trace even if there are so many functions that attaching takes long, or all programs get slower"},
+     "trace even if there are so many functions that attaching takes long, or all programs get "
+     "slower"},
     {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     OPTION_LETTER('u', "uid"),
@@ -77,13 +77,14 @@ static const struct option own_options[] = {
 static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
 
 static const struct manual_section sections[] = {
-    {"Patterns", attaching_patterns}, {"Values", asking_values}, {0}};
+    {"Patterns", attaching_patterns}, {"Values", predicates_values}, {0}};
 
 static const struct manual_row examples[] = {
     {"stacksnoop -p 185 c:malloc", "each allocation of a process"},
     {"stacksnoop --max 10 'tcp_connect*'", "who opens the next ten connections"},
     {"stacksnoop -T t:sched:sched_process_exec", "each exec, with the time of day"},
-    {"stacksnoop --print arg1 --if 'arg1>=1M' c:malloc", "large allocations, and how large they are"},
+    {"stacksnoop --print arg1 --if 'arg1>=1M' c:malloc",
+     "large allocations, and how large they are"},
     {"stacksnoop -K -d -s r::vfs_unlink", "returns from a function, with offsets"},
     {"stacksnoop t:sched:sched_process_exec -- make -j4", "each program that a build runs"},
     {"stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf",
@@ -93,15 +94,17 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row output[] = {
-    {"TIME(s) COMM PID TID CPU EVENT", "each event: seconds since the first one (-T: the time of day), the "
-     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, and an "
-     "empty line"},
+    {"TIME(s) COMM PID TID CPU EVENT",
+     "each event: seconds since the first one (-T: the time of day), the "
+     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, "
+     "and an empty line"},
     {0},
 };
 
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
-    {NULL, "Events are dropped if the buffer is full; a line at the end tells how many: printed + lost "
+    {NULL,
+     "Events are dropped if the buffer is full; a line at the end tells how many: printed + lost "
      "= all events. For events that are faster than a terminal or disk, use stackcount(1), which "
      "counts them in the kernel."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed. stackcount(1) "
@@ -117,7 +120,7 @@ struct tracing {
     enum recorder_kind buffer;
     enum record_format format;
     struct attachment attachment;
-    struct asking asking;
+    struct predicates predicates;
     const char **names; /* of the traced functions, sorted */
 };
 
@@ -127,66 +130,62 @@ static void build_program(const struct session *session, const struct tracing *t
                           enum attach_program which, struct program *program)
 {
     const struct recorder *recorder = &tracing->events.recorder;
-    const struct event_values *values = &tracing->asking.found[which];
-    const struct scope *scope = &session->scope;
-    const struct snoop_wishes wishes = {
-        .filter = scope->filter,
-        .kernel_stack = !settings.trace.user_only,
-        .user_stack = !settings.trace.kernel_only,
-        .caller = attach_variants[which].caller,
-        .machine = machine_of_kernel(),
-        .flags = attach_variants[which].flags,
-        .condition = &values->condition,
-        .values = values->values,
-        .value_count = values->count,
-        .depth = recorder->depth,
-        .to_ring = recorder->kind == RECORDER_RING,
-        .buffer = recorder_buffer(recorder),
-        .control = recorder->controls.control,
-        .account = recorder->controls.account,
-        .slots = recorder->controls.slots,
-        .lives = scope->lives.maps,
-        .unwind = unwinding_wishes(&session->unwinding),
-    };
+    const struct event_values *values = &tracing->predicates.found[which];
+    struct capture capture = session_capture(session);
 
-    emit_snoop(program, &wishes);
+    attaching_capture(&capture, which, values);
+    capture.values = values->values;
+    capture.value_count = values->count;
+    capture.depth = recorder->depth;
+    capture.to_ring = recorder->kind == RECORDER_RING;
+    capture.buffer = recorder_buffer(recorder);
+    capture.control = recorder->controls.control;
+    capture.account = recorder->controls.account;
+    capture.slots = recorder->controls.slots;
+    emit_snoop(program, &capture);
 }
 
 /* ---- The run ---- */
 
 /* Prints until the end; everything is attached. */
-static int snoop(struct snooping *snooping, struct tracing *tracing, uint32_t depth)
+static int snoop(struct event_printer *printer, struct tracing *tracing, uint32_t depth)
 {
     struct text heading = {0};
 
     tracing->names = attaching_names(&tracing->find.places);
-    snooping->traced = tracing->names;
-    snooping->traced_count = tracing->names ? tracing->find.places.count : 0;
+    printer->traced = tracing->names;
+    printer->traced_count = tracing->names ? tracing->find.places.count : 0;
     attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
-    int status = snooping_start(snooping);
+    int status = event_printer_start(printer);
     if (!status && !heading.failed)
-        session_header(&snooping->session, heading.data);
+        session_header(&printer->session, heading.data);
     text_free(&heading);
-    snooping->values = &tracing->asking;
+    printer->values = &tracing->predicates;
     if (!status)
-        status = snooping_run(snooping, &tracing->find.places, depth);
-    if (!status && !snooping->printed)
-        attaching_say_rivals(&tracing->find, &settings.trace);
-    attaching_say_other_thread(&tracing->attachment, &snooping->session.scope);
-    snooping_say_losses(snooping, attach_missed(&tracing->attachment));
+        status = event_printer_run(printer, &tracing->find.places, depth);
+    if (!status && !printer->printed)
+        attaching_say_alternatives(&tracing->find, &settings.trace);
+    attaching_say_other_thread(&tracing->attachment, &printer->session.scope);
+    event_printer_say_losses(printer, attach_missed(&tracing->attachment));
     return status;
 }
 
-static int trace_with(struct snooping *snooping, struct tracing *tracing,
+static bool is_by_rings(const struct event_printer *printer)
+{
+    return printer->session.config.collecting.way == COLLECT_RINGS;
+}
+
+static int trace_with(struct event_printer *printer, struct tracing *tracing,
                       const struct attach_request *request)
 {
-    struct ring_source *rings = settings.trace.by_rings ? &tracing->rings.source : NULL;
+    struct ring_source *rings = is_by_rings(printer) ? &tracing->rings.source : NULL;
     const bool debug = settings.trace.debug;
-    int status = rings ? attaching_attach_to_rings(&tracing->attachment, rings, request, &tracing->find, debug)
+    int status = rings
+        ? attaching_attach_to_rings(&tracing->attachment, rings, request, &tracing->find, debug)
                        : attaching_attach(&tracing->attachment, request, &tracing->find, debug);
 
     if (!status)
-        status = snoop(snooping, tracing, rings ? rings->depth : tracing->events.recorder.depth);
+        status = snoop(printer, tracing, rings ? rings->depth : tracing->events.recorder.depth);
     attaching_detach(&tracing->attachment, settings.trace.debug);
     return status;
 }
@@ -200,7 +199,7 @@ static size_t find_number(const struct program *program)
     return 0;
 }
 
-static int trace(struct snooping *snooping, struct tracing *tracing)
+static int trace(struct event_printer *printer, struct tracing *tracing)
 {
     struct program programs[ATTACH_PROGRAMS] = {0};
     struct attach_request request = {
@@ -214,26 +213,28 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
         .stop = &run_stopped,
         .progress = attaching_show_progress,
     };
+    const bool by_rings = is_by_rings(printer);
     struct text why = {0};
     int result = 0, status = EXIT_FAILURE;
 
     for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (settings.trace.by_rings || !attaching_needs(which, &tracing->find.places))
+        if (by_rings || !attaching_needs(which, &tracing->find.places))
             continue;
-        build_program(&snooping->session, tracing, which, &programs[which]);
+        build_program(&printer->session, tracing, which, &programs[which]);
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
         request.number_at[which] = find_number(&programs[which]);
         if (!result)
-            attaching_say_program(&settings.trace, which, &programs[which], &request.programs[which]);
+            attaching_say_program(&settings.trace, which, &programs[which],
+                                  &request.programs[which]);
     }
-    if (!result && !settings.trace.by_rings)
-        result = attaching_watch_nested(&snooping->session, &tracing->events.recorder.controls,
+    if (!result && !by_rings)
+        result = attaching_watch_nested(&printer->session, &tracing->events.recorder.controls,
                                         &tracing->find.places, &programs[ATTACH_NESTED],
                                         &request.programs[ATTACH_NESTED], &why);
     if (result)
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
-        status = trace_with(snooping, tracing, &request);
+        status = trace_with(printer, tracing, &request);
     text_free(&why);
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
         program_free(&programs[i]);
@@ -244,21 +245,18 @@ static int trace(struct snooping *snooping, struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
-    const struct ring_wishes wishes = {
+    struct ring_options rings = {
         .scope = &session->scope,
-        .unwind = &session->unwinding.rings,
-        .kernel = !settings.trace.user_only,
-        .user = !settings.trace.kernel_only,
+        .unwind = &session->user_stacks.rings,
+        .capture = trace_options_capture(&settings.trace),
         .raw = true,
         .uninherited = attaching_uninherited(&tracing->find, tracing->way),
-        .per_process = true,
-        .per_thread = true,
         .bytes = settings.buffer_size * 1024,
-        .depth = settings.trace.depth,
     };
 
-    ring_snoops_init(&tracing->rings, &wishes);
-    return &tracing->rings.collector;
+    rings.capture.per_thread = true;
+    ring_snoops_init(&tracing->rings, &rings);
+    return &tracing->rings.source.collector;
 }
 
 /* ---- The command line ---- */
@@ -277,12 +275,12 @@ static void refuse_reports(struct text *error)
     else if (trace->flat || trace->tree || trace->live)
         text_format(error, "--%s: stacksnoop prints events and does not count" SEE_HELP,
                     trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval || trace->inverted || keep_is_asked(&trace->keep))
+    else if (trace->interval || trace->inverted || retention_is_asked(&trace->keep))
         text_format(error, "%s: stacksnoop prints events and makes no reports" SEE_HELP,
                     trace->interval ? "-i" : trace->inverted ? "--inverted" : "--keep");
     else if (trace->top)
         text_add(error, "--top: stacksnoop does not count; --max stops after N events" SEE_HELP);
-    else if (trace->by == WHO_NAME)
+    else if (trace->by == GROUP_BY_NAME)
         text_add(error, "--by name: stacksnoop prints each event with its process and thread"
                  SEE_HELP);
     else if (trace->storage)
@@ -342,7 +340,8 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     if (!result)
         result = attaching_parse_way(&tracing->way, settings.attach, error);
     if (!result)
-        result = asking_parse(&tracing->asking, settings.condition, "--print", settings.print, MOST_VALUES, error);
+        result = predicates_parse(&tracing->predicates, settings.condition, "--print",
+                                  settings.print, MOST_VALUES, error);
     return result ? result
                   : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
                                error);
@@ -350,41 +349,46 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 
 static int open_and_trace(struct tracing *tracing)
 {
-    const struct snooping_wishes wishes = {
-        .options = &settings.trace,
+    struct event_printer_config config = {
+        .session = {.options = &settings.trace, .together = true, .data_on_stdout = true},
         .format = tracing->format,
         .most = settings.most,
     };
-    const struct bpf_events_wishes events = {
+    const struct collecting_config collecting = {
+        .kernel_only = predicates_any(&tracing->predicates),
+    };
+    const struct bpf_events_config events = {
         .buffer = tracing->buffer,
         .bytes = settings.buffer_size * 1024,
         .depth = settings.trace.depth,
         .kernel = !settings.trace.user_only,
         .user = !settings.trace.kernel_only,
-        .values = tracing->asking.asked.count,
+        .values = tracing->predicates.asked.count,
         .condition = settings.condition != NULL,
     };
-    struct snooping snooping;
+    struct event_printer printer;
 
-    settings.trace.together = true;
-    collecting_choose(&settings.trace, &(struct collecting_wishes){.takes_own = false});
-    const bool by_rings = settings.trace.by_rings;
+    int status = collecting_choose(&config.session.collecting, &settings.trace, &collecting);
+    if (status)
+        return status;
+    const bool by_rings = config.session.collecting.way == COLLECT_RINGS;
     if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
         say("--buffer ring: needs BPF programs; without them, events wait in perf's ring buffers");
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);
-    int status = snooping_open(&snooping, &wishes, by_rings ? make_rings(tracing, &snooping.session)
-                                                            : &tracing->events.collector);
+    status = event_printer_open(&printer, &config,
+                                by_rings ? make_rings(tracing, &printer.session)
+                                         : &tracing->events.collector);
 
     if (!status)
-        status = attaching_find(&tracing->find, snooping.session.kallsyms,
+        status = attaching_find(&tracing->find, printer.session.kallsyms,
                                 trace_options_process(&settings.trace));
     if (!status)
-        status = asking_find(&tracing->asking, &tracing->find, by_rings);
+        status = predicates_find(&tracing->predicates, &tracing->find, by_rings);
     if (!status)
-        status = trace(&snooping, tracing);
-    return snooping_close(&snooping, status);
+        status = trace(&printer, tracing);
+    return event_printer_close(&printer, status);
 }
 
 static int run(const struct arguments *arguments)

@@ -5,9 +5,9 @@
 #include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "counting/offwaking.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
+#include "run/blocked_time.h"
 
 #define SEE_HELP " (see walltime -h)"
 #define DEFAULT_FREQUENCY 499
@@ -26,10 +26,10 @@ static struct wall_options settings;
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     OFTEN "samples per second on each CPU (default: 499)"},
+     "samples per second on each CPU", " (default: 499)"},
     {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
-     OFTEN "only stacks that were off the CPU for at least US microseconds; the rest are summed "
-           "up as [no stack]"},
+     "only stacks that were off the CPU for at least US microseconds",
+     "; the rest are summed up as [no stack]"},
     OPTION_LETTER('u', "uid"),
     {0},
 };
@@ -46,7 +46,8 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row output[] = {
-    {"[running]", "on a CPU, by sampled stacks; [running, not sampled] is the time that no sample hit"},
+    {"[running]",
+     "on a CPU, by sampled stacks; [running, not sampled] is the time that no sample hit"},
     {"[runnable]", "waiting for a CPU, by the stack with which the thread left it"},
     {"[blocked]", "waiting for anything else, by that stack; [blocked all along] never ran"},
     {0},
@@ -72,7 +73,8 @@ static int check_usage(const struct arguments *arguments, struct text *error)
         !trace_options_take_duration(&settings.trace, arguments, error)) {
         if (!trace->pids.count && !trace->tids.count && !trace->cgroup && !trace->command &&
             !trace->comms.count && !trace->uids.count)
-            text_add(error, "no threads selected: give -p, -t, --comm, --uid, --cgroup or -- COMMAND");
+            text_add(error,
+                     "no threads selected: give -p, -t, --comm, --uid, --cgroup or -- COMMAND");
         else if (trace->cpu >= 0)
             text_add(error, "-C: blocked threads are on no CPU: leave it out");
         else if (settings.frequency > limit)
@@ -95,7 +97,7 @@ static void begin(void *memory)
 static int run(const struct arguments *arguments)
 {
     struct text error = {0};
-    const struct offwaking_wishes wishes = {
+    const struct blocked_time_config config = {
         .trace = &settings.trace,
         .view = VIEW_WALL,
         .states = STATE_BLOCKED,
@@ -105,7 +107,8 @@ static int run(const struct arguments *arguments)
         .frequency = settings.frequency,
     };
     int result = check_usage(arguments, &error);
-    int status = result ? applet_refuse(result, &error, arguments->command) : offwaking_run(&wishes);
+    int status = result ? applet_refuse(result, &error, arguments->command)
+        : blocked_time_run(&config);
 
     text_free(&error);
     return status;

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "attach/attach.h"
-
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "attach/attach_text.h"
+#include "attach/attach.h"
 #include "attach/attach_work.h"
-#include "attach/detach.h"
 #include "base/util.h"
+#include "insns/layout.h"
 #include "kernel/bpf.h"
-#include "kernel/misses.h"
+#include "kernel/bpf_abi.h"
 #include "kernel/perf.h"
+#include "processes/proc_maps.h"
+
+/*
+ * Closes events and links. The kernel waits at each probe that is removed, so many are closed by
+ * several threads, which wait at the same time.
+ */
+void detach_all(const int *fds, size_t count);
 
 /* One by one takes some 10 to 100 ms per function: more than this need --force. */
 #define MOST_SINGLE_PROBES 400
@@ -184,7 +196,8 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
 {
     struct attachment *attachment = work->attachment;
     uint32_t id;
-    int result = attach_text_define(work->request->tracefs, &attachment->maker, group, count, NULL, &id);
+    int result = attach_text_define(work->request->tracefs, &attachment->maker, group, count, NULL,
+                                    &id);
 
     if (!result)
         result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
@@ -211,8 +224,8 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
 /* ---- Tracepoints, and all together ---- */
 
 /*
- * Someone who may open others may not open this one: some, such as irq_work's, cannot be sampled by
- * anybody.
+ * A user who may open other events may not open this one: some, such as irq_work's, cannot be
+ * sampled at all.
  */
 static bool is_nobodys(const struct work *work, const struct place *place, int error)
 {
@@ -224,7 +237,8 @@ static int open_tracepoint(struct work *work, const void *context, const struct 
     int event = perf_open_tracepoint(place->id);
 
     (void)context;
-    return is_nobodys(work, place, event) ? -EOPNOTSUPP : attach_event(work, event, place, PROGRAM_TRACEPOINT);
+    return is_nobodys(work, place, event) ? -EOPNOTSUPP
+        : attach_event(work, event, place, PROGRAM_TRACEPOINT);
 }
 
 static int open_instead(struct work *work, const void *context, const struct place *place)
@@ -242,7 +256,8 @@ int attach_instead_of_programs(struct work *work)
     int result = attach_check_count(work);
 
     if (!result && work->count)
-        result = instead->prepare(work->request->context, work->request, work->places[0]->kind, work->count);
+        result = instead->prepare(work->request->context, work->request, work->places[0]->kind,
+                                  work->count);
     return result ? result : attach_one_by_one(work, open_instead, instead);
 }
 
@@ -280,7 +295,8 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
     const uint64_t start = now_ns();
     int result = 0, first_error = 0;
 
-    *attachment = (struct attachment){.tracefs = -1, .instead = request->instead, .context = request->context};
+    *attachment = (struct attachment){.tracefs = -1, .instead = request->instead,
+                                      .context = request->context};
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
         attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] = -1;
     work.places = calloc(places->count ? places->count : 1, sizeof(struct place *));
@@ -342,4 +358,226 @@ int attach_close(struct attachment *attachment)
         result = attach_text_remove(attachment->tracefs, &attachment->maker);
     text_free(&attachment->log);
     return result;
+}
+
+/*
+ * Which program a place gets; and loading it, once for all places that share it, or once for each.
+ */
+
+enum attach_program attach_program_of(const struct place *place)
+{
+    static const enum attach_program by_start[] = {
+        [START_NONE] = ATTACH_USER,
+        [START_PUSH] = ATTACH_PUSH_START,
+        [START_MARK] = ATTACH_MARK_START,
+        [START_OTHER] = ATTACH_OTHER_START,
+        [START_OF_RETURN] = ATTACH_NESTED,
+    };
+
+    if (place->kind != PLACE_USER)
+        return place->kind == PLACE_TRACEPOINT ? ATTACH_TRACEPOINT
+               : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
+    return place->at_return ? ATTACH_USER : by_start[place->start];
+}
+
+const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
+    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
+    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_NESTED] = {"of functions whose returns are traced", false, 0},
+};
+
+static uint32_t link_type(enum attach_program which)
+{
+    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
+}
+
+static struct bpf_load how_to_load(const struct work *work, enum attach_program which,
+                                   enum program_kind kind)
+{
+    return (struct bpf_load){
+        .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
+        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
+        .name = work->request->program_name,
+        .insns = work->request->programs[which].insns,
+        .count = work->request->programs[which].count,
+        .functions = work->request->programs[which].functions,
+        .function_count = work->request->programs[which].function_count,
+    };
+}
+
+/*
+ * The verifier's log is that of the last load: a way that was refused leaves nothing for the next.
+ */
+static int load_logged(struct work *work, const struct bpf_load *load)
+{
+    text_free(&work->attachment->log);
+    return bpf_load_program(load, &work->attachment->log);
+}
+
+/*
+ * Loads a program in which the place's number is `number`, or, for a link's program, which ignores
+ * `number`, is fetched at each hit.
+ */
+static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
+                         enum program_kind kind, size_t number)
+{
+    size_t at = work->request->number_at[which];
+    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
+
+    if (!insns)
+        return -ENOMEM;
+    memcpy(insns, load.insns, load.count * sizeof(*insns));
+    insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
+                                      : INSN_CODE(MOV_IMM(R0, (int32_t)number));
+    load.insns = insns;
+    int program = load_logged(work, &load);
+    free(insns);
+    return program;
+}
+
+int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
+{
+    const struct bpf_load load = how_to_load(work, which, kind);
+    int *program = &work->attachment->programs[which][kind];
+
+    if (*program < 0)
+        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
+                                           : load_logged(work, &load);
+    return *program;
+}
+
+int attach_load_own(struct work *work, const struct place *place, enum program_kind kind)
+{
+    enum attach_program which = attach_program_of(place);
+    struct attachment *attachment = work->attachment;
+
+    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
+                      sizeof(int)))
+        return -ENOMEM;
+    int program = load_numbered(work, how_to_load(work, which, kind), which, kind,
+                                (size_t)(place - work->all));
+    if (program >= 0)
+        attachment->own_programs[attachment->own_count++] = program;
+    return program;
+}
+
+struct search {
+    struct stat file;
+    uint64_t offset, address; /* in the file, and in memory: 0 so far */
+};
+
+/*
+ * The last mapping is it: the page where code ends and data begins is mapped twice, first as code.
+ */
+static int look_at(void *context, const struct maps_entry *entry)
+{
+    struct search *search = context;
+
+    if (entry->inode == search->file.st_ino && entry->device == search->file.st_dev &&
+        search->offset >= entry->offset &&
+            search->offset - entry->offset < entry->end - entry->start)
+        search->address = entry->start + (search->offset - entry->offset);
+    return 0;
+}
+
+/* Others change it like this, too: not atomically. */
+static int add(int memory, uint64_t address, int difference)
+{
+    uint16_t listeners;
+
+    if (pread(memory, &listeners, sizeof(listeners), (off_t)address) != sizeof(listeners))
+        return -EIO;
+    listeners = (uint16_t)(listeners + difference);
+    return pwrite(memory, &listeners, sizeof(listeners), (off_t)address) == sizeof(listeners) ? 0
+        : -EIO;
+}
+
+static int open_memory(uint32_t pid)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+    int memory = open(path, O_RDWR | O_CLOEXEC);
+    return memory < 0 ? -errno : memory;
+}
+
+int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid)
+{
+    struct search search = {.offset = place->semaphore};
+    uint32_t shown_by;
+
+    if (stat(place->file, &search.file))
+        return -errno;
+    int result = maps_each_of(pid, &shown_by, look_at, &search);
+    int memory = result ? result : semaphores->count ? semaphores->memory : open_memory(shown_by);
+    if (memory < 0)
+        result = memory;
+    if (!result && !search.address)
+        result = -ENOENT;
+    if (!result)
+        result = array_reserve(&semaphores->addresses, &semaphores->room, semaphores->count + 1,
+                               sizeof(*semaphores->addresses));
+    if (!result)
+        result = add(memory, search.address, 1);
+    if (!result) {
+        semaphores->memory = memory;
+        semaphores->addresses[semaphores->count++] = search.address;
+    } else if (memory >= 0 && !semaphores->count) {
+        close(memory);
+    }
+    return result;
+}
+
+void semaphores_lower(struct semaphores *semaphores)
+{
+    for (size_t i = 0; i < semaphores->count; i++)
+        (void)add(semaphores->memory, semaphores->addresses[i], -1);
+    if (semaphores->count)
+        close(semaphores->memory);
+    free(semaphores->addresses);
+    *semaphores = (struct semaphores){0};
+}
+
+#define THREADS 8
+
+struct share {
+    const int *fds;
+    size_t count;
+};
+
+static void *close_share(void *context)
+{
+    const struct share *share = context;
+
+    for (size_t i = 0; i < share->count; i++)
+        close(share->fds[i]);
+    return NULL;
+}
+
+void detach_all(const int *fds, size_t count)
+{
+    pthread_t threads[THREADS];
+    struct share shares[THREADS];
+    bool started[THREADS];
+
+    if (count < THREADS) {
+        close_share(&(struct share){fds, count});
+        return;
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        size_t from = count * i / THREADS, to = count * (i + 1) / THREADS;
+        shares[i] = (struct share){fds + from, to - from};
+        started[i] = !pthread_create(&threads[i], NULL, close_share, &shares[i]);
+        if (!started[i])
+            close_share(&shares[i]);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
 }

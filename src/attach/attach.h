@@ -1,16 +1,44 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Attaches programs to places, in the best way that this kernel has. */
+/* Attaches programs to places in the best way that this kernel has, and detaches them. */
 #ifndef STACKBOX_ATTACH_ATTACH_H
 #define STACKBOX_ATTACH_ATTACH_H
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "attach/maker.h"
-#include "attach/semaphores.h"
 #include "base/text.h"
 #include "find/place.h"
 #include "insns/program.h"
+
+/*
+ * The counters that arm USDT probes: a program reaches such a probe only while its counter, in the
+ * program's memory, is not 0. Kernels since 4.20 raise it themselves; older ones accept it and do
+ * nothing. Then we raise it, in the memory of the one process asked for.
+ */
+
+/* Zeroed, it is empty. */
+struct semaphores {
+    int memory; /* of the process, if `count` is not 0: a later process with its pid has another */
+    uint64_t *addresses;
+    size_t count, room;
+};
+
+/*
+ * For a place that has one, in a running process. 0 or a negative errno: -ENOENT, its file is not
+ * mapped there.
+ */
+int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid);
+
+/*
+ * Lowers each as often as it was raised. A process that has ended, or runs another program, no
+ * longer has any of them.
+ */
+void semaphores_lower(struct semaphores *semaphores);
+
+/* Attaches programs to places, in the best way that this kernel has. */
 
 enum attach_way {
     ATTACH_BEST,    /* the first of these that works */
@@ -30,7 +58,8 @@ enum attach_program {
     ATTACH_PUSH_START,  /* at one of the starts that enum place_start tells apart */
     ATTACH_MARK_START,
     ATTACH_OTHER_START,
-    ATTACH_NESTED,      /* at starts of user functions whose returns are traced, if it is given (nested.h) */
+    /* at starts of user functions whose returns are traced, if it is given (nested.c) */
+    ATTACH_NESTED,
     ATTACH_PROGRAMS,
 };
 
@@ -52,10 +81,11 @@ struct attach_instead {
      * Called first with how many places of a kind will follow. 0, or a negative errno for all of
      * them.
      */
-    int (*prepare)(void *context, const struct attach_request *request, enum place_kind kind, size_t count);
+    int (*prepare)(void *context, const struct attach_request *request, enum place_kind kind,
+                   size_t count);
     /* Attaches a place with its number. 0 or a negative errno. */
-    int (*attach)(void *context, struct attachment *attachment, const struct attach_request *request,
-                  const struct place *place, size_t number);
+    int (*attach)(void *context, struct attachment *attachment,
+                  const struct attach_request *request, const struct place *place, size_t number);
     /* Detaches everything. */
     void (*detach)(void *context);
 };
@@ -76,7 +106,8 @@ struct attach_request {
     int tracefs;                  /* an open directory, or below 0; ATTACH_TRACEFS needs it */
     enum attach_way way;
     uint32_t pid;                 /* user places in this process only; 0: in all */
-    bool of_all;                  /* user places slow every program that runs them: no process was named */
+    /* user places slow every program that runs them: no process was named */
+    bool of_all;
     bool force;                   /* however long it takes */
     const volatile sig_atomic_t *stop; /* becomes true when the user interrupts */
     void (*progress)(size_t done, size_t total); /* called while attaching is slow; or NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "attach/attach_text.h"
+#include "attach/attach_work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "attach/maker.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/misses.h"
+#include "kernel/perf.h"
 #include "kernel/tracefs.h"
 
 #define GROUP "stackbox_"
@@ -176,8 +176,8 @@ struct definition {
 };
 
 /* Functions are given by address, if known. */
-static int define_at(int events, const struct definition *as, const struct place *place, bool by_address,
-                     uint64_t offset)
+static int define_at(int events, const struct definition *as, const struct place *place,
+                     bool by_address, uint64_t offset)
 {
     const bool user = place->kind == PLACE_USER;
     struct text line = {0};
@@ -199,7 +199,8 @@ static int define_at(int events, const struct definition *as, const struct place
     return result;
 }
 
-static int define(int events, const struct definition *as, const struct place *place, bool by_address)
+static int define(int events, const struct definition *as, const struct place *place,
+                  bool by_address)
 {
     const uint64_t later = place_later(place);
     const uint64_t offset = by_address ? place_first(place) : place->offset;
@@ -215,7 +216,8 @@ static int open_for(int tracefs, const struct place *place)
     return events == -ENOENT ? -EOPNOTSUPP : events;
 }
 
-static int define_all(int tracefs, const struct definition *as, struct place *const *places, size_t count)
+static int define_all(int tracefs, const struct definition *as, struct place *const *places,
+                      size_t count)
 {
     int events = open_for(tracefs, places[0]);
     size_t defined = 0;
@@ -238,7 +240,8 @@ static int define_all(int tracefs, const struct definition *as, struct place *co
 }
 
 struct event {
-    char group[sizeof(GROUP) + MAKER_NAME_ROOM], name[sizeof(GROUP) + MAKER_NAME_ROOM + NUMBER_ROOM];
+    char group[sizeof(GROUP) + MAKER_NAME_ROOM],
+        name[sizeof(GROUP) + MAKER_NAME_ROOM + NUMBER_ROOM];
     char both[2 * (sizeof(GROUP) + MAKER_NAME_ROOM) + NUMBER_ROOM];
 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "attach/attach_text.h"
 #include "attach/attach_work.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
@@ -50,7 +49,8 @@ static uint32_t group_length(const struct work *work, size_t from)
 
 static int link_all(struct work *work, int program, struct place **part, uint32_t count)
 {
-    uint64_t *offsets = calloc(count, sizeof(*offsets)), *semaphores = calloc(count, sizeof(*offsets));
+    uint64_t *offsets = calloc(count, sizeof(*offsets)),
+        *semaphores = calloc(count, sizeof(*offsets));
     uint64_t *cookies;
     int fd = attach_cookies(work, part, count, &cookies) || !offsets || !semaphores ? -ENOMEM : 0;
 
@@ -155,8 +155,8 @@ static int attach_by_text(struct work *work)
 
 /*
  * The kernel takes a process for its first thread: its events and links see nothing once that has
- * ended, or another has executed a program. So where there are others, probes are for all processes,
- * and programs drop what was not asked for.
+ * ended, or another has executed a program. So where there are others, probes are for all
+ * processes, and programs drop what was not asked for.
  */
 static void choose_pids(struct work *work)
 {
@@ -220,7 +220,8 @@ static int attach_best(struct work *work)
 }
 
 /* The starts of the functions whose returns were attached. */
-static size_t list_starts(const struct work *work, size_t count, struct place *starts, struct place **list)
+static size_t list_starts(const struct work *work, size_t count, struct place *starts,
+                          struct place **list)
 {
     size_t listed = 0;
 

@@ -114,8 +114,8 @@ const char *maker_name(struct maker *maker)
         result = hold_lock(maker, makers);
     }
     /*
-     * Without a lock there is no file of that name: nobody takes it for dead, or cleans up after
-     * it.
+     * Without a lock there is no file of that name: no other run takes it for dead, or cleans up
+     * after it.
      */
     if (result)
         make_name(maker);

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SIZE 1024
+#include "base/util.h"
 
-struct index_slot {
-    uint32_t hash, item; /* the item's number plus one; 0: free */
-};
+#define FIRST_SIZE 1024
+#define BIG_ENDIAN_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
@@ -22,32 +21,9 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
         bytes = (const char *)bytes + sizeof(word);
     }
     word = 0;
-    if (length)
-        memcpy(&word, bytes, length);
+    if (length) /* in the lower bits, which scatter best */
+        memcpy((char *)&word + (BIG_ENDIAN_HERE ? sizeof(word) - length : 0), bytes, length);
     return hash_word(hash, word);
-}
-
-/* Mixes the high bits into the low ones. */
-static uint32_t fold(uint64_t hash)
-{
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-bool index_next(const struct index *index, uint64_t hash, size_t *at, uint32_t *item)
-{
-    uint32_t folded = fold(hash);
-
-    while (index->size) {
-        const struct index_slot *slot = &index->slots[(folded + *at) & (index->size - 1)];
-        if (!slot->item)
-            return false;
-        ++*at;
-        if (slot->hash == folded) {
-            *item = slot->item - 1;
-            return true;
-        }
-    }
-    return false;
 }
 
 static void put(const struct index *index, const struct index_slot *slot)
@@ -78,7 +54,7 @@ int index_add(struct index *index, uint64_t hash, uint32_t item)
 {
     if (index->count * 2 >= index->size && grow(index))
         return -ENOMEM;
-    put(index, &(struct index_slot){fold(hash), item + 1});
+    put(index, &(struct index_slot){index_fold(hash), item + 1});
     index->count++;
     return 0;
 }
@@ -87,4 +63,48 @@ void index_free(struct index *index)
 {
     free(index->slots);
     *index = (struct index){0};
+}
+
+/* ---- Numbered texts ---- */
+
+const char *numbering_key(const struct numbering *numbering, uint32_t number, size_t *length)
+{
+    size_t start = number ? numbering->ends[number - 1] : 0;
+
+    *length = numbering->ends[number] - start;
+    return numbering->bytes.data + start;
+}
+
+int numbering_find(struct numbering *numbering, const void *key, size_t length, uint32_t *number,
+                   bool *added)
+{
+    uint64_t hash = hash_bytes(0, key, length);
+    size_t its_length, at = 0;
+
+    if (added)
+        *added = false;
+    while (index_next(&numbering->index, hash, &at, number)) {
+        const char *its = numbering_key(numbering, *number, &its_length);
+        if (its_length == length && (!length || !memcmp(its, key, length)))
+            return 0;
+    }
+    if (array_reserve(&numbering->ends, &numbering->room, numbering->count + 1,
+                      sizeof(*numbering->ends)))
+        return -ENOMEM;
+    text_append(&numbering->bytes, key, length);
+    if (numbering->bytes.failed || index_add(&numbering->index, hash, (uint32_t)numbering->count))
+        return -ENOMEM;
+    *number = (uint32_t)numbering->count++;
+    numbering->ends[*number] = numbering->bytes.length;
+    if (added)
+        *added = true;
+    return 0;
+}
+
+void numbering_free(struct numbering *numbering)
+{
+    text_free(&numbering->bytes);
+    free(numbering->ends);
+    index_free(&numbering->index);
+    *numbering = (struct numbering){0};
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -16,8 +17,8 @@
 /* ---- Below a root ---- */
 
 /*
- * Each directory on the way stays open, so that ".." is the one that was come from: the kernel's own
- * may be elsewhere by now. openat2(2) (5.6) would do most of this, but fails beside renames.
+ * Each directory on the way stays open, so that ".." is the one that was come from: the kernel's
+ * own may be elsewhere by now. openat2(2) (5.6) would do most of this, but fails beside renames.
  */
 struct walk {
     int fds[MOST_DEPTH]; /* [0]: the root; the last: what the path has led to so far */
@@ -167,5 +168,71 @@ int open_regular(const char *path, int flags, struct stat *about)
         return -errno;
     int fd = open_seen(seen, path, about);
     close(seen);
+    return fd;
+}
+
+struct envelope {
+    int error; /* 0: there is a descriptor with it */
+    struct iovec piece;
+    struct msghdr message;
+    union {
+        struct cmsghdr header; /* for its alignment */
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+};
+
+static void make_envelope(struct envelope *envelope)
+{
+    *envelope = (struct envelope){0};
+    envelope->piece = (struct iovec){&envelope->error, sizeof(envelope->error)};
+    envelope->message = (struct msghdr){
+        .msg_iov = &envelope->piece,
+        .msg_iovlen = 1,
+        .msg_control = envelope->control.bytes,
+        .msg_controllen = sizeof(envelope->control.bytes),
+    };
+}
+
+int pass_fd(int socket, int fd)
+{
+    struct envelope envelope;
+
+    make_envelope(&envelope);
+    if (fd < 0) {
+        envelope.error = fd;
+        envelope.message.msg_control = NULL;
+        envelope.message.msg_controllen = 0;
+    } else {
+        struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(socket, &envelope.message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
+}
+
+int take_fd(int socket)
+{
+    struct envelope envelope;
+    ssize_t got;
+    int fd;
+
+    make_envelope(&envelope);
+    do
+        got = recvmsg(socket, &envelope.message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    if (got != sizeof(envelope.error))
+        return -EPIPE;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&envelope.message);
+    if (!header)
+        return envelope.error < 0 && envelope.error >= -4095 ? envelope.error : -EPIPE;
+    if (header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return -EPIPE;
+    memcpy(&fd, CMSG_DATA(header), sizeof(fd));
     return fd;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Opening files of others: first for nothing (O_PATH), which has no effect and waits for nobody;
+ * Opening files of others: first for nothing (O_PATH), which has no effect and never waits;
  * what that is decides whether it is opened for reading, and that is what is opened then.
  */
 #ifndef STACKBOX_BASE_OPENING_H
@@ -28,5 +28,17 @@ int open_seen(int seen, const char *path, struct stat *about);
  * Opens a regular file for reading, and nothing else. `flags`: 0 or O_NOFOLLOW. As open_seen().
  */
 int open_regular(const char *path, int flags, struct stat *about);
+
+/*
+ * Sends an open descriptor to another process over a local socket. `fd` may be a negative errno,
+ * which the other end then gets. 0 or a negative errno.
+ */
+int pass_fd(int socket, int fd);
+
+/*
+ * The descriptor, close-on-exec, or the negative errno that was sent instead; -EPIPE: the other end
+ * is gone or sent something else.
+ */
+int take_fd(int socket);
 
 #endif

@@ -44,8 +44,8 @@ int read_to_end(int fd, size_t limit, struct text *text);
 struct stat;
 
 /*
- * How many bytes of a file may be read in all: what its disk holds, several times over. A sparse file
- * of 20 KB may have a petabyte of zeros.
+ * How many bytes of a file may be read in all: what its disk holds, several times over. A sparse
+ * file of 20 KB may have a petabyte of zeros.
  */
 uint64_t reading_budget(const struct stat *about);
 

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
+#include "base/text.h"
 
 const char *say_as = "stackbox";
 void (*before_say)(void);
 struct text *say_aside;
 
-/* All of it, or as much as possible: there is nobody to tell about a failure. */
+/* All of it, or as much as possible: a failure cannot be reported. */
 void say_write(const char *bytes, size_t length)
 {
     size_t written = 0;
@@ -28,7 +28,8 @@ void say_write(const char *bytes, size_t length)
 }
 
 /* Without memory a long line is cut, and harmful bytes are left out. */
-static __attribute__((format(printf, 1, 0))) void say_in_little_room(const char *format, va_list list)
+static __attribute__((format(printf, 1, 0)))
+void say_in_little_room(const char *format, va_list list)
 {
     char line[512];
     int start = snprintf(line, sizeof(line), "%s: ", say_as);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Everything that goes to stderr. */
+/* Everything that goes to stderr, and exit statuses. */
 #ifndef STACKBOX_BASE_SAY_H
 #define STACKBOX_BASE_SAY_H
 
@@ -21,5 +21,15 @@ extern struct text *say_aside;
 void say_write(const char *bytes, size_t length);
 /* Called before each such line, to remove an unfinished line from the terminal; or NULL. */
 extern void (*before_say)(void);
+
+/* Exit statuses beside 0 and EXIT_FAILURE. */
+enum {
+    EXIT_USAGE = 2, /* the command line is wrong */
+    EXIT_GREW = 3,  /* a comparison found more growth than allowed */
+    /* Of a run with a command, as in env(1). */
+    EXIT_TRACER = 125, /* tracing failed: 1 in a run without a command */
+    EXIT_NOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+};
 
 #endif

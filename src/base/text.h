@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* {0} is empty; data is NUL-terminated once anything has been appended. */
 struct text {
@@ -16,6 +17,8 @@ struct text {
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Seven bits per byte, the lowest first; the eighth says that another byte follows. */
+void text_add_varint(struct text *text, uint64_t number);
 /* What it says of an error, or if it is empty what the negative errno means. */
 const char *text_or_error(const struct text *text, int error);
 /* Empties it but keeps its memory. */
@@ -27,5 +30,12 @@ void text_free(struct text *text);
  * past it. NULL: there are no more.
  */
 const char *next_line(const char **rest, size_t *length);
+
+/*
+ * Appends bytes from outside, which a terminal or a reader must not take as a command. Each byte
+ * below 0x20, 0x7f, each C1 control (U+0080 to U+009F), each control of a line's direction or end
+ * (such as U+202E), and each byte that is not part of valid UTF-8 becomes the four characters \xNN.
+ */
+void escape_bytes(struct text *text, const char *bytes, size_t length);
 
 #endif

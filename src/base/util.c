@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/reading.h"
-#include "base/search.h"
 #include "base/text.h"
+
+#define FIRST_OF_ALL (-20) /* a nice value, which is per thread */
 
 int array_reserve(void *items, size_t *room, size_t need, size_t size)
 {
@@ -74,7 +76,10 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
     return 0;
 }
 
-/* Digits with at most one point; *fraction is in 10^-9. What follows them, or NULL if there are none. */
+/*
+ * Digits with at most one point; *fraction is in 10^-9. What follows them, or NULL if there are
+ * none.
+ */
 static const char *parse_fixed(const char *string, uint64_t *whole, uint64_t *fraction, bool *over)
 {
     uint64_t unit = 1000000000;
@@ -174,6 +179,14 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
     return least ? first_key_above(numbers, sizeof(*numbers), count, least - 1) : 0;
 }
 
+bool has_number(const uint32_t *numbers, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
 int compare_strings(const void *left, const void *right)
 {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
@@ -183,13 +196,14 @@ static bool same_link(const char *one, const char *other)
 {
     char texts[2][64] = {{0}};
 
-    return readlink(one, texts[0], sizeof(texts[0]) - 1) == readlink(other, texts[1], sizeof(texts[1]) - 1) &&
+    return readlink(one, texts[0], sizeof(texts[0]) - 1) ==
+               readlink(other, texts[1], sizeof(texts[1]) - 1) &&
            !strcmp(texts[0], texts[1]);
 }
 
 /*
- * A process' file has the offsets of the namespace of its children, which may not be its own before it executes
- * something; but ours is that of our parent's.
+ * A process' file has the offsets of the namespace of its children, which may not be its own before
+ * it executes something; but ours is that of our parent's.
  */
 static uint64_t read_clock_offset(void)
 {
@@ -200,7 +214,8 @@ static uint64_t read_clock_offset(void)
     if (!same_link("/proc/self/ns/time", "/proc/self/ns/time_for_children"))
         snprintf(path, sizeof(path), "/proc/%d/timens_offsets", (int)getppid());
     /* "monotonic           0         0": seconds and nanoseconds */
-    if (!read_file(AT_FDCWD, path, 256, &content) && content.data && !strncmp(content.data, "monotonic ", 10)) {
+    if (!read_file(AT_FDCWD, path, 256, &content) && content.data &&
+        !strncmp(content.data, "monotonic ", 10)) {
         char *at = content.data + 10;
         offset = (uint64_t)strtoll(at, &at, 10) * 1000000000;
         offset += (uint64_t)strtoll(at, NULL, 10);
@@ -220,4 +235,23 @@ uint64_t now_ns(void)
     is_known = true;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - offset;
+}
+
+void come_before_others(void)
+{
+    if (getpriority(PRIO_PROCESS, 0) <= 0)
+        (void)setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
+}
+
+bool name_list_has(const char *list, const char *name)
+{
+    while (list && *list) {
+        size_t same = 0;
+        while (name[same] && list[same] == name[same])
+            same++;
+        if (list[same] == name[same] || (list[same] == '*' && !list[same + 1]))
+            return true;
+        list += same + strlen(list + same) + 1;
+    }
+    return false;
 }

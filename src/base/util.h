@@ -31,12 +31,12 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
 
 /*
- * Converts a time to nanoseconds: a plain decimal of a unit ("5s", "0.25ms"; ns, us, ms, s, m, h), without
- * one of `usual` nanoseconds; more than 0. Errors as parse_number.
+ * Converts a time to nanoseconds: a plain decimal of a unit ("5s", "0.25ms"; ns, us, ms, s, m, h),
+ * without one of `usual` nanoseconds; more than 0. Errors as parse_number.
  */
 int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds);
 
-/* A plain decimal up to `most`, perhaps with %, in billionths of a percent. Errors as parse_number. */
+/* A plain decimal up to `most`, perhaps with %, in billionths of a percent. Errors as above. */
 int parse_percent(const char *string, uint64_t most, uint64_t *billionths);
 
 /* Sorts numbers and removes duplicates. Returns how many are left. */
@@ -53,13 +53,47 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
  */
 size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit);
 
+/* Is it one of them, in whatever order? */
+bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
+
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
 /*
- * The kernel's own monotonic clock in nanoseconds, as in the times of its events: in a time namespace,
- * CLOCK_MONOTONIC is another (5.6). To be called early on: the first call reads /proc.
+ * The kernel's own monotonic clock in nanoseconds, as in the times of its events: in a time
+ * namespace, CLOCK_MONOTONIC is another (5.6). To be called early on: the first call reads /proc.
  */
 uint64_t now_ns(void);
+
+/* This thread alone comes before others from now on, unless the user asked to be last (--nice). */
+void come_before_others(void);
+
+/*
+ * Binary search where bsearch(3), which only finds equal items, is not enough: the index of the
+ * first of `count` sorted items, `size` bytes each, that is not before the key; `count`: all are.
+ * In the caller, which the compiler then spares the calls of `is_before`.
+ */
+static inline __attribute__((always_inline)) size_t
+search_first(const void *items, size_t count, size_t size, const void *key,
+             bool (*is_before)(const void *item, const void *key))
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (is_before((const void *)((uintptr_t)items + middle * size), key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * Names one after the other in one string, "one\0" "two\0": hundreds of pointers fewer. The
+ * string's own NUL ends the list; NULL: no names. A name that ends in * stands for all names that
+ * begin so.
+ */
+bool name_list_has(const char *list, const char *name);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "checks/look.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -9,8 +7,10 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "checks/checks.h"
+#include "flame/svg.h"
 #include "insns/insn.h"
-#include "rings/rings_try.h"
+#include "rings/rings.h"
 
 const struct check_title check_titles[CHECKS] = {
     [CHECK_BPF] = {"bpf", "bpf(2)"},
@@ -33,6 +33,7 @@ const struct check_title check_titles[CHECKS] = {
     [CHECK_SAMPLING] = {"sampling", "perf sampling"},
     [CHECK_RINGS] = {"rings", "collecting by rings"},
     [CHECK_OWN_RINGS] = {"own_rings", "rings of your own programs"},
+    [CHECK_PTRACE] = {"ptrace", "interrupting threads"},
     [CHECK_HARDWARE] = {"hardware_events", "hardware events"},
     [CHECK_COMMANDS] = {"commands", "-- COMMAND"},
     [CHECK_LIVES] = {"process_ends", "execs and exits"},
@@ -142,13 +143,15 @@ void checks_look(struct checks *checks)
 
     *checks = (struct checks){0};
     for (size_t i = 0; i < COUNT_OF(checks->found); i++)
-        checks->found[i] = collecting_find(&(struct collecting_wishes){.takes_own = i, .own = i});
+        checks->found[i] = collecting_find(
+            &(struct collecting_config){.takes_own = i, .own = i, .traces = i});
     checks->walks = checks->found[0].way == COLLECT_RINGS &&
-                    collecting_find(&(struct collecting_wishes){.walks = true}).way == COLLECT_WALK;
+                    collecting_find(&(struct collecting_config){.walks = true}).way == COLLECT_WALK;
     check_is_limited = find_limit();
     check_rings_open(checks);
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        started[i] = !check_is_limited && !check_rings && !pthread_create(&threads[i], NULL, look_at_part, &parts[i]);
+        started[i] = !check_is_limited && !check_rings &&
+            !pthread_create(&threads[i], NULL, look_at_part, &parts[i]);
         if (!started[i])
             look_at_part(&parts[i]);
     }
@@ -183,6 +186,7 @@ static const struct need needs[] = {
     {" walltime ", NULL, CHECK_BPF, COLLECT_RINGS},
     {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS},
     {WAITS PATTERNS, NULL, CHECK_RINGS, COLLECT_RINGS},
+    {" profile ", NULL, CHECK_PTRACE, COLLECT_PTRACE},
     {" profile ", NULL, CHECK_MEMORY, COLLECT_BPF},
     {" stackcount ", NULL, CHECK_STACK_MAPS, COLLECT_BPF},
     {" stacksnoop ", NULL, CHECK_BUFFER, COLLECT_BPF},
@@ -190,6 +194,7 @@ static const struct need needs[] = {
     {WAITS, NULL, CHECK_WAITS, COLLECT_BPF},
     {WAITS, NULL, CHECK_SWITCHES, COLLECT_BEST},
     {" profile ", "others' programs", CHECK_RINGS, COLLECT_RINGS},
+    {" profile ", "others' programs, kernel stacks", CHECK_RINGS, COLLECT_PTRACE},
     {PATTERNS, "kernel functions", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "user functions", CHECK_USER_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
@@ -217,7 +222,8 @@ static bool concerns(const struct need *need, const char *applet)
 
 static const struct need of_patterns = {PATTERNS, NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_BEST};
 static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS};
-static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KERNEL_FUNCTIONS, COLLECT_WALK};
+static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KERNEL_FUNCTIONS,
+                                                 COLLECT_WALK};
 static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
 
@@ -243,7 +249,8 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
         .walks = checks->walks && concerns(&of_counted_functions, applet),
     };
     for (const struct need *need = needs; need < needs + COUNT_OF(needs); need++) {
-        if ((need->way && need->way != way) || !concerns(need, applet) || checks->of[need->check].yes)
+        if ((need->way && need->way != way) || !concerns(need, applet) ||
+            checks->of[need->check].yes)
             continue;
         if (!need->without) {
             *verdict = refuse(need->check);
@@ -256,4 +263,137 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
         *verdict = refuse(CHECK_JIT);
     if (has_no_events(checks, applet))
         *verdict = refuse(CHECK_KERNEL_FUNCTIONS);
+}
+
+/* ---- Text: a line each ---- */
+
+static int print_line(FILE *out, const char *name, bool yes, const struct text *detail)
+{
+    struct text line = {0};
+
+    text_format(&line, "%s: %s", name, yes ? "yes" : "no");
+    if (detail->length) {
+        text_add(&line, ": ");
+        escape_bytes(&line, detail->data, detail->length);
+    }
+    int result = line.failed || detail->failed ? -ENOMEM : 0;
+    if (!result)
+        fprintf(out, "%s\n", line.data);
+    text_free(&line);
+    return result;
+}
+
+/* "yes: by perf's rings, without A (check), B", or why not, in the check's words. */
+static int print_applet(FILE *out, const struct checks *checks, const struct judged *judged)
+{
+    const struct verdict *verdict = &judged->verdict;
+    struct text detail = {0};
+
+    if (!verdict->yes)
+        return print_line(out, judged->applet, false, &checks->of[verdict->because].detail);
+    if (verdict->way == COLLECT_PTRACE)
+        text_format(&detail, "by ptrace%s", verdict->limit_count ? ", " : "");
+    else if (verdict->way == COLLECT_RINGS)
+        text_format(&detail, "%sby perf's rings%s",
+                    verdict->walks ? "kernel functions by stackbox's own walk, all others " : "",
+                    verdict->limit_count ? ", " : "");
+    for (size_t i = 0; i < verdict->limit_count; i++) {
+        const char *without = verdict->limits[i].without;
+        const char *because = check_titles[verdict->limits[i].because].title;
+        text_format(&detail, "%s%s", i ? ", " : "without ", without);
+        if (strcmp(without, because))
+            text_format(&detail, " (%s)", because);
+    }
+    int result = print_line(out, judged->applet, true, &detail);
+    text_free(&detail);
+    return result;
+}
+
+int checks_print_text(FILE *out, const struct checks *checks, const struct judged *judged,
+                      size_t count)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < CHECKS && !result; i++)
+        result = print_line(out, check_titles[i].title, checks->of[i].yes, &checks->of[i].detail);
+    for (size_t i = 0; i < count && !result; i++)
+        result = print_applet(out, checks, &judged[i]);
+    return result;
+}
+
+/* ---- JSON ---- */
+
+static void add_member(struct text *json, const char *key, const char *text, size_t length)
+{
+    text_format(json, ", \"%s\": ", key);
+    svg_add_json_bytes(json, text, length);
+}
+
+/* The first ": " separates why from what to do. */
+static void add_answer(struct text *json, bool yes, const struct text *detail)
+{
+    const char *all = detail->data ? detail->data : "", *end = strstr(all, ": ");
+
+    text_format(json, ", \"yes\": %s", yes ? "true" : "false");
+    json->failed = json->failed || detail->failed;
+    if (yes) {
+        add_member(json, "detail", all, detail->length);
+        return;
+    }
+    add_member(json, "why", all, end ? (size_t)(end - all) : detail->length);
+    add_member(json, "what_to_do", end ? end + 2 : "", end ? strlen(end + 2) : 0);
+}
+
+static void add_check(struct text *json, enum check_name name, const struct check *check)
+{
+    const struct check_title *title = &check_titles[name];
+
+    text_format(json, "%s\n    {\"key\": \"%s\"", name ? "," : "", title->key);
+    add_member(json, "name", title->title, strlen(title->title));
+    add_answer(json, check->yes, &check->detail);
+    text_add(json, "}");
+}
+
+static void add_applet(struct text *json, const struct checks *checks, const struct judged *judged)
+{
+    const struct verdict *verdict = &judged->verdict;
+    static const struct text nothing;
+
+    text_add(json, "{\"name\": ");
+    svg_add_json_bytes(json, judged->applet, strlen(judged->applet));
+    add_answer(json, verdict->yes,
+               verdict->yes ? &nothing : &checks->of[verdict->because].detail);
+    if (verdict->way)
+        text_format(json, ", \"by\": \"%s\"", verdict->way == COLLECT_PTRACE ? "ptrace"
+                    : verdict->way == COLLECT_RINGS ? "rings" : "bpf");
+    text_add(json, ", \"without\": [");
+    for (size_t i = 0; i < verdict->limit_count; i++) {
+        const struct limit *limit = &verdict->limits[i];
+        text_format(json, "%s{\"because\": \"%s\"", i ? ", " : "",
+                    check_titles[limit->because].key);
+        add_member(json, "what", limit->without, strlen(limit->without));
+        text_add(json, "}");
+    }
+    text_add(json, "]}");
+}
+
+int checks_print_json(FILE *out, const struct checks *checks, const struct judged *judged,
+                      size_t count)
+{
+    struct text json = {0};
+
+    text_add(&json, "{\n  \"checks\": [");
+    for (enum check_name i = 0; i < CHECKS; i++)
+        add_check(&json, i, &checks->of[i]);
+    text_add(&json, "\n  ],\n  \"applets\": [");
+    for (size_t i = 0; i < count; i++) {
+        text_add(&json, i ? ",\n    " : "\n    ");
+        add_applet(&json, checks, &judged[i]);
+    }
+    text_add(&json, "\n  ]\n}\n");
+    int result = json.failed ? -ENOMEM : 0;
+    if (!result)
+        fputs(json.data, out);
+    text_free(&json);
+    return result;
 }

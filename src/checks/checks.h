@@ -8,9 +8,13 @@
 #define STACKBOX_CHECKS_CHECKS_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/text.h"
-#include "session/collecting.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "rings/ring_source.h"
+#include "run/collecting.h"
 
 /* In the order in which they are tried and shown. */
 enum check_name {
@@ -34,6 +38,7 @@ enum check_name {
     CHECK_SAMPLING,
     CHECK_RINGS,
     CHECK_OWN_RINGS,
+    CHECK_PTRACE,
     CHECK_HARDWARE,
     CHECK_COMMANDS,
     CHECK_LIVES,
@@ -57,10 +62,10 @@ struct checks {
     struct check of[CHECKS];
     bool needs_jit; /* it is off, and this kernel interprets no programs that ask for their CPU */
     bool walks;     /* stackcount walks stacks of kernel functions itself, as it does before 4.6 */
-    struct collecting found[2]; /* how applets would collect; [1]: those that take_own */
+    struct collector_found found[2]; /* how applets would collect; [1]: those that take_own */
 };
 
-/* Its name in JSON, and for people. */
+/* Its name in JSON, and in text. */
 struct check_title {
     const char *key, *title;
 };
@@ -88,5 +93,58 @@ struct verdict {
 
 /* An applet not listed here needs nothing from the kernel. */
 void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict);
+
+/* Checks and what they mean for applets, as text or as JSON. */
+
+/* An applet that was asked about. */
+struct judged {
+    const char *applet;
+    struct verdict verdict;
+};
+
+/* Errors of `out` show when it is flushed. 0 or -ENOMEM. */
+int checks_print_text(FILE *out, const struct checks *checks, const struct judged *judged,
+                      size_t count);
+int checks_print_json(FILE *out, const struct checks *checks, const struct judged *judged,
+                      size_t count);
+
+/* Shared by the parts of the checks. For src/checks only. */
+
+/* Yes if `result` is not negative; otherwise no, with refusal_explain's sentence. */
+void check_decide(struct check *check, enum refused what, int result, uint64_t map_bytes);
+/* No, with this sentence. */
+void check_refuse(struct check *check, const char *sentence);
+
+/* A program that returns 0. */
+extern const struct bpf_insn check_program[2];
+/* Loads it: a descriptor or a negative errno. */
+int check_load(uint32_t type);
+
+/* Is there a limit on all maps together that cannot be raised? */
+extern bool check_is_limited;
+
+/*
+ * If perf's rings collect instead of programs: the open rings to try things with; otherwise NULL.
+ */
+extern struct ring_source *check_rings;
+/*
+ * Tries rings, and opens them in that case; checks->found is known. Called before the others, which
+ * then run one after another.
+ */
+void check_rings_open(struct checks *checks);
+void check_rings_close(void);
+/* Could such an event be opened? 0 or a negative errno. */
+int check_ring_event(uint32_t type, uint64_t config);
+
+/* Each of these fills in the checks of its part; they run in parallel. */
+void check_maps(struct checks *checks);
+void check_kernel_functions(struct checks *checks);
+void check_user_functions(struct checks *checks);
+void check_tracepoints(struct checks *checks);
+void check_commands(struct checks *checks);
+void check_lives(struct checks *checks);
+void check_events(struct checks *checks);
+void check_rights(struct checks *checks);
+void check_unwinding(struct checks *checks);
 
 #endif

@@ -2,6 +2,7 @@
 /* Probes on kernel and user functions: each way is tried by itself. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,23 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "base/text.h"
 #include "base/util.h"
-#include "checks/look.h"
+#include "checks/checks.h"
+#include "collect/scope.h"
 #include "elf/elf.h"
+#include "kernel/cpus.h"
+#include "kernel/perf.h"
+#include "kernel/sampling.h"
+#include "kernel/switches.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
-#include "rings/ring_attach.h"
+#include "rings/ring_source.h"
+#include "rings/rings.h"
+#include "store/waits.h"
+#include "unwind/kernel_offsets.h"
 
-/* Every kernel has it, as modules need it, and almost nobody calls it. */
+/* Every kernel has it, as modules need it, and it is hardly ever called. */
 static const char function[] = "vfs_mknod";
 
 static int attach(const struct place *place, enum attach_way way, int tracefs)
@@ -34,7 +44,8 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     int result = check_rings && way == ATTACH_MULTI ? -EOPNOTSUPP : places_add(&places, place);
 
     for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        request.programs[i] = (struct linked){.insns = check_program, .count = COUNT_OF(check_program)};
+        request.programs[i] = (struct linked){.insns = check_program,
+                                              .count = COUNT_OF(check_program)};
     if (!result) {
         /* places_add has copied only the names. */
         result = attach_open(&attachment, &request, &places);
@@ -99,7 +110,7 @@ static int find_own_file(struct place *place)
 }
 
 /*
- * A file that nobody runs. Our own is 32-bit where the kernel cannot probe that, but can probe
+ * A file that no process runs. Our own is 32-bit where the kernel cannot probe that, but can probe
  * others.
  */
 static int make_file(struct place *place, char *path, size_t room, int *file)
@@ -140,7 +151,8 @@ static const char *no_links(const char *otherwise)
 {
     if (check_rings)
         return "perf's rings have none: functions are probed one by one";
-    return machine_of_kernel()->bits == 32 ? "32-bit kernels have none: functions are probed one by one"
+    return machine_of_kernel()->bits == 32
+        ? "32-bit kernels have none: functions are probed one by one"
                                            : otherwise;
 }
 
@@ -165,13 +177,16 @@ void check_kernel_functions(struct checks *checks)
     int multi = attach(&place, ATTACH_MULTI, -1), pmu = attach(&place, ATTACH_PMU, -1);
 
     decide_way(&checks->of[CHECK_KPROBE_MULTI], REFUSED_PROBES, multi,
-               no_links("this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed one by one"));
+               no_links("this kernel has none (Linux 5.18, CONFIG_FPROBE): functions are probed "
+                        "one by one"));
     if (!multi && machine_of_kernel()->links_lack_stacks)
-        text_add(&checks->of[CHECK_KPROBE_MULTI].detail, "but without kernel stacks on this machine: "
+        text_add(&checks->of[CHECK_KPROBE_MULTI].detail,
+                 "but without kernel stacks on this machine: "
                  "functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are used");
-    check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place), 0);
+    check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place),
+                 0);
 }
 
 void check_user_functions(struct checks *checks)
@@ -194,4 +209,313 @@ void check_user_functions(struct checks *checks)
         text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
     if (made >= 0)
         close(made);
+}
+
+/* Tracepoints, and what depends on the scheduler's. */
+
+/* One that every kernel has and applets use. */
+static int attach_tracepoint(int tracefs, const char *name)
+{
+    uint32_t id;
+    int result = tracefs_event_id(tracefs, "sched", name, &id);
+
+    if (check_rings)
+        return result ? result : check_ring_event(PERF_TYPE_TRACEPOINT, id);
+    int program = result ? result : check_load(BPF_PROG_TYPE_TRACEPOINT);
+    int event = program < 0 ? program : perf_open_tracepoint(id);
+
+    result = event < 0 ? event : perf_attach(event, program);
+    if (event >= 0)
+        close(event);
+    if (program >= 0)
+        close(program);
+    return result;
+}
+
+/* Finds the files of tracepoints; an open directory or below 0. */
+static int check_tracefs(struct check *check)
+{
+    /* As all applets do, which do not use a mounted one if nothing in it can be opened. */
+    int tracefs = tracefs_open(), mounted = tracefs_open_mounted();
+
+    if (mounted >= 0)
+        close(mounted);
+    else if (tracefs >= 0)
+        text_add(&check->detail, "mounted for stackbox alone when needed");
+    check_decide(check, REFUSED_TRACEFS, tracefs, 0);
+    return tracefs;
+}
+
+void check_commands(struct checks *checks)
+{
+    struct event_filter filter = {.cpu = -1};
+    struct follow follow = FOLLOW_NONE;
+    enum refused what;
+
+    /* Rings follow whatever a task forks. */
+    if (check_rings) {
+        checks->of[CHECK_COMMANDS].yes = true;
+        return;
+    }
+    int result = follow_open(&follow, &filter, &what);
+
+    check_decide(&checks->of[CHECK_COMMANDS], what, result, follow.size);
+    follow_close(&follow);
+}
+
+void check_lives(struct checks *checks)
+{
+    struct lifetimes lifetimes;
+
+    if (check_rings) {
+        checks->of[CHECK_LIVES].yes = true;
+        return;
+    }
+    check_decide(&checks->of[CHECK_LIVES], REFUSED_PROBES,
+                 lifetimes_open(&lifetimes, &(struct event_filter){.cpu = -1}), 0);
+    lifetimes_close(&lifetimes);
+}
+
+/* The programs themselves, with everything that applets record when a thread leaves its CPU. */
+static int open_switches(struct switches *switches, struct store *store, struct waits *waits,
+                         struct switches_refusal *refusal)
+{
+    struct capture capture = {
+        .view = VIEW_OFFCPU,
+        .filter = {.cpu = -1},
+        .kernel_stack = true,
+        .user_stack = true,
+        .states = STATE_BLOCKED,
+        .most = UINT64_MAX,
+        .depth = store->depth,
+        .control = store->controls.control,
+        .account = store->controls.account,
+        .slots = store->controls.slots,
+        .lifetimes = LIFE_MAPS_NONE,
+        .waits = waits->map,
+        .banks = store->banks,
+    };
+
+    return switches_open(switches, &capture, NULL, refusal);
+}
+
+/* Does it work by tracefs? */
+static bool check_switches(struct check *check)
+{
+    const struct store_config config = {
+        .stacks = 1,
+        .key_bytes = (uint32_t)offwake_key_bytes(VIEW_OFFCPU),
+        .value_bytes = (uint32_t)offwake_value_bytes(false),
+    };
+    struct store store;
+    struct waits waits = {.store = &store, .view = VIEW_OFFCPU, .most = UINT64_MAX, .map = -1,
+                          .rests = -1};
+    struct switches switches = SWITCHES_NONE;
+    struct switches_refusal refusal = {.what = REFUSED_MAPS};
+    int result = store_open(&store, &config);
+
+    if (!result)
+        result = waits_open(&waits);
+    if (!result)
+        result = open_switches(&switches, &store, &waits, &refusal);
+    check_decide(check, refusal.what, result, 0);
+    if (!result && switches.raw)
+        text_add(&check->detail, "by raw tracepoints and BTF");
+    bool by_tracefs = !result && !switches.raw;
+    switches_close(&switches);
+    waits_close(&waits);
+    store_close(&store);
+    text_free(&refusal.log);
+    return by_tracefs;
+}
+
+static void check_by_tracefs(struct check *check, int tracefs, const char *name)
+{
+    check_decide(check, tracefs < 0 ? REFUSED_TRACEFS : REFUSED_PROBES,
+                 tracefs < 0 ? tracefs : attach_tracepoint(tracefs, name), 0);
+}
+
+/* What takes the same calls need not be tried twice. */
+void check_tracepoints(struct checks *checks)
+{
+    struct check *check = &checks->of[CHECK_TRACEPOINTS];
+    int tracefs = check_tracefs(&checks->of[CHECK_TRACEFS]);
+
+    if (check_rings)
+        check_by_tracefs(&checks->of[CHECK_SWITCHES], tracefs, "sched_waking");
+    else
+        check->yes = check_switches(&checks->of[CHECK_SWITCHES]);
+    if (!check->yes)
+        check_by_tracefs(check, tracefs, "sched_switch");
+    if (tracefs >= 0)
+        close(tracefs);
+}
+
+/* perf_event_open(2), and the events that can be sampled. */
+
+static int open_tasks(void *context, unsigned cpu)
+{
+    int event = perf_open_tasks(cpu, 1, 0);
+
+    (void)context;
+    if (event < 0)
+        return event;
+    close(event);
+    return 0;
+}
+
+static void check_perf_events(struct check *check)
+{
+    long paranoid = refusal_paranoid();
+
+    check_decide(check, REFUSED_PROBES, cpus_each_online(open_tasks, NULL), 0);
+    if (check->yes && paranoid >= 0)
+        text_format(&check->detail, "kernel.perf_event_paranoid is %ld", paranoid);
+}
+
+static void check_sampling(struct check *check)
+{
+    if (check_rings) {
+        check_decide(check, REFUSED_SAMPLING,
+                     check_ring_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK), 0);
+        return;
+    }
+    struct sampling_config config = {
+        .event = sampling_events,
+        .frequency = 1,
+        .cpu = -1,
+        .program = check_load(BPF_PROG_TYPE_PERF_EVENT),
+    };
+    struct sampling sampling = {0};
+    int result = config.program < 0 ? config.program : sampling_open(&sampling, &config);
+
+    check_decide(check, REFUSED_SAMPLING, result, 0);
+    sampling_close(&sampling);
+    if (config.program >= 0)
+        close(config.program);
+}
+
+static void check_hardware(struct check *check)
+{
+    struct text *detail = &check->detail;
+    int refusal = 0;
+
+    for (const struct sampling_event *event = sampling_events; event->name; event++) {
+        int result = event->type == PERF_TYPE_HARDWARE ? sampling_try(event) : -ENOENT;
+        if (!result)
+            text_format(detail, "%s%s", detail->length ? ", " : "", event->name);
+        else if (result != -ENOENT)
+            refusal = result;
+    }
+    check->yes = detail->length;
+    if (!check->yes && refusal)
+        check_decide(check, REFUSED_SAMPLING, refusal, 0);
+    else if (!check->yes)
+        check_refuse(check,
+                     "the processor has no counters, or this virtual machine's host hides them: "
+                            "profile's default, cpu-clock, needs none");
+}
+
+void check_events(struct checks *checks)
+{
+    check_perf_events(&checks->of[CHECK_PERF_EVENTS]);
+    check_sampling(&checks->of[CHECK_SAMPLING]);
+    check_hardware(&checks->of[CHECK_HARDWARE]);
+}
+
+/* perf's rings: can they be used, and, if no program collects, with which events. */
+
+struct ring_source *check_rings;
+
+static struct scope scope;
+static struct ring_source source;
+static struct ring_unwind by_the_kernel; /* stacks do not matter here */
+
+static int take_nothing(void *context, const struct ring_record *record)
+{
+    (void)context;
+    (void)record;
+    return 0;
+}
+
+static int open_source(void)
+{
+    struct text unwanted = {0};
+
+    scope_init(&scope);
+    scope.filter.cpu = -1;
+    source.options = (struct ring_options){.scope = &scope, .unwind = &by_the_kernel,
+                                          .capture = {.kernel_stack = true, .user_stack = true},
+                                          .raw = true};
+    int result = ring_source_open(&source, take_nothing, NULL, &unwanted);
+    text_free(&unwanted);
+    return result;
+}
+
+static void decide(struct check *check, int result)
+{
+    check->yes = !result;
+    if (result)
+        rings_explain(result, &check->detail);
+}
+
+void check_rings_open(struct checks *checks)
+{
+    struct check *own = &checks->of[CHECK_OWN_RINGS];
+    const int refused = rings_try(false, true);
+    const bool needed = !refused && checks->found[0].way == COLLECT_RINGS;
+
+    decide(own, rings_try(true, false));
+    if (own->yes && refused)
+        text_format(&own->detail, "profile with -p PID or -- COMMAND%s",
+                    rings_try(true, true) ? ", without kernel stacks" : "");
+    decide(&checks->of[CHECK_RINGS], needed ? open_source() : refused);
+    if (needed && checks->of[CHECK_RINGS].yes)
+        check_rings = &source;
+    else
+        check_rings_close();
+}
+
+void check_rings_close(void)
+{
+    ring_source_close(&source);
+    check_rings = NULL;
+}
+
+int check_ring_event(uint32_t type, uint64_t config)
+{
+    static const struct ring_place nowhere = {.flags = 0};
+    const struct rings_event event = {.type = type, .config = config, .period = 1000000000};
+    int result = ring_source_add(check_rings, &event, &nowhere);
+
+    ring_source_detach(check_rings);
+    return result;
+}
+
+/* Can stacks of user code be walked by its files' tables? */
+
+/* With rings that is done here, and nothing about the kernel must be known. */
+static int try_walk(struct kernel_offsets *offsets, struct text *log)
+{
+    if (!check_rings)
+        return kernel_offsets_open(offsets, log);
+    return machine_walks() ? 0 : -EOPNOTSUPP;
+}
+
+void check_unwinding(struct checks *checks)
+{
+    struct check *check = &checks->of[CHECK_UNWINDING];
+    struct kernel_offsets offsets = KERNEL_OFFSETS_NONE;
+    struct text log = {0};
+    const int result = try_walk(&offsets, &log);
+
+    check->yes = !result;
+    if (!result && checks->walks)
+        text_add(&check->detail, "but stackcount of kernel functions walks frame pointers");
+    if (result) {
+        text_add(&check->detail, "user stacks are unwound by frame pointers: ");
+        kernel_offsets_explain(result, &check->detail);
+    }
+    kernel_offsets_close(&offsets);
+    text_free(&log);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "collect/bpf_counts.h"
-
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
+#include "kernel/task_fields.h"
+#include "store/waits.h"
 
 static struct bpf_counts *counts_of(struct collector *collector)
 {
@@ -17,7 +18,7 @@ static const struct bpf_counts *seen_counts_of(const struct collector *collector
 int bpf_counts_open(struct collector *collector, struct text *why)
 {
     struct bpf_counts *counts = counts_of(collector);
-    int result = store_open(&counts->store, &counts->wishes);
+    int result = store_open(&counts->store, &counts->config);
     struct text refusal = {0};
 
     if (!result)
@@ -49,29 +50,31 @@ void bpf_counts_account(struct collector *collector, struct collector_account *a
     };
 }
 
-void bpf_counts_add_losses(const struct collector *collector, struct missing *missing)
+void bpf_counts_add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct store *store = &seen_counts_of(collector)->store;
-    const struct losses *losses = &seen_counts_of(collector)->losses;
+    const struct drain_losses *lost = &seen_counts_of(collector)->losses;
     const struct account *sum = &store->sum;
 
-    missing_add(missing, &(struct loss){.count = sum->table_full},
-                "are only in the total, as [table full]: the table of %u counts was full; raise "
-                "--stack-storage-size (it was %u)", store->main.entries[BANK_COUNTS], store->stacks);
-    missing_add(missing, &(struct loss){.count = sum->slots_taken, .beside = true},
-                "were not counted: more than %d BPF programs were nested on a CPU; shorter stacks "
-                "(--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
-    missing_add(missing, &(struct loss){.count = sum->negative},
-                "are in no sum: their value was negative");
-    missing_add(missing, &(struct loss){.count = store_wraps(store) ? MISSING_UNCOUNTED : 0, .events = "sums"},
+    losses_add(losses, &(struct loss){.count = sum->table_full},
+               "are only in the total, as [table full]: the table of %u counts was full; raise "
+               "--stack-storage-size (it was %u)", store->main.entries[BANK_COUNTS],
+               store->stacks);
+    losses_add(losses, &(struct loss){.count = sum->slots_taken, .beside = true},
+               "were not counted: more than %d BPF programs were nested on a CPU; shorter stacks "
+               "(--depth, -K, -U) make that rarer", SLOTS_PER_CPU);
+    losses_add(losses, &(struct loss){.count = sum->negative},
+               "are in no sum: their value was negative");
+    losses_add(losses, &(struct loss){.count = store_wraps(store) ? LOSSES_UNCOUNTED : 0,
+                                      .events = "sums"},
                 "are too small: they overflowed 2^64 %llu times",
                 (unsigned long long)store_wraps(store));
-    missing_add(missing, &(struct loss){.count = losses->walks_failed},
-                "are counted without their stack: the kernel could not walk it; -K avoids user "
-                "stacks");
-    missing_add(missing, &(struct loss){.count = losses->stacks_lost},
-                "are counted without their stack: stack storage was full; raise "
-                "--stack-storage-size (it was %u)", store->stacks);
+    losses_add(losses, &(struct loss){.count = lost->walks_failed},
+               "are counted without their stack: the kernel could not walk it; -K avoids user "
+               "stacks");
+    losses_add(losses, &(struct loss){.count = lost->stacks_lost},
+               "are counted without their stack: stack storage was full; raise "
+               "--stack-storage-size (it was %u)", store->stacks);
 }
 
 void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines)
@@ -83,9 +86,11 @@ void bpf_counts_describe(const struct collector *collector, bool again, struct t
     if (store->banks.shallow_depth)
         text_format(lines, "%u stacks of %u frames, ", store->wanted[BANK_SHALLOW],
                     store->banks.shallow_depth);
-    text_format(lines, "%u%s of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free\n",
+    text_format(lines,
+                "%u%s of %u frames%s, %u counts; %llu KB in all, %llu KB of memory are free\n",
                 store->wanted[BANK_DEEP], store->banks.shallow_depth ? "" : " stacks", store->depth,
-                store->settled.ids.buckets ? " (by ids and by hashes)" : "", store->wanted[BANK_COUNTS],
+                store->settled.ids.buckets ? " (by ids and by hashes)" : "",
+                    store->wanted[BANK_COUNTS],
                 (unsigned long long)store_bytes(store) / 1024,
                 (unsigned long long)kernel_free_memory() / 1024);
 }
@@ -127,13 +132,134 @@ static const struct collector_calls calls = {
     .add_losses = bpf_counts_add_losses,
     .describe = bpf_counts_describe,
     .close = bpf_counts_close,
+};
+
+static const struct counter_calls counter = {
     .look = bpf_counts_look,
     .settle = bpf_counts_settle,
     .collect = collect,
 };
 
-void bpf_counts_init(struct bpf_counts *counts, const struct store_wishes *wishes)
+void bpf_counts_init(struct bpf_counts *counts, const struct store_config *config)
 {
-    *counts = (struct bpf_counts){.collector.calls = &calls, .wishes = *wishes};
+    *counts = (struct bpf_counts){.collector = {.calls = &calls, .counter = &counter},
+                                  .config = *config};
     store_init(&counts->store);
+}
+
+static struct bpf_waits *waits_of(struct collector *collector)
+{
+    return (struct bpf_waits *)collector;
+}
+
+static const struct bpf_waits *seen_waits_of(const struct collector *collector)
+{
+    return (const struct bpf_waits *)collector;
+}
+
+static int open_waits(struct collector *collector, struct text *why)
+{
+    struct waits *waits = &waits_of(collector)->waits;
+    struct text refusal = {0};
+    struct task_fields needed_later;
+
+    /* A small machine has no room for the kernel's types beside the maps. */
+    task_fields_find(&needed_later);
+    int result = bpf_counts_open(collector, why);
+    if (result)
+        return result;
+    waits->store = &waits_of(collector)->counts.store;
+    result = waits_open(waits);
+    if (!result)
+        return 0;
+    refusal_explain(REFUSED_MAPS, result, waits_bytes(waits), &refusal);
+    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
+    text_free(&refusal);
+    return result;
+}
+
+/* Until the end it is unknown who is waiting, and so which events are missing from the account. */
+static void account_waits(struct collector *collector, struct collector_account *account)
+{
+    const struct bpf_waits *of = seen_waits_of(collector);
+
+    bpf_counts_account(collector, account);
+    account->open = of->waits.open;
+    account->unknown = of->has_ended ? account->unknown - (int64_t)account->open : 0;
+}
+
+static void add_waits_losses(const struct collector *collector, struct losses *losses)
+{
+    const struct account *account = &seen_waits_of(collector)->counts.store.sum;
+    const struct waits *waits = &seen_waits_of(collector)->waits;
+    const struct loss unseen = {
+        .count = account->waits_full + account->wakes_full,
+        .events = "events of threads",
+        .beside = true,
+    };
+
+    bpf_counts_add_losses(collector, losses);
+    losses_add(losses, &unseen, waits->for_all
+               ? "were not seen: the map of waits was full, with %u threads (kernel.threads-max, "
+                 "when this run began); select fewer with -p, -t or --cgroup"
+               : "were not seen: free memory allowed for only %u waiting threads; select fewer "
+                 "with -p, -t or --cgroup", waits->entries);
+    losses->unfit += account->unfit;
+    losses_add(losses, &(struct loss){account->ends_unseen, "waits", .beside = true,
+                                      .matters = LOSSES_ENDS_MATTER},
+                "are not counted: the kernel did not show their threads running again");
+}
+
+static void describe_waits(const struct collector *collector, bool again, struct text *lines)
+{
+    const struct waits *waits = &seen_waits_of(collector)->waits;
+
+    bpf_counts_describe(collector, again, lines);
+    if (!again)
+        text_format(lines, "map of waits: %u threads, %llu KB\n", waits->entries,
+                    (unsigned long long)waits_bytes(waits) / 1024);
+}
+
+static int collect_waits(struct collector *collector, bool again, struct tally *tally)
+{
+    struct bpf_waits *of = waits_of(collector);
+    int result = of->waits.view == VIEW_WALL
+                     ? drain_wall(&of->report, &of->waits, again, tally, &of->counts.losses)
+                     : drain_waits(&of->waits, again, tally, &of->counts.losses);
+
+    of->has_ended = !result && !again;
+    return result;
+}
+
+static void close_waits(struct collector *collector)
+{
+    waits_close(&waits_of(collector)->waits);
+    bpf_counts_close(collector);
+}
+
+static const struct collector_calls waits_calls = {
+    .open = open_waits,
+    .start = bpf_counts_start,
+    .account = account_waits,
+    .add_losses = add_waits_losses,
+    .describe = describe_waits,
+    .close = close_waits,
+};
+
+static const struct counter_calls waits_counter = {
+    .look = bpf_counts_look,
+    .settle = bpf_counts_settle,
+    .collect = collect_waits,
+};
+
+void bpf_waits_init(struct bpf_waits *collector, const struct store_config *config,
+                    const struct waits *waits)
+{
+    bpf_counts_init(&collector->counts, config);
+    collector->counts.collector = (struct collector){.calls = &waits_calls,
+                                                     .counter = &waits_counter};
+    collector->waits = *waits;
+    collector->waits.map = collector->waits.rests = -1;
+    collector->report = (struct wall_report){0};
+    collector->has_ended = false;
 }

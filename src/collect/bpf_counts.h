@@ -4,27 +4,44 @@
 #define STACKBOX_COLLECT_BPF_COUNTS_H
 
 #include "collect/collector.h"
-#include "drain/drain.h"
-#include "maps/store.h"
+#include "store/drain.h"
+#include "store/store.h"
+#include "store/waits.h"
 
 struct bpf_counts {
     struct collector collector;
-    struct store_wishes wishes;
+    struct store_config config;
     struct store store; /* once open, programs are made with this */
-    struct losses losses;
+    struct drain_losses losses;
 };
 
 /* An empty one, which may be closed. */
-void bpf_counts_init(struct bpf_counts *counts, const struct store_wishes *wishes);
+void bpf_counts_init(struct bpf_counts *counts, const struct store_config *config);
 
 /* Shared with other collectors on such a store, whose first member is a bpf_counts. */
 int bpf_counts_open(struct collector *collector, struct text *why);
 int bpf_counts_start(struct collector *collector);
 void bpf_counts_account(struct collector *collector, struct collector_account *account);
-void bpf_counts_add_losses(const struct collector *collector, struct missing *missing);
+void bpf_counts_add_losses(const struct collector *collector, struct losses *losses);
 void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines);
 void bpf_counts_close(struct collector *collector);
 enum collector_news bpf_counts_look(struct collector *collector);
 int bpf_counts_settle(struct collector *collector);
+
+/*
+ * A collector of waits, by BPF programs (insns/offwake.c, wall.c) that write to a store and to a
+ * map of waiting threads.
+ */
+
+struct bpf_waits {
+    struct bpf_counts counts;
+    struct waits waits;
+    struct wall_report report; /* of VIEW_WALL */
+    bool has_ended; /* the last report was made: it is known who still waits */
+};
+
+/* An empty one, which may be closed. Takes the fields of `waits` down to `unfinished`. */
+void bpf_waits_init(struct bpf_waits *collector, const struct store_config *config,
+                    const struct waits *waits);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/own_version.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
 
 static struct bpf_events *events_of(struct collector *collector)
@@ -21,12 +21,12 @@ static const struct bpf_events *seen_events_of(const struct collector *collector
 static int open_events(struct collector *collector, struct text *why)
 {
     struct bpf_events *events = events_of(collector);
-    const struct recorder_wishes wanted = {
-        .kind = events->wishes.buffer,
-        .bytes = events->wishes.bytes,
-        .depth = events->wishes.depth,
-        .stacks = events->wishes.kernel + events->wishes.user,
-        .values = events->wishes.values,
+    const struct recorder_config wanted = {
+        .kind = events->config.buffer,
+        .bytes = events->config.bytes,
+        .depth = events->config.depth,
+        .stacks = events->config.kernel + events->config.user,
+        .values = events->config.values,
     };
     struct text refusal = {0};
     int result = recorder_open(&events->recorder, &wanted);
@@ -60,7 +60,8 @@ static int sum_of(const struct bpf_events *events, struct account *sum)
 {
     int result = recorder_account(&events->recorder, sum);
 
-    if (!result && events->has_all && events->recorder.kind == RECORDER_PERF && own_version() < TELLS_PROGRAMS)
+    if (!result && events->has_all && events->recorder.kind == RECORDER_PERF &&
+        own_version() < TELLS_PROGRAMS)
         sum->table_full = sum->seen - events->taken - sum->filtered - sum->slots_taken;
     return result;
 }
@@ -80,38 +81,40 @@ static void account_events(struct collector *collector, struct collector_account
         .depth = events->recorder.depth,
     };
     if (!result)
-        account->unknown = (int64_t)(sum.seen - account->counted - account->filtered - account->lost);
+        account->unknown =
+            (int64_t)(sum.seen - account->counted - account->filtered - account->lost);
 }
 
-static void add_losses(const struct collector *collector, struct missing *missing)
+static void add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct bpf_events *events = seen_events_of(collector);
     struct account sum = {0};
     int result = sum_of(events, &sum);
-    const struct loss untold = {result ? MISSING_UNCOUNTED : 0, "what was lost", .beside = true};
+    const struct loss untold = {result ? LOSSES_UNCOUNTED : 0, "what was lost", .beside = true};
 
-    missing_add(missing, &untold, "cannot be told: %s", strerror(-result));
-    missing_add(missing, &(struct loss){.count = sum.table_full, .beside = true},
-                "were lost: they came faster than they were printed and filled the buffer of %llu "
-                "KB; raise --buffer-size, or narrow the pattern or filters",
-                (unsigned long long)events->recorder.bytes / 1024);
-    missing_add(missing, &(struct loss){.count = sum.slots_taken, .beside = true},
-                "were lost: more than %d BPF programs were nested on a CPU", SLOTS_PER_CPU);
-    missing_add_nested(missing, sum.nested, events->wishes.condition);
-    missing_add(missing, &(struct loss){.count = events->walks_failed},
-                "have no stack: the kernel could not walk it");
+    losses_add(losses, &untold, "cannot be told: %s", strerror(-result));
+    losses_add(losses, &(struct loss){.count = sum.table_full, .beside = true},
+               "were lost: they came faster than they were printed and filled the buffer of %llu "
+               "KB; raise --buffer-size, or narrow the pattern or filters",
+               (unsigned long long)events->recorder.bytes / 1024);
+    losses_add(losses, &(struct loss){.count = sum.slots_taken, .beside = true},
+               "were lost: more than %d BPF programs were nested on a CPU", SLOTS_PER_CPU);
+    losses_add_nested(losses, sum.nested, events->config.condition);
+    losses_add(losses, &(struct loss){.count = events->walks_failed},
+               "have no stack: the kernel could not walk it");
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)
 {
     const struct bpf_events *events = seen_events_of(collector);
-    unsigned stacks = events->wishes.kernel + events->wishes.user;
+    unsigned stacks = events->config.kernel + events->config.user;
 
     (void)again;
     text_format(lines, "buffer: %s, %llu KB in all, of records of %zu bytes\n",
                 events->recorder.kind == RECORDER_RING ? "one ring" : "perf buffers of each CPU",
                 (unsigned long long)events->recorder.bytes / 1024,
-                SNOOP_RECORD_BYTES(stacks, events->recorder.depth) + events->wishes.values * sizeof(uint64_t));
+                SNOOP_RECORD_BYTES(stacks, events->recorder.depth) +
+                    events->config.values * sizeof(uint64_t));
 }
 
 static void close_events(struct collector *collector)
@@ -140,9 +143,9 @@ static int take_record(void *context, const void *bytes, size_t size)
     struct bpf_events *events = taking->events;
     const struct snoop_shape shape = {
         .depth = events->recorder.depth,
-        .kernel = events->wishes.kernel,
-        .user = events->wishes.user,
-        .values = events->wishes.values,
+        .kernel = events->config.kernel,
+        .user = events->config.user,
+        .values = events->config.values,
     };
     struct snoop_record *record = events->scratch;
     size_t used = snoop_record_take(bytes, size, &shape, record);
@@ -182,7 +185,7 @@ static int stop(struct collector *collector)
     return recorder_stop(&events->recorder);
 }
 
-/* Perf buffers wake nobody until they are half full. */
+/* Perf buffers send no wakeup until they are half full. */
 static bool wakes_at_once(const struct collector *collector)
 {
     return seen_events_of(collector)->recorder.kind == RECORDER_RING;
@@ -195,6 +198,9 @@ static const struct collector_calls calls = {
     .add_losses = add_losses,
     .describe = describe,
     .close = close_events,
+};
+
+static const struct event_source_calls event_calls = {
     .fd = event_fd,
     .read = read_events,
     .settled = settled,
@@ -203,8 +209,9 @@ static const struct collector_calls calls = {
     .wakes_at_once = wakes_at_once,
 };
 
-void bpf_events_init(struct bpf_events *events, const struct bpf_events_wishes *wishes)
+void bpf_events_init(struct bpf_events *events, const struct bpf_events_config *config)
 {
-    *events = (struct bpf_events){.collector.calls = &calls, .wishes = *wishes};
+    *events = (struct bpf_events){.collector = {.calls = &calls, .events = &event_calls},
+                                  .config = *config};
     recorder_init(&events->recorder);
 }

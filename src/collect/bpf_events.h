@@ -4,10 +4,9 @@
 #define STACKBOX_COLLECT_BPF_EVENTS_H
 
 #include "collect/collector.h"
-#include "maps/recorder.h"
-#include "maps/snoop_record.h"
+#include "store/recorder.h"
 
-struct bpf_events_wishes {
+struct bpf_events_config {
     enum recorder_kind buffer;
     uint64_t bytes;    /* of all buffers together; 0: by free memory */
     uint64_t depth;    /* frames per stack; 0: the kernel's limit */
@@ -18,7 +17,7 @@ struct bpf_events_wishes {
 
 struct bpf_events {
     struct collector collector;
-    struct bpf_events_wishes wishes;
+    struct bpf_events_config config;
     struct recorder recorder; /* once open, programs are made with this */
     struct snoop_record *scratch; /* room for the largest record */
     uint64_t taken; /* records that came out of the buffer */
@@ -27,6 +26,6 @@ struct bpf_events {
 };
 
 /* An empty one, which may be closed. */
-void bpf_events_init(struct bpf_events *events, const struct bpf_events_wishes *wishes);
+void bpf_events_init(struct bpf_events *events, const struct bpf_events_config *config);
 
 #endif

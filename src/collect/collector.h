@@ -1,4 +1,64 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What applets see of a collector, and what it lost. */
+#ifndef STACKBOX_COLLECT_COLLECTOR_H
+#define STACKBOX_COLLECT_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "insns/layout.h"
+#include "tally/tally.h"
+
+/*
+ * What was lost, by cause. Files and --debug have a line for each; without --debug there is one
+ * line in all, and only if it matters.
+ */
+
+/*
+ * Less than one in this many is not worth a line; nor fewer waits whose end was not seen, which
+ * every tracer has.
+ */
+#define LOSSES_MATTERS 1000
+#define LOSSES_ENDS_MATTER 100
+
+struct loss {
+    uint64_t count;     /* 0: none, and nothing is added; LOSSES_UNCOUNTED: unknown */
+    const char *events; /* their name, if it differs from the report's */
+    bool at_most;
+    bool beside;        /* they are not among the events counted */
+    unsigned matters;   /* 0: LOSSES_MATTERS, together with others; else that, on its own */
+};
+#define LOSSES_UNCOUNTED UINT64_MAX
+
+#define LOSSES_KINDS 12
+
+struct losses {
+    struct loss kinds[LOSSES_KINDS];
+    struct text what[LOSSES_KINDS]; /* "are not counted: why; what to do" */
+    size_t count;
+    uint64_t unfit; /* what the user left out by its size is part of everything, too */
+};
+
+/* Adds a cause; `format` says what became of them and why, and what to do about it. */
+void losses_add(struct losses *losses, const struct loss *loss, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Events that the kernel did not pass to programs: at most that many. */
+void losses_add_recursion(struct losses *losses, const char *events, uint64_t count);
+/* Returns of user functions: at most that many, if not every return was asked for. */
+void losses_add_nested(struct losses *losses, uint64_t count, bool at_most);
+void losses_free(struct losses *losses);
+
+/* A line per cause: "12 events are ...". */
+void losses_add_lines(const struct losses *losses, struct text *lines);
+/* The same, with their share of everything: `events` were counted, called `name`. */
+void losses_add_shares(const struct losses *losses, uint64_t events, const char *name,
+                       struct text *lines);
+/* One line, about the greatest: nothing if they do not matter even together. */
+void losses_add_summary(const struct losses *losses, uint64_t events, const char *name,
+                        struct text *line);
+
 /*
  * What applets see of a collector: counts of stacks, which go into a tally, or single events. A
  * collector fills in these calls, and has a struct collector as its first member.
@@ -8,23 +68,16 @@
  *     ...          calls of its kind, below
  *     close        after either, and after open failed, too
  */
-#ifndef STACKBOX_COLLECT_COLLECTOR_H
-#define STACKBOX_COLLECT_COLLECTOR_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/text.h"
-#include "collect/missing.h"
-#include "insns/layout.h"
-#include "tally/tally.h"
 
 struct collector {
     const struct collector_calls *calls;
+    const struct counter_calls *counter;     /* of a collector that counts, */
+    const struct event_source_calls *events; /* or of one that delivers single events */
 };
 
-/* What became of the events seen since the beginning, as of the last collection, or (rings) of now. */
+/*
+ * What became of the events seen since the beginning, as of the last collection, or (rings) of now.
+ */
 struct collector_account {
     uint64_t seen, filtered, counted, lost;
     uint64_t open;   /* known not to have ended */
@@ -49,13 +102,13 @@ struct collector_calls {
     int (*start)(struct collector *collector);
     void (*account)(struct collector *collector, struct collector_account *account);
     /* What the run has lost until now, by cause. */
-    void (*add_losses)(const struct collector *collector, struct missing *missing);
+    void (*add_losses)(const struct collector *collector, struct losses *losses);
     /* Its size, for --debug, a line or two; with `again`, what has grown since. */
     void (*describe)(const struct collector *collector, bool again, struct text *lines);
     void (*close)(struct collector *collector);
+};
 
-    /* ---- For those that count ---- */
-
+struct counter_calls {
     /* What is new since the last look. */
     enum collector_news (*look)(struct collector *collector);
     /* To be called often, for work between reports. 0 or a negative errno. */
@@ -65,9 +118,9 @@ struct collector_calls {
      * at the same instant; otherwise collecting ends there. 0 or a negative errno.
      */
     int (*collect)(struct collector *collector, bool again, struct tally *tally);
+};
 
-    /* ---- For those that deliver events ---- */
-
+struct event_source_calls {
     /*
      * Descriptors that become readable when there is something: the index-th, or below 0 after the
      * last.
@@ -77,7 +130,7 @@ struct collector_calls {
     int (*read)(struct collector *collector, collector_take *take, void *context);
     /* Events still to come are not older than this. */
     uint64_t (*settled)(const struct collector *collector);
-    /* There is an event to come that will wake nobody. */
+    /* An event is pending for which no wakeup will arrive. */
     bool (*is_behind)(const struct collector *collector);
     /* Stops: when it returns, all events seen can be read. 0 or a negative errno. */
     int (*stop)(struct collector *collector);

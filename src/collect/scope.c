@@ -1,33 +1,41 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "collect/scope.h"
-
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <linux/magic.h>
-
-#include "apart/apart.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "collect/scope.h"
 #include "insns/layout.h"
+#include "insns/programs.h"
 #include "kernel/bpf.h"
+#include "kernel/limits.h"
 #include "kernel/refusal.h"
+#include "kernel/task_fields.h"
+#include "kernel/tracefs.h"
+#include "sandbox/sandbox.h"
+#include "store/store.h"
 
 void scope_init(struct scope *scope)
 {
     *scope = (struct scope){.follow = FOLLOW_NONE};
-    lives_init(&scope->lives);
+    lifetimes_init(&scope->lifetimes);
 }
 
 void scope_close(struct scope *scope)
 {
     if (scope->filter.cgroup)
         close(scope->filter.cgroup);
-    apart_watch(NULL, NULL);
-    own_close(&scope->own);
+    sandbox_watch(NULL, NULL);
+    self_filter_close(&scope->own);
     follow_close(&scope->follow);
-    lives_close(&scope->lives);
+    lifetimes_close(&scope->lifetimes);
 }
 
 int scope_open_cgroup(const char *path, bool by_rings)
@@ -44,7 +52,8 @@ int scope_open_cgroup(const char *path, bool by_rings)
         close(directory);
         return -EBADF;
     }
-    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t), 1);
+    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
+                                     1);
     if (!result)
         result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
     close(directory);
@@ -55,10 +64,10 @@ int scope_open_cgroup(const char *path, bool by_rings)
 
 void scope_leave_own_out(struct scope *scope, bool by_rings)
 {
-    if (by_rings ? own_open_in_memory(&scope->own) : own_open(&scope->own))
+    if (by_rings ? self_filter_open_in_memory(&scope->own) : self_filter_open(&scope->own))
         return;
     scope->filter.own = scope->own.map;
-    apart_watch(own_watch, &scope->own);
+    sandbox_watch(self_filter_watch, &scope->own);
 }
 
 int scope_ask(struct scope *scope, struct text *why)
@@ -87,7 +96,8 @@ bool scope_thread_lives(const struct scope *scope)
 
     if (asked < 0)
         return went_on && exists(went_on);
-    for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number, &number))
+    for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number,
+                                                                                   &number))
         if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && exists(number))
             return true;
     return false;
@@ -112,9 +122,9 @@ int scope_follow(struct scope *scope, struct text *why)
     return result;
 }
 
-void scope_tell_lives(struct scope *scope)
+void scope_count_lifetimes(struct scope *scope)
 {
-    scope->lives_refused = lives_open(&scope->lives, &scope->filter);
+    scope->lifetimes_refused = lifetimes_open(&scope->lifetimes, &scope->filter);
 }
 
 struct scope_losses scope_losses(const struct scope *scope)
@@ -122,9 +132,412 @@ struct scope_losses scope_losses(const struct scope *scope)
     struct scope_losses losses = {
         .follow_missed = follow_missed(&scope->follow),
         .outgrown = follow_is_outgrown(&scope->follow) ? scope->follow.size : 0,
-        .lives_missed = lives_missed(&scope->lives),
+        .lifetimes_missed = lifetimes_missed(&scope->lifetimes),
     };
 
-    losses.crowded_out = lives_crowded_out(&scope->lives, &losses.forgets);
+    losses.crowded_out = lifetimes_crowded_out(&scope->lifetimes, &losses.forgets);
     return losses;
+}
+
+static int create_map(struct follow *follow)
+{
+    follow->size = kernel_pid_limit();
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "followed",
+        .key_size = sizeof(uint32_t),
+        .value_size = follow->size,
+        .entries = 1,
+    };
+
+    follow->map = bpf_create_map(&shape);
+    return follow->map < 0 ? follow->map : 0;
+}
+
+/* `tracefs` below 0: use the raw tracepoint. */
+static int attach_birth(struct follow *follow, int tracefs, const struct follow_programs *programs)
+{
+    const struct tracepoint_config config = {tracefs, "task", "task_newtask", "follow_birth"};
+    struct program program = {0};
+    struct text log = {0};
+
+    emit_follow_birth(&program, programs);
+    int result = tracefs < 0 ? tracepoint_open_raw(&follow->birth, config.name, config.program_name,
+                                                   &program, &log)
+                             : tracepoint_open(&follow->birth, &config, &program, &log);
+    program_free(&program);
+    text_free(&log);
+    return result;
+}
+
+static int follow_births_by_tracefs(struct follow *follow, struct follow_programs *programs,
+                                    enum refused *what)
+{
+    struct tracefs_field pid;
+
+    *what = REFUSED_TRACEFS;
+    int tracefs = tracefs_open();
+    if (tracefs < 0)
+        return tracefs;
+    int result = tracefs_find_field(tracefs, "task", "task_newtask", "pid", &pid);
+    if (!result) {
+        *what = REFUSED_PROBES;
+        programs->pid = pid.offset;
+        result = attach_birth(follow, tracefs, programs);
+    }
+    close(tracefs);
+    return result;
+}
+
+/*
+ * If we may not use tracefs or perf_event_open(2), the raw tracepoint takes fewer rights. In a
+ * namespace, only that knows the number that a new task has there.
+ */
+static int follow_births(struct follow *follow, const struct event_filter *filter,
+                         enum refused *what)
+{
+    struct follow_programs programs = {
+        .filter = filter,
+        .self = (uint32_t)syscall(SYS_gettid),
+    };
+    int result;
+
+    if (filter->asked && filter->numbers && !task_fields_find(&programs.task)) {
+        *what = REFUSED_PROBES;
+        result = attach_birth(follow, -1, &programs);
+        if (!result)
+            return 0;
+        tracepoint_close(&follow->birth);
+        programs.task.known = false;
+    }
+    result = follow_births_by_tracefs(follow, &programs, what);
+    if (!result || result == -ENOMEM)
+        return result;
+    tracepoint_close(&follow->birth);
+    int raw = task_fields_find(&programs.task);
+    if (!raw)
+        raw = attach_birth(follow, -1, &programs);
+    /* Of two refusals, report the way that needs fewer rights. */
+    if (raw && raw != -EPERM && raw != -EACCES)
+        return result;
+    *what = REFUSED_PROBES;
+    return raw;
+}
+
+static int attach_exec(struct follow *follow, const struct event_filter *filter,
+                       void (*emit)(struct program *program, const struct event_filter *filter))
+{
+    struct program program = {0};
+    struct text log = {0};
+
+    emit(&program, filter);
+    int result = tracepoint_open_raw(&follow->exec, "sched_process_exec", "follow_exec", &program,
+                                     &log);
+    program_free(&program);
+    text_free(&log);
+    return result;
+}
+
+static int put(int map, const uint32_t *numbers, size_t count, uint32_t bit)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        uint32_t bits = 0;
+        (void)bpf_lookup(map, &numbers[i], &bits);
+        bits |= bit;
+        result = bpf_update(map, &numbers[i], &bits, BPF_ANY);
+    }
+    return result;
+}
+
+int follow_ask(struct follow *follow, struct event_filter *filter)
+{
+    /* A thread that executes a program goes on with another number. */
+    const size_t most = filter->pid_count + 2 * filter->tid_count;
+    int result = bpf_create_numbered(&follow->asked, BPF_MAP_TYPE_HASH, "asked", sizeof(uint32_t),
+                                     (uint32_t)most);
+
+    if (!result)
+        result = put(follow->asked, filter->pids, filter->pid_count, ASKED_PROCESS);
+    if (!result)
+        result = put(follow->asked, filter->tids, filter->tid_count, ASKED_THREAD);
+    filter->asked = follow->asked;
+    return result;
+}
+
+int follow_asked(struct follow *follow, const struct event_filter *filter)
+{
+    enum refused what;
+
+    (void)attach_exec(follow, filter, emit_follow_thread);
+    return filter->in_namespace && !filter->numbers ? -EOPNOTSUPP
+        : follow_births(follow, filter, &what);
+}
+
+uint32_t follow_other(const struct follow *follow, const struct event_filter *filter)
+{
+    for (size_t i = 0; i < filter->pid_count; i++) {
+        uint32_t bits = 0;
+        if (!bpf_lookup(follow->asked, &filter->pids[i], &bits) && bits & ASKED_OTHER)
+            return filter->pids[i];
+    }
+    return 0;
+}
+
+int follow_open(struct follow *follow, struct event_filter *filter, enum refused *what)
+{
+    *what = REFUSED_MAPS;
+    int result = create_map(follow);
+    if (result)
+        return result;
+    filter->followed = follow->map;
+    filter->followed_size = follow->size;
+    result = follow_births(follow, filter, what);
+    return result || filter->pid_count ? result : attach_exec(follow, filter, emit_follow_exec);
+}
+
+void follow_close(struct follow *follow)
+{
+    tracepoint_close(&follow->birth);
+    tracepoint_close(&follow->exec);
+    if (follow->map >= 0)
+        close(follow->map);
+    if (follow->asked >= 0)
+        close(follow->asked);
+    *follow = (struct follow)FOLLOW_NONE;
+}
+
+uint64_t follow_missed(const struct follow *follow)
+{
+    return tracepoint_missed(&follow->birth) + tracepoint_missed(&follow->exec);
+}
+
+bool follow_is_outgrown(const struct follow *follow)
+{
+    return follow->map >= 0 && kernel_pid_limit() > follow->size;
+}
+
+/* The kernel maps whole pages. */
+static size_t mapped_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Events may come at any moment: a pid is there whole, or not yet. */
+static void put_own(const struct self_filter *own, size_t place, uint32_t pid)
+{
+    const uint32_t zero = 0;
+
+    __atomic_store_n(&own->pids[place], pid, __ATOMIC_RELAXED);
+    if (own->is_copied)
+        (void)bpf_update(own->map, &zero, own->pids, BPF_ANY);
+}
+
+/* A map's memory, or, if it is below 0, just memory shared by the tracer's processes. */
+static int map_pids(struct self_filter *own, int map)
+{
+    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | (map < 0 ? MAP_ANONYMOUS : 0), map, 0);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    own->pids = at;
+    for (size_t i = 0; i < OWN_PROCESSES; i++)
+        put_own(own, i, OWN_NOBODY);
+    put_own(own, OWN_TRACER, (uint32_t)getpid());
+    return 0;
+}
+
+int self_filter_open(struct self_filter *own)
+{
+    struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "own",
+        .key_size = sizeof(uint32_t),
+        .value_size = OWN_PROCESSES * sizeof(uint32_t),
+        .entries = 1,
+        .flags = BPF_F_MMAPABLE, /* 5.5 */
+    };
+
+    *own = (struct self_filter){.map = bpf_create_map(&shape)};
+    if (own->map == -EINVAL) {
+        shape.flags = 0;
+        *own = (struct self_filter){.map = bpf_create_map(&shape), .is_copied = true};
+    }
+    int result = own->map < 0 ? own->map : map_pids(own, own->is_copied ? -1 : own->map);
+    if (result) {
+        if (own->map >= 0)
+            close(own->map);
+        *own = (struct self_filter){.map = 0};
+    }
+    return result;
+}
+
+int self_filter_open_in_memory(struct self_filter *own)
+{
+    *own = (struct self_filter){.map = 0};
+    return map_pids(own, -1);
+}
+
+void self_filter_close(struct self_filter *own)
+{
+    if (own->pids)
+        munmap(own->pids, mapped_bytes());
+    if (own->map)
+        close(own->map);
+    *own = (struct self_filter){.map = 0};
+}
+
+void self_filter_watch(void *context, bool begins, unsigned role)
+{
+    struct self_filter *own = context;
+
+    if (!own->pids)
+        return;
+    if (!begins) {
+        put_own(own, OWN_OPENER + role, OWN_NOBODY);
+        if (role == SANDBOX_BROKER)
+            put_own(own, OWN_READER, OWN_NOBODY);
+    } else {
+        put_own(own, OWN_OPENER + role, (uint32_t)getpid());
+        /*
+         * What it reads could turn it against us: it must not write others' pids. The opener forks
+         * the reader.
+         */
+        if (role != SANDBOX_BROKER)
+            self_filter_close(own);
+    }
+}
+
+/*
+ * How many processes that execute a program while tracing runs are remembered while they live; and
+ * how many after they ended.
+ */
+#define MOST_LIVES 16384
+#define LEAST_LIVES 1024
+#define LIFE_BYTES 80  /* roughly what one takes */
+#define MOST_SHARE 64  /* of the free memory, for each */
+#define MOST_HELD 2    /* the kernel may begin to forget when its map is half full */
+
+static uint32_t lives_to_keep(void)
+{
+    uint64_t most = kernel_free_memory() / MOST_SHARE;
+    uint32_t lives = MOST_LIVES;
+
+    while (lives > LEAST_LIVES && lives * LIFE_BYTES > most)
+        lives /= 2;
+    return lives;
+}
+
+void lifetimes_init(struct lifetimes *lifetimes)
+{
+    *lifetimes = (struct lifetimes){LIFE_MAPS_NONE, 0, TRACEPOINT_NONE, TRACEPOINT_NONE};
+}
+
+static int open_maps(struct lifetimes *lifetimes)
+{
+    struct life_maps *maps = &lifetimes->maps;
+    uint32_t most = lives_to_keep();
+    int result = bpf_create_numbered(&maps->living, BPF_MAP_TYPE_HASH, "living", sizeof(uint64_t),
+                                     most);
+
+    if (!result)
+        result = bpf_create_numbered(&maps->ended, BPF_MAP_TYPE_LRU_HASH, "ended", sizeof(uint64_t),
+                                     most);
+    lifetimes->most_ended = most;
+    return result ? result : bpf_create_numbered(&maps->account, BPF_MAP_TYPE_ARRAY, "life_account",
+                                                 sizeof(struct life_account), 1);
+}
+
+static int attach(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                  struct program *program)
+{
+    struct text log = {0};
+    int result = tracepoint_open_raw(tracepoint, name, program_name, program, &log);
+
+    text_free(&log);
+    program_free(program);
+    return result;
+}
+
+static int keep_begins(struct lifetimes *lifetimes, const struct event_filter *filter)
+{
+    struct program program = {0};
+
+    emit_life_begins(&program, &lifetimes->maps, filter);
+    return attach(&lifetimes->begins, "sched_process_exec", "life_begins", &program);
+}
+
+static int keep_ends(struct lifetimes *lifetimes, enum life_telling telling,
+                     const struct event_filter *filter)
+{
+    struct program program = {0};
+    struct task_fields fields = {0};
+
+    if (telling == LIFE_READ) {
+        (void)task_fields_find(&fields);
+        if (!fields.has_live)
+            return -EINVAL;
+    }
+    emit_life_ends(&program, &lifetimes->maps, telling, &fields, filter);
+    return attach(&lifetimes->ends, "sched_process_exit", "life_ends", &program);
+}
+
+static int open_ends(struct lifetimes *lifetimes, const struct event_filter *filter)
+{
+    int result = -EINVAL;
+
+    for (enum life_telling telling = LIFE_TOLD; telling <= LIFE_GUESSED &&
+         result == -EINVAL; telling++) {
+        tracepoint_close(&lifetimes->ends); /* the last one is refused, as there is no such field */
+        result = keep_ends(lifetimes, telling, filter);
+    }
+    return result;
+}
+
+int lifetimes_open(struct lifetimes *lifetimes, const struct event_filter *filter)
+{
+    lifetimes_init(lifetimes);
+    int result = open_maps(lifetimes);
+
+    if (!result)
+        result = keep_begins(lifetimes, filter);
+    if (!result)
+        result = open_ends(lifetimes, filter);
+    if (result)
+        lifetimes_close(lifetimes);
+    return result;
+}
+
+static void close_map(int map)
+{
+    if (map >= 0)
+        close(map);
+}
+
+void lifetimes_close(struct lifetimes *lifetimes)
+{
+    tracepoint_close(&lifetimes->begins);
+    tracepoint_close(&lifetimes->ends);
+    close_map(lifetimes->maps.living);
+    close_map(lifetimes->maps.ended);
+    close_map(lifetimes->maps.account);
+    lifetimes_init(lifetimes);
+}
+
+uint64_t lifetimes_missed(const struct lifetimes *lifetimes)
+{
+    return tracepoint_missed(&lifetimes->begins) + tracepoint_missed(&lifetimes->ends);
+}
+
+uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets)
+{
+    struct life_account account = {0};
+    uint32_t zero = 0;
+
+    if (lifetimes->maps.account >= 0)
+        (void)bpf_lookup(lifetimes->maps.account, &zero, &account);
+    *forgets = account.ends + account.living_full > lifetimes->most_ended / MOST_HELD;
+    return account.living_full;
 }

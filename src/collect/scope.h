@@ -1,26 +1,125 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Whose events are collected, as far as the kernel decides by maps: the command and its
- * descendants, not our own, one cgroup; and which program a process ran when.
+ * Whose events are collected, as far as the kernel decides by maps: those asked for and their
+ * descendants, not our own; and which program a process ran when.
  */
 #ifndef STACKBOX_COLLECT_SCOPE_H
 #define STACKBOX_COLLECT_SCOPE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/text.h"
 #include "insns/filter.h"
-#include "maps/follow.h"
-#include "maps/lives.h"
-#include "maps/own.h"
+#include "insns/programs.h"
+#include "kernel/refusal.h"
+#include "kernel/tracefs.h"
+
+/*
+ * The processes and threads asked for, and no others that are given their numbers later; and what
+ * this thread starts, or they do, with all descendants, whatever user they run as.
+ */
+
+struct follow {
+    int map, asked; /* below 0: none */
+    uint32_t size;
+    struct tracepoint birth, exec;
+};
+#define FOLLOW_NONE {-1, -1, 0, TRACEPOINT_NONE, TRACEPOINT_NONE}
+
+/* Makes the map of what `filter` asks for. 0 or a negative errno. */
+int follow_ask(struct follow *follow, struct event_filter *filter);
+/*
+ * From now on, numbers given to other tasks leave that map, if nothing is followed. 0, or a
+ * negative errno if that is not possible here: before Linux 4.7, without the right to
+ * task:task_newtask, or, in a namespace, without knowing tasks' numbers.
+ */
+int follow_asked(struct follow *follow, const struct event_filter *filter);
+/*
+ * A process asked for in which a thread other than the first has executed a program (4.17); 0: none
+ * has. In the initial namespace, that thread, if asked for, is then asked for by its new number.
+ */
+uint32_t follow_other(const struct follow *follow, const struct event_filter *filter);
+
+/*
+ * From now on, what the calling thread forks is followed from its exec on, with all its
+ * descendants. If the filter has pids, their children are followed, from the start, and they
+ * themselves are picked as well, by follow_ask. `filter`, whose pid namespace is set, then picks
+ * only those. 0, or a negative errno with what was refused in *what. follow_close after either.
+ */
+int follow_open(struct follow *follow, struct event_filter *filter, enum refused *what);
+void follow_close(struct follow *follow);
+
+/*
+ * Forks and execs that the kernel skipped (5.12): children that should be followed are not, or the
+ * other way round.
+ */
+uint64_t follow_missed(const struct follow *follow);
+/* Has kernel.pid_max been raised since? Pids beyond the old limit are not followed. */
+bool follow_is_outgrown(const struct follow *follow);
+
+/*
+ * The map of the tracer's own processes (insns/layout.h), in which programs look up whether an
+ * event is ours. It is written through shared memory, if the kernel allows that: a bpf(2) call
+ * would keep programs from running meanwhile.
+ */
+
+struct self_filter {
+    int map;        /* 0: there is none */
+    uint32_t *pids; /* OWN_PROCESSES of them, shared with forked processes */
+    bool is_copied; /* they are copied into the map: it cannot be shared (before 5.5) */
+};
+
+/* Adds this process. 0 or a negative errno, and nothing to close. */
+int self_filter_open(struct self_filter *own);
+/* The same in memory only, without a map: for lookups from here. */
+int self_filter_open_in_memory(struct self_filter *own);
+void self_filter_close(struct self_filter *own);
+
+/* As an sandbox_watcher, of a struct self_filter. */
+void self_filter_watch(void *own, bool begins, unsigned role);
+
+/*
+ * Maintains the maps of lives (insns/layout.h) while tracing runs: events then tell which program a
+ * process was running, and whose a pid was.
+ */
+
+struct lifetimes {
+    struct life_maps maps;
+    uint32_t most_ended;
+    struct tracepoint begins, ends;
+};
+
+/* An empty struct, which lifetimes_close accepts. */
+void lifetimes_init(struct lifetimes *lifetimes);
+
+/*
+ * Maintains the maps from now on, for processes of the filter's pid namespace. 0, or a negative
+ * errno: this kernel or our rights do not allow it, and the maps are closed. lifetimes_close after
+ * either.
+ */
+int lifetimes_open(struct lifetimes *lifetimes, const struct event_filter *filter);
+void lifetimes_close(struct lifetimes *lifetimes);
+
+/* Execs and exits that the kernel did not pass to the programs (5.12). */
+uint64_t lifetimes_missed(const struct lifetimes *lifetimes);
+
+/*
+ * Execs for which there was no room among live programs: they are kept with those that ended, and
+ * forgotten like them. *forgets: may any of either have been forgotten by now?
+ */
+uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets);
 
 struct scope {
     struct event_filter filter; /* programs are made with this */
     struct follow follow; /* the command's descendants */
-    struct own own;       /* whose events are left out */
-    struct lives lives;
-    int lives_refused; /* 0, or the negative errno for which there are none */
+    struct self_filter own;       /* whose events are left out */
+    struct lifetimes lifetimes;
+    int lifetimes_refused; /* 0, or the negative errno for which there are none */
     uint32_t command; /* the pid of the stopped command; 0: none */
     bool follows;     /* the children of the processes asked for, too */
-    uint32_t went_on; /* by rings: a thread asked for has executed a program, and has this number now */
+    /* by rings: a thread asked for has executed a program, and has this number now */
+    uint32_t went_on;
 };
 
 /* An empty one, which scope_close accepts; the filter's numbers are the caller's. */
@@ -40,27 +139,36 @@ int scope_open_cgroup(const char *path, bool by_rings);
  */
 void scope_leave_own_out(struct scope *scope, bool by_rings);
 
-/* Programs will know the processes and threads asked for. 0, or a negative errno with the reason in `why`. */
+/*
+ * Programs will know the processes and threads asked for. 0, or a negative errno with the reason in
+ * `why`.
+ */
 int scope_ask(struct scope *scope, struct text *why);
-/* Does one of the threads asked for live, if under its process's number since it executed a program? */
+/*
+ * Does one of the threads asked for live, if under its process's number since it executed a
+ * program?
+ */
 bool scope_thread_lives(const struct scope *scope);
-/* From now on, if nothing is followed, others with their numbers are none of these. As follow_asked. */
+/*
+ * From now on, if nothing is followed, others with their numbers are none of these. As
+ * follow_asked.
+ */
 int scope_watch_asked(struct scope *scope);
 
 /*
  * From now on follows what the calling thread forks, and nothing else, or what the processes asked
- * for fork (follow.h). 0 or a negative errno, with the reason in `why`.
+ * for fork (see above). 0 or a negative errno, with the reason in `why`.
  */
 int scope_follow(struct scope *scope, struct text *why);
 
-/* From now on execs and exits of processes are counted; see lives_refused. */
-void scope_tell_lives(struct scope *scope);
+/* From now on execs and exits of processes are counted; see lifetimes_refused. */
+void scope_count_lifetimes(struct scope *scope);
 
 /* What may be wrong about events' processes, in the run until now. */
 struct scope_losses {
     uint64_t follow_missed; /* forks and execs that the kernel skipped */
     uint32_t outgrown;      /* not 0: processes with pids above this are not followed */
-    uint64_t lives_missed;  /* execs and exits of processes, likewise */
+    uint64_t lifetimes_missed;  /* execs and exits of processes, likewise */
     uint64_t crowded_out;   /* programs that are not remembered */
     bool forgets;           /* exits of processes may have been forgotten */
 };

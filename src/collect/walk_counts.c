@@ -7,16 +7,15 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "drain/drain.h"
 #include "insns/unwind_layout.h"
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
-#include "kernel/own_version.h"
+#include "kernel/perf.h"
 #include "kernel/refusal.h"
-#include "kernel/saved_frames.h"
 #include "machine/machine.h"
 #include "processes/process.h"
+#include "store/drain.h"
 
 #define VERSION(major, minor) ((major) << 16 | (minor) << 8)
 
@@ -40,15 +39,15 @@ static const struct walk_counts *seen_counts_of(const struct collector *collecto
 
 static uint64_t bytes_of(const struct walk_counts *counts)
 {
-    return ((uint64_t)WALK_BANKS << counts->unrolled.bits) * counts->bucket_bytes;
+    return ((uint64_t)WALK_BANKS << counts->capture.bits) * counts->bucket_bytes;
 }
 
 /* ---- Opening ---- */
 
 static void choose_bits(struct walk_counts *counts)
 {
-    const uint64_t stacks = counts->wishes.stacks, available = kernel_free_memory();
-    uint32_t *bits = &counts->unrolled.bits;
+    const uint64_t stacks = counts->stacks, available = kernel_free_memory();
+    uint32_t *bits = &counts->capture.bits;
 
     *bits = stacks ? 0 : USUAL_BITS;
     while (*bits < MOST_BITS && (uint64_t)1 << *bits < stacks)
@@ -59,47 +58,49 @@ static void choose_bits(struct walk_counts *counts)
 
 static int choose_depth(struct walk_counts *counts, struct text *why)
 {
-    const bool both = counts->wishes.kernel && counts->wishes.user;
+    const bool both = counts->capture.kernel_stack && counts->capture.user_stack;
     const uint32_t most = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
 
-    if (counts->wishes.depth > most) {
-        text_format(why, "--depth: \"%llu\" is more than a BPF program can walk on this kernel: "
+    if (counts->capture.depth > most) {
+        text_format(why, "--depth: \"%u\" is more than a BPF program can walk on this kernel: "
                          "it takes 1 to %u%s",
-                    (unsigned long long)counts->wishes.depth, most, both ? ", more with -K or -U" : "");
+                    counts->capture.depth, most, both ? ", more with -K or -U" : "");
         return -EINVAL;
     }
-    counts->unrolled.depth = counts->wishes.depth ? (uint32_t)counts->wishes.depth : most;
+    if (!counts->capture.depth)
+        counts->capture.depth = most;
     return 0;
 }
 
 static int create_maps(struct walk_counts *counts)
 {
-    struct unrolled_wishes *unrolled = &counts->unrolled;
+    struct capture *capture = &counts->capture;
     const uint32_t cpus = (uint32_t)cpus_possible();
-    int result = bpf_create_numbered(&unrolled->control, BPF_MAP_TYPE_ARRAY, "control", sizeof(uint32_t), 1);
+    int result = bpf_create_numbered(&capture->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
 
     if (!result)
-        result = bpf_create_numbered(&unrolled->scratches, BPF_MAP_TYPE_ARRAY, "scratches", counts->scratch_bytes,
-                                     cpus * WALK_BANKS);
+        result = bpf_create_numbered(&capture->scratches, BPF_MAP_TYPE_ARRAY, "scratches",
+                                     counts->scratch_bytes, cpus * WALK_BANKS);
     if (!result)
-        result = bpf_create_numbered(&unrolled->buckets, BPF_MAP_TYPE_ARRAY, "buckets", counts->bucket_bytes,
-                                     (uint32_t)WALK_BANKS << unrolled->bits);
+        result = bpf_create_numbered(&capture->buckets, BPF_MAP_TYPE_ARRAY, "buckets",
+                                     counts->bucket_bytes, (uint32_t)WALK_BANKS << capture->bits);
     return result ? result : grace_open(&counts->grace);
 }
 
 static int open_counts(struct collector *collector, struct text *why)
 {
     struct walk_counts *counts = counts_of(collector);
-    const size_t stacks = (size_t)counts->wishes.kernel + counts->wishes.user;
+    const size_t stacks = (size_t)counts->capture.kernel_stack + counts->capture.user_stack;
     struct text refusal = {0};
     int result = choose_depth(counts, why);
 
     if (result)
         return result;
-    const size_t frames = stacks * counts->unrolled.depth;
+    const size_t frames = stacks * counts->capture.depth;
     counts->bucket_bytes = (uint32_t)WALK_BUCKET_BYTES(frames);
     counts->scratch_bytes = (uint32_t)WALK_SCRATCH_BYTES(frames);
-    counts->unrolled.from_regs = kernel_saves_frames();
+    counts->capture.from_regs = kernel_saves_frames();
     choose_bits(counts);
     counts->value = malloc(counts->bucket_bytes + counts->scratch_bytes);
     result = counts->value ? create_maps(counts) : -ENOMEM;
@@ -114,21 +115,22 @@ static int open_counts(struct collector *collector, struct text *why)
 static void close_counts(struct collector *collector)
 {
     struct walk_counts *counts = counts_of(collector);
-    const int maps[] = {counts->unrolled.control, counts->unrolled.scratches, counts->unrolled.buckets};
+    const int maps[] = {counts->capture.control, counts->capture.scratches,
+                        counts->capture.buckets};
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         if (maps[i] >= 0)
             close(maps[i]);
     grace_close(&counts->grace);
     free(counts->value);
-    walk_counts_init(counts, &counts->wishes);
+    walk_counts_init(counts, &(struct capture){0}, 0);
 }
 
 static int count_into(struct walk_counts *counts, uint32_t bank)
 {
     const uint32_t zero = 0;
 
-    return bpf_update(counts->unrolled.control, &zero, &bank, BPF_ANY);
+    return bpf_update(counts->capture.control, &zero, &bank, BPF_ANY);
 }
 
 static int start(struct collector *collector)
@@ -150,7 +152,7 @@ static int sum_account(const struct walk_counts *counts, uint32_t bank, struct a
     for (size_t cpu = 0; cpu < cpus && !result; cpu++) {
         const uint32_t index = (uint32_t)(cpu * WALK_BANKS + bank - 1);
         const struct walk_scratch *scratch = counts->value;
-        result = bpf_lookup(counts->unrolled.scratches, &index, counts->value);
+        result = bpf_lookup(counts->capture.scratches, &index, counts->value);
         for (size_t i = 0; i < ACCOUNT_WORDS && !result; i++)
             ((uint64_t *)sum)[i] += ((const uint64_t *)&scratch->account)[i];
     }
@@ -181,17 +183,17 @@ static void account(struct collector *collector, struct collector_account *accou
         .lost = sum->table_full,
         .unknown = (int64_t)(sum->seen - sum->filtered - counts->counted - sum->table_full),
         .bytes = bytes_of(counts),
-        .depth = counts->unrolled.depth,
+        .depth = counts->capture.depth,
     };
 }
 
-static void add_losses(const struct collector *collector, struct missing *missing)
+static void add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct walk_counts *counts = seen_counts_of(collector);
 
-    missing_add(missing, &(struct loss){.count = counts->sum.table_full},
-                "are only in the total, as [table full]: the table of %u stacks was full; raise "
-                "--stack-storage-size", 1u << counts->unrolled.bits);
+    losses_add(losses, &(struct loss){.count = counts->sum.table_full},
+               "are only in the total, as [table full]: the table of %u stacks was full; raise "
+               "--stack-storage-size", 1u << counts->capture.bits);
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)
@@ -199,8 +201,9 @@ static void describe(const struct collector *collector, bool again, struct text 
     const struct walk_counts *counts = seen_counts_of(collector);
 
     (void)again;
-    text_format(lines, "maps: two of %u stacks of %u frames; %llu KB in all\n", 1u << counts->unrolled.bits,
-                counts->unrolled.depth, (unsigned long long)bytes_of(counts) / 1024);
+    text_format(lines, "maps: two of %u stacks of %u frames; %llu KB in all\n",
+                1u << counts->capture.bits, counts->capture.depth,
+                (unsigned long long)bytes_of(counts) / 1024);
 }
 
 static enum collector_news look(struct collector *collector)
@@ -213,7 +216,7 @@ static enum collector_news look(struct collector *collector)
         return COLLECTOR_NOTHING_NEW;
     const bool is_new = now.inserted != counts->looked_at;
     counts->looked_at = now.inserted;
-    if (now.inserted - before->inserted > ((uint64_t)1 << counts->unrolled.bits) / FILLED)
+    if (now.inserted - before->inserted > ((uint64_t)1 << counts->capture.bits) / FILLED)
         return COLLECTOR_IS_FILLING;
     return is_new ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
 }
@@ -226,22 +229,26 @@ static int settle(struct collector *collector)
 
 /* ---- Collecting ---- */
 
-static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *frames, uint32_t count)
+static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *frames,
+                     uint32_t count)
 {
     return count ? tally_add_stack(tally, stack, frames, count) : 0;
 }
 
-/* If there is a frame for the last step, the stack is taken to be longer: it ends with that instead. */
+/*
+ * If there is a frame for the last step, the stack is taken to be longer: it ends with that
+ * instead.
+ */
 static void mark_cut(const struct walk_counts *counts, uint64_t *frames, uint32_t count)
 {
-    if (count == counts->unrolled.depth && !counts->wishes.depth)
+    if (count == counts->capture.depth && !counts->depth_asked)
         frames[count - 1] = UNWIND_END_FRAME(UNWIND_END_STEPS);
 }
 
 static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, struct tally *tally)
 {
     struct walked *walked = &bucket->walked;
-    const uint32_t depth = counts->wishes.kernel ? counts->unrolled.depth : 0;
+    const uint32_t depth = counts->capture.kernel_stack ? counts->capture.depth : 0;
     struct tally_entry *entry = tally_add(tally);
     struct stack kernel = {.state = STACK_NONE}, user = kernel;
 
@@ -253,7 +260,8 @@ static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, st
     entry->task.tid = walked->tid;
     memcpy(entry->task.comm, walked->comm, sizeof(walked->comm));
     if (counts->processes && walked->pid)
-        entry->task.born = processes_born_at(counts->processes, walked->pid, bucket->time);
+        entry->task.generation = processes_generation_at(counts->processes, walked->pid,
+                                                         bucket->time);
     mark_cut(counts, walked->frames + depth, walked->user_frames);
     int result = add_stack(tally, &kernel, walked->frames, walked->kernel_frames);
     if (!result)
@@ -266,19 +274,19 @@ static int add_bucket(struct walk_counts *counts, struct walk_bucket *bucket, st
 /* A bank that no program writes to any more; it is then empty. */
 static int empty_bank(struct walk_counts *counts, uint32_t bank, struct tally *tally)
 {
-    const uint32_t first = (bank - 1) << counts->unrolled.bits, end = bank << counts->unrolled.bits;
+    const uint32_t first = (bank - 1) << counts->capture.bits, end = bank << counts->capture.bits;
     const uint64_t full = counts->sum.table_full;
     struct walk_bucket *bucket = counts->value;
     int result = take_account(counts, bank);
 
     for (uint32_t i = first; i < end && !result; i++) {
-        result = bpf_lookup(counts->unrolled.buckets, &i, bucket);
+        result = bpf_lookup(counts->capture.buckets, &i, bucket);
         if (result || !bucket->hash)
             continue;
         result = add_bucket(counts, bucket, tally);
         memset(bucket, 0, counts->bucket_bytes);
         if (!result)
-            result = bpf_update(counts->unrolled.buckets, &i, bucket, BPF_ANY);
+            result = bpf_update(counts->capture.buckets, &i, bucket, BPF_ANY);
     }
     const uint64_t lost = counts->sum.table_full - full;
     return result ? result : drain_uncounted(tally, lost, lost);
@@ -310,28 +318,27 @@ static const struct collector_calls calls = {
     .add_losses = add_losses,
     .describe = describe,
     .close = close_counts,
+};
+
+static const struct counter_calls counter = {
     .look = look,
     .settle = settle,
     .collect = collect,
 };
 
-void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishes *wishes)
+void walk_counts_init(struct walk_counts *counts, const struct capture *capture, uint64_t stacks)
 {
-    const struct walk_counts_wishes own = *wishes;
-
     *counts = (struct walk_counts){
-        .collector.calls = &calls,
-        .wishes = own,
-        .unrolled = {
-            .kernel_stack = own.kernel, .user_stack = own.user,
-            .per_process = own.per_process, .per_thread = own.per_thread,
-            .machine = machine_of_kernel(),
-            .steps = UNROLLED_MOST_OF_BOTH,
-            .control = -1, .scratches = -1, .buckets = -1,
-        },
+        .collector = {.calls = &calls, .counter = &counter},
+        .capture = *capture,
+        .depth_asked = capture->depth != 0,
+        .stacks = stacks,
         .bank = 1,
         .grace = GRACE_NONE,
     };
+    counts->capture.machine = machine_of_kernel();
+    counts->capture.steps = UNROLLED_MOST_OF_BOTH;
+    counts->capture.control = counts->capture.scratches = counts->capture.buckets = -1;
 }
 
 int walk_counts_try(void)

@@ -7,22 +7,16 @@
 #define STACKBOX_COLLECT_WALK_COUNTS_H
 
 #include "collect/collector.h"
-#include "insns/unrolled.h"
-#include "maps/grace.h"
-
-struct walk_counts_wishes {
-    bool kernel, user; /* stacks */
-    bool per_process, per_thread;
-    uint64_t depth;    /* 0: as deep as possible */
-    uint64_t stacks;   /* distinct ones between two reports; 0: by free memory */
-};
+#include "insns/programs.h"
+#include "store/store.h"
 
 struct walk_counts {
     struct collector collector;
-    struct walk_counts_wishes wishes;
-    /* Once open, programs are made with this; their filter and kind are up to the caller. */
-    struct unrolled_wishes unrolled;
-    struct processes *processes; /* likewise: tells which program a stack is of; or NULL */
+    /* once open, programs are made with this; their filter and event are the caller's */
+    struct capture capture;
+    bool depth_asked;       /* by the user: stacks of that depth are not marked as cut */
+    uint64_t stacks;        /* distinct ones between two reports; 0: by free memory */
+    struct processes *processes; /* tells which program a stack is of; or NULL */
     uint32_t bank; /* being counted into: 1 or 2 */
     uint32_t bucket_bytes, scratch_bytes;
     struct grace grace;
@@ -32,8 +26,8 @@ struct walk_counts {
     uint64_t counted, looked_at;
 };
 
-/* An empty one, which may be closed. */
-void walk_counts_init(struct walk_counts *counts, const struct walk_counts_wishes *wishes);
+/* An empty one, which may be closed. The capture's depth may be 0: as deep as possible. */
+void walk_counts_init(struct walk_counts *counts, const struct capture *capture, uint64_t stacks);
 
 /*
  * Can this kernel's stacks be walked so, and does it accept such a program? 0 or a negative errno.

@@ -2,11 +2,376 @@
 #include "demangle/cxx.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "demangle/cxx_nodes.h"
-#include "demangle/cxx_print.h"
+#include "base/util.h"
+
+/* No name of 64 KB has more; 16 bytes each. */
+#define MOST_NODES 131072
+/*
+ * The deepest nesting of types, names and expressions: real ones reach some forty. A thread's stack
+ * may be small.
+ */
+#define DEEPEST 128
+
+void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end)
+{
+    cxx_free(cxx);
+    *cxx = (struct cxx){
+        .name = name, .at = name, .end = end, .store = store, .scopes = cxx->scopes,
+        .nodes = store->nodes, .room = sizeof(store->nodes) / sizeof(*store->nodes),
+        .lists = {.items = store->lists, .room = sizeof(store->lists) / sizeof(uint32_t)},
+        .open = {.items = store->open, .room = sizeof(store->open) / sizeof(uint32_t)},
+        .seen = {.items = store->seen, .room = sizeof(store->seen) / sizeof(uint32_t)}};
+    cxx_make(cxx, CXX_NONE, 0, 0, 0);
+}
+
+void cxx_free(struct cxx *cxx)
+{
+    if (!cxx->store)
+        return;
+    if (cxx->nodes != cxx->store->nodes)
+        free(cxx->nodes);
+    if (cxx->lists.items != cxx->store->lists)
+        free(cxx->lists.items);
+    if (cxx->open.items != cxx->store->open)
+        free(cxx->open.items);
+    if (cxx->seen.items != cxx->store->seen)
+        free(cxx->seen.items);
+    cxx->store = NULL;
+}
+
+/* Doubles the room, moving out of the store if necessary; NULL: no memory. */
+static void *grow(void *items, const void *stored, size_t *room, size_t size)
+{
+    void *more = realloc(items == stored ? NULL : items, 2 * *room * size);
+
+    if (!more)
+        return NULL;
+    if (items == stored)
+        memcpy(more, items, *room * size);
+    *room *= 2;
+    return more;
+}
+
+/* Makes room for the next node; returns the number of the last. */
+static uint32_t grow_nodes(struct cxx *cxx)
+{
+    void *more = NULL;
+
+    if (cxx->count >= MOST_NODES) {
+        cxx->error = -EINVAL;
+    } else if ((more = grow(cxx->nodes, cxx->store->nodes, &cxx->room, sizeof(*cxx->nodes)))) {
+        cxx->nodes = more;
+        return (uint32_t)cxx->count - 1;
+    } else {
+        cxx->error = -ENOMEM;
+    }
+    /* Gives the last one up, to leave room for another try. */
+    cxx->count--;
+    return 0;
+}
+
+bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers)
+{
+    const uint32_t *stored = numbers == &cxx->lists  ? cxx->store->lists
+                             : numbers == &cxx->open ? cxx->store->open
+                                                     : cxx->store->seen;
+    void *more = grow(numbers->items, stored, &numbers->room, sizeof(*numbers->items));
+
+    if (more)
+        numbers->items = more;
+    else
+        cxx->error = -ENOMEM;
+    return more != NULL;
+}
+
+bool cxx_take_two(struct cxx *cxx, const char *two)
+{
+    if (cxx->end - cxx->at < 2 || cxx->at[0] != two[0] || cxx->at[1] != two[1])
+        return false;
+    cxx->at += 2;
+    return true;
+}
+
+uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c)
+{
+    struct cxx_node *node = &cxx->nodes[cxx->count];
+    node->kind = (uint8_t)kind;
+    node->flags = 0;
+    node->small = 0;
+    node->a = a;
+    node->b = b;
+    node->c = c;
+    /* The check for room comes last: nothing done for each node needs a saved register. */
+    return ++cxx->count < cxx->room ? (uint32_t)cxx->count - 1 : grow_nodes(cxx);
+}
+
+uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a)
+{
+    return a ? cxx_make(cxx, kind, a, 0, 0) : 0;
+}
+
+uint32_t cxx_list(struct cxx *cxx, size_t first)
+{
+    size_t begin = cxx->lists.count, count = cxx->open.count - first;
+
+    while (cxx->lists.room - begin < count)
+        if (!cxx_grow(cxx, &cxx->lists))
+            return 0;
+    for (size_t i = 0; i < count; i++)
+        cxx->lists.items[begin + i] = cxx->open.items[first + i];
+    cxx->lists.count += count;
+    cxx->open.count = first;
+    return cxx_make(cxx, CXX_LIST, (uint32_t)begin, (uint32_t)count, 0);
+}
+
+uint32_t cxx_remember(struct cxx *cxx, uint32_t number)
+{
+    return cxx_push(cxx, &cxx->seen, number) ? number : 0;
+}
+
+bool cxx_enter(struct cxx *cxx)
+{
+    if (cxx->depth >= DEEPEST || cxx->error)
+        return false;
+    cxx->depth++;
+    return true;
+}
+
+bool cxx_number(struct cxx *cxx, uint32_t *number)
+{
+    const char *at = cxx->at;
+    uint32_t sum = 0;
+
+    for (; at < cxx->end && cxx_is_digit(*at) && sum < 100000000; at++)
+        sum = 10 * sum + (uint32_t)(*at - '0');
+    *number = sum;
+    if (at == cxx->at || sum >= 100000000)
+        return false;
+    cxx->at = at;
+    return true;
+}
+
+bool cxx_counted(struct cxx *cxx, uint32_t *number)
+{
+    *number = 0;
+    if (cxx_take(cxx, '_'))
+        return true;
+    if (!cxx_number(cxx, number))
+        return false;
+    ++*number;
+    return cxx_take(cxx, '_');
+}
+
+bool cxx_sequence(struct cxx *cxx, uint32_t *number)
+{
+    *number = 0;
+    if (cxx_take(cxx, '_'))
+        return true;
+    for (; cxx->at < cxx->end && *cxx->at != '_'; cxx->at++) {
+        bool is_digit = cxx_is_digit(*cxx->at);
+        if ((!is_digit && (*cxx->at < 'A' || *cxx->at > 'Z')) || *number > 10000000)
+            return false;
+        *number = *number * 36 + (uint32_t)(is_digit ? *cxx->at - '0' : *cxx->at - 'A' + 10);
+    }
+    ++*number;
+    return cxx_take(cxx, '_');
+}
+
+uint32_t cxx_digits(struct cxx *cxx)
+{
+    const char *first = cxx->at;
+
+    while (cxx_is_digit(cxx_peek(cxx)))
+        cxx->at++;
+    if (cxx->at == first)
+        return 0;
+    return cxx_make(cxx, CXX_NUMBER, (uint32_t)(first - cxx->name), (uint32_t)(cxx->at - first), 0);
+}
+
+#define BUILTIN(letter, literal, text) {letter, literal, sizeof(text) - 1, text}
+#define NONE {0}
+
+/* One per letter of the alphabet, then those of D and a letter. */
+const struct cxx_builtin cxx_builtins[] = {
+    BUILTIN('a', '-', "signed char"),
+    BUILTIN('b', 'b', "bool"),
+    BUILTIN('c', '-', "char"),
+    BUILTIN('d', 'f', "double"),
+    BUILTIN('e', 'f', "long double"),
+    BUILTIN('f', 'f', "float"),
+    BUILTIN('g', 'f', "__float128"),
+    BUILTIN('h', '-', "unsigned char"),
+    BUILTIN('i', 'i', "int"),
+    BUILTIN('j', 'j', "unsigned int"),
+    NONE,
+    BUILTIN('l', 'l', "long"),
+    BUILTIN('m', 'm', "unsigned long"),
+    BUILTIN('n', '-', "__int128"),
+    BUILTIN('o', '-', "unsigned __int128"),
+    NONE,
+    NONE,
+    NONE,
+    BUILTIN('s', '-', "short"),
+    BUILTIN('t', '-', "unsigned short"),
+    NONE,
+    BUILTIN('v', '-', "void"),
+    BUILTIN('w', '-', "wchar_t"),
+    BUILTIN('x', 'x', "long long"),
+    BUILTIN('y', 'y', "unsigned long long"),
+    BUILTIN('z', '-', "..."),
+    BUILTIN('a', '-', "auto"),
+    BUILTIN('c', '-', "decltype(auto)"),
+    BUILTIN('d', '-', "decimal64"),
+    BUILTIN('e', '-', "decimal128"),
+    BUILTIN('f', '-', "decimal32"),
+    BUILTIN('h', 'f', "half"),
+    BUILTIN('i', '-', "char32_t"),
+    BUILTIN('n', '-', "decltype(nullptr)"),
+    BUILTIN('s', '-', "char16_t"),
+    BUILTIN('u', '-', "char8_t"),
+    NONE,
+};
+
+const struct cxx_standard cxx_standards[] = {
+    {'t', "std", "std", "std"},
+    {'a', "std::allocator", "std::allocator", "allocator"},
+    {'b', "std::basic_string", "std::basic_string", "basic_string"},
+    {'s', "std::string",
+     "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "basic_string"},
+    {'i', "std::istream", "std::basic_istream<char, std::char_traits<char> >", "basic_istream"},
+    {'o', "std::ostream", "std::basic_ostream<char, std::char_traits<char> >", "basic_ostream"},
+    {'d', "std::iostream", "std::basic_iostream<char, std::char_traits<char> >",
+     "basic_iostream"},
+    {0, NULL, NULL, NULL},
+    [CXX_CHAR_TRAITS] = {0, "std::char_traits", "std::char_traits", "char_traits"},
+};
+
+/* Sorted by code. */
+const struct cxx_operator cxx_operators[] = {
+    {"aN", 'b', "&="},
+    {"aS", 'b', "="},
+    {"aa", 'b', "&&"},
+    {"ad", 'u', "&"},
+    {"an", 'b', "&"},
+    {"at", 't', "alignof"},
+    {"aw", 'u', "co_await"},
+    {"az", 'u', "alignof"},
+    {"cc", 'c', "const_cast"},
+    {"cl", '-', "()"},
+    {"cm", 'b', ","},
+    {"co", 'u', "~"},
+    {"dV", 'b', "/="},
+    {"da", 'd', "delete[]"},
+    {"dc", 'c', "dynamic_cast"},
+    {"de", 'u', "*"},
+    {"dl", 'd', "delete"},
+    {"ds", 'b', ".*"},
+    {"dt", 'm', "."},
+    {"dv", 'b', "/"},
+    {"eO", 'b', "^="},
+    {"eo", 'b', "^"},
+    {"eq", 'b', "=="},
+    {"ge", 'b', ">="},
+    {"gt", 'b', ">"},
+    {"ix", '-', "[]"},
+    {"lS", 'b', "<<="},
+    {"le", 'b', "<="},
+    {"ls", 'b', "<<"},
+    {"lt", 'b', "<"},
+    {"mI", 'b', "-="},
+    {"mL", 'b', "*="},
+    {"mi", 'b', "-"},
+    {"ml", 'b', "*"},
+    {"mm", 'p', "--"},
+    {"na", 'n', "new[]"},
+    {"ne", 'b', "!="},
+    {"ng", 'u', "-"},
+    {"nt", 'u', "!"},
+    {"nw", 'n', "new"},
+    {"nx", 'u', "noexcept"},
+    {"oR", 'b', "|="},
+    {"oo", 'b', "||"},
+    {"or", 'b', "|"},
+    {"pL", 'b', "+="},
+    {"pl", 'b', "+"},
+    {"pm", 'b', "->*"},
+    {"pp", 'p', "++"},
+    {"ps", 'u', "+"},
+    {"pt", 'm', "->"},
+    {"qu", '-', "?"},
+    {"rM", 'b', "%="},
+    {"rS", 'b', ">>="},
+    {"rc", 'c', "reinterpret_cast"},
+    {"rm", 'b', "%"},
+    {"rs", 'b', ">>"},
+    {"sc", 'c', "static_cast"},
+    {"ss", 'b', "<=>"},
+    {"st", 't', "sizeof"},
+    {"sz", 'u', "sizeof"},
+    {"te", 'u', "typeid"},
+    {"ti", 't', "typeid"},
+    {"tw", 'u', "throw"},
+};
+
+/* Code, then what precedes the name. */
+const char *const cxx_specials[] = {
+    "TVvtable for ",
+    "TTVTT for ",
+    "TItypeinfo for ",
+    "TStypeinfo name for ",
+    "TFtypeinfo fn for ",
+    "TCconstruction vtable for ",
+    "Thnon-virtual thunk to ",
+    "Tvvirtual thunk to ",
+    "Tccovariant return thunk to ",
+    "THTLS init function for ",
+    "TWTLS wrapper function for ",
+    "TAtemplate parameter object for ",
+    "GVguard variable for ",
+    "GRreference temporary #",
+    "GAhidden alias for ",
+    "GTtransaction clone for ",
+    "Gnnon-transaction clone for ",
+    "GIinitializer for module ",
+    NULL,
+};
+
+const char *const cxx_texts[] = {
+    [CXX_TEXT_COMPLEX] = " _Complex", [CXX_TEXT_IMAGINARY] = " _Imaginary",
+    [CXX_TEXT_STRUCT] = "struct ",    [CXX_TEXT_UNION] = "union ",
+    [CXX_TEXT_ENUM] = "enum ",        [CXX_TEXT_AUTO] = " auto",
+    [CXX_TEXT_DECLTYPE_AUTO] = " decltype(auto)",
+};
+
+int cxx_builtin(char letter)
+{
+    return letter >= 'a' && letter <= 'z' && cxx_builtins[letter - 'a'].text ? letter - 'a' : -1;
+}
+
+int cxx_builtin_d(char letter)
+{
+    for (int row = 26; cxx_builtins[row].text; row++)
+        if (cxx_builtins[row].letter == letter)
+            return row;
+    return -1;
+}
+
+static int compare_code(const void *code, const void *row)
+{
+    return strncmp(code, ((const struct cxx_operator *)row)->code, 2);
+}
+
+int cxx_operator(const char *code)
+{
+    const struct cxx_operator *found =
+        bsearch(code, cxx_operators, COUNT_OF(cxx_operators), sizeof(*cxx_operators), compare_code);
+
+    return found ? (int)(found - cxx_operators) : -1;
+}
 
 /* Compilers make no longer names. */
 #define LONGEST (128 * 1024)
@@ -80,20 +445,20 @@ static uint32_t read_name(struct cxx *cxx, bool is_block)
 }
 
 static int show_name(const struct cxx *cxx, uint32_t number, bool is_block,
-                     const struct demangle_wishes *wishes, struct text *to)
+                     const struct demangle_options *options, struct text *to)
 {
-    bool is_bare = wishes->without_parameters && cxx_at(cxx, number)->kind == CXX_ENCODING &&
+    bool is_bare = options->without_parameters && cxx_at(cxx, number)->kind == CXX_ENCODING &&
                    cxx_at(cxx, number)->b && !is_block;
 
     if (is_block)
         text_add(to, "invocation function for block in ");
-    int result = cxx_print(cxx, number, wishes, to);
+    int result = cxx_print(cxx, number, options, to);
     if (!result && !is_bare)
         add_clones(cxx->at, cxx->end, to);
     return result;
 }
 
-int cxx_demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
+int cxx_demangle(const char *name, size_t length, const struct demangle_options *options,
                  struct text *to)
 {
     bool is_block = length > 4 && !memcmp(name, "___Z", 4);
@@ -110,7 +475,7 @@ int cxx_demangle(const char *name, size_t length, const struct demangle_wishes *
     } while (!number && !cxx.error && cxx.has_scope && cxx.scopes++ < CXX_SCOPES_PLAIN);
     result = cxx.error ? cxx.error : -EINVAL;
     if (number)
-        result = show_name(&cxx, number, is_block, wishes, to);
+        result = show_name(&cxx, number, is_block, options, to);
     cxx_free(&cxx);
     if (result)
         text_clear(to);

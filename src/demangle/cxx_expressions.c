@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Expressions in template arguments, decltype, noexcept, array bounds and requires clauses. */
-#include "demangle/cxx_expressions.h"
-
 #include <string.h>
 
-uint32_t cxx_expressions(struct cxx *cxx, char ending)
+#include "demangle/cxx.h"
+
+static uint32_t cxx_fold(struct cxx *cxx);
+static uint32_t cxx_new(struct cxx *cxx, int row);
+static uint32_t cxx_designated(struct cxx *cxx, char kind);
+static uint32_t cxx_subobject(struct cxx *cxx);
+static uint32_t cxx_requires(struct cxx *cxx);
+static uint32_t cxx_captured_count(struct cxx *cxx);
+static uint32_t cxx_vendor_call(struct cxx *cxx);
+
+/* A list of expressions, up to an E or '_'. */
+static uint32_t cxx_expressions(struct cxx *cxx, char ending)
 {
     size_t first = cxx->open.count;
 
@@ -12,15 +21,6 @@ uint32_t cxx_expressions(struct cxx *cxx, char ending)
         if (!cxx_push(cxx, &cxx->open, cxx_expression(cxx)))
             return 0;
     return cxx_list(cxx, first);
-}
-
-uint32_t cxx_with_operator(struct cxx *cxx, enum cxx_kind kind, int row, uint32_t a, uint32_t b)
-{
-    uint32_t made = cxx_make(cxx, kind, a, b, 0);
-
-    if (made)
-        cxx_at(cxx, made)->small = (uint16_t)row;
-    return made;
 }
 
 /* L <type> <value> E, L _Z <encoding> E, L <lambda> E */
@@ -60,9 +60,7 @@ uint32_t cxx_literal(struct cxx *cxx)
                            ? 0
                            : cxx_make(cxx, CXX_LITERAL, type, (uint32_t)(first - cxx->name),
                                       (uint32_t)(cxx->at - first));
-    if (literal)
-        cxx_at(cxx, literal)->flags = is_negative;
-    return cxx_take(cxx, 'E') ? literal : 0;
+    return cxx_take(cxx, 'E') ? cxx_flags(cxx, literal, is_negative) : 0;
 }
 
 /* fpT; fp <quals> [<number>] _; fL <level> p <quals> [<number>] _ */
@@ -109,8 +107,7 @@ static uint32_t s_expression(struct cxx *cxx)
     uint32_t a, b;
 
     switch (cxx->at[1]) {
-    case 'r':
-        return cxx_scoped_name(cxx);
+    case 'r': return cxx_scoped_name(cxx);
     case 'p':
         cxx->at += 2;
         return cxx_wrap(cxx, CXX_EXPANSION, cxx_expression(cxx));
@@ -130,8 +127,7 @@ static uint32_t s_expression(struct cxx *cxx)
     case 'o':
         cxx->at += 2;
         return cxx_subobject(cxx);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -145,10 +141,8 @@ static uint32_t special_expression(struct cxx *cxx)
         return comes(cxx, "fp") || (comes(cxx, "fL") && cxx_is_digit(cxx->at[2]))
                    ? function_parameter(cxx)
                    : strchr("lrLR", cxx->at[1]) ? cxx_fold(cxx) : 0;
-    case 's':
-        return s_expression(cxx);
-    case 'r':
-        return comes(cxx, "rq") || comes(cxx, "rQ") ? cxx_requires(cxx) : 0;
+    case 's': return s_expression(cxx);
+    case 'r': return comes(cxx, "rq") || comes(cxx, "rQ") ? cxx_requires(cxx) : 0;
     case 't':
         if (cxx_take_two(cxx, "tr"))
             return cxx_make(cxx, CXX_UNARY, 0, 0, 0);
@@ -161,8 +155,7 @@ static uint32_t special_expression(struct cxx *cxx)
             return 0;
         list = cxx_expressions(cxx, 'E');
         return list ? cxx_make(cxx, CXX_BRACED, 0, list, 0) : 0;
-    case 'c':
-        return comes(cxx, "cv") ? cast(cxx) : 0;
+    case 'c': return comes(cxx, "cv") ? cast(cxx) : 0;
     case 'd':
         if (comes(cxx, "dn"))
             return cxx_base_name(cxx);
@@ -177,10 +170,8 @@ static uint32_t special_expression(struct cxx *cxx)
         cxx_take(cxx, 'n');
         cxx_digits(cxx);
         return list && cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_CAST, type, list, 0) : 0;
-    case 'o':
-        return comes(cxx, "on") ? cxx_base_name(cxx) : 0;
-    default:
-        return 0;
+    case 'o': return comes(cxx, "on") ? cxx_base_name(cxx) : 0;
+    default: return 0;
     }
 }
 
@@ -192,26 +183,22 @@ static uint32_t operation(struct cxx *cxx, int row)
 
     cxx->at += 2;
     switch (cxx_operators[row].shape) {
-    case 'n':
-        return cxx_new(cxx, row);
+    case 'n': return cxx_new(cxx, row);
     case 't':
         a = cxx_type(cxx);
-        return a ? cxx_with_operator(cxx, CXX_OF_TYPE, row, a, 0) : 0;
+        return cxx_small(cxx, cxx_wrap(cxx, CXX_OF_TYPE, a), row);
     case 'p':
         is_prefix = cxx_take(cxx, '_');
         a = cxx_expression(cxx);
-        a = a ? cxx_with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
-        if (a)
-            cxx_at(cxx, a)->flags = !is_prefix;
-        return a;
+        return cxx_flags(cxx, cxx_small(cxx, cxx_wrap(cxx, CXX_UNARY, a), row), !is_prefix);
     case 'u':
     case 'd':
         a = cxx_expression(cxx);
-        return a ? cxx_with_operator(cxx, CXX_UNARY, row, a, 0) : 0;
+        return cxx_small(cxx, cxx_wrap(cxx, CXX_UNARY, a), row);
     case 'c':
         a = cxx_type(cxx);
         b = a ? cxx_expression(cxx) : 0;
-        return b ? cxx_with_operator(cxx, CXX_NAMED_CAST, row, a, b) : 0;
+        return b ? cxx_small(cxx, cxx_make(cxx, CXX_NAMED_CAST, a, b, 0), row) : 0;
     default:
         break;
     }
@@ -223,7 +210,7 @@ static uint32_t operation(struct cxx *cxx, int row)
     }
     b = cxx_expression(cxx);
     if (!b || strcmp(cxx_operators[row].code, "qu"))
-        return b ? cxx_with_operator(cxx, CXX_BINARY, row, a, b) : 0;
+        return b ? cxx_small(cxx, cxx_make(cxx, CXX_BINARY, a, b, 0), row) : 0;
     c = cxx_expression(cxx);
     return c ? cxx_make(cxx, CXX_TERNARY, a, b, c) : 0;
 }
@@ -260,4 +247,142 @@ uint32_t cxx_expression(struct cxx *cxx)
     uint32_t made = expression(cxx);
     cxx_leave(cxx);
     return made;
+}
+
+/* Expressions that are rare in names. */
+
+/* fl <operator> <pack>, fr ..., fL <operator> <first> <second>, fR ... */
+static uint32_t cxx_fold(struct cxx *cxx)
+{
+    char kind = cxx->at[1];
+
+    cxx->at += 2;
+    int row = cxx->end - cxx->at > 1 ? cxx_operator(cxx->at) : -1;
+    if (row < 0 || cxx_operators[row].shape != 'b')
+        return 0;
+    cxx->at += 2;
+    uint32_t a = cxx_expression(cxx), b = 0;
+    if (!a || ((kind == 'L' || kind == 'R') && !(b = cxx_expression(cxx))))
+        return 0;
+    return cxx_flags(cxx, cxx_small(cxx, cxx_make(cxx, CXX_FOLD, a, b, 0), row), kind);
+}
+
+/* After the operator, which is that row. */
+/* nw <expression>... _ <type> (E | pi <expression>... E | il <expression>... E) */
+static uint32_t cxx_new(struct cxx *cxx, int row)
+{
+    uint32_t value = 0, places = cxx_expressions(cxx, '_'), type = places ? cxx_type(cxx) : 0;
+
+    if (!type)
+        return 0;
+    bool is_braced = cxx_take_two(cxx, "il");
+    if (is_braced || cxx_take_two(cxx, "pi")) {
+        value = cxx_expressions(cxx, 'E');
+        if (value && is_braced)
+            value = cxx_make(cxx, CXX_BRACED, 0, value, 0);
+        if (!value)
+            return 0;
+    } else if (!cxx_take(cxx, 'E')) {
+        return 0;
+    }
+    return cxx_small(cxx, cxx_make(cxx, CXX_NEW, places, type, value), row);
+}
+
+/* After di, dx or dX. */
+/* di <name> <value>, dx <index> <value>, dX <first> <last> <value> */
+static uint32_t cxx_designated(struct cxx *cxx, char kind)
+{
+    uint32_t name = kind == 'i' ? cxx_source_name(cxx) : cxx_expression(cxx), last = 0;
+
+    if (!name || (kind == 'X' && !(last = cxx_expression(cxx))))
+        return 0;
+    uint32_t value = cxx_expression(cxx);
+    if (!value)
+        return 0;
+    return cxx_make(cxx, kind == 'i' ? CXX_DESIGNATED : CXX_INDEXED, name, value, last);
+}
+
+/* so <type> <expression> [<offset>] <selector>... [p] E */
+static uint32_t cxx_subobject(struct cxx *cxx)
+{
+    uint32_t unused, type = cxx_type(cxx), of = type ? cxx_expression(cxx) : 0;
+
+    if (!of)
+        return 0;
+    cxx_take(cxx, 'n');
+    if (cxx_is_digit(cxx_peek(cxx)))
+        cxx_number(cxx, &unused);
+    while (cxx_take(cxx, '_'))
+        if (cxx_is_digit(cxx_peek(cxx)))
+            cxx_number(cxx, &unused);
+    cxx_take(cxx, 'p');
+    return cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_SUBOBJECT, type, of, 0) : 0;
+}
+
+/* X <expression> [N] [R <constraint>], T <type>, Q <expression> */
+static uint32_t requirement(struct cxx *cxx)
+{
+    char kind = cxx_peek(cxx);
+    uint32_t of = 0, type = 0;
+    bool is_noexcept = false;
+
+    cxx->at++;
+    if (kind == 'X') {
+        of = cxx_expression(cxx);
+        is_noexcept = of && cxx_take(cxx, 'N');
+        if (of && cxx_take(cxx, 'R') && !(type = cxx_name(cxx, NULL)))
+            return 0;
+    } else if (kind == 'T') {
+        of = cxx_type(cxx);
+    } else if (kind == 'Q') {
+        of = cxx_expression(cxx);
+    }
+    uint32_t made = of ? cxx_make(cxx, CXX_REQUIREMENT, of, type, 0) : 0;
+    return cxx_flags(cxx, cxx_small(cxx, made, (unsigned char)kind), is_noexcept);
+}
+
+/* rq <requirement>... E, rQ <parameters> _ <requirement>... E */
+static uint32_t cxx_requires(struct cxx *cxx)
+{
+    uint32_t list = 0;
+
+    if (cxx->at[1] == 'Q') {
+        cxx->at += 2;
+        if (!(list = cxx_parameters(cxx)) || !cxx_take(cxx, '_'))
+            return 0;
+    } else {
+        cxx->at += 2;
+    }
+    size_t first = cxx->open.count;
+    do {
+        if (!cxx_push(cxx, &cxx->open, requirement(cxx)))
+            return 0;
+    } while (!cxx_take(cxx, 'E'));
+    uint32_t requirements = cxx_list(cxx, first);
+    return requirements ? cxx_make(cxx, CXX_REQUIRES, list, requirements, 0) : 0;
+}
+
+/* Template arguments up to an E: a list. */
+static uint32_t arguments(struct cxx *cxx)
+{
+    size_t first = cxx->open.count;
+
+    while (!cxx_take(cxx, 'E'))
+        if (!cxx_push(cxx, &cxx->open, cxx_argument(cxx)))
+            return 0;
+    return cxx_list(cxx, first);
+}
+
+/* sP <argument>... E: their number. */
+static uint32_t cxx_captured_count(struct cxx *cxx)
+{
+    return cxx_wrap(cxx, CXX_COUNT, arguments(cxx));
+}
+
+/* u <name> <argument>... E: known to one compiler only. */
+static uint32_t cxx_vendor_call(struct cxx *cxx)
+{
+    cxx->at++;
+    uint32_t name = cxx_source_name(cxx), list = name ? arguments(cxx) : 0;
+    return list ? cxx_make(cxx, CXX_VENDOR_CALL, name, list, 0) : 0;
 }

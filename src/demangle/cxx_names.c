@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Encodings, compilers' special names, and names: nested, local and plain. */
-#include "demangle/cxx_nodes.h"
+#include <string.h>
+
+#include "demangle/cxx.h"
 
 static bool is_end_of_encoding(const struct cxx *cxx)
 {
@@ -29,10 +31,8 @@ static uint32_t function_behind(struct cxx *cxx, uint32_t name, const struct cxx
         if (state->quals & CXX_OBJECT)
             cxx_at(cxx, type)->flags = CXX_OBJECT;
     }
-    uint32_t encoding = cxx_make(cxx, CXX_ENCODING, name, type, cxx->arguments);
-    if (encoding)
-        cxx_at(cxx, encoding)->flags = state->quals & (uint8_t)~CXX_OBJECT;
-    return encoding;
+    return cxx_flags(cxx, cxx_make(cxx, CXX_ENCODING, name, type, cxx->arguments),
+                     state->quals & ~CXX_OBJECT);
 }
 
 uint32_t cxx_encoding(struct cxx *cxx)
@@ -74,22 +74,6 @@ static bool call_offset(struct cxx *cxx)
     return cxx_number(cxx, &number) && cxx_take(cxx, '_');
 }
 
-/* In base 36, in capital letters, up to a '_'. */
-static bool sequence(struct cxx *cxx, uint32_t *number)
-{
-    *number = 0;
-    if (cxx_take(cxx, '_'))
-        return true;
-    for (; cxx->at < cxx->end && *cxx->at != '_'; cxx->at++) {
-        bool is_digit = cxx_is_digit(*cxx->at);
-        if ((!is_digit && (*cxx->at < 'A' || *cxx->at > 'Z')) || *number > 10000000)
-            return false;
-        *number = *number * 36 + (uint32_t)(is_digit ? *cxx->at - '0' : *cxx->at - 'A' + 10);
-    }
-    ++*number;
-    return cxx_take(cxx, '_');
-}
-
 /* GR <name> [<sequence>] _; older compilers end it with a number, or nothing. */
 static uint32_t reference_temporary(struct cxx *cxx, uint32_t *number)
 {
@@ -97,15 +81,14 @@ static uint32_t reference_temporary(struct cxx *cxx, uint32_t *number)
 
     *number = 0;
     if (name && cxx->at < cxx->end && *cxx->at != 'E' && *cxx->at != '.' &&
-        !sequence(cxx, number))
+        !cxx_sequence(cxx, number))
         return 0;
     return name;
 }
 
-static uint32_t module_of(struct cxx *cxx)
+/* W [P] <name>, repeated: the module within `module`; 0: there is none. */
+static uint32_t module_in(struct cxx *cxx, uint32_t module)
 {
-    uint32_t module = 0;
-
     while (cxx_take(cxx, 'W')) {
         bool is_partition = cxx_take(cxx, 'P');
         uint32_t name = cxx_source_name(cxx);
@@ -121,31 +104,24 @@ static uint32_t special_of(struct cxx *cxx, char kind, char which, uint32_t *in,
 {
     if (kind == 'G')
         switch (which) {
-        case 'R':
-            return reference_temporary(cxx, number);
+        case 'R': return reference_temporary(cxx, number);
         case 'A':
         case 'T':
-        case 'n':
-            return cxx_encoding(cxx);
-        case 'I':
-            return module_of(cxx);
-        default:
-            return cxx_name(cxx, NULL);
+        case 'n': return cxx_encoding(cxx);
+        case 'I': return module_in(cxx, 0);
+        default: return cxx_name(cxx, NULL);
         }
     switch (which) {
     case 'V':
     case 'T':
     case 'I':
     case 'S':
-    case 'F':
-        return cxx_type(cxx);
-    case 'A':
-        return cxx_argument(cxx);
+    case 'F': return cxx_type(cxx);
+    case 'A': return cxx_argument(cxx);
     case 'C':
         *in = cxx_type(cxx);
         return *in && cxx_number(cxx, number) && cxx_take(cxx, '_') ? cxx_type(cxx) : 0;
-    case 'c':
-        return call_offset(cxx) && call_offset(cxx) ? cxx_encoding(cxx) : 0;
+    case 'c': return call_offset(cxx) && call_offset(cxx) ? cxx_encoding(cxx) : 0;
     case 'h':
     case 'v':
         cxx->at--;
@@ -176,10 +152,7 @@ uint32_t cxx_special(struct cxx *cxx)
     if (!cxx_specials[row])
         return 0;
     uint32_t of = special_of(cxx, kind, which, &in, &number);
-    uint32_t special = of ? cxx_make(cxx, CXX_SPECIAL, of, in, number) : 0;
-    if (special)
-        cxx_at(cxx, special)->small = row;
-    return special;
+    return cxx_small(cxx, of ? cxx_make(cxx, CXX_SPECIAL, of, in, number) : 0, row);
 }
 
 /* _<digit>, __<number>_: which one of several equal names; not shown. */
@@ -335,4 +308,241 @@ uint32_t cxx_name(struct cxx *cxx, struct cxx_name_state *state)
     cxx->was_seen = !is_new;
     cxx_leave(cxx);
     return name;
+}
+
+/* Single names: identifiers, operators, constructors, lambdas and unnamed things. */
+
+uint32_t cxx_source_name(struct cxx *cxx)
+{
+    uint32_t length;
+
+    if (!cxx_number(cxx, &length) || !length || length > (size_t)(cxx->end - cxx->at))
+        return 0;
+    const char *name = cxx->at;
+    cxx->at += length;
+    /* _GLOBAL__N_, with another byte for _ where names may not contain it. */
+    if (length >= 10 && !memcmp(name, "_GLOBAL_", 8) && strchr("_.$", name[8]) && name[9] == 'N')
+        return cxx_make(cxx, CXX_ANONYMOUS, 0, 0, 0);
+    return cxx_make(cxx, CXX_NAME, (uint32_t)(name - cxx->name), length, 0);
+}
+
+uint32_t cxx_tags(struct cxx *cxx, uint32_t name)
+{
+    while (name && cxx_peek(cxx) == 'B') {
+        cxx->at++;
+        uint32_t tag = cxx_source_name(cxx);
+        name = tag ? cxx_make(cxx, CXX_TAGGED, name, tag, 0) : 0;
+    }
+    return name;
+}
+
+/* cv <type>; template arguments after it belong to the operator. */
+static uint32_t conversion_operator(struct cxx *cxx, struct cxx_name_state *state)
+{
+    bool no_arguments = cxx->no_arguments;
+
+    cxx->no_arguments = true;
+    uint32_t type = cxx_type(cxx);
+    cxx->no_arguments = no_arguments;
+    if (state)
+        state->no_return = true;
+    return cxx_wrap(cxx, CXX_CONVERSION, type);
+}
+
+uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
+{
+    if (cxx->end - cxx->at < 2)
+        return 0;
+    if (cxx_take_two(cxx, "cv"))
+        return conversion_operator(cxx, state);
+    if (cxx_take_two(cxx, "li"))
+        return cxx_wrap(cxx, CXX_LITERAL_NAME, cxx_source_name(cxx));
+    if (cxx->at[0] == 'v' && cxx_is_digit(cxx->at[1])) {
+        cxx->at += 2;
+        return cxx_wrap(cxx, CXX_VENDOR_NAME, cxx_source_name(cxx));
+    }
+    int row = cxx_operator(cxx->at);
+    /* Those that cannot be functions: casts, sizeof and the like. */
+    if (row < 0 || strchr("ct", cxx_operators[row].shape) || !strncmp(cxx->at, "nx", 2) ||
+        !strncmp(cxx->at, "sz", 2) || !strncmp(cxx->at, "az", 2) ||
+        (cxx->at[0] == 't' && cxx_operators[row].shape == 'u') || !strncmp(cxx->at, "dt", 2) ||
+        !strncmp(cxx->at, "ds", 2))
+        return 0;
+    cxx->at += 2;
+    return cxx_small(cxx, cxx_make(cxx, CXX_OPERATOR, 0, 0, 0), row);
+}
+
+/* C1, C2 ...; CI1 <type>: a base class's. D0, D1 ... */
+static uint32_t constructor(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope)
+{
+    bool is_constructor = *cxx->at == 'C';
+
+    if (!scope)
+        return 0;
+    cxx->at++;
+    if (state)
+        state->no_return = true;
+    bool is_inherited = is_constructor && cxx_take(cxx, 'I');
+    if (!cxx_is_digit(cxx_peek(cxx)) || cxx_peek(cxx) > '5' ||
+        (is_constructor && cxx_peek(cxx) == '0'))
+        return 0;
+    cxx->at++;
+    if (is_inherited && !(scope = cxx_type(cxx)))
+        return 0;
+    return cxx_make(cxx, is_constructor ? CXX_CONSTRUCTOR : CXX_DESTRUCTOR, scope, 0, 0);
+}
+
+static uint32_t lambda(struct cxx *cxx)
+{
+    uint32_t which, head, list = 0;
+    size_t first = cxx->open.count;
+    struct cxx_heads outer = cxx->head;
+    unsigned heads[3];
+
+    memcpy(heads, cxx->heads, sizeof(heads));
+    memset(cxx->heads, 0, sizeof(cxx->heads));
+    cxx->in_lambda++;
+    cxx->head = (struct cxx_heads){.first = (uint32_t)first};
+    if (cxx_declarations(cxx, &cxx->head))
+        list = cxx_parameters(cxx);
+    head = list ? cxx_list(cxx, first) : 0;
+    cxx->head = outer;
+    cxx->in_lambda--;
+    memcpy(cxx->heads, heads, sizeof(heads));
+    if (!head || !cxx_take(cxx, 'E') || !cxx_counted(cxx, &which))
+        return 0;
+    return cxx_make(cxx, CXX_LAMBDA, list, head, which + 1);
+}
+
+static uint32_t unnamed(struct cxx *cxx)
+{
+    uint32_t which;
+
+    if (cxx_take_two(cxx, "Ul"))
+        return lambda(cxx);
+    if (cxx_take_two(cxx, "Ut"))
+        return cxx_counted(cxx, &which) ? cxx_make(cxx, CXX_UNNAMED, 0, 0, which + 1) : 0;
+    if (cxx_take_two(cxx, "Ub"))
+        return cxx_counted(cxx, &which) ? cxx_make(cxx, CXX_BLOCK, 0, 0, which + 1) : 0;
+    return 0;
+}
+
+static uint32_t binding(struct cxx *cxx)
+{
+    size_t first = cxx->open.count;
+
+    cxx->at += 2;
+    while (!cxx_take(cxx, 'E'))
+        if (!cxx_push(cxx, &cxx->open, cxx_source_name(cxx)))
+            return 0;
+    return cxx->open.count == first ? 0 : cxx_wrap(cxx, CXX_BINDING, cxx_list(cxx, first));
+}
+
+uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope,
+                         uint32_t module)
+{
+    uint32_t name;
+
+    if (cxx_is_digit(cxx_peek(cxx)) && !module) {
+        name = cxx_tags(cxx, cxx_source_name(cxx));
+        return name && scope ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : name;
+    }
+    if (cxx_peek(cxx) == 'W' && !(module = module_in(cxx, module)))
+        return 0;
+    bool is_friend = scope && cxx_take(cxx, 'F');
+    cxx_take(cxx, 'L');
+    char first = cxx_peek(cxx);
+    if (cxx_is_digit(first))
+        name = cxx_source_name(cxx);
+    else if (first == 'U')
+        name = unnamed(cxx);
+    else if (first == 'D' && cxx_peek_next(cxx) == 'C')
+        name = binding(cxx);
+    else if (first == 'C' || first == 'D')
+        name = constructor(cxx, state, scope);
+    else
+        name = cxx_operator_name(cxx, state);
+    if (name && module)
+        name = cxx_make(cxx, CXX_IN_MODULE, name, module, 0);
+    name = cxx_tags(cxx, name);
+    if (is_friend)
+        name = cxx_wrap(cxx, CXX_FRIEND, name);
+    return name && scope ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : name;
+}
+
+/* Names in expressions, whose scopes compilers mangle in three ways. */
+
+/* <name> [<arguments>] */
+static uint32_t simple_name(struct cxx *cxx)
+{
+    uint32_t name = cxx_tags(cxx, cxx_source_name(cxx));
+
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+}
+
+/* <name>, on <operator>, dn <destructor> */
+static uint32_t base_name_alone(struct cxx *cxx)
+{
+    uint32_t name;
+
+    if (cxx_take_two(cxx, "dn")) {
+        name = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
+        return cxx_wrap(cxx, CXX_DESTRUCTOR, name);
+    }
+    if (cxx_is_digit(cxx_peek(cxx)))
+        return cxx_tags(cxx, cxx_source_name(cxx));
+    cxx_take_two(cxx, "on");
+    return cxx_operator_name(cxx, NULL);
+}
+
+uint32_t cxx_base_name(struct cxx *cxx)
+{
+    uint32_t name = base_name_alone(cxx);
+
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+}
+
+static uint32_t in_scope(struct cxx *cxx, uint32_t scope, uint32_t name)
+{
+    return scope && name ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : 0;
+}
+
+/* One or more scopes up to an E. */
+static uint32_t scopes(struct cxx *cxx, uint32_t scope)
+{
+    do {
+        uint32_t name = simple_name(cxx);
+        scope = scope ? in_scope(cxx, scope, name) : name;
+    } while (scope && !cxx_take(cxx, 'E'));
+    return scope;
+}
+
+/*
+ * sr <type> <name>, srN <type> <scope>... E <name>, sr <scope>... E <name>. If a scope's name is
+ * the type, they cannot be told apart: cxx_demangle() tries one after another.
+ */
+uint32_t cxx_scoped_name(struct cxx *cxx)
+{
+    uint32_t scope, name;
+
+    cxx->at += 2;
+    if (cxx->scopes == CXX_SCOPES_PLAIN && cxx_take(cxx, 'N')) {
+        scope = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
+        if (scope && !cxx_take(cxx, 'E'))
+            scope = scopes(cxx, scope);
+    } else if (cxx_is_digit(cxx_peek(cxx)) && cxx->scopes != CXX_SCOPES_TYPES) {
+        scope = scopes(cxx, 0);
+    } else {
+        cxx->has_scope = true;
+        scope = cxx_type(cxx);
+        name = scope ? cxx_base_name(cxx) : 0;
+        return in_scope(cxx, scope, name);
+    }
+    /*
+     * The arguments belong to the whole name here: c++filt puts it in parentheses where it is
+     * called.
+     */
+    name = scope ? base_name_alone(cxx) : 0;
+    name = in_scope(cxx, scope, name);
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions and types, some of which surround what they declare. */
-#include "demangle/cxx_print.h"
+#include "demangle/cxx.h"
 
 enum shape { PLAIN, ARRAY, FUNCTION };
 
@@ -61,7 +61,7 @@ static void open_around(struct cxx_print *print, enum shape shape, bool is_membe
     cxx_put_byte(print, '(');
 }
 
-void cxx_put_quals(struct cxx_print *print, unsigned quals)
+static void put_quals(struct cxx_print *print, unsigned quals)
 {
     if (quals & CXX_CONST)
         cxx_put(print, " const", 6);
@@ -70,44 +70,21 @@ void cxx_put_quals(struct cxx_print *print, unsigned quals)
     if (quals & CXX_RESTRICT)
         cxx_put(print, " restrict", 9);
     if (quals & CXX_SAFE)
-        cxx_put_string(print, " transaction_safe");
+        cxx_put(print, " transaction_safe", 17);
     if (quals & CXX_LVALUE)
         cxx_put(print, " &", 2);
     if (quals & CXX_RVALUE)
         cxx_put(print, " &&", 3);
 }
 
-void cxx_put_parameters(struct cxx_print *print, uint32_t list, bool has_object)
+static void put_parameters(struct cxx_print *print, const struct cxx_node *function,
+                           bool has_object)
 {
     int32_t pack = print->pack;
 
-    cxx_put_byte(print, '(');
-    if (has_object)
-        cxx_put(print, "this ", 5);
-    cxx_put_list(print, list);
-    cxx_put_byte(print, ')');
+    cxx_put_form(print, function, has_object ? "(this %b)" : "(%b)");
     if (pack != CXX_PACK_UNKNOWN)
         print->pack = pack;
-}
-
-static void put_exceptions(struct cxx_print *print, uint32_t number)
-{
-    const struct cxx_node *node = cxx_at(print->cxx, number);
-
-    if (!number)
-        return;
-    if (node->kind == CXX_THROW) {
-        cxx_put(print, " throw(", 7);
-        cxx_put_list(print, node->a);
-        cxx_put_byte(print, ')');
-        return;
-    }
-    cxx_put_string(print, " noexcept");
-    if (node->a) {
-        cxx_put_byte(print, '(');
-        cxx_put_node(print, node->a);
-        cxx_put_byte(print, ')');
-    }
 }
 
 static void put_returned(struct cxx_print *print, uint32_t type)
@@ -133,14 +110,12 @@ void cxx_put_encoding(struct cxx_print *print, const struct cxx_node *encoding, 
         put_returned(print, returned);
     cxx_put_node(print, encoding->a);
     if (encoding->b)
-        cxx_put_parameters(print, function->b, function->flags & CXX_OBJECT);
-    cxx_put_quals(print, encoding->flags);
+        put_parameters(print, function, function->flags & CXX_OBJECT);
+    put_quals(print, encoding->flags);
     if (returned)
         cxx_put_right(print, returned);
-    if (encoding->b && function->c && !is_inner) {
-        cxx_put_string(print, " requires ");
-        cxx_put_node(print, function->c);
-    }
+    if (encoding->b && function->c && !is_inner)
+        cxx_put_form(print, function, " requires %c");
     print->in_lambda = in_lambda;
     print->changing -= --print->inner > 0;
     print->arguments = arguments;
@@ -175,135 +150,64 @@ static void put_float(struct cxx_print *print, const struct cxx_node *node)
 {
     bool is_bfloat = node->flags == 'b';
 
-    cxx_put_string(print, is_bfloat ? "std::bfloat" : "_Float");
+    cxx_put_form(print, node, is_bfloat ? "std::bfloat" : "_Float");
     cxx_put(print, print->cxx->name + node->a, node->b);
-    if (is_bfloat)
-        cxx_put(print, "_t", 2);
-    else if (node->flags == 'x')
-        cxx_put_byte(print, 'x');
+    cxx_put_form(print, node, is_bfloat ? "_t" : node->flags == 'x' ? "x" : "");
 }
 
-static bool put_rare(struct cxx_print *print, const struct cxx_node *node)
+void cxx_put_type_left(struct cxx_print *print, const struct cxx_node *node)
 {
-    switch (node->kind) {
-    case CXX_VENDOR_QUAL:
-        cxx_put_left(print, node->a);
-        cxx_put_byte(print, ' ');
-        cxx_put_node(print, node->b);
-        if (node->c) {
-            cxx_put_byte(print, '<');
-            cxx_put_list(print, cxx_at(print->cxx, node->c)->a);
-            cxx_put_byte(print, '>');
-        }
-        return true;
-    case CXX_SUFFIXED:
-    case CXX_CONSTRAINED:
-        cxx_put_node(print, node->a);
-        cxx_put_string(print, cxx_texts[node->small]);
-        return true;
-    case CXX_PREFIXED:
-        cxx_put_string(print, cxx_texts[node->small]);
-        cxx_put_node(print, node->a);
-        return true;
-    case CXX_VECTOR:
-        cxx_put_node(print, node->a);
-        cxx_put(print, " __vector(", 10);
-        cxx_put_node(print, node->b);
-        cxx_put_byte(print, ')');
-        return true;
-    case CXX_DECLTYPE:
-        cxx_put(print, "decltype (", 10);
-        cxx_put_node(print, node->a);
-        cxx_put_byte(print, ')');
-        return true;
-    case CXX_BIT_INT:
-        cxx_put_string(print, node->flags ? "unsigned _BitInt(" : "_BitInt(");
-        cxx_put_node(print, node->a);
-        cxx_put_byte(print, ')');
-        return true;
-    case CXX_FLOAT:
-        put_float(print, node);
-        return true;
-    case CXX_NOEXCEPT:
-    case CXX_THROW:
-        return true;
-    default:
-        return false;
-    }
-}
+    bool is_plain = node->small && node->kind <= CXX_QUALS;
+    enum shape shape;
 
-static void put_plain(struct cxx_print *print, const struct cxx_node *node)
-{
-    cxx_put_node(print, node->a);
-    if (node->kind == CXX_QUALS)
-        cxx_put_quals(print, node->flags);
-    else if (node->kind == CXX_POINTER)
-        cxx_put_byte(print, '*');
-    else
-        cxx_put(print, "&&", node->flags ? 2 : 1);
-}
-
-bool cxx_put_type_left(struct cxx_print *print, const struct cxx_node *node)
-{
-    if (node->small && node->kind <= CXX_QUALS) {
-        put_plain(print, node);
-        return true;
-    }
     switch (node->kind) {
     case CXX_POINTER:
         cxx_put_left(print, node->a);
-        open_around(print, shape_of(print, node->a), false);
+        if (!is_plain)
+            open_around(print, shape_of(print, node->a), false);
         cxx_put_byte(print, '*');
-        return true;
+        return;
     case CXX_REFERENCE:
-        put_reference(print, node, true);
-        return true;
+        if (is_plain)
+            cxx_put_form(print, node, node->flags ? "%a&&" : "%a&");
+        else
+            put_reference(print, node, true);
+        return;
     case CXX_QUALS:
         cxx_put_left(print, node->a);
-        cxx_put_quals(print, node->flags & ~quals_of(print, node->a));
-        return true;
+        put_quals(print, is_plain ? node->flags : node->flags & ~quals_of(print, node->a));
+        return;
     case CXX_FUNCTION:
         put_returned(print, node->a);
-        return true;
+        return;
     case CXX_ARRAY:
         cxx_put_left(print, node->a);
-        return true;
-    case CXX_MEMBER: {
-        enum shape shape = shape_of(print, node->a);
+        return;
+    case CXX_MEMBER:
+        shape = shape_of(print, node->a);
         cxx_put_left(print, node->a);
         open_around(print, shape, true);
-        if (shape == PLAIN)
-            cxx_put_byte(print, ' ');
-        cxx_put_node(print, node->b);
-        cxx_put(print, "::*", 3);
-        return true;
+        cxx_put_form(print, node, shape == PLAIN ? " %b::*" : "%b::*");
+        return;
+    case CXX_VENDOR_QUAL:
+        cxx_put_left(print, node->a);
+        cxx_put_form(print, node, " %b");
+        if (node->c)
+            cxx_put_form(print, cxx_at(print->cxx, node->c), "<%a>");
+        return;
+    case CXX_BIT_INT:
+        cxx_put_form(print, node, node->flags ? "unsigned _BitInt(%a)" : "_BitInt(%a)");
+        return;
+    case CXX_FLOAT:
+        put_float(print, node);
+        return;
     }
-    default:
-        return put_rare(print, node);
-    }
-}
-
-static void put_array_right(struct cxx_print *print, const struct cxx_node *node)
-{
-    if (cxx_last(print) != ']')
-        cxx_put_byte(print, ' ');
-    cxx_put_byte(print, '[');
-    if (node->b)
-        cxx_put_node(print, node->b);
-    cxx_put_byte(print, ']');
-    cxx_put_right(print, node->a);
-}
-
-static void put_function_right(struct cxx_print *print, const struct cxx_node *node)
-{
-    cxx_put_parameters(print, node->b, false);
-    cxx_put_quals(print, node->flags);
-    put_exceptions(print, node->c);
-    cxx_put_right(print, node->a);
 }
 
 void cxx_put_type_right(struct cxx_print *print, const struct cxx_node *node)
 {
+    const struct cxx_node *exceptions;
+
     switch (node->kind) {
     case CXX_REFERENCE:
         put_reference(print, node, false);
@@ -312,19 +216,21 @@ void cxx_put_type_right(struct cxx_print *print, const struct cxx_node *node)
     case CXX_MEMBER:
         if (shape_of(print, node->a) != PLAIN)
             cxx_put_byte(print, ')');
-        cxx_put_right(print, node->a);
-        return;
+        break;
+    case CXX_ARRAY: cxx_put_form(print, node, cxx_last(print) == ']' ? "[%b]" : " [%b]"); break;
+    case CXX_FUNCTION:
+        put_parameters(print, node, false);
+        put_quals(print, node->flags);
+        exceptions = cxx_at(print->cxx, node->c);
+        if (node->c)
+            cxx_put_form(print, exceptions, exceptions->kind == CXX_THROW ? " throw(%a)"
+                                            : exceptions->a ? " noexcept(%a)" : " noexcept");
+        break;
     case CXX_QUALS:
     case CXX_VENDOR_QUAL:
-        cxx_put_right(print, node->a);
-        return;
-    case CXX_ARRAY:
-        put_array_right(print, node);
-        return;
-    case CXX_FUNCTION:
-        put_function_right(print, node);
-        return;
+        break;
     default:
         return;
     }
+    cxx_put_right(print, node->a);
 }

@@ -48,7 +48,7 @@ static bool may_be_rust(const char *name, size_t length, bool has_ending)
 }
 
 /* Rust's legacy mangling looks like C++: names that do not quite fit it are C++. */
-int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
+int demangle(const char *name, size_t length, const struct demangle_options *options,
              struct text *to)
 {
     /* clang names a block's function after its function, with two more underscores. */
@@ -63,10 +63,10 @@ int demangle(const char *name, size_t length, const struct demangle_wishes *wish
     if (has_end)
         return -EINVAL;
     if (!is_block && may_be_rust(name, length, has_ending))
-        result = rust_demangle(name, length, wishes, to);
+        result = rust_demangle(name, length, options, to);
     if (result == -EINVAL && name[1] != 'R') {
         text_clear(to);
-        result = cxx_demangle(name, length, wishes, to);
+        result = cxx_demangle(name, length, options, to);
     }
     if (!result && to->failed)
         result = -ENOMEM;
@@ -75,10 +75,10 @@ int demangle(const char *name, size_t length, const struct demangle_wishes *wish
     return result;
 }
 
-int demangle_symbol(const char *name, const struct demangle_wishes *wishes, struct text *to)
+int demangle_symbol(const char *name, const struct demangle_options *options, struct text *to)
 {
     const char *at = strchrnul(name, '@');
-    int result = demangle(name, (size_t)(at - name), wishes, to);
+    int result = demangle(name, (size_t)(at - name), options, to);
 
     if (!result)
         text_add(to, at);

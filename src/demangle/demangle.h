@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-struct demangle_wishes {
+struct demangle_options {
     bool shorten;            /* template and generic arguments become <...> */
     bool without_parameters; /* only the name of a function: what is typed to find it */
 };
@@ -18,13 +18,13 @@ struct demangle_wishes {
  * "<alloc::vec::Vec<T> as core::ops::drop::Drop>::drop". 0; -EINVAL with `to` empty for a name that
  * is not mangled, or in an unknown way (nothing is guessed); -ENOMEM.
  */
-int demangle(const char *name, size_t length, const struct demangle_wishes *wishes,
+int demangle(const char *name, size_t length, const struct demangle_options *options,
              struct text *to);
 
 /*
  * The same for a name as in a symbol table, to which @plt or the like may have been added:
  * everything from an @ on stays as it is.
  */
-int demangle_symbol(const char *name, const struct demangle_wishes *wishes, struct text *to);
+int demangle_symbol(const char *name, const struct demangle_options *options, struct text *to);
 
 #endif

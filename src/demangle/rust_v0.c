@@ -1,14 +1,179 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "demangle/rust.h"
+
+/*
+ * The deepest nesting of paths, types and constants. The compiler itself reaches forty. A level
+ * takes up to 250 bytes of stack; a musl thread has 128 KB in all.
+ */
+#define DEEPEST 200
+
+/* A name of RUST_LONGEST bytes has fewer; only repeated reading exceeds it. */
+#define MOST_STEPS (2 * RUST_LONGEST)
+
+/* In characters; decoding takes time proportional to their square. */
+#define LONGEST_PUNYCODE 256
+
+bool rust_enter(struct rust_name *name)
+{
+    return ++name->depth <= DEEPEST && ++name->steps <= MOST_STEPS && name->at < name->end;
+}
+
+/* 0 is a number by itself: a digit after it belongs to what follows. */
+bool rust_decimal(struct rust_name *name, size_t *number)
+{
+    size_t value = 0;
+
+    if (name->at == name->end || !isdigit((unsigned char)*name->at))
+        return false;
+    if (!rust_eat(name, '0'))
+        for (; name->at < name->end && isdigit((unsigned char)*name->at); name->at++) {
+            value = 10 * value + (size_t)(*name->at - '0');
+            if (value > INT32_MAX / 16) /* ten times that is a number at 32 bits, too */
+                return false;
+        }
+    *number = value;
+    return true;
+}
+
+static int base62_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 36 : -1;
+}
+
+bool rust_base62(struct rust_name *name, uint64_t *number)
+{
+    uint64_t value = 0;
+
+    *number = 0;
+    if (rust_eat(name, '_'))
+        return true;
+    while (name->at < name->end && *name->at != '_') {
+        int digit = base62_digit(*name->at++);
+        if (digit < 0 || __builtin_mul_overflow(value, 62, &value) ||
+            __builtin_add_overflow(value, (uint64_t)digit, &value))
+            return false;
+    }
+    return rust_eat(name, '_') && !__builtin_add_overflow(value, 1, number);
+}
+
+bool rust_tagged(struct rust_name *name, char tag, uint64_t *number)
+{
+    *number = 0;
+    return !rust_eat(name, tag) ||
+           (rust_base62(name, number) && !__builtin_add_overflow(*number, 1, number));
+}
+
+bool rust_identifier(struct rust_name *name, struct rust_identifier *identifier)
+{
+    identifier->is_punycode = rust_eat(name, 'u');
+    if (!rust_decimal(name, &identifier->length))
+        return false;
+    rust_eat(name, '_');
+    if (identifier->length > (size_t)(name->end - name->at))
+        return false;
+    identifier->bytes = name->at;
+    name->at += identifier->length;
+    return true;
+}
+
+uint32_t rust_next_character(const char **at, const char *end)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    unsigned char first = (unsigned char)*(*at)++;
+    unsigned more = first < 0xc0 ? 0 : 1 + (first >= 0xe0) + (first >= 0xf0);
+    uint32_t c = more ? first & (0x3fu >> more) : first;
+
+    if ((!more && first >= 0x80) || first >= 0xf8 || end - *at < (ptrdiff_t)more)
+        return 0;
+    for (unsigned i = 0; i < more; i++, ++*at) {
+        if ((**at & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (**at & 0x3f);
+    }
+    return c >= least[more] ? c : 0;
+}
+
+/* One bit per ASCII character: reading names spends most of its time here. */
+static inline bool is_word(unsigned char c)
+{
+    static const uint32_t WORD[] = {0, 0x03ff0000, 0x87fffffe, 0x07fffffe};
+
+    return c < 0x80 && (WORD[c / 32] >> c % 32 & 1);
+}
+
+static bool is_identifier_part(uint32_t c)
+{
+    return c < 0x80 ? is_word((unsigned char)c) : rust_is_character(c);
+}
+
+static bool put_punycode(struct rust_name *name, const struct rust_identifier *identifier)
+{
+    uint32_t characters[LONGEST_PUNYCODE];
+    ssize_t count = punycode_decode(identifier->bytes, identifier->length, '_', characters,
+                                    LONGEST_PUNYCODE);
+
+    for (ssize_t i = 0; i < count; i++)
+        if (!is_identifier_part(characters[i]) || !rust_put_character(name, characters[i]))
+            return false;
+    return count > 0;
+}
+
+bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *identifier)
+{
+    const char *at = identifier->bytes, *end = at + identifier->length;
+
+    if (identifier->is_punycode) /* which needs an encoded part */
+        return at < end && end[-1] != '_' && put_punycode(name, identifier);
+    while (at < end) {
+        if (is_word((unsigned char)*at))
+            at++;
+        else if (!is_identifier_part(rust_next_character(&at, end)))
+            return false;
+    }
+    return rust_put(name, identifier->bytes, identifier->length);
+}
+
+bool rust_back(struct rust_name *name, rust_element *element, bool inside)
+{
+    const char *tag = name->at - 1;
+    uint64_t place;
+
+    if (!rust_base62(name, &place) || place >= (uint64_t)(tag - name->start))
+        return false;
+    if (name->silent)
+        return true;
+    const char *behind = name->at;
+    name->at = name->start + place;
+    if (!element(name, inside))
+        return false;
+    name->at = behind;
+    return true;
+}
+
+int rust_list(struct rust_name *name, rust_element *element, bool inside)
+{
+    int count = 0;
+
+    for (; !rust_eat(name, 'E'); count++)
+        if ((count && !rust_say(name, ", ")) || !element(name, inside))
+            return -1;
+    return count;
+}
+
 /*
  * Rust's v0 mangling: paths and types. An upper case tag says what follows; no tag means two things
  * in one place. The output is what rustc prints for a name in a backtrace: without crates' hashes,
  * and without where an impl is.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "demangle/rust_parts.h"
 
 /* By their lower case letters; empty for a letter without meaning. */
 static const char BASIC_TYPES[26][6] = {
@@ -277,8 +442,7 @@ static bool read_type(struct rust_name *name)
     case 'T': return read_tuple(name);
     case 'F': return read_function(name);
     case 'D': return read_dyn(name);
-    case 'W':
-        return rust_type(name, false) && rust_say(name, " is ") && rust_pattern(name, false);
+    case 'W': return rust_type(name, false) && rust_say(name, " is ") && rust_pattern(name, false);
     case 'B': return rust_back(name, rust_type, false);
     }
     name->at--;
@@ -303,5 +467,235 @@ bool rust_v0(struct rust_name *name)
     name->silent++;
     bool fine = rust_path(name, false);
     name->silent--;
+    return fine;
+}
+
+/* v0: constants, which are generic arguments and lengths, and patterns that narrow types. */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Digits up to a _, possibly none; *digits is where they begin, without leading zeros. */
+static bool read_hex(struct rust_name *name, const char **digits, size_t *length)
+{
+    while (rust_eat(name, '0'))
+        ;
+    *digits = name->at;
+    while (name->at < name->end && hex_digit(*name->at) >= 0)
+        name->at++;
+    *length = (size_t)(name->at - *digits);
+    return rust_eat(name, '_');
+}
+
+static bool read_small(struct rust_name *name, uint64_t *value)
+{
+    const char *digits;
+    size_t length;
+
+    *value = 0;
+    if (!read_hex(name, &digits, &length) || length > 16)
+        return false;
+    while (length--)
+        *value = *value << 4 | (unsigned)hex_digit(*digits++);
+    return true;
+}
+
+/* In decimal up to 64 bits, then in hexadecimal; none has more than 128 bits. */
+static bool read_integer(struct rust_name *name, bool is_signed)
+{
+    char text[24];
+    const char *digits, *first;
+    size_t length;
+    uint64_t value;
+
+    if (is_signed && rust_eat(name, 'n') && !rust_say(name, "-"))
+        return false;
+    first = name->at;
+    if (!read_hex(name, &digits, &length) || length > 32)
+        return false;
+    if (length > 16)
+        return rust_say(name, "0x") && rust_put(name, digits, length);
+    name->at = first;
+    if (!read_small(name, &value))
+        return false;
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return rust_say(name, text);
+}
+
+static bool read_bool(struct rust_name *name)
+{
+    uint64_t value;
+
+    return read_small(name, &value) && value <= 1 && rust_say(name, value ? "true" : "false");
+}
+
+/* A quoted character, as in a source; as its number if it is not ASCII. */
+static bool put_quoted(struct rust_name *name, uint64_t c, char quote)
+{
+    static const char CODES[] = "\tt\rr\nn\\\\";
+    char text[16] = {(char)c};
+
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return false;
+    const char *code = c && c < 0x80 ? strchr(CODES, (int)c) : NULL;
+    if (c == (unsigned char)quote)
+        snprintf(text, sizeof(text), "\\%c", quote);
+    else if (code && (code - CODES) % 2 == 0)
+        snprintf(text, sizeof(text), "\\%c", code[1]);
+    else if (c < 0x20 || c >= 0x7f)
+        snprintf(text, sizeof(text), "\\u{%" PRIx64 "}", c);
+    return rust_say(name, text);
+}
+
+static bool read_character(struct rust_name *name)
+{
+    uint64_t c;
+
+    return read_small(name, &c) && rust_say(name, "'") && put_quoted(name, c, '\'') &&
+           rust_say(name, "'");
+}
+
+static int next_byte(struct rust_name *name)
+{
+    int high = name->end - name->at < 2 ? -1 : hex_digit(name->at[0]);
+    int low = high < 0 ? -1 : hex_digit(name->at[1]);
+
+    if (low < 0)
+        return -1;
+    name->at += 2;
+    return high << 4 | low;
+}
+
+/* UTF-8 bytes in hexadecimal, up to a _. */
+static bool read_string(struct rust_name *name)
+{
+    if (!rust_say(name, "\""))
+        return false;
+    while (!rust_eat(name, '_')) {
+        char bytes[4];
+        size_t length = 0, needed = 1;
+        for (; length < needed; length++) {
+            int byte = next_byte(name);
+            if (byte < 0)
+                return false;
+            bytes[length] = (char)byte;
+            if (!length)
+                needed = byte < 0xc0 ? 1 : 2u + (byte >= 0xe0) + (byte >= 0xf0);
+        }
+        const char *at = bytes;
+        uint32_t c = rust_next_character(&at, bytes + length);
+        if ((!c && *bytes) || at != bytes + length || !put_quoted(name, c, '"'))
+            return false;
+    }
+    return rust_say(name, "\"");
+}
+
+/* &value; a string is written like that. */
+static bool read_const_reference(struct rust_name *name, char tag)
+{
+    if (tag == 'R' && rust_eat(name, 'e'))
+        return read_string(name);
+    return rust_say(name, tag == 'Q' ? "&mut " : "&") && rust_const(name, true);
+}
+
+static bool read_const_tuple(struct rust_name *name)
+{
+    int count = rust_say(name, "(") ? rust_list(name, rust_const, true) : -1;
+
+    return count >= 0 && rust_say(name, count == 1 ? ",)" : ")");
+}
+
+static bool read_field(struct rust_name *name, bool inside)
+{
+    struct rust_identifier identifier;
+    uint64_t disambiguator;
+
+    return rust_tagged(name, 's', &disambiguator) && rust_identifier(name, &identifier) &&
+           rust_put_identifier(name, &identifier) && rust_say(name, ": ") &&
+           rust_const(name, inside);
+}
+
+/* Unit, Tuple(value) or Struct { field: value } */
+static bool read_variant(struct rust_name *name)
+{
+    if (!rust_path(name, true))
+        return false;
+    if (rust_eat(name, 'T'))
+        return rust_say(name, "(") && rust_list(name, rust_const, true) >= 0 &&
+               rust_say(name, ")");
+    if (rust_eat(name, 'S'))
+        return rust_say(name, " { ") && rust_list(name, read_field, true) >= 0 &&
+               rust_say(name, " }");
+    return rust_eat(name, 'U');
+}
+
+/* Anything but a literal; the tag is before name->at. */
+static bool read_expression(struct rust_name *name, char tag)
+{
+    switch (tag) {
+    case 'e': return rust_say(name, "*") && read_string(name);
+    case 'R':
+    case 'Q': return read_const_reference(name, tag);
+    case 'A':
+        return rust_say(name, "[") && rust_list(name, rust_const, true) >= 0 &&
+               rust_say(name, "]");
+    case 'T': return read_const_tuple(name);
+    case 'V': return read_variant(name);
+    }
+    /* A named constant, in something generic over its value. */
+    name->at--;
+    return rust_path(name, true);
+}
+
+static bool read_const(struct rust_name *name, bool inside)
+{
+    char tag = *name->at++;
+
+    switch (tag) {
+    case 'a': case 's': case 'l': case 'x': case 'n': case 'i': return read_integer(name, true);
+    case 'h': case 't': case 'm': case 'y': case 'o': case 'j': return read_integer(name, false);
+    case 'b': return read_bool(name);
+    case 'c': return read_character(name);
+    case 'p': return rust_say(name, "_");
+    case 'B': return rust_back(name, rust_const, inside);
+    }
+    if (inside || (tag == 'R' && name->at < name->end && *name->at == 'e'))
+        return read_expression(name, tag);
+    return rust_say(name, "{") && read_expression(name, tag) && rust_say(name, "}");
+}
+
+bool rust_const(struct rust_name *name, bool inside)
+{
+    bool fine = rust_enter(name) && read_const(name, inside);
+
+    name->depth--;
+    return fine;
+}
+
+/* Open ranges such as 1..=5; alternatives; !null */
+static bool read_pattern(struct rust_name *name)
+{
+    switch (*name->at++) {
+    case 'R': return rust_const(name, true) && rust_say(name, "..=") && rust_const(name, true);
+    case 'u': return rust_say(name, "!null");
+    case 'O':
+        for (bool is_first = true; !rust_eat(name, 'E'); is_first = false)
+            if ((!is_first && !rust_say(name, " | ")) || !rust_pattern(name, false))
+                return false;
+        return true;
+    }
+    return false;
+}
+
+bool rust_pattern(struct rust_name *name, bool inside)
+{
+    bool fine = rust_enter(name) && read_pattern(name);
+
+    (void)inside;
+    name->depth--;
     return fine;
 }

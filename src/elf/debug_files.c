@@ -7,12 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apart/apart.h"
-#include "base/crc32.h"
-#include "base/text.h"
+#include "sandbox/sandbox.h"
+#include "base/checksum.h"
 #include "base/util.h"
-#include "elf/elf_tables.h"
-#include "elf/elf_unpacked.h"
 
 #define LONGEST_LINK 255
 /* A debug file without a build id must be read whole for its checksum. */
@@ -118,7 +115,7 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
 
 /* ---- Where it may be ---- */
 
-struct hunt {
+struct search {
     const struct elf *elf;
     const struct debug_search *where;
     struct traits traits;
@@ -126,41 +123,41 @@ struct hunt {
 };
 
 /* If its symbols are not for us, they need not be unpacked. */
-static bool has_symbols(const struct hunt *hunt, const char *root, const struct text *path)
+static bool has_symbols(const struct search *search, const char *root, const struct text *path)
 {
-    struct debug_file *debug = hunt->debug;
+    struct debug_file *debug = search->debug;
     struct elf_symbol_table table;
 
     debug->elf.unpacked = &debug->unpacked;
     if (elf_full_symbols(&debug->elf, &table))
         return true;
-    if (debug->unpacked.refusal && hunt->where->refused && !hunt->where->refused->length)
-        text_format(hunt->where->refused, "%s%s: %s",
-                    root && root == hunt->where->symfs ? root : "", path->data,
+    if (debug->unpacked.refusal && search->where->refused && !search->where->refused->length)
+        text_format(search->where->refused, "%s%s: %s",
+                    root && root == search->where->symfs ? root : "", path->data,
                     debug->unpacked.refusal);
     elf_unpacked_free(&debug->unpacked);
     return false;
 }
 
 /* Is the file at that place the right one? If so, it is open. */
-static bool try_file(struct hunt *hunt, const char *root, const struct text *path,
+static bool try_file(struct search *search, const char *root, const struct text *path,
                      enum proof proof)
 {
-    struct elf *debug = &hunt->debug->elf;
+    struct elf *debug = &search->debug->elf;
     struct stat status = {0};
 
-    int fd = path->failed ? -ENOMEM : apart_open(root, path->data);
+    int fd = path->failed ? -ENOMEM : sandbox_open(root, path->data);
     if (fd < 0) {
-        elf_note_trouble(hunt->elf, fd);
+        elf_note_trouble(search->elf, fd);
         return false;
     }
     if (fstat(fd, &status))
-        elf_note_trouble(hunt->elf, -errno);
-    else if (!elf_open_watched(debug, fd, 0, hunt->elf->trouble)) {
-        if (debug->machine == hunt->elf->machine && debug->is_64 == hunt->elf->is_64 &&
-            debug->swapped == hunt->elf->swapped && elf_section_of_type(debug, SHT_SYMTAB) &&
-            is_proven(hunt->elf, debug, (uint64_t)status.st_size, &hunt->traits, proof) &&
-            has_symbols(hunt, root, path))
+        elf_note_trouble(search->elf, -errno);
+    else if (!elf_open_watched(debug, fd, 0, search->elf->trouble)) {
+        if (debug->machine == search->elf->machine && debug->is_64 == search->elf->is_64 &&
+            debug->swapped == search->elf->swapped && elf_section_of_type(debug, SHT_SYMTAB) &&
+            is_proven(search->elf, debug, (uint64_t)status.st_size, &search->traits, proof) &&
+            has_symbols(search, root, path))
             return true;
         elf_close(debug);
     }
@@ -168,59 +165,53 @@ static bool try_file(struct hunt *hunt, const char *root, const struct text *pat
     return false;
 }
 
-static void add_id(const struct traits *traits, size_t first, struct text *path)
+static bool try_by_id(struct search *search, const char *root, struct text *path)
 {
-    for (size_t i = first; i < traits->id_length; i++)
-        text_format(path, "%02x", traits->id[i]);
-}
-
-static bool try_by_id(struct hunt *hunt, const char *root, struct text *path)
-{
-    const struct traits *traits = &hunt->traits;
+    const struct traits *traits = &search->traits;
 
     if (traits->id_length < 2)
         return false;
     text_clear(path);
     text_format(path, "/usr/lib/debug/.build-id/%02x/", traits->id[0]);
-    add_id(traits, 1, path);
+    build_id_add(traits->id + 1, traits->id_length - 1, path);
     text_add(path, ".debug");
-    return try_file(hunt, root, path, BY_ID);
+    return try_file(search, root, path, BY_ID);
 }
 
-static bool try_cache(struct hunt *hunt, struct text *path)
+static bool try_cache(struct search *search, struct text *path)
 {
-    if (!hunt->where->cache || !hunt->traits.id_length)
+    if (!search->where->cache || !search->traits.id_length)
         return false;
     text_clear(path);
-    text_format(path, "%s/", hunt->where->cache);
-    add_id(&hunt->traits, 0, path);
+    text_format(path, "%s/", search->where->cache);
+    build_id_add(search->traits.id, search->traits.id_length, path);
     text_add(path, "/debuginfo");
-    return try_file(hunt, NULL, path, BY_ID);
+    return try_file(search, NULL, path, BY_ID);
 }
 
-static bool try_by_link(struct hunt *hunt, const char *root, const char *file,
+static bool try_by_link(struct search *search, const char *root, const char *file,
                         struct text *path)
 {
     static const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
 
-    if (!hunt->traits.link[0])
+    if (!search->traits.link[0])
         return false;
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         text_clear(path);
         text_add(path, places[i][0]);
         text_append(path, file, (size_t)(strrchr(file, '/') - file));
         text_add(path, places[i][1]);
-        text_add(path, hunt->traits.link);
-        if (try_file(hunt, root, path, BY_CHECKSUM))
+        text_add(path, search->traits.link);
+        if (try_file(search, root, path, BY_CHECKSUM))
             return true;
     }
     return false;
 }
 
-static bool try_below(struct hunt *hunt, const char *root, const char *file, bool is_symfs,
+static bool try_below(struct search *search, const char *root, const char *file, bool is_symfs,
                       struct text *path)
 {
-    if (try_by_id(hunt, root, path))
+    if (try_by_id(search, root, path))
         return true;
     if (!file || file[0] != '/')
         return false;
@@ -228,10 +219,10 @@ static bool try_below(struct hunt *hunt, const char *root, const char *file, boo
         /* The file itself, before it was stripped. */
         text_clear(path);
         text_add(path, file);
-        if (try_file(hunt, root, path, BY_LAYOUT))
+        if (try_file(search, root, path, BY_LAYOUT))
             return true;
     }
-    return try_by_link(hunt, root, file, path);
+    return try_by_link(search, root, file, path);
 }
 
 /* ---- Its addresses ---- */
@@ -257,15 +248,16 @@ static uint64_t shift_between(const struct elf *elf, const struct elf *debug)
 int debug_files_open(const struct elf *elf, const struct debug_search *where,
                      struct debug_file *debug)
 {
-    struct hunt hunt = {.elf = elf, .where = where, .debug = debug};
+    struct search search = {.elf = elf, .where = where, .debug = debug};
     struct text path = {0};
 
     *debug = (struct debug_file){.elf.fd = -1};
-    read_traits(elf, &hunt.traits);
-    bool found = (where->symfs && try_below(&hunt, where->symfs, where->path, true, &path)) ||
-                 (where->root && try_below(&hunt, where->root, where->path, false, &path)) ||
-                 try_below(&hunt, NULL, where->symfs && where->stays_below ? NULL : where->path, false, &path) ||
-                 try_cache(&hunt, &path);
+    read_traits(elf, &search.traits);
+    bool found = (where->symfs && try_below(&search, where->symfs, where->path, true, &path)) ||
+                 (where->root && try_below(&search, where->root, where->path, false, &path)) ||
+                 try_below(&search, NULL, where->symfs && where->stays_below ? NULL : where->path,
+                           false, &path) ||
+                 try_cache(&search, &path);
     text_free(&path);
     if (!found)
         return -ENOENT;
@@ -312,4 +304,182 @@ int debug_files_find(const struct elf *elf, const struct debug_search *where,
     int result = find_shifted(&debug, addresses, count, found);
     debug_files_close(&debug);
     return result == -ENOMEM ? result : elf_find_rest(elf, addresses, count, found);
+}
+
+/* ---- Files of another machine ---- */
+
+/* A file without a build id is read whole: no program is larger than this. */
+#define MOST_HASHED_BYTES ((uint64_t)1 << 30)
+
+/* ---- What it is ---- */
+
+/* In words of eight bytes, low ones first, padded with zeros: the same on every machine. */
+static uint64_t add_to_hash(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < 8 && at + i < size; i++)
+            word |= (uint64_t)bytes[at + i] << (8 * i);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static int hash_file(const struct elf *elf, struct file_identity *identity)
+{
+    struct stat about;
+
+    if (fstat(elf->fd, &about))
+        return -errno;
+    const uint64_t size = (uint64_t)about.st_size;
+    if (size > MOST_HASHED_BYTES)
+        return -EFBIG;
+    unsigned char *bytes = malloc(PIECE_BYTES);
+    int result = bytes ? 0 : -ENOMEM;
+    identity->size = size;
+    identity->hash = size;
+    for (uint64_t at = 0; at < size && !result; at += PIECE_BYTES) {
+        const size_t piece = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
+        result = elf_read(elf, at, bytes, piece);
+        if (!result)
+            identity->hash = add_to_hash(identity->hash, bytes, piece);
+    }
+    free(bytes);
+    return result;
+}
+
+int identity_read(const struct elf *elf, struct file_identity *identity)
+{
+    *identity = (struct file_identity){0};
+    if (!elf_build_id(elf, identity->id, &identity->id_length)) {
+        identity->kind = IDENTITY_BUILD_ID;
+        return 0;
+    }
+    int result = hash_file(elf, identity);
+    if (!result)
+        identity->kind = IDENTITY_HASH;
+    return result;
+}
+
+void build_id_add(const unsigned char *id, size_t length, struct text *text)
+{
+    for (size_t i = 0; i < length; i++)
+        text_format(text, "%02x", id[i]);
+}
+
+/* The first one counts. */
+static void note(int *trouble, int error)
+{
+    if (!*trouble)
+        *trouble = error;
+}
+
+/* A file with another build id is not read whole. */
+static bool is_it(const struct elf *elf, const struct file_identity *wanted)
+{
+    struct file_identity found;
+    struct stat about;
+
+    if (wanted->kind == IDENTITY_BUILD_ID)
+        return !elf_build_id(elf, found.id, &found.id_length) &&
+               found.id_length == wanted->id_length &&
+               !memcmp(found.id, wanted->id, found.id_length);
+    int result = fstat(elf->fd, &about) ? -errno : 0;
+    if (!result && (uint64_t)about.st_size != wanted->size)
+        return false;
+    if (!result)
+        result = identity_read(elf, &found);
+    if (result)
+        note(elf->trouble, result);
+    return !result && found.kind == IDENTITY_HASH && found.hash == wanted->hash;
+}
+
+/* ---- Where it may be ---- */
+
+/*
+ * Programs by build id, as distributions link them, debug files, and what debuginfod-find has
+ * fetched.
+ */
+static const struct place {
+    enum { BELOW_SYMFS, HERE, IN_CACHE } root;
+    bool is_split; /* ab/cdef... */
+    const char *before, *after;
+} places[] = {
+    {BELOW_SYMFS, true, "/usr/lib/.build-id/", ""},
+    {BELOW_SYMFS, true, "/.build-id/", ""},
+    {HERE, true, "/usr/lib/.build-id/", ""},
+    {IN_CACHE, false, "/", "/executable"},
+    {BELOW_SYMFS, true, "/usr/lib/debug/.build-id/", ".debug"},
+    {BELOW_SYMFS, true, "/.build-id/", ".debug"},
+    {HERE, true, "/usr/lib/debug/.build-id/", ".debug"},
+    {IN_CACHE, false, "/", "/debuginfo"},
+};
+
+static int try_path(const struct file_identity *wanted, const char *root, const char *path,
+                    struct elf *elf, int *trouble)
+{
+    int fd = sandbox_open(root, path);
+
+    if (fd < 0) {
+        if (fd != -ENOENT && fd != -ENOTDIR)
+            note(trouble, fd);
+        return -ENOENT;
+    }
+    if (!elf_open_watched(elf, fd, 0, trouble)) {
+        if (is_it(elf, wanted))
+            return fd;
+        elf_close(elf);
+    }
+    close(fd);
+    return -ENOENT;
+}
+
+static int try_place(const struct file_identity *wanted, const struct debug_search *where,
+                     const struct place *place, struct elf *elf, int *trouble)
+{
+    struct text path = {0}, id = {0};
+    int fd = -ENOENT;
+
+    if (place->root == BELOW_SYMFS ? !where->symfs : place->root == IN_CACHE && !where->cache)
+        return fd;
+    build_id_add(wanted->id, wanted->id_length, &id);
+    text_format(&path, "%s%s", place->root == IN_CACHE ? where->cache : "", place->before);
+    if (id.failed || path.failed || id.length < 3) {
+        fd = -ENOENT;
+    } else {
+        text_append(&path, id.data, place->is_split ? 2 : id.length);
+        if (place->is_split)
+            text_format(&path, "/%s", id.data + 2);
+        text_add(&path, place->after);
+        if (!path.failed)
+            fd = try_path(wanted, place->root == BELOW_SYMFS ? where->symfs : NULL, path.data, elf,
+                          trouble);
+    }
+    text_free(&path);
+    text_free(&id);
+    return fd;
+}
+
+/* No process shows a path with "..". */
+static bool is_plain(const char *path)
+{
+    const size_t length = strlen(path);
+
+    return *path == '/' && !strstr(path, "/../") &&
+           (length < 3 || strcmp(path + length - 3, "/..") != 0);
+}
+
+int identity_open(const struct file_identity *identity, const struct debug_search *where,
+                  struct elf *elf, int *trouble)
+{
+    int fd = -ENOENT;
+
+    if (identity->kind == IDENTITY_UNKNOWN)
+        return fd;
+    if (where->path && is_plain(where->path))
+        fd = try_path(identity, where->symfs, where->path, elf, trouble);
+    for (size_t i = 0; i < COUNT_OF(places) && fd < 0 && identity->kind == IDENTITY_BUILD_ID; i++)
+        fd = try_place(identity, where, &places[i], elf, trouble);
+    return fd;
 }

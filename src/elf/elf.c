@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
 #include "machine/machine.h"
 
 /*
@@ -22,7 +21,8 @@
 
 int elf_note_trouble(const struct elf *elf, int error)
 {
-    bool is_ours = error == -EIO || error == -ENOMEM || error == -ETIME || error == -EMFILE || error == -ENFILE;
+    bool is_ours = error == -EIO || error == -ENOMEM || error == -ETIME || error == -EMFILE ||
+                   error == -ENFILE;
 
     if (elf->trouble && is_ours && !*elf->trouble)
         *elf->trouble = error;
@@ -84,6 +84,13 @@ int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size)
     return 0;
 }
 
+int elf_has(const struct elf *elf, uint64_t offset, uint64_t size)
+{
+    unsigned char last;
+
+    return size ? elf_read(elf, offset + (size - 1), &last, 1) : 0;
+}
+
 uint64_t elf_get(const struct elf *elf, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
@@ -139,6 +146,8 @@ static int read_header(struct elf *elf, struct tables *tables)
     elf->type = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_type);
     elf->machine = (uint16_t)ELF_FIELD(elf, header, Ehdr, e_machine);
     elf->row = machine_of(elf->machine);
+    elf->has_thumb =
+        elf->row->marks.thumb || ELF_FIELD(elf, header, Ehdr, e_flags) & elf->row->compressed;
     tables->segments = (struct table){ELF_FIELD(elf, header, Ehdr, e_phoff),
                                       ELF_FIELD(elf, header, Ehdr, e_phentsize),
                                       ELF_FIELD(elf, header, Ehdr, e_phnum)};
@@ -207,13 +216,14 @@ static void read_great_counts(const struct elf *elf, struct tables *tables)
 /* If they are cut off, a file is read without them: segments say what is loaded. */
 static int read_sections(struct elf *elf, const struct tables *tables)
 {
-    int result = 0;
-
-    if (!tables->sections.count || tables->sections.count > MOST_SECTIONS)
-        return 0;
     const size_t count = (size_t)tables->sections.count;
-    elf->sections = calloc(count, sizeof(*elf->sections));
-    if (!elf->sections)
+    struct elf_section last;
+
+    if (!count || tables->sections.count > MOST_SECTIONS)
+        return 0;
+    /* Before allocating: does the file have all of them? */
+    int result = read_section(elf, &tables->sections, count - 1, &last);
+    if (!result && !(elf->sections = calloc(count, sizeof(*elf->sections))))
         return -ENOMEM;
     for (size_t i = 0; i < count && !result; i++)
         result = read_section(elf, &tables->sections, i, &elf->sections[i]);
@@ -419,7 +429,8 @@ const struct elf_section *elf_section(const struct elf *elf, const char *name)
 
     for (size_t i = 1; i < elf->section_count; i++) {
         const struct elf_section *section = &elf->sections[i];
-        if (is_read ? section->name < end && size <= end - section->name && !memcmp(bytes + section->name, name, size)
+        if (is_read ? section->name < end && size <= end - section->name &&
+                          !memcmp(bytes + section->name, name, size)
                     : elf_is_named(elf, section, name, size))
             return section;
     }
@@ -432,4 +443,176 @@ const struct elf_section *elf_section_of_type(const struct elf *elf, uint32_t ty
         if (elf->sections[i].type == type)
             return &elf->sections[i];
     return NULL;
+}
+
+/* ---- Notes ---- */
+
+#define HEADER_BYTES 12
+/* More than all note sections of a file have; and the limits of a note's owner and descriptor. */
+#define MOST_BYTES (16 << 20)
+#define LONGEST_OWNER 64
+#define LONGEST_DESCRIPTOR 65536
+
+struct walk {
+    const struct elf *elf;
+    elf_note_callback *each;
+    void *context;
+    uint64_t left; /* of MOST_BYTES: any number of segments may refer to the same bytes */
+    char owner[LONGEST_OWNER + 1];
+    unsigned char descriptor[LONGEST_DESCRIPTOR];
+};
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + 3) & ~(uint64_t)3;
+}
+
+/* The note at `offset`; `left` bytes are left in the section. *used: its length. */
+static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t *used)
+{
+    const struct elf *elf = walk->elf;
+    unsigned char header[HEADER_BYTES];
+    int result = elf_read(elf, offset, header, sizeof(header));
+    if (result)
+        return result;
+    const uint32_t owner_size = elf_get32(elf, header), size = elf_get32(elf, header + 4);
+    const uint64_t at = sizeof(header) + aligned(owner_size);
+    if (at > left || size > left - at)
+        return -ENOEXEC;
+    *used = at + aligned(size);
+    if (owner_size > LONGEST_OWNER || size > LONGEST_DESCRIPTOR)
+        return 0; /* not a note that we know */
+    result = elf_read(elf, offset + sizeof(header), walk->owner, owner_size);
+    if (!result)
+        result = elf_read(elf, offset + at, walk->descriptor, size);
+    if (result)
+        return result;
+    walk->owner[owner_size] = '\0';
+    const struct elf_note note = {walk->owner, elf_get32(elf, header + 8), walk->descriptor, size};
+    return walk->each(walk->context, &note);
+}
+
+static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
+{
+    int result = 0;
+
+    if (size > walk->left || offset > UINT64_MAX - size)
+        return -ENOEXEC;
+    walk->left -= size;
+    /* A shorter rest is padding; the last note may lack its own. */
+    while (size >= HEADER_BYTES && !result) {
+        uint64_t used = 0;
+        result = give_note(walk, offset, size, &used);
+        offset += used;
+        size -= used < size ? used : size;
+    }
+    return result;
+}
+
+int elf_each_note(const struct elf *elf, const char *section, elf_note_callback *each,
+                  void *context)
+{
+    struct walk *walk = malloc(sizeof(*walk));
+    int result = 0;
+
+    if (!walk)
+        return -ENOMEM;
+    walk->elf = elf;
+    walk->each = each;
+    walk->context = context;
+    walk->left = MOST_BYTES;
+    const struct elf_section *notes = elf_section(elf, section);
+    if (notes && notes->type == SHT_NOTE)
+        result = walk_part(walk, notes->offset, notes->size);
+    for (size_t i = 0; !notes && i < elf->note_count && !result; i++)
+        result = walk_part(walk, elf->notes[i].offset, elf->notes[i].file_size);
+    free(walk);
+    return result < 0 ? result : 0;
+}
+
+struct build_id {
+    unsigned char *id;
+    size_t *length;
+};
+
+static int take_build_id(void *context, const struct elf_note *note)
+{
+    const struct build_id *wanted = context;
+
+    if (strcmp(note->owner, "GNU") || note->type != NT_GNU_BUILD_ID || !note->size ||
+        note->size > ELF_LONGEST_BUILD_ID)
+        return 0;
+    memcpy(wanted->id, note->descriptor, note->size);
+    *wanted->length = note->size;
+    return 1;
+}
+
+int elf_build_id(const struct elf *elf, unsigned char id[ELF_LONGEST_BUILD_ID], size_t *length)
+{
+    struct build_id wanted = {id, length};
+
+    *length = 0;
+    int result = elf_each_note(elf, ".note.gnu.build-id", take_build_id, &wanted);
+    return result ? result : *length ? 0 : -ENOENT;
+}
+
+/* ---- Needed libraries ---- */
+
+#define MOST_ENTRIES 4096
+
+struct dynamic {
+    const struct elf *elf;
+    uint64_t names, names_size;
+};
+
+/* The entry with that number; DT_NULL past the last. */
+static uint64_t entry_at(const struct elf *elf, uint64_t number, uint64_t *value)
+{
+    unsigned char bytes[sizeof(Elf64_Dyn)];
+    const size_t size = ELF_SIZE(elf, Dyn);
+
+    *value = 0;
+    if (number >= MOST_ENTRIES || number >= elf->dynamic.file_size / size ||
+        elf_read(elf, elf->dynamic.offset + number * size, bytes, size))
+        return DT_NULL;
+    *value = ELF_FIELD(elf, bytes, Dyn, d_un.d_val);
+    return ELF_FIELD(elf, bytes, Dyn, d_tag);
+}
+
+static void find_names(struct dynamic *dynamic)
+{
+    uint64_t tag, value;
+
+    for (uint64_t i = 0; (tag = entry_at(dynamic->elf, i, &value)) != DT_NULL; i++) {
+        if (tag == DT_STRTAB && !elf_offset_of(dynamic->elf, value, &dynamic->names))
+            return;
+        if (tag == DT_STRSZ)
+            dynamic->names_size = value;
+    }
+}
+
+/* False: it leads out of the table, or is too long. */
+static bool read_name(const struct dynamic *dynamic, uint64_t at, char name[ELF_LONGEST_NEEDED + 1])
+{
+    if (at >= dynamic->names_size)
+        return false;
+    uint64_t size = dynamic->names_size - at;
+    if (size > ELF_LONGEST_NEEDED + 1)
+        size = ELF_LONGEST_NEEDED + 1;
+    return !elf_read(dynamic->elf, dynamic->names + at, name, (size_t)size) &&
+           memchr(name, '\0', (size_t)size) && *name;
+}
+
+int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context)
+{
+    struct dynamic dynamic = {.elf = elf};
+    char name[ELF_LONGEST_NEEDED + 1];
+    uint64_t tag, value;
+    int result = 0;
+
+    find_names(&dynamic);
+    for (uint64_t i = 0; !result && (tag = entry_at(elf, i, &value)) != DT_NULL; i++)
+        if (tag == DT_NEEDED && read_name(&dynamic, value, name))
+            result = each(context, name);
+    return result;
 }

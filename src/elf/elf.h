@@ -8,9 +8,6 @@
 #define STACKBOX_ELF_ELF_H
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/text.h"
 #include "insns/machine.h"
@@ -47,6 +44,7 @@ struct elf {
     bool is_64, swapped;
     uint16_t type, machine;
     const struct machine *row; /* of the machine */
+    bool has_thumb; /* or may have: code of ARM's or MIPS's second kind */
     struct elf_segment *segments; /* PT_LOAD only, in the file's order */
     size_t segment_count;
     struct elf_segment *notes; /* PT_NOTE */
@@ -91,6 +89,8 @@ int elf_spend(const struct elf *elf, uint64_t bytes);
  * good, once more was read than any tool's file needs (reading_budget).
  */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);
+/* Before allocating for it: can its last byte be read? 0, or as elf_read(). */
+int elf_has(const struct elf *elf, uint64_t offset, uint64_t size);
 
 /*
  * Numbers in the file's byte order, at any alignment; a word is as large as the file's class says.
@@ -167,5 +167,12 @@ int elf_each_note(const struct elf *elf, const char *section, elf_note_callback 
 #define ELF_LONGEST_BUILD_ID 64
 /* 0 with *length of at least 1, -ENOENT if the file has none. */
 int elf_build_id(const struct elf *elf, unsigned char id[ELF_LONGEST_BUILD_ID], size_t *length);
+
+#define ELF_LONGEST_NEEDED 255
+
+/* Called with each name; a result other than 0 ends this and is returned. */
+typedef int elf_needed_callback(void *context, const char *name);
+
+int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context);
 
 #endif

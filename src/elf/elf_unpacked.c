@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "elf/elf_unpacked.h"
+#include "elf/elf_symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "unpack/unpack.h"
 
@@ -25,10 +24,13 @@ static int unpack_part(const struct elf *elf, uint64_t offset, uint64_t size, un
 {
     if (size > MOST_PACKED_BYTES)
         return -EFBIG;
+    int result = elf_has(elf, offset, size);
+    if (result)
+        return result;
     unsigned char *packed = malloc((size_t)size + 1);
     if (!packed)
         return -ENOMEM;
-    int result = elf_read(elf, offset, packed, (size_t)size);
+    result = elf_read(elf, offset, packed, (size_t)size);
     if (!result)
         result = unpack(packed, (size_t)size, most, to);
     free(packed);

@@ -2,6 +2,128 @@
 #include "elf/frame_cfi.h"
 
 #include <errno.h>
+#include <string.h>
+
+/* ---- Bytes ---- */
+
+/* DW_EH_PE_ */
+#define PE_FORM 0x0f
+#define PE_BASE 0x70
+#define PE_PC_RELATIVE 0x10
+#define PE_DATA_RELATIVE 0x30
+#define PE_INDIRECT 0x80
+enum {
+    PE_ABSOLUTE = 0,
+    PE_ULEB = 1,
+    PE_UDATA2 = 2,
+    PE_UDATA4 = 3,
+    PE_UDATA8 = 4,
+    PE_SLEB = 9,
+    PE_SDATA2 = 10,
+    PE_SDATA4 = 11,
+    PE_SDATA8 = 12,
+};
+
+uint64_t cfi_take(struct cfi_bytes *bytes, size_t size)
+{
+    if ((size_t)(bytes->end - bytes->at) < size) {
+        bytes->bad = true;
+        bytes->at = bytes->end;
+        return 0;
+    }
+    uint64_t value = size == 1 ? *bytes->at : elf_get(bytes->elf, bytes->at, size);
+    bytes->at += size;
+    return value;
+}
+
+void cfi_skip(struct cfi_bytes *bytes, uint64_t size)
+{
+    bool fits = size <= (size_t)(bytes->end - bytes->at);
+
+    bytes->bad = bytes->bad || !fits;
+    bytes->at = fits ? bytes->at + size : bytes->end;
+}
+
+/* What is above 64 bits is lost: no compiler produces that. */
+static uint64_t take_leb(struct cfi_bytes *bytes, unsigned *shift, unsigned *last)
+{
+    uint64_t value = 0;
+
+    *shift = 0;
+    do {
+        *last = (unsigned)cfi_take(bytes, 1);
+        if (*shift < 64)
+            value |= (uint64_t)(*last & 0x7f) << *shift;
+        *shift += 7;
+    } while (*last & 0x80 && !bytes->bad);
+    return value;
+}
+
+uint64_t cfi_take_uleb(struct cfi_bytes *bytes)
+{
+    unsigned shift, last;
+
+    return take_leb(bytes, &shift, &last);
+}
+
+int64_t cfi_take_sleb(struct cfi_bytes *bytes)
+{
+    unsigned shift, last;
+    uint64_t value = take_leb(bytes, &shift, &last);
+
+    if (last & 0x40 && shift < 64)
+        value |= ~UINT64_C(0) << shift;
+    return (int64_t)value;
+}
+
+static uint64_t take_form(struct cfi_bytes *bytes, unsigned form)
+{
+    switch (form) {
+    case PE_ABSOLUTE:
+        return cfi_take(bytes, elf_word_size(bytes->elf));
+    case PE_ULEB:
+        return cfi_take_uleb(bytes);
+    case PE_SLEB:
+        return (uint64_t)cfi_take_sleb(bytes);
+    case PE_UDATA2:
+        return cfi_take(bytes, 2);
+    case PE_UDATA4:
+        return cfi_take(bytes, 4);
+    case PE_SDATA2:
+        return (uint64_t)(int64_t)(int16_t)cfi_take(bytes, 2);
+    case PE_SDATA4:
+        return (uint64_t)(int64_t)(int32_t)cfi_take(bytes, 4);
+    case PE_UDATA8:
+    case PE_SDATA8:
+        return cfi_take(bytes, 8);
+    }
+    bytes->bad = true;
+    return 0;
+}
+
+uint64_t cfi_take_pointer(struct cfi_bytes *bytes, unsigned encoding, uint64_t data)
+{
+    const uint64_t here = bytes->address - (uint64_t)(bytes->end - bytes->at);
+    uint64_t value = take_form(bytes, encoding & PE_FORM);
+
+    switch (encoding & PE_BASE) {
+    case 0:
+        break;
+    case PE_PC_RELATIVE:
+        value += here;
+        break;
+    case PE_DATA_RELATIVE:
+        value += data;
+        break;
+    default:
+        bytes->bad = true;
+    }
+    if (encoding & PE_INDIRECT)
+        bytes->bad = true;
+    return bytes->elf->is_64 ? value : (uint32_t)value;
+}
+
+/* ---- Programs ---- */
 
 #define MOST_REMEMBERED 16
 
@@ -52,7 +174,8 @@ struct running {
 };
 
 /* Where the state keeps that register; NULL: it is not needed. */
-static struct cfi_place *place_of(const struct running *running, struct cfi_state *state, uint64_t reg)
+static struct cfi_place *place_of(const struct running *running, struct cfi_state *state,
+                                  uint64_t reg)
 {
     return reg == running->frame ? &state->frame
            : reg == running->common->return_register ? &state->ret
@@ -86,7 +209,8 @@ static void restore(struct running *running, uint64_t reg)
 
 static int advance(struct running *running, uint64_t distance)
 {
-    int result = running->row ? running->row(running->context, running->address, running->state) : 0;
+    int result =
+        running->row ? running->row(running->context, running->address, running->state) : 0;
 
     running->address += distance * running->common->code_factor;
     return result;
@@ -191,7 +315,8 @@ static int run_extended(struct running *running, unsigned operation)
         set(running, reg, (struct cfi_place){.kind = CFI_SAME});
         return 0;
     case CFA_REGISTER:
-        set(running, reg, (struct cfi_place){.kind = CFI_IN_REGISTER, .offset = (int64_t)cfi_take_uleb(bytes)});
+        set(running, reg,
+            (struct cfi_place){.kind = CFI_IN_REGISTER, .offset = (int64_t)cfi_take_uleb(bytes)});
         return 0;
     case CFA_VAL_OFFSET:
     case CFA_VAL_OFFSET_SF:
@@ -258,4 +383,180 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
             result = -EBADMSG;
     }
     return result ? result : advance(&running, 0);
+}
+
+/* ---- Rules ---- */
+
+/* DW_OP_ */
+#define OP_DEREF 0x06
+#define OP_PLUS_UCONST 0x23
+#define OP_LIT0 0x30
+#define OP_BREG0 0x70
+#define REGISTERS 32 /* that have operations of their own */
+
+static bool fits16(int64_t value)
+{
+    return value == (int16_t)value;
+}
+
+/* breg N, offset: true, with the rest in `bytes`. */
+static bool take_base(struct cfi_bytes *bytes, uint64_t *reg, int64_t *offset)
+{
+    const unsigned operation = (unsigned)cfi_take(bytes, 1);
+
+    if (operation < OP_BREG0 || operation >= OP_BREG0 + REGISTERS)
+        return false;
+    *reg = operation - OP_BREG0;
+    *offset = cfi_take_sleb(bytes);
+    return !bytes->bad;
+}
+
+/* rsp + n + ((rip & 15) >= limit) * 8, as linkers write it for their own code. */
+static bool take_plt(struct cfi_bytes *bytes, uint64_t pc, struct unwind_rule *rule)
+{
+    static const unsigned char before[] = {OP_LIT0 + 15, 0x1a}; /* and */
+    static const unsigned char after[] = {0x2a, OP_LIT0 + 3, 0x24, 0x22}; /* ge, shl, plus */
+    uint64_t reg;
+    int64_t none;
+
+    if (!take_base(bytes, &reg, &none) || reg != pc || none ||
+        bytes->end - bytes->at != sizeof(before) + 1 + sizeof(after) ||
+        memcmp(bytes->at, before, sizeof(before)) ||
+        memcmp(bytes->at + sizeof(before) + 1, after, sizeof(after)))
+        return false;
+    const unsigned limit = bytes->at[sizeof(before)];
+    if (limit < OP_LIT0 || limit > OP_LIT0 + 15)
+        return false;
+    rule->cfa = UNWIND_BY_PLT;
+    rule->inner = (int16_t)(limit - OP_LIT0);
+    return true;
+}
+
+/* False: no rule can express this form. */
+static bool set_cfa_by_expression(const struct elf *elf, const struct cfi_state *state,
+                                  struct unwind_rule *rule)
+{
+    struct cfi_bytes bytes = {.elf = elf, .at = state->expression, .end = state->expression_end};
+    const struct machine *machine = elf->row;
+    uint64_t reg, more = 0;
+    int64_t offset;
+
+    if (!take_base(&bytes, &reg, &offset) ||
+        (reg != machine->sp.dwarf && reg != machine->frame.dwarf))
+        return false;
+    if (bytes.at < bytes.end && *bytes.at != OP_DEREF) {
+        rule->offset = (int32_t)offset;
+        return offset == rule->offset && reg == machine->sp.dwarf &&
+               take_plt(&bytes, machine->pc.dwarf, rule);
+    }
+    cfi_skip(&bytes, 1);
+    if (bytes.at < bytes.end) {
+        if (cfi_take(&bytes, 1) != OP_PLUS_UCONST)
+            return false;
+        more = cfi_take_uleb(&bytes);
+    }
+    rule->cfa = reg == machine->sp.dwarf ? UNWIND_BY_SP_WORD : UNWIND_BY_FRAME_WORD;
+    rule->inner = (int16_t)offset;
+    rule->offset = (int32_t)more;
+    return !bytes.bad && bytes.at == bytes.end && fits16(offset) && more <= INT32_MAX;
+}
+
+static bool set_cfa(const struct elf *elf, const struct cfi_state *state, struct unwind_rule *rule)
+{
+    const struct machine *machine = elf->row;
+
+    if (state->expression)
+        return set_cfa_by_expression(elf, state, rule);
+    rule->cfa = state->cfa_register == machine->sp.dwarf      ? UNWIND_BY_SP
+                : state->cfa_register == machine->frame.dwarf ? UNWIND_BY_FRAME
+                                                              : UNWIND_BY_REGISTER;
+    if (rule->cfa == UNWIND_BY_REGISTER)
+        rule->reg = (uint8_t)state->cfa_register;
+    rule->offset = (int32_t)state->cfa_offset;
+    return rule->offset == state->cfa_offset && state->cfa_register < REGISTERS;
+}
+
+static void set_frame(const struct elf *elf, const struct cfi_place *place,
+                      struct unwind_rule *rule)
+{
+    struct cfi_bytes bytes = {.elf = elf, .at = place->expression, .end = place->expression_end};
+    uint64_t reg;
+    int64_t offset;
+
+    rule->frame_kind = UNWIND_FRAME_LOST;
+    if (place->kind == CFI_UNSAID || place->kind == CFI_SAME)
+        rule->frame_kind = UNWIND_FRAME_SAME;
+    else if (place->kind == CFI_AT_CFA && fits16(place->offset)) {
+        rule->frame_kind = UNWIND_FRAME_AT_CFA;
+        rule->frame = (int16_t)place->offset;
+    } else if (place->kind == CFI_EXPRESSION && take_base(&bytes, &reg, &offset) &&
+               bytes.at == bytes.end && reg == elf->row->frame.dwarf && fits16(offset)) {
+        rule->frame_kind = UNWIND_FRAME_AT_FRAME;
+        rule->frame = (int16_t)offset;
+    }
+}
+
+/*
+ * If tables find the interrupted code through the stack pointer, it is the kernel's frame.
+ * Otherwise they use registers, or say nothing.
+ */
+static bool is_kernels_signal(const struct elf *elf, const struct cfi_place *ret)
+{
+    const struct machine_walk *walk = elf->row->walk;
+    struct cfi_bytes bytes = {.elf = elf, .at = ret->expression, .end = ret->expression_end};
+    uint64_t reg;
+    int64_t offset;
+
+    return !walk || machine_has_link(elf->row) ||
+           (ret->kind == CFI_EXPRESSION && take_base(&bytes, &reg, &offset) &&
+            bytes.at == bytes.end && reg == elf->row->sp.dwarf &&
+            offset == walk->signal.at + walk->signal.pc);
+}
+
+static int16_t base_of(const struct cfi_place *place)
+{
+    if (place->kind == CFI_UNSAID || place->kind == CFI_SAME)
+        return UNWIND_BASE_SAME;
+    return place->kind == CFI_AT_CFA && fits16(place->offset) && place->offset != UNWIND_BASE_SAME
+               ? (int16_t)place->offset
+               : 0;
+}
+
+/*
+ * Is the return address in a register, as vfork() of glibc pops its own? In longjmp() the CFA is
+ * that of another frame, and the stack pointer in a register, too.
+ */
+static bool is_popped(const struct cfi_place *ret, const struct unwind_rule *rule)
+{
+    return ret->kind == CFI_IN_REGISTER && (uint64_t)ret->offset < REGISTERS &&
+           rule->cfa == UNWIND_BY_SP;
+}
+
+struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common,
+                            const struct cfi_state *state, bool with_base)
+{
+    const struct unwind_rule unsupported = {.cfa = UNWIND_UNSUPPORTED};
+    struct unwind_rule rule = {0};
+
+    if (common->is_signal)
+        return is_kernels_signal(elf, &state->ret) ? (struct unwind_rule){.cfa = UNWIND_SIGNAL}
+                                                   : unsupported;
+    if (state->ret.kind == CFI_UNDEFINED)
+        return (struct unwind_rule){.cfa = UNWIND_ROOT};
+    if (!set_cfa(elf, state, &rule))
+        return unsupported;
+    if (state->ret.kind == CFI_AT_CFA && fits16(state->ret.offset))
+        rule.ret = (int16_t)state->ret.offset;
+    else if ((state->ret.kind == CFI_UNSAID || state->ret.kind == CFI_SAME) &&
+             machine_has_link(elf->row))
+        rule.return_kind = UNWIND_RETURN_IN_LINK;
+    else if (is_popped(&state->ret, &rule)) {
+        rule.return_kind = UNWIND_RETURN_IN_REGISTER;
+        rule.ret = (int16_t)state->ret.offset;
+    } else
+        return unsupported;
+    set_frame(elf, &state->frame, &rule);
+    if (with_base)
+        rule.base = base_of(&state->base);
+    return rule;
 }

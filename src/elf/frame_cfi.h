@@ -75,7 +75,7 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
             uint64_t address, cfi_row *row, void *context);
 
 /* As much as a rule can express. `with_base`: where the machine's `base` is, too. */
-struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common, const struct cfi_state *state,
-                            bool with_base);
+struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common,
+                            const struct cfi_state *state, bool with_base);
 
 #endif

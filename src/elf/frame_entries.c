@@ -6,7 +6,146 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "elf/frame_exidx.h"
+
+/* ---- Sections ---- */
+
+/* No linker makes more: libLLVM has 5 MB. */
+#define MOST_SECTION_BYTES (256u << 20)
+
+/* The section's bytes from `at` up to `end`. */
+static struct cfi_bytes frame_bytes(const struct frame_section *section, size_t at, size_t end)
+{
+    return (struct cfi_bytes){
+        .elf = section->elf,
+        .at = section->bytes + at,
+        .end = section->bytes + end,
+        .address = section->address + end,
+    };
+}
+
+static int read_bytes(struct frame_section *section, uint64_t offset, uint64_t size)
+{
+    if (!size)
+        return 0;
+    if (size > MOST_SECTION_BYTES)
+        return -E2BIG;
+    int result = elf_has(section->elf, offset, size);
+    if (result)
+        return result;
+    section->bytes = malloc((size_t)size);
+    result =
+        section->bytes ? elf_read(section->elf, offset, section->bytes, (size_t)size) : -ENOMEM;
+    if (!result) {
+        section->size = (size_t)size;
+        return 0;
+    }
+    free(section->bytes);
+    section->bytes = NULL;
+    return result;
+}
+
+/* -ENOENT: it is not in the file, even if its section header is. */
+static int read_section(struct frame_section *section, const struct elf *elf, const char *name,
+                        bool is_debug)
+{
+    const struct elf_section *found = elf_section(elf, name);
+
+    *section = (struct frame_section){.elf = elf, .is_debug = is_debug};
+    if (!found)
+        return -ENOENT;
+    if (found->type == SHT_NOBITS || found->flags & SHF_COMPRESSED)
+        return 0;
+    section->address = found->address;
+    return read_bytes(section, found->offset, found->size);
+}
+
+/* ---- Without section headers ---- */
+
+/* Reads what the file has from this address on, up to `most` bytes. */
+static int read_loaded(struct frame_section *section, uint64_t address, uint64_t most)
+{
+    for (size_t i = 0; i < section->elf->segment_count; i++) {
+        const struct elf_segment *segment = &section->elf->segments[i];
+        const uint64_t distance = address - segment->address;
+        if (address < segment->address || distance >= segment->file_size)
+            continue;
+        section->address = address;
+        if (most > segment->file_size - distance)
+            most = segment->file_size - distance;
+        return read_bytes(section, segment->offset + distance, most);
+    }
+    return -ENOENT;
+}
+
+/*
+ * .eh_frame_hdr has a segment of its own, and begins with the address of .eh_frame, but not its
+ * end.
+ */
+static int read_by_segment(struct frame_sections *sections, const struct elf *elf)
+{
+    const struct elf_segment *order = &elf->frames;
+
+    if (!order->file_size)
+        return -ENOENT;
+    int result = read_loaded(&sections->order, order->address, order->file_size);
+    if (result)
+        return result;
+    struct cfi_bytes bytes = frame_bytes(&sections->order, 0, sections->order.size);
+    cfi_skip(&bytes, 1); /* its version */
+    const unsigned encoding = (unsigned)cfi_take(&bytes, 1);
+    cfi_skip(&bytes, 2);
+    const uint64_t address = cfi_take_pointer(&bytes, encoding, sections->order.address);
+    return bytes.bad ? -ENOENT : read_loaded(&sections->table, address, MOST_SECTION_BYTES);
+}
+
+/* ---- All of them ---- */
+
+static int read_table(struct frame_sections *sections, const struct elf *elf)
+{
+    int result = read_section(&sections->table, elf, ".eh_frame", false);
+
+    if (result == -ENOENT) {
+        sections->order = (struct frame_section){.elf = elf};
+        return read_by_segment(sections, elf);
+    }
+    if (!result && sections->table.size &&
+        read_section(&sections->order, elf, ".eh_frame_hdr", false) == -ENOMEM)
+        result = -ENOMEM;
+    return result;
+}
+
+int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
+                        const struct elf *debug)
+{
+    uint64_t address, size;
+    bool is_go;
+
+    *sections = (struct frame_sections){0};
+    int result = read_table(sections, elf);
+    /* Go's debug information covers code that keeps frame pointers, which are exact, too. */
+    is_go = frame_go_text(elf, &address, &size);
+    if ((result && result != -ENOENT) || is_go)
+        return result == -ENOENT ? 0 : result;
+    result = read_section(&sections->debug, elf, ".debug_frame", true);
+    if (debug && !sections->debug.size && (!result || result == -ENOENT))
+        result = read_section(&sections->debug, debug, ".debug_frame", true);
+    if (HAS_EXIDX && elf->machine == EM_ARM && (!result || result == -ENOENT))
+        result = read_section(&sections->index, elf, ".ARM.exidx", false);
+    if (!result || result == -ENOENT)
+        result = sections->table.size || sections->debug.size || sections->index.size ? 0 : -ENOENT;
+    return result;
+}
+
+void frame_sections_free(struct frame_sections *sections)
+{
+    free(sections->table.bytes);
+    free(sections->order.bytes);
+    free(sections->debug.bytes);
+    free(sections->index.bytes);
+    *sections = (struct frame_sections){0};
+}
+
+/* ---- Entries ---- */
 
 /*
  * Entries follow one another, so all of a table's bytes need reading once, and those of its CIEs
@@ -56,7 +195,8 @@ static bool read_entry(const struct frame_section *section, size_t at, struct en
 }
 
 /* Its augmentation, letter by letter. */
-static void read_augmentation(struct cfi_bytes *bytes, const char *letters, struct cfi_common *common)
+static void read_augmentation(struct cfi_bytes *bytes, const char *letters,
+                              struct cfi_common *common)
 {
     const uint64_t size = cfi_take_uleb(bytes);
     struct cfi_bytes data = *bytes;
@@ -81,7 +221,8 @@ static void read_augmentation(struct cfi_bytes *bytes, const char *letters, stru
     bytes->bad = bytes->bad || data.bad;
 }
 
-static int read_common(const struct frame_section *section, const struct entry *entry, struct cfi_common *common)
+static int read_common(const struct frame_section *section, const struct entry *entry,
+                       struct cfi_common *common)
 {
     struct cfi_bytes bytes = frame_bytes(section, entry->body, entry->end);
     const unsigned version = (unsigned)cfi_take(&bytes, 1);
@@ -90,7 +231,8 @@ static int read_common(const struct frame_section *section, const struct entry *
 
     *common = (struct cfi_common){0};
     cfi_skip(&bytes, length + 1);
-    if (bytes.bad || (version != 1 && version != 3 && version != 4) || (*letters && *letters != 'z'))
+    if (bytes.bad || (version != 1 && version != 3 && version != 4) ||
+        (*letters && *letters != 'z'))
         return -EBADMSG;
     if (version == 4 && (cfi_take(&bytes, 1) != elf_word_size(section->elf) || cfi_take(&bytes, 1)))
         return -EBADMSG;
@@ -124,7 +266,8 @@ struct reading {
     } commons[COMMONS];
 };
 
-static struct reading reading_of(const struct frame_section *section, frame_callback *each, void *context)
+static struct reading reading_of(const struct frame_section *section, frame_callback *each,
+                                 void *context)
 {
     return (struct reading){
         .section = section,
@@ -150,7 +293,8 @@ static const struct cfi_common *common_at(struct reading *reading, size_t at)
     if (reading->commons[slot].is_known && reading->commons[slot].at == at)
         return &reading->commons[slot].common;
     reading->commons[slot].is_known = false;
-    if (!read_entry(reading->section, at, &entry) || !entry.is_common || !spend(reading, entry.end - at) ||
+    if (!read_entry(reading->section, at, &entry) || !entry.is_common ||
+        !spend(reading, entry.end - at) ||
         read_common(reading->section, &entry, &reading->commons[slot].common))
         return NULL;
     reading->commons[slot].is_known = true;
@@ -187,8 +331,9 @@ static int see_function(struct reading *reading, size_t at)
 
 static int see(struct reading *reading, size_t at)
 {
-    int result = HAS_EXIDX && reading->is_index ? frame_exidx_see(reading->section, at, reading->each, reading->context)
-                                                : see_function(reading, at);
+    int result = HAS_EXIDX && reading->is_index
+                     ? frame_exidx_see(reading->section, at, reading->each, reading->context)
+                     : see_function(reading, at);
 
     reading->skipped += result == -EBADMSG;
     return result == -EBADMSG ? 0 : result;
@@ -220,8 +365,8 @@ static size_t find_sorted(const struct frame_section *order, const unsigned char
     return count;
 }
 
-static int see_sorted(struct reading *reading, const struct frame_section *order, const unsigned char *pairs,
-                      size_t count)
+static int see_sorted(struct reading *reading, const struct frame_section *order,
+                      const unsigned char *pairs, size_t count)
 {
     int result = 0;
 
@@ -264,7 +409,8 @@ struct gathering {
 
 static int add(struct gathering *gathering, uint64_t start, enum table table)
 {
-    if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1, sizeof(*gathering->found)))
+    if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1,
+                      sizeof(*gathering->found)))
         return -ENOMEM;
     gathering->found[gathering->count++] = (struct found){start, gathering->at, table};
     return 0;
@@ -288,7 +434,8 @@ static int gather_index(struct gathering *gathering, const struct frame_section 
     return result;
 }
 
-static int gather_all(struct gathering *gathering, const struct frame_section *section, uint64_t *skipped)
+static int gather_all(struct gathering *gathering, const struct frame_section *section,
+                      uint64_t *skipped)
 {
     struct reading reading = reading_of(section, gather, gathering);
     struct entry entry;
@@ -315,10 +462,12 @@ static void sort(struct gathering *gathering)
 static int see_unsorted(struct reading readings[TABLES])
 {
     struct gathering gathering = {0};
-    int result = gather_all(&gathering, readings[TABLE_FRAMES].section, &readings[TABLE_FRAMES].skipped);
+    int result =
+        gather_all(&gathering, readings[TABLE_FRAMES].section, &readings[TABLE_FRAMES].skipped);
 
     if (!result)
-        result = gather_all(&gathering, readings[TABLE_DEBUG].section, &readings[TABLE_DEBUG].skipped);
+        result =
+            gather_all(&gathering, readings[TABLE_DEBUG].section, &readings[TABLE_DEBUG].skipped);
     if (HAS_EXIDX && !result)
         result = gather_index(&gathering, readings[TABLE_INDEX].section);
     sort(&gathering);
@@ -328,7 +477,8 @@ static int see_unsorted(struct reading readings[TABLES])
     return result;
 }
 
-int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped)
+int frame_each(const struct frame_sections *sections, frame_callback *each, void *context,
+               uint64_t *skipped)
 {
     struct reading readings[TABLES] = {
         [TABLE_FRAMES] = reading_of(&sections->table, each, context),
@@ -339,7 +489,8 @@ int frame_each(const struct frame_sections *sections, frame_callback *each, void
     readings[TABLE_INDEX].is_index = true;
     const bool is_alone = !sections->debug.size && !sections->index.size;
     const size_t count = is_alone ? find_sorted(&sections->order, &pairs) : 0;
-    int result = count ? see_sorted(&readings[TABLE_FRAMES], &sections->order, pairs, count) : see_unsorted(readings);
+    int result = count ? see_sorted(&readings[TABLE_FRAMES], &sections->order, pairs, count)
+                       : see_unsorted(readings);
 
     for (unsigned i = 0; i < TABLES; i++)
         *skipped += readings[i].skipped;

@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The functions in a file's tables (FDEs). Part of frame_rows. */
+/* The parts of frame_rows: tables of functions (FDEs), .ARM.exidx, and code without tables. */
 #ifndef STACKBOX_ELF_FRAME_ENTRIES_H
 #define STACKBOX_ELF_FRAME_ENTRIES_H
 
-#include "elf/frame_sections.h"
+#include "elf/elf.h"
+#include "elf/frame_cfi.h"
+
+struct frame_section {
+    const struct elf *elf;
+    unsigned char *bytes;
+    size_t size; /* 0: there is none */
+    uint64_t address;
+    bool is_debug; /* .debug_frame, where some things differ */
+};
+
+struct frame_sections {
+    struct frame_section table; /* .eh_frame */
+    struct frame_section order; /* .eh_frame_hdr, which has its functions by address */
+    struct frame_section debug; /* .debug_frame */
+    struct frame_section index; /* .ARM.exidx */
+};
+
+/*
+ * Reads those that exist, even without section headers; see frame_rows_read() for `debug`. 0;
+ * -ENOENT: none of the three tables exists; or another negative errno. frame_sections_free after
+ * either.
+ */
+int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
+                        const struct elf *debug);
+void frame_sections_free(struct frame_sections *sections);
 
 struct frame_entry_row {
     uint64_t address; /* from here on */
@@ -13,20 +38,87 @@ struct frame_entry_row {
 struct frame_entry {
     const struct cfi_common *common;
     struct cfi_bytes program; /* of this function only */
-    const struct frame_entry_row *rows; /* from .ARM.exidx, instead of `common` and `program`; else NULL */
+    const struct frame_entry_row *rows; /* .ARM.exidx's, instead of those two; else NULL */
     size_t row_count;
     uint64_t start, end;      /* addresses; not empty */
-    bool is_debug;            /* from .debug_frame or .ARM.exidx: other tables may have told of it */
+    bool is_debug; /* from .debug_frame or .ARM.exidx: other tables may have it, too */
 };
 
 /* A result other than 0 ends this, except -EBADMSG: this entry is damaged. */
 typedef int frame_callback(void *context, const struct frame_entry *entry);
 
 /*
- * Calls `each` with all functions, by address if nothing is damaged: .debug_frame's after .eh_frame's
- * of the same address, and .ARM.exidx's after both. *skipped grows by the damaged ones. 0, what `each` returned, or
- * -ENOMEM.
+ * Calls `each` with all functions, by address if nothing is damaged: .debug_frame's after
+ * .eh_frame's of the same address, and .ARM.exidx's after both. *skipped grows by the damaged
+ * ones. 0, what `each` returned, or -ENOMEM.
  */
-int frame_each(const struct frame_sections *sections, frame_callback *each, void *context, uint64_t *skipped);
+int frame_each(const struct frame_sections *sections, frame_callback *each, void *context,
+               uint64_t *skipped);
+
+/* ---- frame_exidx.c ---- */
+
+/*
+ * .ARM.exidx and .ARM.extab: what 32-bit ARM files have instead of .eh_frame (Exception Handling
+ * ABI for the Arm Architecture). For each function they tell how to find its caller while it is
+ * calling another function. They do not cover its prologue and epilogue. Other builds do not read
+ * them.
+ */
+#if defined(__arm__)
+#define HAS_EXIDX 1
+#else
+#define HAS_EXIDX 0
+#endif
+
+#define FRAME_EXIDX_BYTES 8 /* of an entry */
+
+/*
+ * Calls `each` with the function whose entry is at this offset of .ARM.exidx, if it has any rows.
+ * 0; -EBADMSG: the entry is damaged; -ENOMEM; or what `each` returned.
+ */
+int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback *each,
+                    void *context);
+
+/* Where the function of that entry begins. False: the entry is damaged. */
+bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *start);
+
+/* ---- frame_gaps.c ---- */
+
+/*
+ * Code without tables whose frames are known by what it is: Go's, V8's, where the kernel enters a
+ * file, and what linkers write themselves (.plt, .init).
+ */
+#define FRAME_GAPS_MOST 10
+#define FRAME_GAP_ROWS 3
+
+struct frame_gap {
+    uint64_t offset, size; /* in the file */
+    unsigned count;
+    struct {
+        uint64_t offset; /* the first is the gap's */
+        struct unwind_rule rule;
+    } rows[FRAME_GAP_ROWS];
+};
+
+/*
+ * Returns how many there are, sorted by offset; they may have tables nevertheless, and overlap.
+ * There is room for one more.
+ */
+size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST]);
+
+/*
+ * Adds a stretch of code without any tables, in its place, if it is V8's. Returns how many there
+ * are.
+ */
+size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to,
+                         struct frame_gap gaps[FRAME_GAPS_MOST], size_t count);
+
+/*
+ * By the table of its functions (.gopclntab), which must be within one segment of code. False:
+ * there is none.
+ */
+bool frame_go_text(const struct elf *elf, uint64_t *address, uint64_t *size);
+
+/* Does it hold little more than the code through which signal handlers return? */
+bool frame_is_vdso(const struct elf *elf);
 
 #endif

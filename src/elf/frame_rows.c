@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "elf/frame_rows.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/index.h"
 #include "base/util.h"
+#include "elf/code_rows.h"
 #include "elf/frame_entries.h"
-#include "elf/frame_gaps.h"
-#include "elf/frame_vdso.h"
 
+/* Shorter stretches without tables, up to such an address, are what is put between functions. */
+#define ALIGNMENT 16
+#define MOST_SECTIONS 200 /* which are searched for code; linked files have fewer */
 #define LONGEST_END 32 /* bytes of code, as short functions' alone are read */
 
 static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN}, root = {.cfa = UNWIND_ROOT};
@@ -25,7 +28,8 @@ struct placing {
 
 static bool holds(const struct elf_segment *segment, uint64_t address)
 {
-    return segment && address >= segment->address && address - segment->address < segment->file_size;
+    return segment && address >= segment->address &&
+           address - segment->address < segment->file_size;
 }
 
 /*
@@ -105,9 +109,12 @@ static int number_of(struct making *making, const struct unwind_rule *rule, uint
             *number = making->recent_number;
             return 0;
         }
-    if (frames->rule_count == UNWIND_MOST_RULES)
+    if (frames->rule_count == UNWIND_MOST_RULES) {
+        *number = making->recent_number = 0;
         return -E2BIG;
-    if (array_reserve(&frames->rules, &frames->rule_room, frames->rule_count + 1, sizeof(*frames->rules)) ||
+    }
+    if (array_reserve(&frames->rules, &frames->rule_room, frames->rule_count + 1,
+                      sizeof(*frames->rules)) ||
         index_add(&making->rules, hash, (uint32_t)frames->rule_count))
         return -ENOMEM;
     making->recent_number = *number = (uint32_t)frames->rule_count;
@@ -115,14 +122,8 @@ static int number_of(struct making *making, const struct unwind_rule *rule, uint
     return 0;
 }
 
-static int add_row(struct making *making, uint64_t offset, const struct unwind_rule *rule)
+static int add_numbered(struct frame_rows *frames, uint64_t offset, uint32_t number)
 {
-    struct frame_rows *frames = making->frames;
-    uint32_t number;
-    int result = number_of(making, rule, &number);
-
-    if (result)
-        return result;
     /* The last rule for a place counts. */
     if (frames->row_count && frames->rows[frames->row_count - 1].offset == offset)
         frames->row_count--;
@@ -130,16 +131,26 @@ static int add_row(struct making *making, uint64_t offset, const struct unwind_r
         return 0;
     if (frames->row_count == FRAME_ROWS_MOST)
         return -E2BIG;
-    if (array_reserve(&frames->rows, &frames->row_room, frames->row_count + 1, sizeof(*frames->rows)))
+    if (array_reserve(&frames->rows, &frames->row_room, frames->row_count + 1,
+                      sizeof(*frames->rows)))
         return -ENOMEM;
     frames->rows[frames->row_count++] = (struct frame_row){offset, number};
     return 0;
 }
 
+static int add_row(struct making *making, uint64_t offset, const struct unwind_rule *rule)
+{
+    uint32_t number;
+    int result = number_of(making, rule, &number);
+
+    return result ? result : add_numbered(making->frames, offset, number);
+}
+
 static int take_row(void *context, uint64_t address, const struct cfi_state *state)
 {
     struct making *making = context;
-    const struct unwind_rule rule = cfi_rule(making->placing.elf, making->common, state, making->with_base);
+    const struct unwind_rule rule =
+        cfi_rule(making->placing.elf, making->common, state, making->with_base);
     const uint64_t offset = address + making->delta;
 
     /* Forwards, within the function. (Offsets of addresses before it may wrap around.) */
@@ -171,10 +182,10 @@ static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t 
     return result;
 }
 
-/* Code without any tables is a libc's. */
 static void search(struct making *making, uint64_t from, uint64_t to)
 {
-    const size_t count = frame_gaps_search(making->placing.elf, from, to, making->gaps, making->gap_count);
+    const size_t count =
+        frame_gaps_search(making->placing.elf, from, to, making->gaps, making->gap_count);
 
     making->is_searched = count > making->gap_count;
     making->gap_count = count;
@@ -209,7 +220,8 @@ static int pass(struct making *making, uint64_t to)
 static bool ends_contexts(const struct elf *elf, const struct frame_entry *entry, uint64_t offset)
 {
     const uint64_t code = elf->row->walk ? elf->row->walk->context_end : 0;
-    const bool saves_nothing = !entry->rows && entry->program.at < entry->program.end && !*entry->program.at;
+    const bool saves_nothing =
+        !entry->rows && entry->program.at < entry->program.end && !*entry->program.at;
     unsigned char bytes[sizeof(uint32_t) + sizeof(code)];
 
     if (!code || !saves_nothing || entry->end - entry->start < sizeof(bytes) ||
@@ -243,6 +255,7 @@ static int make_rows(void *context, const struct frame_entry *entry)
         result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
     }
     making->end = making->placing.end;
+    frames->counts.by_table += !result;
     if (result != -EBADMSG)
         return result;
     while (frames->row_count && frames->rows[frames->row_count - 1].offset >= start)
@@ -270,12 +283,174 @@ static int make_all(struct making *making, const struct frame_sections *sections
     return 0;
 }
 
-static int read_rows(struct frame_rows *frames, const struct elf *elf, const struct frame_sections *sections,
-                     bool with_base)
+/* ---- Code without tables ---- */
+
+struct code_gaps {
+    struct code_gap *gaps;
+    size_t count, room;
+};
+
+static int add_code_gap(struct code_gaps *gaps, const struct elf_segment *segment, uint64_t from,
+                        uint64_t to)
+{
+    const uint64_t distance = segment->address - segment->offset;
+
+    if (to <= from || (to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
+        return 0;
+    if (array_reserve(&gaps->gaps, &gaps->room, gaps->count + 1, sizeof(*gaps->gaps)))
+        return -ENOMEM;
+    gaps->gaps[gaps->count++] =
+        (struct code_gap){from, to - from, from + distance};
+    return 0;
+}
+
+/* The first section of code that ends after `from`; NULL: none. */
+static const struct elf_section *next_code(const struct elf *elf, uint64_t from)
+{
+    const struct elf_section *found = NULL;
+
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const struct elf_section *section = &elf->sections[i];
+        if (section->flags & SHF_EXECINSTR && section->type != SHT_NOBITS &&
+            section->offset + section->size > from && (!found || section->offset < found->offset))
+            found = section;
+    }
+    return found;
+}
+
+/* Of the segment, only its sections of code, if the file has sections: data are no code. */
+static int add_code_gaps(struct code_gaps *gaps, const struct elf *elf,
+                         const struct elf_segment *segment, uint64_t from, uint64_t to)
+{
+    const struct elf_section *section;
+    int result = 0;
+
+    if (!elf->section_count || elf->section_count > MOST_SECTIONS || to - from < ALIGNMENT)
+        return add_code_gap(gaps, segment, from, to);
+    while (from < to && !result && (section = next_code(elf, from)) && section->offset < to) {
+        const uint64_t end = section->offset + section->size;
+        result = add_code_gap(gaps, segment, section->offset > from ? section->offset : from,
+                              end < to ? end : to);
+        from = end;
+    }
+    return result;
+}
+
+/* Within segments of code, what no row tells of. */
+static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
+                          const struct frame_rows *frames)
+{
+    uint64_t from = 0, end; /* nothing known is between `from` and row `at` */
+    size_t at = 0;
+    int result = 0;
+
+    for (size_t i = 0; i < elf->segment_count && !result; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (!(segment->flags & PF_X) || segment->offset < from ||
+            __builtin_add_overflow(segment->offset, segment->file_size, &end))
+            continue;
+        for (from = segment->offset; from < end && !result; at++) {
+            while (at && at < frames->row_count && frames->rows[at - 1].rule &&
+                   frames->rows[at].offset < end)
+                at++; /* most are known */
+            if (at && frames->rows[at - 1].offset > from)
+                from = frames->rows[at - 1].offset;
+            const uint64_t to = at < frames->row_count ? frames->rows[at].offset : end;
+            if (to > from && (!at || !frames->rows[at - 1].rule))
+                result = add_code_gaps(gaps, elf, segment, from, to < end ? to : end);
+            from = to > from ? to : from;
+            if (to >= end)
+                break;
+        }
+    }
+    return result;
+}
+
+/* Adds rows as they are, up to this offset. */
+static int add_run(struct frame_rows *frames, const struct frame_row **from,
+                   const struct frame_row *end, uint64_t last)
+{
+    const size_t count =
+        first_key_above(&(*from)->offset, sizeof(**from), (size_t)(end - *from), last);
+
+    if (!count)
+        return 0;
+    const int result = add_numbered(frames, (*from)->offset, (*from)->rule);
+    memmove(frames->rows + frames->row_count, *from + 1, (count - 1) * sizeof(**from));
+    frames->row_count += count - 1;
+    *from += count;
+    return result;
+}
+
+static int add_code_row(struct making *making, const struct code_rows *code,
+                        const struct frame_row *row)
+{
+    struct code_rule *const rule = &code->rules[row->rule];
+    int result = rule->number ? 0 : number_of(making, &rule->rule, &rule->number);
+
+    if (result == -E2BIG)
+        result = 0; /* unknown */
+    return result || (!making->frames->row_count && !rule->number)
+               ? result : add_numbered(making->frames, row->offset, rule->number);
+}
+
+/*
+ * Puts rows of code in the places of the unknown ones. All move to the end of the array first, so
+ * that they can be read while those before them are written.
+ */
+static int insert_code(struct making *making, const struct code_rows *code)
+{
+    struct frame_rows *frames = making->frames;
+    const size_t most = frames->row_count + code->count;
+    int result = 0;
+
+    if (most > FRAME_ROWS_MOST)
+        return -E2BIG;
+    if (array_reserve(&frames->rows, &frames->row_room, most, sizeof(*frames->rows)))
+        return -ENOMEM;
+    const struct frame_row *old = frames->rows + code->count, *const end = frames->rows + most;
+    memmove(frames->rows + code->count, frames->rows, frames->row_count * sizeof(*frames->rows));
+    frames->row_count = 0;
+    for (size_t i = 0; i < code->count && !result; i++) {
+        const struct frame_row *row = &code->rows[i];
+        if (old < end && old->offset < row->offset)
+            result = add_run(frames, &old, end, row->offset - 1);
+        const bool is_there = old < end && old->offset == row->offset;
+        if (is_there && old->rule)
+            continue; /* code without tables ends */
+        old += is_there;
+        if (!result)
+            result = add_code_row(making, code, row);
+    }
+    return result ? result : add_run(frames, &old, end, UINT64_MAX);
+}
+
+static int add_code(struct making *making)
+{
+    const struct elf *elf = making->placing.elf;
+    struct code_gaps gaps = {0};
+    struct code_rows code = {0};
+    int result = find_code_gaps(&gaps, elf, making->frames);
+
+    if (!result && gaps.count)
+        result = code_rows_find(&code, elf, gaps.gaps, gaps.count);
+    if (!result && code.count)
+        result = insert_code(making, &code);
+    making->frames->counts.by_code = code.functions;
+    making->frames->counts.by_none = code.unknown;
+    code_rows_free(&code);
+    free(gaps.gaps);
+    return result == -ENOENT || result == -E2BIG ? 0 : result;
+}
+
+static int read_rows(struct frame_rows *frames, const struct elf *elf,
+                     const struct frame_sections *sections, bool with_base)
 {
     struct making making = {.frames = frames, .placing.elf = elf, .with_base = with_base};
     making.gap_count = frame_gaps(elf, making.gaps);
     int result = make_all(&making, sections);
+    if (!result)
+        result = add_code(&making);
     index_free(&making.rules);
     return result;
 }
@@ -295,15 +470,17 @@ int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const stru
 
     *frames = (struct frame_rows){0};
     int result = frame_sections_read(&sections, elf, debug);
-    if (result == -ENOENT && frame_is_vdso(elf))
-        result = 0;
+    if (result == -ENOENT && elf->row->walk)
+        result = 0; /* the code itself may tell */
     if (!result)
         result = read_rows(frames, elf, &sections, false);
-    if (!result && elf->row->walk && elf->row->walk->base && needs_base(frames, elf->row->walk->base)) {
+    if (!result && elf->row->walk && elf->row->walk->base &&
+        needs_base(frames, elf->row->walk->base)) {
         frame_rows_free(frames);
         result = read_rows(frames, elf, &sections, true);
     }
     frame_sections_free(&sections);
+    frames->counts.rows = frames->row_count;
     return result ? result : frames->row_count ? 0 : -ENOENT;
 }
 
@@ -331,7 +508,8 @@ static int take_bounds(void *context, const struct frame_entry *entry)
     int result = place(&bounds->placing, entry, &delta);
     if (result)
         return refuse(entry, result);
-    if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1, sizeof(*bounds->functions)))
+    if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1,
+                      sizeof(*bounds->functions)))
         return -ENOMEM;
     bounds->functions[bounds->count++] =
         (struct frame_function){entry->start + delta, entry->end - entry->start};

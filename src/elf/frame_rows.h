@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame if there is none, and
- * for 32-bit ARM's functions in neither .ARM.exidx, read into rows. Code known to keep frame pointers
- * (Go's) has rows that say so. Nothing in a file is trusted: a table that contradicts itself only
- * loses its own rows.
+ * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame if there is none,
+ * and for 32-bit ARM's functions in neither .ARM.exidx, read into rows. Code known to keep frame
+ * pointers (Go's) has rows that say so. Nothing in a file is trusted: a table that contradicts
+ * itself only loses its own rows.
  */
 #ifndef STACKBOX_ELF_FRAME_ROWS_H
 #define STACKBOX_ELF_FRAME_ROWS_H
@@ -24,11 +24,17 @@ struct frame_function {
     uint64_t offset, size;
 };
 
+/* How many rows, and functions with rows from tables, from the code itself, and without any. */
+struct frame_counts {
+    uint64_t rows, by_table, by_code, by_none;
+};
+
 struct frame_rows {
     struct frame_row *rows; /* by offset, without duplicates; between functions UNWIND_UNKNOWN */
     size_t row_count, row_room;
     struct unwind_rule *rules; /* no two are equal; rule 0 is {UNWIND_UNKNOWN} */
     size_t rule_count, rule_room;
+    struct frame_counts counts;
     uint64_t skipped; /* functions that overlap others, without code, or with damaged tables */
 };
 

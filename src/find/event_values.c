@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/opening.h"
-#include "base/text.h"
 #include "kernel/tracefs.h"
 
 #define FIRST_OF_ALL 8 /* bytes at the start of tracepoints' records that programs may not read */
@@ -31,11 +30,12 @@ static int read_format(struct search *search)
         return 0;
     text_append(&category, name, (size_t)(colon - name));
     int result = category.failed ? -ENOMEM
-                                 : tracefs_read_format(search->where->tracefs, category.data, colon + 1,
-                                                       &search->format);
+                                 : tracefs_read_format(search->where->tracefs, category.data,
+                                                       colon + 1, &search->format);
     text_free(&category);
     if (result)
-        text_format(search->error, "the fields of \"t:%s\" cannot be read: %s", name, strerror(-result));
+        text_format(search->error, "the fields of \"t:%s\" cannot be read: %s", name,
+                    strerror(-result));
     return result;
 }
 
@@ -54,7 +54,8 @@ static int find_field(struct search *search, const char *name, struct tracefs_fi
     return -ENOENT;
 }
 
-static int take_field(struct search *search, const char *name, struct event_value *value, bool *is_address)
+static int take_field(struct search *search, const char *name, struct event_value *value,
+                      bool *is_address)
 {
     struct tracefs_field field;
     int result = find_field(search, name, &field);
@@ -62,18 +63,24 @@ static int take_field(struct search *search, const char *name, struct event_valu
     if (result)
         return result;
     const uint16_t size = field.size;
-    const bool is_number = !field.is_array && !field.is_elsewhere && size && size <= 8 && !(size & (size - 1)) &&
-                           !(field.offset % size);
-    *value = (struct event_value){field.offset, size, (uint8_t)(8 * size), field.is_signed, false, 0};
+    const bool is_number = !field.is_array && !field.is_elsewhere && size && size <= 8 &&
+                           !(size & (size - 1)) && !(field.offset % size);
+    *value = (struct event_value){
+        .offset = field.offset, .size = size, .bits = (uint8_t)(8 * size),
+        .is_signed = field.is_signed,
+    };
     *is_address = field.is_address;
     if (is_number)
         return 0;
     value->bits = 0;
     if (field.is_text)
         return 0;
-    text_format(search->error, field.is_elsewhere ? "\"%s\" of %s is a text of varying length, which cannot be read"
-                                                  : "\"%s\" of %s is not a "
-                                                    "number", name, search->place->name);
+    text_format(search->error,
+                field.is_elsewhere
+                    ? "\"%s\" of %s is a text of varying length, which cannot be read"
+                    : "\"%s\" of %s is not a "
+                      "number",
+                name, search->place->name);
     return -EINVAL;
 }
 
@@ -84,7 +91,8 @@ static bool is_narrow(const char *file)
     unsigned char head[EI_CLASS + 1] = {0};
     struct stat about;
     int fd = open_regular(file, 0, &about);
-    bool narrow = fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[EI_CLASS] == ELFCLASS32;
+    bool narrow =
+        fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[EI_CLASS] == ELFCLASS32;
 
     if (fd >= 0)
         close(fd);
@@ -120,7 +128,8 @@ static int take_register(struct search *search, const char *name, struct event_v
 {
     const struct machine *machine = search->where->machine;
     const unsigned count = machine->args.count;
-    const bool is_argument = !strncmp(name, "arg", 3) && name[3] >= '1' && name[3] <= '9' && !name[4];
+    const bool is_argument =
+        !strncmp(name, "arg", 3) && name[3] >= '1' && name[3] <= '9' && !name[4];
     const char *why = NULL;
     uint8_t word = machine->args.result;
 
@@ -131,7 +140,8 @@ static int take_register(struct search *search, const char *name, struct event_v
     else if (is_argument)
         word = machine->args.words[name[3] - '1'];
     else if (strcmp(name, "ret"))
-        why = search->place->at_return ? "there are ret and comm" : "there are arg1, arg2 ... and comm";
+        why = search->place->at_return ? "there are ret and comm"
+                                       : "there are arg1, arg2 ... and comm";
     else if (!search->place->at_return)
         why = "it exists when a function returns, as at r::vfs_read";
     if (why) {
@@ -139,14 +149,17 @@ static int take_register(struct search *search, const char *name, struct event_v
         return -EINVAL;
     }
     const uint8_t bytes = machine->bits / 8;
-    *value = (struct event_value){(uint16_t)(word * bytes), bytes, machine->bits, !is_argument, false, 0};
+    *value = (struct event_value){
+        .offset = (uint16_t)(word * bytes), .size = bytes, .bits = machine->bits,
+        .is_signed = !is_argument,
+    };
     return 0;
 }
 
 /* ---- All together ---- */
 
-static int find_value(struct search *search, const struct value_words *words, struct event_value *value,
-                      bool *is_address)
+static int find_value(struct search *search, const struct value_words *words,
+                      struct event_value *value, bool *is_address)
 {
     int result = 0;
 
@@ -167,29 +180,34 @@ static int find_value(struct search *search, const struct value_words *words, st
     return 0;
 }
 
-static int check_test(struct search *search, const struct test_words *words, const struct event_test *test)
+static int check_test(struct search *search, const struct test_words *words,
+                      const struct event_test *test)
 {
     const struct event_value *value = &test->value;
     const char *name = words->value.name;
     const uint64_t number = test->number;
 
     if (!value->bits != test->is_text)
-        text_format(search->error, test->is_text ? "\"%s\" is a number, not a text"
-                                                 : "\"%s\" is a text: compare it with one, in \"\"", name);
+        text_format(search->error,
+                    test->is_text ? "\"%s\" is a number, not a text"
+                                  : "\"%s\" is a text: compare it with one, in \"\"",
+                    name);
     else if (test->is_text && strlen(test->text) > value->size)
         text_format(search->error, "\"%s\" is a text of at most %u bytes", name, value->size);
     else if (!test->is_text && !value->is_signed &&
              (words->is_negative || (!number && (test->comparison == IS_LESS ||
                                                  test->comparison == IS_GREATER_OR_EQUAL))))
         text_format(search->error, "\"%s\" is unsigned; use \"%s:i32\" or i64", name, name);
-    else if (!test->is_text && !words->is_negative && number > UINT64_MAX >> (64 - value->bits + value->is_signed))
+    else if (!test->is_text && !words->is_negative &&
+             number > UINT64_MAX >> (64 - value->bits + value->is_signed))
         text_format(search->error, "\"%s\" is never that large", name);
     else
         return 0;
     return -EINVAL;
 }
 
-static int find_values(struct search *search, const struct asked_values *asked, struct event_values *values)
+static int find_values(struct search *search, const struct asked_values *asked,
+                       struct event_values *values)
 {
     int result = 0;
     bool unused;
@@ -203,7 +221,8 @@ static int find_values(struct search *search, const struct asked_values *asked, 
             result = check_test(search, words, test);
     }
     for (size_t i = 0; i < asked->count && !result; i++) {
-        result = find_value(search, &asked->values[i], &values->values[i], &values->are_addresses[i]);
+        result =
+            find_value(search, &asked->values[i], &values->values[i], &values->are_addresses[i]);
         if (!result && !values->values[i].bits) {
             text_format(search->error, "\"%s\" is a text, not a number", asked->values[i].name);
             result = -EINVAL;
@@ -215,7 +234,8 @@ static int find_values(struct search *search, const struct asked_values *asked, 
 }
 
 int event_values_find(struct event_values *values, const struct asked_values *asked,
-                      const struct values_where *where, const struct place *place, struct text *error)
+                      const struct values_where *where, const struct place *place,
+                      struct text *error)
 {
     struct search search = {.where = where, .place = place, .error = error};
 
@@ -228,7 +248,8 @@ int event_values_find(struct event_values *values, const struct asked_values *as
 bool event_values_equal(const struct event_values *a, const struct event_values *b)
 {
     for (size_t i = 0; i < a->condition.count; i++)
-        if (memcmp(&a->condition.tests[i].value, &b->condition.tests[i].value, sizeof(struct event_value)))
+        if (memcmp(&a->condition.tests[i].value, &b->condition.tests[i].value,
+                   sizeof(struct event_value)))
             return false;
     return !memcmp(a->values, b->values, sizeof(a->values));
 }

@@ -38,7 +38,8 @@ struct values_where {
  * nothing.
  */
 int event_values_find(struct event_values *values, const struct asked_values *asked,
-                      const struct values_where *where, const struct place *place, struct text *error);
+                      const struct values_where *where, const struct place *place,
+                      struct text *error);
 
 /* Does a program made for one place find them at the other? Both are for the same request. */
 bool event_values_equal(const struct event_values *a, const struct event_values *b);

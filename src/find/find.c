@@ -6,15 +6,190 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/suggest.h"
 #include "base/util.h"
-#include "find/find_files.h"
 #include "find/find_user.h"
 #include "find/kernel_functions.h"
-#include "find/tracepoints.h"
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
+
+/* ---- Tracepoints ---- */
+
+struct search {
+    int tracefs;
+    const struct pattern *pattern;
+    struct places *places;
+    size_t matched;
+};
+
+static int add_event(struct search *search, const char *category, const char *name)
+{
+    struct text full = {0};
+    struct place place = {.kind = PLACE_TRACEPOINT};
+    int result = tracefs_event_id(search->tracefs, category, name, &place.id);
+
+    if (result) /* not an event that can be opened, such as ftrace's own */
+        return result == -ENOENT || result == -EINVAL || result == -ENOTDIR ? 0 : result;
+    text_format(&full, "%s:%s", category, name);
+    place.name = full.data;
+    /* The id identifies a tracepoint as an address does a function. */
+    place.address = place.id;
+    result = full.failed ? -ENOMEM : places_add(search->places, &place);
+    text_free(&full);
+    search->matched++;
+    return result;
+}
+
+static bool category_matches(void *context, const char *category)
+{
+    struct search *search = context;
+
+    return matcher_matches(&search->pattern->category, category);
+}
+
+static int add_if_matched(void *context, const char *category, const char *name)
+{
+    struct search *search = context;
+
+    if (!matcher_matches(&search->pattern->name, name))
+        return 0;
+    return add_event(search, category, name);
+}
+
+static int offer_near(void *context, const char *category, const char *name)
+{
+    struct text full = {0};
+
+    text_format(&full, "t:%s:%s", category, name);
+    if (!full.failed) {
+        suggest(context, full.data);
+        suggest_by_words(context, full.data);
+    }
+    text_free(&full);
+    return 0;
+}
+
+/*
+ * Adds each tracepoint that `pattern` matches; *matched is how many. `tracefs` is an open
+ * directory. If a pattern without wildcards matches none, near names are appended to `near`. 0 or a
+ * negative errno.
+ */
+static int tracepoints_find(int tracefs, const struct pattern *pattern, struct places *places,
+                            size_t *matched, struct text *near_names)
+{
+    struct search search = {tracefs, pattern, places, 0};
+    int result;
+
+    bool plain = pattern->category.kind == MATCH_PLAIN && pattern->name.kind == MATCH_PLAIN;
+    if (plain)
+        result = add_event(&search, pattern->category.text, pattern->name.text);
+    else
+        result = tracefs_each_event(tracefs, category_matches, add_if_matched, &search);
+    if (!result && plain && !search.matched) {
+        struct text wanted = {0};
+        text_format(&wanted, "t:%s:%s", pattern->category.text, pattern->name.text);
+        struct suggestions suggestions = {.wanted = wanted.data};
+        result =
+            wanted.failed ? -ENOMEM : tracefs_each_event(tracefs, NULL, offer_near, &suggestions);
+        suggestions_add(&suggestions, near_names);
+        suggestions_free(&suggestions);
+        text_free(&wanted);
+    }
+    *matched = search.matched;
+    return result;
+}
+
+/* ---- Lists ---- */
+
+static void add_pattern(const struct place *place, const struct text *name, struct text *line)
+{
+    if (place->kind == PLACE_TRACEPOINT) {
+        text_format(line, "t:%s", place->name);
+        return;
+    }
+    if (place->kind == PLACE_USER)
+        text_format(line, "%s%s:", place->is_usdt ? "u:" : place->at_return ? "r:" : "",
+                    place->path);
+    else if (place->at_return)
+        text_add(line, "r::");
+    else if (name->length && strchr(name->data, ':')) /* core::fmt::f is in no library "core" */
+        text_add(line, "p::");
+    text_append(line, name->data, name->length);
+    if (place->offset)
+        text_format(line, "+0x%llx", (unsigned long long)place->offset);
+}
+
+/* Does the line, as a pattern, mean this function by its name? */
+static bool is_meant(const char *line, const struct place *place, const struct text *name)
+{
+    struct text error = {0};
+    struct pattern pattern;
+
+    if (pattern_parse(&pattern, line, false, &error)) {
+        text_free(&error);
+        return false;
+    }
+    const bool meant = pattern.kind == PATTERN_USER_FUNCTION &&
+                       !strcmp(pattern.library, place->path) &&
+                       !strcmp(pattern.name.text, name->data) && pattern.offset == place->offset &&
+                       (!pattern.is_address || pattern.address == place->address);
+    pattern_free(&pattern);
+    return meant;
+}
+
+/* A name that would mean something else, such as f+0x10, gives way to its address. */
+static void add_line(const struct place *place, const struct demangle_options *readable,
+                     struct text *line)
+{
+    struct text name = {0}, raw = {0};
+
+    place_add_own_name(place, readable, &name);
+    add_pattern(place, &name, &raw);
+    if (!raw.failed && !name.failed)
+        escape_bytes(line, raw.data, raw.length);
+    if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt &&
+        !is_meant(line->data, place, &name)) {
+        text_clear(line);
+        text_clear(&raw);
+        text_format(&raw, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
+                    (unsigned long long)place->address);
+        if (!raw.failed)
+            escape_bytes(line, raw.data, raw.length);
+    }
+    line->failed = line->failed || raw.failed || name.failed;
+    text_free(&name);
+    text_free(&raw);
+}
+
+int list_places(const struct places *places, const struct demangle_options *readable,
+                struct text *lines)
+{
+    char **patterns = calloc(places->count + 1, sizeof(*patterns));
+    int result = patterns ? 0 : -ENOMEM;
+    size_t count = 0;
+
+    while (!result && count < places->count) {
+        struct text line = {0};
+        add_line(&places->items[count], readable, &line);
+        patterns[count++] = line.data;
+        result = line.failed ? -ENOMEM : 0;
+    }
+    if (!result)
+        qsort(patterns, count, sizeof(*patterns), compare_strings);
+    for (size_t i = 0; i < count; i++) {
+        if (!result && (!i || strcmp(patterns[i - 1], patterns[i])))
+            text_format(lines, "%s\n", patterns[i]);
+        if (i)
+            free(patterns[i - 1]);
+    }
+    if (count)
+        free(patterns[count - 1]);
+    free(patterns);
+    return result ? result : lines->failed ? -ENOMEM : 0;
+}
+
+/* ---- Patterns ---- */
 
 int find_parse(struct find *find, char *const *words, size_t count, bool is_regex,
                struct text *error)
@@ -115,7 +290,7 @@ static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
     return i;
 }
 
-/* sys_getppid, as people type it on every machine, although the function is __x64_sys_getppid. */
+/* sys_getppid, as it is typed on every machine, although the function is __x64_sys_getppid. */
 static int find_call(struct find *find, size_t which)
 {
     const char *const prefixes[] = {find->kernel->call_prefix, "__se_"};
@@ -147,12 +322,16 @@ static int find_calls(struct find *find)
 
     for (size_t i = 0; i < find->count && !result; i++)
         if (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION && !find->matched[i] &&
-            find->patterns[i].name.kind == MATCH_PLAIN && !strncmp(find->patterns[i].name.text, "sys_", 4))
+            find->patterns[i].name.kind == MATCH_PLAIN &&
+            !strncmp(find->patterns[i].name.text, "sys_", 4))
             result = find_call(find, i);
     return result;
 }
 
-/* "; libc has it: c:malloc". A word without a colon is the kernel's. False: libc has no such function. */
+/*
+ * "; libc has it: c:malloc". A word without a colon is the kernel's. False: libc has no such
+ * function.
+ */
 static bool offer_libc(const struct find *find, const char *name, struct text *error)
 {
     struct find libc = {.pid = find->pid, .kallsyms = -1, .tracefs = -1};
@@ -160,7 +339,8 @@ static bool offer_libc(const struct find *find, const char *name, struct text *e
 
     text_format(&word, "c:%s", name);
     char *const words[] = {word.data};
-    const bool found = !word.failed && !find_parse(&libc, words, 1, false, &why) && !find_places(&libc, &why);
+    const bool found =
+        !word.failed && !find_parse(&libc, words, 1, false, &why) && !find_places(&libc, &why);
     if (found)
         text_format(error, "; libc has it: %s", word.data);
     find_close(&libc);

@@ -5,6 +5,7 @@
 #ifndef STACKBOX_FIND_FIND_H
 #define STACKBOX_FIND_FIND_H
 
+#include "base/text.h"
 #include "find/pattern.h"
 #include "find/place.h"
 #include "insns/machine.h"
@@ -47,10 +48,17 @@ bool find_any_of_kind(const struct find *find, enum pattern_kind kind);
 
 /*
  * Can programs at places that the patterns may mean nest: may one of them run on a CPU before
- * another has ended there (insns/slot.h)?
+ * another has ended there (insns/fragments.h)?
  */
 bool find_programs_meet(const struct find *find);
 
 void find_close(struct find *find);
+
+/*
+ * Appends a line per place, sorted, without duplicates (sites of a USDT probe, functions of the
+ * same name); if `readable` is NULL, with names from the symbol tables. 0 or -ENOMEM.
+ */
+int list_places(const struct places *places, const struct demangle_options *readable,
+                struct text *lines);
 
 #endif

@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/reading.h"
-#include "base/search.h"
-#include "base/text.h"
-#include "find/function_names.h"
+#include "base/util.h"
 #include "kernel/kallsyms.h"
 #include "machine/machine.h"
 
@@ -227,16 +225,16 @@ int kernel_functions_sift(int tracefs, struct place *const *functions, size_t co
 static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     if (is_function(symbol->type))
-        near_offer(context, symbol->name);
+        suggest(context, symbol->name);
     return 0;
 }
 
 int kernel_functions_near(int kallsyms, const char *name, struct text *near_names)
 {
-    struct near near = {.wanted = name};
-    int result = kallsyms_each(kallsyms, offer_symbol, &near);
+    struct suggestions suggestions = {.wanted = name};
+    int result = kallsyms_each(kallsyms, offer_symbol, &suggestions);
 
-    near_add_to(&near, near_names);
-    near_free(&near);
+    suggestions_add(&suggestions, near_names);
+    suggestions_free(&suggestions);
     return result;
 }

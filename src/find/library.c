@@ -3,26 +3,206 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
+#include "base/util.h"
 #include "elf/elf.h"
-#include "find/library_search.h"
-#include "find/link_cache.h"
-#include "find/root_path.h"
+#include "find/library_paths.h"
 #include "machine/machine.h"
 
-#define CACHE_LIMIT (8 << 20)     /* 200,000 libraries */
-#define PATH_FILE_LIMIT (64 << 10)
-#define MOST_FILES 200000         /* of a directory */
+/* ---- Names ---- */
 
-#define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
-#define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+/* Files with a matching name: no honest directory has half as many. */
+#define MOST_CANDIDATES 1000
 
-int library_take_file(struct library_search *search, const char *root, const char *path)
+enum { RANK_NONE, RANK_MUSL, RANK_DASH_VERSION, RANK_PLAIN, RANK_VERSION, RANK_WHOLE };
+
+static bool starts_with(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+/* ".6", ".1.0.2k": a digit after each dot; ".6.debug" and ".6.dpkg-new" are something else. */
+static bool is_version(const char *ending)
+{
+    for (; *ending; ending++)
+        if (*ending == '.' && (ending[1] < '0' || ending[1] > '9'))
+            return false;
+    return true;
+}
+
+/* What follows the short name: ".so", ".so.1.2", "-1.2.so", "-1.2.so.3". */
+static unsigned rank_ending(const char *ending)
+{
+    if (*ending == '-' && ending[1] >= '0' && ending[1] <= '9') {
+        ending += 1 + strspn(ending + 1, "0123456789.");
+        /* The last dot was that of ".so". */
+        return starts_with(ending - 1, ".so") ? RANK_DASH_VERSION : RANK_NONE;
+    }
+    if (!starts_with(ending, ".so"))
+        return RANK_NONE;
+    if (!ending[3])
+        return RANK_PLAIN;
+    return ending[3] == '.' && is_version(ending + 3) ? RANK_VERSION : RANK_NONE;
+}
+
+unsigned library_name_rank(const char *typed, const char *name)
+{
+    size_t length = strlen(typed);
+
+    if (!strcmp(typed, name))
+        return RANK_WHOLE;
+    if (!strcmp(typed, "c") && starts_with(name, "ld-musl-"))
+        return RANK_MUSL;
+    if (!strncmp(name, typed, length) && rank_ending(name + length))
+        return rank_ending(name + length);
+    if (starts_with(name, "lib") && !strncmp(name + 3, typed, length))
+        return rank_ending(name + 3 + length);
+    return RANK_NONE;
+}
+
+int library_offer(struct library_candidates *candidates, const char *name,
+                  const struct library_candidate *candidate)
+{
+    unsigned rank = library_name_rank(candidates->typed, name);
+
+    if (!rank || candidates->count == MOST_CANDIDATES)
+        return 0;
+    if (array_reserve(&candidates->items, &candidates->room, candidates->count + 1,
+                      sizeof(*candidates->items)))
+        return -ENOMEM;
+    struct library_candidate *added = &candidates->items[candidates->count];
+    *added = *candidate;
+    added->rank = rank;
+    added->path = strdup(candidate->path);
+    if (!added->path)
+        return -ENOMEM;
+    candidates->count++;
+    return 0;
+}
+
+const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+size_t length_without_deleted(const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    size_t length = strlen(path), ending = sizeof(deleted) - 1;
+
+    return length > ending && !strcmp(path + length - ending, deleted) ? length - ending : length;
+}
+
+static int likelier_first(const void *left, const void *right)
+{
+    const struct library_candidate *a = left, *b = right;
+
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    int order = strverscmp(base_name(b->path), base_name(a->path));
+    return order ? order : b->level - a->level;
+}
+
+void library_sort(struct library_candidates *candidates)
+{
+    if (candidates->count)
+        qsort(candidates->items, candidates->count, sizeof(*candidates->items), likelier_first);
+}
+
+void library_forget(struct library_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        free((char *)candidates->items[i].path);
+    free(candidates->items);
+    *candidates = (struct library_candidates){.typed = candidates->typed};
+}
+
+/* ---- Files that processes have mapped ---- */
+
+#define MOST_OPENED 128 /* of what a process has mapped; a few have the same name */
+
+struct looking {
+    struct library_seen *seen;
+    const char *const *typed;
+    size_t count;
+};
+
+static bool may_be_meant(const struct looking *looking, const char *path)
+{
+    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    bool is_meant = false;
+
+    for (size_t i = 0; name && i < looking->count && !is_meant; i++)
+        is_meant = library_name_rank(base_name(looking->typed[i]), name);
+    free(name);
+    return is_meant;
+}
+
+static int see_entry(void *context, const struct maps_entry *entry)
+{
+    const struct looking *looking = context;
+    struct library_seen *seen = looking->seen;
+
+    if (!entry->inode || *entry->path != '/' ||
+        (seen->count && !strcmp(seen->items[seen->count - 1].entry.path, entry->path)) ||
+        !may_be_meant(looking, entry->path))
+        return 0;
+    if (array_reserve(&seen->items, &seen->room, seen->count + 1, sizeof(*seen->items)))
+        return -ENOMEM;
+    struct library_mapped *added = &seen->items[seen->count];
+    char link[64];
+    *added = (struct library_mapped){*entry, -1};
+    added->entry.path = strdup(entry->path);
+    if (!added->entry.path)
+        return -ENOMEM;
+    snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", seen->shown_by,
+             (unsigned long long)entry->start, (unsigned long long)entry->end);
+    added->fd = seen->count < MOST_OPENED ? policy_open("", link, NULL) : -EMFILE;
+    seen->count++;
+    return 0;
+}
+
+int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen)
+{
+    struct looking looking = {seen, typed, count};
+
+    *seen = (struct library_seen){0};
+    return maps_each_of(pid, &seen->shown_by, see_entry, &looking) == -ENOMEM ? -ENOMEM : 0;
+}
+
+void library_seen_free(struct library_seen *seen)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        free((char *)(uintptr_t)seen->items[i].entry.path);
+        if (seen->items[i].fd >= 0)
+            close(seen->items[i].fd);
+    }
+    free(seen->items);
+    *seen = (struct library_seen){0};
+}
+
+/* ---- Mapped libraries ---- */
+
+struct library_search {
+    const struct library_where *where;
+    const char *typed;
+    struct library_candidates candidates;
+    struct library *library;
+    struct text *error;
+};
+
+/* A file by a path in the root. 1: it is the library now; otherwise a negative errno. */
+static int take_file(struct library_search *search, const char *root, const char *path)
 {
     struct library *library = search->library;
 
@@ -41,6 +221,114 @@ int library_take_file(struct library_search *search, const char *root, const cha
     return -ENOMEM;
 }
 
+/* `mapping` counts what was seen, from 1 on. */
+static int offer_mapped(struct library_search *search, size_t mapping)
+{
+    const char *path = search->where->seen->items[mapping - 1].entry.path;
+    const struct library_candidate mapped = {.path = path, .mapping = mapping};
+    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    int result = name ? library_offer(&search->candidates, name, &mapped) : -ENOMEM;
+
+    free(name);
+    return result;
+}
+
+/*
+ * A file that was deleted, or whose name we cannot see, can be opened through its mapping's
+ * addresses, but only by root.
+ */
+static int take_mapping(struct library_search *search, const struct library_candidate *candidate)
+{
+    const struct library_seen *seen = search->where->seen;
+    const struct library_mapped *mapped = &seen->items[candidate->mapping - 1];
+    const size_t length = length_without_deleted(candidate->path);
+    struct library *library = search->library;
+    struct text path = {0};
+
+    text_append(&path, candidate->path, length);
+    text_clear(&library->file);
+    text_format(&library->file, "/proc/%u/map_files/%llx-%llx", seen->shown_by,
+                (unsigned long long)mapped->entry.start, (unsigned long long)mapped->entry.end);
+    library->mapping = candidate->mapping;
+    int fd = library->file.failed || path.failed ? -ENOMEM : mapped->fd;
+    if (fd >= 0 && (fd = fcntl(mapped->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        fd = -errno;
+    if (fd < 0) {
+        if (fd != -ENOMEM)
+            text_format(search->error, "process %u runs a %s that %s: %s", search->where->pid,
+                        path.data, candidate->path[length] ? "was deleted, and cannot be opened"
+                        : "cannot be opened", strerror(-fd));
+        text_free(&path);
+        return fd;
+    }
+    text_free(&library->path);
+    library->path = path;
+    library->fd = fd;
+    return 1;
+}
+
+/* In a chroot the kernel shows the path from our root, if both are in the same mount namespace. */
+static int take_ours(struct library_search *search, const struct library_candidate *candidate)
+{
+    const uint64_t inode = search->where->seen->items[candidate->mapping - 1].entry.inode;
+    struct stat file;
+    int result = take_file(search, "", candidate->path);
+
+    if (result > 0 && (fstat(search->library->fd, &file) || file.st_ino != inode)) {
+        close(search->library->fd);
+        result = -ENOENT;
+    }
+    return result;
+}
+
+static int take_mapped(struct library_search *search, const struct library_candidate *candidate)
+{
+    int result = 0;
+
+    if (!candidate->path[length_without_deleted(candidate->path)]) {
+        result = take_file(search, search->where->root, candidate->path);
+        if (result < 0 && *search->where->root)
+            result = take_ours(search, candidate);
+    }
+    return result > 0 ? result : take_mapping(search, candidate);
+}
+
+/*
+ * The likeliest, by name, of what the process has mapped; or by path, if that was deleted: the path
+ * may lead to another file now. If a process is gone or we may not look at it, nothing is known. 1:
+ * it is the library now; 0: there is none; otherwise a negative errno, with a line in `error` for
+ * one that cannot be opened.
+ */
+static int find_mapped(struct library_search *search)
+{
+    const struct library_seen *seen = search->where->seen;
+    const bool by_path = strchr(search->typed, '/');
+    int result = 0;
+
+    search->candidates.typed = base_name(search->typed);
+    for (size_t i = 0; search->where->pid && i < seen->count && !result; i++)
+        result = offer_mapped(search, i + 1);
+    library_sort(&search->candidates);
+    for (size_t i = 0; i < search->candidates.count && !result; i++) {
+        const struct library_candidate *candidate = &search->candidates.items[i];
+        const size_t length = length_without_deleted(candidate->path);
+        if (!by_path || (candidate->path[length] && strlen(search->typed) == length &&
+                         !memcmp(search->typed, candidate->path, length)))
+            result = take_mapped(search, candidate);
+    }
+    library_forget(&search->candidates);
+    return result;
+}
+
+/* ---- Search paths ---- */
+
+#define CACHE_LIMIT (8 << 20)     /* 200,000 libraries */
+#define PATH_FILE_LIMIT (64 << 10)
+#define MOST_FILES 200000         /* of a directory */
+
+#define MUSL_DIRECTORIES "/lib:/usr/local/lib:/usr/lib"
+#define PROGRAM_DIRECTORIES "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* The likeliest candidate that is an ELF file for this machine: 64-bit first. */
 static int take_candidate(struct library_search *search)
 {
@@ -50,7 +338,7 @@ static int take_candidate(struct library_search *search)
     library_sort(candidates);
     for (int class = ELFCLASS64; class >= ELFCLASS32 && !result; class--) {
         for (size_t i = 0; i < candidates->count && !result; i++) {
-            result = library_take_file(search, search->where->root, candidates->items[i].path);
+            result = take_file(search, search->where->root, candidates->items[i].path);
             if (result > 0 && elf_own_class(search->library->fd) != class) {
                 close(search->library->fd);
                 result = 0;
@@ -63,7 +351,8 @@ static int take_candidate(struct library_search *search)
 }
 
 /* Appends a file in the root, if it exists. */
-static int read_in_root(struct library_search *search, const char *path, size_t limit, struct text *bytes)
+static int read_in_root(struct library_search *search, const char *path, size_t limit,
+                        struct text *bytes)
 {
     struct text resolved = {0};
     int fd = root_take(ROOT_FILE, search->where->root, path, &resolved), result = 0;
@@ -148,7 +437,7 @@ static int find_program_in(struct library_search *search, const char *path)
     struct stat file;
 
     text_format(&whole, "%s/%s", path, search->typed);
-    int result = whole.failed ? -ENOMEM : library_take_file(search, search->where->root, whole.data);
+    int result = whole.failed ? -ENOMEM : take_file(search, search->where->root, whole.data);
     text_free(&whole);
     if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111))) {
         close(search->library->fd);
@@ -210,7 +499,7 @@ static int find_here(struct library_search *search)
     struct stat file;
 
     text_format(&path, "./%s", search->typed);
-    int result = path.failed ? -ENOMEM : library_take_file(search, "", path.data);
+    int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
     text_free(&path);
     if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
                        !elf_own_class(search->library->fd))) {
@@ -234,7 +523,7 @@ static int find_by_linker(struct library_search *search)
 static int find_by_name(struct library_search *search)
 {
     const char *programs = getenv("PATH");
-    int result = library_find_mapped(search);
+    int result = find_mapped(search);
 
     if (!result)
         result = find_cached(search);
@@ -257,15 +546,15 @@ static int find_by_name(struct library_search *search)
 
 static int find_by_path(struct library_search *search)
 {
-    int result = library_find_mapped(search);
+    int result = find_mapped(search);
 
     if (result)
         return result;
     result = -ENOENT;
     if (*search->typed == '/' && *search->where->root)
-        result = library_take_file(search, search->where->root, search->typed);
+        result = take_file(search, search->where->root, search->typed);
     if (result < 0)
-        result = library_take_file(search, "", search->typed);
+        result = take_file(search, "", search->typed);
     if (result == -EISDIR || result == -EINVAL)
         text_format(search->error, "\"%s\" has no functions: %s", search->typed,
                     result == -EISDIR ? "it is a directory" : "it is not a regular file");
@@ -300,4 +589,90 @@ void library_close(struct library *library)
     text_free(&library->path);
     text_free(&library->asked);
     *library = (struct library){.fd = -1};
+}
+
+/* ---- What a program needs ---- */
+
+#define MOST_NEEDED 512
+
+struct search {
+    const char *program;
+    struct text *paths;
+    size_t count;
+};
+
+static int add(struct search *search, const char *path)
+{
+    struct text *paths = search->paths;
+
+    for (const char *known = paths->data; known && known < paths->data + paths->length;
+         known += strlen(known) + 1)
+        if (!strcmp(known, path))
+            return 0;
+    if (search->count++ < MOST_NEEDED)
+        text_append(paths, path, strlen(path) + 1);
+    return paths->failed ? -ENOMEM : 0;
+}
+
+/* Missing ones are not reported: the dynamic linker will do that. */
+static int take_needed(void *context, const char *name)
+{
+    const struct library_where where = {.root = ""};
+    struct text error = {0};
+    struct library library;
+    int result = 0;
+
+    if (!library_find(&where, name, &library, &error)) {
+        result = library.path.data ? add(context, library.path.data) : 0;
+        library_close(&library);
+    }
+    text_free(&error);
+    return result;
+}
+
+static int look_into(struct search *search, const char *path)
+{
+    int fd = sandbox_open(NULL, path), result = 0;
+    struct elf elf;
+
+    if (fd < 0)
+        return 0;
+    if (!elf_open(&elf, fd)) {
+        result = elf_each_needed(&elf, take_needed, search);
+        elf_close(&elf);
+    }
+    close(fd);
+    return result;
+}
+
+static int search_apart(void *context, struct text *answer)
+{
+    struct search search = {.program = context, .paths = answer};
+    int result = add(&search, search.program);
+
+    /* What is found is searched in turn; the text moves as it grows. */
+    for (size_t at = 0; at < answer->length && !result;) {
+        struct text path = {0};
+        text_add(&path, answer->data + at);
+        at += strlen(answer->data + at) + 1;
+        result = path.failed ? -ENOMEM : look_into(&search, path.data);
+        text_free(&path);
+    }
+    return result;
+}
+
+int needed_find(const char *program, struct text *paths)
+{
+    const struct sandbox_job job = {
+        .work = search_apart,
+        .context = (void *)(uintptr_t)program,
+        .open = root_take_here,
+        .machine = machine_ours(),
+    };
+    int signal, result = sandbox_run(&job, paths, &signal);
+
+    /* Each ends with a NUL: otherwise it is not ours. */
+    if (!result && (!paths->length || paths->data[paths->length - 1]))
+        result = -EBADMSG;
+    return result;
 }

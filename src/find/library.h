@@ -3,15 +3,13 @@
 #ifndef STACKBOX_FIND_LIBRARY_H
 #define STACKBOX_FIND_LIBRARY_H
 
-#include <stdbool.h>
-
 #include "base/text.h"
-#include "find/library_seen.h"
+#include "processes/proc_maps.h"
 
 struct library_where {
     const char *root; /* whose files: "" for ours, or from root_of_process() */
-    uint32_t pid;     /* whose libraries come first; 0: nobody's */
-    const struct library_seen *seen; /* of that process; NULL: look now */
+    uint32_t pid;     /* whose libraries come first; 0: no process's */
+    const struct library_seen *seen; /* what it has mapped, from library_see(); NULL for 0 */
 };
 
 struct library {
@@ -34,5 +32,70 @@ struct library {
 int library_find(const struct library_where *where, const char *typed, struct library *library,
                  struct text *error);
 void library_close(struct library *library);
+
+/* What follows the last slash. */
+const char *base_name(const char *path);
+
+/* The length of a path in maps without " (deleted)". */
+size_t length_without_deleted(const char *path);
+
+/*
+ * Is the file `name` what `typed` means? 0: no. The greater, the likelier: the whole name, then
+ * lib*.so.VERSION, lib*.so, lib*-VERSION.so, and musl's linker, which is its C library, too.
+ */
+unsigned library_name_rank(const char *typed, const char *name);
+
+struct library_candidate {
+    const char *path;
+    unsigned rank;
+    int level; /* the processor level that it needs */
+    size_t mapping; /* of what was seen, from 1 on */
+};
+
+/* {.typed = name} is empty. */
+struct library_candidates {
+    const char *typed;
+    struct library_candidate *items;
+    size_t count, room;
+};
+
+/*
+ * Adds `candidate`, with a copy of its path and its own rank, if it is meant by `name`, under which
+ * it was found. 0 or -ENOMEM.
+ */
+int library_offer(struct library_candidates *candidates, const char *name,
+                  const struct library_candidate *candidate);
+
+/* Likeliest first: by rank, then the highest version, then the highest level. */
+void library_sort(struct library_candidates *candidates);
+
+/* Empties the list. */
+void library_forget(struct library_candidates *candidates);
+
+struct library_mapped {
+    struct maps_entry entry; /* with a path of its own */
+    int fd;                  /* the mapped file, or a negative errno */
+};
+
+/* The files that a process had mapped when it was looked at: {0} is none. */
+struct library_seen {
+    struct library_mapped *items;
+    size_t count, room;
+    uint32_t shown_by; /* the process, or a thread that shows its memory */
+};
+
+/*
+ * Looks at a process; nothing is seen if it is gone or we may not look at it. What one of the
+ * `count` names may mean is opened through its mapping, which takes more rights than opening a
+ * path, but works without one. 0 or -ENOMEM; library_seen_free after either.
+ */
+int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen);
+void library_seen_free(struct library_seen *seen);
+
+/*
+ * Appends its own path, the paths of the libraries it needs, of those that they need and so on,
+ * each followed by a NUL. 0 or a negative errno.
+ */
+int needed_find(const char *program, struct text *paths);
 
 #endif

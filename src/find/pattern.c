@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "find/pattern.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wctype.h>
 
-#include "base/text.h"
 #include "base/util.h"
+#include "demangle/demangle.h"
 
 /* `*` stands for any number of characters; everything else for itself. */
 static bool glob_matches(const char *glob, const char *name)
@@ -31,6 +33,35 @@ static bool glob_matches(const char *glob, const char *name)
     while (*glob == '*')
         glob++;
     return !*glob;
+}
+
+/*
+ * What regcomp(3) takes for letters: those of ASCII, in place of musl's functions, whose tables of
+ * Unicode are 13 KB.
+ */
+static bool is_ascii(wint_t character)
+{
+    return character < 128;
+}
+
+int iswalpha(wint_t character)
+{
+    return is_ascii(character) && isalpha((int)character);
+}
+
+int iswpunct(wint_t character)
+{
+    return is_ascii(character) && ispunct((int)character);
+}
+
+wint_t towlower(wint_t character)
+{
+    return is_ascii(character) ? (wint_t)tolower((int)character) : character;
+}
+
+wint_t towupper(wint_t character)
+{
+    return is_ascii(character) ? (wint_t)toupper((int)character) : character;
 }
 
 static int compile(regex_t *regex, const char *text, struct text *error)
@@ -64,7 +95,8 @@ int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struc
     return 0;
 }
 
-bool may_have_star(const char *name)
+/* May a * in this be part of a function's name: f(char*), A<char*>::f, A::operator*? */
+static bool may_have_star(const char *name)
 {
     return strpbrk(name, "(<") || strstr(name, "operator");
 }
@@ -389,4 +421,49 @@ void pattern_free(struct pattern *pattern)
     matcher_free(&pattern->category);
     free(pattern->library);
     pattern->library = NULL;
+}
+
+/* ---- Functions' names ---- */
+
+static const struct demangle_options whole = {0}, said = {.without_parameters = true};
+
+/*
+ * A piece that was split off a function runs within a call of it: it is not what the name means. It
+ * has a compiler's suffix: "f() [clone .cold]", in Rust "f (.cold)".
+ */
+static bool is_piece(const char *name)
+{
+    const char *clone = strstr(name, " [clone "), *added = clone ? clone : strstr(name, " (.");
+
+    return added && (strstr(added, ".cold") || strstr(added, ".warm") || strstr(added, ".part."));
+}
+
+/* A name that is not mangled matches in no other way. */
+static int matches_readable(const struct matcher *wanted, const char *symbol, struct text *scratch)
+{
+    int result = demangle_symbol(symbol, &whole, scratch);
+
+    if (!result && matcher_matches(wanted, scratch->data))
+        return 1;
+    if (!result && is_piece(scratch->data))
+        return 0;
+    if (!result)
+        result = demangle_symbol(symbol, &said, scratch);
+    if (result)
+        return result == -ENOMEM ? result : 0;
+    return matcher_matches(wanted, scratch->data);
+}
+
+int function_matches(const struct matcher *wanted, const char *symbol, struct text *scratch)
+{
+    return matcher_matches(wanted, symbol) ? 1 : matches_readable(wanted, symbol, scratch);
+}
+
+int function_is_typed(const struct matcher *typed, const char *symbol, struct text *scratch)
+{
+    const struct matcher plain = {.kind = MATCH_PLAIN, .text = typed->text};
+
+    if (matcher_matches(&plain, symbol)) /* Go's: main.(*T).f */
+        return 1;
+    return may_have_star(typed->text) ? matches_readable(&plain, symbol, scratch) : 0;
 }

@@ -4,12 +4,14 @@
 #define STACKBOX_FIND_PATTERN_H
 
 #include <regex.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
 
-/* Matches names: literally, with `*` (the whole name), or by an extended regular expression (anywhere). */
+/*
+ * Matches names: literally, with `*` (the whole name), or by an extended regular expression
+ * (anywhere).
+ */
 struct matcher {
     enum { MATCH_PLAIN, MATCH_GLOB, MATCH_REGEX } kind;
     char *text;
@@ -18,8 +20,6 @@ struct matcher {
 
 /* 0, or -EINVAL with what is wrong with the expression in `error`. matcher_free after 0. */
 int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error);
-/* May a * in this be part of a function's name: f(char*), A<char*>::f, A::operator*? */
-bool may_have_star(const char *name);
 bool matcher_matches(const struct matcher *matcher, const char *name);
 void matcher_free(struct matcher *matcher);
 
@@ -58,5 +58,14 @@ int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, str
  */
 int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern);
 void pattern_free(struct pattern *pattern);
+
+/* `scratch` is the caller's, kept between calls. 1, 0 or -ENOMEM. */
+int function_matches(const struct matcher *wanted, const char *symbol, struct text *scratch);
+
+/*
+ * Is `typed` a function's name in the source, whole or without its types, although its * makes it a
+ * pattern: "f(char*)", "A<char*>::f", "A::operator*"? 1, 0 or -ENOMEM.
+ */
+int function_is_typed(const struct matcher *typed, const char *symbol, struct text *scratch);
 
 #endif

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/util.h"
-#include "find/library_names.h"
+#include "find/library.h"
 #include "machine/machine.h"
 
 /* What a function does first for callers from elsewhere: it loads its own table of addresses. */
@@ -80,7 +79,8 @@ uint64_t place_first(const struct place *place)
 {
     const bool by_address = place->kind == PLACE_KERNEL_FUNCTION && place->address;
 
-    return by_address && !place->offset && machine_of_kernel()->local_entries ? LOCAL_ENTRY : place->offset;
+    return by_address && !place->offset && machine_of_kernel()->local_entries ? LOCAL_ENTRY
+                                                                              : place->offset;
 }
 
 uint64_t place_later(const struct place *place)
@@ -88,7 +88,7 @@ uint64_t place_later(const struct place *place)
     return place->start == START_LINK ? machine_of_kernel()->entry_patch : 0;
 }
 
-void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,
+void place_add_own_name(const struct place *place, const struct demangle_options *readable,
                         struct text *to)
 {
     const char *raw = place_own_name(place);

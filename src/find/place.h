@@ -3,8 +3,6 @@
 #ifndef STACKBOX_FIND_PLACE_H
 #define STACKBOX_FIND_PLACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "demangle/demangle.h"
@@ -68,8 +66,8 @@ void places_remove_failed(struct places *places, size_t first);
 /* Without the file's name: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
 /*
- * The offset at which it is probed: a kernel function with two entries at the one that the kernel's own calls
- * take, as by name the kernel itself would do.
+ * The offset at which it is probed: a kernel function with two entries at the one that the
+ * kernel's own calls take, as by name the kernel itself would do.
  */
 uint64_t place_first(const struct place *place);
 /*
@@ -78,7 +76,7 @@ uint64_t place_first(const struct place *place);
  */
 uint64_t place_later(const struct place *place);
 /* The same as in the source: "A::f(int)"; if `readable` is NULL, unchanged. */
-void place_add_own_name(const struct place *place, const struct demangle_wishes *readable,
+void place_add_own_name(const struct place *place, const struct demangle_options *readable,
                         struct text *to);
 void places_free(struct places *places);
 

@@ -27,19 +27,27 @@ void user_file_forget(struct user_file *file);
 void user_file_close(struct user_file *file);
 
 /*
- * Adds the instruction at `address`; `place` has the rest, its `name` without the file's, and
- * `start` only to say whether it is known to be a function's first: START_NONE or any other. 0,
- * -EFAULT if there is no code, or another negative errno.
+ * Adds each function in the file that `pattern`, a PATTERN_USER_FUNCTION, matches; *matched is how
+ * many, aliases included. Functions that only choose another one (IFUNC) are left out. 0, or a
+ * negative errno with one line in `error` (none for -ENOMEM): -ENOENT if none matches.
  */
-int user_file_add(const struct user_file *file, const struct place *place, uint64_t address,
-                  struct places *places);
+int user_functions_find(const struct user_file *file, const struct pattern *pattern,
+                        struct places *places, size_t *matched, struct text *error);
 
 /*
- * Sets `start` of the places from `first` on, all in this file, that have START_NONE, by where they
- * are in their functions. 0, -ERANGE with one line in `error` if a return probe is within a
- * function, not at its start, or another negative errno.
+ * Adds each site of each probe in the file that `pattern`, a PATTERN_USDT, matches; *matched is how
+ * many sites. 0, or a negative errno with one line in `error` (none for -ENOMEM): -ENOENT if none
+ * matches.
  */
-int user_file_find_starts(const struct user_file *file, struct places *places, size_t first,
-                          struct text *error);
+int usdt_find(const struct user_file *file, const struct pattern *pattern, struct places *places,
+              size_t *matched, struct text *error);
+
+/*
+ * Removes the places from `first` on, all in this file, that are not known to be ARM instructions.
+ * If any are left, a sentence in `left_out` says how many were removed (unless there is one
+ * already); if none is, -ENOTSUP with one line in `error`. 0 or another negative errno otherwise.
+ */
+int thumb_remove(const struct user_file *file, const struct pattern *pattern,
+                 struct places *places, size_t first, struct text *left_out, struct text *error);
 
 #endif

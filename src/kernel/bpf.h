@@ -111,8 +111,8 @@ int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes);
 bool bpf_has_kprobe_multi(int program);
 
 /*
- * One link from a program to many places of one file (6.6). One that cannot be probed fails the whole
- * list. bpf_has_uprobe_multi as above.
+ * One link from a program to many places of one file (6.6). One that cannot be probed fails the
+ * whole list. bpf_has_uprobe_multi as above.
  */
 struct bpf_uprobes {
     const char *path;

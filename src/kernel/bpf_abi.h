@@ -250,4 +250,14 @@ struct bpf_abi_raw_tracepoint { /* 4.17 */
 };
 _Static_assert(sizeof(struct bpf_abi_raw_tracepoint) == 16, "as the kernel lays it out");
 
+/* bpf(2) itself. For bpf.c and bpf_links.c only. */
+
+/* What the kernel returns, or a negative errno. */
+int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size);
+
+static inline uint64_t pointer(const void *address)
+{
+    return (uint64_t)(uintptr_t)address;
+}
+
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "kernel/btf.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,8 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/bpf_abi.h"
+#include "kernel/btf.h"
 #include "machine/machine.h"
 
 #define MAGIC 0xeb9f /* in the kernel's byte order, which is ours */
@@ -27,13 +28,13 @@
 #define MOST_MEMBERS 65536
 
 /*
- * Header: u16 magic, u8 version, u8 flags, u32 header length, and from its end on: u32 offset and length
- * of the types, u32 offset and length of the strings.
+ * Header: u16 magic, u8 version, u8 flags, u32 header length, and from its end on: u32 offset and
+ * length of the types, u32 offset and length of the strings.
  *
  * Type: u32 name, u32 info, u32 size or type, and what its kind adds.
  * info: bits 0-15 how many follow, 24-28 kind, 31 a flag.
- * Member: u32 name, u32 type, u32 offset in bits; with the flag 24 bits of that, and 8 of the size of a
- * bit field.
+ * Member: u32 name, u32 type, u32 offset in bits; with the flag 24 bits of that, and 8 of the size
+ * of a bit field.
  */
 enum {
     HEADER_BYTES = 24,
@@ -290,7 +291,8 @@ static int take_member(struct search *search, uint32_t id, uint64_t offset)
     const bool is_known = get_bare_type(search->btf, id, &type);
     uint32_t size = is_known ? size_of(&type) : 0;
 
-    if ((!size && (!is_known || type.kind != KIND_ARRAY)) || offset % 8 || offset / 8 > UINT32_MAX - size)
+    if ((!size && (!is_known || type.kind != KIND_ARRAY)) || offset % 8 ||
+        offset / 8 > UINT32_MAX - size)
         return -EINVAL;
     *search->found = (struct btf_member){(uint32_t)(offset / 8), size};
     return 0;
@@ -334,12 +336,14 @@ void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t 
         for (size_t i = 0; i < count; i++)
             if (is_called(btf, type.name, structs[i].name) &&
                 (type.kind == KIND_STRUCT ||
-                 (!structs[i].id && get_bare_type(btf, type.size, &bare) && bare.kind == KIND_STRUCT)))
+                 (!structs[i].id && get_bare_type(btf, type.size, &bare) &&
+                  bare.kind == KIND_STRUCT)))
                 structs[i].id = id;
     }
 }
 
-int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member, struct btf_member *found)
+int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
+                       struct btf_member *found)
 {
     struct search search = {.btf = btf, .member = member, .found = found};
     struct type type;
@@ -369,4 +373,56 @@ int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *coun
         return -EINVAL;
     *count = type.count;
     return 0;
+}
+
+#define INFO(kind, count) ((uint32_t)(kind) << 24 | (count))
+#define KIND_INT 1
+#define KIND_FUNC 12
+#define KIND_FUNC_PROTO 13
+#define LINKAGE_STATIC 0
+#define LINKAGE_GLOBAL 1
+#define SIGNED (1u << 24)
+
+#define NAMES "\0int\0a\0p\0f"
+enum {
+    NO_NAME = 0,
+    NAME_INT = 1,
+    NAME_ARGUMENT = 5,
+    NAME_PROGRAM = 7,
+    NAME_FUNCTION = 9,
+};
+
+#define WORDS_OF_TYPES 15
+
+/* By number: {name, info, size or type, what the kind adds}. */
+static const struct {
+    uint16_t magic;
+    uint8_t version, flags;
+    uint32_t header_length, types, types_size, strings, strings_size;
+    uint32_t words[WORDS_OF_TYPES];
+    char names[sizeof(NAMES)];
+} types = {
+    .magic = 0xeb9f,
+    .version = 1,
+    .header_length = 24,
+    .types_size = WORDS_OF_TYPES * sizeof(uint32_t),
+    .strings = WORDS_OF_TYPES * sizeof(uint32_t),
+    .strings_size = sizeof(NAMES),
+    .words = {
+        NAME_INT, INFO(KIND_INT, 0), sizeof(int), SIGNED | 8 * sizeof(int),
+        NO_NAME, INFO(KIND_FUNC_PROTO, 1), OWN_BTF_INT, NAME_ARGUMENT, OWN_BTF_INT,
+        NAME_PROGRAM, INFO(KIND_FUNC, LINKAGE_STATIC), OWN_BTF_PROTOTYPE,
+        NAME_FUNCTION, INFO(KIND_FUNC, LINKAGE_GLOBAL), OWN_BTF_PROTOTYPE,
+    },
+    .names = NAMES,
+};
+
+int own_btf_load(void)
+{
+    struct bpf_abi_btf_load load = {
+        .btf = pointer(&types),
+        .size = (uint32_t)(offsetof(__typeof__(types), names) + sizeof(types.names)),
+    };
+
+    return bpf_call(BPF_ABI_BTF_LOAD, &load, sizeof(load));
 }

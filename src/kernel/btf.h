@@ -38,7 +38,8 @@ struct btf_struct {
 /* Finds several in one pass over all types. */
 void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count);
 /* As btf_find_member. */
-int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member, struct btf_member *found);
+int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
+                       struct btf_member *found);
 
 /*
  * Finds a member by name in a struct, or in one named only by a typedef, looking into its unnamed
@@ -53,5 +54,21 @@ int btf_find_member(const struct btf *btf, const char *structure, const char *me
  * -EINVAL: it is not a function's.
  */
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count);
+
+/*
+ * The types of our own programs, as far as the kernel needs them: the verifier checks a function by
+ * itself, rather than at each call, only if it is global, and BTF is where that is declared.
+ */
+
+/* The types' numbers. */
+enum own_btf_type {
+    OWN_BTF_INT = 1,
+    OWN_BTF_PROTOTYPE, /* int (int) */
+    OWN_BTF_PROGRAM,   /* a function, static */
+    OWN_BTF_FUNCTION,  /* a function, global */
+};
+
+/* A descriptor, which may be closed once programs are loaded; or a negative errno. */
+int own_btf_load(void);
 
 #endif

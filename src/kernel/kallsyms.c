@@ -303,7 +303,8 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
     }
     for (size_t i = 0; i < search->count; i++)
         if (!is_function(found[i].type) ||
-            search->addresses[i] + 1 - found[i].start > LONGEST_FUNCTION) /* landings start one above */
+            /* landings start one above */
+            search->addresses[i] + 1 - found[i].start > LONGEST_FUNCTION)
             found[i].found = false;
     return 0;
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "kernel/limits.h"
-
 #include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/cgroup_memory.h"
+#include "kernel/limits.h"
+#include "kernel/tracefs.h"
 
 #define DEFAULT_DEPTH 127
 
@@ -61,7 +66,8 @@ uint32_t kernel_pid_limit(void)
 {
     struct stat own;
     const bool is_initial = !stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE;
-    const uint64_t limit = is_initial ? number_in("/proc/sys/kernel/pid_max", NULL, MOST_PID) : MOST_PID;
+    const uint64_t limit = is_initial ? number_in("/proc/sys/kernel/pid_max", NULL, MOST_PID)
+        : MOST_PID;
 
     return limit && limit <= MOST_PID ? (uint32_t)limit : MOST_PID;
 }
@@ -76,4 +82,342 @@ bool kernel_jit_is_off(void)
 bool kernel_jit_is_on(void)
 {
     return number_in(jit_enable, NULL, 0);
+}
+
+#define NAME "Linux"
+#define PADDED(bytes) (((size_t)(bytes) + 3) & ~(size_t)3)
+
+static uint32_t version_in(const char *notes, size_t size)
+{
+    uint32_t version;
+
+    for (size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
+        const ElfW(Nhdr) *note = (const void *)(notes + at);
+        const char *name = (const char *)(note + 1);
+        if (!note->n_type && note->n_descsz == sizeof(version) && note->n_namesz == sizeof(NAME) &&
+            !memcmp(name, NAME, sizeof(NAME))) {
+            memcpy(&version, name + PADDED(sizeof(NAME)), sizeof(version));
+            return version;
+        }
+        at += sizeof(*note) + PADDED(note->n_namesz) + PADDED(note->n_descsz);
+    }
+    return 0;
+}
+
+uint32_t own_version(void)
+{
+    const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    const ElfW(Ehdr) *header = (const void *)image;
+    uint32_t version = 0;
+
+    for (size_t i = 0; image && i < header->e_phnum && !version; i++) {
+        const ElfW(Phdr) *segment = (const void *)(image + header->e_phoff + i * sizeof(*segment));
+        if (segment->p_type == PT_NOTE)
+            version = version_in(image + segment->p_offset, segment->p_filesz);
+    }
+    return version;
+}
+
+#define MOST_BYTES 65536 /* of memory.stat, and of paths */
+
+/*
+ * File cache is charged, too. What was read once goes first; of the rest a program needs some.
+ * memory.soft_limit_in_bytes and memory.low are no limits.
+ */
+struct version {
+    const char *once, *again; /* in memory.stat, of a cgroup and all below it */
+    const char *smallest;     /* there, too: the smallest limit of it and of all above it */
+    struct pair {
+        const char *limit, *used;
+    } pairs[2];
+};
+
+static const struct version v1 = {
+    "\ntotal_inactive_file ", "\ntotal_active_file ", "\nhierarchical_memory_limit ",
+    {{"memory.limit_in_bytes", "memory.usage_in_bytes"},
+     {"memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"}},
+};
+static const struct version v2 = {
+    "\ninactive_file ", "\nactive_file ", "\n(none)",
+    {{"memory.max", "memory.current"}, {"memory.high", "memory.current"}}, /* high: 4.5 */
+};
+
+/*
+ * Our cgroup in a hierarchy, as a path below a directory; what is above the mount is not to be
+ * seen.
+ */
+struct place {
+    const struct version *version; /* NULL: none */
+    int directory;
+    struct text path;
+    size_t mount_length;
+};
+
+/* ---- Where we are ---- */
+
+static bool has_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+
+    while (list && *list) {
+        const size_t piece = strcspn(list, ",");
+        if (piece == length && !memcmp(list, word, length))
+            return true;
+        list += piece + (list[piece] == ',');
+    }
+    return false;
+}
+
+/* "4:memory,pids:/path" or, of v2, "0::/path": our path in that hierarchy. */
+static const char *path_in(char *line, bool is_v2)
+{
+    char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1,
+                                                                        ':') : NULL;
+
+    if (!path)
+        return NULL;
+    *controllers++ = *path++ = '\0';
+    return (is_v2 ? !strcmp(line, "0") : has_word(controllers, "memory")) ? path : NULL;
+}
+
+typedef bool take_line(void *context, char *line);
+
+/* Until one is taken. */
+static bool each_line(const char *path, take_line *take, void *context)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct lines lines;
+    bool taken = false;
+    size_t length;
+    char *line;
+
+    if (fd < 0)
+        return false;
+    if (!lines_open(&lines, fd)) {
+        while (!taken && (line = lines_next(&lines, &length)))
+            taken = take(context, line);
+        lines_close(&lines);
+    }
+    close(fd);
+    return taken;
+}
+
+struct search {
+    bool is_v2;
+    struct text own; /* our path */
+    struct place *place;
+    size_t root_length; /* of the mount that is used */
+};
+
+static bool take_own(void *context, char *line)
+{
+    struct search *search = context;
+    const char *path = path_in(line, search->is_v2);
+
+    if (path)
+        text_add(&search->own, path);
+    return path;
+}
+
+/* In mounts, blanks and the like are \ooo. */
+static void add_unescaped(struct text *text, const char *path)
+{
+    for (; *path; path++) {
+        char byte = *path;
+        if (byte == '\\' && strspn(path + 1, "01234567") >= 3) {
+            byte = (char)((path[1] - '0') << 6 | (path[2] - '0') << 3 | (path[3] - '0'));
+            path += 3;
+        }
+        text_append(text, &byte, 1);
+    }
+}
+
+/* What is left of our path below a mount's root; NULL: it does not show our cgroup. */
+static const char *path_below(const char *own, const char *root)
+{
+    const size_t length = strcmp(root, "/") ? strlen(root) : 0;
+
+    if (!strcmp(own, root))
+        return "";
+    if (strncmp(own, root, length) || (own[length] && own[length] != '/'))
+        return NULL;
+    /* From a cgroup namespace: "/..", which is not below the namespace's root. */
+    return !strncmp(own + length, "/..", 3) ? NULL : own + length;
+}
+
+/* "31 23 0:28 ROOT WHERE options [more] - TYPE what options": the mount that shows most is used. */
+static bool take_mount(void *context, char *line)
+{
+    struct search *search = context;
+    struct place *place = search->place;
+    char *after = strstr(line, " - "), *rest = NULL, *words[5], *more = NULL;
+
+    if (!after)
+        return false;
+    const char *type = strtok_r(after + 3, " ", &rest),
+        *what = type ? strtok_r(NULL, " ", &rest) : NULL;
+    const char *options = what ? strtok_r(NULL, " ", &rest) : NULL;
+    if (!options || (search->is_v2 ? strcmp(type, "cgroup2") : strcmp(type, "cgroup") ||
+                     !has_word(options, "memory")))
+        return false;
+    *after = '\0';
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (!(words[i] = strtok_r(i ? NULL : line, " ", &more)))
+            return false;
+    struct text root = {0};
+    add_unescaped(&root, words[3]);
+    const char *below = root.failed || !root.data ? NULL : path_below(search->own.data, root.data);
+    if (below && (!place->version || root.length < search->root_length)) {
+        search->root_length = root.length;
+        text_clear(&place->path);
+        add_unescaped(&place->path, words[4]);
+        place->mount_length = place->path.length;
+        text_add(&place->path, below);
+        place->version = search->is_v2 ? &v2 : &v1;
+        place->directory = AT_FDCWD;
+    }
+    text_free(&root);
+    return false;
+}
+
+/* Of v2, which is one for all, anyone with the right to may have another mount. */
+static void mount_own(struct search *search)
+{
+    struct place *place = search->place;
+    const char *below = path_below(search->own.data, "/");
+    int mounted = below ? own_mount("cgroup2") : -1;
+
+    if (mounted < 0)
+        return;
+    place->version = &v2;
+    place->directory = mounted;
+    text_add(&place->path, ".");
+    place->mount_length = place->path.length;
+    text_add(&place->path, below);
+}
+
+static void find_place(struct place *place, bool is_v2)
+{
+    struct search search = {.is_v2 = is_v2, .place = place};
+
+    if (each_line("/proc/self/cgroup", take_own, &search) && search.own.data &&
+        !search.own.failed) {
+        each_line("/proc/self/mountinfo", take_mount, &search);
+        if (!place->version && is_v2)
+            mount_own(&search);
+    }
+    if (place->path.failed)
+        place->version = NULL;
+    text_free(&search.own);
+}
+
+/* ---- What is there ---- */
+
+/* The number after `key`, or `otherwise`, as for "max". */
+static uint64_t number_after(const struct text *content, const char *key, uint64_t otherwise)
+{
+    const char *at = content->data ? strstr(content->data, key) : NULL;
+    char *end;
+
+    if (!at)
+        return otherwise;
+    at += strlen(key);
+    const uint64_t number = strtoull(at, &end, 10);
+    return end == at ? otherwise : number;
+}
+
+static void read_of(const struct place *place, const char *name, struct text *content)
+{
+    struct text path = {0};
+
+    text_clear(content);
+    text_format(&path, "%s/%s", place->path.data, name);
+    if (path.failed || read_file(place->directory, path.data, MOST_BYTES, content))
+        text_clear(content);
+    text_free(&path);
+}
+
+static uint64_t number_of(const struct place *place, const char *name, uint64_t otherwise)
+{
+    struct text content = {0};
+
+    read_of(place, name, &content);
+    const uint64_t number = number_after(&content, "", otherwise);
+    text_free(&content);
+    return number;
+}
+
+/* A limit that the file `name` has. */
+static void take_limit(const struct place *place, const char *name, uint64_t limit, uint64_t needed,
+                       struct cgroup_memory *found)
+{
+    const uint64_t left = limit > needed ? limit - needed : 0;
+
+    if (limit == UINT64_MAX || left >= found->left)
+        return;
+    found->left = left;
+    found->limit = limit;
+    text_clear(&found->file);
+    text_format(&found->file, "%s/%s", place->path.data, name);
+}
+
+static void take_level(const struct place *place, struct cgroup_memory *found)
+{
+    const struct version *version = place->version;
+    struct text stat = {0};
+
+    read_of(place, "memory.stat", &stat);
+    const uint64_t cache = number_after(&stat, version->once, 0) + number_after(&stat,
+                                                                                version->again,
+                                                                                0) / 2;
+    const uint64_t smallest = number_after(&stat, version->smallest, UINT64_MAX);
+    text_free(&stat);
+    for (size_t i = 0; i < COUNT_OF(version->pairs); i++) {
+        const struct pair *pair = &version->pairs[i];
+        const uint64_t used = number_of(place, pair->used, 0),
+            needed = used > cache ? used - cache : 0;
+        take_limit(place, pair->limit, number_of(place, pair->limit, UINT64_MAX), needed, found);
+        if (!i)
+            take_limit(place, "memory.stat", smallest, needed, found);
+    }
+}
+
+/* Up to what is mounted. Of v1, a cgroup need not count what is below it. */
+static void take_place(const struct place *at, struct cgroup_memory *found)
+{
+    struct place level = {.version = at->version, .directory = at->directory,
+                          .mount_length = at->mount_length};
+
+    text_add(&level.path, at->path.data);
+    while (!level.path.failed) {
+        char *slash = strrchr(level.path.data, '/');
+        take_level(&level, found);
+        if (level.path.length <= level.mount_length || !slash)
+            break;
+        *slash = '\0';
+        level.path.length = (size_t)(slash - level.path.data);
+        if (!number_of(&level, "memory.use_hierarchy", 1))
+            break;
+    }
+    text_free(&level.path);
+}
+
+static struct place places[2];
+
+static void find_places(void)
+{
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        find_place(&places[i], i);
+}
+
+/* `check` asks in several threads. */
+void cgroup_memory_find(struct cgroup_memory *found)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_places);
+    *found = (struct cgroup_memory){.left = UINT64_MAX};
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        if (places[i].version)
+            take_place(&places[i], found);
 }

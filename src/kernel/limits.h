@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's limits, from its files. */
+/* The kernel's version, and the limits that this machine and its cgroups set. */
 #ifndef STACKBOX_KERNEL_LIMITS_H
 #define STACKBOX_KERNEL_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 /*
- * Memory that may still be used, in bytes: of the machine, or less if limits of our cgroups leave less.
- * Whatever has its size from memory asks here. 0: unknown.
+ * The running kernel's LINUX_VERSION_CODE: kernels before 5.0 load no kprobe program without it.
+ * uname(2) may differ: its third number goes beyond 255, and distributions change it.
+ */
+
+/* From the note in the vDSO, which the kernel maps into each process; 0: there is none. */
+uint32_t own_version(void);
+
+/* The kernel's limits, from its files. */
+
+/*
+ * Memory that may still be used, in bytes: of the machine, or less if limits of our cgroups leave
+ * less. Whatever has its size from memory asks here. 0: unknown.
  */
 uint64_t kernel_free_memory(void);
 
@@ -16,8 +28,8 @@ uint64_t kernel_free_memory(void);
 uint32_t kernel_most_threads(void);
 
 /*
- * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Neither: there is no JIT, or no
- * other way (or no /proc).
+ * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Neither: there is no JIT, or
+ * no other way (or no /proc).
  */
 bool kernel_jit_is_off(void);
 bool kernel_jit_is_on(void);
@@ -30,5 +42,18 @@ uint64_t kernel_stack_depth(void);
  * PID namespace that may be the namespace's (6.14), and says nothing about the numbers of others.
  */
 uint32_t kernel_pid_limit(void);
+
+/*
+ * The memory limits of the cgroups that we are in, v1 and v2, as far up as can be seen from here.
+ */
+
+/* The one that leaves the least. */
+struct cgroup_memory {
+    uint64_t left; /* bytes that may still be used; UINT64_MAX: there is no limit */
+    uint64_t limit;
+    struct text file; /* which says so; the caller's to free */
+};
+
+void cgroup_memory_find(struct cgroup_memory *found);
 
 #endif

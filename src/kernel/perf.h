@@ -4,8 +4,8 @@
 #define STACKBOX_KERNEL_PERF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
 
 /* The kernel's probes as perf event types (4.17): a type to open events with; -ENOENT without. */
 struct perf_probe_type {
@@ -64,8 +64,8 @@ int perf_open_sampled(const struct perf_sampled *sampled);
 int perf_armed_ns(int event, uint64_t *armed);
 
 /*
- * How many of its records, and of those that inherited it, found no room in the ring: only of events
- * with PERF_FORMAT_LOST, which kernels from 6.0 on accept. 0 or a negative errno.
+ * How many of its records, and of those that inherited it, found no room in the ring: only of
+ * events with PERF_FORMAT_LOST, which kernels from 6.0 on accept. 0 or a negative errno.
  */
 bool perf_counts_lost(void);
 int perf_lost(int event, uint64_t *lost);
@@ -89,5 +89,32 @@ int perf_id(int event, uint64_t *id);
 int perf_enable(int event);
 /* Nothing is recorded until it is enabled again. */
 int perf_disable(int event);
+
+/*
+ * Does this kernel save a program's frame pointer, with all registers, on every entry to a system
+ * call?
+ */
+bool kernel_saves_frames(void);
+
+/*
+ * Events that the kernel did not pass to programs, as far as it reports them. Each function counts
+ * different ones: their sum counts nothing twice. To be read before anything is detached.
+ */
+
+/*
+ * Missed because a program was running on that CPU. Reported for programs on tracepoints (5.12 if
+ * they interrupt themselves, 6.7 otherwise), on kprobes and kprobe.multi (6.7). `program` may be
+ * below 0: none.
+ */
+uint64_t misses_of_program(int program);
+
+/*
+ * Missed because the probes themselves were running there, or had no room for another return.
+ * Reported for links (6.7) among `fds`, which may hold others.
+ */
+uint64_t misses_of_links(const int *fds, size_t count);
+
+/* The same for probes defined as text in tracefs, whose names begin with `prefix`. */
+uint64_t misses_of_text(int tracefs, const char *prefix);
 
 #endif

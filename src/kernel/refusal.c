@@ -12,14 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/escape.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/kallsyms.h"
 #include "kernel/limits.h"
-#include "kernel/own_mount.h"
+#include "kernel/tracefs.h"
 
 #define NUMBER_CAP_SYS_ADMIN 21
 #define NUMBER_CAP_PERFMON 38 /* 5.8 */
@@ -199,14 +198,15 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 static void explain_tracefs(int error, struct text *sentence)
 {
     if (error == -ENODEV) {
-        text_add(sentence, "this kernel has no tracefs (CONFIG_TRACING), which tracepoints need: "
-                 "boot one that has");
+        text_add(sentence, "this kernel has no tracefs (CONFIG_FTRACE, CONFIG_ENABLE_DEFAULT_TRACERS), "
+                 "which tracepoints need: boot one that has");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))
         return;
     if (error != -EPERM && error != -EACCES)
-        text_format(sentence, "tracefs cannot be opened (%s): mount it at /sys/kernel/tracing", strerror(-error));
+        text_format(sentence, "tracefs cannot be opened (%s): mount it at /sys/kernel/tracing",
+                    strerror(-error));
     else if (!refusal_has_capability(CAP_SYS_ADMIN) || !explain_user_namespace(sentence))
         text_add(sentence, "tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to "
                  "mount it");
@@ -221,8 +221,8 @@ static const char no_probes[] =
 static const char no_user_probes[] =
     "this kernel has no uprobes (CONFIG_UPROBE_EVENTS): use kernel functions or tracepoints";
 const char refusal_too_old[] =
-    "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most applets "
-    "collect by perf's rings instead";
+    "this kernel's bpf(2) runs no programs that read stacks (Linux 4.18, CONFIG_BPF_EVENTS): most "
+    "applets collect by perf's rings instead";
 const char refusal_hidden_names[] =
     "the kernel hides its addresses, so kernel functions have no names: run as root or with "
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
@@ -249,7 +249,9 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
-    /* If everybody may call bpf(2), kernels say this of unknown things before they check rights. */
+    /*
+     * If every user may call bpf(2), kernels say this of unknown things before they check rights.
+     */
     if (error == -EINVAL && (explain_capabilities(sentence) || explain_user_namespace(sentence)))
         return;
     switch (error) {
@@ -315,8 +317,9 @@ bool refusal_explain_interpreter(int error, struct text *sentence)
 {
     if (error != -KERNEL_ENOTSUPP || !kernel_jit_is_off())
         return false;
-    text_add(sentence, "net.core.bpf_jit_enable is 0, and then this kernel refuses stacksnoop, --cpu and unwind "
-                       "tables: sysctl net.core.bpf_jit_enable=1");
+    text_add(sentence,
+             "net.core.bpf_jit_enable is 0, and then this kernel refuses stacksnoop, --cpu and "
+             "unwind tables: sysctl net.core.bpf_jit_enable=1");
     return true;
 }
 
@@ -328,7 +331,8 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
     if (!memmem(words, length, "JIT", 3))
         return false;
     text_format(sentence, "this kernel cannot interpret the program, and %s",
-                kernel_jit_is_off() ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
+                kernel_jit_is_off()
+                    ? "net.core.bpf_jit_enable is 0: sysctl net.core.bpf_jit_enable=1"
                                     : "has no JIT compiler: boot one with CONFIG_BPF_JIT");
     return true;
 }

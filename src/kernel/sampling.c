@@ -53,34 +53,34 @@ uint64_t sampling_rate_limit(void)
 }
 
 /* For an event that counts nanoseconds. */
-uint64_t sampling_clock_period(const struct sampling_wishes *wishes)
+uint64_t sampling_clock_period(const struct sampling_config *config)
 {
-    return wishes->count ? wishes->count : NS_PER_SECOND / wishes->frequency;
+    return config->count ? config->count : NS_PER_SECOND / config->frequency;
 }
 
 /*
  * A clock's period never changes: the kernel's search for a frequency would drift. Other events
  * come as often as they like, and there that search is the only way to a frequency.
  */
-struct perf_sampled sampling_event_of(const struct sampling_wishes *wishes, unsigned cpu)
+struct perf_sampled sampling_event_of(const struct sampling_config *config, unsigned cpu)
 {
-    const struct sampling_event *event = wishes->event;
+    const struct sampling_event *event = config->event;
 
     return (struct perf_sampled){
         .type = event->type,
         .config = event->config,
-        .by_frequency = !wishes->count && !event->clock,
-        .period = event->clock    ? sampling_clock_period(wishes)
-                  : wishes->count ? wishes->count
-                                  : wishes->frequency,
-        .leaves_idle_out = !wishes->idle && event->clock,
+        .by_frequency = !config->count && !event->clock,
+        .period = event->clock    ? sampling_clock_period(config)
+                  : config->count ? config->count
+                                  : config->frequency,
+        .leaves_idle_out = !config->idle && event->clock,
         .cpu = cpu,
     };
 }
 
-static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
+static int open_event(const struct sampling_config *config, unsigned cpu)
 {
-    const struct perf_sampled sampled = sampling_event_of(wishes, cpu);
+    const struct perf_sampled sampled = sampling_event_of(config, cpu);
     int result = perf_open_sampled(&sampled);
 
     return result == -EOPNOTSUPP ? -ENOENT : result;
@@ -89,8 +89,8 @@ static int open_event(const struct sampling_wishes *wishes, unsigned cpu)
 /* -ECANCELED: it can be opened, which is all we need to know. */
 static int try_event(void *event, unsigned cpu)
 {
-    const struct sampling_wishes wishes = {.event = event, .frequency = 1, .idle = true};
-    int fd = open_event(&wishes, cpu);
+    const struct sampling_config config = {.event = event, .frequency = 1, .idle = true};
+    int fd = open_event(&config, cpu);
 
     if (fd < 0)
         return fd;
@@ -141,12 +141,12 @@ static int add_cpu(void *context, unsigned cpu)
 {
     struct sampling *sampling = context;
 
-    if (is_sampled(sampling, cpu) || (sampling->wishes.cpu >= 0 && sampling->wishes.cpu != cpu))
+    if (is_sampled(sampling, cpu) || (sampling->config.cpu >= 0 && sampling->config.cpu != cpu))
         return 0;
-    int fd = open_event(&sampling->wishes, cpu);
+    int fd = open_event(&sampling->config, cpu);
     int result = fd < 0 ? fd : make_room(sampling, cpu);
     if (!result)
-        result = perf_attach(fd, sampling->wishes.program);
+        result = perf_attach(fd, sampling->config.program);
     if (result) {
         if (fd >= 0)
             close(fd);
@@ -164,8 +164,8 @@ static void add_stops(const struct sampling *sampling, unsigned cpu, struct samp
 
     stops->times += event->times;
     stops->nanoseconds += stopped;
-    if (sampling->wishes.event->clock)
-        stops->samples += stopped / sampling_clock_period(&sampling->wishes);
+    if (sampling->config.event->clock)
+        stops->samples += stopped / sampling_clock_period(&sampling->config);
 }
 
 void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)
@@ -186,18 +186,19 @@ static void drop_dead(struct sampling *sampling)
         if (!is_sampled(sampling, cpu))
             continue;
         throttle_read(&sampling->events[cpu]);
-        bool lives = !perf_armed_ns(sampling->events[cpu].ring.fd, &armed) && armed > sampling->armed[cpu];
+        bool is_on = !perf_armed_ns(sampling->events[cpu].ring.fd, &armed) &&
+            armed > sampling->armed[cpu];
         sampling->armed[cpu] = armed;
-        if (lives)
+        if (is_on)
             continue;
         add_stops(sampling, cpu, &sampling->stops);
         throttle_close(&sampling->events[cpu]);
     }
 }
 
-int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishes)
+int sampling_open(struct sampling *sampling, const struct sampling_config *config)
 {
-    *sampling = (struct sampling){.wishes = *wishes, .looked = now_ns()};
+    *sampling = (struct sampling){.config = *config, .looked = now_ns()};
     int result = cpus_each_online(add_cpu, sampling);
 
     for (unsigned cpu = 0; !result && cpu < sampling->count; cpu++)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "kernel/throttle.h"
+#include "kernel/ring_buffers.h"
 
 struct sampling_event {
     const char *name;
@@ -30,7 +30,7 @@ void sampling_add_available(struct text *names);
 /* kernel.perf_event_max_sample_rate. */
 uint64_t sampling_rate_limit(void);
 
-struct sampling_wishes {
+struct sampling_config {
     const struct sampling_event *event;
     uint64_t frequency; /* samples per second and CPU; or */
     uint64_t count;     /* events per sample */
@@ -41,8 +41,8 @@ struct sampling_wishes {
 
 /* Of a clock: nanoseconds between samples. */
 struct perf_sampled;
-struct perf_sampled sampling_event_of(const struct sampling_wishes *wishes, unsigned cpu);
-uint64_t sampling_clock_period(const struct sampling_wishes *wishes);
+struct perf_sampled sampling_event_of(const struct sampling_config *config, unsigned cpu);
+uint64_t sampling_clock_period(const struct sampling_config *config);
 
 /* What was not sampled because samples came faster than the kernel allows. */
 struct sampling_stops {
@@ -51,7 +51,7 @@ struct sampling_stops {
 };
 
 struct sampling {
-    struct sampling_wishes wishes;
+    struct sampling_config config;
     struct throttle *events; /* by CPU */
     uint64_t *armed;         /* for how long (ns) each had been armed when last looked at */
     size_t count, room, armed_room;
@@ -63,7 +63,7 @@ struct sampling {
  * Starts sampling. 0, or a negative errno: -ENOENT if the machine has no such event, -ENODEV if
  * none of the CPUs asked for is online. sampling_close after either.
  */
-int sampling_open(struct sampling *sampling, const struct sampling_wishes *wishes);
+int sampling_open(struct sampling *sampling, const struct sampling_config *config);
 void sampling_close(struct sampling *sampling);
 
 /* The total so far. */

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "insns/wall.h"
+#include "insns/programs.h"
 #include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 
 struct opening {
     struct switches *switches;
-    struct offwake_wishes *wishes;
+    struct capture *capture;
     switches_show *show;
     struct switches_refusal *refusal;
     int tracefs; /* below 0: use raw tracepoints */
@@ -47,29 +47,30 @@ static int find_field(const struct opening *opening, const char *event, const ch
 
 static int find_fields(const struct opening *opening)
 {
-    struct offwake_wishes *wishes = opening->wishes;
+    struct capture *capture = opening->capture;
     uint16_t size;
-    int result = find_field(opening, "sched_switch", "prev_pid", &wishes->prev_pid, &size);
+    int result = find_field(opening, "sched_switch", "prev_pid", &capture->prev_pid, &size);
 
     if (!result)
-        result = find_field(opening, "sched_switch", "next_pid", &wishes->next_pid, &size);
-    if (!result && wishes->view != VIEW_OFFCPU)
-        result = find_field(opening, wishes->view == VIEW_WALL ? "sched_wakeup" : "sched_waking", "pid",
-                            &wishes->target_pid, &size);
+        result = find_field(opening, "sched_switch", "next_pid", &capture->next_pid, &size);
+    if (!result && capture->view != VIEW_OFFCPU)
+        result = find_field(opening, capture->view == VIEW_WALL ? "sched_wakeup" : "sched_waking",
+                            "pid", &capture->target_pid, &size);
     if (!result)
-        result = find_field(opening, "sched_switch", "prev_state", &wishes->prev_state, &size);
-    wishes->wide_state = size == sizeof(uint64_t);
-    if (!result && wishes->view == VIEW_WALL)
-        result = find_field(opening, "task_rename", "newcomm", &wishes->new_comm, &size);
-    if (!result && wishes->view == VIEW_WALL && find_field(opening, "task_rename", "pid", &wishes->renamed_pid, &size))
-        wishes->renamed_pid = 0;
+        result = find_field(opening, "sched_switch", "prev_state", &capture->prev_state, &size);
+    capture->wide_state = size == sizeof(uint64_t);
+    if (!result && capture->view == VIEW_WALL)
+        result = find_field(opening, "task_rename", "newcomm", &capture->new_comm, &size);
+    if (!result && capture->view == VIEW_WALL &&
+        find_field(opening, "task_rename", "pid", &capture->renamed_pid, &size))
+        capture->renamed_pid = 0;
     return result;
 }
 
 static int attach_program(const struct opening *opening, struct tracepoint *tracepoint,
                           const char *event, struct program *program)
 {
-    const struct tracepoint_wishes wishes = {
+    const struct tracepoint_config config = {
         .tracefs = opening->tracefs,
         .category = category_of(event),
         .name = event,
@@ -80,7 +81,7 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
     if (opening->show)
         opening->show(program, event);
     int result = opening->tracefs < 0 ? tracepoint_open_raw(tracepoint, event, event, program, log)
-                                      : tracepoint_open(tracepoint, &wishes, program, log);
+                                      : tracepoint_open(tracepoint, &config, program, log);
     program_free(program);
     return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
 }
@@ -90,11 +91,11 @@ static int attach_wall(const struct opening *opening)
     struct switches *to = opening->switches;
     struct program births = {0}, wakeups = {0}, switches = {0}, renames = {0}, exits = {0};
 
-    emit_wall_wakeup(&births, opening->wishes, true);
-    emit_wall_wakeup(&wakeups, opening->wishes, false);
-    emit_wall_switch(&switches, opening->wishes);
-    emit_wall_rename(&renames, opening->wishes);
-    emit_wall_exit(&exits, opening->wishes);
+    emit_wall_wakeup(&births, opening->capture, true);
+    emit_wall_wakeup(&wakeups, opening->capture, false);
+    emit_wall_switch(&switches, opening->capture);
+    emit_wall_rename(&renames, opening->capture);
+    emit_wall_exit(&exits, opening->capture);
     int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
     if (!result)
         result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
@@ -102,7 +103,7 @@ static int attach_wall(const struct opening *opening)
         result = attach_program(opening, &to->switches, "sched_switch", &switches);
     if (!result)
         result = attach_program(opening, &to->renames, "task_rename", &renames);
-    if (!result && opening->wishes->filter.in_namespace)
+    if (!result)
         result = attach_program(opening, &to->exits, "sched_process_exit", &exits);
     program_free(&exits);
     program_free(&renames);
@@ -111,21 +112,21 @@ static int attach_wall(const struct opening *opening)
     return result;
 }
 
-/* Wakeups first: wakers are known before anybody is seen to wait. */
+/* Wakeups first: wakers are known before any thread is seen to wait. */
 static int attach(const struct opening *opening)
 {
     struct program switches = {0}, wakings = {0};
     int result = 0;
 
-    if (opening->wishes->view == VIEW_WALL)
+    if (opening->capture->view == VIEW_WALL)
         return attach_wall(opening);
-    if (opening->wishes->view != VIEW_OFFCPU) {
-        emit_waking(&wakings, opening->wishes);
+    if (opening->capture->view != VIEW_OFFCPU) {
+        emit_waking(&wakings, opening->capture);
         result = attach_program(opening, &opening->switches->wakings, "sched_waking", &wakings);
     }
     if (result)
         return result;
-    emit_switch(&switches, opening->wishes);
+    emit_switch(&switches, opening->capture);
     return attach_program(opening, &opening->switches->switches, "sched_switch", &switches);
 }
 
@@ -145,7 +146,7 @@ static int open_raw(struct opening *opening)
 {
     opening->tracefs = -1;
     opening->switches->raw = true;
-    int result = task_fields_find(&opening->wishes->task);
+    int result = task_fields_find(&opening->capture->task);
     return result ? refuse(opening, REFUSED_PROBES, NULL, result) : attach(opening);
 }
 
@@ -155,14 +156,15 @@ static bool is_a_right(int error)
 }
 
 /*
- * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2). Of two
- * refusals the raw one is reported, whose way needs fewer rights: but only rights can be granted.
+ * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2).
+ * Of two refusals the raw one is reported, whose way needs fewer rights: but only rights can be
+ * granted.
  */
-int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
+int switches_open(struct switches *switches, struct capture *capture, switches_show *show,
                   struct switches_refusal *refusal)
 {
     struct switches_refusal raw = {0};
-    struct opening opening = {switches, wishes, show, &raw, -1};
+    struct opening opening = {switches, capture, show, &raw, -1};
 
     *switches = (struct switches)SWITCHES_NONE;
     *refusal = (struct switches_refusal){0};
@@ -170,7 +172,7 @@ int switches_open(struct switches *switches, struct offwake_wishes *wishes, swit
     if (!first)
         return 0;
     switches_close(switches);
-    wishes->task.known = false;
+    capture->task.known = false;
     opening.refusal = refusal;
     const int result = open_by_tracefs(&opening);
     if (!result || result == -ENOMEM || !is_a_right(first)) {

@@ -7,16 +7,17 @@
 #define STACKBOX_KERNEL_SWITCHES_H
 
 #include "base/text.h"
-#include "insns/offwake.h"
+#include "insns/programs.h"
 #include "kernel/refusal.h"
-#include "kernel/tracepoint.h"
+#include "kernel/tracefs.h"
 
 struct switches {
     struct tracepoint switches, wakings;
     struct tracepoint births, renames, exits; /* of threads, for VIEW_WALL */
     bool raw; /* on raw tracepoints */
 };
-#define SWITCHES_NONE {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
+#define SWITCHES_NONE                                                               \
+    {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
 
 /* Why it failed: the program for this event was refused; NULL: something before it was. */
 struct switches_refusal {
@@ -31,10 +32,10 @@ struct switches_refusal {
 typedef void switches_show(struct program *program, const char *event);
 
 /*
- * `wishes` are filled in except for the fields, which are set here. 0, or a negative errno with
+ * `capture` is filled in except for the fields, which are set here. 0, or a negative errno with
  * `refusal`; switches_close after either.
  */
-int switches_open(struct switches *switches, struct offwake_wishes *wishes, switches_show *show,
+int switches_open(struct switches *switches, struct capture *capture, switches_show *show,
                   struct switches_refusal *refusal);
 void switches_close(struct switches *switches);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "kernel/task_events.h"
-
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,7 +15,8 @@
 #include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
-#include "kernel/perf_ring.h"
+#include "kernel/ring_buffers.h"
+#include "kernel/task_events.h"
 
 /*
  * Of each ring: what thousands of short processes report while a report is made, if a small part of
@@ -23,27 +27,29 @@
 #define MOST_SHARE 64
 
 /*
- * A wakeup for every record costs the traced processes more than everything else. So the kernel only
- * wakes us when there is much, and otherwise we poll: soon while unknown files are mapped, which have
- * to be opened before they are gone; a fifth as often while only known programs come and go.
+ * A wakeup for every record costs the traced processes more than everything else. So the kernel
+ * only wakes us when there is much, and otherwise we poll: soon while unknown files are mapped,
+ * which have to be opened before they are gone; a fifth as often while only known programs come and
+ * go.
  */
 #define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
- * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us at
- * every record, and is silenced by the first. More records soon follow that one.
+ * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
+ * at every record, and is silenced by the first. More records soon follow that one.
  */
 #define REST_NS 100000000
 #define FOLLOWS_NS 20000000
 
-/* CPUs are checked no more often: their events would seem to stand still. */
-#define LOOK_NS 400000000
+/* CPUs are checked no more often, each by two interrupts: a few times in half a second. */
+#define LOOK_NS 200000000
+/* Clocks as slow as this are waited for. */
+#define SLOW_CLOCK_MS 20
 
 struct ring {
     struct perf_ring ring;
     unsigned cpu;
     bool dead;      /* its CPU went offline: nothing more will come */
-    uint64_t armed; /* for how long (ns) it had been armed when last looked at */
     uint64_t taken, seen, head; /* positions: handed out, seen, and the end of what is there */
     uint64_t next;              /* the time of the record at `taken`; UINT64_MAX: none */
     struct perf_ring bell;      /* without a page: none */
@@ -291,7 +297,8 @@ static void close_rings(struct task_events *events)
 static int open_rings(struct task_events *events)
 {
     uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = kernel_free_memory();
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), least = page > LEAST_BYTES ? page : LEAST_BYTES;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE),
+        least = page > LEAST_BYTES ? page : LEAST_BYTES;
     int result;
 
     events->bytes = MOST_BYTES;
@@ -307,14 +314,23 @@ static int open_rings(struct task_events *events)
     return result ? result : events->count ? 0 : -ENODEV;
 }
 
+/* Has its CPU been offline? Then it is not armed any more, even if the CPU is back. */
+static bool stands_still(int event)
+{
+    uint64_t armed = 0, later = 0;
+
+    if (perf_armed_ns(event, &armed) || perf_armed_ns(event, &later))
+        return true;
+    if (later != armed)
+        return false;
+    (void)poll(NULL, 0, SLOW_CLOCK_MS);
+    return perf_armed_ns(event, &later) || later == armed;
+}
+
 /* Is the CPU gone, and everything it reported taken? */
 static bool is_over(struct ring *ring)
 {
-    uint64_t armed = 0;
-
-    if (!ring->dead)
-        ring->dead = perf_armed_ns(ring->ring.fd, &armed) || armed <= ring->armed;
-    ring->armed = armed;
+    ring->dead = ring->dead || stands_still(ring->ring.fd);
     return ring->dead && ring->taken == perf_ring_head(&ring->ring);
 }
 
@@ -328,15 +344,15 @@ static int join(void *context, unsigned cpu)
     return result;
 }
 
-int task_events_look(struct task_events *events)
+int task_events_look(struct task_events *events, bool at_once)
 {
     uint64_t now = now_ns();
 
-    if (now - events->looked < LOOK_NS)
+    if (!at_once && now - events->looked < LOOK_NS)
         return 0;
     events->looked = now;
-    /* One stays: there is always an earliest. */
-    for (size_t i = events->count; i-- > 0;)
+    /* One stays: there is always an earliest. A task's are only armed while it runs. */
+    for (size_t i = events->task ? 0 : events->count; i-- > 0;)
         if (is_over(&events->rings[i]) && events->count > 1) {
             close_ring(&events->rings[i]);
             events->rings[i] = events->rings[--events->count];
@@ -381,4 +397,103 @@ void task_events_close(struct task_events *events)
         close(events->timer);
     free(events->rings);
     free(events);
+}
+
+/* Parses a record of what processes do from its bytes in a ring. */
+
+struct mmap2_record {
+    struct perf_event_header header;
+    uint32_t pid, tid;
+    uint64_t start, length, offset;
+    uint32_t major, minor;
+    uint64_t inode, generation;
+    uint32_t protection, flags;
+};
+
+static int parse_map(char *record, size_t size, struct task_event *event)
+{
+    struct mmap2_record map;
+
+    memcpy(&map, record, sizeof(map));
+    /* A record with a build id has no device and inode; we never ask for one. */
+    if (map.header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID || !(map.protection & PROT_EXEC) ||
+        __builtin_add_overflow(map.start, map.length, &event->end) || !map.length)
+        return -EINVAL;
+    event->kind = TASK_MAP;
+    event->pid = map.pid;
+    event->tid = map.tid;
+    event->start = map.start;
+    event->offset = map.offset;
+    event->device = makedev(map.major, map.minor);
+    event->inode = map.inode;
+    event->generation = map.generation;
+    record[size] = '\0'; /* over the time, which has been read */
+    event->path = record + sizeof(map);
+    return 0;
+}
+
+static void parse_fork(const char *record, enum task_event_kind kind, struct task_event *event)
+{
+    struct fork_record fork;
+
+    memcpy(&fork, record, sizeof(fork));
+    event->kind = kind;
+    event->pid = fork.pid;
+    event->tid = fork.tid;
+    event->parent = fork.ppid;
+    event->forker = fork.ptid;
+}
+
+/* Processes outside our namespace have number 0, those that are gone have -1. */
+static bool is_ours(uint32_t pid)
+{
+    return pid && pid != UINT32_MAX;
+}
+
+int task_event_parse(char *record, size_t size, struct task_event *event)
+{
+    static const size_t least[] = {
+        [PERF_RECORD_LOST] = sizeof(struct lost_record),
+        [PERF_RECORD_COMM] = sizeof(struct comm_record),
+        [PERF_RECORD_EXIT] = sizeof(struct fork_record),
+        [PERF_RECORD_FORK] = sizeof(struct fork_record),
+        [PERF_RECORD_MMAP2] = sizeof(struct mmap2_record),
+    };
+    struct perf_event_header header;
+    struct comm_record comm;
+    struct lost_record lost;
+
+    *event = (struct task_event){.time = 0};
+    if (size < sizeof(header))
+        return -EINVAL;
+    memcpy(&header, record, sizeof(header));
+    if (header.type >= COUNT_OF(least) || !least[header.type] ||
+        size < least[header.type] + sizeof(event->time))
+        return -EINVAL;
+    size -= sizeof(event->time);
+    memcpy(&event->time, record + size, sizeof(event->time));
+    switch (header.type) {
+    case PERF_RECORD_LOST:
+        memcpy(&lost, record, sizeof(lost));
+        event->kind = TASK_LOST;
+        event->lost = lost.lost;
+        return 0;
+    case PERF_RECORD_MMAP2:
+        if (parse_map(record, size, event))
+            return -EINVAL;
+        break;
+    case PERF_RECORD_COMM:
+        memcpy(&comm, record, sizeof(comm));
+        event->kind = header.misc & PERF_RECORD_MISC_COMM_EXEC ? TASK_EXEC : TASK_NAME;
+        if (event->kind == TASK_NAME && comm.pid != comm.tid)
+            return -EINVAL;
+        event->pid = comm.pid;
+        event->tid = comm.tid;
+        record[size] = '\0'; /* over the time, which has been read */
+        event->path = record + sizeof(comm);
+        break;
+    default:
+        parse_fork(record, header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT, event);
+    }
+    return is_ours(event->pid) ? 0 : -EINVAL;
 }

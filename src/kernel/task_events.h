@@ -45,8 +45,8 @@ int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of a record, or if something was left for
- * later. If `see` found nothing new for TASK_EVENTS_CALM_NS: within TASK_EVENTS_LATER_NS.
+ * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of a record, or if something was left
+ * for later. If `see` found nothing new for TASK_EVENTS_CALM_NS: within TASK_EVENTS_LATER_NS.
  */
 #define TASK_EVENTS_SOON_NS 4000000
 #define TASK_EVENTS_LATER_NS 20000000
@@ -63,10 +63,10 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_sig
 
 /*
  * Starts listening on CPUs that came online, or back online, since the last call; does nothing if
- * called too soon. What happens on such a CPU before that is missed. 0, or why one of them cannot
- * be listened to.
+ * called too soon, unless `at_once`. What happens on such a CPU before that is missed. 0, or why
+ * one of them cannot be listened to.
  */
-int task_events_look(struct task_events *events);
+int task_events_look(struct task_events *events, bool at_once);
 /* How many of those there were. */
 unsigned task_events_joined(const struct task_events *events);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "kernel/tracefs.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/pass_fd.h"
+#include "base/opening.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/own_mount.h"
+#include "kernel/bpf.h"
+#include "kernel/perf.h"
 #include "kernel/refusal.h"
+#include "kernel/tracefs.h"
 
 #ifndef TRACEFS_MAGIC
 #define TRACEFS_MAGIC 0x74726163 /* 4.1 */
@@ -95,7 +96,8 @@ static int mount_by_child(void)
 static bool is_locked(void)
 {
     struct text level = {0};
-    bool locked = refusal_locked_down(&level) && level.data && !strcmp(level.data, "confidentiality");
+    bool locked = refusal_locked_down(&level) && level.data &&
+        !strcmp(level.data, "confidentiality");
 
     text_free(&level);
     return locked;
@@ -302,4 +304,89 @@ int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, 
             result = each_of_category(fd, entry->d_name, each, context);
     closedir(directory);
     return result;
+}
+
+#ifndef SYS_fsopen /* 5.2, the same number on every architecture but alpha */
+#define SYS_fsopen 430
+#define SYS_fsconfig 431
+#define SYS_fsmount 432
+#endif
+#define FSOPEN_CLOSES_ON_EXEC 1
+#define FSMOUNT_CLOSES_ON_EXEC 1
+#define FSCONFIG_CREATES 6
+
+int own_mount(const char *type)
+{
+    int context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOSES_ON_EXEC);
+
+    if (context < 0)
+        return -errno;
+    int mounted = -1;
+    if (!syscall(SYS_fsconfig, context, FSCONFIG_CREATES, NULL, NULL, 0))
+        mounted = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOSES_ON_EXEC, 0);
+    int result = mounted < 0 ? -errno : openat(mounted, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (mounted >= 0 && result < 0)
+        result = -errno;
+    if (mounted >= 0)
+        close(mounted);
+    close(context);
+    return result;
+}
+
+static int load(uint32_t type, const char *name, struct program *program, struct text *log)
+{
+    struct linked linked;
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
+    const struct bpf_load wanted = {
+        .type = type,
+        .name = name,
+        .insns = linked.insns,
+        .count = linked.count,
+        .functions = linked.functions,
+        .function_count = linked.function_count,
+    };
+
+    return result ? result : bpf_load_program(&wanted, log);
+}
+
+int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_config *config,
+                    struct program *program, struct text *log)
+{
+    uint32_t id;
+
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+    int result = tracefs_event_id(config->tracefs, config->category, config->name, &id);
+    if (result)
+        return result;
+    tracepoint->program = load(BPF_PROG_TYPE_TRACEPOINT, config->program_name, program, log);
+    if (tracepoint->program < 0)
+        return tracepoint->program;
+    tracepoint->event = perf_open_tracepoint(id);
+    return tracepoint->event < 0 ? tracepoint->event
+                                 : perf_attach(tracepoint->event, tracepoint->program);
+}
+
+int tracepoint_open_raw(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                        struct program *program, struct text *log)
+{
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+    tracepoint->program = load(BPF_PROG_TYPE_RAW_TRACEPOINT, program_name, program, log);
+    if (tracepoint->program < 0)
+        return tracepoint->program;
+    tracepoint->event = bpf_open_raw_tracepoint(tracepoint->program, name);
+    return tracepoint->event < 0 ? tracepoint->event : 0;
+}
+
+void tracepoint_close(struct tracepoint *tracepoint)
+{
+    if (tracepoint->event >= 0)
+        close(tracepoint->event);
+    if (tracepoint->program >= 0)
+        close(tracepoint->program);
+    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
+}
+
+uint64_t tracepoint_missed(const struct tracepoint *tracepoint)
+{
+    return misses_of_program(tracepoint->program);
 }

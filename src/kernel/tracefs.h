@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Finds tracefs, or mounts it where only this process sees it, and reads from it. */
+/* tracefs: its events and their fields, text probes, and programs on tracepoints. */
 #ifndef STACKBOX_KERNEL_TRACEFS_H
 #define STACKBOX_KERNEL_TRACEFS_H
 
@@ -7,6 +7,17 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "insns/program.h"
+
+/* One of the kernel's own file systems, mounted nowhere, for us only. */
+
+/*
+ * Its root, open as a directory: the mount is detached and goes away with the last descriptor. A
+ * negative errno on failure, -ENOSYS before 5.2.
+ */
+int own_mount(const char *type);
+
+/* Finds tracefs, or mounts it where only this process sees it, and reads from it. */
 
 /*
  * An open directory of tracefs; the caller closes it. The usual mount points are tried first; if it
@@ -48,5 +59,36 @@ void tracefs_add_fields(const char *format, struct text *names);
 typedef bool tracefs_wanted(void *context, const char *category);
 typedef int tracefs_each(void *context, const char *category, const char *name);
 int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, void *context);
+
+/* A program on one tracepoint known by name, for applets that watch the scheduler. */
+
+struct tracepoint {
+    int program, event; /* below 0: none */
+};
+#define TRACEPOINT_NONE {-1, -1}
+
+struct tracepoint_config {
+    int tracefs; /* an open directory */
+    const char *category, *name;
+    const char *program_name; /* shown by bpftool; up to 15 bytes */
+};
+
+/*
+ * Links `program`, loads it and runs it at every hit, after programs attached to the same
+ * tracepoint earlier. 0, or a negative errno with the verifier's or linker's message, if any,
+ * appended to `log`. tracepoint_close after either.
+ */
+int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_config *config,
+                    struct program *program, struct text *log);
+/*
+ * The same on the raw tracepoint (4.17) of this name, which needs no tracefs: its program gets the
+ * arguments of the kernel's call, and calls of bpf(2) never make it miss a hit.
+ */
+int tracepoint_open_raw(struct tracepoint *tracepoint, const char *name, const char *program_name,
+                        struct program *program, struct text *log);
+void tracepoint_close(struct tracepoint *tracepoint);
+
+/* Hits that the kernel did not pass to the program (5.12). */
+uint64_t tracepoint_missed(const struct tracepoint *tracepoint);
 
 #endif

@@ -2,7 +2,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 
 /* ---- The caller at a function's first instruction: still in a register ---- */
 

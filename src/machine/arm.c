@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 
 /* ---- The caller at a function's first instruction ---- */
 
@@ -62,20 +62,30 @@ static const struct machine_walk walk = {
 
 /* Thumb code's frame pointer; ARM code's is `base`. */
 const struct machine machine_arm = {
-    .elf = EM_ARM, .bits = 32,
+    .elf = EM_ARM,
+    .bits = 32,
 #if defined(__ARMEB__)
     .is_big = true,
 #endif
 #if defined(__arm__)
     .is_ours = true,
 #endif
-    .family = EM_AARCH64, .wide = &machine_aarch64, .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
+    .family = EM_AARCH64,
+    .wide = &machine_aarch64,
+    .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
     .multiarch = "arm-linux-gnueabihf",
-    .least_page = 12, .greatest_page = 12,
+    .least_page = 12,
+    .greatest_page = 12,
     .names = kernel_names,
-    .pc = {15, 15}, .sp = {13, 13}, .frame = {7, 7}, .link = {14, LR / 4},
+    .pc = {15, 15},
+    .sp = {13, 13},
+    .frame = {7, 7},
+    .link = {14, LR / 4},
     .args = {4, {0, 1, 2, 3}, 0},
-    .emit_load_caller = emit_load_caller_lr, .caller_text = "%lr", .walk = &walk, .no_frames = true,
+    .emit_load_caller = emit_load_caller_lr,
+    .caller_text = "%lr",
+    .walk = &walk,
+    .no_frames = true,
     .instruction = 4,
     .marks = {.code = 'a', .thumb = 't', .data = 'd'},
     .unused_instruction = UNUSED_INSTRUCTION,

@@ -5,13 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/name_list.h"
-#include "machine/rows.h"
+#include "base/util.h"
 
 const struct machine *const machines[] = {
     &machine_x86_64, &machine_i386, &machine_aarch64, &machine_arm,
     &machine_riscv64, &machine_riscv32, &machine_s390x, &machine_ppc64, &machine_loongarch64,
-    &machine_alpha, NULL,
+    &machine_mips64, &machine_mips, &machine_alpha, NULL,
 };
 
 static const struct machine unknown = {.instruction = 1, .multiarch = "."};

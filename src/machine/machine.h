@@ -8,6 +8,10 @@
 
 #include "insns/machine.h"
 
+/* The rows, for code that needs a certain one. */
+extern const struct machine machine_x86_64, machine_i386, machine_aarch64, machine_arm,
+    machine_riscv64, machine_riscv32, machine_s390x, machine_ppc64, machine_loongarch64,
+    machine_mips64, machine_mips, machine_alpha;
 /* All known machines, followed by NULL. */
 extern const struct machine *const machines[];
 

@@ -6,7 +6,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 
 /* ---- s390x: the caller at a function's first instruction is in a register, still ---- */
 
@@ -20,8 +20,9 @@ static void emit_load_caller_r14(struct program *program, int16_t place)
 }
 
 /*
- * Of the kernel's own functions its walk has the caller, and so this is no link of these. Links' programs get
- * registers in which a word is not set; by chance it says that they are a user's, and then there is no stack.
+ * Of the kernel's own functions its walk has the caller, and so this is no link of these. Links'
+ * programs get registers in which a word is not set; by chance it says that they are a user's, and
+ * then there is no stack.
  */
 const struct machine machine_s390x = {
     .elf = EM_S390, .bits = 64, .is_big = true,

@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 
 /* The caller at a function's first instruction: still in a register. */
 #define RA (1 * 8) /* after the pc */
@@ -34,18 +34,28 @@ static const struct machine_walk walk = {
 };
 
 const struct machine machine_riscv64 = {
-    .elf = EM_RISCV, .bits = 64,
+    .elf = EM_RISCV,
+    .bits = 64,
 #if defined(__riscv) && __riscv_xlen == 64
     .is_ours = true,
 #endif
     .family = EM_RISCV,
     .multiarch = "riscv64-linux-gnu",
-    .least_page = 12, .greatest_page = 12,
-    .call_prefix = "__riscv_", .names = kernel_names,
-    .entry_patch = 8, .links_lack_stacks = true,
-    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, RA / 8}, .link_first = true,
+    .least_page = 12,
+    .greatest_page = 12,
+    .call_prefix = "__riscv_",
+    .names = kernel_names,
+    .entry_patch = 8,
+    .links_lack_stacks = true,
+    .pc = {MACHINE_NOWHERE, 0},
+    .sp = {2, 2},
+    .frame = {8, 8},
+    .link = {1, RA / 8},
+    .link_first = true,
     .args = {6, {10, 11, 12, 13, 14, 15}, 10},
-    .emit_load_caller = emit_load_caller_ra, .caller_text = "%ra", .walk = &walk,
+    .emit_load_caller = emit_load_caller_ra,
+    .caller_text = "%ra",
+    .walk = &walk,
     .instruction = 2,
     .marks = {.code = 'x', .data = 'd'},
 };

@@ -3,6 +3,8 @@
 #ifndef STACKBOX_OPTIONS_APPLET_H
 #define STACKBOX_OPTIONS_APPLET_H
 
+#include <stdio.h>
+
 #include "options/options.h"
 
 /* A list of terms and their meanings, or, where no row has a term, paragraphs. */
@@ -22,7 +24,8 @@ struct applet {
     const char *about;    /* one paragraph */
     const struct manual_section *sections; /* up to one without a title */
     const struct manual_row *examples;     /* command lines and what they do, up to {0} */
-    const struct manual_row *output;       /* its output, beyond the shared part; man page, or NULL */
+    /* its output, beyond the shared part; man page, or NULL */
+    const struct manual_row *output;
     const struct manual_row *notes;        /* paragraphs for the man page only, up to {0} */
     const struct option *const *options;   /* tables, up to a NULL */
     bool filter; /* it does not trace: it handles no signals and runs no command */
@@ -41,5 +44,26 @@ int applet_refuse(int result, const struct text *error, bool has_command);
 
 /* The rows that end every applet's tables: -h, --help and --man. */
 extern const struct option common_options[];
+
+/*
+ * Makes links in `directory`, relative ones if the binary itself is there. Existing files stay,
+ * which is an error unless they lead to this binary. `called` is argv[0], `all` are the applets, up
+ * to a NULL. Returns the exit status.
+ */
+int install_links(const char *directory, const char *called, const struct applet *const *all);
+
+/* For a terminal of 80 columns: the options needed most, on one screen, and everything. */
+void manual_brief(FILE *out, const struct applet *applet);
+void manual_help(FILE *out, const struct applet *applet);
+/* roff, with the man(7) macros. */
+void manual_man(FILE *out, const struct applet *applet, const struct applet *const *all);
+
+/* The applets, one per line. */
+void manual_list(FILE *out, const struct applet *const *all);
+/* Help and man page of stackbox itself; `options` are its own tables, up to a NULL. */
+void manual_main_help(FILE *out, const struct option *const *options,
+                      const struct applet *const *all);
+void manual_main_man(FILE *out, const struct option *const *options,
+                     const struct applet *const *all);
 
 #endif

@@ -5,8 +5,9 @@
  *     one: ! one | ( condition ) | value comparison number | value comparison "text"
  *     value: name [ : type ]
  *
- * Tests stand in the order in which they are typed. Each part leads to its two ends, until it is part of
- * another: with && what holds goes on to the next part, with || what fails does, and ! swaps the two.
+ * Tests stand in the order in which they are typed. Each part leads to its two ends, until it is
+ * part of another: with && what holds goes on to the next part, with || what fails does, and !
+ * swaps the two.
  */
 #include "options/condition_words.h"
 
@@ -164,8 +165,8 @@ static int take_test(struct parsing *parsing)
         [IS_GREATER_OR_EQUAL] = ">=",
         [IS_GREATER] = ">",
     };
-    static const uint8_t order[] = {IS_EQUAL, IS_NOT_EQUAL, IS_LESS_OR_EQUAL, IS_GREATER_OR_EQUAL, IS_LESS,
-                                    IS_GREATER};
+    static const uint8_t order[] = {IS_EQUAL, IS_NOT_EQUAL, IS_LESS_OR_EQUAL, IS_GREATER_OR_EQUAL,
+                                    IS_LESS, IS_GREATER};
     struct condition_words *condition = parsing->condition;
     size_t i = 0;
 
@@ -181,7 +182,8 @@ static int take_test(struct parsing *parsing)
     if (i == COUNT_OF(order))
         return refuse(parsing, "expected a comparison, such as == or <");
     words->test.comparison = (enum comparison)order[i];
-    snprintf(words->test.label, sizeof(words->test.label), "test%u", (unsigned char)condition->count);
+    snprintf(words->test.label, sizeof(words->test.label), "test%u",
+             (unsigned char)condition->count);
     condition->count++;
     return take(parsing, "\"") ? take_text(parsing, &words->test) : take_number(parsing, words);
 }
@@ -189,7 +191,8 @@ static int take_test(struct parsing *parsing)
 /* ---- How tests are combined ---- */
 
 /* Redirects the exits of tests [first, end) that lead to `from`: to `to`. */
-static void lead(struct condition_words *condition, size_t first, size_t end, uint8_t from, uint8_t to)
+static void lead(struct condition_words *condition, size_t first, size_t end, uint8_t from,
+                 uint8_t to)
 {
     for (size_t i = first; i < end; i++) {
         struct event_test *test = &condition->tests[i].test;

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "options/answers.h"
 
 int option_flag(const struct option *option, const char *text, void *destination,
                 struct text *error)
@@ -19,8 +18,7 @@ int option_flag(const struct option *option, const char *text, void *destination
     return 0;
 }
 
-static int refuse_number(const struct option *option, const char *text, int why,
-                         struct text *error)
+static int refuse_number(const struct option *option, const char *text, int why, struct text *error)
 {
     if (why == -EINVAL)
         text_format(error, "\"%s\" is not a whole number", text);
@@ -60,7 +58,8 @@ int option_seconds(const struct option *option, const char *text, void *destinat
 
     (void)option;
     if (why == -EINVAL)
-        text_format(error, "invalid duration \"%s\": it takes seconds, such as 5 or 0.5, or a unit: 100ms, 2m", text);
+        text_format(error, "invalid duration \"%s\": it takes seconds, such as 5 or 0.5, or a "
+                           "unit: 100ms, 2m", text);
     else if (why)
         text_format(error, "\"%s\" is out of range: it takes more than 0 seconds, at most %lld",
                     text, (long long)MOST_SECONDS);
@@ -68,7 +67,8 @@ int option_seconds(const struct option *option, const char *text, void *destinat
 }
 
 /* Finer than a microsecond is less than the shortest wait. */
-int option_microseconds(const struct option *option, const char *text, void *destination, struct text *error)
+int option_microseconds(const struct option *option, const char *text, void *destination,
+                        struct text *error)
 {
     uint64_t nanoseconds = 1; /* 0 is out of range for a duration, not here */
     int why = parse_time(text, 1000, &nanoseconds);
@@ -78,7 +78,8 @@ int option_microseconds(const struct option *option, const char *text, void *des
     if (!why && nanoseconds / 1000 > option->greatest)
         why = -ERANGE;
     if (why == -EINVAL)
-        text_format(error, "invalid time \"%s\": it takes microseconds, such as 500, or a unit: 10ms, 1s", text);
+        text_format(error, "invalid time \"%s\": it takes microseconds, such as 500, or a unit: "
+                           "10ms, 1s", text);
     else if (why)
         text_format(error, "\"%s\" is out of range: it takes at most %llu us", text,
                     (unsigned long long)option->greatest);
@@ -142,25 +143,11 @@ int option_ignore(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
-int option_brief(const struct option *option, const char *text, void *destination,
+int option_ask(const struct option *option, const char *text, void *destination,
                  struct text *error)
 {
-    (void)option, (void)text, (void)destination, (void)error;
-    return ASKED_BRIEF;
-}
-
-int option_help(const struct option *option, const char *text, void *destination,
-                struct text *error)
-{
-    (void)option, (void)text, (void)destination, (void)error;
-    return ASKED_HELP;
-}
-
-int option_man(const struct option *option, const char *text, void *destination,
-               struct text *error)
-{
-    (void)option, (void)text, (void)destination, (void)error;
-    return ASKED_MAN;
+    (void)text, (void)destination, (void)error;
+    return (int)option->least;
 }
 
 int option_heading(const struct option *option, const char *text, void *destination,
@@ -242,7 +229,7 @@ static void add_near(const struct option *const *tables, const char *name, size_
     struct text wanted = {0}, offered = {0};
 
     text_format(&wanted, "--%.*s", (int)length, name);
-    struct near near = {.wanted = wanted.data};
+    struct suggestions suggestions = {.wanted = wanted.data};
     for (; *tables && !wanted.failed; tables++)
         for (const struct option *row = *tables; row->parse; row++) {
             if (!row->name || !row->help)
@@ -250,10 +237,10 @@ static void add_near(const struct option *const *tables, const char *name, size_
             text_clear(&offered);
             text_format(&offered, "--%s", row->name);
             if (!offered.failed)
-                near_offer(&near, offered.data);
+                suggest(&suggestions, offered.data);
         }
-    near_add_to(&near, error);
-    near_free(&near);
+    suggestions_add(&suggestions, error);
+    suggestions_free(&suggestions);
     text_free(&wanted);
     text_free(&offered);
 }
@@ -420,4 +407,56 @@ int options_parse(const struct option *const *tables, int argc, char **argv, voi
         arguments->words = NULL;
     }
     return result;
+}
+
+struct answer_row {
+    const char *typed, *answer;
+};
+
+static const struct answer_row applet_rows[] = {
+    {"record", "-o FILE.sbx of the applets that count records: profile -o run.sbx 10"},
+    {"top", "profile --live shows what runs now"},
+    {"stat", "stackcount counts events"},
+    {"trace", "stacksnoop prints events as they happen, stackcount counts them"},
+    {"list", "stackcount --list PATTERN lists functions and tracepoints"},
+    {"perf", "profile samples, stackcount counts events, report prints recordings"},
+    {"diff", "report --diff and flamegraph --diff compare"},
+    {"flame", "flamegraph draws folded stacks; -o FILE.svg of the other applets makes a picture "
+              "at once"},
+};
+
+static const struct answer_row option_rows[] = {
+    {"--call-graph", "stacks are always taken; --unwind fp or tables says how user stacks are "
+                     "unwound"},
+    {"-G", "stacks are always taken, --cgroup PATH names a cgroup; -f prints folded stacks"},
+    {"--sort", "--by process, thread or name says what is told apart, --flat lists functions"},
+    {"--pairs", "offwaketime --pairs shows who waits for whom"},
+    {"--max", "stacksnoop --max N stops after N events; --top N prints only the greatest"},
+    {"-n", "stacksnoop --max N stops after N events; --top N prints only the greatest"},
+    {"-l", "--list lists what PATTERN matches"},
+    {"-e", "events are patterns, without an option: stackcount t:sched:sched_switch"},
+    {"--event", "events are patterns, without an option: stackcount t:sched:sched_switch"},
+    {"--no-children", "--flat sorts functions by their own share (self%)"},
+    {"--stdio", "text on stdout is the default"},
+    {"--cgroupmap", "--cgroup PATH names a cgroup, without a map"},
+    {"--mntnsmap", "-p and --cgroup say whom to trace, without a map"},
+    {"--all-cpus", "all CPUs are traced unless -C names one"},
+};
+
+static const char *find_answer(const struct answer_row *rows, size_t count, const char *typed)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(rows[i].typed, typed))
+            return rows[i].answer;
+    return NULL;
+}
+
+const char *answer_to_applet(const char *word)
+{
+    return find_answer(applet_rows, COUNT_OF(applet_rows), word);
+}
+
+const char *answer_to_option(const char *shown)
+{
+    return find_answer(option_rows, COUNT_OF(option_rows), shown);
 }

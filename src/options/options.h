@@ -42,10 +42,8 @@ struct option {
     size_t offset;            /* of the destination in the applet's settings */
     uint64_t least, greatest; /* for a number */
     const char *help;         /* NULL: accepted by its whole name, but not listed */
+    const char *details;      /* --help adds them to it; NULL: -h does not list this row */
 };
-
-/* Begins the help of an option that -h lists too, up to where the text goes into details. */
-#define OFTEN "\1"
 
 /* A heading, not an option: help and man page print it above the rows that follow. */
 #define OPTION_HEADING(title) {.parse = option_heading, .help = (title)}
@@ -59,13 +57,13 @@ int option_flag(const struct option *, const char *, void *, struct text *);    
 int option_number(const struct option *, const char *, void *, struct text *);  /* uint64_t */
 int option_signed(const struct option *, const char *, void *, struct text *);  /* int64_t */
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
-int option_microseconds(const struct option *, const char *, void *, struct text *); /* uint64_t, us */
+/* uint64_t, us */
+int option_microseconds(const struct option *, const char *, void *, struct text *);
 int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
 int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
 int option_strings(const struct option *, const char *, void *, struct text *); /* string_list */
-int option_brief(const struct option *, const char *, void *, struct text *); /* ASKED_BRIEF */
-int option_help(const struct option *, const char *, void *, struct text *);  /* ASKED_HELP */
-int option_man(const struct option *, const char *, void *, struct text *);   /* ASKED_MAN */
+/* Returns `least`: one of ASKED_BRIEF, ASKED_HELP, ASKED_MAN. */
+int option_ask(const struct option *, const char *, void *, struct text *);
 int option_ignore(const struct option *, const char *, void *, struct text *);
 /* These two mark their rows and are never called. */
 int option_heading(const struct option *, const char *, void *, struct text *);
@@ -81,7 +79,8 @@ struct arguments {
     char **words; /* words that are not options, in order: the caller frees the array only */
     size_t count;
     char **line;    /* the whole line, as main() got it */
-    const struct option *unsure; /* took the last word, which it need not: that may be a word of its own */
+    /* took the last word, which it need not: that may be a word of its own */
+    const struct option *unsure;
     char **command; /* what follows "--", up to a NULL; NULL without "--" */
 };
 
@@ -93,5 +92,12 @@ struct arguments {
  */
 int options_parse(const struct option *const *tables, int argc, char **argv, void *settings,
                   struct arguments *arguments, struct text *error);
+
+/*
+ * For a word typed as an applet, or an option as it was typed ("--sort", "-G"): half a sentence, or
+ * NULL.
+ */
+const char *answer_to_applet(const char *word);
+const char *answer_to_option(const char *shown);
 
 #endif

@@ -1,12 +1,243 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Which life, and which of its programs, an event belongs to: by its `generation`, or by its time.
+   */
 #include "processes/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define FIRST_BUCKETS 256 /* a power of two */
+#include "base/util.h"
+#include "insns/layout.h"
+
+/* ---- Replaced mappings ---- */
+
+/* Set in all epochs, so that none is 0 and they wrap around without it. */
+#define NUMBERED 0x80000000u
+
+/* Anonymous memory has nothing to tell it apart. */
+bool replaced_is_same(const struct mapping *a, const struct mapping *b)
+{
+    return a->file == b->file &&
+           (a->file->kind != MAPPED_FILE || a->offset - a->start == b->offset - b->start);
+}
+
+static void drop_oldest(struct replaced_list *list, struct mapped_files *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mapped_file_drop(files, list->items[i].mapping.file);
+    list->count -= count;
+    if (list->count)
+        memmove(list->items, list->items + count, list->count * sizeof(*list->items));
+    list->forgotten += (uint32_t)count;
+}
+
+/* The part of `had` within `mapping`. */
+static int keep(struct replaced_list *list, const struct mapping *had,
+                const struct mapping *mapping, uint64_t time)
+{
+    struct mapping part = *had;
+
+    if (array_reserve(&list->items, &list->room, list->count + 1, sizeof(*list->items)))
+        return -ENOMEM;
+    if (part.start < mapping->start) {
+        part.offset += mapping->start - part.start;
+        part.start = mapping->start;
+    }
+    if (part.end > mapping->end)
+        part.end = mapping->end;
+    mapped_file_hold(part.file);
+    list->items[list->count++] = (struct replaced){part, time};
+    return 0;
+}
+
+/*
+ * Keeps those of the image's mappings that `mapping` is about to replace. 0; -ENOMEM; or how many
+ * were forgotten for it.
+ */
+static int replaced_keep(struct replaced_list *list, struct mapped_files *files,
+                         const struct image *image, const struct mapping *mapping, uint64_t time)
+{
+    int forgotten = 0;
+
+    for (size_t i = image_first_behind(image, mapping->start);
+         i < image->count && image->mappings[i].start < mapping->end; i++) {
+        if (replaced_is_same(&image->mappings[i], mapping))
+            continue;
+        if (list->count == REPLACED_MOST) {
+            drop_oldest(list, files, 1);
+            forgotten++;
+        }
+        if (keep(list, &image->mappings[i], mapping, time))
+            return -ENOMEM;
+    }
+    return forgotten;
+}
+
+/* Forgets what was replaced before `time`. */
+static void replaced_forget(struct replaced_list *list, struct mapped_files *files, uint64_t time)
+{
+    size_t count = 0;
+
+    while (count < list->count && list->items[count].until < time)
+        count++;
+    if (count)
+        drop_oldest(list, files, count);
+}
+
+uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time)
+{
+    size_t before = 0;
+
+    while (before < list->count && list->items[before].until <= time)
+        before++;
+    return (list->forgotten + (uint32_t)before) | NUMBERED;
+}
+
+const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
+                                    uint64_t address)
+{
+    const uint32_t ahead = (epoch - list->forgotten) & ~NUMBERED;
+    size_t at = ahead < NUMBERED / 2 ? ahead : 0;
+
+    return replaced_next(list, address, 0, &at);
+}
+
+const struct mapping *replaced_next(const struct replaced_list *list, uint64_t address,
+                                    uint64_t since, size_t *at)
+{
+    while (*at < list->count) {
+        const struct replaced *item = &list->items[(*at)++];
+        if (item->until >= since && item->mapping.start <= address &&
+            address < item->mapping.end)
+            return &item->mapping;
+    }
+    return NULL;
+}
+
+/* ---- Finding ---- */
+
+/* The newest that had begun by then; otherwise the first. */
+static struct program *program_at(const struct life *life, uint64_t time)
+{
+    struct program *program = life->programs;
+
+    while (program->older && program->since > time)
+        program = program->older;
+    return program;
+}
+
+/* The owner of the pid at `time`, or the first one later. */
+static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
+{
+    struct life *found = NULL;
+
+    for (struct life *life = history_newest(history, pid); life; life = life->next)
+        if (life->pid == pid && !(life->ended && life->ended_at < time))
+            found = life;
+    return found;
+}
+
+/*
+ * The owner of the pid at `time`, also on its way out. Kernels below 6.16 with the stable branches' fixes of
+ * June 2025 (6.1.142) report an exit before all memory is freed, and pass their tracepoint of it after that.
+ */
+static struct life *life_at(const struct history *history, uint32_t pid, uint64_t time)
+{
+    struct life *life = history_newest(history, pid);
+
+    while (life && (life->pid != pid || life->forked > time))
+        life = life->next;
+    return life;
+}
+
+/* The first owner of the pid after `time`. */
+static struct life *life_after(const struct history *history, uint32_t pid, uint64_t time)
+{
+    struct life *found = NULL;
+
+    for (struct life *life = history_newest(history, pid); life; life = life->next)
+        if (life->pid == pid && life->forked > time)
+            found = life;
+    return found;
+}
+
+/* The program of an exec that was counted at `time`; it was reported before. */
+static struct program *executed_at(struct life *life, uint64_t time)
+{
+    if (!life || life->forked > time)
+        return NULL;
+    struct program *program = program_at(life, time);
+    bool is_it = program->origin == PROGRAM_EXECUTED ||
+                 (program->origin == PROGRAM_SEEN && life->seen >= time);
+    return is_it && program->since <= time ? program : NULL;
+}
+
+struct program *history_find(const struct history *history, uint32_t pid, uint64_t generation,
+                             uint64_t begin, struct life **of)
+{
+    if (generation >> LIFE_THEN_BIT) {
+        generation &= ~((uint64_t)1 << LIFE_THEN_BIT);
+        *of = life_at(history, pid, generation);
+        return *of ? program_at(*of, generation) : NULL;
+    }
+    if (generation && !(generation & LIFE_ENDED)) {
+        *of = life_from(history, pid, generation);
+        return executed_at(*of, generation);
+    }
+    *of = generation ? life_after(history, pid, generation) : life_from(history, pid, begin);
+    if (*of)
+        return (*of)->forked > begin || generation ? program_at(*of, 0) : program_at(*of, begin);
+    if (!generation)
+        return NULL;
+    *of = life_at(history, pid, generation);
+    return *of ? program_at(*of, generation) : NULL;
+}
+
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t generation,
+                         uint64_t begin)
+{
+    return history->ends_forgotten && !generation &&
+           life_from(history, pid, begin) != history_newest(history, pid);
+}
+
+/* The previous owner of the pid; NULL: none is known. */
+static const struct life *life_before(const struct history *history, const struct life *life)
+{
+    const struct life *found = NULL;
+
+    for (const struct life *at = history_newest(history, life->pid); at; at = at->next)
+        if (at->pid == life->pid && at->ended && at->ended_at < life->forked &&
+            (!found || at->ended_at > found->ended_at))
+            found = at;
+    return found;
+}
+
+struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time,
+                                struct life **of)
+{
+    *of = life_from(history, pid, time);
+    return *of && (*of)->forked <= time ? program_at(*of, time) : NULL;
+}
+
+/* The same for all of a program's time, so that its events are recognized as one program's. */
+uint64_t history_generation_at(const struct history *history, uint32_t pid, uint64_t time,
+                               uint64_t begin)
+{
+    const struct life *life = life_at(history, pid, time), *before;
+
+    if (!life)
+        return 0;
+    const struct program *program = program_at(life, time);
+    if (program->origin == PROGRAM_EXECUTED && program->since > begin)
+        return (program->since + 1) & ~(uint64_t)1;
+    before = life_before(history, life);
+    return before && before->ended_at > begin ? before->ended_at | 1 : 0;
+}
 
 /* ---- What is kept of the past ---- */
+
+#define FIRST_BUCKETS 256 /* a power of two */
 
 /* One more, or one fewer, living process runs it. */
 static void image_enter(struct history *history, struct image *image)
@@ -31,7 +262,8 @@ static void drop_image(struct history *history, struct image *image)
 static void free_program(struct history *history, struct program *program)
 {
     history->past_bytes -= sizeof(*program);
-    replaced_free(&program->replaced, history->files);
+    drop_oldest(&program->replaced, history->files, program->replaced.count);
+    free(program->replaced.items);
     drop_image(history, program->image);
     free(program);
 }
@@ -57,9 +289,9 @@ static struct program *make_program(struct history *history, uint64_t since,
     return program;
 }
 
-/* ---- Who listens ---- */
+/* ---- The watcher ---- */
 
-static void tell_image(const struct history *history, uint32_t pid, const struct image *image)
+static void report_image(const struct history *history, uint32_t pid, const struct image *image)
 {
     const struct processes_watcher *watcher = history->watcher;
 
@@ -67,7 +299,7 @@ static void tell_image(const struct history *history, uint32_t pid, const struct
         watcher->mapped(watcher->context, pid, &image->mappings[i]);
 }
 
-static void tell_exec(const struct history *history, uint32_t pid)
+static void report_exec(const struct history *history, uint32_t pid)
 {
     if (history->watcher)
         history->watcher->execs(history->watcher->context, pid);
@@ -79,7 +311,7 @@ void history_watch(struct history *history, const struct processes_watcher *watc
     for (size_t i = 0; i < history->bucket_count; i++)
         for (const struct life *life = history->buckets[i]; life; life = life->next)
             if (!life->ended)
-                tell_image(history, life->pid, life->programs->image);
+                report_image(history, life->pid, life->programs->image);
 }
 
 /* ---- Lives by pid ---- */
@@ -199,7 +431,7 @@ struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
     life->next = *bucket;
     *bucket = life;
     history->count++;
-    tell_image(history, pid, image);
+    report_image(history, pid, image);
     return life;
 }
 
@@ -228,7 +460,7 @@ int history_exec(struct history *history, struct life *life, uint64_t time, stru
         history->forgotten++;
     }
     keep_within_bound(history);
-    tell_exec(history, life->pid);
+    report_exec(history, life->pid);
     return 0;
 }
 
@@ -245,8 +477,8 @@ void history_see(struct history *history, struct life *life, struct image *image
 {
     replace_image(history, life->programs, image);
     life->programs->origin = PROGRAM_SEEN;
-    tell_exec(history, life->pid); /* what was reported before may be wrong */
-    tell_image(history, life->pid, image);
+    report_exec(history, life->pid); /* what was reported before may be wrong */
+    report_image(history, life->pid, image);
 }
 
 int history_map(struct history *history, struct life *life, const struct mapping *mapping,

@@ -6,15 +6,29 @@
 #ifndef STACKBOX_PROCESSES_HISTORY_H
 #define STACKBOX_PROCESSES_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "processes/image.h"
 #include "processes/process.h"
-#include "processes/replaced.h"
 
 /* Programs that a process left by exec, per process; the oldest are forgotten. */
 #define HISTORY_PROGRAMS 64
+
+/* Replaced mappings per program; the oldest are forgotten. */
+#define REPLACED_MOST 1024
+
+/*
+ * Mappings of a program that others replaced: a library that was unloaded, and another one at its
+ * address. The kernel does not report unmapping: a mapping lasts until another replaces it.
+ */
+struct replaced {
+    struct mapping mapping;
+    uint64_t until; /* CLOCK_MONOTONIC, ns */
+};
+
+struct replaced_list {
+    struct replaced *items; /* by time; each holds a reference of its file */
+    size_t count, room;
+    uint32_t forgotten; /* before the first */
+};
 
 enum program_origin {
     PROGRAM_INHERITED, /* by a fork */
@@ -64,7 +78,7 @@ struct history {
     struct life *first_ended, *last_ended;
     size_t past_bytes;
     uint64_t forgotten; /* ended lives and replaced programs, for lack of room */
-    bool ends_forgotten; /* set by the caller: `born` may be 0 although a process ended */
+    bool ends_forgotten; /* set by the caller: `generation` may be 0 although a process ended */
 };
 
 int history_open(struct history *history, struct mapped_files *files, size_t most_bytes);
@@ -100,20 +114,39 @@ void history_end(struct history *history, struct life *life, uint64_t time);
 void history_forget(struct history *history, uint64_t time, uint64_t replaced);
 
 /*
- * The program that `born` stands for (see process.h), and its life; execs and exits have been
+ * The program that `generation` stands for (see process.h), and its life; execs and exits have been
  * counted since `begin`. NULL: nothing is known of it.
  */
-struct program *history_find(const struct history *history, uint32_t pid, uint64_t born,
+struct program *history_find(const struct history *history, uint32_t pid, uint64_t generation,
                              uint64_t begin, struct life **of);
 
 /* The same for an event of which only the time is known. */
-struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time, struct life **of);
+struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time,
+                                struct life **of);
 
-/* And its `born`. */
-uint64_t history_born_at(const struct history *history, uint32_t pid, uint64_t time, uint64_t begin);
-
-/* If exits were forgotten: may a `born` of 0 belong to a later life than the one found? */
-bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t born,
+/* And its `generation`. */
+uint64_t history_generation_at(const struct history *history, uint32_t pid, uint64_t time,
                          uint64_t begin);
+
+/* If exits were forgotten: may a `generation` of 0 belong to a later life than the one found? */
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t generation,
+                         uint64_t begin);
+
+/* A number for the time between two replacements in one program: never 0. */
+uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time);
+
+/* What was mapped at the address in that time; NULL: what is there now. */
+const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
+                                    uint64_t address);
+
+/*
+ * From *at on: the next mapping that held the address and was replaced at `since` or later. NULL:
+ * there are no more.
+ */
+const struct mapping *replaced_next(const struct replaced_list *list, uint64_t address,
+                                    uint64_t since, size_t *at);
+
+/* Is the address the same byte of the same file in both? */
+bool replaced_is_same(const struct mapping *a, const struct mapping *b);
 
 #endif

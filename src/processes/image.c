@@ -66,8 +66,9 @@ static struct image *copy(const struct image *image)
 
 size_t image_first_behind(const struct image *image, uint64_t address)
 {
-    return image->count ? first_key_above(&image->mappings->end, sizeof(*image->mappings), image->count,
-                                          address) : 0;
+    return image->count ? first_key_above(&image->mappings->end, sizeof(*image->mappings),
+                                          image->count, address)
+                        : 0;
 }
 
 /* Cuts out [start, end). There must be room for one more. */

@@ -6,8 +6,6 @@
 #ifndef STACKBOX_PROCESSES_JITMAP_H
 #define STACKBOX_PROCESSES_JITMAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/text.h"

@@ -6,11 +6,141 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "processes/mapped_open.h"
+#include "base/opening.h"
+#include "base/util.h"
+
+/* ---- Opening ---- */
+
+/* File systems whose files have another st_dev or st_ino than their mappings show. */
+#define OVERLAY_MAGIC 0x794c7630
+#define BTRFS_MAGIC 0x9123683e
+
+/* FS_IOC_GETVERSION of linux/fs.h; file systems that lack it refuse it. */
+#define GET_GENERATION _IOR('v', 1, long)
+
+uint64_t mapped_file_time(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
+}
+
+/* A time of the monotonic clock, converted to file times. */
+static uint64_t to_file_time(uint64_t time)
+{
+    struct timespec real;
+
+    clock_gettime(CLOCK_REALTIME, &real);
+    return mapped_file_time(&real) - now_ns() + time;
+}
+
+static bool same_path(const char *link, const char *path)
+{
+    static const char deleted[] = " (deleted)";
+    size_t length = strlen(path);
+
+    return !strncmp(link, path, length) &&
+           (!link[length] || !strcmp(link + length, deleted));
+}
+
+/* A deleted file leaves its inode number to a new one; the generation tells them apart. */
+static bool is_of_generation(int fd, uint64_t generation)
+{
+    long version = 0;
+
+    return !generation || ioctl(fd, GET_GENERATION, &version) ||
+           (uint32_t)version == (uint32_t)generation;
+}
+
+/*
+ * Is what was opened what is mapped? If a file system's numbers do not tell: when opened through
+ * the mapping, the path must be the same (the process may run another program by now); when opened
+ * by path, nothing may have changed since it was mapped.
+ */
+static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link,
+                      const struct stat *about)
+{
+    struct statfs system;
+    char target[4096];
+
+    if (about->st_ino == sight->inode && about->st_dev == sight->device)
+        return link || is_of_generation(fd, sight->generation);
+    if (fstatfs(fd, &system))
+        return false;
+    if ((uint32_t)system.f_type == BTRFS_MAGIC) {
+        if (about->st_ino != sight->inode)
+            return false;
+    } else if ((uint32_t)system.f_type != OVERLAY_MAGIC) {
+        return false;
+    }
+    if (!link)
+        return !sight->time || mapped_file_time(&about->st_ctim) <= to_file_time(sight->time);
+    ssize_t length = readlink(link, target, sizeof(target) - 1);
+    target[length < 0 ? 0 : length] = '\0';
+    return same_path(target, sight->path);
+}
+
+/* Opens a path and checks it; `is_link`: the path is a mapping's. Below 0: not this one. */
+static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
+                    struct stat *about)
+{
+    int fd = open_regular(path, 0, about);
+
+    if (fd >= 0 && !is_mapped(fd, sight, is_link ? path : NULL, about)) {
+        close(fd);
+        fd = -ESTALE;
+    }
+    return fd;
+}
+
+/* Only by its path, below this directory. */
+static int open_below(const char *root, const struct mapped_sight *sight, struct stat *about)
+{
+    struct text path = {0};
+
+    text_format(&path, "%s%s", root, sight->path);
+    int fd = path.failed ? -ENOMEM : try_path(path.data, false, sight, about);
+    text_free(&path);
+    return fd;
+}
+
+static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat *about)
+{
+    char root[32];
+
+    snprintf(root, sizeof(root), "/proc/%u/root", pid);
+    return pid ? open_below(root, sight, about) : -ENOENT;
+}
+
+int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", sight->pid,
+             (unsigned long long)sight->start, (unsigned long long)sight->end);
+    *root = sight->pid;
+    int fd = try_path(path, true, sight, about);
+    if (fd < 0 && fd != -ENODEV && sight->path[0] == '/') {
+        int other = try_root(sight->pid, sight, about);
+        if (other < 0) {
+            *root = sight->parent;
+            other = try_root(sight->parent, sight, about);
+        }
+        if (other < 0) {
+            *root = (uint32_t)getpid();
+            other = try_path(sight->path, false, sight, about);
+        }
+        if (other >= 0 || fd == -ENOENT || fd == -EPERM || fd == -EACCES)
+            fd = other;
+    }
+    return fd;
+}
+
+/* ---- The table's parts ---- */
 
 #define BUCKETS 1024
 
@@ -111,7 +241,7 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
     files->count -= 2;
 }
 
-/* ---- Opening ---- */
+/* ---- Opening for the table ---- */
 
 static bool is_elf(int fd)
 {
@@ -133,12 +263,15 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
-/* Its process and that one's parent are gone: it may be found by its path in a root that others use. */
+/*
+ * Its process and that one's parent are gone: it may be found by its path in a root that others
+ * use.
+ */
 static void open_below_known(struct mapped_files *files, struct mapped_file *file,
                              const struct mapped_sight *sight)
 {
     for (struct mapped_root *root = files->roots; root; root = root->next) {
-        const int fd = mapped_open_below(root->path, sight, &file->about);
+        const int fd = open_below(root->path, sight, &file->about);
         if (fd >= 0) {
             file->fd = fd;
             file->of_root = root;
@@ -163,7 +296,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
-    if (file->fd < 0 && file->fd != -ENODEV && !in_memory && is_new) /* only once: there may be many roots */
+    if (file->fd < 0 && file->fd != -ENODEV && !in_memory &&
+        is_new) /* only once: there may be many roots */
         open_below_known(files, file, sight);
     if (file->fd >= 0 && in_memory && !is_elf(file->fd)) {
         close(file->fd);
@@ -176,7 +310,13 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     }
     file->kind = MAPPED_FILE;
     files->count++;
-    file->is_changed = mapped_changed_before(&file->about, sight);
+    /*
+     * Was it written to after it was mapped? By both times: the first may be copied from another
+     * file, the second changes with every link, too.
+     */
+    const uint64_t mapped = to_file_time(sight->time);
+    file->is_changed = sight->time && mapped_file_time(&file->about.st_mtim) > mapped &&
+                       mapped_file_time(&file->about.st_ctim) > mapped;
     if (!file->of_root)
         file->of_root = mapped_files_root(files, root);
     file->root = mapped_root_path(file->of_root);
@@ -254,7 +394,7 @@ void mapped_files_look_again(struct mapped_files *files)
     files->look++;
 }
 
-/* While a file is open nobody else has its inode; if it is not, everything must be equal. */
+/* While a file is open no other has its inode; if it is not, everything must be equal. */
 static bool is_of(const struct mapped_files *files, struct mapped_file *file,
                   const struct mapped_sight *sight, const char *path, size_t length)
 {

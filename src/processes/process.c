@@ -1,29 +1,470 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "processes/process.h"
+/* The tracker's sources: what /proc shows, and what the kernel reports. */
+#include "processes/process_parts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "machine/machine.h"
 #include "processes/proc_maps.h"
-#include "processes/process_parts.h"
+
+/* How long a record may be on its way from another CPU. */
+#define ON_ITS_WAY_NS 1000000
+
+/* How long a file that was found unchanged is taken to be so. */
+#define LOOK_AGAIN_NS 4000000
+
+/* How many processes are looked at between two reads of what is reported. */
+#define READ_EVERY 64
+
+/* ---- Looking at what is mapped now ---- */
+
+struct look {
+    struct processes *processes;
+    struct image *image;
+    uint32_t shown_by;
+    const uint64_t *addresses; /* sorted; NULL: all executable mappings */
+    size_t count;
+};
+
+static bool is_wanted(const struct look *look, const struct maps_entry *entry)
+{
+    if (!look->addresses)
+        return true;
+    size_t first = first_not_below(look->addresses, look->count, entry->start);
+    return first < look->count && look->addresses[first] < entry->end;
+}
+
+/* A file that is open already needs no name. */
+static bool is_known(void *context, const struct maps_entry *entry)
+{
+    const struct look *look = context;
+
+    return mapped_files_knows(look->processes->files, entry->device, entry->inode);
+}
+
+static int take_mapping(void *context, const struct maps_entry *entry)
+{
+    struct look *look = context;
+    const struct mapped_sight sight = {
+        .start = entry->start, .end = entry->end, .device = entry->device, .inode = entry->inode,
+        .path = entry->path, .pid = look->shown_by,
+    };
+    struct mapping mapping = {.start = entry->start, .end = entry->end};
+
+    if (!is_wanted(look, entry))
+        return 0;
+    mapping.offset = entry->inode ? entry->offset : 0;
+    mapping.file = mapped_files_see(look->processes->files, &sight);
+    if (!mapping.file)
+        return -ENOMEM;
+    int result = image_add(&look->image, look->processes->files, &mapping);
+    return result == -ENOSPC ? 0 : result;
+}
+
+/*
+ * What a process has mapped now: everything executable, or whatever holds one of the sorted
+ * addresses. 0, with an image whose reference is the caller's; -ENOENT if the process is gone or
+ * shows no executable memory; or another negative errno.
+ */
+static int look_up(struct processes *processes, uint32_t pid, const uint64_t *addresses,
+                          size_t count, struct image **image)
+{
+    struct look look = {.processes = processes, .addresses = addresses, .count = count};
+
+    look.image = image_make();
+    if (!look.image)
+        return -ENOMEM;
+    int result = addresses ? maps_each_of(pid, &look.shown_by, take_mapping, &look)
+                           : maps_each_executable(pid, &look.shown_by, take_mapping, is_known,
+                                                  &look);
+    if (!result && !look.image->count && !addresses)
+        result = -ENOENT;
+    /* Except for processes that ended meanwhile, and what may not be seen. */
+    processes->unread += result && result != -ENOENT && result != -ESRCH && result != -EACCES &&
+                         result != -EPERM;
+    if (result) {
+        image_drop(look.image, processes->files);
+        look.image = NULL;
+    }
+    *image = look.image;
+    return result;
+}
+
+/* ---- What the kernel reports ---- */
+
+static bool is_wanted_pid(const struct processes *processes, uint32_t pid)
+{
+    return !processes->pid_count || has_number(processes->pids, processes->pid_count, pid);
+}
+
+static void keep_result(struct processes *processes, int result)
+{
+    if (result == -ENOMEM)
+        processes->result = result;
+}
+
+/*
+ * A life whose beginning was not reported, as it looks now; if that cannot be seen, with the image
+ * `known`, or nothing.
+ */
+static struct life *begin_unknown(struct processes *processes, uint32_t pid, uint64_t time,
+                                  struct image *known)
+{
+    uint64_t from = now_ns();
+    char name[sizeof(((struct program *)NULL)->name)] = "";
+    struct image *image;
+
+    (void)processes_read_name(pid, pid, name);
+    int looked = look_up(processes, pid, NULL, 0, &image);
+    bool seen = !looked;
+
+    keep_result(processes, looked);
+    if (!seen && known)
+        image_hold(known);
+    if (!seen)
+        image = known ? known : image_make();
+    /* The pid's previous owner is another process. */
+    if (!history_newest(&processes->history, pid))
+        time = known ? time : 0;
+    enum program_origin origin = seen || !known ? PROGRAM_SEEN : PROGRAM_INHERITED;
+    struct life *life =
+        image ? history_begin(&processes->history, pid, time, origin, image) : NULL;
+    if (!life) {
+        processes->result = -ENOMEM;
+    } else if (seen) {
+        memcpy(life->programs->name, name, sizeof(name));
+        life->seen = from;
+        life->seen_until = now_ns();
+        if (image_has_anonymous(image))
+            look_at_owner(processes, life);
+    }
+    return life;
+}
+
+static struct life *life_of(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    return life ? life : begin_unknown(processes, event->pid, event->time, NULL);
+}
+
+/*
+ * A new process has the name of the thread that forked it. Of other threads than the first one,
+ * reports tell no names: one that is gone has most likely kept its process's.
+ */
+static void inherit_name(struct program *program, const struct life *parent,
+                         const struct task_event *event)
+{
+    if (event->forker == event->parent ||
+        !processes_read_name(event->parent, event->forker, program->name))
+        memcpy(program->name, parent->programs->name, sizeof(program->name));
+}
+
+static void take_fork(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid), *parent;
+
+    if (event->pid == event->parent) {
+        if (life && life->threads)
+            life->threads++;
+        return;
+    }
+    if (life && event->time <= life->seen_until) { /* that is the one we saw */
+        life->forked = event->time;
+        life->parent = event->parent;
+        return;
+    }
+    parent = history_living(&processes->history, event->parent);
+    struct image *image = parent ? parent->programs->image : NULL;
+    if (parent && event->time >= parent->seen) {
+        image_hold(image);
+        life = history_begin(&processes->history, event->pid, event->time, PROGRAM_INHERITED,
+                             image);
+        if (life)
+            inherit_name(life->programs, parent, event);
+    } else {
+        /* The parent may have run another program when it forked than it was seen to run. */
+        life = begin_unknown(processes, event->pid, event->time, image);
+    }
+    if (!life) {
+        processes->result = -ENOMEM;
+        return;
+    }
+    life->parent = event->parent;
+    if (!life->seen)
+        life->threads = 1;
+}
+
+static void take_exec(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = life_of(processes, event);
+
+    if (!life || event->time < life->seen)
+        return;
+    struct image *image = image_make();
+    if (image)
+        keep_result(processes, history_exec(&processes->history, life, event->time, image));
+    else
+        processes->result = -ENOMEM;
+    life->threads = 1; /* exec ended all others */
+    life->first_thread_ended = 0;
+}
+
+static void take_name(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    if (life && event->path && event->time >= life->seen)
+        snprintf(life->programs->name, sizeof(life->programs->name), "%s", event->path);
+}
+
+static struct mapped_file *see_file(struct processes *processes, const struct task_event *event)
+{
+    const struct life *life = history_living(&processes->history, event->pid);
+    const struct mapped_sight sight = {
+        .start = event->start, .end = event->end, .device = event->device,
+        .inode = event->inode, .generation = event->generation, .path = event->path,
+        .pid = event->pid, .parent = life ? life->parent : 0, .time = event->time,
+    };
+
+    return mapped_files_see(processes->files, &sight);
+}
+
+static void take_map(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = life_of(processes, event);
+    struct mapping mapping = {.start = event->start, .end = event->end,
+                              .offset = event->inode ? event->offset : 0};
+
+    if (!life || event->time < life->seen)
+        return;
+    mapping.file = see_file(processes, event);
+    if (!mapping.file) {
+        processes->result = -ENOMEM;
+        return;
+    }
+    bool anonymous = mapping.file->kind == MAPPED_ANONYMOUS;
+    keep_result(processes, history_map(&processes->history, life, &mapping, event->time));
+    if (anonymous)
+        look_at_owner(processes, life);
+}
+
+static void take_exit(struct processes *processes, const struct task_event *event)
+{
+    struct life *life = history_living(&processes->history, event->pid);
+
+    if (!life || event->time < life->seen)
+        return;
+    if (event->tid == event->pid)
+        life->first_thread_ended = event->time;
+    /*
+     * If its threads were not counted, it is unknown whether that was the last: another one may be
+     * about to exec, and /proc shows a later state.
+     */
+    if (life->threads && !--life->threads)
+        history_end(&processes->history, life, event->time);
+}
+
+void processes_take(void *context, const struct task_event *event)
+{
+    struct processes *processes = context;
+
+    if (event->kind == TASK_LOST) {
+        processes->lost_records += event->lost;
+        processes->lost_at = event->time;
+        return;
+    }
+    if (!is_wanted_pid(processes, event->pid))
+        return;
+    switch (event->kind) {
+    case TASK_FORK:
+        take_fork(processes, event);
+        break;
+    case TASK_EXEC:
+        take_exec(processes, event);
+        take_name(processes, event);
+        break;
+    case TASK_NAME:
+        take_name(processes, event);
+        break;
+    case TASK_MAP:
+        take_map(processes, event);
+        break;
+    default:
+        take_exit(processes, event);
+    }
+}
+
+void processes_tell(struct processes *processes, const struct task_event *event)
+{
+    processes_hold(processes);
+    processes_take(processes, event);
+    processes_release(processes);
+}
+
+/* Whatever differs from what is known is new. */
+static void see_image(struct processes *processes, struct life *life, const struct image *image)
+{
+    const uint64_t now = now_ns();
+
+    for (size_t i = 0; i < image->count; i++) {
+        struct mapping mapping = image->mappings[i];
+        const struct mapping *known = image_find(life->programs->image, mapping.start);
+        if (known && known->start == mapping.start && known->end == mapping.end &&
+            replaced_is_same(known, &mapping))
+            continue;
+        mapped_file_hold(mapping.file);
+        keep_result(processes, history_map(&processes->history, life, &mapping, now));
+    }
+    if (image_has_anonymous(image))
+        look_at_owner(processes, life);
+}
+
+void processes_see(struct processes *processes, uint32_t pid)
+{
+    struct image *image;
+
+    processes_hold(processes);
+    struct life *life = history_living(&processes->history, pid);
+    if (!life) {
+        (void)begin_unknown(processes, pid, now_ns(), NULL);
+    } else if (!look_up(processes, pid, NULL, 0, &image)) {
+        see_image(processes, life, image);
+        image_drop(image, processes->files);
+    }
+    processes_release(processes);
+}
+
+/* Holds a file. 0 or -ENOMEM. */
+static int lend(struct loans *loans, struct mapped_file *file, uint64_t time)
+{
+    if (array_reserve(&loans->items, &loans->room, loans->count + 1, sizeof(*loans->items)))
+        return -ENOMEM;
+    mapped_file_hold(file);
+    loans->items[loans->count++] = (struct loan){file, time};
+    return 0;
+}
+
+/* Gives back what was lent up to `time`. */
+static void take_back(struct processes *processes, struct loans *loans, uint64_t time)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < loans->count; i++) {
+        if (loans->items[i].time <= time)
+            mapped_file_drop(processes->files, loans->items[i].file);
+        else
+            loans->items[kept++] = loans->items[i];
+    }
+    loans->count = kept;
+}
+
+/*
+ * A file is opened as soon as it is reported, and held until the record is taken: its process may
+ * be gone by then. True: the file, or a JIT's process, is new.
+ */
+static bool see_event(void *context, const struct task_event *event)
+{
+    struct processes *processes = context;
+
+    if (event->kind != TASK_MAP || !is_wanted_pid(processes, event->pid))
+        return false;
+    struct mapped_file *file = see_file(processes, event);
+    if (!file)
+        return false;
+    struct life *life = history_living(&processes->history, event->pid);
+    const bool is_new = file->kind == MAPPED_ANONYMOUS ? !life || look_at_owner(processes, life)
+                                                       : mapped_file_is_last(file);
+    keep_result(processes, lend(&processes->early, file, event->time));
+    mapped_file_drop(processes->files, file);
+    return is_new;
+}
+
+/* Not for each of thousands of short processes: file times are not that fine, either. */
+static void look_again(struct processes *processes)
+{
+    uint64_t now = now_ns();
+
+    if (now - processes->looked_again < LOOK_AGAIN_NS)
+        return;
+    processes->looked_again = now;
+    mapped_files_look_again(processes->files);
+}
+
+/* Takes what was reported up to `until`. 0 or -ENOMEM. */
+static int read_until(struct processes *processes, uint64_t until)
+{
+    if (!processes->events)
+        return 0;
+    processes_hold(processes);
+    processes->result = 0;
+    look_again(processes);
+    task_events_read(processes->events, until, see_event, processes_take, processes);
+    take_back(processes, &processes->early, until);
+    int result = processes->result;
+    processes_release(processes);
+    return result;
+}
+
+int processes_read(struct processes *processes)
+{
+    processes->read = now_ns();
+    return read_until(processes, now_ns() - ON_ITS_WAY_NS);
+}
+
+/* ---- The first look ---- */
+
+/* What is reported meanwhile is taken now and then: there is not room for all of it. */
+static int look_at_some(struct processes *processes, DIR *directory)
+{
+    const struct dirent *entry;
+    int result = 0;
+    uint64_t pid;
+    unsigned seen = 0;
+
+    while (!result && (errno = 0, entry = readdir(directory))) {
+        if (parse_number(entry->d_name, 1, UINT32_MAX, &pid))
+            continue;
+        if (!history_living(&processes->history, (uint32_t)pid))
+            (void)begin_unknown(processes, (uint32_t)pid, 0, NULL);
+        result = processes->result;
+        if (!result && ++seen % READ_EVERY == 0)
+            result = processes_read(processes);
+    }
+    return result ? result : -errno;
+}
+
+/* Looks at all that run, or at those asked for. 0 or a negative errno. */
+static int look_at_all(struct processes *processes)
+{
+    int result = 0;
+
+    processes->result = 0;
+    for (size_t i = 0; i < processes->pid_count; i++)
+        (void)begin_unknown(processes, processes->pids[i], 0, NULL);
+    if (processes->pid_count)
+        return processes->result;
+    DIR *directory = opendir("/proc");
+    if (!directory)
+        return errno == ENOENT ? 0 : -errno;
+    result = look_at_some(processes, directory);
+    closedir(directory);
+    return result;
+}
+
+/* ---- Finding ---- */
 
 /* How long a thread may wait for the others to end before it execs. */
 #define EXEC_TAKES_NS 1000000000
 
 /* How long an event with a time may wait to be sorted with others. */
 #define EVENTS_WAIT_NS 10000000000
-
-void processes_ends_forgotten(struct processes *processes)
-{
-    processes->history.ends_forgotten = true;
-}
-
-/* ---- Finding ---- */
 
 static bool is_running(const struct life *life, const struct program *program)
 {
@@ -39,7 +480,7 @@ static void make_sure(struct processes *processes, struct life *life, struct pro
     if (life->seen > known)
         known = life->seen;
     if (!processes->lost_at || processes->lost_at < known || !is_running(life, program) ||
-        processes_look(processes, life->pid, NULL, 0, &image))
+        look_up(processes, life->pid, NULL, 0, &image))
         return;
     history_see(&processes->history, life, image);
     life->seen = from;
@@ -123,7 +564,7 @@ static int fill_in(struct processes *processes, const struct search *search, uin
         .kind = mapping->file->kind, .file = mapping->file, .label = mapping->file->label,
         .address = address - mapping->start + mapping->offset,
     };
-    return processes_lend(&processes->lent, mapping->file, 0);
+    return lend(&processes->lent, mapping->file, 0);
 }
 
 static int fill_in_all(struct processes *processes, const struct search *search,
@@ -164,18 +605,24 @@ void processes_release(struct processes *processes)
 
 int processes_settle(struct processes *processes)
 {
-    return processes_read_until(processes, UINT64_MAX);
+    return read_until(processes, UINT64_MAX);
 }
 
-uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t born, uint64_t time)
+uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t generation,
+                         uint64_t time)
 {
     struct life *life;
     const struct program *program =
-        history_find(&processes->history, pid, born, processes->begin, &life);
+        history_find(&processes->history, pid, generation, processes->begin, &life);
 
     return program && (program->replaced.count || program->replaced.forgotten)
                ? replaced_epoch(&program->replaced, time)
                : 0;
+}
+
+void processes_ends_forgotten(struct processes *processes)
+{
+    processes->history.ends_forgotten = true;
 }
 
 void processes_watch(struct processes *processes, const struct processes_watcher *watcher)
@@ -188,12 +635,13 @@ struct mapped_files *processes_files(const struct processes *processes)
     return processes->files;
 }
 
-uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time)
+uint64_t processes_generation_at(const struct processes *processes, uint32_t pid, uint64_t time)
 {
-    return history_born_at(&processes->history, pid, time, processes->begin);
+    return history_generation_at(&processes->history, pid, time, processes->begin);
 }
 
-struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time, uint64_t *address)
+struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time,
+                                      uint64_t *address)
 {
     struct life *life;
     struct program *program = history_find_at(&processes->history, pid, time, &life);
@@ -203,7 +651,8 @@ struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid,
         return NULL;
     make_sure(processes, life, program);
     if (program->replaced.count || program->replaced.forgotten)
-        mapping = replaced_find(&program->replaced, replaced_epoch(&program->replaced, time), *address);
+        mapping =
+            replaced_find(&program->replaced, replaced_epoch(&program->replaced, time), *address);
     if (!mapping)
         mapping = image_find(program->image, *address);
     if (!mapping)
@@ -212,7 +661,7 @@ struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid,
     return mapping->file;
 }
 
-static int find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
+static int find(struct processes *processes, uint32_t pid, uint64_t generation, uint32_t epoch,
                 const uint64_t *addresses, size_t count, struct process_place *places)
 {
     struct life *life = NULL;
@@ -221,14 +670,14 @@ static int find(struct processes *processes, uint32_t pid, uint64_t born, uint32
 
     for (size_t i = 0; i < count; i++)
         places[i] = (struct process_place){.label = ""};
-    int result = processes_read_until(processes, UINT64_MAX);
-    if (history_is_in_doubt(&processes->history, pid, born, processes->begin)) {
+    int result = read_until(processes, UINT64_MAX);
+    if (history_is_in_doubt(&processes->history, pid, generation, processes->begin)) {
         processes->doubtful++;
         fill_in_fixed(addresses, count, places);
         return result;
     }
     struct program *program =
-        history_find(&processes->history, pid, born, processes->begin, &life);
+        history_find(&processes->history, pid, generation, processes->begin, &life);
     if (program) {
         make_sure(processes, life, program);
         if (!result)
@@ -243,31 +692,22 @@ static int find(struct processes *processes, uint32_t pid, uint64_t born, uint32
         return 0;
     mapped_files_look_again(processes->files);
     /* Whatever was not reported: everything, what is not executable, what was moved. */
-    result = processes_look(processes, pid, addresses, count, &image);
+    result = look_up(processes, pid, addresses, count, &image);
     if (result)
         return result == -ENOMEM ? result : program ? 0 : result;
-    result = fill_in_all(processes, &(struct search){.image = image}, addresses, count, places, &missing);
+    result = fill_in_all(processes, &(struct search){.image = image}, addresses, count, places,
+                         &missing);
     image_drop(image, processes->files);
     return result;
 }
 
-int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
+int processes_find(struct processes *processes, uint32_t pid, uint64_t generation, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places)
 {
     processes_hold(processes);
-    int result = find(processes, pid, born, epoch, addresses, count, places);
+    int result = find(processes, pid, generation, epoch, addresses, count, places);
     processes_release(processes);
     return result;
-}
-
-/*
- * Its first thread has ended, and there is no other: but not just now, when another one may be
- * about to exec and take the first one's place.
- */
-static bool has_ended(const struct life *life)
-{
-    return life->first_thread_ended && now_ns() - life->first_thread_ended > EXEC_TAKES_NS &&
-           !maps_has_threads(life->pid);
 }
 
 /* Ends lives that seem to go on but may not. */
@@ -281,8 +721,14 @@ static void end_who_is_gone(struct processes *processes)
             next = life->next;
             if (life->ended)
                 continue;
-            if (has_ended(life) ||
-                (any_lost && kill((pid_t)life->pid, 0) && errno == ESRCH)) {
+            /*
+             * Its first thread has ended, and there is no other: but not just now, when another one
+             * may be about to exec and take the first one's place.
+             */
+            const bool has_ended = life->first_thread_ended &&
+                                   now_ns() - life->first_thread_ended > EXEC_TAKES_NS &&
+                                   !maps_has_threads(life->pid);
+            if (has_ended || (any_lost && kill((pid_t)life->pid, 0) && errno == ESRCH)) {
                 history_end(history, life, now_ns());
                 next = history->buckets[i]; /* others may have been forgotten for it */
             }
@@ -300,7 +746,7 @@ static void forget_unsure(struct processes *processes)
 void processes_forget(struct processes *processes)
 {
     processes_hold(processes);
-    processes_take_back(processes, &processes->lent, UINT64_MAX);
+    take_back(processes, &processes->lent, UINT64_MAX);
     end_who_is_gone(processes);
     processes->window = processes->read;
     history_forget(&processes->history, processes->reported,
@@ -321,7 +767,7 @@ static size_t bytes_to_keep(uint64_t free_memory)
     return bytes > PROCESSES_KEPT_BYTES ? (size_t)bytes : PROCESSES_KEPT_BYTES;
 }
 
-int processes_open(struct processes **made, const struct processes_wishes *wishes)
+int processes_open(struct processes **made, const struct processes_options *options)
 {
     struct processes *processes = calloc(1, sizeof(*processes));
     int result = processes ? mapped_files_open(&processes->files) : -ENOMEM;
@@ -335,9 +781,9 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
     }
     if (!result)
         result = history_open(&processes->history, processes->files,
-                              bytes_to_keep(wishes->free_memory));
-    if (!result && wishes->pid_count) {
-        processes->pids = malloc(wishes->pid_count * sizeof(*processes->pids));
+                              bytes_to_keep(options->free_memory));
+    if (!result && options->pid_count) {
+        processes->pids = malloc(options->pid_count * sizeof(*processes->pids));
         result = processes->pids ? 0 : -ENOMEM;
     }
     if (result) {
@@ -345,15 +791,17 @@ int processes_open(struct processes **made, const struct processes_wishes *wishe
         *made = NULL;
         return result;
     }
-    if (wishes->pid_count)
-        memcpy(processes->pids, wishes->pids, wishes->pid_count * sizeof(*processes->pids));
-    processes->pid_count = wishes->pid_count;
-    processes->listening = wishes->silent ? -ECANCELED : task_events_open(&processes->events, 0);
-    if ((processes->listening == -EACCES || processes->listening == -EPERM) && wishes->task)
-        processes->listening = task_events_open(&processes->events, wishes->task);
+    if (options->pid_count)
+        memcpy(processes->pids, options->pids, options->pid_count * sizeof(*processes->pids));
+    processes->pid_count = options->pid_count;
+    processes->listening = options->silent ? -ECANCELED
+        : options->told ? 0 : task_events_open(&processes->events, 0);
+    if ((processes->listening == -EACCES || processes->listening == -EPERM) && options->task)
+        processes->listening = task_events_open(&processes->events, options->task);
     if (processes->listening)
         return 0;
-    result = processes_look_at_all(processes);
+    if (!options->told || options->pid_count)
+        result = look_at_all(processes);
     processes_begin(processes);
     if (!result)
         result = processes_read(processes);
@@ -369,8 +817,8 @@ void processes_close(struct processes *processes)
     if (!processes)
         return;
     task_events_close(processes->events);
-    processes_take_back(processes, &processes->lent, UINT64_MAX);
-    processes_take_back(processes, &processes->early, UINT64_MAX);
+    take_back(processes, &processes->lent, UINT64_MAX);
+    take_back(processes, &processes->early, UINT64_MAX);
     forget_unsure(processes);
     free(processes->unsure);
     free(processes->lent.items);
@@ -393,11 +841,11 @@ int processes_listening(const struct processes *processes)
     return processes->listening;
 }
 
-void processes_look_at_cpus(struct processes *processes)
+void processes_look_at_cpus(struct processes *processes, bool at_once)
 {
     processes_hold(processes);
     if (processes->events)
-        (void)task_events_look(processes->events);
+        (void)task_events_look(processes->events, at_once);
     processes_release(processes);
 }
 

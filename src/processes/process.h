@@ -10,10 +10,6 @@
 #ifndef STACKBOX_PROCESSES_PROCESS_H
 #define STACKBOX_PROCESSES_PROCESS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "processes/mapped_files.h"
 
 #define PROCESSES_KEPT_BYTES (8u << 20)
@@ -31,11 +27,12 @@ struct process_place {
     const char *label; /* "libc.so.6", "[vdso]", "[anon]"; "" if nothing is mapped */
 };
 
-struct processes_wishes {
+struct processes_options {
     const uint32_t *pids; /* of these only, if there are any */
     size_t pid_count;
     uint32_t task; /* listen to this one and what it forks if not allowed all; 0: to nobody */
     bool silent; /* neither listen nor look: everything is looked up on demand */
+    bool told;   /* by processes_tell() and processes_see(), instead of listening */
     uint64_t free_memory; /* bytes; 0: unknown */
 };
 
@@ -62,15 +59,15 @@ struct processes_watcher {
  * Listens first, then looks once at what runs. 0 or a negative errno; without the right to listen
  * it works from /proc, on demand.
  */
-int processes_open(struct processes **made, const struct processes_wishes *wishes);
+int processes_open(struct processes **made, const struct processes_options *options);
 void processes_close(struct processes *processes);
 
-/* To be called once execs and exits are counted (see `born`), before anything is traced. */
+/* To be called once execs and exits are counted (see `generation`), before anything is traced. */
 void processes_begin(struct processes *processes);
 
 /*
- * From now on a `born` of 0 may be that of a process whose pid belonged to others before: if there
- * were any, nothing is found rather than the wrong one.
+ * From now on a `generation` of 0 may be that of a process whose pid belonged to others before: if
+ * there were any, nothing is found rather than the wrong one.
  */
 void processes_ends_forgotten(struct processes *processes);
 
@@ -109,26 +106,37 @@ int processes_settle(struct processes *processes);
  * Which period of that life and program of `pid` an event falls into: mappings may be replaced. 0:
  * no change is known. Call processes_settle() first, after the event.
  */
-uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t born, uint64_t time);
+uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t generation,
+                         uint64_t time);
 
-/* To be called now and then: listens on CPUs that came online, too. */
-void processes_look_at_cpus(struct processes *processes);
+struct task_event;
+/* With `told`: a fork, an exec, a name or an exit. */
+void processes_tell(struct processes *processes, const struct task_event *event);
+/* And what a process has mapped now: to be looked at again whenever that may have changed. */
+void processes_see(struct processes *processes, uint32_t pid);
 
 /*
- * Looks `count` sorted addresses up, in the life and program of `pid` that `born` stands for:
+ * To be called some times a second, and, `at_once`, before the losses are told: listens on CPUs
+ * that came online, too.
+ */
+void processes_look_at_cpus(struct processes *processes, bool at_once);
+
+/*
+ * Looks `count` sorted addresses up, in the life and program of `pid` that `generation` stands for:
  *
  *   0     no exec and no exit of that pid was seen since processes_begin();
  *   even  the time of its last exec (CLOCK_MONOTONIC ns, taken after the kernel reported it);
  *   odd   the time of the exit of the last process that had this pid, its lowest bit set: the
- *         next process with it, before any exec, or threads of the old one that go on. With LIFE_ENDING_BIT:
- *         certainly the old one.
+ *         next process with it, before any exec, or threads of the old one that go on.
+ *
+ * With LIFE_THEN_BIT it is a time at which the process had that pid, as it may still at its exit.
  *
  * With `epoch` 0 they may be of any time since the report before this one: if several files were
  * mapped at an address meanwhile, its place is "[liba.so or libb.so]", MAPPED_OTHER, with the
  * distance from where that begins. Every places[i] is filled in. 0 or a negative errno: -ENOENT if
  * nothing is known of the process, -ENOMEM.
  */
-int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uint32_t epoch,
+int processes_find(struct processes *processes, uint32_t pid, uint64_t generation, uint32_t epoch,
                    const uint64_t *addresses, size_t count, struct process_place *places);
 
 /*
@@ -137,13 +145,14 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t born, uin
  * nothing: call processes_settle() first, after the event. NULL: unknown. Valid until the next call
  * that reads.
  */
-struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time, uint64_t *address);
+struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time,
+                                      uint64_t *address);
 
 /*
- * The `born`, for processes_find and the like, of an event that has a time but not its program. As
- * good as the kernel's reports: call processes_settle() first.
+ * The `generation`, for processes_find and the like, of an event that has a time but not its
+ * program. As good as the kernel's reports: call processes_settle() first.
  */
-uint64_t processes_born_at(const struct processes *processes, uint32_t pid, uint64_t time);
+uint64_t processes_generation_at(const struct processes *processes, uint32_t pid, uint64_t time);
 
 /*
  * A report is done: whatever ended before the previous report may go. Places found before are no
@@ -166,6 +175,8 @@ struct processes_lost processes_lost(const struct processes *processes);
 struct jitmap_refusal {
     char path[64];      /* of the file that is ignored */
     const char *reason; /* "it belongs to another user" */
+    /* Of a known runtime without one: "node --perf-basic-prof" makes it; or NULL. */
+    const char *advice;
 };
 
 /*
@@ -174,7 +185,7 @@ struct jitmap_refusal {
  * somebody else's. A descriptor, which the caller closes; -ENOENT: there is none; -EACCES: there is
  * one that cannot be trusted, as *refusal says.
  */
-int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t born,
+int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t generation,
                           struct jitmap_refusal *refusal);
 
 #endif

@@ -39,16 +39,20 @@ static void look(const struct processes *processes, struct process_name *name)
         (void)processes_read_name(name->pid, name->pid, name->shown);
 }
 
-/* With everything that was reported until after the look: what it saw may be another program's name. */
+/*
+ * With everything that was reported until after the look: what it saw may be another program's
+ * name.
+ */
 static bool find_name(struct processes *processes, struct process_name *name)
 {
     struct life *life = NULL;
 
-    if (history_is_in_doubt(&processes->history, name->pid, name->born, processes->begin))
+    if (history_is_in_doubt(&processes->history, name->pid, name->generation, processes->begin))
         return false;
-    struct program *program = history_find(&processes->history, name->pid, name->born, processes->begin, &life);
+    struct program *program =
+        history_find(&processes->history, name->pid, name->generation, processes->begin, &life);
 
-    if (!program && (!processes->listening || name->born))
+    if (!program && (!processes->listening || name->generation))
         return false;
     const char *found = program ? program->name : name->shown;
     if (program && !life->ended && life->programs == program && name->shown[0])
@@ -71,25 +75,25 @@ static int compare(const void *left, const void *right)
 
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
-    if (a->born != b->born)
-        return a->born < b->born ? -1 : 1;
+    if (a->generation != b->generation)
+        return a->generation < b->generation ? -1 : 1;
     return a->foreign - b->foreign;
 }
 
-static int add_party(struct process_names *names, const struct tally_party *party)
+static int add_task(struct process_names *names, const struct tally_task *task)
 {
-    if (!party->pid)
+    if (!task->pid)
         return 0;
     if (array_reserve(&names->items, &names->room, names->count + 1, sizeof(*names->items)))
         return -ENOMEM;
     struct process_name *added = &names->items[names->count++];
     *added = (struct process_name){
-        .pid = party->pid,
-        .foreign = party->foreign,
-        .born = party->born,
-        .from_thread = party->tid == party->pid,
+        .pid = task->pid,
+        .foreign = task->foreign,
+        .generation = task->generation,
+        .from_thread = task->tid == task->pid,
     };
-    memcpy(added->comm, party->comm, sizeof(added->comm));
+    memcpy(added->comm, task->comm, sizeof(added->comm));
     return 0;
 }
 
@@ -130,9 +134,9 @@ int process_names_make(struct process_names *names, const struct tally *tally,
 
     *names = (struct process_names){0};
     for (size_t i = 0; i < tally->count && !result; i++) {
-        result = add_party(names, &tally->entries[i].task);
+        result = add_task(names, &tally->entries[i].task);
         if (!result && tally->entries[i].has_waker)
-            result = add_party(names, &tally->entries[i].waker);
+            result = add_task(names, &tally->entries[i].waker);
     }
     make_unique(names);
     for (size_t i = 0; i < names->count && processes; i++)
@@ -154,13 +158,13 @@ void process_names_free(struct process_names *names)
     *names = (struct process_names){0};
 }
 
-const char *process_names_find(const struct process_names *names, const struct tally_party *party)
+const char *process_names_find(const struct process_names *names, const struct tally_task *task)
 {
     const struct process_name wanted = {
-        .pid = party->pid, .foreign = party->foreign, .born = party->born};
+        .pid = task->pid, .foreign = task->foreign, .generation = task->generation};
     const struct process_name *found = NULL;
 
     if (names->count)
         found = bsearch(&wanted, names->items, names->count, sizeof(*names->items), compare);
-    return found && found->known && found->comm[0] ? found->comm : party->comm;
+    return found && found->known && found->comm[0] ? found->comm : task->comm;
 }

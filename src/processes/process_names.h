@@ -14,7 +14,7 @@ struct process_name {
     bool foreign;
     bool known; /* otherwise unknown, and its threads keep their own names */
     bool from_thread, doubtful; /* from a first thread in the tally; and another one differs */
-    uint64_t born;
+    uint64_t generation;
     char comm[COMM_BYTES + 1];
     char shown[COMM_BYTES + 1]; /* by /proc, when the names were made; "": nothing */
 };
@@ -34,7 +34,7 @@ int process_names_make(struct process_names *names, const struct tally *tally,
 void process_names_sort(struct process_names *names);
 void process_names_free(struct process_names *names);
 
-/* The process's name, or the party's own. */
-const char *process_names_find(const struct process_names *names, const struct tally_party *party);
+/* The process's name, or the task's own. */
+const char *process_names_find(const struct process_names *names, const struct tally_task *task);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Shared by the parts of the process tracker, and nobody else. */
+/* What process.c, process_names.c and jitmap.c share. */
 #ifndef STACKBOX_PROCESSES_PROCESS_PARTS_H
 #define STACKBOX_PROCESSES_PROCESS_PARTS_H
 
@@ -44,33 +44,18 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/* The name of a thread now, for a program's `name`. False: not to be seen, and `name` is as it was. */
+/*
+ * The name of a thread now, for a program's `name`. False: not to be seen, and `name` is as it
+ * was.
+ */
 bool processes_read_name(uint32_t pid, uint32_t tid, char *name);
 
 /* Finds its owner, as long as /proc shows it: once per program. False: it had been found before. */
 bool look_at_owner(struct processes *processes, struct life *life);
 
-/*
- * What a process has mapped now: everything executable, or whatever holds one of the sorted
- * addresses. 0, with an image whose reference is the caller's; -ENOENT if the process is gone or
- * shows no executable memory; or another negative errno.
- */
-int processes_look(struct processes *processes, uint32_t pid, const uint64_t *addresses,
-                   size_t count, struct image **image);
-/* Looks at all that run, or at those asked for. 0 or a negative errno. */
-int processes_look_at_all(struct processes *processes);
-
-/* Takes what was reported up to `until`. 0 or -ENOMEM. */
-int processes_read_until(struct processes *processes, uint64_t until);
-
-/* Holds a file. 0 or -ENOMEM. */
-int processes_lend(struct loans *loans, struct mapped_file *file, uint64_t time);
-/* Gives back what was lent up to `time`. */
-void processes_take_back(struct processes *processes, struct loans *loans, uint64_t time);
-
 /* ---- For tests ---- */
 
 /* A record, as if the kernel had sent it. */
-void processes_take(struct processes *processes, const struct task_event *event);
+void processes_take(void *processes, const struct task_event *event);
 
 #endif

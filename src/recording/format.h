@@ -8,9 +8,11 @@
 #define STACKBOX_RECORDING_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "base/util.h"
+#include "report/report.h"
 
 #define RECORDING_MAGIC "SBX\x1a"
 #define RECORDING_MAGIC_BYTES 4
@@ -52,6 +54,28 @@ enum recorded_run {
     RUN_FLAGS = 1 << 15,
 };
 
+static const struct {
+    enum recorded_run flag;
+    size_t member; /* of struct report_options: a bool */
+} recorded_options[] = {
+    {RUN_KERNEL, offsetof(struct report_options, kernel)},
+    {RUN_USER, offsetof(struct report_options, user)},
+    {RUN_DELIMITED, offsetof(struct report_options, delimited)},
+    {RUN_OFFSET, offsetof(struct report_options, offset)},
+    {RUN_VERBOSE, offsetof(struct report_options, verbose)},
+    {RUN_ANNOTATIONS, offsetof(struct report_options, annotations)},
+    {RUN_SHOWS_PROCESS, offsetof(struct report_options, show_process)},
+    {RUN_ONE_PROCESS, offsetof(struct report_options, one_process)},
+    {RUN_TIMESTAMP, offsetof(struct report_options, timestamp)},
+    {RUN_TIME_AS_ROOT, offsetof(struct report_options, time_as_root)},
+    {RUN_PAIRS, offsetof(struct report_options, pairs)},
+};
+
+static inline bool *recorded_option(const struct report_options *options, size_t row)
+{
+    return (bool *)((uintptr_t)options + recorded_options[row].member);
+}
+
 /* What addresses are in. */
 enum recorded_file {
     RECORDED_NOTHING,   /* unknown, or nothing was mapped there */
@@ -83,17 +107,6 @@ static inline uint64_t zigzag(uint64_t difference)
 static inline uint64_t unzigzag(uint64_t number)
 {
     return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
-}
-
-static inline void put_number(struct text *to, uint64_t number)
-{
-    char bytes[10];
-    size_t count = 0;
-
-    for (; number > 0x7f; number >>= 7)
-        bytes[count++] = (char)(number | 0x80);
-    bytes[count++] = (char)number;
-    text_append(to, bytes, count);
 }
 
 #endif

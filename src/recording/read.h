@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Reads recordings: everything comes back as it was counted, except for names from files. No number
- * in the file is trusted; allocations are bounded by its size. To be called in the process apart.
+ * in the file is trusted; allocations are bounded by its size. To be called in the sandbox.
  */
 #ifndef STACKBOX_RECORDING_READ_H
 #define STACKBOX_RECORDING_READ_H
@@ -13,16 +13,17 @@ struct recording_part;
 struct recorded_group;
 
 /*
- * Symbols may share a name in the file, and a demangled one may be long: beyond this they have none.
- * Hundreds of thousands of a JIT's names fit.
+ * Symbols may share a name in the file, and a demangled one may be long: beyond this they have
+ * none. Hundreds of thousands of a JIT's names fit.
  */
 #define RECORDING_MOST_NAME_BYTES ((size_t)32 << 20)
 
 struct recording {
     /* Set before the first file is read. */
     bool raw_names;                /* asked for; or it becomes what the recording says */
-    struct demangle_wishes names;  /* likewise */
-    const char *path;              /* of the one read next, if there are several; NULL: of no interest */
+    struct demangle_options names;  /* likewise */
+    /* of the one read next, if there are several; NULL: of no interest */
+    const char *path;
 
     struct tally tally;
     struct symbols symbols; /* symbols_name_all() with recording_source() finds the missing names */

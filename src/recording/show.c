@@ -9,34 +9,34 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart/answer.h"
-#include "apart/apart.h"
-#include "base/escape.h"
 #include "base/reading.h"
+#include "base/text.h"
 #include "machine/machine.h"
 #include "recording/read.h"
 #include "report/blocks.h"
+#include "sandbox/answer.h"
+#include "sandbox/sandbox.h"
 
 /* Nobody makes larger ones. */
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct showing {
-    const struct show_wishes *wishes;
+    const struct show_options *asked;
     struct shown *shown; /* the reader's own copy */
     const char *cache;
 };
 
-/* ---- In the process apart ---- */
+/* ---- In the sandbox ---- */
 
 static int take_all(struct showing *showing, struct recording *recording)
 {
     int result = 0;
 
-    for (size_t i = 0; i < showing->wishes->count && !result; i++) {
+    for (size_t i = 0; i < showing->asked->count && !result; i++) {
         struct text bytes = {0};
         showing->shown->failed = i;
-        recording->path = showing->wishes->count > 1 ? showing->wishes->paths[i] : NULL;
-        result = read_to_end(showing->wishes->fds[i], MOST_BYTES, &bytes);
+        recording->path = showing->asked->count > 1 ? showing->asked->paths[i] : NULL;
+        result = read_to_end(showing->asked->fds[i], MOST_BYTES, &bytes);
         if (!result)
             result = recording_take(recording, bytes.data, bytes.length);
         text_free(&bytes);
@@ -44,42 +44,43 @@ static int take_all(struct showing *showing, struct recording *recording)
     return result;
 }
 
-static int name_all(const struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
+static int name_all(const struct showing *showing, struct recording *recording,
+                    struct symbolize_notes *notes)
 {
-    const struct show_wishes *wishes = showing->wishes;
+    const struct show_options *asked = showing->asked;
     const struct traced_file program = {*recording->program ? recording->program : NULL, -1};
     struct recorded recorded = recording_source(recording);
-    struct symbolize_wishes symbolize = {
+    struct symbolize_options symbolize = {
         .kallsyms = -1,
         .readable = recording->raw_names ? NULL : &recording->names,
-        .symfs = wishes->symfs,
+        .symfs = asked->symfs,
         .recorded = &recorded,
     };
 
-    for (size_t i = 0; i < wishes->format_count; i++)
-        if (wishes->formats[i] == REPORT_PPROF)
+    for (size_t i = 0; i < asked->format_count; i++)
+        if (asked->formats[i] == REPORT_PPROF)
             symbolize.mapped_for = &program;
     recorded.cache = showing->cache;
-    recorded.missing = wishes->missing ? &showing->shown->missing : NULL;
+    recorded.missing = asked->missing ? &showing->shown->missing : NULL;
     return symbols_name_all(&recording->symbols, &symbolize, notes);
 }
 
-static void choose_view(const struct show_wishes *wishes, struct recording *recording)
+static void choose_view(const struct show_options *asked, struct recording *recording)
 {
     struct report_options *options = &recording->options;
 
     options->narrow = TREE_PERCENT;
-    options->delimited = options->delimited || wishes->delimited;
-    options->offset = options->offset || wishes->offset;
-    options->verbose = options->verbose || wishes->verbose;
-    options->annotations = options->annotations || wishes->annotations;
-    options->inverted = wishes->inverted;
-    if (wishes->by)
-        options->by = wishes->by;
-    if (wishes->functions)
-        options->functions = wishes->functions;
-    if (wishes->top)
-        recording->top = wishes->top;
+    options->delimited = options->delimited || asked->delimited;
+    options->offset = options->offset || asked->offset;
+    options->verbose = options->verbose || asked->verbose;
+    options->annotations = options->annotations || asked->annotations;
+    options->inverted = asked->inverted;
+    if (asked->by)
+        options->by = asked->by;
+    if (asked->functions)
+        options->functions = asked->functions;
+    if (asked->top)
+        recording->top = asked->top;
 }
 
 static int write_one(struct recording *recording, enum report_format format, struct shown *shown,
@@ -95,7 +96,8 @@ static int write_one(struct recording *recording, enum report_format format, str
         return -ENOMEM;
     recording->options.format = format;
     recording->options.top = is_cut ? recording->top : 0;
-    int result = report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
+    int result = report_write(out, &recording->tally, &recording->symbols, &recording->options,
+                              &recording->when,
                               &summary);
     if (fclose(out) && !result)
         result = -ENOMEM;
@@ -128,7 +130,7 @@ static __attribute__((format(printf, 2, 3))) void tell(struct text *lines, const
     text_free(&line);
 }
 
-static void tell_notes(const struct show_wishes *wishes, const struct recording *recording,
+static void tell_notes(const struct show_options *asked, const struct recording *recording,
                        const struct symbolize_notes *notes, struct text *lines)
 {
     if (recording->losses.length)
@@ -151,10 +153,11 @@ static void tell_notes(const struct show_wishes *wishes, const struct recording 
         tell(lines, "functions of this file%s may have no names: %s",
                     notes->more_packed ? " and others" : "", notes->packed_file.data);
     if (recording->names_left_out)
-        tell(lines, "%zu names were left out: names take more than %zu MB", recording->names_left_out,
+        tell(lines, "%zu names were left out: names take more than %zu MB",
+             recording->names_left_out,
                     RECORDING_MOST_NAME_BYTES >> 20);
     if (!recording->tally.count)
-        tell(lines, "no events in %s", wishes->count > 1 ? "them" : "it");
+        tell(lines, "no events in %s", asked->count > 1 ? "them" : "it");
 }
 
 static void tell_run(const struct recording *recording, struct text *lines)
@@ -163,10 +166,13 @@ static void tell_run(const struct recording *recording, struct text *lines)
     const struct recording_account *account = &recording->account;
 
     tell(lines, "recorded by stackbox %s on %s (%s, Linux %s) in %.1f s: %s", recording->version,
-                about->host, recording->machine, about->kernel, (double)(about->ended - about->began) / 1e9,
+                about->host, recording->machine, about->kernel,
+                    (double)(about->ended - about->began) / 1e9,
                 about->command_line);
-    tell(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + %" PRIu64
-                " lost when it was written", account->seen, account->counted, account->filtered, account->lost);
+    tell(lines, "account: %" PRIu64 " seen = %" PRIu64 " counted + %" PRIu64 " filtered out + "
+                                                                             "%" PRIu64
+                " lost when it was written", account->seen, account->counted, account->filtered,
+                    account->lost);
 }
 
 /* Those that differ in this cannot be compared. */
@@ -183,33 +189,34 @@ static void add_kind(struct text *kind, const struct report_options *options)
 
 static int make(struct showing *showing, struct recording *recording, struct symbolize_notes *notes)
 {
-    const struct show_wishes *wishes = showing->wishes;
+    const struct show_options *asked = showing->asked;
     int result = take_all(showing, recording);
 
-    if (!result && wishes->by == WHO_THREAD && recording->options.by != WHO_THREAD)
+    if (!result && asked->by == GROUP_BY_THREAD && recording->options.by != GROUP_BY_THREAD)
         result = -EINVAL;
     if (!result)
         result = name_all(showing, recording, notes);
     if (result)
         return result;
-    choose_view(wishes, recording);
+    choose_view(asked, recording);
     showing->shown->began = recording->about.began;
     add_kind(&showing->shown->kind, &recording->options);
-    if (wishes->debug)
+    if (asked->debug)
         tell_run(recording, &showing->shown->lines);
-    for (size_t i = 0; i < wishes->format_count && !result; i++)
-        result = write_one(recording, wishes->formats[i], showing->shown, &showing->shown->reports[i]);
-    tell_notes(wishes, recording, notes, &showing->shown->lines);
+    for (size_t i = 0; i < asked->format_count && !result; i++)
+        result = write_one(recording, asked->formats[i], showing->shown,
+                           &showing->shown->reports[i]);
+    tell_notes(asked, recording, notes, &showing->shown->lines);
     return result;
 }
 
 /* A bad recording is not a failure of this process, but its answer. */
-static int show_apart(void *context, struct text *answer)
+static int show_in_sandbox(void *context, struct text *answer)
 {
     struct showing *showing = context;
     struct recording recording = {
-        .raw_names = showing->wishes->raw_names,
-        .names = showing->wishes->names,
+        .raw_names = showing->asked->raw_names,
+        .names = showing->asked->names,
     };
     struct symbolize_notes notes = {0};
     struct shown *shown = showing->shown;
@@ -222,7 +229,7 @@ static int show_apart(void *context, struct text *answer)
     answer_put_text(answer, &shown->lines);
     answer_put_text(answer, &shown->missing);
     answer_put_text(answer, &shown->kind);
-    for (size_t i = 0; i < showing->wishes->format_count; i++)
+    for (size_t i = 0; i < showing->asked->format_count; i++)
         answer_put_text(answer, &shown->reports[i]);
     symbolize_notes_free(&notes);
     recording_free(&recording);
@@ -232,7 +239,8 @@ static int show_apart(void *context, struct text *answer)
 /* ---- In this process ---- */
 
 /* Reports may contain any bytes: only their length is checked. */
-static int take_answer(struct answer *answer, const struct show_wishes *wishes, struct shown *shown)
+static int take_answer(struct answer *answer, const struct show_options *asked,
+                       struct shown *shown)
 {
     const uint64_t result = answer_take_number(answer);
 
@@ -242,11 +250,11 @@ static int take_answer(struct answer *answer, const struct show_wishes *wishes, 
     answer_take_text(answer, MOST_BYTES, &shown->lines);
     answer_take_text(answer, MOST_BYTES, &shown->missing);
     answer_take_text(answer, MOST_BYTES, &shown->kind);
-    for (size_t i = 0; i < wishes->format_count; i++)
+    for (size_t i = 0; i < asked->format_count; i++)
         answer_take_raw(answer, MOST_BYTES, &shown->reports[i]);
     if (answer->failed)
         return -ENOMEM;
-    if (answer->is_bad || result > 4095 || (wishes->count && shown->failed >= wishes->count))
+    if (answer->is_bad || result > 4095 || (asked->count && shown->failed >= asked->count))
         return -EBADMSG;
     return -(int)result;
 }
@@ -254,7 +262,8 @@ static int take_answer(struct answer *answer, const struct show_wishes *wishes, 
 /* Where elfutils' client keeps what it has fetched. */
 static void add_cache(struct text *cache)
 {
-    const char *path = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *path = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME"), *home =
+        getenv("HOME");
 
     if (path && *path)
         text_add(cache, path);
@@ -264,15 +273,15 @@ static void add_cache(struct text *cache)
         text_format(cache, "%s/.cache/debuginfod_client", home);
 }
 
-int recordings_show(const struct show_wishes *wishes, struct shown *shown)
+int recordings_show(const struct show_options *asked, struct shown *shown)
 {
     struct text cache = {0}, bytes = {0};
-    struct showing showing = {.wishes = wishes, .shown = shown};
-    const struct apart_job job = {
-        .work = show_apart,
+    struct showing showing = {.asked = asked, .shown = shown};
+    const struct sandbox_job job = {
+        .work = show_in_sandbox,
         .context = &showing,
-        .keep = wishes->fds,
-        .keep_count = wishes->count,
+        .keep = asked->fds,
+        .keep_count = asked->count,
         .machine = machine_ours(),
     };
     int signal = 0;
@@ -280,15 +289,16 @@ int recordings_show(const struct show_wishes *wishes, struct shown *shown)
     *shown = (struct shown){0};
     add_cache(&cache);
     showing.cache = cache.data;
-    int result = apart_run(&job, &bytes, &signal);
+    int result = sandbox_run(&job, &bytes, &signal);
     if (result) {
         text_add(&shown->lines, "the process that reads recordings ");
-        apart_explain(result, signal, &shown->lines);
+        sandbox_explain(result, signal, &shown->lines);
         text_add(&shown->lines, "\n");
         result = -ECHILD;
     } else {
-        struct answer answer = {.at = bytes.data, .end = bytes.data + bytes.length, .for_good = true};
-        result = take_answer(&answer, wishes, shown);
+        struct answer answer = {.at = bytes.data, .end = bytes.data + bytes.length, .for_good =
+                                true};
+        result = take_answer(&answer, asked, shown);
     }
     text_free(&bytes);
     text_free(&cache);
@@ -312,15 +322,12 @@ void recordings_explain(int result, struct text *why)
     case -ENOTSUP:
         text_add(why, "was recorded by a later version of stackbox: use that one");
         break;
-    case -EBADMSG:
-        text_add(why, "is truncated or corrupt");
-        break;
+    case -EBADMSG: text_add(why, "is truncated or corrupt"); break;
     case -EXDEV:
-        text_add(why, "counts something different from those before it, so they cannot be added up");
+        text_add(why, "counts something different from those before it, so they cannot be added "
+                      "up");
         break;
-    case -EINVAL:
-        text_add(why, "has no threads: record it with --by thread");
-        break;
+    case -EINVAL: text_add(why, "has no threads: record it with --by thread"); break;
     default:
         text_format(why, "cannot be read: %s", strerror(-result));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Makes reports from recordings, all in the process apart: a stranger's file is read there, its
+ * Makes reports from recordings, all in the sandbox: files of others are read there, its
  * frames are symbolized there, and what comes back is what to write.
  */
 #ifndef STACKBOX_RECORDING_SHOW_H
@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 #include "demangle/demangle.h"
-#include "report/formats.h"
-#include "report/who.h"
+#include "report/report.h"
 
 #define SHOWN_FORMATS 6
 
-struct show_wishes {
+struct show_options {
     const int *fds; /* of the recordings, open */
     char *const *paths;
     size_t count;
@@ -25,8 +24,8 @@ struct show_wishes {
     bool debug;        /* and describe what was recorded, and the machine */
     /* In addition to what the run was asked for: */
     bool delimited, offset, verbose, annotations, inverted, raw_names;
-    struct demangle_wishes names;
-    enum who by;
+    struct demangle_options names;
+    enum grouping by;
     uint64_t top;       /* 0: as in the run */
     uint64_t functions; /* likewise */
 };
@@ -43,10 +42,10 @@ struct shown {
 
 /*
  * 0, or a negative errno, of recording shown->failed: as from recording_take(); -EINVAL if threads
- * are to be told apart that were not; -ECHILD if the process apart failed, with the reason in
+ * are to be told apart that were not; -ECHILD if the sandbox failed, with the reason in
  * shown->lines. shown_free after either.
  */
-int recordings_show(const struct show_wishes *wishes, struct shown *shown);
+int recordings_show(const struct show_options *asked, struct shown *shown);
 /* Is this descriptor of a recording? Nothing is consumed: of a pipe it is not known. */
 bool recording_is_at(int fd);
 /* Appends what such an errno means: "is truncated or corrupt". */

@@ -5,9 +5,152 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
-#include "symbolize/mappings_kernel.h"
+#include "machine/machine.h"
+#include "sandbox/answer.h"
+#include "sandbox/sandbox.h"
+#include "symbolize/mappings.h"
+
+/* {0} is empty. */
+struct strings {
+    struct index index;
+    size_t *starts; /* in `bytes`, where each has its NUL */
+    size_t count, room;
+    struct text bytes;
+    bool failed;
+};
+
+struct identifying {
+    struct identified *items;
+    size_t count;
+};
+
+/* ---- In the sandbox ---- */
+
+static void put_segments(const struct elf *elf, struct text *answer)
+{
+    const size_t count = elf->segment_count < MOST_SEGMENTS ? elf->segment_count : MOST_SEGMENTS;
+
+    answer_put_byte(answer, (unsigned)count);
+    for (size_t i = 0; i < count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        answer_put_number(answer, segment->offset);
+        answer_put_number(answer, segment->file_size);
+        answer_put_number(answer, segment->address);
+        answer_put_number(answer, segment->memory_size);
+        answer_put_number(answer, segment->flags);
+    }
+}
+
+static void put_identity(const struct identified *item, struct text *answer)
+{
+    struct file_identity identity = {0};
+    struct elf elf = {0};
+
+    if (!elf_open(&elf, item->file->fd))
+        (void)identity_read(&elf, &identity); /* otherwise it is unknown */
+    answer_put_byte(answer, identity.kind);
+    answer_put_bytes(answer, (const char *)identity.id, identity.id_length);
+    answer_put_number(answer, identity.size);
+    answer_put_number(answer, identity.hash);
+    put_segments(&elf, answer);
+    elf_close(&elf);
+}
+
+static int read_in_sandbox(void *context, struct text *answer)
+{
+    const struct identifying *identifying = context;
+
+    for (size_t i = 0; i < identifying->count; i++)
+        if (identifying->items[i].is_read)
+            put_identity(&identifying->items[i], answer);
+    return 0;
+}
+
+/* ---- In this process ---- */
+
+static void take_segments(struct answer *answer, struct identified *item)
+{
+    const size_t count = answer_take_byte(answer);
+
+    answer->is_bad = answer->is_bad || count > MOST_SEGMENTS;
+    item->segments = answer->is_bad ? NULL : calloc(count + 1, sizeof(*item->segments));
+    answer->failed = answer->failed || (!answer->is_bad && !item->segments);
+    for (size_t i = 0; i < count && item->segments; i++) {
+        struct elf_segment *segment = &item->segments[i];
+        segment->offset = answer_take_number(answer);
+        segment->file_size = answer_take_number(answer);
+        segment->address = answer_take_number(answer);
+        segment->memory_size = answer_take_number(answer);
+        segment->flags = (uint32_t)answer_take_number(answer);
+    }
+    item->segment_count = item->segments ? count : 0;
+}
+
+/* A build id may contain a NUL, which texts in answers may not. */
+static void take_identity(struct answer *answer, struct identified *item)
+{
+    const unsigned kind = answer_take_byte(answer);
+    struct file_identity *identity = &item->identity;
+
+    identity->id_length = answer_take_bytes(answer, sizeof(identity->id), identity->id);
+    identity->size = answer_take_number(answer);
+    identity->hash = answer_take_number(answer);
+    answer->is_bad = answer->is_bad || kind > IDENTITY_HASH ||
+                     (kind == IDENTITY_BUILD_ID) != (identity->id_length > 0);
+    take_segments(answer, item);
+    if (answer->is_bad || answer->failed)
+        *identity = (struct file_identity){0};
+    else
+        identity->kind = kind;
+}
+
+static int read_files(struct identifying *identifying, const int *fds, size_t count,
+                      struct text *unread)
+{
+    const struct sandbox_job job = {
+        .work = read_in_sandbox,
+        .context = identifying,
+        .keep = fds,
+        .keep_count = count,
+        .machine = machine_ours(),
+    };
+    struct text bytes = {0};
+    int signal, result = sandbox_run(&job, &bytes, &signal);
+    struct answer answer = {.at = bytes.data, .end = bytes.data + bytes.length, .for_good = true};
+
+    for (size_t i = 0; i < identifying->count && !result; i++)
+        if (identifying->items[i].is_read)
+            take_identity(&answer, &identifying->items[i]);
+    text_free(&bytes);
+    if (!result && (answer.is_bad || answer.at != answer.end))
+        result = -EBADMSG;
+    if (result && !unread->length)
+        sandbox_explain(result, signal, unread);
+    return answer.failed || unread->failed ? -ENOMEM : 0;
+}
+
+int identities_read(struct identified *items, size_t count, struct text *unread)
+{
+    struct identifying identifying = {items, count};
+    int *fds = calloc(count + 1, sizeof(*fds)), result = 0;
+    size_t open = 0;
+
+    if (!fds)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (items[i].file && items[i].file->fd >= 0 && !mapped_file_changed(items[i].file)) {
+            items[i].is_read = true;
+            fds[open++] = items[i].file->fd;
+        }
+    if (open)
+        result = read_files(&identifying, fds, open, unread);
+    free(fds);
+    return result;
+}
 
 /* ---- Files ---- */
 
@@ -17,7 +160,8 @@ static uint64_t hash_of(const struct file_row *row, const struct mapped_file *fi
 }
 
 /* Returns its number, or a negative errno. */
-static int64_t find_or_add(struct tables *tables, const struct file_row *row, struct mapped_file *file)
+static int64_t find_or_add(struct tables *tables, const struct file_row *row,
+                           struct mapped_file *file)
 {
     const uint64_t hash = hash_of(row, file);
     size_t at = 0;
@@ -29,7 +173,8 @@ static int64_t find_or_add(struct tables *tables, const struct file_row *row, st
             return item;
     item = (uint32_t)tables->file_count;
     if (array_reserve(&tables->files, &tables->file_room, item + 1, sizeof(*tables->files)) ||
-        array_reserve(&tables->identified, &tables->identified_room, item + 1, sizeof(*tables->identified)) ||
+        array_reserve(&tables->identified, &tables->identified_room, item + 1,
+                      sizeof(*tables->identified)) ||
         index_add(&tables->file_index, hash, item))
         return -ENOMEM;
     tables->files[item] = *row;
@@ -41,7 +186,8 @@ static int64_t find_or_add(struct tables *tables, const struct file_row *row, st
 static enum recorded_file kind_of(enum mapped_kind kind)
 {
     static const enum recorded_file kinds[] = {
-        [MAPPED_NOTHING] = RECORDED_NOTHING, [MAPPED_FILE] = RECORDED_FILE, [MAPPED_VDSO] = RECORDED_VDSO,
+        [MAPPED_NOTHING] = RECORDED_NOTHING, [MAPPED_FILE] = RECORDED_FILE, [MAPPED_VDSO] =
+            RECORDED_VDSO,
         [MAPPED_ANONYMOUS] = RECORDED_ANONYMOUS, [MAPPED_OTHER] = RECORDED_OTHER,
     };
 
@@ -49,7 +195,8 @@ static enum recorded_file kind_of(enum mapped_kind kind)
 }
 
 /* Code in no file is identified by its label, wherever it is. */
-static int64_t file_of(struct tables *tables, const struct symbol *symbol, const struct process_place *place)
+static int64_t file_of(struct tables *tables, const struct symbol *symbol,
+                       const struct process_place *place)
 {
     struct file_row row = {.path = ""};
     struct mapped_file *file = NULL;
@@ -71,7 +218,8 @@ static int64_t file_of(struct tables *tables, const struct symbol *symbol, const
 static int take_start(void *context, const struct kallsyms_symbol *symbol)
 {
     struct tables *tables = context;
-    const struct file_row wanted = {.kind = RECORDED_MODULE, .path = symbol->module ? symbol->module : ""};
+    const struct file_row wanted = {.kind = RECORDED_MODULE, .path = symbol->module
+                                    ? symbol->module : ""};
     size_t at = 0;
     uint32_t item;
 
@@ -109,18 +257,20 @@ static bool find_process(const struct tables *tables, const struct process_row *
 {
     size_t at = 0;
 
-    *hash = hash_word(hash_word(0, (uint64_t)row->pid << 1 | row->foreign), row->born);
+    *hash = hash_word(hash_word(0, (uint64_t)row->pid << 1 | row->foreign), row->generation);
     while (index_next(&tables->process_index, *hash, &at, item)) {
         const struct process_row *found = &tables->processes[*item];
-        if (found->pid == row->pid && found->foreign == row->foreign && found->born == row->born)
+        if (found->pid == row->pid && found->foreign == row->foreign &&
+            found->generation == row->generation)
             return true;
     }
     return false;
 }
 
-uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t born, bool foreign)
+uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t generation,
+                        bool foreign)
 {
-    const struct process_row row = {.pid = pid, .foreign = foreign, .born = born};
+    const struct process_row row = {.pid = pid, .foreign = foreign, .generation = generation};
     uint64_t hash;
     uint32_t item = 0;
 
@@ -143,9 +293,9 @@ static int add_process(struct tables *tables, const struct process_row *row)
     return 0;
 }
 
-static int add_party(struct tables *tables, const struct tally_party *party)
+static int add_task(struct tables *tables, const struct tally_task *task)
 {
-    return add_process(tables, &(struct process_row){party->pid, party->foreign, party->born});
+    return add_process(tables, &(struct process_row){task->pid, task->foreign, task->generation});
 }
 
 static int add_processes(struct tables *tables)
@@ -154,9 +304,9 @@ static int add_processes(struct tables *tables)
     int result = 0;
 
     for (size_t i = 0; i < tally->count && !result; i++) {
-        result = add_party(tables, &tally->entries[i].task);
+        result = add_task(tables, &tally->entries[i].task);
         if (!result && tally->entries[i].has_waker)
-            result = add_party(tables, &tally->entries[i].waker);
+            result = add_task(tables, &tally->entries[i].waker);
     }
     return result;
 }
@@ -181,17 +331,19 @@ static int compare_spots(const void *left, const void *right)
 static int add_spot(struct tables *tables, size_t index)
 {
     const struct symbol *symbol = &tables->source->symbols->items[index];
-    const struct process_place *place = tables->source->places ? &tables->source->places[index] : NULL;
+    const struct process_place *place = tables->source->places ? &tables->source->places[index]
+        : NULL;
     const int64_t file = file_of(tables, symbol, place);
     struct spot *spot = &tables->spots[index];
 
     if (file < 0)
         return (int)file;
-    *spot = (struct spot){.symbol = (uint32_t)index, .file = (uint32_t)file, .address = symbol->address,
+    *spot = (struct spot){.symbol = (uint32_t)index, .file = (uint32_t)file, .address =
+                          symbol->address,
                           .is_return = symbol->is_return};
     if (symbol->kernel)
         return 0;
-    spot->process = tables_process(tables, symbol->pid, symbol->born, symbol->foreign) + 1;
+    spot->process = tables_process(tables, symbol->pid, symbol->generation, symbol->foreign) + 1;
     if (tables->files[file].kind != RECORDED_NOTHING)
         spot->base = symbol_lookup_address(symbol) - place->address;
     return 0;
@@ -235,7 +387,8 @@ int tables_make(struct tables *tables, const struct recording_source *source)
     if (!result)
         result = find_starts(tables);
     if (!result)
-        result = identities_read(tables->identified, tables->file_count, &source->notes->unidentified);
+        result = identities_read(tables->identified, tables->file_count,
+                                 &source->notes->unidentified);
     if (!result)
         number_symbols(tables);
     return result;

@@ -3,9 +3,10 @@
 #ifndef STACKBOX_RECORDING_TABLES_H
 #define STACKBOX_RECORDING_TABLES_H
 
+#include "base/index.h"
+#include "elf/debug_files.h"
+#include "processes/mapped_files.h"
 #include "recording/format.h"
-#include "recording/identities.h"
-#include "recording/strings.h"
 #include "recording/write.h"
 
 struct file_row {
@@ -17,7 +18,7 @@ struct file_row {
 struct process_row {
     uint32_t pid;
     bool foreign;
-    uint64_t born;
+    uint64_t generation;
 };
 
 /* A symbol's process and file: symbols that share both are a group. */
@@ -46,12 +47,30 @@ struct tables {
 int tables_make(struct tables *tables, const struct recording_source *source);
 void tables_free(struct tables *tables);
 
-/* For a party in the tally. */
-uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t born, bool foreign);
+/* For a task in the tally. */
+uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t generation,
+                        bool foreign);
 
 static inline bool spots_are_one_group(const struct spot *a, const struct spot *b)
 {
     return a->process == b->process && a->file == b->file && a->base == b->base;
 }
+
+/* More segments than any mapped file has. */
+#define MOST_SEGMENTS 64
+
+struct identified {
+    struct mapped_file *file; /* set by the caller; NULL: there is nothing to read */
+    bool is_read;
+    struct file_identity identity;
+    struct elf_segment *segments; /* of the file, for its addresses; free() */
+    size_t segment_count;
+};
+
+/*
+ * Reads those that are open and were not written to, in the sandbox. 0 or -ENOMEM; what
+ * cannot be read stays unknown. If that process fails, *unread says how.
+ */
+int identities_read(struct identified *items, size_t count, struct text *unread);
 
 #endif

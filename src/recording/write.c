@@ -6,37 +6,64 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "base/crc32.h"
+#include "base/checksum.h"
+#include "base/index.h"
 #include "recording/format.h"
 #include "recording/tables.h"
-#include "symbolize/mappings_kernel.h"
+#include "symbolize/mappings.h"
 
 struct writing {
     const struct recording_source *source;
     struct tables tables;
-    struct strings strings;
+    struct numbering strings; /* from 1 in the file, where 0 is the empty one */
+    bool failed;
     struct text sections[SECTIONS];
 };
 
+/* A string's number; NULL has the empty one's. */
+static uint32_t string_number(struct writing *writing, const char *string)
+{
+    uint32_t number;
+
+    if (!string || !*string)
+        return 0;
+    if (!numbering_find(&writing->strings, string, strlen(string), &number, NULL))
+        return number + 1;
+    writing->failed = true;
+    return 0;
+}
+
 static void put_string(struct writing *writing, struct text *to, const char *string)
 {
-    put_number(to, strings_number(&writing->strings, string));
+    text_add_varint(to, string_number(writing, string));
+}
+
+static void put_strings(struct writing *writing)
+{
+    struct text *to = &writing->sections[SECTION_STRINGS];
+    size_t length;
+
+    text_add_varint(to, writing->strings.count);
+    for (uint32_t i = 0; i < writing->strings.count && !writing->failed; i++) {
+        const char *string = numbering_key(&writing->strings, i, &length);
+        text_add_varint(to, length);
+        text_append(to, string, length);
+    }
 }
 
 /* ---- The run ---- */
 
 static uint64_t flags_of(const struct recording_source *source)
 {
-    const struct report_options *options = source->options;
+    uint64_t flags = (source->readable ? 0 : RUN_RAW_NAMES) |
+                     (source->readable && source->readable->shorten ? RUN_SHORTEN : 0) |
+                     (source->notes->kernel_hidden ? RUN_KERNEL_HIDDEN : 0) |
+                     (source->waiting ? RUN_WAITS : 0);
 
-    return (options->kernel ? RUN_KERNEL : 0) | (options->user ? RUN_USER : 0) |
-           (options->delimited ? RUN_DELIMITED : 0) | (options->offset ? RUN_OFFSET : 0) |
-           (options->verbose ? RUN_VERBOSE : 0) | (options->annotations ? RUN_ANNOTATIONS : 0) |
-           (options->show_process ? RUN_SHOWS_PROCESS : 0) | (options->one_process ? RUN_ONE_PROCESS : 0) |
-           (options->timestamp ? RUN_TIMESTAMP : 0) | (options->time_as_root ? RUN_TIME_AS_ROOT : 0) |
-           (options->pairs ? RUN_PAIRS : 0) | (source->readable ? 0 : RUN_RAW_NAMES) |
-           (source->readable && source->readable->shorten ? RUN_SHORTEN : 0) |
-           (source->notes->kernel_hidden ? RUN_KERNEL_HIDDEN : 0) | (source->waiting ? RUN_WAITS : 0);
+    for (size_t i = 0; i < COUNT_OF(recorded_options); i++)
+        if (*recorded_option(source->options, i))
+            flags |= recorded_options[i].flag;
+    return flags;
 }
 
 static void put_about(struct writing *writing, struct text *to)
@@ -52,9 +79,9 @@ static void put_about(struct writing *writing, struct text *to)
     put_string(writing, to, about->kernel);
     put_string(writing, to, system.machine);
     put_string(writing, to, writing->source->program);
-    put_number(to, about->began);
-    put_number(to, about->ended);
-    put_number(to, about->events);
+    text_add_varint(to, about->began);
+    text_add_varint(to, about->ended);
+    text_add_varint(to, about->events);
     put_string(writing, to, about->losses);
     put_string(writing, to, writing->source->notes->refused_map.data);
 }
@@ -67,27 +94,27 @@ static void put_run(struct writing *writing)
     const uint64_t kernel = writing->tables.files[0].base;
     struct text *to = &writing->sections[SECTION_RUN];
 
-    put_number(to, flags_of(source));
+    text_add_varint(to, flags_of(source));
     put_about(writing, to);
-    put_number(to, (uint64_t)source->when->tm_hour);
-    put_number(to, (uint64_t)source->when->tm_min);
-    put_number(to, (uint64_t)source->when->tm_sec);
-    put_number(to, options->layout);
-    put_number(to, options->unit);
-    put_number(to, options->by);
-    put_number(to, source->top);
-    put_number(to, options->functions);
+    text_add_varint(to, (uint64_t)source->when->tm_hour);
+    text_add_varint(to, (uint64_t)source->when->tm_min);
+    text_add_varint(to, (uint64_t)source->when->tm_sec);
+    text_add_varint(to, options->layout);
+    text_add_varint(to, options->unit);
+    text_add_varint(to, options->by);
+    text_add_varint(to, source->top);
+    text_add_varint(to, options->functions);
     put_string(writing, to, options->measure.events);
     put_string(writing, to, options->measure.value);
     put_string(writing, to, options->measure.unit);
-    put_number(to, options->measure.per_event);
-    put_number(to, account->seen);
-    put_number(to, account->counted);
-    put_number(to, account->filtered);
-    put_number(to, account->lost);
+    text_add_varint(to, options->measure.per_event);
+    text_add_varint(to, account->seen);
+    text_add_varint(to, account->counted);
+    text_add_varint(to, account->filtered);
+    text_add_varint(to, account->lost);
     for (size_t i = 0; i < 2 && source->waiting; i++) {
-        put_number(to, zigzag(source->waiting->starts[i] - kernel));
-        put_number(to, zigzag(source->waiting->ends[i] - kernel));
+        text_add_varint(to, zigzag(source->waiting->starts[i] - kernel));
+        text_add_varint(to, zigzag(source->waiting->ends[i] - kernel));
     }
 }
 
@@ -105,21 +132,22 @@ static void read_kernel_id(const struct file_row *row, struct file_identity *ide
 
     kernel_build_id(row->kind == RECORDED_MODULE ? row->path : NULL, digits);
     for (const char *at = digits; at[0] && at[1]; at += 2)
-        identity->id[identity->id_length++] = (unsigned char)(digit_of(at[0]) << 4 | digit_of(at[1]));
+        identity->id[identity->id_length++] =
+            (unsigned char)(digit_of(at[0]) << 4 | digit_of(at[1]));
     identity->kind = identity->id_length ? IDENTITY_BUILD_ID : IDENTITY_UNKNOWN;
 }
 
 static void put_identity(const struct file_identity *identity, bool is_changed, struct text *to)
 {
-    put_number(to, is_changed ? RECORDED_CHANGED : identity->kind);
+    text_add_varint(to, is_changed ? RECORDED_CHANGED : identity->kind);
     if (is_changed)
         return;
     if (identity->kind == IDENTITY_BUILD_ID) {
-        put_number(to, identity->id_length);
+        text_add_varint(to, identity->id_length);
         text_append(to, (const char *)identity->id, identity->id_length);
     } else if (identity->kind == IDENTITY_HASH) {
-        put_number(to, identity->size);
-        put_number(to, identity->hash);
+        text_add_varint(to, identity->size);
+        text_add_varint(to, identity->hash);
     }
 }
 
@@ -129,26 +157,27 @@ static void put_file(struct writing *writing, size_t index, struct text *to)
     struct identified *identified = &writing->tables.identified[index];
     const bool is_kernels = row->kind == RECORDED_KERNEL || row->kind == RECORDED_MODULE;
 
-    put_number(to, row->kind);
+    text_add_varint(to, row->kind);
     put_string(writing, to, row->path);
     if (is_kernels) {
         read_kernel_id(row, &identified->identity);
-        put_number(to, row->base);
-        put_number(to, row->size);
+        text_add_varint(to, row->base);
+        text_add_varint(to, row->size);
     }
     if (!is_kernels && row->kind != RECORDED_FILE)
         return;
-    put_identity(&identified->identity, identified->file && mapped_file_changed(identified->file), to);
+    put_identity(&identified->identity, identified->file && mapped_file_changed(identified->file),
+                 to);
     if (is_kernels)
         return;
-    put_number(to, identified->segment_count);
+    text_add_varint(to, identified->segment_count);
     for (size_t i = 0; i < identified->segment_count; i++) {
         const struct elf_segment *segment = &identified->segments[i];
-        put_number(to, segment->offset);
-        put_number(to, segment->file_size);
-        put_number(to, segment->address);
-        put_number(to, segment->memory_size);
-        put_number(to, segment->flags);
+        text_add_varint(to, segment->offset);
+        text_add_varint(to, segment->file_size);
+        text_add_varint(to, segment->address);
+        text_add_varint(to, segment->memory_size);
+        text_add_varint(to, segment->flags);
     }
 }
 
@@ -156,7 +185,7 @@ static void put_files(struct writing *writing)
 {
     struct text *to = &writing->sections[SECTION_FILES];
 
-    put_number(to, writing->tables.file_count);
+    text_add_varint(to, writing->tables.file_count);
     for (size_t i = 0; i < writing->tables.file_count; i++)
         put_file(writing, i, to);
 }
@@ -168,14 +197,15 @@ static void put_processes(struct writing *writing)
     const struct tables *tables = &writing->tables;
     struct text *to = &writing->sections[SECTION_PROCESSES];
 
-    put_number(to, tables->process_count);
+    text_add_varint(to, tables->process_count);
     for (size_t i = 0; i < tables->process_count; i++) {
         const struct process_row *row = &tables->processes[i];
-        const struct tally_party party = {.pid = row->pid, .foreign = row->foreign, .born = row->born};
+        const struct tally_task task = {.pid = row->pid, .foreign = row->foreign, .generation =
+                                        row->generation};
         const struct process_names *names = writing->source->options->names;
-        const char *name = names ? process_names_find(names, &party) : "";
-        put_number(to, row->pid);
-        put_number(to, (row->foreign ? PROCESS_FOREIGN : 0) | (*name ? PROCESS_NAMED : 0));
+        const char *name = names ? process_names_find(names, &task) : "";
+        text_add_varint(to, row->pid);
+        text_add_varint(to, (row->foreign ? PROCESS_FOREIGN : 0) | (*name ? PROCESS_NAMED : 0));
         if (*name)
             put_string(writing, to, name);
     }
@@ -187,20 +217,22 @@ static const char *name_of(const struct writing *writing, const struct spot *spo
     const struct symbol *symbol = &writing->source->symbols->items[spot->symbol];
     const enum recorded_file kind = writing->tables.files[spot->file].kind;
 
-    if (kind == RECORDED_FILE || !symbol->function.length || (kind == RECORDED_NOTHING && !symbol->jitted))
+    if (kind == RECORDED_FILE || !symbol->function.length ||
+        (kind == RECORDED_NOTHING && !symbol->jitted))
         return NULL;
     return symbol->raw.length ? symbol->raw.data : symbol->function.data;
 }
 
-static void put_symbol(struct writing *writing, const struct spot *spot, uint64_t *last, struct text *to)
+static void put_symbol(struct writing *writing, const struct spot *spot, uint64_t *last,
+                       struct text *to)
 {
     const uint64_t at = spot->address - spot->base;
-    const uint32_t name = strings_number(&writing->strings, name_of(writing, spot));
+    const uint32_t name = string_number(writing, name_of(writing, spot));
 
-    put_number(to, zigzag(at - *last));
-    put_number(to, (uint64_t)name << 1 | spot->is_return);
+    text_add_varint(to, zigzag(at - *last));
+    text_add_varint(to, (uint64_t)name << 1 | spot->is_return);
     if (name)
-        put_number(to, writing->source->symbols->items[spot->symbol].offset);
+        text_add_varint(to, writing->source->symbols->items[spot->symbol].offset);
     *last = at;
 }
 
@@ -213,15 +245,15 @@ static void put_symbols(struct writing *writing)
 
     for (size_t i = 0; i < count; i++)
         groups += !i || !spots_are_one_group(&spots[i - 1], &spots[i]);
-    put_number(to, groups);
+    text_add_varint(to, groups);
     for (size_t start = 0; start < count; start = end) {
         uint64_t last = 0;
         for (end = start + 1; end < count && spots_are_one_group(&spots[start], &spots[end]); end++)
             ;
-        put_number(to, spots[start].process);
-        put_number(to, spots[start].file);
-        put_number(to, spots[start].base);
-        put_number(to, end - start);
+        text_add_varint(to, spots[start].process);
+        text_add_varint(to, spots[start].file);
+        text_add_varint(to, spots[start].base);
+        text_add_varint(to, end - start);
         for (size_t i = start; i < end; i++)
             put_symbol(writing, &spots[i], &last, to);
     }
@@ -229,24 +261,27 @@ static void put_symbols(struct writing *writing)
 
 /* ---- Entries ---- */
 
-static void put_stack(const struct writing *writing, const struct stack *stack, const uint32_t **frames,
+static void put_stack(const struct writing *writing, const struct stack *stack,
+                      const uint32_t **frames,
                       struct text *to)
 {
-    put_number(to, (uint64_t)stack->count << 2 | stack->state);
+    text_add_varint(to, (uint64_t)stack->count << 2 | stack->state);
     for (uint32_t i = 0; i < stack->count; i++)
-        put_number(to, writing->tables.numbers[(*frames)[i]]);
+        text_add_varint(to, writing->tables.numbers[(*frames)[i]]);
     *frames += stack->count;
 }
 
-static void put_party(struct writing *writing, const struct tally_party *party, const uint32_t **frames,
-                      struct text *to)
+static void put_task(struct writing *writing, const struct tally_task *task,
+                     const uint32_t **frames,
+                     struct text *to)
 {
-    put_number(to, tables_process(&writing->tables, party->pid, party->born, party->foreign));
-    put_number(to, party->tid);
-    put_number(to, party->interrupt);
-    put_string(writing, to, party->comm);
-    put_stack(writing, &party->kernel, frames, to);
-    put_stack(writing, &party->user, frames, to);
+    text_add_varint(to, tables_process(&writing->tables, task->pid, task->generation,
+                                       task->foreign));
+    text_add_varint(to, task->tid);
+    text_add_varint(to, task->interrupt);
+    put_string(writing, to, task->comm);
+    put_stack(writing, &task->kernel, frames, to);
+    put_stack(writing, &task->user, frames, to);
 }
 
 static void put_entries(struct writing *writing)
@@ -255,17 +290,17 @@ static void put_entries(struct writing *writing)
     const struct symbols *symbols = writing->source->symbols;
     struct text *to = &writing->sections[SECTION_ENTRIES];
 
-    put_number(to, tally->count);
+    text_add_varint(to, tally->count);
     for (size_t i = 0; i < tally->count; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         const uint32_t *frames = symbols->frames + symbols->first[i];
-        put_number(to, ENTRY_MARK(entry->mark) | (entry->has_waker ? ENTRY_HAS_WAKER : 0));
-        put_number(to, entry->value);
-        put_number(to, entry->events);
-        put_number(to, entry->longest);
-        put_party(writing, &entry->task, &frames, to);
+        text_add_varint(to, ENTRY_MARK(entry->mark) | (entry->has_waker ? ENTRY_HAS_WAKER : 0));
+        text_add_varint(to, entry->value);
+        text_add_varint(to, entry->events);
+        text_add_varint(to, entry->longest);
+        put_task(writing, &entry->task, &frames, to);
         if (entry->has_waker)
-            put_party(writing, &entry->waker, &frames, to);
+            put_task(writing, &entry->waker, &frames, to);
     }
 }
 
@@ -285,17 +320,15 @@ void recording_locate(void *context, const struct symbol *symbol, const struct p
 
 static bool make_sections(struct writing *writing)
 {
-    bool failed = false;
-
     put_run(writing);
     put_files(writing);
     put_processes(writing);
     put_symbols(writing);
     put_entries(writing);
-    strings_put(&writing->strings, &writing->sections[SECTION_STRINGS]);
+    put_strings(writing);
     for (size_t i = 0; i < SECTIONS; i++)
-        failed = failed || writing->sections[i].failed;
-    return !failed && !writing->strings.failed;
+        writing->failed = writing->failed || writing->sections[i].failed;
+    return !writing->failed;
 }
 
 static void write_piece(FILE *out, struct crc32 *crc, const struct text *piece)
@@ -311,16 +344,16 @@ static int write_sections(FILE *out, const struct writing *writing)
 
     crc32_begin(&crc);
     text_append(&head, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
-    put_number(&head, RECORDING_VERSION);
+    text_add_varint(&head, RECORDING_VERSION);
     for (unsigned i = SECTION_STRINGS; i < SECTIONS && !head.failed; i++) {
-        put_number(&head, i);
-        put_number(&head, writing->sections[i].length);
+        text_add_varint(&head, i);
+        text_add_varint(&head, writing->sections[i].length);
         write_piece(out, &crc, &head);
         write_piece(out, &crc, &writing->sections[i]);
         text_clear(&head);
     }
-    put_number(&head, SECTION_END);
-    put_number(&head, 4);
+    text_add_varint(&head, SECTION_END);
+    text_add_varint(&head, 4);
     const bool failed = head.failed;
     if (!failed)
         write_piece(out, &crc, &head);
@@ -339,7 +372,7 @@ int recording_write(FILE *out, const struct recording_source *source)
     if (!result)
         result = make_sections(&writing) ? write_sections(out, &writing) : -ENOMEM;
     tables_free(&writing.tables);
-    strings_free(&writing.strings);
+    numbering_free(&writing.strings);
     for (size_t i = 0; i < SECTIONS; i++)
         text_free(&writing.sections[i]);
     return result;

@@ -22,8 +22,8 @@ struct recording_source {
     const struct report_options *options; /* with `names`, and `about` */
     const struct waiting_text *waiting;   /* or NULL */
     const struct tm *when;
-    uint64_t top; /* for people: only the greatest; 0: all */
-    const struct demangle_wishes *readable; /* NULL: names as in the tables */
+    uint64_t top; /* in text: only the greatest; 0: all */
+    const struct demangle_options *readable; /* NULL: names as in the tables */
     struct symbolize_notes *notes;
     const char *program; /* that was traced, or NULL */
     int kallsyms;        /* or below 0 */
@@ -37,7 +37,7 @@ struct recording_places {
     bool failed;
 };
 
-/* symbolize_wishes.located, with the struct recording_places as context. */
+/* symbolize_options.located, with the struct recording_places as context. */
 void recording_locate(void *places, const struct symbol *symbol, const struct process_place *place);
 
 /* 0 or -ENOMEM: the caller checks afterwards whether writing worked. */

@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions with their shares: of stacks that end in them, and of stacks that contain them. */
+#include "report/flat.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
-#include "report/flat.h"
-#include "report/lines.h"
+#include "flame/flame.h"
+#include "flame/functions.h"
+#include "report/blocks.h"
 
-static int compare(const void *left, const void *right)
+struct flat_function {
+    const char *name;
+    const char *who; /* its owner, if told apart; else NULL */
+    uint64_t self, total;
+    size_t counted; /* the last block, from 1, added to its total: recursion counts once */
+};
+
+/* What shares are of. */
+struct flat_whole {
+    uint64_t value, shown; /* shown: in the unit that is printed */
+    const char *counted;   /* "samples" */
+};
+
+static int compare_functions(const void *left, const void *right)
 {
     const struct flat_function *a = left, *b = right;
 
@@ -58,14 +75,16 @@ static void add_line(struct flat_function *functions, const struct line *line,
         leaf->self += value;
 }
 
-void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
-                          const struct flat_whole *of)
+/* Sorts the functions, greatest self first, and writes the first `most`. */
+static void write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
+                            const struct flat_whole *of)
 {
     double whole = of->value ? (double)of->value : 1;
 
     if (count)
-        qsort(functions, count, sizeof(*functions), compare);
-    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)of->shown, of->counted);
+        qsort(functions, count, sizeof(*functions), compare_functions);
+    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)of->shown,
+            of->counted);
     for (size_t i = 0; i < count && i < most; i++)
         fprintf(out, "%7.2f %7.2f  %s%s%s\n", 100 * (double)functions[i].self / whole,
                 100 * (double)functions[i].total / whole, functions[i].who ? functions[i].who : "",
@@ -151,7 +170,8 @@ static int add_up(struct flat *flat)
         flat->sum += block->value;
         if (!result)
             add_line(flat->functions, &flat->line, flat->report, block->value, i + 1);
-        if (!result && (i + 1 == blocks->count || strcmp(flat->owned[i].who, flat->owned[i + 1].who)))
+        if (!result && (i + 1 == blocks->count || strcmp(flat->owned[i].who,
+                                                         flat->owned[i + 1].who)))
             result = keep(flat, flat->owned[i].who);
     }
     return result;
@@ -168,11 +188,10 @@ int flat_write(FILE *out, const struct report *report)
 
     if (!result)
         result = add_up(&flat);
-    if (!result && report->options->timestamp)
-        fprintf(out, "%02d:%02d:%02d\n", report->when->tm_hour, report->when->tm_min,
-                report->when->tm_sec);
     if (!result)
-        flat_write_functions(out, flat.kept, flat.kept_count,
+        blocks_write_time(out, report);
+    if (!result)
+        write_functions(out, flat.kept, flat.kept_count,
                              wished && wished < flat.kept_count ? (size_t)wished : flat.kept_count,
                              &(struct flat_whole){
                                  .value = flat.sum,
@@ -185,5 +204,152 @@ int flat_write(FILE *out, const struct report *report)
     free(flat.functions);
     free(flat.kept);
     line_free(&flat.line);
+    return result;
+}
+
+/* A flame as text: functions, with their shares or their changes. */
+
+#define LEAST_PERCENT 0.05 /* anything less is shown as 0.0 */
+
+/* ---- Shares ---- */
+
+/* Where each name begins in a text with all of them, with a NUL after each. */
+static int list_names(const struct functions *functions, struct text *names,
+                      struct flat_function *list, size_t *count)
+{
+    const struct flame *flame = functions->flame;
+    size_t at = 0;
+
+    for (size_t i = 0; i < flame->name_count; i++)
+        if (functions->items[i].now.total) {
+            flame_add_name(names, &flame->names[i]);
+            text_append(names, "", 1);
+        }
+    if (names->failed)
+        return -ENOMEM;
+    for (size_t i = 0; i < flame->name_count; i++) {
+        const struct function *function = &functions->items[i];
+        if (!function->now.total)
+            continue;
+        list[(*count)++] = (struct flat_function){
+            .name = names->data + at,
+            .self = function->now.self,
+            .total = function->now.total,
+        };
+        while (names->data[at++])
+            ;
+    }
+    return 0;
+}
+
+int flame_write_functions(FILE *out, const struct flame *flame, const char *counted)
+{
+    struct flat_function *list = calloc(flame->name_count + 1, sizeof(*list));
+    struct functions functions;
+    struct text names = {0};
+    size_t count = 0;
+    int result = functions_make(&functions, flame);
+
+    if (!list)
+        result = -ENOMEM;
+    if (!result)
+        result = list_names(&functions, &names, list, &count);
+    if (!result)
+        write_functions(out, list, count, count, &(struct flat_whole){
+            .value = flame->nodes[0].value,
+            .shown = flame->nodes[0].value,
+            .counted = counted,
+        });
+    functions_free(&functions);
+    free(list);
+    text_free(&names);
+    return result;
+}
+
+/* ---- Changes ---- */
+
+struct change {
+    double percent, size;
+    uint32_t name;
+};
+
+/* qsort() passes no context to the comparison function. */
+static const struct flame_name *sorted_names;
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+
+    if (a->size != b->size)
+        return a->size < b->size ? 1 : -1;
+    return flame_compare_names(&sorted_names[a->name], &sorted_names[b->name]);
+}
+
+/* By how many percent a function has changed. */
+static double find_percent(const struct function *function, const struct flame_node *root,
+                           bool shares)
+{
+    double now = (double)root->value, before = (double)root->before;
+    double whole = now > 0 ? now : before;
+
+    if (shares && now > 0 && before > 0)
+        return 100 * (double)function->now.self / now -
+               100 * (double)function->before.self / before;
+    return 100 * ((double)function->now.self - (double)function->before.self) / (whole > 0 ? whole
+                                                                                 : 1);
+}
+
+/* How many have changed. */
+static size_t find_changes(const struct functions *functions, bool shares, struct change *changes)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < functions->flame->name_count; i++) {
+        double percent = find_percent(&functions->items[i], functions->flame->nodes, shares);
+        double size = percent < 0 ? -percent : percent;
+        /* Equal shares differ by rounding errors. */
+        if (size > 1e-9)
+            changes[count++] = (struct change){percent, size, (uint32_t)i};
+    }
+    sorted_names = functions->flame->names;
+    qsort(changes, count, sizeof(*changes), compare_changes);
+    return count;
+}
+
+static int write_change(FILE *out, const struct flame *flame, const struct change *change,
+                        struct text *line)
+{
+    text_clear(line);
+    text_format(line, "%+.1f%% -> ", change->percent);
+    flame_add_name(line, &flame->names[change->name]);
+    text_add(line, "\n");
+    if (line->failed)
+        return -ENOMEM;
+    fwrite(line->data, 1, line->length, out);
+    return 0;
+}
+
+int flame_write_changes(FILE *out, const struct flame *flame, bool shares)
+{
+    struct change *changes = calloc(flame->name_count + 1, sizeof(*changes));
+    struct functions functions;
+    struct text line = {0};
+    size_t count = 0, shown = 0;
+    int result = functions_make(&functions, flame);
+
+    if (!changes)
+        result = -ENOMEM;
+    if (!result) {
+        fprintf(out, "before %llu, now %llu%s\n", (unsigned long long)flame->nodes[0].before,
+                (unsigned long long)flame->nodes[0].value, shares ? ", as shares" : "");
+        count = find_changes(&functions, shares, changes);
+    }
+    for (; shown < count && changes[shown].size >= LEAST_PERCENT && !result; shown++)
+        result = write_change(out, flame, &changes[shown], &line);
+    if (!result && shown < count)
+        fprintf(out, "%zu more changed by less than 0.05%%\n", count - shown);
+    functions_free(&functions);
+    free(changes);
+    text_free(&line);
     return result;
 }

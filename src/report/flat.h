@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions with their shares: a table made from reports and folded text. Pure. */
+/*
+ * A summed flame as text, with a line per function. 0 or -ENOMEM: the caller checks whether it was
+ * written.
+ */
 #ifndef STACKBOX_REPORT_FLAT_H
 #define STACKBOX_REPORT_FLAT_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-struct flat_function {
-    const char *name;
-    const char *who; /* its owner, if told apart; else NULL */
-    uint64_t self, total;
-    size_t counted; /* the last block, from 1, added to its total: recursion counts once */
-};
+#include "flame/flame.h"
 
-/* What shares are of. */
-struct flat_whole {
-    uint64_t value, shown; /* shown: in the unit that is printed */
-    const char *counted;   /* "samples" */
-};
+/* Functions with their shares, as flat_write() does. */
+int flame_write_functions(FILE *out, const struct flame *flame, const char *counted);
 
-/* Sorts the functions, greatest self first, and writes the first `most`. */
-void flat_write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
-                          const struct flat_whole *of);
+/*
+ * Both totals, and below them the functions whose own share has changed, the greatest change first:
+ *
+ *     before 1000, now 1200
+ *     +12.1% -> read
+ *     -0.3% -> write
+ *
+ * A change is of counts, in percent of the total now, or of the total before if there is none now;
+ * or of `shares`: each of its own total. Changes too small to be shown are one number at the end.
+ */
+int flame_write_changes(FILE *out, const struct flame *flame, bool shares);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "base/crc32.h"
+#include "base/checksum.h"
 
 #define GZIP_BLOCK_BYTES 65535 /* the most in a stored block */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "report/labels.h"
+#include "report/blocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -26,57 +25,28 @@ static const char *delimiter(const struct report_options *options)
 
 static const char *special_name(enum special_frame special, const struct report_options *options)
 {
-    switch (special) {
-    case NO_STACK_FRAME:
-        return !options->kernel ? "[no user stack]"
-               : !options->user ? "[no kernel stack]"
-                                : "[no stack]";
-    case FULL_FRAME:
-        return "[stack storage full]";
-    case UNFINISHED_FRAME:
-        return "[unfinished]";
-    case ALL_ALONG_FRAME:
-        return "[blocked all along]";
-    case TABLE_FULL_FRAME:
-        return "[table full]";
-    case RUNNING_FRAME:
-        return "[running]";
-    case NOT_SAMPLED_FRAME:
-        return "[running, not sampled]";
-    case RUNNABLE_FRAME:
-        return "[runnable]";
-    case BLOCKED_FRAME:
-        return "[blocked]";
-    default:
+    static const char *const names[SPECIAL_FRAMES] = {
+        [FULL_FRAME] = "[stack storage full]",
+        [UNFINISHED_FRAME] = "[unfinished]",
+        [ALL_ALONG_FRAME] = "[blocked all along]",
+        [TABLE_FULL_FRAME] = "[table full]",
+        [RUNNING_FRAME] = "[running]",
+        [NOT_SAMPLED_FRAME] = "[running, not sampled]",
+        [RUNNABLE_FRAME] = "[runnable]",
+        [BLOCKED_FRAME] = "[blocked]",
+    };
+
+    if (special == DELIMITER_FRAME)
         return delimiter(options);
-    }
-}
-
-static char *special_text(enum special_frame special, const struct report_options *options)
-{
-    struct text shown = {0};
-
-    text_add(&shown, indent(options));
-    text_add(&shown, special_name(special, options));
-    if (shown.failed)
-        text_free(&shown);
-    return shown.data;
+    if (special == NO_STACK_FRAME)
+        return !options->kernel ? "[no user stack]"
+               : !options->user ? "[no kernel stack]" : "[no stack]";
+    return names[special];
 }
 
 void labels_add_tower(struct text *shown, size_t frames)
 {
     text_format(shown, "[unknown] (%zu frames)", frames);
-}
-
-static char *tower_text(size_t frames, const struct report_options *options)
-{
-    struct text shown = {0};
-
-    text_add(&shown, indent(options));
-    labels_add_tower(&shown, frames);
-    if (shown.failed)
-        text_free(&shown);
-    return shown.data;
 }
 
 /*
@@ -144,20 +114,28 @@ static void add_origin(struct text *shown, const struct symbol *symbol)
     text_add(shown, symbol->kernel ? "]" : "");
 }
 
-static char *symbol_text(const struct symbol *symbol, const struct report_options *options)
+static char *item_text(const struct symbols *symbols, const struct report_options *options,
+                       size_t item)
 {
+    const struct symbol *symbol = item < symbols->count ? &symbols->items[item] : NULL;
+    const size_t special = item - symbols->count;
     struct text shown = {0};
-    bool text = options->format == REPORT_TEXT;
 
     text_add(&shown, indent(options));
-    if (options->verbose && text)
-        text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
-    labels_add_name(&shown, symbol, options);
-    if (options->format == REPORT_SPEEDSCOPE)
-        add_origin(&shown, symbol);
+    if (symbol) {
+        if (options->verbose && options->format == REPORT_TEXT)
+            text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
+        labels_add_name(&shown, symbol, options);
+        if (options->format == REPORT_SPEEDSCOPE)
+            add_origin(&shown, symbol);
+    } else if (special < SPECIAL_FRAMES) {
+        text_add(&shown, special_name((enum special_frame)special, options));
+    } else {
+        labels_add_tower(&shown, special - SPECIAL_FRAMES + 2);
+    }
     if (shown.failed)
         text_free(&shown);
-    else if (options->format == REPORT_FOLDED)
+    else if (symbol && options->format == REPORT_FOLDED)
         labels_fold(shown.data);
     return shown.data;
 }
@@ -214,18 +192,6 @@ static void number_texts(struct labels *labels, char **by_item, size_t count)
     labels->count = count;
     for (size_t i = 0; i < count; i++)
         labels->ranks[i] = (uint32_t)i;
-}
-
-static char *item_text(const struct symbols *symbols, const struct report_options *options,
-                       size_t item)
-{
-    size_t special = item - symbols->count;
-
-    if (item < symbols->count)
-        return symbol_text(&symbols->items[item], options);
-    if (special < SPECIAL_FRAMES)
-        return special_text((enum special_frame)special, options);
-    return tower_text(special - SPECIAL_FRAMES + 2, options);
 }
 
 /* Makes the texts of all items, followed by those for the end of a line. */
@@ -289,4 +255,91 @@ void labels_free(struct labels *labels)
     free(labels->ranks);
     free(labels->as_last);
     *labels = (struct labels){0};
+}
+
+/* There is room: line_make() has made it. */
+static void add(struct line *line, enum line_part part, const char *name)
+{
+    line->frames[line->count++] = (struct line_frame){.part = part, .name = name};
+}
+
+static void add_frames(struct line *line, const struct blocks *blocks,
+                       const struct block_task *task)
+{
+    for (size_t i = 0; i < task->frame_count; i++) {
+        add(line, LINE_FRAME, blocks->labels[task->frames[i]]);
+        line->frames[line->count - 1].label = task->frames[i];
+    }
+}
+
+/* A name, with its numbers if asked for; `text` will hold it. */
+static void add_task_name(struct line *line, enum line_part part, const struct block_task *task,
+                     const struct report_options *options, struct text *text)
+{
+    char numbers[BLOCKS_NUMBERS_BYTES];
+
+    text_clear(text);
+    text_add(text, task->comm);
+    text_add(text, blocks_numbers(numbers, task, options));
+    add(line, part, text->failed ? "" : text->data);
+}
+
+/* The waker's stack has the target as its leaf. */
+static void add_wake(struct line *line, const struct report *report, const struct block *block)
+{
+    add_task_name(line, LINE_WAKER, &block->waker, report->options, &line->root);
+    add_frames(line, report->blocks, &block->waker);
+    add_frames(line, report->blocks, &block->task);
+    add_task_name(line, LINE_TASK, &block->task, report->options, &line->leaf);
+}
+
+/* The target's stack, and on top of it the waker's, inverted: they meet at `--`. */
+static void add_wait_and_wake(struct line *line, const struct report *report,
+                              const struct block *block)
+{
+    add_task_name(line, LINE_TASK, &block->task, report->options, &line->root);
+    add_frames(line, report->blocks, &block->task);
+    add(line, LINE_MEETING, "--");
+    add_frames(line, report->blocks, &block->waker);
+    add_task_name(line, LINE_WAKER, &block->waker, report->options, &line->leaf);
+}
+
+static void add_line_time(struct line *line, const struct tm *when)
+{
+    snprintf(line->time, sizeof(line->time), "%02d:%02d:%02d", when->tm_hour % 100,
+             when->tm_min % 100, when->tm_sec % 100);
+    add(line, LINE_TIME, line->time);
+}
+
+int line_make(struct line *line, const struct report *report, const struct block *block)
+{
+    const struct report_options *options = report->options;
+    /* Besides the stacks' frames: the time, the task, the waker and the separator. */
+    size_t most = block->task.frame_count + block->waker.frame_count + 4;
+
+    line->count = 0;
+    if (array_reserve(&line->frames, &line->room, most, sizeof(*line->frames)))
+        return -ENOMEM;
+    if (options->time_as_root)
+        add_line_time(line, report->when);
+    if (block->nobodys) {
+        add_frames(line, report->blocks, &block->task);
+    } else if (options->layout == LAYOUT_WAKEUPTIME) {
+        add_wake(line, report, block);
+    } else if (options->layout == LAYOUT_OFFWAKETIME) {
+        add_wait_and_wake(line, report, block);
+    } else {
+        if (blocks_show_tasks(options))
+            add_task_name(line, LINE_TASK, &block->task, options, &line->root);
+        add_frames(line, report->blocks, &block->task);
+    }
+    return line->root.failed || line->leaf.failed ? -ENOMEM : 0;
+}
+
+void line_free(struct line *line)
+{
+    free(line->frames);
+    text_free(&line->root);
+    text_free(&line->leaf);
+    *line = (struct line){0};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An event with its stack, as text for people, as perf script prints it, or as a line of JSON.
+ * An event with its stack, as text to read, as perf script prints it, or as a line of JSON.
  * Pure. Everything is appended to a text, whose `failed` says that memory ran out.
  */
 #ifndef STACKBOX_REPORT_RECORDS_H

@@ -5,11 +5,238 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/text.h"
 #include "report/blocks.h"
-#include "report/labels.h"
-#include "symbolize/interrupts.h"
+#include "symbolize/kernel_frames.h"
+
+bool blocks_show_tasks(const struct report_options *options)
+{
+    if (options->layout != LAYOUT_STACKCOUNT)
+        return true;
+    return options->show_process && !(options->one_process && options->format == REPORT_TEXT);
+}
+
+bool blocks_show_wakers(const struct report_options *options)
+{
+    return options->layout == LAYOUT_WAKEUPTIME || options->layout == LAYOUT_OFFWAKETIME;
+}
+
+const char *blocks_events_name(const struct report_measure *measure)
+{
+    return measure->events ? measure->events : "events";
+}
+
+bool blocks_are_times(const struct report_options *options)
+{
+    return options->unit > 1 && options->measure.value && options->measure.unit &&
+           !strcmp(options->measure.unit, "microseconds");
+}
+
+bool blocks_are_sums(const struct report_options *options)
+{
+    return options->measure.value && !options->measure.per_event && !blocks_are_times(options);
+}
+
+const char *blocks_value_name(const struct report_options *options)
+{
+    if (blocks_are_sums(options))
+        return strcmp(options->measure.unit, "count") ? options->measure.unit
+            : options->measure.value;
+    return blocks_are_times(options)   ? "us"
+           : options->measure.events ? options->measure.events
+                                     : "samples";
+}
+
+const char *blocks_left_name(const struct report_options *options)
+{
+    return options->unit > 1           ? "us"
+           : blocks_are_sums(options) ? blocks_value_name(options)
+                                      : "events";
+}
+
+void blocks_write_time(FILE *out, const struct report *report)
+{
+    const struct tm *when = report->when;
+
+    if (report->options->timestamp)
+        fprintf(out, "%02d:%02d:%02d\n", when->tm_hour, when->tm_min, when->tm_sec);
+}
+
+uint64_t blocks_shown_value(uint64_t value, const struct report_options *options)
+{
+    return options->unit ? value / options->unit : value;
+}
+
+bool blocks_show_numbers(const struct report_options *options)
+{
+    if (options->by == GROUP_BY_NAME)
+        return false;
+    return options->by != GROUP_UNSET || options->format == REPORT_TEXT ||
+           options->format == REPORT_PPROF;
+}
+
+const char *blocks_numbers(char *room, const struct block_task *task,
+                           const struct report_options *options)
+{
+    const char *host = task->foreign ? "host " : "";
+
+    if (task->absent || task->interrupt || !blocks_show_numbers(options))
+        room[0] = '\0';
+    else if (task->tid && task->tid != task->pid)
+        snprintf(room, BLOCKS_NUMBERS_BYTES, " (%s%u/%u)", host, task->pid, task->tid);
+    else
+        snprintf(room, BLOCKS_NUMBERS_BYTES, " (%s%u)", host, task->pid);
+    return room;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int compare_tasks(const struct block_task *a, const struct block_task *b)
+{
+    int order = compare_numbers(a->pid, b->pid);
+
+    if (!order)
+        order = compare_numbers(a->tid, b->tid);
+    return order ? order : compare_numbers(a->foreign, b->foreign);
+}
+
+static int compare_names(const struct block_task *a, const struct block_task *b, bool numbers)
+{
+    int order = strcmp(a->comm, b->comm);
+
+    /* A task may be named "[no waker]", too. */
+    if (!order)
+        order = compare_numbers(a->absent, b->absent);
+    if (!order)
+        order = compare_numbers(a->interrupt, b->interrupt);
+    return order || !numbers ? order : compare_tasks(a, b);
+}
+
+static int compare_frames(const struct block_task *a, const struct block_task *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; !order && i < a->frame_count && i < b->frame_count; i++)
+        order = compare_numbers(a->frames[i], b->frames[i]);
+    return order ? order : compare_numbers(a->frame_count, b->frame_count);
+}
+
+/* By name, pid, frames. Blocks whose printed lines are equal compare equal. */
+static int compare_lines(const struct block *a, const struct block *b,
+                         const struct report_options *options)
+{
+    bool numbers = blocks_show_numbers(options);
+    int order = 0;
+
+    if (blocks_show_tasks(options))
+        order = compare_names(&a->task, &b->task, numbers);
+    if (!order && blocks_show_wakers(options))
+        order = compare_names(&a->waker, &b->waker, numbers);
+    if (!order)
+        order = compare_frames(&a->task, &b->task);
+    return order ? order : compare_frames(&a->waker, &b->waker);
+}
+
+/* For sorting: qsort() passes no context. */
+static const struct report_options *sorting_for;
+
+static int compare_for_merge(const void *left, const void *right)
+{
+    return compare_lines(left, right, sorting_for);
+}
+
+static int compare_for_print(const void *left, const void *right)
+{
+    const struct block *a = left, *b = right;
+    int order = compare_numbers(blocks_shown_value(a->value, sorting_for),
+                                blocks_shown_value(b->value, sorting_for));
+
+    return order ? order : compare_lines(a, b, sorting_for);
+}
+
+static int compare_by_task(const void *left, const void *right)
+{
+    return compare_tasks(&((const struct block *)left)->task, &((const struct block *)right)->task);
+}
+
+static int compare_by_waker(const void *left, const void *right)
+{
+    return compare_tasks(&((const struct block *)left)->waker,
+                         &((const struct block *)right)->waker);
+}
+
+/* How many processes there are among equal blocks, whose order this sort leaves open. */
+static uint32_t count_processes(struct block *equal, size_t count,
+                                int (*compare)(const void *, const void *))
+{
+    uint32_t processes = 1;
+
+    qsort(equal, count, sizeof(*equal), compare);
+    for (size_t i = 1; i < count; i++)
+        processes += compare(&equal[i - 1], &equal[i]) != 0;
+    return processes;
+}
+
+/* Merges equal blocks. */
+static struct block merge_equal(struct block *equal, size_t count,
+                                const struct report_options *options)
+{
+    uint32_t processes = 1, wakers = 1;
+    uint64_t sum = 0, events = 0, longest = 0;
+
+    if (options->by == GROUP_BY_NAME) {
+        processes = count_processes(equal, count, compare_by_task);
+        wakers = count_processes(equal, count, compare_by_waker);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sum += equal[i].value, events += equal[i].events;
+        longest = equal[i].longest > longest ? equal[i].longest : longest;
+    }
+    struct block merged = equal[0];
+    merged.longest = longest;
+    merged.value = sum;
+    merged.events = events;
+    merged.task.processes = processes;
+    merged.waker.processes = wakers;
+    return merged;
+}
+
+void blocks_merge(struct blocks *blocks, const struct report_options *options)
+{
+    size_t kept = 0, end;
+
+    sorting_for = options;
+    qsort(blocks->items, blocks->count, sizeof(*blocks->items), compare_for_merge);
+    for (size_t first = 0; first < blocks->count; first = end) {
+        end = first + 1;
+        while (end < blocks->count &&
+               !compare_lines(&blocks->items[first], &blocks->items[end], options))
+            end++;
+        blocks->items[kept++] = merge_equal(&blocks->items[first], end - first, options);
+    }
+    blocks->count = kept;
+    qsort(blocks->items, blocks->count, sizeof(*blocks->items), compare_for_print);
+}
+
+void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
+                     struct report_summary *summary)
+{
+    uint64_t top = options->top;
+    size_t left = top && blocks->count > top ? blocks->count - (size_t)top : 0;
+
+    /* Cuts the smallest off the front. */
+    for (size_t i = 0; i < blocks->count; i++)
+        *(i < left ? &summary->left_value : &summary->value) += blocks->items[i].value;
+    memmove(blocks->items, blocks->items + left, (blocks->count - left) * sizeof(*blocks->items));
+    blocks->count -= left;
+    summary->value = blocks_shown_value(summary->value, options);
+    summary->left_value = blocks_shown_value(summary->left_value, options);
+    summary->left_blocks = left;
+    summary->blocks = blocks->count;
+}
 
 struct making {
     const struct tally *tally;
@@ -27,7 +254,7 @@ struct making {
 
 /* ---- Names ---- */
 
-/* Is this party's name the last frame of a line? */
+/* Is this task's name the last frame of a line? */
 static bool name_ends_line(const struct report_options *options, bool waker)
 {
     if (options->format != REPORT_FOLDED || blocks_show_numbers(options))
@@ -68,8 +295,7 @@ static uint32_t tower_at(const struct symbols *symbols, const struct stack *stac
 {
     uint32_t end = at;
 
-    while (end < stack->count &&
-           labels_is_unknown(&symbols->items[symbols->frames[first + end]]))
+    while (end < stack->count && labels_is_unknown(&symbols->items[symbols->frames[first + end]]))
         end++;
     return end - at;
 }
@@ -144,29 +370,29 @@ static size_t add_stack(const struct making *making, const struct stack *stack, 
 }
 
 /* stackcount has a delimiter even if one of the stacks is empty. */
-static bool is_delimited(const struct tally_party *party, const struct report_options *options)
+static bool is_delimited(const struct tally_task *task, const struct report_options *options)
 {
     if (!options->delimited || !options->kernel || !options->user)
         return false;
     return options->layout == LAYOUT_STACKCOUNT ||
-           (party->kernel.state != STACK_NONE && party->user.state != STACK_NONE);
+           (task->kernel.state != STACK_NONE && task->user.state != STACK_NONE);
 }
 
 /*
- * The labels of a party, whose frames begin at `first`. Leaf first: kernel, then user; root first:
+ * The labels of a task, whose frames begin at `first`. Leaf first: kernel, then user; root first:
  * user, then kernel. Returns how many.
  */
-static size_t add_party(const struct making *making, const struct tally_party *party, size_t first,
-                        bool root_first, uint32_t *to)
+static size_t add_labels(const struct making *making, const struct tally_task *task, size_t first,
+                         bool root_first, uint32_t *to)
 {
-    const struct stack *stacks[2] = {&party->kernel, &party->user};
-    const size_t firsts[2] = {first, first + party->kernel.count};
+    const struct stack *stacks[2] = {&task->kernel, &task->user};
+    const size_t firsts[2] = {first, first + task->kernel.count};
     size_t count = 0;
 
-    if (party->kernel.state == STACK_NONE && party->user.state == STACK_NONE)
+    if (task->kernel.state == STACK_NONE && task->user.state == STACK_NONE)
         to[count++] = labels_special(&making->labels, NO_STACK_FRAME);
     count += add_stack(making, stacks[root_first], firsts[root_first], root_first, to + count);
-    if (is_delimited(party, making->options))
+    if (is_delimited(task, making->options))
         to[count++] = labels_special(&making->labels, DELIMITER_FRAME);
     return count + add_stack(making, stacks[!root_first], firsts[!root_first], root_first,
                              to + count);
@@ -196,8 +422,8 @@ static size_t add_task(const struct making *making, size_t index, uint32_t *to)
     if (entry->mark == MARK_NOT_SAMPLED)
         to[count++] = labels_special(&making->labels, NOT_SAMPLED_FRAME);
     else if (making->options->layout != LAYOUT_WAKEUPTIME)
-        count += add_party(making, &entry->task, making->symbols->first[index], root_first,
-                           to + count);
+        count += add_labels(making, &entry->task, making->symbols->first[index], root_first,
+                            to + count);
     return root_first ? count : count + add_mark(making, entry, to + count);
 }
 
@@ -212,14 +438,14 @@ static size_t add_waker(const struct making *making, size_t index, uint32_t *to)
 
     if (!blocks_show_wakers(options) || !entry->has_waker)
         return 0;
-    return add_party(making, &entry->waker, first,
-                     (options->layout == LAYOUT_OFFWAKETIME) != root_first, to);
+    return add_labels(making, &entry->waker, first,
+                      (options->layout == LAYOUT_OFFWAKETIME) != root_first, to);
 }
 
 /* ---- Blocks ---- */
 
-/* The frames added last become this party's, as indices of labels. */
-static void take_frames(struct making *making, struct block_party *shown, size_t count,
+/* The frames added last become this task's, as indices of labels. */
+static void take_frames(struct making *making, struct block_task *shown, size_t count,
                         bool ends_line)
 {
     const struct labels *labels = &making->labels;
@@ -233,22 +459,23 @@ static void take_frames(struct making *making, struct block_party *shown, size_t
     making->frame_count += count;
 }
 
-static int take_name(struct making *making, struct block_party *shown,
-                     const struct tally_party *party, bool waker)
+static int take_name(struct making *making, struct block_task *shown,
+                     const struct tally_task *task, bool waker)
 {
     const struct report_options *options = making->options;
-    bool of_process = options->names && options->by != WHO_THREAD && blocks_show_numbers(options);
-    const char *name = of_process ? process_names_find(options->names, party) : party->comm;
-    char *comm = shown_comm(name, options, waker, party->interrupt);
+    bool of_process = options->names && options->by != GROUP_BY_THREAD &&
+        blocks_show_numbers(options);
+    const char *name = of_process ? process_names_find(options->names, task) : task->comm;
+    char *comm = shown_comm(name, options, waker, task->interrupt);
 
     if (!comm)
         return -ENOMEM;
     making->comms[making->comm_count++] = comm;
     shown->comm = comm;
-    shown->interrupt = party->interrupt;
-    shown->pid = party->pid;
-    shown->tid = options->by == WHO_THREAD ? party->tid : 0;
-    shown->foreign = party->foreign;
+    shown->interrupt = task->interrupt;
+    shown->pid = task->pid;
+    shown->tid = options->by == GROUP_BY_THREAD ? task->tid : 0;
+    shown->foreign = task->foreign;
     return 0;
 }
 
@@ -259,7 +486,7 @@ static void make_nobodys(struct making *making, struct block *block, uint32_t *t
     take_frames(making, &block->task, 1, true);
     block->nobodys = true;
     block->task.comm = "";
-    block->task.nobody = true;
+    block->task.absent = true;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -268,8 +495,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Where shares of the sum are shown, it may not wrap around, as that of malloc(-1) does: if all together are
- * too much, large values are cut.
+ * Where shares of the sum are shown, it may not wrap around, as that of malloc(-1) does: if all
+ * together are too much, large values are cut.
  */
 static void bound_values(struct making *making)
 {
@@ -298,7 +525,7 @@ static int make_block(struct making *making, size_t index)
         .value = least(entry->value, making->most_value),
         .events = least(entry->events, making->most_events),
         .longest = entry->longest,
-        .waker = {.comm = "", .nobody = true},
+        .waker = {.comm = "", .absent = true},
     };
     if (entry->mark == MARK_TABLE_FULL) {
         make_nobodys(making, block, to);
@@ -314,7 +541,7 @@ static int make_block(struct making *making, size_t index)
         block->waker.comm = "[no waker]";
         return 0;
     }
-    block->waker.nobody = false;
+    block->waker.absent = false;
     return take_name(making, &block->waker, &entry->waker, true);
 }
 
@@ -335,9 +562,9 @@ static int find_leading(struct making *making)
     return 0;
 }
 
-static size_t frames_of(const struct tally_party *party)
+static size_t frames_of(const struct tally_task *task)
 {
-    return (size_t)party->kernel.count + party->user.count;
+    return (size_t)task->kernel.count + task->user.count;
 }
 
 static int make_blocks(struct making *making)
@@ -346,7 +573,7 @@ static int make_blocks(struct making *making)
     int result = 0;
     size_t room = 0;
 
-    /* Besides its own frames a party may have a delimiter, a mark, and frames for lost stacks. */
+    /* Besides its own frames a task may have a delimiter, a mark, and frames for lost stacks. */
     for (size_t i = 0; i < tally->count; i++)
         room += frames_of(&tally->entries[i].task) + frames_of(&tally->entries[i].waker) + 8;
     making->frames = calloc(room + 1, sizeof(*making->frames));
@@ -376,20 +603,13 @@ static void free_making(struct making *making)
 static int write_format(FILE *out, const struct report *report)
 {
     switch (report->options->format) {
-    case REPORT_FOLDED:
-        return folded_write(out, report);
-    case REPORT_FLAT:
-        return flat_write(out, report);
-    case REPORT_TREE:
-        return tree_write(out, report);
-    case REPORT_SVG:
-        return report_svg_write(out, report);
-    case REPORT_SPEEDSCOPE:
-        return speedscope_write(out, report);
-    case REPORT_PPROF:
-        return pprof_write(out, report);
-    default:
-        return report->options->pairs ? pairs_write(out, report) : text_write(out, report);
+    case REPORT_FOLDED: return folded_write(out, report);
+    case REPORT_FLAT: return flat_write(out, report);
+    case REPORT_TREE: return tree_write(out, report);
+    case REPORT_SVG: return report_svg_write(out, report);
+    case REPORT_SPEEDSCOPE: return speedscope_write(out, report);
+    case REPORT_PPROF: return pprof_write(out, report);
+    default: return report->options->pairs ? pairs_write(out, report) : text_write(out, report);
     }
 }
 

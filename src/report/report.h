@@ -11,12 +11,43 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "processes/process_names.h"
-#include "report/formats.h"
-#include "report/who.h"
 #include "symbolize/symbolize.h"
-#include "symbolize/waiting_frames.h"
+#include "symbolize/kernel_frames.h"
 #include "tally/tally.h"
+
+/* How events are told apart: --by, the same in every applet. */
+enum grouping {
+    GROUP_UNSET,  /* by process; in lines, which are for comparing, without its number */
+    GROUP_BY_PROCESS, /* comm (PID), comm being the process's own name */
+    GROUP_BY_THREAD,  /* comm (PID/TID), or comm (PID) if they are the same number */
+    GROUP_BY_NAME,    /* comm: threads of the same name are one */
+};
+
+enum report_format {
+    REPORT_TEXT,
+    REPORT_FOLDED,
+    REPORT_FLAT,
+    REPORT_TREE,
+    REPORT_SVG,
+    REPORT_PPROF,
+    REPORT_SPEEDSCOPE,
+    REPORT_SBX, /* what was counted, to be symbolized elsewhere: see src/recording */
+};
+
+/* The format with this name, or of a file with this suffix. False: there is none. */
+bool format_by_name(const char *name, enum report_format *format);
+bool format_by_ending(const char *path, enum report_format *format);
+/* The length of that suffix; 0: the path has none of ours. */
+size_t format_ending_length(const char *path);
+
+/* Is it one document? Reports in other formats may follow one another in a file. */
+bool format_is_document(enum report_format format);
+
+/* Appends all names, or all suffixes: "text, folded, svg". */
+void formats_add_names(struct text *text);
+void formats_add_endings(struct text *text);
 
 /* One percent of the whole, for report_options.narrow. */
 #define TREE_PERCENT 1000000000
@@ -51,7 +82,7 @@ struct report_options {
     enum report_format format;
     enum report_layout layout;
     uint64_t unit;        /* sums of values are divided by this; 0: by 1 */
-    enum who by;          /* how events are told apart */
+    enum grouping by;          /* how events are told apart */
     const struct process_names *names; /* of processes; NULL: their threads' names */
     bool kernel, user;    /* which stacks were asked for */
     bool delimited;       /* -d, if both were */

@@ -1,19 +1,264 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "report/report_files.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "report/whole_file.h"
+#include "report/atomic_file.h"
+#include "report/report.h"
 
+static const struct format {
+    const char *name, *ending;
+    enum report_format format;
+} formats[] = {
+    {"text", ".txt", REPORT_TEXT},
+    {"folded", ".folded", REPORT_FOLDED},
+    {"flat", ".flat", REPORT_FLAT},
+    {"tree", ".tree", REPORT_TREE},
+    {"svg", ".svg", REPORT_SVG},
+    {"pprof", ".pb.gz", REPORT_PPROF},
+    {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
+    {"sbx", ".sbx", REPORT_SBX},
+};
+
+bool format_by_name(const char *name, enum report_format *format)
+{
+    for (size_t i = 0; i < COUNT_OF(formats); i++)
+        if (!strcmp(formats[i].name, name)) {
+            *format = formats[i].format;
+            return true;
+        }
+    return false;
+}
+
+static const struct format *find_by_ending(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
+        size_t ending = strlen(formats[i].ending);
+        if (length > ending && !strcmp(path + length - ending, formats[i].ending))
+            return &formats[i];
+    }
+    return NULL;
+}
+
+bool format_by_ending(const char *path, enum report_format *format)
+{
+    const struct format *found = find_by_ending(path);
+
+    if (found)
+        *format = found->format;
+    return found;
+}
+
+size_t format_ending_length(const char *path)
+{
+    const struct format *found = find_by_ending(path);
+
+    return found ? strlen(found->ending) : 0;
+}
+
+bool format_is_document(enum report_format format)
+{
+    return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE ||
+           format == REPORT_SBX;
+}
+
+static void add_each(struct text *text, size_t member)
+{
+    const char *between = "";
+
+    for (size_t i = 0; i < COUNT_OF(formats); i++) {
+        text_format(text, "%s%s", between, *(const char *const *)((const char *)&formats[i] +
+                                                                  member));
+        between = ", ";
+    }
+}
+
+void formats_add_names(struct text *text)
+{
+    add_each(text, offsetof(struct format, name));
+}
+
+void formats_add_endings(struct text *text)
+{
+    add_each(text, offsetof(struct format, ending));
+}
+
+#define NS_PER_SECOND 1000000000
 #define NS_PER_MILLISECOND 1000000
+#define DIGITS 5 /* of a number, at least */
+
+int file_name_varies(const char *path)
+{
+    int does = 0;
+
+    for (const char *at = strchr(path, '%'); at; at = strchr(at + 2, '%')) {
+        if (!at[1] || !strchr("nt%", at[1]))
+            return -EINVAL;
+        does |= at[1] == 'n' ? FILE_NAME_NUMBER : at[1] == 't' ? FILE_NAME_HAS_TIME : 0;
+    }
+    return does;
+}
+
+static void add_time(struct text *name, uint64_t began)
+{
+    time_t seconds = (time_t)(began / NS_PER_SECOND);
+    struct tm when = {0};
+
+    localtime_r(&seconds, &when);
+    text_format(name, "%04d%02d%02d-%02d%02d%02d.%03u", 1900 + when.tm_year, 1 + when.tm_mon,
+                when.tm_mday,
+                when.tm_hour, when.tm_min, when.tm_sec,
+                    (unsigned)(began % NS_PER_SECOND / NS_PER_MILLISECOND));
+}
+
+static void add_number(struct text *name, uint64_t number)
+{
+    text_format(name, "%0*llu", DIGITS, (unsigned long long)number);
+}
+
+void file_name_add(struct text *name, const char *path, const struct report_turn *turn)
+{
+    bool numbered = !turn->last && file_name_varies(path) <= 0;
+    const char *ending = path + strlen(path) - format_ending_length(path);
+
+    for (const char *at = path;; at++) {
+        if (at == ending && numbered) {
+            text_add(name, ".");
+            add_number(name, turn->number);
+        }
+        if (!*at)
+            return;
+        if (*at != '%')
+            text_append(name, at, 1);
+        else if (*++at == 'n')
+            add_number(name, turn->number);
+        else if (*at == 't')
+            add_time(name, turn->began);
+        else
+            text_add(name, "%");
+    }
+}
+
+/* As long as what add_time() appends, and all digits but two. */
+static bool is_time(const char *name)
+{
+    static const char form[] = "dddddddd-dddddd.ddd";
+
+    for (size_t i = 0; i < FILE_NAME_TIME; i++)
+        if (form[i] == 'd' ? !isdigit((unsigned char)name[i]) : name[i] != form[i])
+            return false;
+    return true;
+}
+
+bool file_name_fits(const char *path, const char *name, char when[FILE_NAME_TIME + 1])
+{
+    when[0] = '\0';
+    for (; *path; path++) {
+        if (*path == '%' && *++path != '%') {
+            size_t length = *path == 't' ? FILE_NAME_TIME : strspn(name, "0123456789");
+            if (*path == 't' ? !is_time(name) : length < DIGITS)
+                return false;
+            if (*path == 't' && !when[0]) {
+                memcpy(when, name, length);
+                when[length] = '\0';
+            }
+            name += length;
+        } else if (*path != *name++) {
+            return false;
+        }
+    }
+    return !*name;
+}
+
+/* These need no quotes in a shell. */
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                            "_-+=:,./@%^";
+
+static uint64_t clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A word as one would type it in a shell. */
+static void add_word(struct text *line, const char *word)
+{
+    if (*word && !word[strspn(word, plain)]) {
+        text_add(line, word);
+        return;
+    }
+    text_add(line, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_add(line, "'\\''");
+        else
+            text_append(line, word, 1);
+    text_add(line, "'");
+}
+
+int metadata_init(struct report_metadata *metadata, const char *applet, char *const *words)
+{
+    *metadata = (struct report_metadata){.about.applet = applet};
+    uname(&metadata->system);
+    text_add(&metadata->command_line, applet);
+    for (char *const *word = words + 1; words[0] && *word; word++) {
+        text_add(&metadata->command_line, " ");
+        add_word(&metadata->command_line, *word);
+    }
+    metadata->about.host = metadata->system.nodename;
+    metadata->about.kernel = metadata->system.release;
+    metadata->about.command_line = metadata->command_line.data;
+    metadata->about.losses = "";
+    return metadata->command_line.failed ? -ENOMEM : 0;
+}
+
+void metadata_begin(struct report_metadata *metadata)
+{
+    if (!metadata->next_began)
+        metadata->start = now_ns();
+    metadata->about.began = metadata->next_began ? metadata->next_began : clock_now();
+    metadata->about.losses = "";
+    text_clear(&metadata->losses);
+}
+
+/* The monotonic clock tells how long it took: the time of day may be set meanwhile. */
+void metadata_end(struct report_metadata *metadata)
+{
+    uint64_t now = now_ns();
+
+    metadata->about.ended = metadata->about.began + (now - metadata->start);
+    metadata->next_began = clock_now();
+    metadata->start = now;
+}
+
+void metadata_count(struct report_metadata *metadata, uint64_t events)
+{
+    metadata->about.events = events;
+    metadata->about.losses =
+        metadata->losses.length && !metadata->losses.failed ? metadata->losses.data : "";
+}
+
+void metadata_free(struct report_metadata *metadata)
+{
+    text_free(&metadata->command_line);
+    text_free(&metadata->losses);
+    *metadata = (struct report_metadata){0};
+}
 
 /* ---- Which ---- */
 
@@ -23,19 +268,20 @@ struct asked {
     enum report_format format;
 };
 
-static int refuse_two(const struct asked *one, const char *other, const char *name, struct text *error)
+static int refuse_two(const struct asked *one, const char *other, const char *name,
+                      struct text *error)
 {
     text_format(error, "%s and %s%s are two formats: give one", one->option, other, name);
     return -EINVAL;
 }
 
-static int find_format(const struct report_files_wishes *wishes, enum report_format *format,
+static int find_format(const struct report_files_options *options, enum report_format *format,
                        struct text *error)
 {
     const struct asked asked[] = {
-        {wishes->folded, "-f", REPORT_FOLDED},
-        {wishes->flat, "--flat", REPORT_FLAT},
-        {wishes->tree, "--tree", REPORT_TREE},
+        {options->folded, "-f", REPORT_FOLDED},
+        {options->flat, "--flat", REPORT_FLAT},
+        {options->tree, "--tree", REPORT_TREE},
     };
     const struct asked *one = NULL;
 
@@ -45,15 +291,15 @@ static int find_format(const struct report_files_wishes *wishes, enum report_for
         if (asked[i].is)
             one = &asked[i];
     }
-    *format = one ? one->format : wishes->live ? REPORT_TREE : REPORT_TEXT;
-    if (!wishes->format)
+    *format = one ? one->format : options->live ? REPORT_TREE : REPORT_TEXT;
+    if (!options->format)
         return 0;
-    if (!format_by_name(wishes->format, format)) {
-        text_format(error, "--format: unknown format \"%s\"; there are ", wishes->format);
+    if (!format_by_name(options->format, format)) {
+        text_format(error, "--format: unknown format \"%s\"; there are ", options->format);
         formats_add_names(error);
         return -EINVAL;
     }
-    return one && *format != one->format ? refuse_two(one, "--format ", wishes->format, error) : 0;
+    return one && *format != one->format ? refuse_two(one, "--format ", options->format, error) : 0;
 }
 
 static int refuse_ending(const char *path, struct text *error)
@@ -90,7 +336,7 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
 }
 
 static int add_file(struct report_files *files, const char *path, const enum report_format *format,
-                    const struct report_files_wishes *wishes, struct text *error)
+                    const struct report_files_options *options, struct text *error)
 {
     struct report_file file = {.path = path};
 
@@ -103,9 +349,9 @@ static int add_file(struct report_files *files, const char *path, const enum rep
             return refuse_ending(path, error);
         file.format = *format;
     }
-    if (check_name(path, wishes->interval, error) || refuse_twice(files, path, error))
+    if (check_name(path, options->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;
-    if (keep_is_asked(&wishes->keep) && keep_check_name(path, error))
+    if (retention_is_asked(&options->keep) && retention_check_name(path, error))
         return -EINVAL;
     files->items[files->count++] = file;
     return 0;
@@ -135,10 +381,10 @@ bool report_files_print_document(const struct report_files *files)
 }
 
 /* What is shown grows until the end. */
-static int check_live(const struct report_files_wishes *wishes, enum report_format format,
+static int check_live(const struct report_files_options *options, enum report_format format,
                       struct text *error)
 {
-    if (wishes->interval)
+    if (options->interval)
         text_add(error, "--live and -i cannot be combined: --live shows the run so far, -i parts "
                         "of it");
     else if (format != REPORT_TREE && format != REPORT_FLAT)
@@ -146,16 +392,19 @@ static int check_live(const struct report_files_wishes *wishes, enum report_form
     return error->length ? -EINVAL : 0;
 }
 
-int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
+int report_files_choose(struct report_files *files, const struct report_files_options *options,
                         struct text *error)
 {
     enum report_format format, ending;
-    bool given = wishes->format || wishes->folded || wishes->flat || wishes->tree || wishes->live, used = false;
-    int result = find_format(wishes, &format, error);
+    bool given = options->format || options->folded || options->flat || options->tree ||
+        options->live,
+        used = false;
+    int result = find_format(options, &format, error);
 
-    *files = (struct report_files){.plain = !given && !wishes->paths->count, .keep = wishes->keep};
-    for (size_t i = 0; i < wishes->paths->count && !result; i++) {
-        const char *path = wishes->paths->strings[i];
+    *files = (struct report_files){.plain = !given && !options->paths->count,
+                                   .keep = options->keep};
+    for (size_t i = 0; i < options->paths->count && !result; i++) {
+        const char *path = options->paths->strings[i];
         if (is_stdout(path)) {
             result = refuse_twice(files, NULL, error);
             files->items[files->count++] = (struct report_file){.format = format};
@@ -163,18 +412,18 @@ int report_files_choose(struct report_files *files, const struct report_files_wi
             continue;
         }
         used = used || !format_by_ending(path, &ending) || ending == format;
-        result = add_file(files, path, given ? &format : NULL, wishes, error);
+        result = add_file(files, path, given ? &format : NULL, options, error);
     }
-    if (!result && keep_is_asked(&wishes->keep) && !wishes->paths->count) {
+    if (!result && retention_is_asked(&options->keep) && !options->paths->count) {
         text_add(error, "--keep: needs -o FILE, whose older files it deletes");
         result = -EINVAL;
     }
-    if (!result && wishes->live)
-        result = check_live(wishes, format, error);
-    if (!result && (!wishes->paths->count || (given && !used) ||
-                    (wishes->live && !report_files_use_stdout(files))))
+    if (!result && options->live)
+        result = check_live(options, format, error);
+    if (!result && (!options->paths->count || (given && !used) ||
+                    (options->live && !report_files_use_stdout(files))))
         files->items[files->count++] = (struct report_file){.format = format};
-    if (!result && wishes->interval && report_files_print_document(files)) {
+    if (!result && options->interval && report_files_print_document(files)) {
         text_add(error, "-i: each report is a document of its own in this format: write them with "
                  "-o FILE and %n in its name");
         result = -EINVAL;
@@ -217,11 +466,11 @@ static void check_file(const struct report_files *files, const char *path, struc
     struct text name = {0};
 
     file_name_add(&name, path, &turn);
-    int result = name.failed ? -ENOMEM : whole_file_check(name.data);
+    int result = name.failed ? -ENOMEM : atomic_file_check(name.data);
     if (result)
         text_format(error, "-o: cannot write \"%s\": %s", path, strerror(-result));
-    else if (keep_is_asked(&files->keep))
-        (void)keep_check_place(path, error);
+    else if (retention_is_asked(&files->keep))
+        (void)retention_check_place(path, error);
     text_free(&name);
 }
 
@@ -243,40 +492,43 @@ int report_files_check(const struct report_files *files)
 }
 
 /* A name that exists already, because the clock was set back for example, is left alone. */
-static int finish_anew(struct whole_file *whole, struct text *name, const char *path, struct report_turn turn)
+static int finish_anew(struct atomic_file *whole, struct text *name, const char *path,
+                       struct report_turn turn)
 {
-    int result = whole_file_finish(whole);
+    int result = atomic_file_finish(whole);
 
     while (result == -EEXIST) {
         turn.began += NS_PER_MILLISECOND;
         text_clear(name);
         file_name_add(name, path, &turn);
-        result = name->failed ? -ENOMEM : whole_file_rename(whole, name->data);
+        result = name->failed ? -ENOMEM : atomic_file_rename(whole, name->data);
         if (result)
-            whole_file_drop(whole);
+            atomic_file_drop(whole);
         else
-            result = whole_file_finish(whole);
+            result = atomic_file_finish(whole);
     }
     return result;
 }
 
-static int write_file(const struct report_file *file, struct text *name, const struct report_turn *turn,
+static int write_file(const struct report_file *file, struct text *name,
+                      const struct report_turn *turn,
                       report_writer *write, void *context)
 {
     const bool anew = file_name_varies(file->path) & FILE_NAME_HAS_TIME;
-    struct whole_file whole;
-    int result = anew ? whole_file_open_anew(&whole, name->data) : whole_file_open(&whole, name->data);
+    struct atomic_file whole;
+    int result = anew ? atomic_file_open_anew(&whole, name->data)
+        : atomic_file_open(&whole, name->data);
 
     if (result)
         return result;
-    /* It holds kernel addresses, and what everybody's programs do. */
+    /* It holds kernel addresses, and what all users' programs do. */
     if (file->format == REPORT_SBX && !whole.special)
         (void)fchmod(fileno(whole.out), S_IRUSR | S_IWUSR); /* some file systems have no modes */
     result = write(context, whole.out, file->format);
     if (result)
-        whole_file_drop(&whole);
+        atomic_file_drop(&whole);
     else
-        result = anew ? finish_anew(&whole, name, file->path, *turn) : whole_file_finish(&whole);
+        result = anew ? finish_anew(&whole, name, file->path, *turn) : atomic_file_finish(&whole);
     return result;
 }
 
@@ -290,9 +542,9 @@ static bool is_file(const char *name)
 /* Old files go, whether or not there was room for this one. */
 static void prune(const struct report_files *files, struct report_file *file, const char *name)
 {
-    if (!keep_is_asked(&files->keep))
+    if (!retention_is_asked(&files->keep))
         return;
-    int result = keep_prune(&files->keep, file->path, name, &file->times);
+    int result = retention_prune(&files->keep, file->path, name, &file->times);
     if (result == -EPERM)
         say("--keep: other users may now write to the directory of \"%s\": nothing is deleted "
             "there", file->path);

@@ -3,37 +3,99 @@
 #ifndef STACKBOX_REPORT_REPORT_FILES_H
 #define STACKBOX_REPORT_REPORT_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/utsname.h>
 
+#include "base/text.h"
 #include "options/options.h"
-#include "report/file_name.h"
-#include "report/formats.h"
-#include "report/keep.h"
+#include "report/report.h"
+
+/*
+ * Names of report files, by a template: %n is the report's number, %t when it began, %% is %. The
+ * same template tells whether it made a name.
+ */
+#define FILE_NAME_TIME (sizeof("20240229-235959.999") - 1)
+
+/* The `number`th report, from 1, which began at `began` (ns since the epoch). */
+struct report_turn {
+    uint64_t number, began;
+    bool last;
+};
+
+/* What makes names differ. -EINVAL: a % is followed by something unknown. */
+#define FILE_NAME_NUMBER 1
+#define FILE_NAME_HAS_TIME 2
+int file_name_varies(const char *path);
+
+/*
+ * Appends this report's file name. A report that is not the last gets its number before the suffix
+ * if the template has neither %n nor %t.
+ */
+void file_name_add(struct text *name, const char *path, const struct report_turn *turn);
+
+/*
+ * Did this template make the whole of `name`? If so, `when` is its first %t, which sorts as times
+ * do.
+ */
+bool file_name_fits(const char *path, const char *name, char when[FILE_NAME_TIME + 1]);
+
+/*
+ * How many report files are kept: the oldest go, by the times in their names. Only regular files
+ * whose whole names the template makes are deleted, in its directory, which no other user may write
+ * to.
+ */
+struct retention {
+    uint64_t files, bytes; /* at most; 0: no limit */
+};
+
+/*
+ * The times in one run's names: the last one, how far they went before the clock was set back, or
+ * before the run, and where it was set back to. Names between the last and that are from before,
+ * although they look newer; names older than `back` are, too.
+ */
+struct retention_times {
+    char last[FILE_NAME_TIME + 1], ahead[FILE_NAME_TIME + 1], back[FILE_NAME_TIME + 1];
+};
+
+bool retention_is_asked(const struct retention *keep);
+
+/* Does this template tell ages, in one directory? 0, or -EINVAL with one line in `error`. */
+int retention_check_name(const char *path, struct text *error);
+/* May files be deleted where it puts them? 0, or a negative errno with one line in `error`. */
+int retention_check_place(const char *path, struct text *error);
+
+/*
+ * After a report with this name was written, deletes what is too much, but never that report. 0 or
+ * a negative errno: -EPERM if others may write to the directory.
+ */
+int retention_prune(const struct retention *keep, const char *path, const char *name,
+                    struct retention_times *times);
 
 struct report_file {
     const char *path; /* may contain %n and %t; NULL: stdout */
     enum report_format format;
-    struct keep_times times;
+    struct retention_times times;
 };
 
 struct report_files {
     struct report_file items[MOST_STRINGS + 1];
     size_t count;
-    bool plain;  /* no options: text for people, with messages around it */
+    bool plain;  /* no options: text to read, with messages around it */
     bool failed; /* a file could not be written, which was reported */
     uint64_t began; /* when the last report began, for its names */
     uint64_t unwritten; /* reports in a row with a file that could not be written */
-    struct keep keep;
+    struct retention keep;
 };
 
-struct report_files_wishes {
+struct report_files_options {
     const struct string_list *paths;
     const char *format; /* a format's name, or NULL */
     bool folded, flat, tree; /* the same, by their own options */
     bool live;          /* --live: the tree, or --flat, on stdout as well */
     uint64_t interval;  /* ns between reports; 0: just one */
-    struct keep keep;   /* for each of the paths */
+    struct retention keep;   /* for each of the paths */
 };
 
 /*
@@ -51,7 +113,7 @@ struct report_files_wishes {
  *
  * 0, or -EINVAL with one line in `error`.
  */
-int report_files_choose(struct report_files *files, const struct report_files_wishes *wishes,
+int report_files_choose(struct report_files *files, const struct report_files_options *options,
                         struct text *error);
 
 /* Does a report go to stdout? */
@@ -75,5 +137,26 @@ typedef int report_writer(void *context, FILE *out, enum report_format format);
  */
 int report_files_write(struct report_files *files, const struct report_turn *turn,
                        report_writer *write, void *context);
+
+/* What report files say besides the stacks: about the run, the machine, and losses. */
+struct report_metadata {
+    struct utsname system;
+    struct text command_line;
+    struct text losses; /* a line per kind: added to by those that know */
+    struct report_about about;
+    uint64_t start;      /* of the report, by the monotonic clock */
+    uint64_t next_began; /* and of the next, by the time of day; 0: not known yet */
+};
+
+/* `words`: the command line, up to a NULL. 0 or -ENOMEM; metadata_free after either. */
+int metadata_init(struct report_metadata *metadata, const char *applet, char *const *words);
+void metadata_free(struct report_metadata *metadata);
+
+/* The report begins where the last one ended, or now. */
+void metadata_begin(struct report_metadata *metadata);
+/* It ends now: called before looking at what was counted. */
+void metadata_end(struct report_metadata *metadata);
+/* Its number of events. What `about` points to is valid until metadata_begin(). */
+void metadata_count(struct report_metadata *metadata, uint64_t events);
 
 #endif

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/index.h"
 #include "base/text.h"
-#include "picture/flame.h"
-#include "report/labels.h"
-#include "report/lines.h"
+#include "report/blocks.h"
 
 /* A profile's weights. */
 struct scale {
@@ -25,13 +23,10 @@ struct writing {
     FILE *out;
     const struct report *report;
     struct line line;
-    /*
-     * Frames by their texts: in a tree with nothing else, the n-th child of the root is frame n -
-     * 1.
-     */
-    struct flame frames;
-    uint32_t *by_label; /* the same, if known already; else 0 */
+    struct numbering frames;
+    uint32_t *by_label; /* a label's frame + 1, if known already; else 0 */
     uint32_t written;   /* how many frames are in the file */
+    struct text samples; /* of every profile */
 };
 
 /* ---- JSON ---- */
@@ -72,38 +67,43 @@ static void write_frame(struct writing *writing, const char *text)
     writing->written++;
 }
 
-/* The frame's child, or 0: out of memory. */
-static uint32_t find_child(struct writing *writing, const struct line_frame *frame)
+/* A frame's number in the file. 0 or -ENOMEM. */
+static int find_frame(struct writing *writing, const struct line_frame *frame, uint32_t *number)
 {
     bool labelled = frame->part == LINE_FRAME;
 
-    if (labelled && writing->by_label[frame->label])
-        return writing->by_label[frame->label];
-    const struct flame_slice text = {frame->name, strlen(frame->name)};
-    uint32_t child = flame_child(&writing->frames, 0, &text);
-    if (labelled)
-        writing->by_label[frame->label] = child;
-    return child;
+    if (labelled && writing->by_label[frame->label]) {
+        *number = writing->by_label[frame->label] - 1;
+        return 0;
+    }
+    int result = numbering_find(&writing->frames, frame->name, strlen(frame->name), number, NULL);
+    if (!result && labelled)
+        writing->by_label[frame->label] = *number + 1;
+    return result;
 }
 
+/* Writes all frames, and makes the samples, which are made of their numbers. */
 static int write_frames(struct writing *writing)
 {
     const struct blocks *blocks = writing->report->blocks;
+    struct text *samples = &writing->samples;
+    uint32_t number;
     int result = 0;
 
     fputs("\"shared\":{\"frames\":[", writing->out);
     for (size_t i = 0; i < blocks->count && !result; i++) {
+        text_add(samples, i ? ",\n[" : "\n[");
         result = line_make(&writing->line, writing->report, &blocks->items[i]);
         for (size_t at = 0; at < writing->line.count && !result; at++) {
-            uint32_t child = find_child(writing, &writing->line.frames[at]);
-            if (!child)
-                result = -ENOMEM;
-            else if (child > writing->written)
+            result = find_frame(writing, &writing->line.frames[at], &number);
+            if (!result && number == writing->written)
                 write_frame(writing, writing->line.frames[at].name);
+            text_format(samples, at ? ",%u" : "%u", number);
         }
+        text_add(samples, "]");
     }
     fputs("\n]},\n", writing->out);
-    return result;
+    return samples->failed ? -ENOMEM : result;
 }
 
 /* ---- Profiles ---- */
@@ -120,28 +120,6 @@ static uint64_t weigh(const struct writing *writing, const struct scale *scale,
         return blocks_shown_value(block->value, options);
     return __builtin_mul_overflow(block->events, options->measure.per_event, &weight) ? UINT64_MAX
                                                                                     : weight;
-}
-
-static int write_samples(struct writing *writing)
-{
-    const struct blocks *blocks = writing->report->blocks;
-    int result = 0;
-
-    fputs("\"samples\":[", writing->out);
-    for (size_t i = 0; i < blocks->count && !result; i++) {
-        fputs(i ? ",\n[" : "\n[", writing->out);
-        result = line_make(&writing->line, writing->report, &blocks->items[i]);
-        for (size_t at = 0; at < writing->line.count && !result; at++) {
-            uint32_t child = find_child(writing, &writing->line.frames[at]);
-            if (!child)
-                result = -ENOMEM;
-            else
-                fprintf(writing->out, at ? ",%u" : "%u", child - 1);
-        }
-        putc(']', writing->out);
-    }
-    fputs("],\n", writing->out);
-    return result;
 }
 
 static void write_weights(struct writing *writing, const struct scale *scale)
@@ -185,9 +163,10 @@ static int write_profile(struct writing *writing, const struct scale *scale)
     text_free(&name);
     fprintf(writing->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\n", scale->unit,
             (unsigned long long)add_up(writing, scale));
-    int result = write_samples(writing);
+    fprintf(writing->out, "\"samples\":[%s],\n", writing->samples.length ? writing->samples.data
+            : "");
     write_weights(writing, scale);
-    return result;
+    return 0;
 }
 
 static int write_profiles(struct writing *writing)
@@ -201,7 +180,8 @@ static int write_profiles(struct writing *writing)
     const struct scale values = {
         .name = measure->value,
         .what = measure->value,
-        .unit = !strcmp(unit, "nanoseconds") || !strcmp(unit, "microseconds") || !strcmp(unit, "bytes") ? unit : "none",
+        .unit = !strcmp(unit, "nanoseconds") || !strcmp(unit, "microseconds") ||
+                        !strcmp(unit, "bytes") ? unit : "none",
     };
 
     fputs("\"profiles\":[\n", writing->out);
@@ -261,18 +241,15 @@ int speedscope_write(FILE *out, const struct report *report)
         .report = report,
         .by_label = calloc(report->blocks->label_count + 1, sizeof(*writing.by_label)),
     };
-    int result = flame_init(&writing.frames);
+    int result = writing.by_label ? write_head(&writing) : -ENOMEM;
 
-    if (!writing.by_label)
-        result = -ENOMEM;
-    if (!result)
-        result = write_head(&writing);
     if (!result)
         result = write_frames(&writing);
     if (!result)
         result = write_profiles(&writing);
     line_free(&writing.line);
-    flame_free(&writing.frames);
+    numbering_free(&writing.frames);
+    text_free(&writing.samples);
     free(writing.by_label);
     return result;
 }

@@ -1,22 +1,153 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "report/tree.h"
-
+/* Reports that show who calls whom: as a flame graph and as a tree in text. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/screen.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "picture/flame_order.h"
-#include "report/report_flame.h"
-#include "view/columns.h"
+#include "flame/flame.h"
+#include "flame/svg.h"
+#include "report/blocks.h"
+
+/* ---- A report as the tree of a flame graph, whose values are the blocks', as printed ---- */
+
+static int add_block(struct flame *flame, const struct line *line, uint64_t value,
+                     struct flame_slice *frames)
+{
+    for (size_t i = 0; i < line->count; i++)
+        frames[i] = (struct flame_slice){line->frames[i].name, strlen(line->frames[i].name)};
+    return flame_add(flame, FLAME_NOW, frames, line->count, value, NULL);
+}
+
+/* 0 or -ENOMEM; flame_free after either. Its values are the blocks', as printed. */
+static int report_flame_make(struct flame *flame, const struct report *report)
+{
+    struct line line = {0};
+    struct flame_slice *frames = NULL;
+    size_t room = 0;
+    int result = flame_init(flame);
+
+    for (size_t i = 0; i < report->blocks->count && !result; i++) {
+        const struct block *block = &report->blocks->items[i];
+        result = line_make(&line, report, block);
+        if (!result)
+            result = array_reserve(&frames, &room, line.count, sizeof(*frames));
+        if (!result)
+            result = add_block(flame, &line, blocks_shown_value(block->value, report->options),
+                               frames);
+    }
+    free(frames);
+    line_free(&line);
+    return result;
+}
+
+/* A report as a flame graph. */
+
+/* ---- Its picture ---- */
+
+/* profile: CPU time */
+static void add_title(struct text *text, const struct report_options *options)
+{
+    const struct report_measure *measure = &options->measure;
+
+    text_format(text, "%s: ", options->about->applet);
+    if (blocks_are_times(options))
+        text_add(text, strcmp(measure->value, "wall") ? "blocked time" : "wall-clock time");
+    else if (blocks_are_sums(options))
+        text_format(text, "sum of %s", measure->value);
+    else if (measure->value)
+        text_add(text, strcmp(measure->value, "cpu") ? measure->value : "CPU time");
+    else
+        text_add(text, blocks_value_name(options));
+    if (options->layout == LAYOUT_WAKEUPTIME)
+        text_add(text, " by who ended it");
+    else if (options->layout == LAYOUT_OFFWAKETIME)
+        text_add(text, " and who ended it");
+}
+
+static void add_when(struct text *text, uint64_t began)
+{
+    time_t seconds = (time_t)(began / 1000000000);
+    struct tm when;
+
+    if (localtime_r(&seconds, &when))
+        text_format(text, ", %d-%02d-%02d %02d:%02d:%02d", 1900 + when.tm_year, 1 + when.tm_mon,
+                    when.tm_mday,
+                    when.tm_hour, when.tm_min, when.tm_sec);
+}
+
+/* What it shows, where and when it was recorded, and what was lost: one line each. */
+static void add_subtitle(struct text *text, const struct report_options *options)
+{
+    const struct report_about *about = options->about;
+
+    escape_bytes(text, about->command_line, strlen(about->command_line));
+    text_add(text, "\non ");
+    escape_bytes(text, about->host, strlen(about->host));
+    add_when(text, about->began);
+    text_format(text, ", %.1f s, ", (double)(about->ended - about->began) / 1e9);
+    svg_add_number(text, about->events);
+    text_format(text, " %s", blocks_events_name(&options->measure));
+    const char *rest = about->losses, *line;
+    for (size_t length; (line = next_line(&rest, &length));) {
+        text_add(text, "\n");
+        escape_bytes(text, line, length);
+    }
+}
+
+int report_svg_write(FILE *out, const struct report *report)
+{
+    const struct report_options *options = report->options;
+    struct text title = {0}, subtitle = {0};
+    struct flame flame;
+    int result = report_flame_make(&flame, report);
+
+    if (!result && options->about) {
+        add_title(&title, options);
+        add_subtitle(&subtitle, options);
+    }
+    if (title.failed || subtitle.failed)
+        result = -ENOMEM;
+    if (!result)
+        result = svg_write(out, &flame, &(struct svg_options){
+            .title = title.data,
+            .subtitle = subtitle.data,
+            .count_name = blocks_value_name(options),
+            .inverted = options->inverted,
+        });
+    text_free(&title);
+    text_free(&subtitle);
+    flame_free(&flame);
+    return result;
+}
 
 #define CUT "..." /* ends a line that was cut */
 
+/* ---- The tree ---- */
+
+/*
+ * Stacks as a tree in text: who calls whom, with each frame's own share and its share with
+ * everything it calls.
+ *
+ *       self%  total%  of 1000 samples
+ *              100.00  main
+ *        2.00  100.00  run
+ *               30.00  |- parse
+ *       30.00   30.00  |  read
+ *                8.00  |- (5 branches below 1%)
+ *       60.00   60.00  compute
+ *
+ * A frame stands below its caller, in the same column, if it is the only one or has more than half
+ * of it; others branch off to the right before that one continues. So each step to the right at
+ * least halves what is left: branches of one percent or more are at most six steps in, whatever the
+ * depth.
+ */
 struct tree {
     FILE *out;
     const struct flame *flame;
-    const struct tree_wishes *wishes;
+    const struct report_options *options;
     double whole;
     uint32_t *wide; /* the children shown, of all nodes on the path */
     size_t count, room;
@@ -47,7 +178,7 @@ static void begin_line(struct tree *tree, const char *mark, uint64_t self, uint6
 
 static int end_line(struct tree *tree)
 {
-    const size_t width = tree->wishes->width, cut = width > strlen(CUT) ? strlen(CUT) : 0;
+    const size_t width = tree->options->width, cut = width > strlen(CUT) ? strlen(CUT) : 0;
     struct text *line = &tree->line;
 
     if (line->failed || tree->marks.failed)
@@ -65,7 +196,7 @@ static int print_narrow(struct tree *tree, const char *mark, const struct narrow
 {
     begin_line(tree, mark, 0, narrow->value);
     text_format(&tree->line, "(%zu branch%s below %.10g%%)", narrow->count,
-                narrow->count == 1 ? "" : "es", (double)tree->wishes->narrow / TREE_PERCENT);
+                narrow->count == 1 ? "" : "es", (double)tree->options->narrow / TREE_PERCENT);
     return end_line(tree);
 }
 
@@ -73,7 +204,8 @@ static int print_narrow(struct tree *tree, const char *mark, const struct narrow
 
 static bool is_wide(const struct tree *tree, uint64_t value)
 {
-    return value && (double)value * 100 * TREE_PERCENT >= (double)tree->wishes->narrow * tree->whole;
+    return value &&
+           (double)value * 100 * TREE_PERCENT >= (double)tree->options->narrow * tree->whole;
 }
 
 /* qsort() passes no context to the comparison function. */
@@ -191,37 +323,26 @@ static int print_trees(struct tree *tree)
     return print_narrow(tree, "", &narrow);
 }
 
-int tree_write_flame(FILE *out, const struct flame *flame, const struct tree_wishes *wishes)
-{
-    const uint64_t whole = flame->nodes[0].value;
-    struct tree tree = {
-        .out = out, .flame = flame, .wishes = wishes, .whole = whole ? (double)whole : 1};
-
-    text_format(&tree.line, "%7s %7s  of %llu %s", "self%", "total%", (unsigned long long)whole,
-                wishes->counted);
-    int result = end_line(&tree);
-    if (!result)
-        result = print_trees(&tree);
-    free(tree.wide);
-    text_free(&tree.marks);
-    text_free(&tree.line);
-    return result;
-}
-
 int tree_write(FILE *out, const struct report *report)
 {
     const struct report_options *options = report->options;
     struct flame flame;
+    struct tree tree = {.out = out, .flame = &flame, .options = options};
     int result = report_flame_make(&flame, report);
 
-    if (!result && options->timestamp)
-        fprintf(out, "%02d:%02d:%02d\n", report->when->tm_hour, report->when->tm_min, report->when->tm_sec);
+    if (!result) {
+        const uint64_t whole = flame.nodes[0].value;
+        tree.whole = whole ? (double)whole : 1;
+        blocks_write_time(out, report);
+        text_format(&tree.line, "%7s %7s  of %llu %s", "self%", "total%", (unsigned long long)whole,
+                    blocks_value_name(options));
+        result = end_line(&tree);
+    }
     if (!result)
-        result = tree_write_flame(out, &flame, &(struct tree_wishes){
-            .counted = blocks_value_name(options),
-            .narrow = options->narrow,
-            .width = options->width,
-        });
+        result = print_trees(&tree);
     flame_free(&flame);
+    free(tree.wide);
+    text_free(&tree.marks);
+    text_free(&tree.line);
     return result;
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Parses one record of a ring whose events all have RECORD_SAMPLE_TYPE: a sample, or what the
- * kernel reports about tasks and lost records. Nothing in it is trusted.
+ * perf's rings: parsing their records, of which nothing is trusted, and reading several in the
+ * order of time.
  */
 #ifndef STACKBOX_RINGS_RECORDS_H
 #define STACKBOX_RINGS_RECORDS_H
 
+#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <linux/perf_event.h>
+#include "kernel/ring_buffers.h"
+
+/*
+ * Parses one record of a ring whose events all have RECORD_SAMPLE_TYPE: a sample, or what the
+ * kernel reports about tasks and lost records. Nothing in it is trusted.
+ */
 
 /* What each sample has, and, except for the address and the stack, what ends every other record. */
-#define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
-                            PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
+#define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | \
+                            PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
 
 enum record_kind {
     RECORD_OTHER, /* ignored, or of a newer kind than this: its time may be 0 */
@@ -33,7 +39,9 @@ struct ring_sample {
     size_t kernel_count, user_count;
     const unsigned char *raw; /* of a tracepoint or a probe: its fields, by offset; or NULL */
     size_t raw_size;
-    const void *registers; /* of user code that can be walked, words in the order of their bits; or NULL */
+    /* of user code that can be walked, words in the order of their bits; or NULL */
+    const void *registers;
+    bool in_kernel;        /* they are those that the kernel saved when it was entered */
     const void *stack;     /* from the stack pointer on */
     size_t stack_bytes;
 };
@@ -72,6 +80,46 @@ struct record_shape {
  * Parses the record of `size` bytes, aligned to 8 bytes and followed by a byte of room, which is
  * written to, as is the end of the record.
  */
-void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape, struct ring_record *record);
+void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape,
+                       struct ring_record *record);
+
+/*
+ * The rings of all CPUs, read as one: records by time, each once. Records newer than `until` stay,
+ * as an earlier one of another CPU may still be on its way.
+ */
+
+struct ring {
+    struct perf_ring ring;
+    unsigned cpu;
+    bool of_tasks;     /* its losses are not samples */
+    uint64_t at, head; /* positions: of the next record, and of the end of what is there */
+    bool was_full;     /* when last looked at, maybe too full for another record */
+    size_t size;       /* of the next record; 0: there is none */
+    struct ring_record next;
+    struct throttle throttle; /* without a ring of its own: reported in this one */
+    char *bytes; /* room for a record and one byte */
+};
+
+/* 0, or a negative errno, which ends reading. */
+typedef int ring_take_record(void *context, const struct ring_record *record);
+
+struct ring_reading {
+    struct ring *rings;
+    size_t count;
+    struct record_shape shape;
+    uint64_t samples, lost, tasks_lost, broken; /* counts of what was read */
+    /* samples from before this may be missing among those handed out from now on */
+    uint64_t whole_since;
+};
+
+/*
+ * Takes over event `fd`, whose ring has `bytes` of data. 0 or a negative errno; ring_close after
+ * either.
+ */
+int ring_open(struct ring *ring, unsigned cpu, int fd, size_t bytes);
+void ring_close(struct ring *ring);
+
+/* Hands out samples and task events: 0, what `take` returned, or -ENOMEM. */
+int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *take, void *context);
 
 #endif

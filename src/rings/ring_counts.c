@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "rings/ring_counts.h"
-
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/util.h"
+#include "insns/layout.h"
 #include "kernel/limits.h"
+#include "rings/ring_collectors.h"
+#include "rings/ring_source.h"
 
 /* Roughly what an entry takes, and the part of free memory that they may use. */
 #define ENTRY_BYTES 1024
@@ -16,15 +20,10 @@ static struct ring_counts *counts_of(struct collector *collector)
     return (struct ring_counts *)collector;
 }
 
-static const struct ring_counts *seen_counts_of(const struct collector *collector)
-{
-    return (const struct ring_counts *)collector;
-}
-
 /* A thread that began while events were opened may have its own and an inherited one. */
 static bool is_twice(struct ring_source *source, const struct ring_sample *sample)
 {
-    if (source->rings.wishes.tid_count < 2)
+    if (source->rings.config.tid_count < 2)
         return false;
     struct ring_task_state *task = ring_tasks_of(&source->tasks, sample->pid, sample->tid);
     if (!task->event)
@@ -35,7 +34,7 @@ static bool is_twice(struct ring_source *source, const struct ring_sample *sampl
 static int take(void *context, const struct ring_record *record)
 {
     struct ring_counts *counts = context;
-    struct ring_source *source = &counts->source;
+    struct ring_source *source = &counts->counter.source;
     struct ring_key key = {.waker = NULL};
 
     if (record->kind != RECORD_SAMPLE)
@@ -48,112 +47,353 @@ static int take(void *context, const struct ring_record *record)
         source->filtered++;
         return 0;
     }
-    ring_source_party(source, record, rings_number(&source->rings, record->sample.event), &key.task);
+    ring_source_task(source, record, rings_number(&source->rings, record->sample.event),
+                     &key.task);
     source->counted++;
-    return ring_table_add(&counts->table, &key, 1);
+    return ring_table_add(&counts->counter.table, &key, 1);
 }
 
-size_t ring_counts_most(uint64_t stacks)
+size_t ring_table_most(uint64_t asked)
 {
     const uint64_t by_memory = kernel_free_memory() / MOST_SHARE / ENTRY_BYTES;
 
-    if (stacks)
-        return (size_t)stacks;
-    return by_memory < LEAST_ENTRIES ? LEAST_ENTRIES : by_memory < MOST_ENTRIES ? (size_t)by_memory : MOST_ENTRIES;
+    if (asked)
+        return (size_t)asked;
+    return by_memory < LEAST_ENTRIES ? LEAST_ENTRIES : by_memory < MOST_ENTRIES ? (size_t)by_memory
+        : MOST_ENTRIES;
+}
+
+enum collector_news ring_counter_look(struct collector *collector)
+{
+    struct ring_counter *counter = (struct ring_counter *)collector;
+    const struct ring_table *table = &counter->table;
+
+    pthread_mutex_lock(&counter->source.lock);
+    const size_t count = table->tally.count;
+    pthread_mutex_unlock(&counter->source.lock);
+    return count > table->most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS
+        : COLLECTOR_NOTHING_NEW;
+}
+
+void ring_counter_add_losses(const struct collector *collector, struct losses *losses)
+{
+    const struct ring_counter *counter = (const struct ring_counter *)collector;
+
+    ring_source_add_losses(collector, losses);
+    losses_add(losses, &(struct loss){.count = counter->table_full},
+               "are only in the total, as [table full]: the table of %zu counts was full; raise "
+               "--stack-storage-size", counter->table.most);
 }
 
 static int open_counts(struct collector *collector, struct text *why)
 {
     struct ring_counts *counts = counts_of(collector);
 
-    counts->table.most = ring_counts_most(counts->source.wishes.stacks);
-    return ring_source_open(&counts->source, take, counts, why);
-}
-
-static int start(struct collector *collector)
-{
-    return ring_source_start(&counts_of(collector)->source);
-}
-
-static void account(struct collector *collector, struct collector_account *account)
-{
-    struct ring_source *source = &counts_of(collector)->source;
-
-    pthread_mutex_lock(&source->lock);
-    ring_source_account(source, account);
-    pthread_mutex_unlock(&source->lock);
-}
-
-static void add_losses(const struct collector *collector, struct missing *missing)
-{
-    const struct ring_counts *counts = seen_counts_of(collector);
-
-    ring_source_add_losses(&counts->source, missing);
-    missing_add(missing, &(struct loss){.count = counts->table_full},
-                "are only in the total, as [table full]: the table of %zu counts was full; raise "
-                "--stack-storage-size", counts->table.most);
-}
-
-static void describe(const struct collector *collector, bool again, struct text *lines)
-{
-    (void)again;
-    ring_source_describe(&seen_counts_of(collector)->source, lines);
+    counts->counter.table.most = ring_table_most(counts->counter.source.options.stacks);
+    return ring_source_open(&counts->counter.source, take, counts, why);
 }
 
 static void close_counts(struct collector *collector)
 {
-    struct ring_counts *counts = counts_of(collector);
+    struct ring_counter *counter = &counts_of(collector)->counter;
 
-    ring_source_close(&counts->source);
-    ring_table_free(&counts->table);
-}
-
-static enum collector_news look(struct collector *collector)
-{
-    struct ring_counts *counts = counts_of(collector);
-    struct ring_table *table = &counts->table;
-
-    pthread_mutex_lock(&counts->source.lock);
-    const size_t count = table->tally.count;
-    pthread_mutex_unlock(&counts->source.lock);
-    return count > table->most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
-}
-
-static int settle(struct collector *collector)
-{
-    return ring_source_begin_reading(&counts_of(collector)->source);
+    ring_source_close(&counter->source);
+    ring_table_free(&counter->table);
 }
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct ring_counts *counts = counts_of(collector);
+    struct ring_source *source = &counts->counter.source;
+    struct ring_table *table = &counts->counter.table;
 
-    pthread_mutex_lock(&counts->source.lock);
-    int result = counts->source.failure;
+    pthread_mutex_lock(&source->lock);
+    int result = source->failure;
     if (!result)
-        result = ring_source_read(&counts->source, !again);
+        result = ring_source_read(source, !again);
     if (!result)
-        result = ring_callers_complete(&counts->callers, &counts->table, counts->source.depth);
-    counts->table_full += counts->table.full;
+        result = ring_callers_complete(&counts->callers, table, source->depth);
+    counts->counter.table_full += table->full;
     if (!result)
-        result = ring_table_move(&counts->table, tally);
-    pthread_mutex_unlock(&counts->source.lock);
+        result = ring_table_move(table, tally);
+    pthread_mutex_unlock(&source->lock);
     return result;
 }
 
 static const struct collector_calls calls = {
     .open = open_counts,
-    .start = start,
-    .account = account,
-    .add_losses = add_losses,
-    .describe = describe,
+    .start = ring_source_start,
+    .account = ring_source_account,
+    .add_losses = ring_counter_add_losses,
+    .describe = ring_source_describe,
     .close = close_counts,
-    .look = look,
-    .settle = settle,
+};
+
+static const struct counter_calls counter = {
+    .look = ring_counter_look,
+    .settle = ring_source_settle,
     .collect = collect,
 };
 
-void ring_counts_init(struct ring_counts *counts, const struct ring_wishes *wishes)
+void ring_counts_init(struct ring_counts *counts, const struct ring_options *options)
 {
-    *counts = (struct ring_counts){.collector.calls = &calls, .source.wishes = *wishes};
+    *counts = (struct ring_counts){
+        .counter.source = {.collector = {.calls = &calls, .counter = &counter},
+                           .options = *options},
+    };
+}
+
+/* ---- Comparison ---- */
+
+static uint64_t hash_stack(uint64_t hash, const struct ring_stack *stack)
+{
+    hash = hash_word(hash, stack->count);
+    for (size_t i = 0; i < stack->count; i++)
+        hash = hash_word(hash, stack->frames[i]);
+    return hash;
+}
+
+static uint64_t hash_task(uint64_t hash, const struct counted_task *task)
+{
+    uint64_t name[2] = {0};
+
+    memcpy(name, task->who.comm, sizeof(name));
+    hash = hash_word(hash_word(hash, name[0]), name[1]);
+    hash = hash_word(hash_word(hash, task->who.pid),
+                     (uint64_t)task->who.tid << 32 | (uint32_t)task->who.generation);
+    return hash_stack(hash_stack(hash, &task->kernel), &task->user);
+}
+
+static bool is_stack(const struct tally *tally, const struct stack *kept,
+                     const struct ring_stack *stack)
+{
+    return kept->count == stack->count &&
+           (!stack->count || !memcmp(tally->addresses + kept->first, stack->frames,
+                                     stack->count * sizeof(*stack->frames)));
+}
+
+static bool is_task(const struct tally *tally, const struct tally_task *kept,
+                    const struct counted_task *task)
+{
+    return kept->pid == task->who.pid && kept->tid == task->who.tid &&
+        kept->generation == task->who.generation &&
+           kept->foreign == task->who.foreign && !strcmp(kept->comm, task->who.comm) &&
+           is_stack(tally, &kept->kernel, &task->kernel) &&
+               is_stack(tally, &kept->user, &task->user);
+}
+
+static struct tally_entry *find(const struct ring_table *table, const struct ring_key *key,
+                                uint64_t hash)
+{
+    uint32_t item;
+    size_t at = 0;
+
+    while (index_next(&table->index, hash, &at, &item)) {
+        struct tally_entry *entry = &table->tally.entries[item];
+        if (table->callers[item] == key->task.caller && entry->has_waker == (key->waker != NULL) &&
+            is_task(&table->tally, &entry->task, &key->task) &&
+            (!key->waker || is_task(&table->tally, &entry->waker, key->waker)))
+            return entry;
+    }
+    return NULL;
+}
+
+/* ---- New entries ---- */
+
+static int keep_task(struct tally *tally, struct tally_task *to, const struct counted_task *task)
+{
+    struct stack kernel, user;
+    int result = tally_add_stack(tally, &kernel, task->kernel.frames, task->kernel.count);
+
+    if (!result)
+        result = tally_add_stack(tally, &user, task->user.frames, task->user.count);
+    if (result)
+        return result;
+    *to = task->who;
+    to->kernel = kernel;
+    to->user = user;
+    return 0;
+}
+
+static int keep(struct ring_table *table, const struct ring_key *key, uint64_t hash,
+                struct tally_entry **made)
+{
+    struct tally *tally = &table->tally;
+    const size_t item = tally->count;
+
+    if (array_reserve(&table->callers, &table->callers_room, item + 1, sizeof(uint64_t)) ||
+        array_reserve(&table->flags, &table->flags_room, item + 1, sizeof(uint64_t)))
+        return -ENOMEM;
+    struct tally_entry *entry = tally_add(tally);
+    int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
+    if (!result && key->waker)
+        result = keep_task(tally, &entry->waker, key->waker);
+    if (!result)
+        result = index_add(&table->index, hash, (uint32_t)item);
+    if (result) {
+        tally->count = item;
+        return result;
+    }
+    entry->has_waker = key->waker != NULL;
+    table->callers[item] = key->task.caller;
+    table->flags[item] = key->task.flags;
+    *made = entry;
+    return 0;
+}
+
+int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_t value)
+{
+    uint64_t hash = hash_task(key->task.caller, &key->task);
+
+    if (key->waker)
+        hash = hash_task(hash, key->waker);
+    struct tally_entry *entry = find(table, key, hash);
+    if (!entry && table->most && table->tally.count >= table->most) {
+        table->full++;
+        table->full_value += value;
+        return 0;
+    }
+    int result = entry ? 0 : keep(table, key, hash, &entry);
+    if (result)
+        return result;
+    entry->events++;
+    entry->value += value;
+    if (value > entry->longest)
+        entry->longest = value;
+    return 0;
+}
+
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value,
+                   enum tally_mark mark)
+{
+    struct tally_entry *entry = tally_add(tally);
+    int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
+
+    if (!result && key->waker)
+        result = keep_task(tally, &entry->waker, key->waker);
+    if (result)
+        return result;
+    entry->has_waker = key->waker != NULL;
+    entry->value = entry->longest = value;
+    entry->events = 1;
+    entry->mark = mark;
+    return 0;
+}
+
+/* ---- Emptying ---- */
+
+static int copy_stack(struct tally *to, const struct tally *from, struct stack *stack)
+{
+    return stack->state == STACK_KEPT
+        ? tally_add_stack(to, stack, from->addresses + stack->first, stack->count)
+                                      : 0;
+}
+
+static int copy(struct tally *to, const struct tally *from, const struct tally_entry *entry)
+{
+    struct tally_entry *made = tally_add(to);
+
+    if (!made)
+        return -ENOMEM;
+    *made = *entry;
+    int result = copy_stack(to, from, &made->task.kernel);
+    if (!result)
+        result = copy_stack(to, from, &made->task.user);
+    if (!result)
+        result = copy_stack(to, from, &made->waker.kernel);
+    return result ? result : copy_stack(to, from, &made->waker.user);
+}
+
+static int move_full(struct ring_table *table, struct tally *to)
+{
+    struct tally_entry *entry = table->full ? tally_add(to) : NULL;
+
+    if (!table->full)
+        return 0;
+    if (!entry)
+        return -ENOMEM;
+    entry->mark = MARK_TABLE_FULL;
+    entry->events = table->full;
+    entry->value = table->full_value;
+    table->full = table->full_value = 0;
+    return 0;
+}
+
+int ring_table_move(struct ring_table *table, struct tally *to)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < table->tally.count && !result; i++)
+        result = copy(to, &table->tally, &table->tally.entries[i]);
+    tally_clear(&table->tally);
+    index_free(&table->index);
+    return result ? result : move_full(table, to);
+}
+
+void ring_table_free(struct ring_table *table)
+{
+    tally_free(&table->tally);
+    index_free(&table->index);
+    free(table->callers);
+    free(table->flags);
+    *table = (struct ring_table){.most = 0};
+}
+
+static int insert(struct tally *tally, struct stack *stack, uint64_t caller, uint32_t depth)
+{
+    const uint32_t kept = stack->count < depth ? stack->count : depth - 1;
+    uint64_t *frames = malloc((kept + 1) * sizeof(*frames));
+
+    if (!frames)
+        return -ENOMEM;
+    frames[0] = tally->addresses[stack->first];
+    frames[1] = caller;
+    memcpy(frames + 2, tally->addresses + stack->first + 1, (kept - 1) * sizeof(*frames));
+    int result = tally_add_stack(tally, stack, frames, kept + 1);
+    free(frames);
+    return result;
+}
+
+static enum caller_seen see_kernel(struct ring_callers *callers, uint64_t caller,
+                                   const uint64_t *frames, size_t count)
+{
+    if (count > 1 && frames[1] == caller)
+        callers->kernel_finds = true;
+    return count && (count < 2 || frames[1] != caller) ? CALLER_IS_MISSING : CALLER_IS_THERE;
+}
+
+static enum caller_seen see(struct ring_callers *callers, struct ring_table *table, size_t i)
+{
+    struct tally *tally = &table->tally;
+    const bool kernel = table->flags[i] & KEY_KERNEL_START;
+    const struct tally_task *task = &tally->entries[i].task;
+    const struct stack *stack = kernel ? &task->kernel : &task->user;
+    const uint64_t *frames = tally->addresses + stack->first, caller = table->callers[i];
+
+    return kernel ? see_kernel(callers, caller, frames, stack->count)
+                  : callers_see(&callers->of_users, caller, table->flags[i], frames, stack->count);
+}
+
+/*
+ * One stack settles others, so all are looked at first. If the kernel's own walk finds callers,
+ * whatever else follows a function is not its fault: a trampoline's doing, for one.
+ */
+int ring_callers_complete(struct ring_callers *callers, struct ring_table *table, uint32_t depth)
+{
+    struct tally *tally = &table->tally;
+    int result = 0;
+
+    for (size_t i = 0; i < tally->count; i++)
+        if (table->callers[i])
+            (void)see(callers, table, i);
+    for (size_t i = 0; i < tally->count && !result && depth > 1; i++) {
+        const uint64_t flags = table->flags[i];
+        const bool kernel = flags & KEY_KERNEL_START;
+        struct tally_task *task = &tally->entries[i].task;
+        const enum caller_seen seen = table->callers[i] ? see(callers, table, i) : CALLER_IS_THERE;
+        if ((seen == CALLER_IS_MISSING && !(kernel && callers->kernel_finds)) ||
+            (seen == CALLER_IN_DOUBT && callers_are_left_out(&callers->of_users, flags)))
+            result = insert(tally, kernel ? &task->kernel : &task->user, table->callers[i], depth);
+    }
+    return result;
 }

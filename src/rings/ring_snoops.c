@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "rings/ring_snoops.h"
+#include "rings/ring_collectors.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 static struct ring_snoops *snoops_of(struct collector *collector)
 {
@@ -28,24 +27,25 @@ static size_t make_record(struct ring_snoops *snoops, const struct ring_record *
     const struct ring_sample *sample = &read->sample;
     const uint32_t number = rings_number(&snoops->source.rings, sample->event);
     struct snoop_record *record = snoops->record;
-    struct ring_party party;
+    struct counted_task task;
 
-    ring_source_party(&snoops->source, read, number, &party);
+    ring_source_task(&snoops->source, read, number, &task);
     *record = (struct snoop_record){
         .time = read->time,
-        .born = party.who.born,
-        .caller = party.caller,
+        .generation = task.who.generation,
+        .caller = task.caller,
         .pid = sample->pid,
         .tid = sample->tid,
         .cpu = sample->cpu,
-        .flags = (uint32_t)party.flags,
+        .flags = (uint32_t)task.flags,
         .place = number < snoops->source.place_count ? snoops->source.places[number].place : 0,
         .walker = sample->tid,
     };
-    memcpy(record->comm, party.who.comm, sizeof(record->comm));
-    record->kernel_bytes = put_frames(record->frames, &party.kernel);
-    record->user_bytes = put_frames(record->frames + party.kernel.count, &party.user);
-    return offsetof(struct snoop_record, frames) + (size_t)record->kernel_bytes + (size_t)record->user_bytes;
+    memcpy(record->comm, task.who.comm, sizeof(record->comm));
+    record->kernel_bytes = put_frames(record->frames, &task.kernel);
+    record->user_bytes = put_frames(record->frames + task.kernel.count, &task.user);
+    return offsetof(struct snoop_record,
+                    frames) + (size_t)record->kernel_bytes + (size_t)record->user_bytes;
 }
 
 static int take(void *context, const struct ring_record *record)
@@ -74,27 +74,6 @@ static int open_snoops(struct collector *collector, struct text *why)
         return result;
     snoops->record = malloc(SNOOP_RECORD_BYTES(2, snoops->source.depth + 1));
     return snoops->record ? 0 : -ENOMEM;
-}
-
-static int start(struct collector *collector)
-{
-    return ring_source_start(&snoops_of(collector)->source);
-}
-
-static void account(struct collector *collector, struct collector_account *account)
-{
-    ring_source_account(&seen_snoops_of(collector)->source, account);
-}
-
-static void add_losses(const struct collector *collector, struct missing *missing)
-{
-    ring_source_add_losses(&seen_snoops_of(collector)->source, missing);
-}
-
-static void describe(const struct collector *collector, bool again, struct text *lines)
-{
-    (void)again;
-    ring_source_describe(&seen_snoops_of(collector)->source, lines);
 }
 
 static void close_snoops(struct collector *collector)
@@ -149,7 +128,7 @@ static int stop(struct collector *collector)
     return rings_stop(&snoops->source.rings);
 }
 
-/* Rings wake nobody until they are half full. */
+/* Rings send no wakeup until they are half full. */
 static bool wakes_at_once(const struct collector *collector)
 {
     (void)collector;
@@ -158,11 +137,14 @@ static bool wakes_at_once(const struct collector *collector)
 
 static const struct collector_calls calls = {
     .open = open_snoops,
-    .start = start,
-    .account = account,
-    .add_losses = add_losses,
-    .describe = describe,
+    .start = ring_source_start,
+    .account = ring_source_account,
+    .add_losses = ring_source_add_losses,
+    .describe = ring_source_describe,
     .close = close_snoops,
+};
+
+static const struct event_source_calls event_calls = {
     .fd = event_fd,
     .read = read_snoops,
     .settled = settled,
@@ -171,7 +153,9 @@ static const struct collector_calls calls = {
     .wakes_at_once = wakes_at_once,
 };
 
-void ring_snoops_init(struct ring_snoops *snoops, const struct ring_wishes *wishes)
+void ring_snoops_init(struct ring_snoops *snoops, const struct ring_options *options)
 {
-    *snoops = (struct ring_snoops){.collector.calls = &calls, .source.wishes = *wishes};
+    *snoops = (struct ring_snoops){
+        .source = {.collector = {.calls = &calls, .events = &event_calls}, .options = *options},
+    };
 }

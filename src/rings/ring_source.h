@@ -1,34 +1,113 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Shared by collectors that read rings: whose samples they are, and what is known about those
- * tasks.
+ * What collectors that read rings share: samples, walked and with their tasks; a table of equal
+ * ones; and events for places.
  */
 #ifndef STACKBOX_RINGS_RING_SOURCE_H
 #define STACKBOX_RINGS_RING_SOURCE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
+#include "attach/attach.h"
+#include "base/index.h"
 #include "collect/collector.h"
 #include "collect/scope.h"
-#include "rings/ring_events.h"
-#include "rings/ring_table.h"
+#include "insns/unwind.h"
 #include "rings/ring_tasks.h"
-#include "rings/ring_threads.h"
-#include "rings/ring_unwind.h"
+#include "rings/rings.h"
+#include "tally/tally.h"
+#include "unwind/deferred.h"
 
-struct ring_wishes {
-    struct scope *scope; /* the session's, open when the collector is opened */
+/* Counts equal samples: entries of a tally, found by their tasks and stacks. */
+
+struct ring_stack {
+    const uint64_t *frames; /* leaf first */
+    size_t count;
+};
+
+/* A thread with its stacks, as counted: the stacks in `who` are unused. */
+struct counted_task {
+    struct tally_task who;
+    struct ring_stack kernel, user;
+    uint64_t caller; /* at a function's first instruction: where it returns to; else 0 */
+    uint64_t flags;  /* of a key (insns/layout.h), belonging to that */
+};
+
+struct ring_key {
+    struct counted_task task;
+    const struct counted_task *waker; /* or NULL */
+};
+
+struct ring_table {
+    struct tally tally;
+    struct index index;
+    uint64_t *callers, *flags; /* of each entry, as in its task */
+    size_t callers_room, flags_room;
+    size_t most;     /* entries */
+    uint64_t full, full_value; /* events without room, and their values' sum */
+};
+
+/* Counts an event with that value. 0 or -ENOMEM. */
+int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_t value);
+/* Adds an entry with that mark of its own, straight to a tally. 0 or -ENOMEM. */
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value,
+                   enum tally_mark mark);
+/* Moves everything to the tally. 0 or -ENOMEM. */
+int ring_table_move(struct ring_table *table, struct tally *to);
+void ring_table_free(struct ring_table *table);
+
+/*
+ * Samples' user stacks, walked here by tables as programs walk them in the kernel (insns/unwind.c):
+ * from the registers and the copy of the stack in a sample.
+ */
+
+/* The session's, which fills it in. */
+struct ring_unwind {
+    const struct machine *machine; /* of samples to be walked here; NULL: none */
+    uint32_t stack_bytes;          /* how much of its stack each has: set on opening them; else 0 */
+    struct deferred *deferred;             /* NULL: the kernel's walks by frame pointers must do */
+    struct deferred_objects *objects;
+    bool first_alone;              /* or only their first frame */
+    uint64_t *frames;              /* room for one sample's stack: 2, or `depth` */
+    struct unwind_counts counts;
+};
+
+/*
+ * Sets what samples are to contain. `few`: they come from a clock, and more of their stacks may be
+ * copied.
+ */
+void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_config *config);
+
+/* Before samples are walked: waits until what processes mapped until now is known. */
+void ring_unwind_settle(struct ring_unwind *unwind);
+
+/*
+ * The stack of a sample of that time; `at_entry`: at a function's first instruction. False, with
+ * `stack` unchanged: the kernel's walk will do. Otherwise it is valid until the next one.
+ */
+bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *sample, uint64_t time,
+                      bool at_entry, struct ring_stack *stack);
+
+/* The same for a walk that has not begun, with `kept` bytes of the stack. `deferred` is there. */
+bool ring_unwind_walk_from(struct ring_unwind *unwind, struct unwind_state *state,
+                           const void *bytes, struct ring_stack *stack);
+
+/*
+ * Shared by collectors that read rings: whose samples they are, and what is known about those
+ * tasks.
+ */
+
+struct ring_options {
+    struct scope *scope;        /* the run's, open when the collector is opened */
     struct ring_unwind *unwind; /* likewise; how user stacks are walked */
-    bool kernel, user;         /* stacks */
-    bool raw;                  /* fields of events */
-    bool few;                  /* events come from a clock */
-    bool of_all;               /* others' events are needed, too, even for a command */
-    bool uninherited;          /* not inherited by forks: a command's are found among all tasks' */
-    bool without_idle;         /* the idle tasks' events do not count as asked for */
-    bool per_process, per_thread;
-    uint64_t bytes;            /* of all rings; 0: by free memory */
-    uint64_t depth;            /* 0: the kernel's limit */
-    uint64_t stacks;           /* distinct ones between two reports; 0: by free memory */
+    struct capture capture;     /* what is collected; depth 0: the kernel's limit */
+    bool raw;                   /* fields of events are needed */
+    bool few;                   /* events come from a clock */
+    bool of_all;                /* others' events are needed, too, even for a command */
+    bool uninherited;           /* not inherited by forks: a command's are found among all tasks' */
+    uint64_t bytes;             /* of all rings; 0: by free memory */
+    uint64_t stacks;            /* distinct ones between two reports; 0: by free memory */
 };
 
 /* What is known about every event of that number. */
@@ -41,8 +120,10 @@ struct ring_place {
     bool at_entry;          /* to a user function */
 };
 
+/* Part of a collector, and its first member. */
 struct ring_source {
-    struct ring_wishes wishes;
+    struct collector collector;
+    struct ring_options options;
     struct rings rings;
     struct ring_tasks tasks;
     struct ring_place *places; /* by number */
@@ -51,7 +132,7 @@ struct ring_source {
     uint64_t filtered, counted;
     uint64_t twice;     /* samples of threads whose event was opened twice */
     uint64_t settled;   /* records still to come are not older than this */
-    struct ring_threads threads; /* whose events they are, unless they are everybody's */
+    struct ring_threads threads; /* whose events they are, unless those of all */
     bool is_open;
     /* While it runs, a thread reads, whatever else is going on. */
     pthread_t reader;
@@ -67,23 +148,25 @@ struct ring_source {
  * As in collector_calls; `take` gets what is read, one record at a time. ring_source_close after
  * either.
  */
-int ring_source_open(struct ring_source *source, ring_take_record *take, void *context, struct text *why);
+int ring_source_open(struct ring_source *source, ring_take_record *take, void *context,
+                     struct text *why);
 void ring_source_close(struct ring_source *source);
 
 /* Adds an event, before the source starts. 0 or a negative errno. */
-int ring_source_add(struct ring_source *source, const struct rings_event *event, const struct ring_place *place);
+int ring_source_add(struct ring_source *source, const struct rings_event *event,
+                    const struct ring_place *place);
 /* Closes all events, when there is nothing left to read. */
 void ring_source_detach(struct ring_source *source);
 /* Why that was refused, and what to do about it. */
 void ring_source_explain(const struct ring_source *source, int error, struct text *sentence);
 
 /* Samples come from now on. 0 or a negative errno. */
-int ring_source_start(struct ring_source *source);
+int ring_source_start(struct collector *collector);
 /*
  * A separate thread reads from now on, so that nothing piles up: to be called once all rights to be
  * given up are.
  */
-int ring_source_begin_reading(struct ring_source *source);
+int ring_source_settle(struct collector *collector);
 
 /*
  * Reads what there is up to now, and, if `for_good`, stops and reads everything, with what was
@@ -95,13 +178,23 @@ int ring_source_read_settled(struct ring_source *source);
 
 /* Is the sample one that was asked for? It tells of its thread and process, too. */
 bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample);
-/* The party under which a sample is counted, with its stacks, valid until the next. */
-void ring_source_party(struct ring_source *source, const struct ring_record *record, uint32_t number,
-                       struct ring_party *party);
+/* The task under which a sample is counted, with its stacks, valid until the next. */
+void ring_source_task(struct ring_source *source, const struct ring_record *record,
+                      uint32_t number, struct counted_task *task);
 
-/* The caller holds the lock if another thread reads: only between two records do its figures add up. */
-void ring_source_account(const struct ring_source *source, struct collector_account *account);
-void ring_source_add_losses(const struct ring_source *source, struct missing *missing);
-void ring_source_describe(const struct ring_source *source, struct text *lines);
+/* The caller holds the lock: only between two records do a source's figures add up. */
+void ring_source_add_up(const struct ring_source *source, struct collector_account *account);
+/* As in collector_calls. */
+void ring_source_account(struct collector *collector, struct collector_account *account);
+void ring_source_add_losses(const struct collector *collector, struct losses *losses);
+void ring_source_describe(const struct collector *collector, bool again, struct text *lines);
+
+/*
+ * Makes events in rings from places: tracepoints by id, probes as text in tracefs or, without it,
+ * through the PMUs.
+ */
+
+/* attach_request.instead, for a struct ring_source. */
+extern const struct attach_instead ring_attach;
 
 #endif

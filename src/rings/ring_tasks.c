@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "rings/ring_tasks.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include "base/util.h"
 #include "insns/layout.h"
 #include "kernel/limits.h"
+#include "rings/ring_tasks.h"
 
 static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
 {
@@ -60,7 +60,9 @@ static void name(struct ring_task_state *task, const char *comm)
     memcpy(task->comm, comm, length);
 }
 
-/* No record tells of it. Whoever has ended keeps the last one that is known, at first the parent's. */
+/*
+ * No record tells of it. Whoever has ended keeps the last one that is known, at first the parent's.
+ */
 static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     struct ring_task_state *task = at(tasks, tid);
@@ -173,7 +175,8 @@ bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 
     return (!filter->pid_count || at(tasks, pid)->asked & ASKED_PROCESS ||
             (tasks->follows && ring_tasks_follow(tasks, pid, tid))) &&
-           (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD) && has_name(tasks, pid, tid) &&
+           (!filter->tid_count || at(tasks, tid)->asked & ASKED_THREAD) &&
+               has_name(tasks, pid, tid) &&
            has_user(tasks, pid, tid);
 }
 
@@ -181,16 +184,25 @@ bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 
 /*
  * The process tracker (processes/) may have seen the exec a little later than we did, and looks for
- * the last one before `born`: whatever the new program does is later than both.
+ * the last one before `generation`: whatever the new program does is later than both.
  */
-#define BORN_BY_NEXT UINT64_MAX
+#define GENERATION_BY_NEXT UINT64_MAX
+
+/*
+ * It also knows of owners of a pid of which no ring tells. So a new process is the one that has its pid at its first
+ * event, and, on its way out, at its end.
+ */
+#define OF_THEN ((uint64_t)1 << LIFE_THEN_BIT)
+#define BORN_BY_FORK (UINT64_MAX - 1)
 
 void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time)
 {
     struct ring_task_state *process = at(tasks, pid);
 
-    if (process->born == BORN_BY_NEXT)
-        process->born = time & ~(uint64_t)LIFE_ENDED;
+    if (process->generation == GENERATION_BY_NEXT)
+        process->generation = time & ~(uint64_t)LIFE_ENDED;
+    else if (process->generation == BORN_BY_FORK)
+        process->generation = time | OF_THEN;
 }
 
 static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
@@ -203,9 +215,12 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
     task->event = 0;
     task->user = parent->user;
     task->user_round = 0;
-    task->followed = parent->followed || (tasks->follows && at(tasks, parent->pid)->asked & ASKED_PROCESS);
-    task->asked = 0; /* whoever had the number has ended */
+    task->followed = parent->followed ||
+        (tasks->follows && at(tasks, parent->pid)->asked & ASKED_PROCESS);
+    task->asked = 0; /* the number's last owner has ended */
     process->threads = told->pid == told->tid ? 1 : process->threads + 1;
+    if (told->pid == told->tid)
+        process->generation = BORN_BY_FORK;
 }
 
 /*
@@ -233,7 +248,7 @@ static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uin
     at(tasks, told->tid)->pid = 0;
     process->threads -= process->threads != 0;
     if (!process->threads)
-        process->born = time | LIFE_ENDED;
+        process->generation = time | OF_THEN;
     /* A first thread that ended may be followed by another, which execs. */
     if (tasks->of_command && (told->tid != told->pid || !process->threads))
         at(tasks, told->tid)->followed = false;
@@ -253,7 +268,7 @@ void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uin
         take_end(tasks, told, time);
         return;
     case RING_TASK_EXECS: /* all other threads of it have ended */
-        at(tasks, told->pid)->born = BORN_BY_NEXT;
+        at(tasks, told->pid)->generation = GENERATION_BY_NEXT;
         task->followed = task->followed || told->pid == tasks->held;
         take_thread(tasks, told->pid);
         break;
@@ -262,4 +277,41 @@ void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *told, uin
     }
     task->pid = told->pid;
     name(task, told->name);
+}
+
+int ring_threads_add(struct ring_threads *threads, uint32_t tid)
+{
+    if (array_reserve(&threads->tids, &threads->room, threads->count + 1, sizeof(*threads->tids)))
+        return -ENOMEM;
+    threads->tids[threads->count++] = tid;
+    return 0;
+}
+
+static int add_process(struct ring_threads *threads, uint32_t pid)
+{
+    char path[64];
+    struct dirent *entry;
+    uint64_t tid;
+    int result = 0;
+
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    DIR *directory = opendir(path);
+    if (!directory)
+        return ring_threads_add(threads, pid);
+    while (!result && (entry = readdir(directory)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &tid))
+            result = ring_threads_add(threads, (uint32_t)tid);
+    closedir(directory);
+    return result;
+}
+
+int ring_threads_list(struct ring_threads *threads, const struct event_filter *filter)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < filter->pid_count && !result; i++)
+        result = add_process(threads, filter->pids[i]);
+    for (size_t i = 0; i < filter->tid_count && !filter->pid_count && !result; i++)
+        result = ring_threads_add(threads, filter->tids[i]);
+    return result ? result : threads->count ? 0 : -ESRCH;
 }

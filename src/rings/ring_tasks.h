@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * What samples do not say about their tasks: the name, which life of its pid and which program it
- * was, and whether it was asked for, or descends from the command. Taken from /proc at the beginning, and from then
- * on from the rings, in order.
- */
+/* Whose the samples of rings are, and what is known about those tasks. */
 #ifndef STACKBOX_RINGS_RING_TASKS_H
 #define STACKBOX_RINGS_RING_TASKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "collect/scope.h"
+#include "insns/filter.h"
 #include "rings/records.h"
 #include "tally/tally.h"
+
+/* The threads that a filter names, as they are now: for events that are not those of all tasks. */
+
+struct ring_threads {
+    uint32_t *tids; /* the caller frees it */
+    size_t count, room;
+};
+
+/* Adds one. 0 or -ENOMEM. */
+int ring_threads_add(struct ring_threads *threads, uint32_t tid);
+/* 0, or -ESRCH: there are none any more; or -ENOMEM. */
+int ring_threads_list(struct ring_threads *threads, const struct event_filter *filter);
+
+/*
+ * What samples do not say about their tasks: the name, which life of its pid and which program it
+ * was, and whether it was asked for, or descends from the command. Taken from /proc at the
+ * beginning, and from then on from the rings, in order.
+ */
 
 /* By tid; what belongs to a process is with its first thread, whose tid is the pid. */
 struct ring_task_state {
     char comm[COMM_BYTES];
-    uint64_t born;    /* as in insns/layout.h: of a process */
+    uint64_t generation;    /* as in insns/layout.h: of a process */
     uint32_t pid;     /* 0: nothing is known about that thread */
     uint32_t threads; /* of a process */
     uint64_t event;   /* the event that samples it; 0: none yet */
-    uint32_t user;    /* the real user + 1, as of the round in which it was last asked for; 0: unknown */
+    /* the real user + 1, as of the round in which it was last asked for; 0: unknown */
+    uint32_t user;
     uint32_t user_round;
     uint8_t asked;    /* enum asked_for */
     bool followed;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "rings/ring_waits.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "insns/layout.h"
-#include "rings/ring_counts.h"
+#include "rings/ring_collectors.h"
 
 /*
  * A switch is recorded in the name of the thread that leaves the CPU, whose cgroup may be another:
@@ -17,7 +15,7 @@ enum event_kind { KIND_SWITCH, KIND_LEAVE, KIND_WAKING };
 
 /* A thread at one moment, with its own copy of the frames. */
 struct kept {
-    struct ring_party party;
+    struct counted_task task;
     uint64_t *frames;
     size_t room;
     bool is_there;
@@ -68,15 +66,16 @@ static void copy(uint64_t *to, struct ring_stack *stack)
     stack->frames = to;
 }
 
-static int keep(struct kept *kept, const struct ring_party *party)
+static int keep(struct kept *kept, const struct counted_task *task)
 {
-    const size_t kernel = party->kernel.count;
+    const size_t kernel = task->kernel.count;
 
-    if (array_reserve(&kept->frames, &kept->room, kernel + party->user.count + 1, sizeof(*kept->frames)))
+    if (array_reserve(&kept->frames, &kept->room, kernel + task->user.count + 1,
+                      sizeof(*kept->frames)))
         return -ENOMEM;
-    kept->party = *party;
-    copy(kept->frames, &kept->party.kernel);
-    copy(kept->frames + kernel, &kept->party.user);
+    kept->task = *task;
+    copy(kept->frames, &kept->task.kernel);
+    copy(kept->frames + kernel, &kept->task.user);
     kept->is_there = true;
     return 0;
 }
@@ -88,20 +87,40 @@ static bool is_long_enough(const struct ring_waits *of, uint64_t time)
     return time >= of->waits->least && time <= of->waits->most;
 }
 
+static void drop(struct ring_waits *of, struct ring_wait *wait)
+{
+    wait->since = 0;
+    of->open--;
+    of->ends_unseen++;
+}
+
+/*
+ * Of records that were lost since it began, some may have been of its thread: it may be two waits.
+ */
+static bool may_be_two(const struct ring_waits *of, const struct ring_wait *wait)
+{
+    return wait->since < of->counter.source.rings.reading.whole_since;
+}
+
 static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time, bool counts)
 {
-    const struct ring_key key = {wait->target.party, wait->waker.is_there ? &wait->waker.party : NULL};
+    const struct ring_key key = {wait->target.task,
+                                 wait->waker.is_there ? &wait->waker.task : NULL};
     const uint64_t waited = time > wait->since ? time - wait->since : 0;
 
+    if (may_be_two(of, wait)) {
+        drop(of, wait);
+        return 0;
+    }
     wait->since = 0;
     of->open--;
     if (!counts || !is_long_enough(of, waited)) {
-        of->source.filtered++;
+        of->counter.source.filtered++;
         of->unfit += counts;
         return 0;
     }
-    of->source.counted++;
-    return ring_table_add(&of->table, &key, waited);
+    of->counter.source.counted++;
+    return ring_table_add(&of->counter.table, &key, waited);
 }
 
 static uint64_t field(const struct ring_sample *sample, const struct tracefs_field *of)
@@ -120,9 +139,9 @@ static uint64_t field(const struct ring_sample *sample, const struct tracefs_fie
 
 static bool is_asked_for(struct ring_waits *of, const struct ring_sample *sample)
 {
-    const enum offwake_threads threads = of->wishes.threads;
+    const enum offwake_threads threads = of->counter.source.options.capture.threads;
 
-    return ring_source_wants(&of->source, sample) &&
+    return ring_source_wants(&of->counter.source, sample) &&
            (threads == THREADS_ALL || (threads == THREADS_USER) == (sample->user_count != 0));
 }
 
@@ -131,31 +150,29 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     const struct ring_sample *sample = &record->sample;
     const uint64_t state = field(sample, &of->prev_state);
     struct ring_wait *wait = find(of, tid);
-    struct ring_party party;
+    struct counted_task task;
 
-    if (wait && wait->since) { /* a switch to it was missed */
-        wait->since = 0;
-        of->open--;
-        of->ends_unseen++;
-    }
+    if (wait && wait->since) /* a switch to it was missed */
+        drop(of, wait);
     if (state & STATE_ENDING) {
         forget(of, tid);
         return 0;
     }
-    if (!(state & of->wishes.states) && !(of->wishes.runnable && !(state & STATE_ANY)))
+    if (!(state & of->counter.source.options.capture.states) &&
+        !(of->counter.source.options.capture.runnable && !(state & STATE_ANY)))
         return 0;
     of->seen++;
     if (!is_asked_for(of, sample)) {
-        of->source.filtered++;
+        of->counter.source.filtered++;
         return 0;
     }
-    ring_source_party(&of->source, record, 0, &party);
-    if (of->wishes.view == VIEW_WAKEUP || !of->wishes.kernel)
-        party.kernel.count = 0;
-    if (of->wishes.view == VIEW_WAKEUP || !of->wishes.user)
-        party.user.count = 0;
+    ring_source_task(&of->counter.source, record, 0, &task);
+    if (of->counter.source.options.capture.view == VIEW_WAKEUP || !of->kernel)
+        task.kernel.count = 0;
+    if (of->counter.source.options.capture.view == VIEW_WAKEUP || !of->user)
+        task.user.count = 0;
     wait = make(of, tid);
-    if (!wait || keep(&wait->target, &party))
+    if (!wait || keep(&wait->target, &task))
         return -ENOMEM;
     wait->tid = sample->tid;
     wait->woken = false;
@@ -164,7 +181,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     return 0;
 }
 
-/* For wakeuptime: an unfinished wait was woken before it began, or nobody was seen to wake it. */
+/* For wakeuptime: an unfinished wait was woken before it began, or its wakeup was not seen. */
 static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
 {
     struct ring_wait *wait = find(of, tid);
@@ -173,7 +190,9 @@ static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
     if (!wait)
         return 0;
     if (wait->since)
-        result = end_wait(of, wait, time, of->wishes.view != VIEW_WAKEUP || !wait->waker.is_there);
+        result = end_wait(of, wait, time,
+                          of->counter.source.options.capture.view != VIEW_WAKEUP ||
+                          !wait->waker.is_there);
     wait->waker.is_there = false;
     return result;
 }
@@ -182,17 +201,17 @@ static int wake(struct ring_waits *of, const struct ring_record *record)
 {
     const uint32_t tid = (uint32_t)field(&record->sample, &of->pid);
     struct ring_wait *wait = tid ? make(of, tid) : NULL;
-    struct ring_party party;
+    struct counted_task task;
 
     if (!wait)
         return tid && tid < of->count ? -ENOMEM : 0;
-    ring_source_party(&of->source, record, 0, &party);
-    if (!of->wishes.user)
-        party.user.count = 0;
-    if (keep(&wait->waker, &party))
+    ring_source_task(&of->counter.source, record, 0, &task);
+    if (!of->user)
+        task.user.count = 0;
+    if (keep(&wait->waker, &task))
         return -ENOMEM;
     wait->woken = wait->since != 0;
-    if (of->wishes.view != VIEW_WAKEUP || !wait->since)
+    if (of->counter.source.options.capture.view != VIEW_WAKEUP || !wait->since)
         return 0;
     int result = end_wait(of, wait, record->time, true);
     wait->waker.is_there = false;
@@ -206,12 +225,14 @@ static int take(void *context, const struct ring_record *record)
 
     if (record->kind != RECORD_SAMPLE)
         return 0;
-    const uint32_t number = rings_number(&of->source.rings, sample->event);
-    const enum event_kind kind = number < of->source.place_count ? of->source.places[number].place : KIND_SWITCH;
+    const uint32_t number = rings_number(&of->counter.source.rings, sample->event);
+    const enum event_kind kind = number < of->counter.source.place_count
+        ? of->counter.source.places[number].place : KIND_SWITCH;
     if (kind == KIND_WAKING)
         return wake(of, record);
-    const uint32_t previous = (uint32_t)field(sample, &of->prev_pid), next = (uint32_t)field(sample, &of->next_pid);
-    const bool leaves = kind == KIND_LEAVE || !of->wishes.scope->filter.cgroup;
+    const uint32_t previous = (uint32_t)field(sample, &of->prev_pid),
+        next = (uint32_t)field(sample, &of->next_pid);
+    const bool leaves = kind == KIND_LEAVE || !of->counter.source.options.scope->filter.cgroup;
     int result = previous && leaves ? leave(of, record, previous) : 0;
     return result || !next || kind == KIND_LEAVE ? result : come(of, next, record->time);
 }
@@ -221,24 +242,14 @@ static int take(void *context, const struct ring_record *record)
 static int open_waits(struct collector *collector, struct text *why)
 {
     struct ring_waits *of = waits_of(collector);
+    struct ring_source *source = &of->counter.source;
 
-    of->table.most = ring_counts_most(of->wishes.stacks);
-    of->source.wishes = (struct ring_wishes){
-        .scope = of->wishes.scope,
-        .unwind = of->wishes.unwind,
-        .kernel = true, /* shows wakeups by interrupts, too */
-        .user = of->wishes.user || of->wishes.threads != THREADS_ALL,
-        .raw = true,
-        .of_all = true,
-        .per_process = true,
-        .per_thread = true,
-        .depth = of->wishes.depth,
-    };
-    int result = ring_source_open(&of->source, take, of, why);
+    of->counter.table.most = ring_table_most(source->options.stacks);
+    int result = ring_source_open(source, take, of, why);
     if (result)
         return result;
-    of->by_tid = calloc(of->source.tasks.count, sizeof(*of->by_tid));
-    of->count = of->by_tid ? of->source.tasks.count : 0;
+    of->by_tid = calloc(source->tasks.count, sizeof(*of->by_tid));
+    of->count = of->by_tid ? source->tasks.count : 0;
     return of->by_tid ? 0 : -ENOMEM;
 }
 
@@ -247,9 +258,10 @@ static int add(struct ring_waits *of, int tracefs, const char *event, enum event
     const struct ring_place place = {.place = kind, .flags = KEY_TRACEPOINT};
     uint32_t id;
     int result = tracefs_event_id(tracefs, "sched", event, &id);
-    const struct rings_event asked = {PERF_TYPE_TRACEPOINT, .config = id, .outside = kind != KIND_LEAVE};
+    const struct rings_event asked = {PERF_TYPE_TRACEPOINT, .config = id,
+                                      .outside = kind != KIND_LEAVE};
 
-    return result ? result : ring_source_add(&of->source, &asked, &place);
+    return result ? result : ring_source_add(&of->counter.source, &asked, &place);
 }
 
 int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
@@ -257,96 +269,72 @@ int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
     *event = "sched_switch";
     int result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_pid", &of->prev_pid);
     if (!result)
-        result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_state", &of->prev_state);
+        result = tracefs_find_field(tracefs, "sched", "sched_switch", "prev_state",
+                                    &of->prev_state);
     if (!result)
         result = tracefs_find_field(tracefs, "sched", "sched_switch", "next_pid", &of->next_pid);
     if (!result)
         result = add(of, tracefs, *event, KIND_SWITCH);
-    if (!result && of->wishes.scope->filter.cgroup)
+    if (!result && of->counter.source.options.scope->filter.cgroup)
         result = add(of, tracefs, *event, KIND_LEAVE);
-    if (result || of->wishes.view == VIEW_OFFCPU)
+    if (result || of->counter.source.options.capture.view == VIEW_OFFCPU)
         return result;
     *event = "sched_waking";
     result = tracefs_find_field(tracefs, "sched", *event, "pid", &of->pid);
     return result ? result : add(of, tracefs, *event, KIND_WAKING);
 }
 
-static int start(struct collector *collector)
-{
-    return ring_source_start(&waits_of(collector)->source);
-}
-
 static void account(struct collector *collector, struct collector_account *account)
 {
     struct ring_waits *of = waits_of(collector);
 
-    pthread_mutex_lock(&of->source.lock);
-    ring_source_account(&of->source, account);
+    pthread_mutex_lock(&of->counter.source.lock);
+    ring_source_add_up(&of->counter.source, account);
     account->seen = of->seen;
     account->lost = of->ends_unseen;
     account->open = of->open;
-    account->unknown = (int64_t)(of->seen - account->filtered - account->counted - of->ends_unseen - of->open);
-    pthread_mutex_unlock(&of->source.lock);
+    account->unknown =
+        (int64_t)(of->seen - account->filtered - account->counted - of->ends_unseen - of->open);
+    pthread_mutex_unlock(&of->counter.source.lock);
 }
 
-static void add_losses(const struct collector *collector, struct missing *missing)
+static void add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct ring_waits *of = (const struct ring_waits *)collector;
 
-    ring_source_add_losses(&of->source, missing);
-    missing->unfit += of->unfit;
-    missing_add(missing, &(struct loss){of->ends_unseen, "waits", .beside = true, .matters = MISSING_ENDS_MATTER},
+    ring_counter_add_losses(collector, losses);
+    losses->unfit += of->unfit;
+    losses_add(losses, &(struct loss){of->ends_unseen, "waits", .beside = true,
+                                      .matters = LOSSES_ENDS_MATTER},
                 "are not counted: their threads were not seen running again");
-    missing_add(missing, &(struct loss){.count = of->table_full},
-                "are only in the total, as [table full]: the table of %zu counts was full; raise "
-                "--stack-storage-size", of->table.most);
-}
-
-static void describe(const struct collector *collector, bool again, struct text *lines)
-{
-    (void)again;
-    ring_source_describe(&((const struct ring_waits *)collector)->source, lines);
 }
 
 static void close_waits(struct collector *collector)
 {
     struct ring_waits *of = waits_of(collector);
 
-    ring_source_close(&of->source);
+    ring_source_close(&of->counter.source);
     for (size_t tid = 0; tid < of->count; tid++)
         forget(of, (uint32_t)tid);
     free(of->by_tid);
     of->by_tid = NULL;
     of->count = 0;
-    ring_table_free(&of->table);
+    ring_table_free(&of->counter.table);
     waits_close(of->waits);
 }
 
-static enum collector_news look(struct collector *collector)
-{
-    struct ring_waits *of = waits_of(collector);
-
-    pthread_mutex_lock(&of->source.lock);
-    const size_t count = of->table.tally.count;
-    pthread_mutex_unlock(&of->source.lock);
-    return count > of->table.most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS : COLLECTOR_NOTHING_NEW;
-}
-
-static int settle(struct collector *collector)
-{
-    return ring_source_begin_reading(&waits_of(collector)->source);
-}
-
 /* For an unfinished wait. */
-static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uint64_t now, struct tally *tally)
+static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uint64_t now,
+                        struct tally *tally)
 {
     struct waits *waits = of->waits;
     const uint64_t time = now > wait->since ? now - wait->since : 0;
-    const struct ring_key key = {wait->target.party,
-                                 wait->woken && wait->waker.is_there ? &wait->waker.party : NULL};
+    const struct ring_key key = {wait->target.task,
+                                 wait->woken && wait->waker.is_there ? &wait->waker.task : NULL};
 
     if (wait->tid) {
-        if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1, sizeof(*waits->seen)))
+        if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
+                          sizeof(*waits->seen)))
             return -ENOMEM;
         waits->seen[waits->seen_count++] = wait->tid;
     }
@@ -375,32 +363,47 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct ring_waits *of = waits_of(collector);
 
-    pthread_mutex_lock(&of->source.lock);
-    int result = of->source.failure;
+    pthread_mutex_lock(&of->counter.source.lock);
+    int result = of->counter.source.failure;
     if (!result)
-        result = ring_source_read(&of->source, !again);
-    of->table_full += of->table.full;
+        result = ring_source_read(&of->counter.source, !again);
+    of->counter.table_full += of->counter.table.full;
     if (!result)
-        result = ring_table_move(&of->table, tally);
+        result = ring_table_move(&of->counter.table, tally);
     if (!result && !again)
         result = list_waiting(of, tally);
-    pthread_mutex_unlock(&of->source.lock);
+    pthread_mutex_unlock(&of->counter.source.lock);
     return result;
 }
 
 static const struct collector_calls calls = {
     .open = open_waits,
-    .start = start,
+    .start = ring_source_start,
     .account = account,
     .add_losses = add_losses,
-    .describe = describe,
+    .describe = ring_source_describe,
     .close = close_waits,
-    .look = look,
-    .settle = settle,
+};
+
+static const struct counter_calls counter = {
+    .look = ring_counter_look,
+    .settle = ring_source_settle,
     .collect = collect,
 };
 
-void ring_waits_init(struct ring_waits *collector, const struct ring_waits_wishes *wishes, struct waits *waits)
+void ring_waits_init(struct ring_waits *collector, const struct ring_options *options,
+                     struct waits *waits)
 {
-    *collector = (struct ring_waits){.collector.calls = &calls, .wishes = *wishes, .waits = waits};
+    struct ring_options needed = *options;
+
+    needed.raw = needed.of_all = true;
+    needed.capture.kernel_stack = true; /* shows wakeups by interrupts, too */
+    needed.capture.user_stack |= needed.capture.threads != THREADS_ALL;
+    needed.capture.per_thread = true;
+    *collector = (struct ring_waits){
+        .counter.source = {.collector = {.calls = &calls, .counter = &counter}, .options = needed},
+        .kernel = options->capture.kernel_stack,
+        .user = options->capture.user_stack,
+        .waits = waits,
+    };
 }

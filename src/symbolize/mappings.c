@@ -2,15 +2,226 @@
 #include "symbolize/mappings.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/text.h"
 #include "base/util.h"
-#include "symbolize/mappings_kernel.h"
+#include "kernel/kallsyms.h"
 #include "symbolize/symbolize.h"
 
-#define PAGE 4096
+#define KERNEL_NOTES "/sys/kernel/notes"
+#define MODULE_NOTES "/sys/module/%s/notes/.note.gnu.build-id"
+/* The half that 64-bit kernels are in; for a 32-bit one it is the whole. */
+#define KERNEL_HALF ((uint64_t)1 << 63)
+#define PAGE ((uint64_t)4096)
+
+/* ---- Build ids ---- */
+
+/* As text; "" if there is none. */
+static void build_id_text(const struct elf *elf, char text[2 * ELF_LONGEST_BUILD_ID + 1])
+{
+    unsigned char id[ELF_LONGEST_BUILD_ID];
+    size_t length;
+
+    *text = '\0';
+    if (elf_build_id(elf, id, &length))
+        return;
+    for (size_t i = 0; i < length; i++)
+        sprintf(text + 2 * i, "%02x", id[i]);
+}
+
+/* The kernel exports only notes, in its own byte order: as if in an ELF file with nothing else. */
+static void read_kernel_notes(const char *path, char text[2 * ELF_LONGEST_BUILD_ID + 1])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat about;
+
+    *text = '\0';
+    if (fd < 0)
+        return;
+    if (!fstat(fd, &about) && about.st_size > 0) {
+        struct elf_segment notes = {.file_size = (uint64_t)about.st_size};
+        const struct elf elf = {.fd = fd, .is_64 = sizeof(long) == 8, .notes = &notes,
+                                .note_count = 1};
+        build_id_text(&elf, text);
+    }
+    close(fd);
+}
+
+void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1])
+{
+    struct text path = {0};
+
+    *text = '\0';
+    if (!module)
+        text_add(&path, KERNEL_NOTES);
+    else if (!strchr(module, '/'))
+        text_format(&path, MODULE_NOTES, module);
+    if (path.length && !path.failed)
+        read_kernel_notes(path.data, text);
+    text_free(&path);
+}
+
+/* ---- The kernel itself ---- */
+
+static int take_bound(void *context, const struct kallsyms_symbol *symbol)
+{
+    struct kernel_bounds *bounds = context;
+
+    if (symbol->module)
+        return 1;
+    if (!strcmp(symbol->name, "_text"))
+        bounds->start = symbol->address;
+    else if (!strcmp(symbol->name, "_etext"))
+        bounds->end = symbol->address;
+    return bounds->start && bounds->end;
+}
+
+struct kernel_bounds kernel_bounds_find(int kallsyms)
+{
+    struct kernel_bounds bounds = {0};
+
+    if (kallsyms >= 0)
+        (void)kallsyms_each(kallsyms, take_bound, &bounds);
+    return bounds;
+}
+
+/*
+ * Adds the kernel itself; if its bounds are unknown it gets all kernel addresses. 0 or -ENOMEM.
+ * *kernel is valid until another is added.
+ */
+static int mappings_add_kernel(struct symbol_mappings *mappings, struct kernel_bounds bounds,
+                               const char *build_id, struct symbol_mapping **kernel)
+{
+    if (bounds.end <= bounds.start || (bounds.start < KERNEL_HALF && bounds.end > UINT32_MAX))
+        bounds = (struct kernel_bounds){KERNEL_HALF, UINT64_MAX};
+    if (mappings_add(mappings, KERNEL_PATH, build_id, kernel))
+        return -ENOMEM;
+    (*kernel)->own_start = bounds.start;
+    (*kernel)->own_limit = bounds.end;
+    (*kernel)->is_fixed = true;
+    return 0;
+}
+
+/* ---- What is outside it ---- */
+
+/* A module, or code that the kernel generated: "[nfs]", "[bpf]". */
+static int add_module(struct symbol_mappings *mappings, const struct symbol *symbol,
+                      const struct recorded *recorded, struct symbol_mapping **module)
+{
+    char build_id[2 * ELF_LONGEST_BUILD_ID + 1] = "";
+    const char *name = symbol->file.length ? symbol->file.data : NULL;
+    struct text path = {0};
+
+    if (name)
+        text_format(&path, "[%s]", name);
+    else
+        text_add(&path, KERNEL_PATH);
+    if (name && !recorded)
+        kernel_build_id(name, build_id);
+    int result = path.failed
+                     ? -ENOMEM
+                     : mappings_add(mappings, path.data,
+                                    name && recorded ? recorded->build_id(recorded->context, name)
+                                                     : build_id,
+                                    module);
+    text_free(&path);
+    if (result)
+        return result;
+    (*module)->is_fixed = true;
+    return 0;
+}
+
+static bool same_module(const struct symbol *a, const struct symbol *b)
+{
+    return a->file.length == b->file.length &&
+           (!a->file.length || !strcmp(a->file.data, b->file.data));
+}
+
+/* From the page of its first address on, unless that is taken. */
+static void begin_module(struct symbol_mapping *module, uint64_t address,
+                         const struct symbol_mapping *kernel, struct symbol_mapping *before)
+{
+    module->own_start = address & ~(PAGE - 1);
+    if (before && before->own_limit > address)
+        before->own_limit = address;
+    if (before && before->own_limit > module->own_start)
+        module->own_start = before->own_limit;
+    if (address >= kernel->own_limit && module->own_start < kernel->own_limit)
+        module->own_start = kernel->own_limit;
+}
+
+static void extend_module(struct symbol_mapping *module, uint64_t address,
+                          const struct symbol_mapping *kernel)
+{
+    const uint64_t end = (address | (PAGE - 1)) + 1;
+
+    module->own_limit = end ? end : UINT64_MAX;
+    if (address < kernel->own_start && module->own_limit > kernel->own_start)
+        module->own_limit = kernel->own_start;
+}
+
+static int add_kernel(struct symbol_mappings *mappings, const struct symbolize_options *options,
+                      struct symbol_mapping **kernel)
+{
+    const struct recorded *recorded = options->recorded;
+    char build_id[2 * ELF_LONGEST_BUILD_ID + 1];
+
+    if (recorded)
+        return mappings_add_kernel(
+            mappings, (struct kernel_bounds){recorded->kernel_start, recorded->kernel_end},
+            recorded->build_id(recorded->context, NULL), kernel);
+    kernel_build_id(NULL, build_id);
+    return mappings_add_kernel(mappings, kernel_bounds_find(options->kallsyms), build_id, kernel);
+}
+
+/*
+ * Adjacent symbols of the same module are one mapping: where modules begin and end is unknown, and
+ * the kernel puts their parts wherever there is room.
+ */
+int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
+                         size_t count, const struct symbolize_options *options)
+{
+    struct symbol_mapping *added;
+    const struct symbol *last = NULL; /* of the module added last, with none in between */
+
+    if (add_kernel(mappings, options, &added))
+        return -ENOMEM;
+    const size_t kernel = mappings->count - 1;
+    for (size_t i = 0; i < count; i++) {
+        struct symbol *symbol = symbols[i];
+        uint64_t address = symbol_lookup_address(symbol);
+        if (address >= UINT64_MAX / PAGE * PAGE) {
+            last = NULL;
+            continue; /* nothing is in the last page */
+        }
+        bool is_kernels = address >= mappings->items[kernel].own_start &&
+                          address < mappings->items[kernel].own_limit;
+        if (!is_kernels && (!last || !same_module(last, symbol))) {
+            if (mappings->count >= MAPPINGS_MOST)
+                return 0;
+            size_t before = mappings->count - 1;
+            if (add_module(mappings, symbol, options->recorded, &added))
+                return -ENOMEM;
+            begin_module(added, address, &mappings->items[kernel],
+                         before > kernel ? &mappings->items[before] : NULL);
+        }
+        last = is_kernels ? NULL : symbol;
+        symbol->mapped_at = address;
+        symbol->mapping = (uint32_t)(is_kernels ? kernel + 1 : mappings->count);
+        if (!is_kernels)
+            extend_module(&mappings->items[mappings->count - 1], address,
+                          &mappings->items[kernel]);
+    }
+    return 0;
+}
+
+/* ---- Mappings ---- */
+
 /* Mappings without a place of their own begin here, up to where there is no room. */
 #define FIRST_FREE ((uint64_t)0x7f0000000000)
 #define END_OF_FREE ((uint64_t)1 << 62)
@@ -42,29 +253,13 @@ int mappings_add(struct symbol_mappings *mappings, const char *path, const char 
     return mapping->path.failed || mapping->build_id.failed ? -ENOMEM : 0;
 }
 
-void mappings_read_build_id(const struct elf *elf, char text[2 * ELF_LONGEST_BUILD_ID + 1])
-{
-    static const char digits[] = "0123456789abcdef";
-    unsigned char id[ELF_LONGEST_BUILD_ID];
-    size_t length;
-
-    *text = '\0';
-    if (elf_build_id(elf, id, &length))
-        return;
-    for (size_t i = 0; i < length; i++) {
-        text[2 * i] = digits[id[i] >> 4];
-        text[2 * i + 1] = digits[id[i] & 15];
-    }
-    text[2 * length] = '\0';
-}
-
 /* ---- Of files ---- */
 
 void mapping_source_init(struct mapping_source *source, const char *path, const struct elf *elf)
 {
     *source = (struct mapping_source){.path = path, .elf = elf};
     if (elf)
-        mappings_read_build_id(elf, source->build_id);
+        build_id_text(elf, source->build_id);
 }
 
 /* A segment as the kernel maps it, in whole pages. False: it cannot be mapped. */
@@ -97,28 +292,12 @@ static const struct elf_segment *segment_at(const struct elf *elf, uint64_t addr
     return code;
 }
 
-static void describe(const struct mapping_source *source, uint64_t address,
-                     struct symbol_mapping *mapping)
-{
-    const struct elf_segment *segment = source->elf ? segment_at(source->elf, address) : NULL;
-
-    if (!segment || !describe_segment(segment, source->elf->type == ET_EXEC, mapping))
-        *mapping = (struct symbol_mapping){.grows = true};
-}
-
 static bool is_same(const struct symbol_mapping *a, const struct symbol_mapping *b)
 {
     return a->grows == b->grows && a->is_fixed == b->is_fixed &&
            (a->grows ||
             (a->own_start == b->own_start && a->own_limit == b->own_limit &&
              a->offset == b->offset));
-}
-
-/* A file that exists twice, in two containers for example, is one if it has a build id. */
-static bool is_of(const struct symbol_mapping *mapping, const struct mapping_source *source)
-{
-    return !strcmp(mapping->path.data, source->path) &&
-           !strcmp(mapping->build_id.data, source->build_id);
 }
 
 static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *source,
@@ -128,11 +307,15 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
 
     if (source->last && is_same(&mappings->items[source->last - 1], wanted))
         return 0;
-    for (size_t i = 0; i < mappings->count; i++)
-        if (is_same(&mappings->items[i], wanted) && is_of(&mappings->items[i], source)) {
+    /* A file that exists twice, in two containers for example, is one if it has a build id. */
+    for (size_t i = 0; i < mappings->count; i++) {
+        const struct symbol_mapping *mapping = &mappings->items[i];
+        if (is_same(mapping, wanted) && !strcmp(mapping->path.data, source->path) &&
+            !strcmp(mapping->build_id.data, source->build_id)) {
             source->last = (uint32_t)i + 1;
             return 0;
         }
+    }
     source->last = 0;
     if (mappings->count >= MAPPINGS_MOST)
         return 0;
@@ -165,7 +348,9 @@ int mappings_take(struct symbol_mappings *mappings, struct mapping_source *sourc
 
     if (address >= UINT64_MAX / PAGE * PAGE)
         return 0; /* the last page: nothing can end after it, and no file has it */
-    describe(source, address, &wanted);
+    const struct elf_segment *segment = source->elf ? segment_at(source->elf, address) : NULL;
+    if (!segment || !describe_segment(segment, source->elf->type == ET_EXEC, &wanted))
+        wanted = (struct symbol_mapping){.grows = true};
     if (find_or_add(mappings, source, &wanted))
         return -ENOMEM;
     if (!source->last)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Which part of which file symbols' addresses are in, for tools that look them up again: one
- * mapping per file and segment, whoever had it mapped where. Addresses are assigned anew: files
- * that say where they belong, as the kernel does, are there, and so is the main program; others get
- * a range of their own, so that no two mappings overlap. From any address, `- start + offset` is
- * the byte in the file.
+ * mapping per file and segment, whichever process had it mapped where. Addresses are assigned anew:
+ * files that say where they belong, as the kernel does, are there, and so is the main program;
+ * others get a range of their own, so that no two mappings overlap. From any address, `- start +
+ * offset` is the byte in the file.
  */
 #ifndef STACKBOX_SYMBOLIZE_MAPPINGS_H
 #define STACKBOX_SYMBOLIZE_MAPPINGS_H
@@ -13,7 +13,7 @@
 #include "elf/elf.h"
 
 struct symbol;
-struct symbolize_wishes;
+struct symbolize_options;
 
 /*
  * No machine has as many, but a recording may say so: addresses beyond them are in none. Each is
@@ -65,10 +65,30 @@ int mappings_take_program(struct symbol_mappings *mappings, const struct traced_
 
 /* For kernel symbols, sorted by the address that is looked up. 0 or -ENOMEM. */
 int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const *symbols,
-                         size_t count, const struct symbolize_wishes *wishes);
+                         size_t count, const struct symbolize_options *options);
 
 /* At the end: finds the main one and assigns addresses. 0 or -ENOMEM. */
 int mappings_place(struct symbol_mappings *mappings, const struct traced_file *program,
                    struct symbol *symbols, size_t count);
+
+/* Other tools' name for a kernel whose symbols are in kallsyms. */
+#define KERNEL_PATH "[kernel.kallsyms]"
+
+struct kernel_bounds {
+    uint64_t start, end; /* both 0: unknown */
+};
+
+/* From _text to _etext of /proc/kallsyms, open as `kallsyms`. */
+struct kernel_bounds kernel_bounds_find(int kallsyms);
+
+/* Of a module, or, if NULL, of the kernel: as text, "" if there is none. */
+void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1]);
+
+/* Anything larger is not part of a program. */
+#define MAPPINGS_LARGEST ((uint64_t)1 << 40)
+
+/* Adds one, without addresses; valid until another is added. 0 or -ENOMEM. */
+int mappings_add(struct symbol_mappings *mappings, const char *path, const char *build_id,
+                 struct symbol_mapping **added);
 
 #endif

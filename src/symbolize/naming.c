@@ -8,22 +8,187 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "sandbox/answer.h"
 #include "base/util.h"
 #include "elf/debug_files.h"
-#include "elf/elf.h"
 #include "elf/elf_symbols.h"
-#include "elf/elf_tables.h"
-#include "elf/elf_unpacked.h"
 #include "elf/frame_rows.h"
-#include "elf/identity.h"
 #include "processes/jitmap.h"
+#include "symbolize/mappings.h"
 
-/* Adds an address that is not below the last one, without duplicates. */
-static void add_distinct(const struct naming *naming, size_t *count, uint64_t address)
+/* ---- Answers of the reader ---- */
+
+enum { IS_JITTED = 1, HAS_MAPPING = 2, HAS_START = 4 }; /* of a symbol */
+enum { IS_FIXED = 1, GROWS = 2 };               /* of a mapping */
+enum { MORE_UNOPENED = 1, MORE_PACKED = 2 };    /* of the notes */
+
+/* ---- Writing ---- */
+
+static void put_symbol(struct text *answer, const struct symbol *symbol)
 {
-    if (!*count || naming->addresses[*count - 1] != address)
-        naming->addresses[(*count)++] = address;
+    answer_put_byte(answer, (symbol->jitted ? IS_JITTED : 0) | (symbol->has_start ? HAS_START : 0) |
+                                (symbol->mapping ? HAS_MAPPING : 0));
+    answer_put_number(answer, symbol->offset);
+    answer_put_text(answer, &symbol->function);
+    answer_put_text(answer, &symbol->raw);
+    if (!symbol->mapping)
+        return;
+    answer_put_number(answer, symbol->mapping);
+    answer_put_number(answer, symbol->mapped_at);
+}
+
+static void put_mapping(struct text *answer, const struct symbol_mapping *mapping)
+{
+    answer_put_byte(answer, (mapping->is_fixed ? IS_FIXED : 0) | (mapping->grows ? GROWS : 0));
+    answer_put_text(answer, &mapping->path);
+    answer_put_text(answer, &mapping->build_id);
+    answer_put_number(answer, mapping->own_start);
+    answer_put_number(answer, mapping->own_limit);
+    answer_put_number(answer, mapping->offset);
+}
+
+void names_answer_write(const struct names_request *request, struct text *answer)
+{
+    const struct symbolize_notes *notes = request->notes;
+
+    /* Mappings first: symbols refer to them. */
+    answer_put_number(answer, request->mappings ? request->mappings->count - request->known : 0);
+    for (size_t i = request->known; request->mappings && i < request->mappings->count; i++)
+        put_mapping(answer, &request->mappings->items[i]);
+    for (size_t i = 0; i < request->count; i++)
+        put_symbol(answer, request->symbols[i]);
+    answer_put_byte(answer, (notes->more_unopened ? MORE_UNOPENED : 0) |
+                            (notes->more_packed ? MORE_PACKED : 0));
+    answer_put_text(answer, &notes->changed_file);
+    answer_put_text(answer, &notes->unopened_file);
+    answer_put_text(answer, &notes->packed_file);
+}
+
+/* ---- Reading ---- */
+
+struct range {
+    uint64_t start, limit;
+};
+
+/* It is read twice: first to check it, then to use it. */
+struct reading {
+    struct answer answer;
+    struct range *ranges; /* of the mappings */
+};
+
+#define LONGEST ((size_t)1 << 20) /* of names; demangled ones may be long */
+
+static bool makes_sense(const struct symbol_mapping *mapping)
+{
+    return mapping->own_start < mapping->own_limit &&
+           (mapping->grows ? !mapping->is_fixed
+                           : mapping->own_limit - mapping->own_start <= 2 * MAPPINGS_LARGEST);
+}
+
+static void take_mapping(struct reading *reading, struct symbol_mappings *mappings,
+                         struct range *range)
+{
+    struct answer *answer = &reading->answer;
+    struct text path = {0}, build_id = {0};
+    struct symbol_mapping read = {0}, *added;
+    const unsigned flags = answer_take_flags(answer, IS_FIXED | GROWS);
+
+    answer_take_text(answer, LONGEST, &path);
+    answer_take_text(answer, 2 * ELF_LONGEST_BUILD_ID, &build_id);
+    read.is_fixed = flags & IS_FIXED;
+    read.grows = flags & GROWS;
+    read.own_start = range->start = answer_take_number(answer);
+    read.own_limit = range->limit = answer_take_number(answer);
+    read.offset = answer_take_number(answer);
+    answer->is_bad = answer->is_bad || !makes_sense(&read);
+    if (answer->for_good && !answer->is_bad && !answer->failed) {
+        if (mappings_add(mappings, path.data ? path.data : "", build_id.data ? build_id.data : "",
+                         &added)) {
+            answer->failed = true;
+        } else {
+            read.path = added->path;
+            read.build_id = added->build_id;
+            *added = read;
+        }
+    }
+    text_free(&path);
+    text_free(&build_id);
+}
+
+static void take_symbol(struct reading *reading, struct symbol *symbol, size_t known,
+                        uint64_t count)
+{
+    struct answer *answer = &reading->answer;
+    const unsigned flags = answer_take_flags(answer, IS_JITTED | HAS_START | HAS_MAPPING);
+    const uint64_t offset = answer_take_number(answer);
+    uint64_t mapping = 0, at = 0;
+
+    answer_take_text(answer, LONGEST, &symbol->function);
+    answer_take_text(answer, LONGEST, &symbol->raw);
+    if (flags & HAS_MAPPING) {
+        mapping = answer_take_number(answer);
+        at = answer_take_number(answer);
+        answer->is_bad = answer->is_bad || mapping <= known || mapping > known + count;
+        if (!answer->is_bad) {
+            const struct range *range = &reading->ranges[mapping - known - 1];
+            answer->is_bad = at < range->start || at >= range->limit;
+        }
+    }
+    if (!answer->for_good || answer->is_bad)
+        return;
+    symbol->jitted = flags & IS_JITTED;
+    symbol->has_start = flags & HAS_START;
+    symbol->offset = offset;
+    symbol->mapping = (uint32_t)mapping;
+    symbol->mapped_at = at;
+}
+
+static void take_notes(struct answer *answer, struct symbolize_notes *notes)
+{
+    const unsigned flags = answer_take_flags(answer, MORE_UNOPENED | MORE_PACKED);
+
+    answer_take_text(answer, LONGEST, &notes->changed_file);
+    answer_take_text(answer, LONGEST, &notes->unopened_file);
+    answer_take_text(answer, LONGEST, &notes->packed_file);
+    if (!answer->for_good || answer->is_bad)
+        return;
+    notes->more_unopened = flags & MORE_UNOPENED;
+    notes->more_packed = flags & MORE_PACKED;
+}
+
+static void read_all(struct reading *reading, const struct names_request *request)
+{
+    struct answer *answer = &reading->answer;
+    const uint64_t count = answer_take_number(answer);
+
+    answer->is_bad = answer->is_bad || (count && !request->mappings) ||
+                      count > (uint64_t)(answer->end - answer->at) ||
+                      count > UINT32_MAX - 2 - request->known;
+    reading->ranges = answer->is_bad ? NULL : calloc((size_t)count + 1, sizeof(*reading->ranges));
+    answer->failed = !reading->ranges;
+    for (uint64_t i = 0; i < count && !answer->is_bad && !answer->failed; i++)
+        take_mapping(reading, request->mappings, &reading->ranges[i]);
+    for (size_t i = 0; i < request->count && !answer->is_bad && !answer->failed; i++)
+        take_symbol(reading, request->symbols[i], request->known, count);
+    if (!answer->is_bad && !answer->failed)
+        take_notes(answer, request->notes);
+    answer->is_bad = answer->is_bad || (!answer->failed && answer->at != answer->end);
+    free(reading->ranges);
+}
+
+int names_answer_read(const char *bytes, size_t length, const struct names_request *request)
+{
+    struct reading look = {.answer = {.at = bytes, .end = bytes + length}};
+
+    if (!length)
+        return -EBADMSG;
+    read_all(&look, request);
+    if (look.answer.is_bad || look.answer.failed)
+        return look.answer.is_bad ? -EBADMSG : -ENOMEM;
+    struct reading reading = {
+        .answer = {.at = bytes, .end = bytes + length, .for_good = true}};
+    read_all(&reading, request);
+    return reading.answer.failed ? -ENOMEM : 0;
 }
 
 /* ---- Names of code generated at run time ---- */
@@ -36,14 +201,14 @@ static int give_jit_names(const struct naming *naming, const struct located *jit
     if (!found)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, symbol_lookup_address(jitted[i].symbol));
+        naming_add_address(naming, &distinct, symbol_lookup_address(jitted[i].symbol));
     int result = jitmap_find(jitted[0].map, naming->addresses, distinct, found);
     for (size_t i = 0; i < count && result != -ENOMEM; i++) {
         struct symbol *symbol = jitted[i].symbol;
         at += naming->addresses[at] != symbol_lookup_address(symbol);
         if (!found[at].found)
             continue;
-        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
+        if (symbol_set_function(symbol, found[at].name.data, naming->options))
             result = -ENOMEM;
         symbol->offset = symbol->address - found[at].start;
         symbol->jitted = true;
@@ -102,14 +267,15 @@ static void note_packed(struct symbolize_notes *notes, const char *note)
         add_note(&notes->packed_file, &notes->more_packed, note);
 }
 
-static struct debug_search search_for(const struct naming *naming, const struct process_place *place)
+static struct debug_search search_for(const struct naming *naming,
+                                      const struct process_place *place)
 {
-    const struct recorded *recorded = naming->wishes->recorded;
+    const struct recorded *recorded = naming->options->recorded;
 
     return (struct debug_search){
         .path = place->kind == MAPPED_FILE ? place->file->path : NULL,
         .root = place->file->root,
-        .symfs = naming->wishes->symfs,
+        .symfs = naming->options->symfs,
         .cache = recorded ? recorded->cache : NULL,
         .stays_below = recorded,
     };
@@ -128,7 +294,7 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
         return -ENOMEM;
     search.refused = &refused;
     for (size_t i = 0; i < count; i++)
-        add_distinct(naming, &distinct, located[i].place.address);
+        naming_add_address(naming, &distinct, located[i].place.address);
     int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
     note_packed(naming->notes, refused.data);
     if (elf->unpacked && elf->unpacked->refusal) {
@@ -142,7 +308,7 @@ static int give_file_names(const struct naming *naming, const struct elf *elf,
         at += naming->addresses[at] != located[i].place.address;
         if (!found[at].found)
             continue;
-        if (symbol_set_function(symbol, found[at].name.data, naming->wishes))
+        if (symbol_set_function(symbol, found[at].name.data, naming->options))
             result = -ENOMEM;
         symbol->offset -= found[at].start;
         const size_t length = symbol->function.length + symbol->raw.length;
@@ -170,8 +336,8 @@ static int compare_functions(const void *left, const void *right)
 }
 
 /* The one that contains this offset in the file; NULL: none does. */
-static const struct frame_function *find_function(const struct frame_function *functions, size_t count,
-                                                  uint64_t offset)
+static const struct frame_function *find_function(const struct frame_function *functions,
+                                                  size_t count, uint64_t offset)
 {
     const size_t behind = first_key_above(&functions->offset, sizeof(*functions), count, offset);
 
@@ -226,10 +392,11 @@ static int copy_vdso(struct elf_unpacked *copy)
 }
 
 /* If a file lacks full symbols, it is looked for elsewhere. */
-static void note_missing(const struct naming *naming, const struct process_place *place, const struct elf *elf)
+static void note_missing(const struct naming *naming, const struct process_place *place,
+                         const struct elf *elf)
 {
     const struct debug_search search = search_for(naming, place);
-    struct text *missing = naming->wishes->recorded->missing;
+    struct text *missing = naming->options->recorded->missing;
     struct elf_symbol_table table;
     struct debug_file debug;
 
@@ -239,13 +406,13 @@ static void note_missing(const struct naming *naming, const struct process_place
         debug_files_close(&debug);
         return;
     }
-    identity_add_id(place->file->identity, missing);
+    build_id_add(place->file->identity->id, place->file->identity->id_length, missing);
     text_add(missing, "\n");
 }
 
 /* For a recorded file: whatever is here and is the same file. */
-static int open_recorded(const struct naming *naming, const struct process_place *place, struct elf *elf,
-                         struct elf_unpacked *unpacked, int *trouble)
+static int open_recorded(const struct naming *naming, const struct process_place *place,
+                         struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
 {
     const struct debug_search search = search_for(naming, place);
     const int fd = identity_open(place->file->identity, &search, elf, trouble);
@@ -309,14 +476,14 @@ static int give_mappings(const struct naming *naming, const struct elf *elf,
 }
 
 /* `most`: bytes of names. */
-static int name_in_file(const struct naming *naming, const struct located *located, size_t count, size_t most,
-                        int without)
+static int name_in_file(const struct naming *naming, const struct located *located, size_t count,
+                        size_t most, int without)
 {
     struct elf_unpacked unpacked = {0};
     struct elf elf = {0};
     int result = 0, trouble = 0;
 
-    if ((located[0].place.kind != MAPPED_FILE || naming->wishes->without_files) &&
+    if ((located[0].place.kind != MAPPED_FILE || naming->options->without_files) &&
         located[0].place.kind != MAPPED_VDSO)
         return give_mappings(naming, NULL, located, count);
     bool is_open = !without && !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
@@ -370,7 +537,8 @@ static int take_map(const struct naming *naming, const struct naming_step *step,
     if (!without)
         return give_jit_names(naming, step->located, step->count);
     if (!refused->length)
-        text_format(refused, "the perf map of process %u: %s", step->located[0].symbol->pid, reason_of(without));
+        text_format(refused, "the perf map of process %u: %s", step->located[0].symbol->pid,
+                    reason_of(without));
     return 0;
 }
 
@@ -405,9 +573,9 @@ int naming_take(struct naming *naming, const struct naming_step *step, int witho
 
 int naming_take_program(const struct naming *naming)
 {
-    if (!naming->mappings || !naming->wishes->mapped_for)
+    if (!naming->mappings || !naming->options->mapped_for)
         return 0;
-    return mappings_take_program(naming->mappings, naming->wishes->mapped_for);
+    return mappings_take_program(naming->mappings, naming->options->mapped_for);
 }
 
 /* ---- What is read together ---- */
@@ -415,7 +583,8 @@ int naming_take_program(const struct naming *naming)
 /* Of users' files, the small ones first; in the order of files otherwise. */
 static bool is_trusted(const struct process_place *place)
 {
-    return place->kind != MAPPED_FILE || (!place->file->about.st_uid && !(place->file->about.st_mode & 022));
+    return place->kind != MAPPED_FILE ||
+           (!place->file->about.st_uid && !(place->file->about.st_mode & 022));
 }
 
 static int compare_located(const void *left, const void *right)
@@ -463,7 +632,8 @@ static void add_files(struct naming *naming, bool trusted)
     size_t end;
 
     for (size_t start = 0; start < naming->count; start = end) {
-        for (end = start + 1; end < naming->count && !compare_files(&located[start], &located[end]); end++)
+        for (end = start + 1; end < naming->count && !compare_files(&located[start], &located[end]);
+             end++)
             ;
         if (is_trusted(&located[start].place) == trusted)
             add_step(naming, located + start, end - start, false);

@@ -18,7 +18,8 @@ struct located {
 };
 
 /*
- * What is read together: one file, or one perf map. If reading it fails, its symbols alone have no names.
+ * What is read together: one file, or one perf map. If reading it fails, its symbols alone have no
+ * names.
  */
 struct naming_step {
     struct located *located;
@@ -29,7 +30,7 @@ struct naming_step {
 };
 
 struct naming {
-    const struct symbolize_wishes *wishes;
+    const struct symbolize_options *options;
     struct symbolize_notes *notes;
     struct symbol_mappings *mappings; /* NULL: not wanted */
     struct located *located;          /* by process, life and lookup address */
@@ -47,6 +48,13 @@ struct naming {
 static inline bool naming_may_be_jitted(const struct located *located)
 {
     return located->place.kind == MAPPED_ANONYMOUS || located->place.kind == MAPPED_NOTHING;
+}
+
+/* Adds an address to naming->addresses that is not below the last one, without duplicates. */
+static inline void naming_add_address(const struct naming *naming, size_t *count, uint64_t address)
+{
+    if (!*count || naming->addresses[*count - 1] != address)
+        naming->addresses[(*count)++] = address;
 }
 
 /*
@@ -68,5 +76,32 @@ int naming_take_program(const struct naming *naming);
 /* All names of a file that no ordinary user can have written. */
 #define NAMING_MOST_BYTES ((size_t)64 << 20)
 #define NAMING_MOST_NS UINT64_C(10000000000)
+
+/* Both sides have these, in the same order. */
+struct names_request {
+    struct symbol *const *symbols;
+    size_t count;
+    struct symbolize_notes *notes;
+    struct symbol_mappings *mappings; /* NULL: not wanted */
+    size_t known;                     /* of those, how many were there before */
+};
+
+/* If memory runs out, answer->failed is set. */
+void names_answer_write(const struct names_request *request, struct text *answer);
+
+/*
+ * Adds what the symbols lack: names, offsets, mappings; and to the notes whatever reading files can
+ * tell. 0; -EBADMSG, with everything unchanged, for invalid bytes; or -ENOMEM, with half of it.
+ */
+int names_answer_read(const char *bytes, size_t length, const struct names_request *request);
+
+/*
+ * Names what it can of `count` symbols of processes, sorted by process, life and lookup address,
+ * and adds their mappings to `mappings` (NULL: to none). 0 or -ENOMEM: any other failure leaves
+ * frames without names.
+ */
+int user_names_give(struct symbol *const *symbols, size_t count,
+                    const struct symbolize_options *options, struct symbolize_notes *notes,
+                    struct symbol_mappings *mappings);
 
 #endif

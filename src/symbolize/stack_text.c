@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
 
@@ -80,7 +79,8 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 
     if (!symbol->address || !strchr("tTwW", symbol->type))
         return 0;
-    size_t at = search_first(finding->sorted, finding->count, sizeof(*finding->sorted), symbol->name, is_before);
+    size_t at = search_first(finding->sorted, finding->count, sizeof(*finding->sorted),
+                             symbol->name, is_before);
     for (; at < finding->count && !strcmp(finding->sorted[at]->name, symbol->name); at++) {
         struct stack_frame *frame = finding->sorted[at];
         if (!frame->address && is_of(frame, symbol))
@@ -112,8 +112,8 @@ int stack_texts_find(struct stack_texts *texts, int kallsyms)
     return result;
 }
 
-int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count, struct tally *tally,
-                    struct stack *stack)
+int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count,
+                    struct tally *tally, struct stack *stack)
 {
     uint64_t addresses[MOST_FRAMES];
     size_t kept = 0;

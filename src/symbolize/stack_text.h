@@ -32,8 +32,8 @@ int stack_texts_find(struct stack_texts *texts, int kallsyms);
  * Makes `count` frames, from the first on, a stack of the tally. Frames whose function is in no
  * symbol table are left out: there is nothing to show. 0 or -ENOMEM.
  */
-int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count, struct tally *tally,
-                    struct stack *stack);
+int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count,
+                    struct tally *tally, struct stack *stack);
 void stack_texts_free(struct stack_texts *texts);
 
 #endif

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "base/index.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "insns/unwind_layout.h"
 #include "kernel/kallsyms.h"
-#include "symbolize/mappings.h"
-#include "symbolize/user_names.h"
+#include "symbolize/naming.h"
 
 /* ---- Each address once ---- */
 
@@ -20,12 +18,12 @@ static uint64_t hash_of(const struct symbol *symbol)
     const uint64_t process = (uint64_t)symbol->pid << 3 | (uint64_t)symbol->kernel << 2 |
                              (uint64_t)symbol->foreign << 1 | symbol->is_return;
 
-    return hash_word(hash_word(hash_word(0, symbol->address), symbol->born), process);
+    return hash_word(hash_word(hash_word(0, symbol->address), symbol->generation), process);
 }
 
 static bool same_place(const struct symbol *a, const struct symbol *b)
 {
-    return a->address == b->address && a->pid == b->pid && a->born == b->born &&
+    return a->address == b->address && a->pid == b->pid && a->generation == b->generation &&
            a->kernel == b->kernel && a->foreign == b->foreign &&
            a->is_return == b->is_return;
 }
@@ -54,17 +52,17 @@ struct collection {
     size_t room, frame;
 };
 
-static int collect_stack(struct collection *collection, const struct tally_party *party,
+static int collect_stack(struct collection *collection, const struct tally_task *task,
                          bool kernel)
 {
-    const struct stack *stack = kernel ? &party->kernel : &party->user;
+    const struct stack *stack = kernel ? &task->kernel : &task->user;
 
     for (uint32_t i = 0; i < stack->count; i++) {
         const struct symbol wanted = {
             .kernel = kernel,
-            .pid = kernel ? 0 : party->pid,
-            .born = kernel ? 0 : party->born,
-            .foreign = !kernel && party->foreign,
+            .pid = kernel ? 0 : task->pid,
+            .generation = kernel ? 0 : task->generation,
+            .foreign = !kernel && task->foreign,
             .is_return = i > 0,
             .address = collection->tally->addresses[stack->first + i],
         };
@@ -75,16 +73,16 @@ static int collect_stack(struct collection *collection, const struct tally_party
     return 0;
 }
 
-static int collect_party(struct collection *collection, const struct tally_party *party)
+static int collect_task(struct collection *collection, const struct tally_task *task)
 {
-    int result = collect_stack(collection, party, true);
+    int result = collect_stack(collection, task, true);
 
-    return result ? result : collect_stack(collection, party, false);
+    return result ? result : collect_stack(collection, task, false);
 }
 
-static size_t frames_of(const struct tally_party *party)
+static size_t frames_of(const struct tally_task *task)
 {
-    return (size_t)party->kernel.count + party->user.count;
+    return (size_t)task->kernel.count + task->user.count;
 }
 
 static int collect(struct symbols *symbols, const struct tally *tally)
@@ -102,9 +100,9 @@ static int collect(struct symbols *symbols, const struct tally *tally)
     for (size_t i = 0; i < tally->count && !result; i++) {
         const struct tally_entry *entry = &tally->entries[i];
         symbols->first[i] = collection.frame;
-        result = collect_party(&collection, &entry->task);
+        result = collect_task(&collection, &entry->task);
         if (!result)
-            result = collect_party(&collection, &entry->waker);
+            result = collect_task(&collection, &entry->waker);
     }
     index_free(&collection.index);
     return result;
@@ -113,9 +111,9 @@ static int collect(struct symbols *symbols, const struct tally *tally)
 /* ---- Names ---- */
 
 int symbol_set_function(struct symbol *symbol, const char *name,
-                        const struct symbolize_wishes *wishes)
+                        const struct symbolize_options *options)
 {
-    int result = wishes->readable ? demangle_symbol(name, wishes->readable, &symbol->function)
+    int result = options->readable ? demangle_symbol(name, options->readable, &symbol->function)
                                   : -EINVAL;
 
     text_clear(&symbol->raw);
@@ -147,8 +145,8 @@ static int compare_for_search(const void *left, const void *right)
 
     if (a->pid != b->pid)
         return a->pid < b->pid ? -1 : 1;
-    if (a->born != b->born)
-        return a->born < b->born ? -1 : 1;
+    if (a->generation != b->generation)
+        return a->generation < b->generation ? -1 : 1;
     if (a->epoch != b->epoch)
         return a->epoch < b->epoch ? -1 : 1;
     return a_address < b_address ? -1 : a_address > b_address;
@@ -176,20 +174,20 @@ struct batch {
     size_t *where;
 };
 
-static int name_kernel(const struct batch *batch, const struct symbolize_wishes *wishes,
+static int name_kernel(const struct batch *batch, const struct symbolize_options *options,
                        struct symbolize_notes *notes)
 {
     const struct kallsyms_search search = {
         .addresses = batch->addresses,
         .count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where),
-        .preferred = wishes->preferred,
-        .preferred_count = wishes->preferred_count,
+        .preferred = options->preferred,
+        .preferred_count = options->preferred_count,
     };
     struct kallsyms_found *found = calloc(search.count + 1, sizeof(*found));
 
     if (!found)
         return -ENOMEM;
-    int result = wishes->kallsyms < 0 ? -EACCES : kallsyms_find(wishes->kallsyms, &search, found);
+    int result = options->kallsyms < 0 ? -EACCES : kallsyms_find(options->kallsyms, &search, found);
     for (size_t i = 0; i < batch->count && !result; i++) {
         const struct kallsyms_found *at = &found[batch->where[i]];
         struct symbol *symbol = batch->symbols[i];
@@ -197,7 +195,7 @@ static int name_kernel(const struct batch *batch, const struct symbolize_wishes 
             continue;
         text_add(&symbol->file, at->module.data);
         symbol->offset = symbol->address - at->start;
-        if (symbol_set_function(symbol, at->name.data, wishes) || symbol->file.failed)
+        if (symbol_set_function(symbol, at->name.data, options) || symbol->file.failed)
             result = -ENOMEM;
     }
     kallsyms_free(found, search.count);
@@ -221,8 +219,9 @@ static int compare_symbols(const void *left, const void *right)
  * The kernel's come first, then those of processes, then those that cannot be looked up. Sets
  * `mappings`, too, unless NULL.
  */
-static int name_sorted(struct symbol **sorted, size_t count, const struct symbolize_wishes *wishes,
-                       struct symbolize_notes *notes, struct symbol_mappings *mappings)
+static int name_sorted(struct symbol **sorted, size_t count,
+                       const struct symbolize_options *options, struct symbolize_notes *notes,
+                       struct symbol_mappings *mappings)
 {
     struct batch kernel = {
         .symbols = sorted,
@@ -236,23 +235,23 @@ static int name_sorted(struct symbol **sorted, size_t count, const struct symbol
         kernel.count++;
     for (user_end = kernel.count; user_end < count && !sorted[user_end]->foreign; user_end++)
         ;
-    if (!result && kernel.count && !wishes->recorded)
-        result = name_kernel(&kernel, wishes, notes);
-    if (!result && mappings && (kernel.count || wishes->recorded))
-        result = mappings_take_kernel(mappings, sorted, kernel.count, wishes);
+    if (!result && kernel.count && !options->recorded)
+        result = name_kernel(&kernel, options, notes);
+    if (!result && mappings && (kernel.count || options->recorded))
+        result = mappings_take_kernel(mappings, sorted, kernel.count, options);
     free(kernel.addresses);
     free(kernel.where);
-    if (!wishes->processes && !wishes->recorded)
+    if (!options->processes && !options->recorded)
         user_end = kernel.count;
     if (!result && (user_end > kernel.count || mappings))
-        result = user_names_give(sorted + kernel.count, user_end - kernel.count, wishes, notes,
+        result = user_names_give(sorted + kernel.count, user_end - kernel.count, options, notes,
                                  mappings);
     return result;
 }
 
 /*
- * If unwinding ended before the root, a frame says so. *count becomes the number of the others, which come
- * first. 0 or -ENOMEM.
+ * If unwinding ended before the root, a frame says so. *count becomes the number of the others,
+ * which come first. 0 or -ENOMEM.
  */
 static int name_ends(struct symbol **symbols, size_t *count)
 {
@@ -261,11 +260,12 @@ static int name_ends(struct symbol **symbols, size_t *count)
     for (size_t i = 0; i < *count; i++) {
         struct symbol *symbol = symbols[i];
         if (symbol->kernel ||
-            !(UNWIND_IS_END_FRAME(symbol->address) || UNWIND_IS_COLD_FRAME(symbol->address))) {
+            !(UNWIND_IS_END_FRAME(symbol->address) || UNWIND_IS_DEFERRED_FRAME(symbol->address))) {
             symbols[others++] = symbol;
             continue;
         }
-        text_add(&symbol->function, symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]");
+        text_add(&symbol->function,
+                 symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]");
         if (symbol->function.failed)
             return -ENOMEM;
     }
@@ -273,7 +273,7 @@ static int name_ends(struct symbol **symbols, size_t *count)
     return 0;
 }
 
-int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
                  struct symbolize_notes *notes)
 {
     int result = name_ends(symbols, &count);
@@ -281,10 +281,10 @@ int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_w
     if (result || !count)
         return result;
     qsort(symbols, count, sizeof(*symbols), compare_symbols);
-    return name_sorted(symbols, count, wishes, notes, NULL);
+    return name_sorted(symbols, count, options, notes, NULL);
 }
 
-int symbols_name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+int symbols_name_all(struct symbols *symbols, const struct symbolize_options *options,
                      struct symbolize_notes *notes)
 {
     struct symbol **sorted = calloc(symbols->count + 1, sizeof(*sorted));
@@ -298,20 +298,21 @@ int symbols_name_all(struct symbols *symbols, const struct symbolize_wishes *wis
     if (count)
         qsort(sorted, count, sizeof(*sorted), compare_symbols);
     if (!result)
-        result = name_sorted(sorted, count, wishes, notes, wishes->mapped_for ? &symbols->mappings : NULL);
+        result = name_sorted(sorted, count, options, notes,
+                             options->mapped_for ? &symbols->mappings : NULL);
     free(sorted);
-    if (!result && wishes->mapped_for)
-        result = mappings_place(&symbols->mappings, wishes->mapped_for, symbols->items,
+    if (!result && options->mapped_for)
+        result = mappings_place(&symbols->mappings, options->mapped_for, symbols->items,
                                 symbols->count);
     return result;
 }
 
 int symbols_make(struct symbols *symbols, const struct tally *tally,
-                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes)
+                 const struct symbolize_options *options, struct symbolize_notes *notes)
 {
     *symbols = (struct symbols){0};
     int result = collect(symbols, tally);
-    return result ? result : symbols_name_all(symbols, wishes, notes);
+    return result ? result : symbols_name_all(symbols, options, notes);
 }
 
 void symbolize_notes_free(struct symbolize_notes *notes)

@@ -3,8 +3,6 @@
 #ifndef STACKBOX_SYMBOLIZE_SYMBOLIZE_H
 #define STACKBOX_SYMBOLIZE_SYMBOLIZE_H
 
-#include <stdbool.h>
-
 #include "base/text.h"
 #include "demangle/demangle.h"
 #include "symbolize/mappings.h"
@@ -13,7 +11,7 @@
 struct symbol {
     bool kernel;
     uint32_t pid;     /* the process that the address is from; 0 for the kernel */
-    uint64_t born;    /* and its life: see insns/layout.h */
+    uint64_t generation;    /* and its life: see insns/layout.h */
     uint32_t epoch;   /* and the period of that: see processes/process.h; 0: unknown */
     bool foreign;     /* pid is not one of ours: nothing can be looked up */
     bool jitted;      /* its name comes from a JIT */
@@ -56,13 +54,13 @@ struct recorded {
     struct text *missing; /* gets build ids of files without full symbols, one per line; or NULL */
 };
 
-struct symbolize_wishes {
+struct symbolize_options {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;
     struct processes *processes; /* who had what mapped; NULL: user frames get no names */
-    const struct demangle_wishes *readable; /* how; NULL: names as in the tables */
+    const struct demangle_options *readable; /* how; NULL: names as in the tables */
     const char *symfs;           /* look here for binaries and debug files first, or NULL */
     /* The main program of the mappings that symbols are to have; NULL: no mappings. */
     const struct traced_file *mapped_for;
@@ -78,6 +76,7 @@ struct symbolize_notes {
     bool kernel_hidden;       /* the kernel shows no addresses in kallsyms */
     bool user_frames;         /* there are some */
     bool unknown_frames;      /* for some it is unknown what was mapped there */
+    const char *jit_advice;   /* what makes a perf map of a known runtime; NULL: nothing does */
     struct text refused_map;  /* "/tmp/perf-1.map: why": a JIT's names that cannot be trusted */
     struct text changed_file; /* it was written to since it was mapped */
     struct text unopened_file; /* "/tmp/a: why": the first that could not be opened */
@@ -92,9 +91,9 @@ void symbolize_notes_free(struct symbolize_notes *notes);
 
 /* Names every frame of the tally. 0 or a negative errno; symbols_free after either. */
 int symbols_make(struct symbols *symbols, const struct tally *tally,
-                 const struct symbolize_wishes *wishes, struct symbolize_notes *notes);
+                 const struct symbolize_options *options, struct symbolize_notes *notes);
 /* The same for given symbols with their frames; they may have places or names. */
-int symbols_name_all(struct symbols *symbols, const struct symbolize_wishes *wishes,
+int symbols_name_all(struct symbols *symbols, const struct symbolize_options *options,
                      struct symbolize_notes *notes);
 void symbols_free(struct symbols *symbols);
 
@@ -102,7 +101,7 @@ void symbols_free(struct symbols *symbols);
  * Names `count` symbols, without duplicates; sorts them. The places have been set, the names are
  * empty. 0 or a negative errno.
  */
-int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_wishes *wishes,
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
                  struct symbolize_notes *notes);
 
 /* ---- For those that find names ---- */
@@ -112,7 +111,7 @@ uint64_t symbol_lookup_address(const struct symbol *symbol);
 
 /* Sets every name that is shown, given as in its table. 0 or -ENOMEM. */
 int symbol_set_function(struct symbol *symbol, const char *name,
-                        const struct symbolize_wishes *wishes);
+                        const struct symbolize_options *options);
 /* Frees its texts. */
 void symbol_free(struct symbol *symbol);
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "symbolize/user_names.h"
+#include "symbolize/naming.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "apart/apart.h"
-#include "base/text.h"
+#include "sandbox/sandbox.h"
 #include "base/util.h"
 #include "machine/machine.h"
-#include "symbolize/names_answer.h"
-#include "symbolize/naming.h"
 
 /* JITs' perf maps open at a time: more processes come later. */
 #define MOST_MAPS 64
@@ -27,7 +24,7 @@
 
 static bool same_life(const struct symbol *a, const struct symbol *b)
 {
-    return a->pid == b->pid && a->born == b->born && a->epoch == b->epoch;
+    return a->pid == b->pid && a->generation == b->generation && a->epoch == b->epoch;
 }
 
 static void set_file(struct symbol *symbol, const struct process_place *place)
@@ -41,10 +38,10 @@ static void set_file(struct symbol *symbol, const struct process_place *place)
 
 static int take_place(const struct naming *naming, struct located *located)
 {
-    const struct symbolize_wishes *wishes = naming->wishes;
+    const struct symbolize_options *options = naming->options;
 
-    if (wishes->located)
-        wishes->located(wishes->locating, located->symbol, &located->place);
+    if (options->located)
+        options->located(options->locating, located->symbol, &located->place);
     if (located->place.kind != MAPPED_NOTHING)
         set_file(located->symbol, &located->place);
     else
@@ -54,7 +51,7 @@ static int take_place(const struct naming *naming, struct located *located)
 
 static int take_recorded(const struct naming *naming, struct located *located, size_t count)
 {
-    const struct recorded *recorded = naming->wishes->recorded;
+    const struct recorded *recorded = naming->options->recorded;
     int result = 0;
 
     for (size_t i = 0; i < count && !result; i++) {
@@ -64,25 +61,16 @@ static int take_recorded(const struct naming *naming, struct located *located, s
     return result;
 }
 
-static size_t distinct_addresses(const struct naming *naming, const struct located *located,
-                                 size_t count)
-{
-    size_t distinct = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t address = symbol_lookup_address(located[i].symbol);
-        if (!distinct || naming->addresses[distinct - 1] != address)
-            naming->addresses[distinct++] = address;
-    }
-    return distinct;
-}
-
 /* Finds the places of symbols in one life of one process. */
 static int locate_life(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
-    size_t at = 0, distinct = distinct_addresses(naming, located, count);
-    int result = processes_find(naming->wishes->processes, first->pid, first->born, first->epoch,
+    size_t at = 0, distinct = 0;
+
+    for (size_t i = 0; i < count; i++)
+        naming_add_address(naming, &distinct, symbol_lookup_address(located[i].symbol));
+    int result = processes_find(naming->options->processes, first->pid, first->generation,
+                                first->epoch,
                                 naming->addresses, distinct, naming->places);
 
     naming->notes->user_frames = true;
@@ -105,15 +93,22 @@ static int open_map(const struct naming *naming, struct located *located, size_t
 {
     const struct symbol *first = located[0].symbol;
     struct jitmap_refusal refusal;
-    bool any = false;
+    bool any = false, nameless = false;
 
-    for (size_t i = 0; i < count && !naming->wishes->recorded; i++)
+    for (size_t i = 0; i < count && !naming->options->recorded; i++) {
+        const struct process_place *place = &located[i].place;
         any = any || naming_may_be_jitted(&located[i]);
+        nameless =
+            nameless || (place->kind == MAPPED_ANONYMOUS && !strcmp(place->label, "[anon]"));
+    }
     if (!any)
         return -ENOENT;
-    int map = processes_open_jitmap(naming->wishes->processes, first->pid, first->born, &refusal);
+    int map = processes_open_jitmap(naming->options->processes, first->pid, first->generation,
+                                    &refusal);
     if (map == -EACCES && !naming->notes->refused_map.length)
         text_format(&naming->notes->refused_map, "%s: %s", refusal.path, refusal.reason);
+    if (map == -ENOENT && nameless && refusal.advice)
+        naming->notes->jit_advice = refusal.advice;
     return map;
 }
 
@@ -129,7 +124,7 @@ static int locate(struct naming *naming, size_t most, int maps[MOST_MAPS], size_
         for (end = start + 1;
              end < most && same_life(first->symbol, naming->located[end].symbol); end++)
             ;
-        result = naming->wishes->recorded ? take_recorded(naming, first, end - start)
+        result = naming->options->recorded ? take_recorded(naming, first, end - start)
                                           : locate_life(naming, first, end - start);
         int map = result ? -1 : open_map(naming, first, end - start);
         for (size_t i = start; i < end; i++) {
@@ -166,10 +161,11 @@ static const struct naming_step *step_of(const struct reading *reading)
     return reading->next < naming->step_count ? &naming->steps[reading->next] : NULL;
 }
 
-static struct names_asked asked_of(const struct naming *naming, const struct naming_step *step)
+static struct names_request request_of(const struct naming *naming, const struct naming_step *step)
 {
-    return (struct names_asked){step ? step->symbols : NULL, step ? step->count : 0, naming->notes, naming->mappings,
-                                naming->mappings ? naming->mappings->count : 0};
+    return (struct names_request){step ? step->symbols : NULL, step ? step->count : 0,
+                                  naming->notes, naming->mappings,
+                                  naming->mappings ? naming->mappings->count : 0};
 }
 
 static void spend_time(struct naming *naming, const struct naming_step *step, uint64_t ns)
@@ -178,12 +174,12 @@ static void spend_time(struct naming *naming, const struct naming_step *step, ui
         naming->time_left -= ns < naming->time_left ? ns : naming->time_left;
 }
 
-/* One step, in the process apart. */
+/* One step, in the sandbox. */
 static int read_step(struct reading *reading, struct text *answer)
 {
     struct naming *naming = reading->naming;
     const struct naming_step *step = step_of(reading);
-    const struct names_asked asked = asked_of(naming, step);
+    const struct names_request request = request_of(naming, step);
     const bool is_late = step && !step->is_trusted && !naming->time_left;
     const uint64_t begin = now_ns();
     struct part part = {.result = is_late ? -ETIME : 0};
@@ -191,7 +187,7 @@ static int read_step(struct reading *reading, struct text *answer)
 
     int result = step ? naming_take(naming, step, part.result) : naming_take_program(naming);
     if (!result && !is_late)
-        names_answer_write(&asked, &names);
+        names_answer_write(&request, &names);
     if (result || names.failed)
         part.result = result ? result : -ENOMEM;
     part.length = part.result ? 0 : (uint32_t)names.length;
@@ -211,16 +207,16 @@ static int read_apart(void *context, struct text *answer)
 
     for (; reading->next <= reading->naming->step_count && !result; reading->next++) {
         result = read_step(reading, answer);
-        if (!apart_send(answer))
+        if (!sandbox_send(answer))
             return -ENOMEM;
     }
     return 0;
 }
 
-/* The files that the process apart will read, each roughly once; `fds` has room for them. */
+/* The files that the sandbox will read, each roughly once; `fds` has room for them. */
 static size_t collect_files(const struct naming *naming, int *fds)
 {
-    const struct traced_file *program = naming->wishes->mapped_for;
+    const struct traced_file *program = naming->options->mapped_for;
     size_t count = 0;
 
     for (size_t i = 0; i < naming->count; i++) {
@@ -249,7 +245,7 @@ static bool needs_reading(const struct naming *naming, size_t files)
 static void note_unread(struct symbolize_notes *notes, int result, int signal)
 {
     if (!notes->unread.length)
-        apart_explain(result, signal, &notes->unread);
+        sandbox_explain(result, signal, &notes->unread);
 }
 
 /* If reading it took its reader's life, it goes without. */
@@ -264,15 +260,16 @@ static int lose_step(struct reading *reading, int why)
 static int take_part(struct reading *reading, const struct part *part, const char *names)
 {
     const struct naming_step *step = step_of(reading);
-    const struct names_asked asked = asked_of(reading->naming, step);
+    const struct names_request request = request_of(reading->naming, step);
     int result = 0;
 
     spend_time(reading->naming, step, part->ns);
     reading->is_short = part->result && part->result != -ETIME;
     if (!part->result)
-        result = names_answer_read(names, part->length, &asked);
+        result = names_answer_read(names, part->length, &request);
     else if (step)
-        result = naming_take(reading->naming, step, part->result < 0 && part->result > -4096 ? part->result : -EBADMSG);
+        result = naming_take(reading->naming, step,
+                             part->result < 0 && part->result > -4096 ? part->result : -EBADMSG);
     reading->next += !result;
     return result;
 }
@@ -283,7 +280,8 @@ static int take_parts(struct reading *reading, const struct text *answer)
     struct part part;
     int result = 0;
 
-    for (size_t at = 0; !result && answer->length - at >= sizeof(part) && reading->next <= reading->naming->step_count;
+    for (size_t at = 0; !result && answer->length - at >= sizeof(part) &&
+                        reading->next <= reading->naming->step_count;
          at += part.length) {
         memcpy(&part, answer->data + at, sizeof(part));
         at += sizeof(part);
@@ -300,7 +298,8 @@ static size_t count_parts(const struct text *answer)
     struct part part;
     size_t count = 0;
 
-    for (size_t at = sizeof(int); at <= answer->length && answer->length - at >= sizeof(part); at += part.length) {
+    for (size_t at = sizeof(int); at <= answer->length && answer->length - at >= sizeof(part);
+         at += part.length) {
         memcpy(&part, answer->data + at, sizeof(part));
         at += sizeof(part);
         count += part.length <= answer->length - at;
@@ -308,17 +307,22 @@ static size_t count_parts(const struct text *answer)
     return count;
 }
 
-/* How long (ns) a reader may be silent: what it reads may be on a file system that does not answer. */
+/*
+ * How long (ns) a reader may be silent: what it reads may be on a file system that does not
+ * answer.
+ */
 static uint64_t patience(const struct reading *reading, const struct text *answer)
 {
     const struct naming *naming = reading->naming;
     const size_t at = reading->next + count_parts(answer);
 
-    return at >= naming->step_count || naming->steps[at].is_trusted ? TRUSTED_NS : OTHERS_NS / (1 + reading->lost);
+    return at >= naming->step_count || naming->steps[at].is_trusted
+               ? TRUSTED_NS
+               : OTHERS_NS / (1 + reading->lost);
 }
 
-/* As apart_take(), but -EINPROGRESS: it was silent for too long, and was ended. */
-static int listen_to(const struct reading *reading, struct apart_run *run, int *signal)
+/* As sandbox_take(), but -EINPROGRESS: it was silent for too long, and was ended. */
+static int listen_to(const struct reading *reading, struct sandbox_run *run, int *signal)
 {
     uint64_t heard = now_ns();
     size_t before;
@@ -326,11 +330,11 @@ static int listen_to(const struct reading *reading, struct apart_run *run, int *
 
     do {
         before = run->answer.length;
-        result = apart_take(run, now_ns() + LISTEN_NS, signal);
+        result = sandbox_take(run, now_ns() + LISTEN_NS, signal);
         if (run->answer.length > before)
             heard = now_ns();
     } while (result == -EINPROGRESS && now_ns() - heard < patience(reading, &run->answer));
-    apart_stop(run);
+    sandbox_stop(run);
     return result;
 }
 
@@ -356,10 +360,10 @@ static int lose(struct reading *reading, int result, int signal)
 }
 
 /* Reads on from the next step, up to one that ends the reader. 0 or -ENOMEM. */
-static int read_on(struct reading *reading, const struct apart_job *job)
+static int read_on(struct reading *reading, const struct sandbox_job *job)
 {
-    struct apart_run run = {0};
-    int signal = 0, result = apart_begin(&run, job);
+    struct sandbox_run run = {0};
+    int signal = 0, result = sandbox_begin(&run, job);
 
     if (!result)
         result = listen_to(reading, &run, &signal);
@@ -397,7 +401,7 @@ static int read_files(struct naming *naming)
 
     if (!fds)
         return -ENOMEM;
-    const struct apart_job job = {
+    const struct sandbox_job job = {
         .work = read_apart,
         .context = &reading,
         .keep = fds,
@@ -406,8 +410,8 @@ static int read_files(struct naming *naming)
         .memory = MOST_MEMORY,
     };
     int result = naming_plan(naming);
-    /* Recorded symbols are named where they were read: in the process apart. */
-    if (!result && (naming->wishes->recorded || !needs_reading(naming, job.keep_count)))
+    /* Recorded symbols are named where they were read: in the sandbox. */
+    if (!result && (naming->options->recorded || !needs_reading(naming, job.keep_count)))
         result = read_here(naming);
     else
         while (!result && reading.next <= naming->step_count)
@@ -435,11 +439,11 @@ static int name_some(struct naming *naming, struct symbol *const *symbols, size_
 }
 
 int user_names_give(struct symbol *const *symbols, size_t count,
-                    const struct symbolize_wishes *wishes, struct symbolize_notes *notes,
+                    const struct symbolize_options *options, struct symbolize_notes *notes,
                     struct symbol_mappings *mappings)
 {
     struct naming naming = {
-        .wishes = wishes,
+        .options = options,
         .notes = notes,
         .mappings = mappings,
         .time_left = NAMING_MOST_NS,

@@ -36,10 +36,10 @@ enum interrupt {
 };
 
 /* A thread and its stacks. */
-struct tally_party {
+struct tally_task {
     uint32_t pid;      /* 0 if processes are not told apart */
     uint32_t tid;      /* 0 if threads are not told apart */
-    uint64_t born;     /* which life of that pid: see insns/layout.h */
+    uint64_t generation;     /* which life of that pid: see insns/layout.h */
     enum interrupt interrupt; /* the actual waker: the name is that of the thread it interrupted */
     bool foreign;      /* the numbers are the host's: it is outside our pid namespace */
     char comm[COMM_BYTES + 1]; /* raw bytes from the kernel; "" if processes are not told apart */
@@ -51,7 +51,7 @@ enum tally_mark {
     MARK_NONE,
     MARK_UNFINISHED, /* it began while tracing ran */
     MARK_ALL_ALONG,  /* it began before, and its thread never ran */
-    MARK_TABLE_FULL, /* events of anybody: there was no room to count them apart */
+    MARK_TABLE_FULL, /* events of any task: there was no room to count them apart */
     MARK_RUNNING,    /* the parts of a thread's time */
     MARK_NOT_SAMPLED, /* running, but it is not known where */
     MARK_RUNNABLE,
@@ -65,8 +65,8 @@ struct tally_entry {
     uint64_t longest; /* of a single event, if that is kept; otherwise 0 */
     enum tally_mark mark;
     bool has_waker;
-    struct tally_party task;  /* whose event it is */
-    struct tally_party waker; /* who ended the wait; without has_waker: unknown */
+    struct tally_task task;  /* whose event it is */
+    struct tally_task waker; /* who ended the wait; without has_waker: unknown */
 };
 
 struct tally {
@@ -79,7 +79,8 @@ struct tally {
 /* Adds an entry without stacks; NULL without memory. The pointer is valid until the next add. */
 struct tally_entry *tally_add(struct tally *tally);
 /* Copies a stack's addresses in, leaf first, and makes `stack` their slice. 0 or -ENOMEM. */
-int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses, size_t count);
+int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses,
+                    size_t count);
 /*
  * Merges entries that differ only in their numbers, which are added up. 0, or -ENOMEM with the
  * tally unchanged.

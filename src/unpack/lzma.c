@@ -218,7 +218,8 @@ static bool is_in_reach(const struct lzma *lzma, const struct text *text)
            lzma->distances[0] < lzma->dictionary;
 }
 
-int lzma_decode(struct lzma *lzma, struct source source, struct sink *sink, size_t bytes)
+/* All of the source, and nothing else, makes exactly `bytes` bytes. */
+static int decode(struct lzma *lzma, struct source source, struct sink *sink, size_t bytes)
 {
     struct text *text = sink->text;
     struct range range;
@@ -247,7 +248,8 @@ int lzma_decode(struct lzma *lzma, struct source source, struct sink *sink, size
     return range.is_cut || range.at != range.end || range.code ? -EBADMSG : 0;
 }
 
-int lzma_set_properties(struct lzma *lzma, unsigned char byte)
+/* The byte that says how many bits choose probabilities. 0 or -EBADMSG. */
+static int set_properties(struct lzma *lzma, unsigned char byte)
 {
     lzma->before_bits = byte % 9;
     lzma->place_bits = byte / 9 % 5;
@@ -256,7 +258,8 @@ int lzma_set_properties(struct lzma *lzma, unsigned char byte)
            lzma->before_bits + lzma->place_bits > LZMA_MOST_LITERAL_BITS ? -EBADMSG : 0;
 }
 
-void lzma_reset(struct lzma *lzma)
+/* Forgets what it learnt. */
+static void reset(struct lzma *lzma)
 {
     const uint16_t four[4] = {EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE};
     unsigned char *chances = (unsigned char *)&lzma->chances;
@@ -269,4 +272,83 @@ void lzma_reset(struct lzma *lzma)
         memcpy(chances + i, four, sizeof(four));
     lzma->state = 0;
     memset(lzma->distances, 0, sizeof(lzma->distances));
+}
+
+/* The first byte of a chunk. */
+enum {
+    END = 0,
+    PLAIN_AND_START = 1, /* plain bytes; nothing before them is used */
+    PLAIN = 2,
+    PACKED = 0x80,       /* from here on, the low five bits are part of the size */
+    RESET = 0xa0,
+    PROPERTIES = 0xc0,   /* and reset */
+    START = 0xe0,        /* and properties */
+};
+
+/* Which kinds of chunks must still come first. */
+struct needs {
+    bool start, properties;
+};
+
+static int decode_plain(struct source *source, struct sink *sink)
+{
+    struct source head;
+
+    if (!source_take(source, 2, &head))
+        return -EBADMSG;
+    return sink_move(sink, source, (size_t)(head.at[0] << 8 | head.at[1]) + 1);
+}
+
+static int decode_packed(struct lzma *lzma, unsigned control, struct source *source,
+                         struct sink *sink)
+{
+    struct source head, packed;
+
+    if (!source_take(source, control >= PROPERTIES ? 5 : 4, &head))
+        return -EBADMSG;
+    size_t bytes = ((size_t)(control & 0x1f) << 16 | head.at[0] << 8 | head.at[1]) + 1;
+    size_t size = (size_t)(head.at[2] << 8 | head.at[3]) + 1;
+    if (control >= PROPERTIES && set_properties(lzma, head.at[4]))
+        return -EBADMSG;
+    if (control >= RESET)
+        reset(lzma);
+    if (!source_take(source, size, &packed))
+        return -EBADMSG;
+    if (bytes > sink->limit - sink->text->length)
+        return -EFBIG;
+    return decode(lzma, packed, sink, bytes);
+}
+
+/* False: the chunk needs something that was not there. */
+static bool is_allowed(unsigned control, struct needs *needs)
+{
+    if (control == PLAIN_AND_START || control >= START)
+        *needs = (struct needs){.properties = true};
+    if (needs->start || (control > PLAIN && control < PACKED))
+        return false;
+    if (control >= PROPERTIES)
+        needs->properties = false;
+    return control < PACKED || !needs->properties;
+}
+
+int lzma2_decode(struct lzma *lzma, struct source *source, size_t dictionary, struct sink *sink)
+{
+    struct needs needs = {.start = true};
+    struct source first;
+
+    lzma->dictionary = dictionary;
+    while (source_take(source, 1, &first)) {
+        unsigned control = *first.at;
+        if (control == END)
+            return 0;
+        if (!is_allowed(control, &needs))
+            return -EBADMSG;
+        if (control == PLAIN_AND_START || control >= START)
+            lzma->start = sink->text->length;
+        int result = control < PACKED ? decode_plain(source, sink)
+                                      : decode_packed(lzma, control, source, sink);
+        if (result)
+            return result;
+    }
+    return -EBADMSG;
 }

@@ -44,14 +44,12 @@ struct lzma {
     struct lzma_chances chances;
 };
 
-/* The byte that says how many bits choose probabilities. 0 or -EBADMSG. */
-int lzma_set_properties(struct lzma *lzma, unsigned char byte);
-/* Forgets what it learnt. */
-void lzma_reset(struct lzma *lzma);
 /*
- * All of the source, and nothing else, makes exactly `bytes` bytes. 0, -EBADMSG, -EFBIG, -ENOMEM.
- * It takes time in proportion to what it unpacks.
+ * LZMA2, which is LZMA in chunks, mixed with chunks that are not packed. Unpacks up to and
+ * including the chunk that ends the stream. Repeats reach neither into what was in the sink before
+ * nor further back than `dictionary` bytes. `lzma` is working memory, of any content. 0, -EBADMSG,
+ * -EFBIG, -ENOMEM. It takes time in proportion to what it unpacks.
  */
-int lzma_decode(struct lzma *lzma, struct source source, struct sink *sink, size_t bytes);
+int lzma2_decode(struct lzma *lzma, struct source *source, size_t dictionary, struct sink *sink);
 
 #endif

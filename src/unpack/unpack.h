@@ -12,8 +12,8 @@
 
 /*
  * Appends what `packed` holds to `to` (with NULs in it). 0; -EBADMSG for what is cut off,
- * contradicts itself or has a wrong checksum; -EOPNOTSUPP for what the format allows but nobody
- * uses for this; -EFBIG for more than `most` bytes; -ENOMEM. After an error `to` may hold anything.
+ * contradicts itself or has a wrong checksum; -EOPNOTSUPP for what the format allows but is not
+ * used for this; -EFBIG for more than `most` bytes; -ENOMEM. After an error `to` may hold anything.
  */
 int unpack_xz(const unsigned char *packed, size_t size, size_t most, struct text *to);
 /* A zlib stream: its two bytes, deflate, Adler-32. */

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc32.h"
+#include "base/checksum.h"
 #include "base/text.h"
-#include "unpack/crc64.h"
-#include "unpack/lzma2.h"
-#include "unpack/sha256.h"
+#include "unpack/lzma.h"
 
 #define HEADER_BYTES 12
 #define FOOTER_BYTES 12
@@ -115,8 +113,7 @@ static int read_block_header(struct xz *xz, struct block *block)
     size_t size = ((size_t)*xz->source.at + 1) * 4;
     struct source header;
 
-    if (!source_take(&xz->source, size, &header) ||
-        !is_sound(xz, header.at, size - CRC32_BYTES))
+    if (!source_take(&xz->source, size, &header) || !is_sound(xz, header.at, size - CRC32_BYTES))
         return -EBADMSG;
     unsigned flags = header.at[1];
     header = (struct source){header.at + 2, size - CRC32_BYTES - 2};
@@ -139,10 +136,8 @@ static bool is_as_checked(struct xz *xz, const void *bytes, size_t length,
     unsigned char digest[SHA256_BYTES];
 
     switch (xz->check) {
-    case CHECK_CRC32:
-        return crc32_of(xz, bytes, length) == low_first(check, 4);
-    case CHECK_CRC64:
-        return crc64_of(&xz->crc64, 0, bytes, length) == low_first(check, 8);
+    case CHECK_CRC32: return crc32_of(xz, bytes, length) == low_first(check, 4);
+    case CHECK_CRC64: return crc64_of(&xz->crc64, 0, bytes, length) == low_first(check, 8);
     case CHECK_SHA256:
         sha256(bytes, length, digest);
         return !memcmp(digest, check, sizeof(digest));

@@ -1,15 +1,82 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unwind/objects.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/index.h"
 #include "base/util.h"
 #include "insns/unwind.h"
-#include "unwind/objects_parts.h"
+#include "kernel/bpf.h"
+#include "unwind/table_store.h"
+
+/* Unused tables are looked for this often in the time for which they are stored. */
+#define LOOKS 4
+/* Keys without an object: beyond this many, the oldest is forgotten. */
+#define MOST_KEYS 256
+/* Files read at the same time have at most this many bytes; their tables are a tenth of it. */
+#define MOST_FILE_BYTES (64 << 20)
+/* Failures in a row to start a process before giving up. */
+#define MOST_FAILURES 10
+
+enum state {
+    GONE,
+    SEEN, /* its table has not been asked for */
+    TO_BE_MADE,
+    IS_MADE, /* being made */
+    HAS_TABLE,
+    HAS_NONE,
+    HAS_NO_ROOM,
+};
+
+struct object {
+    struct mapped_file *file; /* with a reference; NULL: gone */
+    struct unwind_key key;
+    enum state state;
+    int why;               /* HAS_NONE: a negative errno */
+    bool wanted, alone;    /* it comes first; it must be made without others */
+    bool awaited;          /* stacks wait for it: it comes before all others */
+    uint32_t sights;
+    uint32_t stored;         /* HAS_TABLE: its index */
+    uint32_t blocks;       /* HAS_NO_ROOM: how many were missing */
+    uint64_t unused_since; /* 0: in use, as far as is known */
+};
+
+struct objects {
+    struct objects_options options;
+    struct tables tables;
+    struct object *items;
+    size_t count, room, gone;
+    struct index index; /* by their file's address */
+    size_t waiting;     /* how many are to be made */
+    struct table_builder builder;
+    size_t batch[BUILDER_MOST]; /* the objects being made */
+    unsigned failures;
+    bool waits_to_be_asked;
+    struct unwind_key told[MOST_KEYS]; /* keys without an object whose kind programs were told */
+    size_t told_count;
+    uint64_t next_house, cpu_ns;
+    uint64_t dropped; /* tables, when those without room were last tried */
+};
+
+static uint64_t object_hash(const struct mapped_file *file)
+{
+    return hash_word(0, (uintptr_t)file);
+}
+
+static void object_set_state(struct objects *objects, struct object *object, enum state state)
+{
+    objects->waiting += (size_t)(state == TO_BE_MADE) - (size_t)(object->state == TO_BE_MADE);
+    object->state = state;
+}
 
 /* ---- Seeing files ---- */
 
-struct object *object_find(const struct objects *objects, const struct mapped_file *file)
+/* NULL: it was not seen. */
+static struct object *object_find(const struct objects *objects, const struct mapped_file *file)
 {
     size_t at = 0;
     uint32_t item;
@@ -27,7 +94,8 @@ static int see(struct objects *objects, struct mapped_file *file, bool wanted)
     if (file->kind != MAPPED_FILE || file->fd < 0)
         return 0;
     if (!object) {
-        if (array_reserve(&objects->items, &objects->room, objects->count + 1, sizeof(*objects->items)) ||
+        if (array_reserve(&objects->items, &objects->room, objects->count + 1,
+                          sizeof(*objects->items)) ||
             index_add(&objects->index, object_hash(file), (uint32_t)objects->count))
             return -ENOMEM;
         mapped_file_hold(file);
@@ -63,7 +131,7 @@ struct objects_figures objects_figures(const struct objects *objects)
 {
     struct objects_figures figures = {
         .files = objects->count - objects->gone,
-        .left = objects->waiting + objects->making.count,
+        .left = objects->waiting + objects->builder.count,
         .made = objects->tables.made,
         .dropped = objects->tables.dropped,
         .cpu_ns = objects->cpu_ns,
@@ -78,10 +146,15 @@ struct objects_figures objects_figures(const struct objects *objects)
         figures.too_slow += none && object->why == -ETIME;
     }
     for (size_t i = 0; i < objects->tables.count; i++) {
-        const struct kept *kept = &objects->tables.items[i];
-        figures.tables += kept->users != 0;
-        figures.rows += kept->users ? kept->rows : 0;
-        figures.bytes += kept->users ? kept->blocks * UNWIND_BLOCK_BYTES : 0;
+        const struct stored_table *stored = &objects->tables.items[i];
+        figures.tables += stored->users != 0;
+        if (!stored->users)
+            continue;
+        figures.counts.rows += stored->counts.rows;
+        figures.counts.by_table += stored->counts.by_table;
+        figures.counts.by_code += stored->counts.by_code;
+        figures.counts.by_none += stored->counts.by_none;
+        figures.bytes += stored->users ? stored->blocks * UNWIND_BLOCK_BYTES : 0;
     }
     return figures;
 }
@@ -97,7 +170,7 @@ static const char *why_none(int why)
         return "its unwind tables are too large";
     case -EBADMSG:
         return "its unwind tables are malformed";
-    case APART_KEEPS_RIGHTS:
+    case SANDBOX_KEEPS_RIGHTS:
         return "its reader could not drop its privileges";
     case -ENODATA:
         return "the kernel has no key for it";
@@ -119,35 +192,361 @@ const char *objects_why(const struct objects *objects, const struct mapped_file 
                                                   : "its unwind table is not made yet";
 }
 
+/* ---- The table of an object ---- */
+
+/* Where walks end in an object that will have no table. */
+static enum unwind_end object_end(const struct object *object)
+{
+    if (object->state == HAS_NO_ROOM || object->why == -ETIME || object->why == -E2BIG)
+        return UNWIND_END_NO_ROOM;
+    return object->why == -ENOENT ? UNWIND_END_NO_TABLE : UNWIND_END_UNREAD;
+}
+
+static bool can_be_read(const struct objects *objects, const struct stored_table *stored)
+{
+    const uint32_t first = stored->object.block / UNWIND_CHUNK_BLOCKS;
+    const uint32_t last = (stored->object.block + stored->blocks - 1) / UNWIND_CHUNK_BLOCKS;
+
+    for (uint32_t i = first; i <= last; i++)
+        if (!objects->tables.space.at[i])
+            return false;
+    return true;
+}
+
+static int lend(const struct objects *objects, const struct stored_table *stored,
+                struct table *table)
+{
+    if (!stored || !can_be_read(objects, stored))
+        return UNWIND_END_DEFERRED;
+    *table = (struct table){
+        .chunks = objects->tables.space.at,
+        .blocks = stored->blocks,
+        .object = stored->object,
+    };
+    return 0;
+}
+
+int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table)
+{
+    static const struct unwind_key vdso;
+
+    if (file->kind == MAPPED_VDSO)
+        return lend(objects, tables_find(&objects->tables, &vdso), table);
+    struct object *object = object_find(objects, file);
+    if (!object)
+        return UNWIND_END_UNREAD;
+    if (object->state == SEEN)
+        object_set_state(objects, object, TO_BE_MADE);
+    if (object->state == TO_BE_MADE || object->state == IS_MADE) {
+        object->awaited = true;
+        return -EAGAIN;
+    }
+    if (object->state == HAS_TABLE)
+        return lend(objects, &objects->tables.items[object->stored], table);
+    return object_end(object);
+}
+
+void objects_set_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind)
+{
+    struct unwind_key *place = &objects->told[objects->told_count % MOST_KEYS];
+
+    for (size_t i = 0; i < MOST_KEYS && i < objects->told_count; i++)
+        if (!memcmp(&objects->told[i], key, sizeof(*key)))
+            return;
+    if (objects->told_count++ >= MOST_KEYS)
+        tables_set_kind(&objects->tables, place, 0);
+    *place = *key;
+    tables_set_kind(&objects->tables, key, kind);
+}
+
+static void set_none(struct objects *objects, struct object *object, int why)
+{
+    object->why = why;
+    object_set_state(objects, object, why == -ENOSPC ? HAS_NO_ROOM : HAS_NONE);
+    tables_set_kind(&objects->tables, &object->key, (uint32_t)object_end(object) + 1);
+}
+
+static void drop(struct objects *objects, struct object *object)
+{
+    if (object->state == HAS_TABLE)
+        tables_leave(&objects->tables, object->stored);
+    else
+        tables_set_kind(&objects->tables, &object->key, 0);
+    mapped_file_drop(objects->options.files, object->file);
+    object->file = NULL;
+    object_set_state(objects, object, GONE);
+    objects->gone++;
+}
+
+/* Drops those unused since then. Did one of them have a table? */
+static bool drop_unused(struct objects *objects, uint64_t before)
+{
+    const uint64_t dropped = objects->tables.dropped, now = now_ns();
+
+    for (size_t i = 0; i < objects->count; i++) {
+        struct object *object = &objects->items[i];
+        if (object->state == GONE || object->state == IS_MADE || object->wanted)
+            continue;
+        if (!mapped_file_is_last(object->file))
+            object->unused_since = 0;
+        else if (!object->unused_since)
+            object->unused_since = now;
+        if (object->unused_since && object->unused_since < before)
+            drop(objects, object);
+    }
+    return objects->tables.dropped != dropped;
+}
+
+/* ---- Making ---- */
+
+static bool is_of(const struct stored_table *stored, const struct mapped_file *file)
+{
+    return stored->size == (uint64_t)file->about.st_size &&
+           stored->time == mapped_file_time(&file->about.st_mtim);
+}
+
+static void use(struct objects *objects, struct object *object, struct stored_table *stored)
+{
+    stored->users++;
+    object->stored = (uint32_t)(stored - objects->tables.items);
+    object_set_state(objects, object, HAS_TABLE);
+}
+
+static int put(struct objects *objects, const struct stored_table *about, const struct table *table,
+               struct stored_table **stored)
+{
+    int result = tables_put(&objects->tables, about, table, stored);
+
+    if (result == -ENOSPC && drop_unused(objects, UINT64_MAX))
+        result = tables_put(&objects->tables, about, table, stored);
+    return result;
+}
+
+/* The kernel's key for it: found through a mapping of our own. */
+static int find_key(const struct objects *objects, struct object *object)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!objects->options.key) {
+        object->key =
+            (struct unwind_key){object->file->about.st_dev, object->file->about.st_ino, 0, 0};
+        return 0;
+    }
+    void *mapped = mmap(NULL, page, PROT_READ, MAP_PRIVATE, object->file->fd, 0);
+
+    if (mapped == MAP_FAILED)
+        return -errno;
+    bpf_begin_unpreempted();
+    int result = objects->options.key(objects->options.context, mapped, &object->key);
+    bpf_end_unpreempted();
+    munmap(mapped, page);
+    return result;
+}
+
+static void take_made(void *context, size_t which, int result, const struct table *table,
+                      const struct frame_counts *counts)
+{
+    struct objects *objects = context;
+    struct object *object = &objects->items[objects->batch[which]];
+    const struct stored_table about = {
+        .key = object->key,
+        .counts = *counts,
+        .size = (uint64_t)object->file->about.st_size,
+        .time = mapped_file_time(&object->file->about.st_mtim),
+    };
+    struct stored_table *stored = NULL;
+
+    if (result == -EAGAIN && !object->alone) {
+        object->alone = true;
+        object_set_state(objects, object, TO_BE_MADE);
+        return;
+    }
+    if (!result)
+        stored = tables_find(&objects->tables, &object->key);
+    if (!result && !(stored && is_of(stored, object->file)))
+        result = put(objects, &about, table, &stored);
+    object->blocks = (uint32_t)table->blocks;
+    if (result == -ETIME) { /* there may be more such files: the next one gets half the time */
+        const unsigned seconds =
+            objects->builder.seconds ? objects->builder.seconds : BUILDER_SECONDS;
+        objects->builder.seconds = seconds > 1 ? seconds / 2 : 1;
+    }
+    if (result)
+        set_none(objects, object, result);
+    else
+        use(objects, object, stored);
+}
+
+/* Another name of a file with a table, or one for which the kernel has no key. */
+static bool is_settled(struct objects *objects, struct object *object)
+{
+    int result = find_key(objects, object);
+    struct stored_table *stored = result ? NULL : tables_find(&objects->tables, &object->key);
+
+    if (result)
+        set_none(objects, object, result);
+    else if (stored && is_of(stored, object->file))
+        use(objects, object, stored);
+    return object->state != TO_BE_MADE;
+}
+
+static bool comes_before(const struct object *a, const struct object *b)
+{
+    if (a->alone != b->alone)
+        return b->alone;
+    if (a->awaited != b->awaited)
+        return a->awaited;
+    return a->wanted != b->wanted ? a->wanted : a->sights > b->sights;
+}
+
+static struct object *next_to_make(const struct objects *objects)
+{
+    struct object *next = NULL;
+
+    for (size_t i = 0; i < objects->count && objects->waiting; i++)
+        if (objects->items[i].state == TO_BE_MADE &&
+            (!next || comes_before(&objects->items[i], next)))
+            next = &objects->items[i];
+    return next;
+}
+
+/* One that is awaited or wanted does not wait for others. */
+static bool goes_with(const struct object *object, const struct object *first)
+{
+    return !object->alone && !first->alone && object->awaited == first->awaited &&
+        object->wanted == first->wanted;
+}
+
+static void begin(struct objects *objects)
+{
+    int fds[BUILDER_MOST];
+    size_t count = 0;
+    uint64_t bytes = 0;
+    struct object *object;
+
+    while (count < BUILDER_MOST && (object = next_to_make(objects))) {
+        bytes += (uint64_t)object->file->about.st_size;
+        if (count &&
+            (!goes_with(object, &objects->items[objects->batch[0]]) || bytes > MOST_FILE_BYTES))
+            break;
+        if (is_settled(objects, object))
+            continue;
+        object_set_state(objects, object, IS_MADE);
+        fds[count] = object->file->fd;
+        objects->batch[count++] = (size_t)(object - objects->items);
+    }
+    int result = count ? table_builder_begin(&objects->builder, fds, count) : 0;
+    if (!result) {
+        objects->failures = 0;
+        return;
+    }
+    const bool once_more = objects->failures++ < MOST_FAILURES;
+    for (size_t i = 0; i < count; i++)
+        if (once_more)
+            object_set_state(objects, &objects->items[objects->batch[i]], TO_BE_MADE);
+        else
+            set_none(objects, &objects->items[objects->batch[i]], result);
+    objects->builder.count = 0;
+}
+
+/* ---- Unused tables ---- */
+
+/* Nothing is being made. What does not fit into the index is not found there, and seen as new. */
+static void close_ranks(struct objects *objects)
+{
+    size_t left = 0;
+
+    index_free(&objects->index);
+    for (size_t i = 0; i < objects->count; i++) {
+        if (objects->items[i].state == GONE)
+            continue;
+        objects->items[left] = objects->items[i];
+        (void)index_add(&objects->index, object_hash(objects->items[left].file), (uint32_t)left);
+        left++;
+    }
+    objects->count = left;
+    objects->gone = 0;
+}
+
+static bool has_none_waiting(const struct objects *objects)
+{
+    size_t i = 0;
+
+    while (i < objects->count && objects->items[i].state != HAS_NO_ROOM)
+        i++;
+    return i == objects->count;
+}
+
+/* Those for which there was no room, now that others are gone. */
+static void try_again(struct objects *objects)
+{
+    if (objects->dropped == objects->tables.dropped || has_none_waiting(objects))
+        return;
+    objects->dropped = objects->tables.dropped;
+    (void)space_settle(&objects->tables.space);
+    for (size_t i = 0; i < objects->count; i++)
+        if (objects->items[i].state == HAS_NO_ROOM &&
+            objects->items[i].blocks <= space_left(&objects->tables.space))
+            object_set_state(objects, &objects->items[i], TO_BE_MADE);
+}
+
+static void keep_house(struct objects *objects)
+{
+    const uint64_t now = now_ns();
+
+    if (now < objects->next_house)
+        return;
+    objects->next_house = now + objects->options.unused_ns / LOOKS;
+    drop_unused(objects, now - objects->options.unused_ns);
+    try_again(objects);
+    if (objects->gone)
+        close_ranks(objects);
+}
+
+size_t objects_make(struct objects *objects, uint64_t until)
+{
+    struct table_builder *builder = &objects->builder;
+
+    do {
+        if (builder->count && table_builder_end(builder, until, take_made, objects) == -EINPROGRESS)
+            break;
+        objects->cpu_ns += builder->count ? builder->run.cpu_ns : 0;
+        builder->count = 0;
+        keep_house(objects);
+        begin(objects);
+    } while (builder->count && now_ns() < until);
+    return objects->waiting + builder->count;
+}
+
 /* ---- The whole ---- */
 
-int objects_open(struct objects **made, const struct objects_wishes *wishes)
+int objects_open(struct objects **made, const struct objects_options *options)
 {
     struct objects *objects = calloc(1, sizeof(*objects));
 
     *made = objects;
     if (!objects)
         return -ENOMEM;
-    objects->wishes = *wishes;
-    objects->next_house = now_ns() + wishes->unused_ns / OBJECTS_LOOKS;
-    return tables_open(&objects->tables, wishes->most_bytes, !wishes->key);
+    objects->options = *options;
+    objects->next_house = now_ns() + options->unused_ns / LOOKS;
+    return tables_open(&objects->tables, options->most_bytes, !options->key);
 }
 
 void objects_close(struct objects *objects)
 {
     if (!objects)
         return;
-    making_free(&objects->making);
+    table_builder_free(&objects->builder);
     for (size_t i = 0; i < objects->count; i++)
         if (objects->items[i].file)
-            mapped_file_drop(objects->wishes.files, objects->items[i].file);
+            mapped_file_drop(objects->options.files, objects->items[i].file);
     tables_close(&objects->tables);
     index_free(&objects->index);
     free(objects->items);
     free(objects);
 }
 
-void objects_tell_maps(const struct objects *objects, struct unwind_maps *maps)
+void objects_get_maps(const struct objects *objects, struct unwind_maps *maps)
 {
     maps->objects = objects->tables.map;
     maps->chunks = objects->tables.space.chunks;

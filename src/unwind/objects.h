@@ -2,15 +2,15 @@
 /*
  * Which objects have a table, and the maps in which programs find it: each file once, however many
  * processes have it mapped, under whatever names. Tables are made in the unprivileged reader, in
- * the background, and trusted once they are checked. Tables that nobody uses any more go after a
- * while, or at once if others need the room.
+ * the background, and trusted once they are checked. Tables that no mapping uses any more go after
+ * a while, or at once if others need the room.
  */
 #ifndef STACKBOX_UNWIND_OBJECTS_H
 #define STACKBOX_UNWIND_OBJECTS_H
 
 #include "insns/unwind_layout.h"
-#include "unwind/table.h"
 #include "processes/mapped_files.h"
+#include "unwind/table.h"
 
 struct objects;
 struct unwind_maps;
@@ -18,7 +18,7 @@ struct unwind_maps;
 /* The kernel's key for the file that we mapped at this address. 0 or a negative errno. */
 typedef int objects_key(void *context, const void *mapped, struct unwind_key *key);
 
-struct objects_wishes {
+struct objects_options {
     objects_key *key; /* NULL: there are no programs, and no maps */
     void *context;
     struct mapped_files *files; /* that its files are from; closed after it */
@@ -27,16 +27,17 @@ struct objects_wishes {
 };
 
 /* Includes the vDSO's. 0 or a negative errno; objects_close after either. */
-int objects_open(struct objects **made, const struct objects_wishes *wishes);
+int objects_open(struct objects **made, const struct objects_options *options);
 /* Waits for nothing. */
 void objects_close(struct objects *objects);
 
 /* Sets those two. */
-void objects_tell_maps(const struct objects *objects, struct unwind_maps *maps);
+void objects_get_maps(const struct objects *objects, struct unwind_maps *maps);
 
 /*
  * objects_see: this is mapped as code somewhere and is to have a table; what is seen most often
- * comes first. objects_want: before anything seen, and its table never goes. 0 or -ENOMEM.
+ * comes first. objects_want: before anything seen, without waiting for it, and its table never
+ * goes. 0 or -ENOMEM.
  */
 int objects_see(struct objects *objects, struct mapped_file *file);
 int objects_want(struct objects *objects, struct mapped_file *file);
@@ -58,7 +59,8 @@ struct objects_figures {
     size_t no_tables;     /* without unwind tables of their own, */
     size_t too_slow;      /* that take too long to read, */
     size_t no_room;       /* for which there is no memory */
-    uint64_t rows, bytes; /* of tables */
+    struct frame_counts counts; /* of all tables */
+    uint64_t bytes;
     uint64_t made, dropped; /* tables, since the beginning */
     uint64_t cpu_ns;      /* spent on making them */
 };
@@ -74,7 +76,7 @@ int objects_find(struct objects *objects, const struct mapped_file *file, struct
  * What a program met under this key, without a table, is a JIT's memory or a file that will have
  * none: tells programs so. `kind` as in struct unwind_object.
  */
-void objects_tell_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind);
+void objects_set_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind);
 
 /* Why there is no table: "there are no unwind tables in it"; NULL: there is one. */
 const char *objects_why(const struct objects *objects, const struct mapped_file *file);

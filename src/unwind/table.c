@@ -2,8 +2,12 @@
 #include "unwind/table.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/util.h"
+#include "machine/machine.h"
 
 #define PAGE_WORDS (sizeof(struct unwind_page) / sizeof(uint32_t))
 #define RULE_WORDS (sizeof(struct unwind_rule) / sizeof(uint32_t))
@@ -69,7 +73,8 @@ static uint64_t place_rows(uint64_t *word, uint32_t count)
     return at;
 }
 
-static void write_rows(struct table *table, const struct frame_rows *frames, const struct page *page, uint64_t word)
+static void write_rows(struct table *table, const struct frame_rows *frames,
+                       const struct page *page, uint64_t word)
 {
     uint32_t *to = table->words + word;
 
@@ -77,12 +82,6 @@ static void write_rows(struct table *table, const struct frame_rows *frames, con
         *to++ = UNWIND_ROW(0, page->carried->rule);
     for (size_t i = page->from; i < page->to; i++)
         *to++ = UNWIND_ROW(low_of(frames->rows[i].offset), frames->rows[i].rule);
-}
-
-/* On the first page, the part before its first row has no carried rule: it starts as unknown. */
-static bool starts_within(const struct frame_rows *frames, const struct page *page)
-{
-    return !page->carried && page->from < page->to && low_of(frames->rows[page->from].offset);
 }
 
 /* Goes through all pages, writing them if there are `table->words`. Returns the number of words. */
@@ -95,7 +94,8 @@ static uint64_t lay_out(struct table *table, const struct frame_rows *frames)
 
     for (uint32_t i = 0; i < object->pages; i++) {
         struct page page = next_page(frames, (uint64_t)object->first_page + i, &at);
-        if (starts_within(frames, &page))
+        /* On the first page, the part before its first row has no carried rule. */
+        if (!page.carried && page.from < page.to && low_of(frames->rows[page.from].offset))
             page.carried = &unknown; /* rule 0 is unknown */
         const uint32_t count = rows_of(frames, &page);
         const uint64_t place = count ? place_rows(&word, count) : 0;
@@ -116,7 +116,8 @@ int table_make(struct table *table, const struct frame_rows *frames)
         return -ENOENT;
     const uint64_t first = page_of(frames->rows[0].offset);
     const uint64_t last = page_of(frames->rows[frames->row_count - 1].offset);
-    if (last - first >= FEW_PAGES + (uint64_t)frames->row_count * MOST_PAGES_A_ROW || last > UINT32_MAX)
+    if (last - first >= FEW_PAGES + (uint64_t)frames->row_count * MOST_PAGES_A_ROW ||
+        last > UINT32_MAX)
         return -E2BIG;
     table->object = (struct unwind_object){
         .directory = (uint32_t)(frames->rule_count * RULE_WORDS),
@@ -169,7 +170,8 @@ static bool are_good_rows(const struct table *table, const struct unwind_page *p
         return false;
     for (uint32_t i = 0; i < page->count; i++)
         if (UNWIND_ROW_RULE(rows[i]) >= table->object.rules ||
-            (i ? UNWIND_ROW_LOW(rows[i]) <= UNWIND_ROW_LOW(rows[i - 1]) : UNWIND_ROW_LOW(rows[i]) != 0))
+            (i ? UNWIND_ROW_LOW(rows[i]) <= UNWIND_ROW_LOW(rows[i - 1])
+               : UNWIND_ROW_LOW(rows[i]) != 0))
             return false;
     return true;
 }
@@ -188,7 +190,8 @@ static struct unwind_page page_at(const struct table *table, uint32_t number)
 {
     struct unwind_page page;
 
-    memcpy(&page, word_at(table, table->object.directory + number * (uint32_t)PAGE_WORDS), sizeof(page));
+    memcpy(&page, word_at(table, table->object.directory + number * (uint32_t)PAGE_WORDS),
+           sizeof(page));
     return page;
 }
 
@@ -198,7 +201,8 @@ int table_check(const struct table *table)
     const uint64_t words = (uint64_t)table->blocks * UNWIND_BLOCK_WORDS;
 
     if (!object->rules || object->rules > UNWIND_MOST_RULES || table->blocks > MOST_BLOCKS ||
-        object->directory % PAGE_WORDS || object->directory < (uint64_t)object->rules * RULE_WORDS ||
+        object->directory % PAGE_WORDS ||
+        object->directory < (uint64_t)object->rules * RULE_WORDS ||
         object->directory + (uint64_t)object->pages * PAGE_WORDS > words || !are_good_rules(table))
         return -EBADMSG;
     for (uint32_t i = 0; i < object->pages; i++) {
@@ -229,5 +233,147 @@ const struct unwind_rule *table_find(const struct table *table, uint64_t offset)
             rows += half;
         count -= half;
     }
-    return (const struct unwind_rule *)word_at(table, UNWIND_ROW_RULE(*rows) * (uint32_t)RULE_WORDS);
+    return (const struct unwind_rule *)word_at(table,
+                                               UNWIND_ROW_RULE(*rows) * (uint32_t)RULE_WORDS);
+}
+
+/* ---- In the reader ---- */
+
+/* Before the words of each table. */
+struct header {
+    int32_t result;
+    uint32_t blocks;
+    struct frame_counts counts;
+    struct unwind_object object;
+};
+
+int table_build(const struct elf *elf, struct table *table, struct frame_counts *counts)
+{
+    struct frame_rows frames = {0};
+    int result = frame_rows_read(&frames, elf, NULL);
+
+    *table = (struct table){0};
+    *counts = frames.counts;
+    if (!result)
+        result = table_make(table, &frames);
+    frame_rows_free(&frames);
+    return result;
+}
+
+static int make_table(int fd, struct table *table, struct frame_counts *counts)
+{
+    struct elf elf;
+    int result = elf_open(&elf, fd);
+
+    *table = (struct table){0};
+    if (result)
+        return result;
+    result = table_build(&elf, table, counts);
+    elf_close(&elf);
+    return result;
+}
+
+static int make_tables(void *context, struct text *answer)
+{
+    const struct table_builder *builder = context;
+
+    for (size_t i = 0; i < builder->count; i++) {
+        struct header header = {0};
+        struct table table;
+        header.result = make_table(builder->fds[i], &table, &header.counts);
+        header.blocks = header.result ? 0 : (uint32_t)table.blocks;
+        header.object = table.object;
+        text_append(answer, (const char *)&header, sizeof(header));
+        text_append(answer, (const char *)table.words, header.blocks * UNWIND_BLOCK_BYTES);
+        table_free(&table);
+    }
+    return 0;
+}
+
+/* ---- In this process ---- */
+
+int table_builder_begin(struct table_builder *builder, const int *fds, size_t count)
+{
+    const struct sandbox_job job = {
+        .work = make_tables,
+        .context = builder,
+        .machine = machine_ours(),
+        .keep = builder->fds,
+        .keep_count = count,
+        .aside = true,
+        .asks_nothing = true,
+        .seconds = builder->seconds ? builder->seconds : BUILDER_SECONDS,
+    };
+
+    memcpy(builder->fds, fds, count * sizeof(*fds));
+    builder->count = count;
+    builder->began = now_ns();
+    return sandbox_begin(&builder->run, &job);
+}
+
+/* The next table in an answer, which is not trusted. Its words stay there. */
+static int take_table(const char **at, size_t *left, struct header *header, struct table *table)
+{
+    if (*left < sizeof(*header))
+        return -EBADMSG;
+    memcpy(header, *at, sizeof(*header));
+    *at += sizeof(*header);
+    *left -= sizeof(*header);
+    if (header->result)
+        return header->result < 0 && header->result > -4096 && !header->blocks ? header->result
+                                                                               : -EBADMSG;
+    if (!header->blocks || header->blocks > *left / UNWIND_BLOCK_BYTES)
+        return -EBADMSG;
+    *table = (struct table){
+        .words = (uint32_t *)(uintptr_t)*at,
+        .blocks = header->blocks,
+        .object = header->object,
+    };
+    *at += header->blocks * UNWIND_BLOCK_BYTES;
+    *left -= header->blocks * UNWIND_BLOCK_BYTES;
+    return table_check(table);
+}
+/* Words are stored as in memory. */
+_Static_assert(sizeof(struct header) % sizeof(uint32_t) == 0, "behind it is an array of uint32_t");
+
+/* If a reader ended without an answer, one of several files may be the cause. */
+static int why_none(const struct table_builder *builder, int result, int ended_by)
+{
+    if (builder->count > 1 && result == -EBADMSG)
+        return -EAGAIN;
+    return result == -EBADMSG && ended_by == SIGKILL ? -ETIME : result;
+}
+
+int table_builder_end(struct table_builder *builder, uint64_t until, table_builder_take *take,
+                      void *context)
+{
+    const uint64_t last = builder->began + BUILDER_NS;
+    struct sandbox_run *run = &builder->run;
+    int signal, result = sandbox_take(run, until < last ? until : last, &signal);
+
+    if (result == -EINPROGRESS && now_ns() >= last) {
+        sandbox_stop(run);
+        result = -EBADMSG;
+        signal = SIGKILL;
+    }
+    if (result == -EINPROGRESS)
+        return result;
+    const char *at = result ? NULL : run->answer.data;
+    size_t left = result ? 0 : run->answer.length;
+    if (result)
+        result = why_none(builder, result, signal);
+    for (size_t i = 0; i < builder->count; i++) {
+        struct header header = {0};
+        struct table table = {0};
+        const int own = result ? result : take_table(&at, &left, &header, &table);
+        take(context, i, own == -EAGAIN && !result ? -EBADMSG : own, &table, &header.counts);
+    }
+    text_free(&run->answer);
+    return 0;
+}
+
+void table_builder_free(struct table_builder *builder)
+{
+    sandbox_stop(&builder->run);
+    text_free(&builder->run.answer);
 }

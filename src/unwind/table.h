@@ -8,6 +8,7 @@
 
 #include "elf/frame_rows.h"
 #include "insns/unwind_layout.h"
+#include "sandbox/sandbox.h"
 
 struct table {
     uint32_t *words; /* NULL: it is in programs' maps: block n is in chunks[n >> 6] */
@@ -28,5 +29,48 @@ int table_check(const struct table *table);
 
 /* The rule for an offset in the file, in a table that was checked; NULL: none covers it. */
 const struct unwind_rule *table_find(const struct table *table, uint64_t offset);
+
+/*
+ * Builds tables of files in the unprivileged reader, in the background: several files at a time, as
+ * a process costs more than a small file.
+ */
+#define BUILDER_MOST 32
+
+/* CPU time for all that are made together; and how long (ns) that may last. */
+#define BUILDER_SECONDS 10
+#define BUILDER_NS 60000000000
+
+/* {0} is idle. */
+struct table_builder {
+    unsigned seconds; /* 0: BUILDER_SECONDS */
+    struct sandbox_run run;
+    uint64_t began;
+    int fds[BUILDER_MOST];
+    size_t count;
+};
+
+/*
+ * The result for one of them: 0 and its table, which was checked and is lent; or a negative errno:
+ * -EAGAIN if others may be the cause, and it must be made alone; -ETIME if it was alone and took
+ * too long.
+ */
+typedef void table_builder_take(void *context, size_t which, int result, const struct table *table,
+                         const struct frame_counts *counts);
+
+/* The descriptors are the caller's, and stay open until it has ended. 0 or a negative errno. */
+int table_builder_begin(struct table_builder *builder, const int *fds, size_t count);
+
+/*
+ * Waits until that time (now_ns) at most. -EINPROGRESS: not done yet; 0: it has ended, and `take`
+ * was called with each.
+ */
+int table_builder_end(struct table_builder *builder, uint64_t until, table_builder_take *take,
+                      void *context);
+
+/* At once; stops it if it is not done. */
+void table_builder_free(struct table_builder *builder);
+
+/* The table of a file that we trust, made here. As table_make(). */
+int table_build(const struct elf *elf, struct table *table, struct frame_counts *counts);
 
 #endif

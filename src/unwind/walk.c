@@ -2,7 +2,7 @@
 /*
  * walk_stack(): the same as insns/unwind.c and insns/unwind_step.c; both must agree.
  *
- *     pc, sp, frame, link = the registers'; exact = first = true; lost, sp_lost = false; base = the registers'
+ *     pc, sp, frame, link, base = the registers'; exact = first = true; lost, sp_lost = false
  *     for (;;)
  *         at = exact ? pc : pc - 1                        a call may be the last of its function
  *         object = what is mapped at `at`
@@ -17,7 +17,7 @@
  *             rule = the table's at `at`, or return NO_TABLE
  *
  *         switch (rule.cfa)
- *             UNKNOWN:       return NO_TABLE                  sparse machines: as FRAME_RECORD, here and above
+ *             UNKNOWN:       return NO_TABLE    on sparse machines as FRAME_RECORD, here and above
  *             ROOT:          return ROOT
  *             UNSUPPORTED:   return UNSUPPORTED
  *             SIGNAL:        pc, sp, frame, link are in the frame at sp + the rule's offset
@@ -29,17 +29,17 @@
  *                            sp_lost = if that does not tell the stack pointer
  *             FAR_RECORD:    the same, by any frame
  *             else:          UNSUPPORTED, if exact and the rule holds at calls alone
- *                            cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that is lost,
- *                            and by other registers than these, but in the first frame; by rbx:
- *                            as it is at `base`, if that is not lost
- *                            pc = *(cfa + ret), or link, if exact, or the first frame's register; frame = as the
- *                            rule says, but as it is where that was saved below sp
+ *                            cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that
+ *                            is lost, and by other registers than these, but in the first frame;
+ *                            by rbx: as it is at `base`, if that is not lost
+ *                            pc = *(cfa + ret), or link, if exact, or the first frame's register
+ *                            frame = as the rule says, but as it is where that was saved below sp
  *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
  *         if (cfa <= sp, or < sp by a register, or is not aligned, or no user's)
  *             return SENSELESS                            before anything is read there
  *         sp = cfa, exact = false
  *         if (pc == 0)
- *             return ROOT                                 what a signal interrupted there called NULL
+ *             return ROOT                             what a signal interrupted there called NULL
  *     next:
  *         first = false
  *
@@ -56,7 +56,7 @@
 #define ONWARD UNWIND_ENDS
 
 struct at {
-    const struct walk_wishes *wishes;
+    const struct walk_options *options;
     const struct walk_registers *registers;
     const struct machine_walk *walk;
     uint64_t pc, sp, frame, link;
@@ -66,12 +66,13 @@ struct at {
 
 static bool read_word(const struct at *at, uint64_t address, uint64_t *word)
 {
-    return at->wishes->read(at->wishes->context, address, word);
+    return at->options->read(at->options->context, address, word);
 }
 
 static bool is_cfa(const struct at *at, uint64_t cfa, bool in_register)
 {
-    return (cfa > at->sp || (in_register && cfa == at->sp)) && !(cfa & 7) && !(cfa >> USER_BITS);
+    return (cfa > at->sp || (in_register && cfa == at->sp)) &&
+           !(cfa & (at->options->machine->bits / 8 - 1)) && !(cfa >> USER_BITS);
 }
 
 /* Without its signature. */
@@ -172,7 +173,8 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     if (end != ONWARD)
         return end;
     *cfa += (int64_t)rule->offset;
-    return is_cfa(at, *cfa, rule->return_kind != UNWIND_RETURN_AT_CFA) ? ONWARD : UNWIND_END_SENSELESS;
+    return is_cfa(at, *cfa, rule->return_kind != UNWIND_RETURN_AT_CFA) ? ONWARD
+                                                                       : UNWIND_END_SENSELESS;
 }
 
 /*
@@ -203,7 +205,7 @@ static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule
     uint64_t word = at->link;
 
     if (rule->return_kind == UNWIND_RETURN_IN_LINK) {
-        if (!at->exact || !machine_has_link(at->wishes->machine))
+        if (!at->exact || !machine_has_link(at->options->machine))
             return UNWIND_END_UNSUPPORTED;
     } else if (rule->return_kind == UNWIND_RETURN_IN_REGISTER) {
         const uint16_t number = (uint16_t)rule->ret;
@@ -258,27 +260,30 @@ static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
 
 static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
 {
-    static const struct unwind_rule record = {.cfa = UNWIND_FRAME_RECORD}, unknown = {.cfa = UNWIND_UNKNOWN};
+    static const struct unwind_rule record = {.cfa = UNWIND_FRAME_RECORD},
+                                    unknown = {.cfa = UNWIND_UNKNOWN};
     static const struct unwind_rule pushed = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
                                               .base = UNWIND_BASE_SAME};
-    static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK};
+    static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP,
+                                              .return_kind = UNWIND_RETURN_IN_LINK};
     const uint64_t pc = at->exact ? at->pc : at->pc - 1;
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
 
-    at->wishes->find(at->wishes->context, pc, &object);
+    at->options->find(at->options->context, pc, &object);
     if (!object.table && !object.frame_pointers && object.end == UNWIND_END_UNMAPPED)
         return UNWIND_END_UNMAPPED;
-    if (*count == at->wishes->depth)
+    if (*count == at->options->depth)
         return UNWIND_END_DEPTH;
-    if (at->wishes->machine->no_frames && object.frame_pointers) {
+    if (at->options->machine->no_frames && object.frame_pointers) {
         object.frame_pointers = false;
         object.end = UNWIND_END_NO_TABLE;
     }
     frames[(*count)++] = at->pc + (at->exact && !at->first);
-    const bool by_frames = object.frame_pointers || (at->walk->is_sparse && object.end == UNWIND_END_NO_TABLE);
+    const bool by_frames =
+        object.frame_pointers || (at->walk->is_sparse && object.end == UNWIND_END_NO_TABLE);
     const struct unwind_rule *rule = &record;
     if (at->first && at->at_entry)
-        rule = machine_has_link(at->wishes->machine) ? &linked : &pushed;
+        rule = machine_has_link(at->options->machine) ? &linked : &pushed;
     else if (object.table)
         rule = table_find(object.table, pc - object.bias);
     else if (!by_frames)
@@ -293,8 +298,9 @@ static bool is_root(const struct at *at, uint64_t pc)
 {
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
 
-    at->wishes->find(at->wishes->context, pc - 1, &object);
-    const struct unwind_rule *rule = object.table ? table_find(object.table, pc - 1 - object.bias) : NULL;
+    at->options->find(at->options->context, pc - 1, &object);
+    const struct unwind_rule *rule =
+        object.table ? table_find(object.table, pc - 1 - object.bias) : NULL;
     return rule && rule->cfa == UNWIND_ROOT;
 }
 
@@ -303,7 +309,7 @@ static bool is_start_code(const struct at *at)
 {
     uint64_t word;
 
-    if (at->wishes->first_stack - at->sp <= UNWIND_START_BYTES || is_root(at, at->pc))
+    if (at->options->first_stack - at->sp <= UNWIND_START_BYTES || is_root(at, at->pc))
         return true;
     for (uint64_t i = 0; i < UNWIND_START_BYTES; i += sizeof(word))
         if (read_word(at, at->sp + i, &word) && is_root(at, word))
@@ -311,28 +317,28 @@ static bool is_start_code(const struct at *at)
     return false;
 }
 
-size_t walk_stack(const struct walk_wishes *wishes, const struct walk_registers *registers,
+size_t walk_stack(const struct walk_options *options, const struct walk_registers *registers,
                   uint64_t *frames, enum unwind_end *end)
 {
     const struct walk_start start = {
         .pc = registers->pc,
-        .sp = registers->by_dwarf[wishes->machine->sp.dwarf],
-        .frame = registers->by_dwarf[wishes->machine->frame.dwarf],
+        .sp = registers->by_dwarf[options->machine->sp.dwarf],
+        .frame = registers->by_dwarf[options->machine->frame.dwarf],
         .base = UNWIND_BASE_IN_REGISTERS,
         .exact = true,
         .first = true,
         .registers = *registers,
     };
 
-    return walk_on(wishes, &start, frames, end);
+    return walk_on(options, &start, frames, end);
 }
 
-size_t walk_on(const struct walk_wishes *wishes, const struct walk_start *start, uint64_t *frames,
+size_t walk_on(const struct walk_options *options, const struct walk_start *start, uint64_t *frames,
                enum unwind_end *end)
 {
-    const struct machine *machine = wishes->machine;
+    const struct machine *machine = options->machine;
     struct at at = {
-        .wishes = wishes,
+        .options = options,
         .walk = machine->walk,
         .registers = &start->registers,
         .pc = start->pc,

@@ -6,8 +6,6 @@
 #ifndef STACKBOX_UNWIND_WALK_H
 #define STACKBOX_UNWIND_WALK_H
 
-#include <stdbool.h>
-
 #include "insns/machine.h"
 #include "unwind/table.h"
 
@@ -31,7 +29,7 @@ struct walk_start {
     struct walk_registers registers; /* as of the event; link register as in struct unwind_state */
 };
 
-struct walk_wishes {
+struct walk_options {
     const struct machine *machine; /* one with a walk */
     void *context;
     void (*find)(void *context, uint64_t pc, struct walk_object *object);
@@ -45,11 +43,11 @@ struct walk_wishes {
  * Walks from these registers. Returns how many frames went to `frames`, leaf first, as in
  * unwind_layout.h, without one for the end, which is in *end.
  */
-size_t walk_stack(const struct walk_wishes *wishes, const struct walk_registers *registers,
+size_t walk_stack(const struct walk_options *options, const struct walk_registers *registers,
                   uint64_t *frames, enum unwind_end *end);
 
 /* The same from the middle of a walk. */
-size_t walk_on(const struct walk_wishes *wishes, const struct walk_start *start, uint64_t *frames,
+size_t walk_on(const struct walk_options *options, const struct walk_start *start, uint64_t *frames,
                enum unwind_end *end);
 
 #endif

@@ -171,19 +171,19 @@ static int at_tracepoint(const char *category, const char *name, char **command,
 static int at_ticks(const char *frequency, char **command, int *status)
 {
     struct sampling sampling;
-    const struct sampling_wishes wishes = {
+    const struct sampling_config config = {
         .event = sampling_events,
         .frequency = strtoull(frequency, NULL, 10),
         .cpu = -1,
         .program = load_floor(BPF_PROG_TYPE_PERF_EVENT),
     };
 
-    if (!wishes.frequency)
+    if (!config.frequency)
         die("HZ", -EINVAL);
-    ok("sampling", sampling_open(&sampling, &wishes));
+    ok("sampling", sampling_open(&sampling, &config));
     run_command(command, status);
     sampling_close(&sampling);
-    return wishes.program;
+    return config.program;
 }
 
 int main(int argc, char **argv)

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# src/README.md, the page for contributors: the files it shows compile against these sources, its diffs'
-# context lines exist, and so do the files it names.
+# The pages for contributors: the files that src/ADDING.md shows compile against these sources, its diffs' context
+# lines exist, and so do the files that it and src/README.md name.
 
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
 
 cd "${0%/*}/../.." || exit 1
 page=src/README.md
+recipes=src/ADDING.md
 compiler=
 for compiler in gcc clang cc; do
     command -v $compiler >/dev/null && break
@@ -18,7 +19,7 @@ done
 shown()
 {
     awk -v file="$1:" '$0 == file { next_one = 1 } /^```$/ { inside = 0 } inside { print }
-        /^```c$/ && next_one { inside = 1; next_one = 0 }' $page
+        /^```c$/ && next_one { inside = 1; next_one = 0 }' $recipes
 }
 
 for file in src/applets/execs.c src/report/csv.c src/machine/loongarch64.c; do
@@ -32,7 +33,7 @@ done
 # Lines of diffs without + exist in a file: the one named before them, or else applets/applets.[ch].
 stale=
 file='src/applets/applets.c src/applets/applets.h'
-awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $page >"$scratch/diffs"
+awk '/^```$/ { inside = 0 } inside { print } /^```diff$/ { inside = 1 }' $recipes >"$scratch/diffs"
 while IFS= read -r line; do
     case $line in
     src/*) file=$line ;;
@@ -45,7 +46,7 @@ is "the diffs' context lines exist" "$stale" ""
 
 # Files in the tree, and files named with their directory
 missing=
-for path in $(grep -oE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page | tr -d '`' | sort -u); do
+for path in $(grep -ohE '`?(src|insns|tests|scripts)/[a-z_/.]*[a-z]\.(c|h|sh|js|css|md)\b' $page $recipes | tr -d '`' | sort -u); do
     case $path in
     src/applets/execs.c | src/report/csv.c | src/machine/loongarch64.c) ;;
     *) [ -e "$path" ] || missing="$missing $path" ;;

@@ -7,7 +7,7 @@
 
 deb_sh=$(cd "${0%/*}/../../scripts" && pwd)/deb.sh
 command -v dpkg-deb >/dev/null || skip_all "dpkg-deb is not installed"
-package=$(dirname "$deb_sh")/../build/stackbox_0.0test_$(dpkg --print-architecture).deb
+package=$(dirname "$deb_sh")/../build/stackbox_0.0test-1_$(dpkg --print-architecture).deb
 
 for time in first second; do
     (umask 077 && cd "$scratch" && sh "$deb_sh" 0.0test 2026-01-02 "$STACKBOX") >"$scratch/out" 2>&1

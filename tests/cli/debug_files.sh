@@ -75,6 +75,37 @@ for place in opt opt/.debug usr/lib/debug/opt; do
     rm "$root/$place/debug"
 done
 
+# Candidates of a gigabyte each, none of which has the checksum: what is read of all together is limited, as told
+# by the kernel, which adds up what a shell's children have read.
+build -Wl,--build-id=none -no-pie
+objcopy --add-gnu-debuglink="$scratch/debug" "$root/opt/program"
+for place in "$scratch/symfs$root/opt" "$scratch/symfs$root/opt/.debug" "$scratch/symfs/usr/lib/debug$root/opt" \
+    "$root/opt" "$root/opt/.debug"; do
+    mkdir -p "$place"
+done
+# candidates NAME COMMAND MOST: COMMAND makes a gigabyte of $scratch/large
+candidates()
+{
+    cp "$scratch/debug" "$scratch/large"
+    if ! $2 "$scratch/large" 2>"$scratch/err"; then
+        skip "$1" "$(cat "$scratch/err")"
+        return
+    fi
+    for place in "$scratch/symfs$root/opt" "$scratch/symfs$root/opt/.debug" "$scratch/symfs/usr/lib/debug$root/opt" \
+        "$root/opt" "$root/opt/.debug"; do
+        ln -f "$scratch/large" "$place/debug"
+    done
+    # shellcheck disable=SC2016 # for that shell
+    echo "$asked" | sh -c '"$@"; sed -n "s/^rchar: //p" /proc/$$/io' - "$tool" --symfs "$scratch/symfs" \
+        "$root/opt/program" >"$scratch/out"
+    is "$1: not used" "$(sed 1q "$scratch/out")" "$asked -"
+    between "$1: how much is read" "$(sed -n 2p "$scratch/out")" 1000000 $3
+}
+candidates "five sparse candidates" "truncate -s 1G" $((5 * 70000000))
+candidates "five candidates of a gigabyte" "fallocate -l 1G" $((2200 * 1000000))
+rm -f "$scratch/large" "$root"/opt/debug "$root"/opt/.debug/debug
+rm -rf "$scratch/symfs"
+
 # ---- a debug package, if one is installed
 
 libc=$(readlink -f /lib/x86_64-linux-gnu/libc.so.6)

@@ -289,7 +289,7 @@ printf 'a;b.isra.0 13\na;c 10\na;new.cold 2\n' >new
 run --format text --diff old new
 is "changes are printed as documented" "$status $(cat out)" "0 before 25, now 25
 -20.0% -> gone
-+12.0% -> b (b.constprop.0 = b.isra.0)
++12.0% -> b
 +8.0% -> new"
 printf 'a;b 1\n' >same
 run --format text --diff same same

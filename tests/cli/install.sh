@@ -112,7 +112,7 @@ echo precious >"$scratch/a place/bin/stackcount"
 if (cd "$scratch" && sh "$install_sh" "a place" "$STACKBOX") >"$scratch/out" 2>&1; then
     fail "another program of that name" "install.sh did not report it"
 else
-    contains "another program of that name: named" "$scratch/out" "a place/bin/stackcount exists"
+    contains "another program of that name: named" "$scratch/out" "a place/bin/stackcount is there already"
 fi
 is "another program of that name: it is left alone" "$(cat "$scratch/a place/bin/stackcount")" precious
 rm "$scratch/a place/bin/stackcount"
@@ -151,6 +151,21 @@ for links in sb -sb- 's b-' ''; do
     sh "$install_sh" --links "$links" "$scratch/never" "$STACKBOX" >"$scratch/out" 2>&1
     is "--links \"$links\": refused" "$? $(ls "$scratch/never" 2>&1 | wc -l)" "2 1"
 done
+
+# A binary of another machine is not run: it has links, and no pages.
+printf '\177ELF of another machine' >"$scratch/foreign"
+if sh "$install_sh" "$scratch/other" "$scratch/foreign" >"$scratch/out" 2>&1; then
+    fail "another machine's binary" "install.sh did not report it"
+else
+    contains "another machine's binary: what to do" "$scratch/out" "cannot be run on this machine: make install PAGES=no"
+fi
+sh "$install_sh" --links sb- --applets "$names" "$scratch/other" "$scratch/foreign" >"$scratch/out" 2>&1
+is "another machine's binary, its applets given" \
+    "$? $(cat "$scratch/out")$(cd "$scratch/other" && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
+    "0 $({
+        echo stackbox
+        for name in $names; do echo "sb-$name"; done
+    } | LC_ALL=C sort | sed 's,^,./bin/,' | tr '\n' ' ')"
 
 # A running binary can be replaced; files that are not ours stay when it is removed.
 tree=$scratch/tree

@@ -55,6 +55,17 @@ is "each link leads somewhere" "$lost" ""
 is "lines of text fit a window" "$wide" ""
 between "README.md has the length of a front page" "$(wc -l <README.md)" 100 180
 
+# What messages ask for can be looked up, and what the page says that check names, it does.
+is "kconfig.md: check's kernel options" \
+    "$(sed -n '/^## What check names/,/^## What nothing/s/^| \(CONFIG_[^|]*\) |.*/\1/p' src/docs/kconfig.md |
+        grep -oE 'CONFIG_[A-Z_]+' | LC_ALL=C sort | tr '\n' ' ')" \
+    "$(grep -rhowE 'CONFIG_[A-Z_]+' src --include='*.c' | LC_ALL=C sort -u | tr '\n' ' ')"
+
+# "Minimum" is what it says.
+is "README.md: no figure is below its minimum" "$(awk -F ' *[|] *' '
+    /^[|] figure / { figures = 1 } /^$/ { figures = 0 }
+    figures { gsub(",", ""); for (i = 4; i <= 7; i++) if ($3 != "" && $i != "" && $i + 0 < $3 + 0) print $2 }' README.md)" ""
+
 # Pictures are stackbox's own output, and small.
 for picture in src/docs/*.svg; do
     name=${picture##*/}

@@ -135,3 +135,15 @@ sed -n '/ address /!p' "$scratch/first" >"$scratch/patterns"
 "$places" $(cat "$scratch/patterns") >"$scratch/second" 2>"$scratch/err"
 is "patterns mean what they were printed for: $(wc -l <"$scratch/patterns")" \
     "$(diff "$scratch/first" "$scratch/second" | head -n 5)" ""
+
+# ---- scripts of pyenv and its like in PATH, for a program's name
+
+mkdir -p "$scratch/.pyenv/shims"
+# shellcheck disable=SC2016 # a script
+printf '#!/usr/bin/env bash\nprogram="${0##*/}"\nexec pyenv exec "$program" "$@"\n' >"$scratch/.pyenv/shims/python3"
+chmod 755 "$scratch/.pyenv/shims/python3"
+for pattern in 'python3:*' python3:main u:python3:function__entry "$scratch/.pyenv/shims/python3:main"; do
+    PATH=$scratch/.pyenv/shims:$PATH "$places" "$pattern" >"$scratch/out" 2>&1
+    contains "$pattern with pyenv: what to do" "$scratch/out" \
+        "is a script that starts another file: trace that by its path, which \"pyenv which python3\" prints"
+done

@@ -21,10 +21,9 @@ judge()
 {
     way=$1
     shift
-    # Most of them share libraries, and musl's have no tables.
+    # Most of them share libraries.
     case $way in
-    musl*) options=-mq ;;
-    gcc | gcc-now | gcc-static | clang-lld) options=-- ;;
+    gcc | musl* | gcc-now | gcc-static | clang-lld) options=-- ;;
     *) options=-q ;;
     esac
     "$@" "$judge" $options "$shapes/$way/shapes" >"$scratch/out" 2>"$scratch/err"
@@ -113,10 +112,21 @@ exactly()
     exactly_way=$1 exactly_name=$2
     shift 2
     judge "$exactly_way" "$@" || return
+    # Code alone does not tell how a function that aligns its stack, and changes its size, finds its way back.
+    grep '^wrong ' "$scratch/out" | case $exactly_way in
+    *-code) grep -v '^wrong \(aligned_alloca\|many_arguments\): it is too short.* no table$' ;;
+    *)      cat ;;
+    esac >"$scratch/wrong"
     is "$exactly_name: $stacks stacks of $count shapes are right" \
-        "$wrong $(grep '^wrong ' "$scratch/out" | head -n 5 | tr '\n' '|')" "0 "
+        "$(wc -l <"$scratch/wrong") $(head -n 5 "$scratch/wrong" | tr '\n' '|')" "0 "
     case $exactly_way in
-    musl*) ;;
+    musl*)
+        # The last three steps of a function that aligns its stack have a table that is wrong: see below. Where
+        # none of them has a table, one of fifty shapes, which is stepped through for long, is such a function.
+        grep '^step' "$scratch/out" | grep -v ' aligns+' >"$scratch/steps"
+        is "$exactly_name: no step has an invented frame" "$(grep -v ': no table$' "$scratch/steps" | head -n 3)" ""
+        [ "${exactly_way%-code}" = "$exactly_way" ] && share=100 || share=50
+        between "$exactly_name: of $steps steps, so few are cut short" "$(wc -l <"$scratch/steps")" 0 $((steps / share)) ;;
     *)  excused >"$scratch/reasons"
         is "$exactly_name: all of $steps steps are right, but for $wrong_steps that tables cannot tell" \
             "$(wc -l <"$scratch/reasons") $(grep '^ours ' "$scratch/reasons" | head -n 5 | tr '\n' '|')" \
@@ -150,8 +160,8 @@ fi
 
 # No privileges are needed for one's own process.
 if have_root && [ -x "$WORKLOADS/deny" ]; then
-    cp -r "$shapes/gcc" "$scratch" && chmod 755 "$scratch" && shapes=$scratch # which nobody can read
-    exactly gcc "gcc, as nobody" "$WORKLOADS/deny" --uid 65534 --
+    cp -r "$shapes/gcc-now" "$scratch" && chmod 755 "$scratch" && shapes=$scratch # which nobody can read
+    exactly gcc-now "gcc-now, as nobody" "$WORKLOADS/deny" --uid 65534 --
 else
     skip "as nobody" "this needs root, and build/release/workloads/deny"
 fi

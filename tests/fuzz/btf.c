@@ -24,7 +24,14 @@ static void look_for(const struct btf *btf, const char *structure, const char *m
     ALWAYS(memmem(btf->strings, btf->strings_size, member, strlen(member) + 1));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* What it is given is read at once; a list of types is made. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {4096, 8, 0},
+    [FUZZ_READS] = {8, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct btf btf;
     uint32_t count = 0;
@@ -32,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     ALWAYS(result == 0 || result == -ENOEXEC);
     if (result)
-        return 0;
+        return;
     ALWAYS(btf.count >= 1 && btf.types_size <= size && btf.strings_size <= size);
     look_for(&btf, "task_struct", "pid");
     look_for(&btf, "task_struct", "state");
@@ -41,5 +48,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     result = btf_count_parameters(&btf, "btf_trace_sched_switch", &count);
     ALWAYS(result == 0 ? count <= 65535 : result == -ENOENT || result == -EINVAL);
     btf_free(&btf);
-    return 0;
 }

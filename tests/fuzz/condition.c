@@ -45,7 +45,14 @@ static void make_program(const struct condition_words *words)
     text_free(&why);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Words, and a program of as many instructions. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {4096, 16, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     static struct condition_words words;
     struct value_words values[4];
@@ -67,5 +74,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ALWAYS(count <= 4 && !result == !error.length);
     text_free(&error);
     free(text);
-    return 0;
 }

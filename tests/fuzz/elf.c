@@ -6,9 +6,7 @@
 
 #include "base/text.h"
 #include "elf/debug_files.h"
-#include "elf/elf_needed.h"
-#include "elf/elf_unpacked.h"
-#include "elf/identity.h"
+#include "elf/elf_symbols.h"
 #include "fuzz.h"
 
 #define MOST_ADDRESSES 512
@@ -90,7 +88,7 @@ static int look_at_note(void *context, const struct elf_note *note)
     return 0;
 }
 
-static void try_notes(const struct elf *elf, size_t size)
+static void try_notes(const struct elf *elf, uint64_t size)
 {
     unsigned char id[ELF_LONGEST_BUILD_ID];
     size_t length, notes = 0;
@@ -110,7 +108,7 @@ static int count_needed(void *context, const char *name)
 }
 
 /* Which libraries it needs, and its build id. */
-static void try_identity(const struct elf *elf, size_t size)
+static void try_identity(const struct elf *elf, uint64_t size)
 {
     struct file_identity identity;
     size_t needed = 0;
@@ -184,21 +182,28 @@ static void try_unpacked(struct elf *elf, const uint8_t *data, size_t size)
     elf_unpacked_free(&unpacked);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Several times the tables, which are read piece by piece; of a hole what reading_budget() allows. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {256 << 10, 64, 80 << 20},
+    [FUZZ_READS] = {1000, 4, 2 << 17},
+    [FUZZ_TIME] = {20000, 20, 2000000},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct asked asked = {.addresses = {0, UINT64_MAX}, .count = 2};
     struct elf_unpacked unpacked = {0};
     struct elf elf;
+    uint64_t whole;
 
-    if (elf_open(&elf, fuzz_file(data, size)))
-        return 0;
+    if (elf_open(&elf, fuzz_sparse_file(data, size, &whole)))
+        return;
     elf.unpacked = &unpacked;
-    try_notes(&elf, size);
-    try_identity(&elf, size);
+    try_notes(&elf, whole);
+    try_identity(&elf, whole);
     try_places(&elf, &asked);
     try_names(&elf, &asked);
     elf_unpacked_free(&unpacked);
     try_unpacked(&elf, data, size);
     elf_close(&elf);
-    return 0;
 }

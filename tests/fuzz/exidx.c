@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* .ARM.exidx: rows within their function, in order, each a rule that tables take. */
-#include "elf/frame_exidx.h"
+#include "elf/frame_entries.h"
 
 #include <errno.h>
 
@@ -24,13 +24,21 @@ static int look(void *context, const struct frame_entry *entry)
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Each function is read once; of a hole what reading_budget() allows. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {256 << 10, 64, 80 << 20},
+    [FUZZ_READS] = {1000, 4, 2 << 17},
+    [FUZZ_TIME] = {20000, 10, 2000000},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct frame_section index;
     struct elf elf;
+    uint64_t whole;
 
-    if (elf_open(&elf, fuzz_file(data, size)))
-        return 0;
+    if (elf_open(&elf, fuzz_sparse_file(data, size, &whole)))
+        return;
     const struct elf_section *section = elf_section(&elf, ".ARM.exidx");
     if (section && section->offset <= size && section->size <= size - section->offset) {
         index = (struct frame_section){
@@ -45,5 +53,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     elf_close(&elf);
-    return 0;
 }

@@ -3,16 +3,22 @@
  * What a compromised process might answer about patterns: it is refused as a whole, or all places
  * can be attached and named.
  */
-#include "find/find_answer.h"
+#include "find/find_user.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "find/find_files.h"
 #include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Each byte is one of the answer's. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {4096, 16, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     static char *const words[] = {(char *)"c:mal*", (char *)"u:/bin/a:p:x", (char *)"vfs_read"};
     struct find find = {.tracefs = -1, .kallsyms = -1};
@@ -40,5 +46,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     places_remove_doubles(&find.places);
     text_free(&error);
     find_close(&find);
-    return 0;
 }

@@ -3,18 +3,17 @@
  * Folded stacks become a tree whose names can be shown and whose sums are right; written as folded
  * stacks again, it reads back as the same.
  */
-#include "draw/folded.h"
+#include "flame/folded.h"
 
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/text.h"
+#include "flame/flame.h"
 #include "fuzz.h"
-#include "picture/flame_order.h"
+#include "report/flat.h"
 
 struct reading {
     struct flame flame;
-    struct spellings spellings;
     struct folded folded;
 };
 
@@ -29,7 +28,6 @@ static void close_reading(struct reading *reading)
 {
     folded_free(&reading->folded);
     flame_free(&reading->flame);
-    spellings_free(&reading->spellings);
 }
 
 static void check_name(const struct flame_name *name)
@@ -83,8 +81,8 @@ static void write_texts(const struct reading *reading)
     FILE *out = open_memstream(&text, &length);
 
     ALWAYS(out && !flame_write_functions(out, &reading->flame, "samples"));
-    ALWAYS(!flame_write_changes(out, &reading->flame, &reading->spellings, false));
-    ALWAYS(!flame_write_changes(out, &reading->flame, &reading->spellings, true));
+    ALWAYS(!flame_write_changes(out, &reading->flame, false));
+    ALWAYS(!flame_write_changes(out, &reading->flame, true));
     ALWAYS(!fclose(out));
     free(text);
 }
@@ -139,7 +137,7 @@ static void check_difference(const uint8_t *data, size_t size, bool reversed)
     reading.folded = (struct folded){
         .side = FLAME_BEFORE,
         .reversed = reversed,
-        .spellings = &reading.spellings,
+        .bare = true,
     };
     read_bytes(&reading, data, size / 2);
     reading.folded.side = FLAME_NOW;
@@ -161,9 +159,15 @@ static void check_difference(const uint8_t *data, size_t size, bool reversed)
     close_reading(&reading);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Lines, and a node for each two bytes, three times; two trees are drawn for each. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {1 << 20, 600, 0},
+    [FUZZ_READS] = {64, 1, 0},
+    [FUZZ_TIME] = {30000, 20, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     check_round(data, size);
     check_difference(data, size, size & 1);
-    return 0;
 }

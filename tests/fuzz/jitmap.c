@@ -102,7 +102,14 @@ static size_t choose_addresses(const struct plain_entry *entries, size_t count,
     return fuzz_sort(addresses, chosen);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A buffer, and what is asked for; of a hole 64 MB are read. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {256 << 10, 64, 0},
+    [FUZZ_READS] = {64, 1, 1024},
+    [FUZZ_TIME] = {20000, 10, 500000},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     static struct plain_entry entries[MOST_ENTRIES];
     static uint64_t addresses[4 * MOST_ENTRIES + 8];
@@ -112,12 +119,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     size_t entry_count = plain_entries(text, entries);
-    bool is_known = entry_count < MOST_ENTRIES && !memchr(data, '\0', size) &&
+    uint64_t whole;
+    bool is_known = !fuzz_hole(data, size) && entry_count < MOST_ENTRIES && !memchr(data, '\0', size) &&
                     !has_long_line(data, size);
     free(text);
     size_t count = choose_addresses(entries, entry_count, addresses);
     struct jitmap_found *found = calloc(count, sizeof(*found));
-    ALWAYS(found && !jitmap_find(fuzz_file(data, size), addresses, count, found));
+    ALWAYS(found && !jitmap_find(fuzz_sparse_file(data, size, &whole), addresses, count, found));
     for (size_t i = 0; i < count; i++) {
         if (is_known) {
             const struct plain_entry *entry = plain_find(entries, entry_count, addresses[i]);
@@ -132,5 +140,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     jitmap_free(found, count);
     free(found);
-    return 0;
 }

@@ -26,7 +26,14 @@ static int ask_about(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A buffer, and the names that are asked for. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {256 << 10, 16, 0},
+    [FUZZ_READS] = {16, 0, 0},
+    [FUZZ_TIME] = {10000, 10, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     static const char *const preferred[] = {"_text", "startup_64"};
     static struct kallsyms_found none, found[MOST_ADDRESSES];
@@ -47,5 +54,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kallsyms_free(found, asked.count);
     for (size_t i = 0; i < asked.count; i++)
         found[i] = none;
-    return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* ld.so.cache: an entry's strings are complete, and an entry that ends the walk does. */
-#include "find/link_cache.h"
+#include "find/library_paths.h"
 
 #include <string.h>
 
-#include "find/library_names.h"
+#include "find/library.h"
 #include "fuzz.h"
 
 struct walk {
@@ -23,7 +23,14 @@ static int look_at(void *context, const struct link_cache_entry *entry)
     return ++walk->entries == walk->stop_at ? 7 : 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* It is read where it is. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {1024, 2, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     /* With exactly its size: the file's text has a NUL after it, which must not be relied on. */
     char *bytes = malloc(size + !size);
@@ -40,5 +47,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ALWAYS(walk.entries == walk.stop_at);
     }
     free(bytes);
-    return 0;
 }

@@ -22,7 +22,14 @@ static int look_at(void *context, const struct maps_entry *entry)
     return ++seen->entries == seen->stop_at ? 7 : 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A buffer. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {80 << 10, 1, 0},
+    [FUZZ_READS] = {16, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct seen all = {.stop_at = SIZE_MAX};
 
@@ -31,5 +38,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct seen half = {.stop_at = (all.entries + 1) / 2};
     int result = half.stop_at ? maps_each(fuzz_file(data, size), look_at, &half) : 7;
     ALWAYS(result == 7 && half.entries == half.stop_at);
-    return 0;
 }

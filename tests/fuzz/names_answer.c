@@ -3,7 +3,7 @@
  * What a compromised process might answer: it is refused as a whole, or all symbols, mappings and
  * notes can be reported.
  */
-#include "symbolize/names_answer.h"
+#include "symbolize/naming.h"
 
 #include <string.h>
 
@@ -17,21 +17,28 @@ static void look_at_text(const struct text *text)
     ALWAYS(!text->failed && (!text->length || strlen(text->data) == text->length));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Each byte is one of a name's; the mappings take a buffer. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {80 << 10, 32, 0},
+    [FUZZ_READS] = {16, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct symbol items[MOST] = {{0}}, *symbols[MOST];
     struct symbolize_notes notes = {0};
     struct symbol_mappings mappings = {0};
     /* The first byte: how many were asked for, and whether mappings are wanted. */
-    struct names_asked asked = {.symbols = symbols, .notes = &notes};
+    struct names_request request = {.symbols = symbols, .notes = &notes};
 
     if (!size)
-        return 0;
-    asked.count = *data % MOST;
-    asked.mappings = *data & 0x80 ? NULL : &mappings;
+        return;
+    request.count = *data % MOST;
+    request.mappings = *data & 0x80 ? NULL : &mappings;
     for (size_t i = 0; i < MOST; i++)
         symbols[i] = &items[i];
-    int result = names_answer_read((const char *)data + 1, size - 1, &asked);
+    int result = names_answer_read((const char *)data + 1, size - 1, &request);
     ALWAYS(result <= 0 && (!result || !mappings.count));
     for (size_t i = 0; i < MOST; i++) {
         ALWAYS(!result || !items[i].function.length);
@@ -39,8 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         look_at_text(&items[i].function);
         look_at_text(&items[i].raw);
     }
-    if (!result && asked.mappings) {
-        ALWAYS(!mappings_place(&mappings, &(struct traced_file){NULL, -1}, items, asked.count));
+    if (!result && request.mappings) {
+        ALWAYS(!mappings_place(&mappings, &(struct traced_file){NULL, -1}, items, request.count));
         for (size_t i = 0; i < mappings.count; i++)
             ALWAYS(mappings.items[i].start <= mappings.items[i].limit);
     }
@@ -48,5 +55,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         symbol_free(&items[i]);
     symbolize_notes_free(&notes);
     mappings_free(&mappings);
-    return 0;
 }

@@ -23,11 +23,11 @@ static void check_stack(const struct recording *recording, const struct stack *s
     }
 }
 
-static void check_party(const struct recording *recording, const struct tally_party *party, size_t *frame)
+static void check_task(const struct recording *recording, const struct tally_task *task, size_t *frame)
 {
-    ALWAYS(strnlen(party->comm, sizeof(party->comm)) <= COMM_BYTES && party->interrupt < INTERRUPTS);
-    check_stack(recording, &party->kernel, true, frame);
-    check_stack(recording, &party->user, false, frame);
+    ALWAYS(strnlen(task->comm, sizeof(task->comm)) <= COMM_BYTES && task->interrupt < INTERRUPTS);
+    check_stack(recording, &task->kernel, true, frame);
+    check_stack(recording, &task->user, false, frame);
 }
 
 static void check(const struct recording *recording)
@@ -35,8 +35,8 @@ static void check(const struct recording *recording)
     for (size_t i = 0; i < recording->tally.count; i++) {
         const struct tally_entry *entry = &recording->tally.entries[i];
         size_t frame = recording->symbols.first[i];
-        check_party(recording, &entry->task, &frame);
-        check_party(recording, &entry->waker, &frame);
+        check_task(recording, &entry->task, &frame);
+        check_task(recording, &entry->waker, &frame);
         ALWAYS(frame <= recording->frame_count);
     }
 }
@@ -48,7 +48,7 @@ static void name(struct recording *recording)
     struct symbolize_notes notes = {0};
     struct text missing = {0};
     const struct traced_file program = {*recording->program ? recording->program : NULL, -1};
-    const struct symbolize_wishes wishes = {
+    const struct symbolize_options config = {
         .kallsyms = -1,
         .readable = recording->raw_names ? NULL : &recording->names,
         .symfs = "/dev/null",
@@ -57,7 +57,7 @@ static void name(struct recording *recording)
     };
 
     recorded.missing = &missing;
-    ALWAYS(!symbols_name_all(&recording->symbols, &wishes, &notes));
+    ALWAYS(!symbols_name_all(&recording->symbols, &config, &notes));
     symbolize_notes_free(&notes);
     text_free(&missing);
 }
@@ -77,7 +77,14 @@ static void report(struct recording *recording)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* All names together take 32 MB, whatever the input is, and formats hold them twice. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {128 << 20, 2000, 0},
+    [FUZZ_READS] = {512, 1, 0},
+    [FUZZ_TIME] = {600000, 50, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct recording recording = {0};
     int result = recording_take_sections(&recording, (const char *)data, size);
@@ -93,5 +100,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         report(&recording);
     }
     recording_free(&recording);
-    return 0;
 }

@@ -46,12 +46,19 @@ static void look_at_sample(const struct bounds *record, const struct record_shap
     must_lie(record, sample->stack, sample->stack_bytes);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* They are read where they are. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {4096, 4, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct ring_record record;
 
     if (!size)
-        return 0;
+        return;
     const struct record_shape shape = {
         .raw = data[0] & 1,
         .narrow = data[0] & 2,
@@ -69,5 +76,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ALWAYS(record.kind != RECORD_TASK || record.task.name ||
            record.task.kind == RING_TASK_FORKED || record.task.kind == RING_TASK_ENDED);
     free(bytes);
-    return 0;
 }

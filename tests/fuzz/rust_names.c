@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/text.h"
 #include "fuzz.h"
 
@@ -21,10 +20,10 @@ static void check_harmless(const struct text *name)
     text_free(&escaped);
 }
 
-static int ask(const char *mangled, size_t length, struct demangle_wishes wishes, struct text *to)
+static int ask(const char *mangled, size_t length, struct demangle_options config, struct text *to)
 {
     text_clear(to);
-    int result = rust_demangle(mangled, length, &wishes, to);
+    int result = rust_demangle(mangled, length, &config, to);
     ALWAYS(!result || result == -EINVAL);
     ALWAYS(to->length <= LONGEST && to->room <= 2 * LONGEST);
     if (!result) {
@@ -50,18 +49,24 @@ static void check_short(const struct text *whole, const struct text *brief, int 
     ALWAYS(result || (brief->length >= least && !memcmp(brief->data, whole->data, least)));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A name of some dozen bytes may take 128 KB, three times. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {1 << 20, 64, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {20000, 40, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     static struct text whole, other;
     const char *mangled = (const char *)data;
 
-    if (!ask(mangled, size, (struct demangle_wishes){0}, &whole)) {
-        ALWAYS(!ask(mangled, size, (struct demangle_wishes){.without_parameters = true}, &other));
+    if (!ask(mangled, size, (struct demangle_options){0}, &whole)) {
+        ALWAYS(!ask(mangled, size, (struct demangle_options){.without_parameters = true}, &other));
         check_alone(&whole, &other);
-        int result = ask(mangled, size, (struct demangle_wishes){.shorten = true}, &other);
+        int result = ask(mangled, size, (struct demangle_options){.shorten = true}, &other);
         check_short(&whole, &other, result);
     } else {
-        ask(mangled, size, (struct demangle_wishes){.shorten = true}, &other);
+        ask(mangled, size, (struct demangle_options){.shorten = true}, &other);
     }
-    return 0;
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
 # seeds.sh      makes the files of corpus/elf, corpus/usdt, corpus/link_cache, corpus/folded, corpus/xz,
-#               corpus/zlib, corpus/btf, corpus/frame_rows and corpus/exidx anew
+#               corpus/zlib, corpus/btf, corpus/frame_rows and corpus/exidx anew, and for all what may be dear
 #
 # With gcc, clang, ld.lld, llvm-objcopy, python3, xz and elfutils. The files are committed, as they depend on
 # the compilers. Each is as small as a linker makes it, a few KB, so that a fuzzer's changes hit what is read.
@@ -420,3 +420,168 @@ for kind in THUMB ARM; do
     clang --target=armv7-linux-gnueabihf -D$kind -c -o object exidx.S
     ld.lld -shared -n -s --hash-style=gnu -o "$corpus/exidx/$name" object
 done
+
+# ---- Costs: holes (fuzz_hole), long names, and one thing that many others refer to
+cd "$work"
+cat >many.S <<'EOF'
+.text
+.globl _start
+.type _start,@function
+_start: nop
+.rept 150
+.cfi_startproc
+nop
+.cfi_def_cfa_offset 16
+.cfi_endproc
+.endr
+.size _start,.-_start
+EOF
+gcc -shared $flat -s -Wl,--no-eh-frame-hdr -o "$corpus/frame_rows/many" many.S
+cat >notes.S <<'EOF'
+.text
+.globl _start
+.type _start,@function
+_start: nop
+.size _start,.-_start
+.section .note.stapsdt,"","note"
+.rept 120
+.balign 4
+.4byte 8, 5f-4f, 3
+.asciz "stapsdt"
+4: .8byte _start, 0, 0
+.asciz "provider"
+.asciz "probe"
+.asciz "4@%edi"
+5: .balign 4
+.endr
+EOF
+gcc $flags $link -static -s -o "$corpus/usdt/many" notes.S
+{
+    echo 'typedef int t0;'
+    seq 300 | awk '{ print "typedef t" $1 - 1 " t" $1 ";" }'
+    echo 'struct task_struct { t300 exit_state; } task;'
+} >many.c
+clang -target bpf -g -O1 -c many.c -o many.o
+llvm-objcopy --dump-section .BTF="$corpus/btf/many" many.o
+corpus=$corpus recordings=${corpus%/fuzz/corpus}/recordings python3 - <<'EOF'
+import lzma, os, subprocess, zlib
+from struct import pack, pack_into, unpack_from
+
+CORPUS = os.environ['corpus']
+LONG = 'n' * 6000
+
+def write(name, content):
+    if isinstance(content, str):
+        content = content.encode()
+    assert len(content) <= 16384, name
+    open(f'{CORPUS}/{name}', 'wb').write(content)
+
+def read(name):
+    return open(f'{CORPUS}/{name}', 'rb').read()
+
+def hole(content, exponent, at=None):
+    return content + pack('<HBB', len(content) if at is None else at, exponent, 0) + b'HOLE'
+
+def section(name, kind, offset, size, link=0, entry=0):
+    return pack('<IIQQQQIIQQ', name, kind, 2 if kind == 1 else 0, 0x1000, offset, size, link, 1, 8, entry)
+
+def elf(symbols, strings, symbol_bytes=None):
+    """A program of one segment, with a symbol table behind its strings."""
+    head = 64 + 56
+    names = b'\0.text\0.symtab\0.strtab\0'
+    table = b''.join(pack('<IBBHQQ', name, 0x12, 0, 1, 0x1000 + at, 1) for at, name in enumerate(symbols))
+    places = [head, head + 64, head + 64 + len(names), head + 64 + len(names) + len(strings)]
+    sections = [section(0, 0, 0, 0), section(1, 1, places[0], 64),
+                section(7, 2, places[3], len(table) if symbol_bytes is None else symbol_bytes, 3, 24),
+                section(15, 3, places[2], len(strings)), section(0, 3, places[1], len(names))]
+    header = b'\x7fELF\2\1\1' + bytes(9) + pack('<HHIQQQIHHHHHH', 2, 62, 1, 0x1000, 64, places[3] + len(table), 0,
+                                                64, 56, 1, 64, len(sections), 4)
+    segment = pack('<IIQQQQQQ', 1, 5, 0, 0x1000 - head, 1 << 20, 1 << 20, 1 << 20, 4096)
+    return header + segment + b'\x90' * 64 + names + strings + table + b''.join(sections)
+
+def endless_hash():
+    """No sections, and a hash table of symbols whose chain goes on in the hole."""
+    image = bytearray(read('elf/lib64-nosections'))
+    image += bytes(-len(image) % 8)
+    for at in range(64, 64 + 56 * image[56], 56):
+        kind, _, offset, address = unpack_from('<IIQQ', image, at)
+        if kind == 1 and not offset:
+            pack_into('<QQ', image, at + 32, 1 << 45, 1 << 45)
+        if kind == 2:
+            for entry in range(offset, len(image) - 16, 16):
+                tag = unpack_from('<Q', image, entry)[0]
+                if tag == 0x6ffffef5:
+                    pack_into('<Q', image, entry + 8, len(image))
+                if not tag:
+                    break
+    return hole(bytes(image) + pack('<IIIIQI', 1, 1, 1, 0, 0, 1), 40)
+
+NAME = b'\0' + LONG.encode() + b'\0'
+SPARSE = {'elf': ('exe64', 'lib64'), 'usdt': ('sdt64', 'sdt32'), 'frame_rows': ('odd', 'debug'), 'exidx': ('arm', 'thumb')}
+for target, names in SPARSE.items():
+    for name, exponent in zip(names, (34, 50)):
+        write(f'{target}/{name}-hole', hole(read(f'{target}/{name}'), exponent))
+write('elf/names', elf([1] * 300, NAME))
+write('elf/suffixes', elf(range(1, 300), NAME))
+write('elf/symbols-hole', hole(elf([], NAME, 1 << 40), 45, 0x3000))
+write('elf/hash-hole', endless_hash())
+for name in 'names', 'suffixes':
+    write(f'usdt/{name}', read(f'elf/{name}'))
+
+write('jitmap/hole', hole(b'1000 10 first\n2000 10 second\n', 50))
+write('jitmap/between', hole(b'1000 10 first\n2000 10 second\n1000 20 last\n', 36, 14))
+write('jitmap/overlap', ''.join(f'{i:x} ffffffffffff f{i}\n' for i in range(700)))
+write('jitmap/name', f'1000 10 {LONG}\n1000 10 {LONG}\n')
+write('folded/name', f'{LONG} 1\n{LONG[1:]};{LONG[2:2000]} 1\n')
+write('folded/deep', 'a;' * 4000 + 'a 1\n' + 'b;a;' * 1500 + 'a 2\n')
+write('folded/lines', ''.join(f'a;b{i};c{i % 7};d 1\n' for i in range(900)))
+write('kallsyms/name', ''.join(f'ffffffff8100{i:04x} t {LONG[:2500]}\n' for i in range(6)))
+write('kallsyms/same', 'ffffffff81000000 t same\n' * 600)
+write('maps/name', f'1000-2000 r-xp 00000000 08:01 5 /{LONG}\n' * 2)
+write('maps/same', '1000-2000 r-xp 00000000 08:01 5   /usr/lib/a.so\n' * 300)
+write('cxx_names/name', f'_Z6000{LONG}v\n_ZN1a6000{LONG}E1b\n')
+DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+TWICE = '_Z1f1pI1A1AE' + ''.join(f'S{DIGITS[i + 2]}_IS{DIGITS[i + 2]}_S{DIGITS[i + 2]}_E' for i in range(20))
+write('cxx_names/twice', f'{TWICE}\n' * 50)
+write('cxx_names/nested', '_Z1f' + 'P' * 4000 + 'i\n_Z1f' + 'N1aI' * 1500 + 'i\n_Z' + 'sr1aIX' * 800 + '\n')
+write('rust_names/name', f'_RNvC6000{LONG}1a\n')
+write('rust_names/nested', '_RINvC1a1b' + 'R' * 4000 + 'hE\n_RINvC1a1b' + 'T' * 2000 + '\n')
+# Each tuple has the one before it twice.
+twice = 'INvC1a1bThhE'
+for i in range(12):
+    digits = ''
+    number = twice.rindex('T') - 1
+    while True:
+        digits = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'[number % 62] + digits
+        number //= 62
+        if not number:
+            break
+    twice += f'TB{digits}_B{digits}_E'
+write('rust_names/twice', f'_R{twice}E\n' * 100)
+write('condition/nested', '(' * 3000 + 'arg1 == 1' + ')' * 3000)
+write('condition/terms', 'arg1 == 1 || ' * 700 + 'arg2 == 2')
+write('xz/zeros', lzma.compress(bytes(1 << 20), check=lzma.CHECK_CRC32))
+write('zlib/zeros', zlib.compress(bytes(1 << 20), 9))
+# Each of 400 libraries has the same two strings.
+FIRST = 48 + 24 * 400
+write('link_cache/same', b'glibc-ld.so.cache1.1' + pack('<2I', 400, 4200) + bytes([2, 0, 0, 0]) + bytes(16) +
+      pack('<4IQ', 0x303, FIRST, FIRST + 100, 0, 0) * 400 + b'l' * 99 + b'\0' + b'p' * 4099 + b'\0')
+
+def recording(name, files, symbols, entries):
+    text = ('section 2\n3 "0.2" "profile" "profile" "h" "k" "x86_64" ""\n1000000000 2000000000 1 "" ""\n1 2 3\n'
+            '1 1 0 0 0\n"samples" "cpu" "nanoseconds" 20408163\n1 1 0 0\n'
+            f'section 3\n{files}\nsection 4\n1 1 0\nsection 5\n{symbols}\nsection 6\n{entries}\n')
+    open('text', 'w').write(text)
+    subprocess.run(['python3', os.environ['recordings'] + '/make.py', 'text', 'made'], check=True)
+    write(f'recording/{name}', open('made', 'rb').read()[5:-4])
+
+KERNEL = '5 "" 0xffffffff81000000 0x1000000 0'
+ENTRY = '0 1 1 0   0 1 0 "t" 5 0 0'
+recording('module', f'1 5 "{LONG}" 0xffffffff81000000 0 0', '1 0 0 0xffffffff81000000 1500 ' + '~1 0 ' * 1500,
+          f'1 {ENTRY}')
+recording('name', f'1 {KERNEL}', '1 0 0 0xffffffff81000000 1500 ' + f'~1 "{LONG}"+0 0 ' * 1500, f'1 {ENTRY}')
+recording('twice', f'1 {KERNEL}', '1 0 0 0xffffffff81000000 800 ' + f'~1 "{TWICE}"+0 0 ' * 800, f'1 {ENTRY}')
+recording('modules', f'3 {KERNEL} 6 "ma" 0xffffffffc0000000 0 0 6 "mb" 0xffffffffc0000000 0 0',
+          '2 0 1 0xffffffffc0000000 900 ' + '~8 "f"+0 0 ' * 900 + '0 2 0xffffffffc0000004 900 ' + '~8 "f"+0 0 ' * 900,
+          '1 0 1 1 0  0 1 0 "t" 1801 ' + ' '.join(str(i) for i in range(1800)) + ' 0 0')
+EOF

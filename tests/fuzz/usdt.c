@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What patterns find in a file: USDT probes, by notes, and functions. */
-#include "find/usdt.h"
+#include "find/user_file.h"
 
 #include <string.h>
 
 #include "base/text.h"
-#include "find/user_functions.h"
 #include "fuzz.h"
 
 typedef int find_function(const struct user_file *, const struct pattern *, struct places *,
@@ -37,12 +36,20 @@ static void try_pattern(const struct user_file *file, const char *typed, bool is
     text_free(&error);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Six patterns read the file one after the other; of a hole what reading_budget() allows. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {256 << 10, 64, 80 << 20},
+    [FUZZ_READS] = {1000, 4, 2 << 17},
+    [FUZZ_TIME] = {20000, 20, 4000000},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
-    struct user_file file = {.library.fd = fuzz_file(data, size)};
+    uint64_t whole;
+    struct user_file file = {.library.fd = fuzz_sparse_file(data, size, &whole)};
 
     if (elf_open(&file.elf, file.library.fd))
-        return 0;
+        return;
     text_add(&file.library.path, "/usr/lib/input");
     text_add(&file.library.file, "/proc/1/root/usr/lib/input");
     try_pattern(&file, "u:input:*", false, usdt_find);
@@ -54,5 +61,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text_free(&file.library.path);
     text_free(&file.library.file);
     elf_close(&file.elf);
-    return 0;
 }

@@ -38,7 +38,7 @@ static void find(void *context, uint64_t pc, struct walk_object *object)
         *object = (struct walk_object){.frame_pointers = true};
         return;
     case (CODE >> 12) + 3:
-        *object = (struct walk_object){.end = UNWIND_END_COLD};
+        *object = (struct walk_object){.end = UNWIND_END_DEFERRED};
         return;
     default:
         *object = (struct walk_object){.end = UNWIND_END_UNMAPPED};
@@ -87,7 +87,7 @@ static const struct machine *choose(uint8_t number)
     return walked[number % count];
 }
 
-static void try_walk(struct copied *copied, const struct walk_wishes *wishes, const struct walk_registers *registers)
+static void try_walk(struct copied *copied, const struct walk_options *config, const struct walk_registers *registers)
 {
     uint64_t frames[2][MOST_DEPTH + 1];
     enum unwind_end ends[2];
@@ -96,24 +96,31 @@ static void try_walk(struct copied *copied, const struct walk_wishes *wishes, co
     memset(frames, 0x55, sizeof(frames));
     for (int i = 0; i < 2; i++) {
         copied->reads = 0;
-        counts[i] = walk_stack(wishes, registers, frames[i], &ends[i]);
+        counts[i] = walk_stack(config, registers, frames[i], &ends[i]);
         ALWAYS(copied->reads <= MOST_READS);
-        ALWAYS(counts[i] <= wishes->depth && ends[i] < UNWIND_ENDS);
-        ALWAYS(frames[i][wishes->depth] == 0x5555555555555555);
+        ALWAYS(counts[i] <= config->depth && ends[i] < UNWIND_ENDS);
+        ALWAYS(frames[i][config->depth] == 0x5555555555555555);
     }
     ALWAYS(counts[0] == counts[1] && ends[0] == ends[1]);
     ALWAYS(!memcmp(frames[0], frames[1], sizeof(frames[0])));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* A table of 16 rules. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {64 << 10, 4, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {10000, 5, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     struct walk_registers registers;
     struct copied copied = {0};
     const size_t head = 2 + sizeof(registers) + RULES * sizeof(struct unwind_rule);
 
     if (size < head)
-        return 0;
-    const struct walk_wishes wishes = {
+        return;
+    const struct walk_options config = {
         .machine = choose(data[0]),
         .context = &copied,
         .find = find,
@@ -126,8 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copied.size = size - head;
     if (make_table(&copied, data + 2 + sizeof(registers))) {
         ALWAYS(!table_check(&copied.table));
-        try_walk(&copied, &wishes, &registers);
+        try_walk(&copied, &config, &registers);
     }
     table_free(&copied.table);
-    return 0;
 }

@@ -68,12 +68,19 @@ static void check_chunks(const uint8_t *data, size_t size)
     ALWAYS(length < 0 || (packed && (uint64_t)length == 2 * unpacked));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Whatever the input is, up to 1 MB is unpacked, six times. */
+const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
+    [FUZZ_BYTES] = {8 << 20, 16, 0},
+    [FUZZ_READS] = {1, 0, 0},
+    [FUZZ_TIME] = {500000, 50, 0},
+};
+
+void fuzz_input(const uint8_t *data, size_t size)
 {
     check(data, size);
     if (!size || *data != 0xfd) {
         check_chunks(data, size);
-        return 0;
+        return;
     }
     uint8_t *fixed = malloc(size);
     ALWAYS(fixed);
@@ -81,5 +88,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xz_fix(fixed, size);
     check(fixed, size);
     free(fixed);
-    return 0;
 }

@@ -21,6 +21,9 @@ child_of()
     grep -l "^PPid:.$1$" /proc/[0-9]*/status 2>/dev/null | sed -n '1s|/proc/\([0-9]*\)/.*|\1|p'
 }
 
+chmod 755 "$scratch"
+cp "$WORKLOADS/jit" "$scratch/jit"
+
 # A long perf map keeps the reader busy for a while: it is stopped somewhere.
 stop_reader()
 {
@@ -30,13 +33,15 @@ stop_reader()
         grep -q '^NoNewPrivs:.1' "/proc/$opener/status"
 }
 
-# trace: traces until the reader of the report is stopped
+# trace NAME [PREFIX...]: traces until the reader of the report is stopped
 trace()
 {
-    start_workload one jit -w -k -n $N -N $NAME
-    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$1" "$(cat "$scratch/err")"
+    name=$1
+    shift
+    start_workload one "$@" "$scratch/jit" -w -k -n $N -N $NAME
+    start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "$name" "$(cat "$scratch/err")"
     go one
-    yes "1 1 x" | head -c 100000000 >>"/tmp/perf-$(pid_of one).map"
+    yes "1 1 x" | head -c 100000000 | dd bs=64k oflag=append conv=notrunc,nocreat of="/tmp/perf-$(pid_of one).map" 2>"$scratch/dd"
     kill -s INT "$stackbox"
     tries=2000
     until stop_reader; do
@@ -92,6 +97,20 @@ their files was killed by signal 9"
     is "reader killed: it is reported once" "$(grep -c 'reads their files' "$scratch/err")" 1
 else
     fail "the reader is seen" "$(cat "$scratch/err")"
+fi
+finish_workload one
+rm -f "/tmp/perf-$(pid_of one).map"
+
+# A reader that is silent, as on a file system that does not answer, is ended, and another reads on.
+if trace "silent" deny --uid 65534 --; then
+    stopped=$(date +%s)
+    wait_stackbox
+    between "a silent reader: the report comes soon" $(($(date +%s) - stopped)) 0 20
+    is "a silent reader: exit status" $status 0
+    is "a silent reader: all calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" $N
+    contains "a silent reader: another reads on" "$scratch/out" ';main;'
+else
+    fail "a silent reader is seen" "$(cat "$scratch/err")"
 fi
 finish_workload one
 rm -f "/tmp/perf-$(pid_of one).map"

@@ -93,7 +93,7 @@ function line(one) {
         return `${one.name}: no: ${one.why}${one.what_to_do ? ": " + one.what_to_do : ""}`;
     const without = (one.without ?? []).map(({ what, because }) =>
         what === titles.get(because) ? what : `${what} (${titles.get(because)})`);
-    const parts = [...(one.by === "rings" ? ["by perf's rings"] : []),
+    const parts = [...(one.by === "rings" ? ["by perf's rings"] : one.by === "ptrace" ? ["by ptrace"] : []),
         ...(without.length ? ["without " + without.join(", ")] : [])];
     const more = parts.length ? parts.join(", ") : one.detail;
     return `${one.name}: yes${more ? ": " + more : ""}`;
@@ -156,7 +156,7 @@ if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
     is "nobody: rings of your own programs" "$(line_of "rings of your own programs")" \
         "yes: profile with -p PID or -- COMMAND$without"
 else
-    tells "nobody" profile "sysctl kernel.perf_event_paranoid=2"
+    begins "nobody" profile "yes: by ptrace, without others' programs, kernel stacks (collecting by rings)"
 fi
 hides_addresses "nobody"
 tells "nobody" "others' processes" "give it CAP_SYS_PTRACE"
@@ -295,7 +295,7 @@ chroot "$scratch/root" /stackbox check </dev/null >"$scratch/checked" 2>"$scratc
 # Before 5.2 tracefs cannot be mounted without a mount point, and in a chroot there may be none.
 is "no /proc, no /sys: it can run" "$? $(cat "$scratch/err")" \
     "$(grep -q 'sys_fsopen$' /proc/kallsyms && echo 0 || echo 1) "
-tells "no /proc" "kallsyms addresses" "is /proc mounted?"
+tells "no /proc" "kallsyms addresses" "mount /proc"
 tells "no /proc" "others' processes" "mount /proc"
 tells "no /sys" BTF "mount /sys"
 tells "no /sys" "cgroup v2" "mount it"

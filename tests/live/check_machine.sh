@@ -24,7 +24,9 @@ case $(uname -m) in
 *)            wide= ;;
 esac
 for way in "kprobe multi:register_fprobe_ips" "uprobe multi:bpf_uprobe_multi_link_attach"; do
-    if [ -z "$wide" ]; then
+    if by_rings profile; then
+        begins "links" "${way%:*}" "no: perf's rings have none"
+    elif [ -z "$wide" ]; then
         begins "links" "${way%:*}" "no: 32-bit kernels have none"
     elif ! has "${way#*:}"; then
         begins "links" "${way%:*}" no
@@ -51,14 +53,14 @@ fi
 types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
-x86_64 | aarch64 | riscv64)
+x86_64 | aarch64 | riscv64 | mips*)
     # By rings they are walked here, and not in the kernel, by its types.
     if by_rings profile; then
         begins "types" "unwind tables" yes
     else
         begins "types" "unwind tables" "$types"
     fi ;;
-*) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 with --collect rings" ;;
+*) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 and MIPS with --collect rings" ;;
 esac
 
 # With the JIT, and interpreted if the kernel can; Debian's s390x kernel has no JIT.

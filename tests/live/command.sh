@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
+# beside
 #
 # `-- COMMAND`: which of its events count, how it ends, where it prints, what it inherits, and what happens
 # to it if tracing is impossible or ends early.
@@ -27,11 +28,19 @@ counted()
 
 # ---- exactly the command's own events, while others exec all the time
 
-while :; do
-    /bin/true
-    [ -z "$GUEST" ] || sleep 0.05 # in emulation it would leave little CPU time
-done &
-test_processes="$test_processes $!"
+# others_exec PAUSE
+others_exec()
+{
+    while :; do
+        /bin/true
+        sleep "$1"
+    done &
+    others=$!
+    test_processes="$test_processes $others"
+}
+pause=0
+[ -z "$GUEST" ] || pause=0.05 # in emulation it would leave little CPU time
+others_exec $pause
 for i in 1 2 3; do
     # shellcheck disable=SC2016 # for that shell
     run_stackbox stackcount -f --debug $EXEC -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done'
@@ -50,15 +59,18 @@ is "execs of one process are all counted" "$(counted)" 3
 run_stackbox stackcount -f -K -D 0.5 $EXEC
 [ "$(counted)" -gt 6 ] && pass "without a command there are more" ||
     fail "without a command there are more" "$(counted)"
+# All along, but leaving the CPU to what follows
+kill "$others"
+others_exec 0.1
 
 # ---- exit statuses
 
-# exits NAME STATUS WORD...
+# exits NAME STATUS WORD...: without user stacks, for which each run would read tables
 exits()
 {
     name=$1 expected=$2
     shift 2
-    run_stackbox stackcount "$@"
+    run_stackbox stackcount -K "$@"
     is "exit status: $name" "$status" "$expected"
 }
 exits "true" 0 $QUIET -- true

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10
 # host: yes
+# beside
 #
 # Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
 # sent to both is not; another signal a second later ends everything at once.

@@ -15,7 +15,11 @@ cd "${0%/*}/../.." || exit 1
 unset BUILD
 sh scripts/demo.sh >"$scratch/out" 2>"$scratch/err"
 is "exit status" $? 0
-between "lines that it prints" "$(cat "$scratch/out" "$scratch/err" | wc -l)" 15 32
+# Where libc's debug file is not installed, what it does not export has no names; and since 2.41 two such functions are
+# below each wait.
+NAMELESS='libc[^;]*[+]0x[0-9a-f]*'
+between "lines that it prints, but for libc's nameless functions" \
+    "$(cat "$scratch/out" "$scratch/err" | grep -vc "$NAMELESS")" 15 32
 
 # paths SVG: each frame with its callers, and its share. A frame comes after its caller, and above it.
 paths()
@@ -31,10 +35,13 @@ whole()
     paths "build/demo-$2.svg" >"$scratch/paths"
     between "$1" "$(awk -v path="$4" '$2 ~ path "$" { sum += $1 } END { printf "%.0f\n", sum }' "$scratch/paths")" "$3" 100
 }
-whole "CPU time: sort, from the start of its thread" cpu 20 '^;all;demo(;clone3|;__clone)?;start_thread;server;compute;sort'
-whole "CPU time: search" cpu 10 ';start_thread;server;compute;search'
-whole "waits: for the lock" waits 2 ';start_thread;server;write_log;[^;]*mutex_lock[^;]*'
-whole "waits: of the first thread" waits 20 '^;all;demo;_start;__libc_start_main[^;]*;__libc_start_call_main;main;send_requests'
+# How large their shares are is up to the compiler: sort has 63 % by gcc 12, and 15 % by gcc 16.
+whole "CPU time: sort, from the start of its thread" cpu 5 \
+    "^;all;demo(;clone3|;__clone|;$NAMELESS)?;(start_thread|$NAMELESS);server;compute;sort"
+whole "CPU time: search" cpu 5 ";(start_thread|$NAMELESS);server;compute;search"
+whole "waits: for the lock" waits 2 ";(start_thread|$NAMELESS);server;write_log;[^;]*mutex_lock(;$NAMELESS)?"
+whole "waits: of the first thread" waits 20 \
+    "^;all;demo;_start;__libc_start_main[^;]*;(__libc_start_call_main|$NAMELESS);main;send_requests"
 for picture in cpu waits; do
     paths build/demo-$picture.svg >"$scratch/paths"
     between "$picture: percent of stacks that are cut" \

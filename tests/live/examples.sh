@@ -39,7 +39,7 @@ flamegraph --format text --diff before.folded after.folded => - => ^before 4, no
 offwaketime -K -m 500 -o waits.svg -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => waits.svg: gzip
 offwaketime --pairs --top 3 -- sh -c 'tar -C /usr -cf - share/doc | gzip -1 | wc -c' => - => ^ +[0-9]+ +[0-9]+ +[0-9]+  (tar|wc) \([0-9]+\) <- gzip \([0-9]+\)$
 profile -F 997 --flat 4 -- dd if=/dev/urandom of=/dev/null bs=1M count=200 => - => ^ +[0-9.]+ +[0-9.]+  (chacha|get_random_bytes)
-stacksnoop -K t:sched:sched_process_exec -- sh -c 'ls / | wc -l' => - => ^[0-9.]+ +ls +[0-9]+ +[0-9]+ +[0-9]+ +sched:sched_process_exec$
+walltime -F 997 --tree=10 -p 185 5 => - => ^ +[0-9.]+  .*\[(blocked|running|runnable)\]$
 check stackcount => - => ^bpf\(2\): yes
 stackcount vfs_raed => fails 1 => near: vfs_read, vfs_readv
 stackcount 5 => fails 2 => did you mean -D 5
@@ -101,7 +101,7 @@ stacksnoop t:sched:sched_process_exec -- make -j4 => - => sched:sched_process_ex
 stacksnoop --format json --max 10 c:malloc => - => "user":\[.*"name":"malloc","file":"libc.so.6",
 stacksnoop --format perf -D 5 t:block:block_rq_insert > out.perf => - => out.perf: 
 walltime -p 185 10 => - => ^    \[blocked\]$
-walltime --tree -- make => - => \[running\]
+walltime --tree -- make => - => \[blocked\]
 walltime --by thread -p 185 5 => - => ^    -  +everyday \([0-9]+\)$
 walltime --by thread -o out.svg -p 185 10 => - => out.svg: \[blocked\]
 walltime -o out.svg -p 185 10 => - => out.svg: \[blocked\]

@@ -236,10 +236,12 @@ else
     skip "cgroups" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
 fi
 
-# A pid namespace has its own pids; a process outside it has the host's number.
+# A pid namespace has its own pids; a process outside it has the host's number. By rings all of these are one: what
+# counts is a call that no others make now and then, as shells do getppid().
+choose_event getsid
 mkfifo "$scratch/word"
 cat >"$scratch/inside.sh" <<'END'
-$below "$WORKLOADS/calls" -w -k -n 70 -N calls <"$scratch/word" >"$scratch/inside.out" &
+$below "$WORKLOADS/calls" -c getsid -w -k -n 70 -N calls <"$scratch/word" >"$scratch/inside.out" &
 exec 9>"$scratch/word"
 tries=100
 until inside=$(grep -lx calls /proc/[0-9]*/comm) || [ $((tries -= 1)) = 0 ]; do
@@ -272,7 +274,7 @@ inside()
     for file in out err inside.out; do
         : >"$scratch/$file"
     done
-    start_workload outside calls -w -k -n 30 -N $NAME
+    start_workload outside calls -c getsid -w -k -n 30 -N $NAME
     "$WORKLOADS/deny" --pid-namespace -- sh "$scratch/inside.sh" "$@" 2>"$scratch/why" &
     namespace=$!
     test_processes="$test_processes $namespace"
@@ -333,10 +335,15 @@ Linux 5.7: run it outside, where -p takes the host's PIDs"
         skip "in a pid namespace with few pids" "it takes Linux 6.14"
     else
         "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
-            exec "$STACKBOX" stackcount -f "$1" -- "$WORKLOADS/calls" -n 50' few $EVENT >"$scratch/out" 2>"$scratch/err"
+            exec "$STACKBOX" stackcount -f "$1" -- "$WORKLOADS/calls" -c getsid -n 50' few $EVENT >"$scratch/out" 2>"$scratch/err"
         is "in a pid namespace with few pids a command is followed" "$(counted)" 50
-        "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
-            exec "$STACKBOX" offcputime --collect rings -f -- sleep 0.2' few >"$scratch/out" 2>"$scratch/err"
-        is "and its waits are reported by rings" "$? $(grep -c '^sleep;' "$scratch/out")" "0 1"
+        deaf=$(deaf_cpu)
+        if [ "$deaf" ]; then
+            skip "and its waits are reported by rings" "perf(1) sees no switch from the idle task of CPU $deaf either"
+        else
+            "$WORKLOADS/deny" --pid-namespace -- sh -c 'echo 400 >/proc/sys/kernel/pid_max &&
+                exec "$STACKBOX" offcputime --collect rings -f -- sleep 0.2' few >"$scratch/out" 2>"$scratch/err"
+            is "and its waits are reported by rings" "$? $(grep -c '^sleep;' "$scratch/out")" "0 1"
+        fi
     fi
 fi

@@ -68,6 +68,9 @@ for setting in 4083 4084 5000; do
     is "$setting: a greater --depth is refused" "$status $(cat "$scratch/err")" \
         "2 stackcount: --depth: \"$((MOST + 1))\" is more than this kernel allows: it takes 1 to $MOST"
 done
+run_stackbox stackcount --debug -D 0.1 "$WORKLOADS/deep:burn"
+between "maps take memory for stacks, not for their greatest depth, KB" \
+    "$(sed -n 's/.* \([0-9]*\) KB in all.*/\1/p' "$scratch/err" | tail -n 1)" 1 65536
 
 if [ "$(uname -m)" = x86_64 ] && [ -r /sys/kernel/btf/vmlinux ]; then
     kept "along tables" 5000 stackcount -f --unwind tables "$WORKLOADS/deep:burn"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10,6.12
 # host: yes
+# later: guests have it, too
 #
 # --comm and --uid: threads that change their names and users, a program that runs for another user, and
 # -p with a name. Waits are in guises_waits.sh. What a thread did counts by the name and the user that it had then: the workload counts by both.
@@ -67,6 +68,28 @@ go it
 finish_stackbox
 is "--comm and -p: both must hold" "$(folded_sum "$scratch/out")" 0
 finish_workload it
+
+# Samples: two programs of two names and users, of which one is meant.
+ln -s "$WORKLOADS/burn" "$scratch/hot$$"
+samples()
+{
+    start_workload hot deny --uid 4242 -- "$scratch/hot$$" -s 500 -w -k -N "hot$$"
+    start_workload cold burn -s 500 -w -k -N "cold$$"
+    start_stackbox profile -f -F 997 "$@" || fail "profile $*" "$(cat "$scratch/err")"
+    go hot
+    go cold
+    finish_stackbox
+    finish_workload hot
+    finish_workload cold
+    is "profile $*: that program, and no other" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" "hot$$"
+    least=$(($(count_of hot greater_least) + $(count_of hot lesser_least) - 10))
+    # An emulated CPU that stands still takes one sample for many ticks.
+    [ -z "$GUEST" ] || least=1
+    between "profile $*: its samples" "$(folded_sum "$scratch/out")" $least $(($(count_of hot wall_most) + 10))
+}
+samples --comm "hot$$"
+samples --uid 4242
+samples -p "hot$$"
 
 # Event by event.
 start_workload it guises -w -k -n 20

@@ -53,3 +53,27 @@ contains "its names are missing" "$scratch/err" "$scratch/files/table: reading i
 besides "a long name in many places" -- names
 contains "it is said whose names are too many" "$scratch/err" "functions of this file have no names: $scratch/hostile: "
 lacks "the reader of files has not failed" "$scratch/err" "the process that reads"
+
+# A JIT's perf map with a terabyte behind its entries, and another's
+name="a sparse perf map"
+start_workload bad jit -w -k -n $N -N "$NAME"
+start_workload good chains -w -k -n $N -N good$$
+if [ -e "/tmp/perf-$(pid_of bad).map" ]; then
+    start_stackbox stackcount -f -U -p "$(pid_of bad),$(pid_of good)" $EVENT || fail "$name" "$(cat "$scratch/err")"
+    go bad
+    go good
+    truncate -s 1T "/tmp/perf-$(pid_of bad).map"
+    before=$(date +%s)
+    finish_stackbox
+    between "$name: the report comes soon" $(($(date +%s) - before)) 0 4
+    is "$name: all its calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" "$(calls_of bad)"
+    is "$name: others have their names" \
+        "$(folded_sum "$scratch/out" "^good$$;.*;chain_a1;chain_a2;target")" "$(count_of good a)"
+    rm -f "/tmp/perf-$(pid_of bad).map"
+else
+    skip "$name" "$(cat "$scratch/bad.out")"
+    drop_workload good
+fi
+for name in bad good; do
+    finish_workload $name
+done

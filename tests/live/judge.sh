@@ -5,7 +5,7 @@
 #
 # From each seed a judge draws a life of processes and a run of stackbox, and holds the report against the life's
 # own log (tests/workloads/judge.c). FROM=1 COUNT=100, or the words from=1 count=100 for a guest's kernel, choose
-# other seeds than these.
+# other seeds than these; so do SEEDS='7 278' TRIES=10, or seeds=7,278 tries=10, of which each is run as often.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
@@ -13,14 +13,17 @@ have_root || skip_all "tracing needs root"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
 FROM=${FROM:-$(word from)} COUNT=${COUNT:-$(word count)}
+SEEDS=${SEEDS:-$(word seeds | tr , ' ')} TRIES=${TRIES:-$(word tries)}
 
 # The first are for breadth; each of the others has found something.
 some='1 2 3 4 5 9 10 11 12 14 15 16 17 18 19 20 21 22 24 26'
 more='27 28 30 31 32 34 36 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 59 60'
-found='8 13 25 29 33 58 75 100 121 137 143 153 171 172 176 181 183 217 234 251 266 278 390 417 464 1281 1440 1814'
+found='7 8 13 25 29 33 58 75 100 121 137 143 153 171 172 176 181 183 217 234 251 266 278 313 390 417 464 1281 1440 1580 1779 1814 1995'
 # Emulated, a seed takes seconds.
-guest='2 4 8 10 12 18 26 33 217 278 1440'
-if [ "$COUNT" ]; then
+guest='2 4 8 10 12 14 18 26 33 74 217 278 1440'
+if [ "$SEEDS" ]; then
+    seeds=$SEEDS
+elif [ "$COUNT" ]; then
     seeds="--from ${FROM:-1} --count $COUNT"
 elif [ "$GUEST" ]; then
     seeds=$guest
@@ -28,13 +31,14 @@ else
     seeds="$some $more $found"
 fi
 
-# A guest is ours alone, with its CPUs and pids, and slow.
+# A guest is ours alone, with its CPUs and pids, and slow; if it has one CPU, its clock counts instructions.
 alone=
 [ -z "$GUEST" ] || alone='--alone --cpus --limit 300'
+[ -z "$GUEST" ] || [ "$(nproc)" = 1 ] || alone="$alone --stalls"
 
 left_begins || skip_all "tracefs cannot be mounted"
 # shellcheck disable=SC2086 # words
-"$WORKLOADS/judge" --verbose $alone $seeds >"$scratch/seeds" 2>&1
+"$WORKLOADS/judge" --verbose ${TRIES:+--tries $TRIES} $alone $seeds >"$scratch/seeds" 2>&1
 status=$?
 grep '^FAIL' "$scratch/seeds" >"$scratch/failed"
 while read -r _ seed what; do

@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,6.1,newest
 # host: yes
+# later: all applets, hit at random moments, take half a minute
 # again: with four times as many runs
 #
 # Runs of all applets, hit by SIGINT, SIGTERM, SIGHUP or SIGKILL at random moments, under load: nothing is

@@ -11,6 +11,7 @@
 #     # again: with TOOLS      there, too: it can do more with these tools, which only `make test-guests` installs, or
 #                              does more when $LATER is `yes`
 #     # quiet                  on this machine no other test runs at the same time
+#     # beside                 other live tests may run at the same time
 #     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh
 #     # last                   after the others: what it changes in the kernel stays changed
 #     . "${0%/*}/lib.sh"
@@ -194,6 +195,7 @@ riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=reg
          esac ;;
 s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
+mips*)   CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=0d WAY_IN='syscall_common' ;;
 ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make system calls
 esac
@@ -476,14 +478,14 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
-# nanosleep_of PROGRAM: how its stack ends in libc's nanosleep(), as a regular expression. Since glibc 2.41 a
-# function of its own makes calls that can be cancelled: the program's symbols tell.
-nanosleep_of()
+# call_of PROGRAM NAME: how its stack ends in libc's NAME(), as a regular expression. Since glibc 2.41 functions of its
+# own make calls that can be cancelled: the program's symbols tell.
+call_of()
 {
     if grep -q __internal_syscall_cancel "$1"; then
-        echo '.*nanosleep;__internal_syscall_cancel'
+        echo ".*$2(;__syscall_cancel)?;__internal_syscall_cancel"
     else
-        echo '.*nanosleep'
+        echo ".*$2"
     fi
 }
 

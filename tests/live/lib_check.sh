@@ -102,6 +102,15 @@ works_or_says()
     fi
 }
 
+# by_ptrace APPLET: can it run, but only interrupt threads of certain programs?
+by_ptrace()
+{
+    case "$(line_of "$1")" in
+    "yes: by ptrace"*) return 0 ;;
+    esac
+    return 1
+}
+
 # by_rings APPLET: can it run, collecting by perf's rings?
 by_rings()
 {
@@ -124,8 +133,8 @@ one_way()
     local name=$1 applet=$2 check=$3 sentence
     shift 3
     sentence=$(sentence_of "$check")
-    # With rings a command needs nothing more, and they may work only for one's own programs.
-    if by_rings "$applet" && [ "$check" = "-- COMMAND" ]; then
+    # With rings a command needs nothing more, and they may work only for one's own programs; as ptrace does.
+    if { by_rings "$applet" || by_ptrace "$applet"; } && [ "$check" = "-- COMMAND" ]; then
         sentence=
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
@@ -150,7 +159,7 @@ is_without()
     no*) return ;;
     esac
     [ "$(sentence_of "$4")" ] && expected=yes
-    by_rings "$2" && [ "$3" = "-- COMMAND" ] && expected=no
+    { by_rings "$2" || by_ptrace "$2"; } && [ "$3" = "-- COMMAND" ] && expected=no
     is "$1: $2 runs without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
 }
 

@@ -83,7 +83,7 @@ no_kernel_probes()
 # word NAME: its value on the kernel's command line
 word()
 {
-    sed -n "s/.*\\<$1=\\([-a-z0-9]*\\).*/\\1/p" /proc/cmdline
+    sed -n "s/.*\\<$1=\\([-a-z0-9,]*\\).*/\\1/p" /proc/cmdline
 }
 
 mounts()

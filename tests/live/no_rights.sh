@@ -72,8 +72,9 @@ refused "another user's process" "give -p PID or -- COMMAND, or run it as root" 
 refused "--collect bpf" "CAP_BPF and CAP_PERFMON are missing" --collect bpf -p $$ 1
 set_sysctl kernel/perf_event_paranoid 3
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 3 ] &&
-    ! as_nobody "$scratch/stackbox" profile -- true > "$scratch/out" 2>&1; then
-    refused "nothing at all" "sysctl kernel.perf_event_paranoid=2" -p $$ 1
+    ! as_nobody "$scratch/stackbox" profile --collect rings -- true > "$scratch/out" 2>&1; then
+    refused "nothing at all" "sysctl kernel.perf_event_paranoid=2" 1
+    refused "nothing but one's own" "another user's, which needs CAP_SYS_PTRACE: run it as that user, or as root" -p $$ 1
 else
     skip "nothing at all" "this kernel's levels end at 2"
 fi

@@ -4,7 +4,7 @@
 # seldom: 5.10,6.1,newest
 # own clock
 # quiet
-# host: yes
+# later: the guest of `make test` has it, too
 #
 # How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under its own
 # name and stack; threads that were kept from running but not blocked are not included.

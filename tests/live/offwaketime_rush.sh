@@ -3,6 +3,7 @@
 # guests: none
 # seldom: 5.10,newest
 # host: yes
+# later: all CPUs are busy meanwhile
 #
 # Eight pairs and more wake each other as fast as they can, on all CPUs: no thread is reported to be woken by
 # another than its own waker, and none is missing. Times are checked in slower tests.
@@ -11,12 +12,12 @@
 
 have_root || skip_all "tracing needs root"
 
-# each_there NAME NUMBER
+# each_there NAME NUMBER: where other programs' stacks end, such as those of an emulator's own code, is not judged
 each_there()
 {
     is "$1: each pair is there" "$(awk '$1 == "right" && $3 > 0' "$scratch/verdict" | grep -c .)" "$2"
     is "$1: nothing was lost" "$(grep -E '^[a-z]+: ((up to )?[0-9]+ |the account does not add up)' "$scratch/err" |
-        grep -v 'still blocked\|waits are not counted\|switches and wakeups were missed\|were unwound later')" ""
+        grep -v 'still blocked\|waits are not counted\|switches and wakeups were missed\|were unwound later\|functions have rows\|user stacks end early')" ""
 }
 # (The CPUs of a guest run in turn: more wakeups there find no more races.)
 MANY=4000

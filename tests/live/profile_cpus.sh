@@ -5,7 +5,8 @@
 # host: no
 #
 # CPU hotplug while profile runs: CPUs that go offline are not an error, and those that come online are
-# sampled from then on: one that was offline at the start, and one that went and came back.
+# sampled from then on: one that was offline at the start, and one that went and came back. And whether what
+# programs do there is heard.
 . "${0%/*}/lib.sh"
 
 CPU=/sys/devices/system/cpu/cpu1/online
@@ -83,5 +84,27 @@ if start_stackbox profile -F $HZ -f -C 1; then
     is "-C: no threads on other CPUs" "$(folded_sum "$scratch/out" "^alone;.*;(greater|lesser);")" 0
 else
     fail "-C" "did not start: $(cat "$scratch/err")"
+fi
+
+# Programs that begin on a CPU that went and came back, and have ended when their functions are looked up: half a
+# second later they have names, also event by event; and before that it is told that they may not.
+echo 1 >$CPU
+choose_event
+"$STACKBOX" stackcount -f --by name "$EVENT" -- sh -c "echo 0 >$CPU; echo 1 >$CPU; sleep 0.6
+    taskset 2 '$WORKLOADS/calls' -n 10 -N later" >"$scratch/out" 2>"$scratch/err"
+is "half a second later functions have names" "$(folded_sum "$scratch/out" '^later;.*;make_calls')" 10
+"$STACKBOX" stackcount -f --by name "$EVENT" -- sh -c "echo 0 >$CPU; echo 1 >$CPU
+    '$WORKLOADS/calls' -n 10" >"$scratch/out" 2>"$scratch/err"
+contains "a run that ends before that says so" "$scratch/err" "CPUs came online during the run, 1 times"
+if start_stackbox stacksnoop "$EVENT"; then
+    echo 0 >$CPU
+    echo 1 >$CPU
+    sleep 1
+    taskset 2 "$WORKLOADS/calls" -n 10 -N snooped >"$scratch/none"
+    finish_stackbox
+    is "stacksnoop: functions have names there" "$(grep -c '	*make_calls' "$scratch/out")" 10
+    contains "stacksnoop: that they may not is told" "$scratch/err" "CPUs came online during the run, 1 times"
+else
+    fail "stacksnoop" "did not start: $(cat "$scratch/err")"
 fi
 echo 1 >$CPU

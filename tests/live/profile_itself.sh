@@ -13,7 +13,7 @@ have_root || skip_all "tracing needs root"
 
 start_stackbox profile -f -F 1999 || fail "starts" "$(cat "$scratch/err")"
 run=0
-while [ $run -lt 1000 ]; do
+while [ $run -lt 2000 ]; do
     /bin/true
     run=$((run + 1))
 done
@@ -21,6 +21,6 @@ finish_stackbox
 is "exit status" "$status" 0
 all=$(folded_sum "$scratch/out")
 telling=$(folded_sum "$scratch/out" "(perf_iterate_sb|irq_work)")
-between "there are enough samples to tell" "$all" 5000 100000000
+between "there are enough samples to tell" "$all" 10000 100000000
 between "hundredths of a percent spent on bookkeeping: $telling of $all" \
     $((10000 * telling / (all + 1))) 0 100

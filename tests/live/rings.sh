@@ -59,6 +59,28 @@ if [ -d /sys/bus/event_source/devices/uprobe ]; then
     is "by the PMU: stacksnoop prints each" "$? $(grep -c chain_a2 "$scratch/out")" "0 20"
 fi
 
+# Whose an event is, is told until the last one has stopped: here they stop one after another, while threads on both
+# CPUs go on changing their names.
+named_to_the_end()
+{
+    start_workload one turns -w -t 1 -r -n 100000000
+    start_workload two /bin/sh -c "exec taskset $(($(nproc) > 1 ? 2 : 1)) '$WORKLOADS/turns' -w -t 1 -r -n 100000000"
+    start_stackbox stackcount --collect rings --attach-by "$1" -U -f --by thread \
+        -p "$(pid_of one),$(pid_of two)" "$WORKLOADS/north:__*" "$WORKLOADS/turns:turned"
+    kill -s USR2 "$(pid_of one)" "$(pid_of two)"
+    sleep 0.3
+    finish_stackbox
+    drop_workload one
+    drop_workload two
+    is "by $1: a thread has its name at each event, to the end" \
+        "$(sed -n 's/^\([a-z]*\) (.*;\([a-z]*\);turned [0-9]*$/\1 \2/p' "$scratch/out" | sort -u)" "one one
+zero zero"
+}
+if have_uprobes; then
+    named_to_the_end tracefs
+    [ ! -d /sys/bus/event_source/devices/uprobe ] || named_to_the_end pmu
+fi
+
 # Threads that fork and end: their children are followed. Meanwhile so many others come and go that their reports
 # would be lost.
 if have_uprobes; then

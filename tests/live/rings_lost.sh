@@ -3,6 +3,7 @@
 # guests: newest
 # seldom: 5.10
 # host: yes
+# later: a guest has it, too
 #
 # Rings that overflow, because nobody reads them while a workload runs: what is counted or printed and what is
 # reported lost add up to what the workload did, to the last event. Task records are never lost.
@@ -46,6 +47,29 @@ for run in $runs; do
     is "reports meanwhile, run $run: counted + lost = calls" $((counted + lost)) $N
     adds_up "reports meanwhile, run $run: the account adds up"
 done
+
+# A wait that was open when the rings were full, and one that ends afterwards: the switches in between are lost, and
+# the time from the one to the other, in which the thread also ran, is none.
+cat >"$scratch/between" <<'END'
+read -r begun _ </proc/uptime
+kill -s STOP $PPID
+taskset 1 "$1" -t 2 -n 20000 >"$2"
+i=0
+while [ $i -lt 600000 ]; do i=$((i + 1)); done
+(sleep 0.2; kill -s CONT $PPID) &
+sleep 1
+read -r ran waited _ </proc/$$/schedstat
+read -r now _ </proc/uptime
+echo $$ $begun $now $ran $waited >"$2"
+END
+"$STACKBOX" offcputime --collect rings -f --by process -- sh "$scratch/between" "$WORKLOADS/turns" "$scratch/told" \
+    >"$scratch/out" 2>"$scratch/err"
+is "offcputime: exit status" $? 0
+contains "offcputime: some are lost" "$scratch/err" "were lost: they came faster"
+read -r pid begun now ran waited <"$scratch/told"
+# /proc/uptime has hundredths of a second.
+between "offcputime: no more than the shell slept" "$(folded_sum "$scratch/out" "^sh [(]$pid[)]")" 0 \
+    "$(echo "$begun $now $ran $waited" | awk '{ printf "%.0f", ($2 - $1) * 1e6 - ($3 + $4) / 1e3 + 20000 }')"
 
 # stacksnoop waits for a reader.
 N=20000

@@ -22,7 +22,8 @@ under=$AHEAD
 run_beside_naps()
 {
     start_sleeps -o nap
-    if start_stackbox "$@" -p "$pid"; then
+    # If only one wait is missing, only --debug says so.
+    if start_stackbox "$@" --debug -p "$pid"; then
         go sleeps
         finish_stackbox
     else

@@ -80,7 +80,7 @@ counted
 cp "$WORKLOADS/calls" "$scratch/$NAME"
 "$scratch/$NAME" -n 50 -N "$NAME" >"$scratch/said"
 finish_stackbox
-is "a thread has its stack" "$(events '(start|([^;]*;)?start_thread);work;make_calls')" 50
+is "a thread has its stack" "$(events '([^;]*;)?start(_thread)?;work;make_calls')" 50
 rm -f "$scratch/$NAME"
 
 # Waits, and single events.
@@ -88,7 +88,7 @@ start_stackbox offcputime -U --unwind tables -f || fail "starts" "$(cat "$scratc
 run_new 10 naps 2
 finish_stackbox
 is "waits" "$(grep -E "^$NAME[0-9]*;" "$scratch/out" | grep nanosleep |
-    grep -cvE ";main;outer;middle;inner;nap;$(nanosleep_of "$WORKLOADS/bare") [0-9]+\$|\[truncated\]")" 0
+    grep -cvE ";main;outer;middle;inner;nap;$(call_of "$WORKLOADS/bare" nanosleep) [0-9]+\$|\[truncated\]")" 0
 is "waits: each program has one" "$(grep -E "^$NAME[0-9]*;_start;" "$scratch/out" | grep -c ';nap;')" 10
 rm -f "$scratch/$NAME"*
 

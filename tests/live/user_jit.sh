@@ -19,11 +19,12 @@ N=200
 EVENT=t:syscalls:sys_enter_getppid
 
 # jit NAME JIT-OPTION...: leaves the stacks of a run in $scratch/mine
+program=jit
 jit()
 {
     name=$1
     shift
-    start_workload one jit -w -k -n $N -N $NAME "$@"
+    start_workload one "$program" -w -k -n $N -N $NAME "$@"
     start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT ||
         fail "$name" "$(cat "$scratch/err")"
     go one
@@ -61,6 +62,18 @@ is "entries replaced while it runs" "$(user_stacks "$scratch/mine")" "$(rounds 5
 
 jit "no map" -s none
 nameless "no map"
+lacks "no map, of an unknown runtime: nothing is advised" "$scratch/err" "[anon]"
+
+# What runtime it is, its program's file or a library says.
+cp "$WORKLOADS/jit" "$scratch/node"
+program=$scratch/node
+jit "a known runtime" -s none
+is "a known runtime: how it gives names is said once" \
+    "$(grep -c '\[anon\] is JIT-compiled code: with node --perf-basic-prof it has names' "$scratch/err")" 1
+jit "a known runtime with a map" -s plain
+is "a known runtime with a map" "$(user_stacks "$scratch/mine")" "$(rounds 1)"
+lacks "a known runtime with a map: nothing is advised" "$scratch/err" "[anon]"
+program=jit
 jit "another user's map" -u 65534
 nameless "another user's map"
 contains "another user's map: it is reported" "$scratch/err" "perf-$(pid_of one).map"
@@ -138,9 +151,12 @@ process.on('SIGUSR2', () => {
 setInterval(() => {}, 1000);
 console.log('ready');
 END
-# An inlined function has no frame of its own.
+# An inlined function has no frame of its own. Since node 22 two compilers inline.
+maglev=
+! node --v8-options | grep -q -e '^ *--maglev-inlining ' || maglev=--no-maglev-inlining
+# shellcheck disable=SC2086 # a word or none
 start_workload one "$(command -v node)" --perf-basic-prof --interpreted-frames-native-stack \
-    --no-turbo-inlining --logfile="$scratch/v8.log" "$scratch/known.js" -w
+    --no-turbo-inlining $maglev --logfile="$scratch/v8.log" "$scratch/known.js" -w
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "node" "$(cat "$scratch/err")"
 go one
 finish_stackbox

@@ -25,7 +25,8 @@ ours()
     labels | grep -e "^$PREFIX" -e "^$1 " | sort -u | tr '\n' ' '
 }
 
-# by APPLET WORKLOAD WAY WAY: two threads of one process, and their process, which has another name
+# by APPLET WORKLOAD WAY WAY: two threads of one process, and their process, which has another name. Kernel stacks are
+# enough, and take no tables.
 by()
 {
     applet=$1 workload=$2 one=$3 two=$4
@@ -33,7 +34,7 @@ by()
         "start_$workload" -n 8 $ways
         tids="$(tid_of "$workload" "$one") $(tid_of "$workload" "$two")"
         # shellcheck disable=SC2086 # words
-        "trace_$workload" "$applet" $form -t "$(echo "$tids" | tr ' ' ',')"
+        "trace_$workload" "$applet" -K $form -t "$(echo "$tids" | tr ' ' ',')"
         case $form in
         *process | "") expected="$workload ($pid) " ;;
         *thread) expected="$PREFIX$one ($pid/${tids% *}) $PREFIX$two ($pid/${tids#* }) " ;;
@@ -45,7 +46,7 @@ by()
         "start_$workload" -n 8 $ways
         tids="$(tid_of "$workload" "$one") $(tid_of "$workload" "$two")"
         # shellcheck disable=SC2086 # words
-        "trace_$workload" "$applet" -f $form -t "$(echo "$tids" | tr ' ' ',')"
+        "trace_$workload" "$applet" -f -K $form -t "$(echo "$tids" | tr ' ' ',')"
         case $form in
         *process) expected="$workload ($pid)" ;;
         *thread) expected="$PREFIX$one ($pid/${tids% *}) $PREFIX$two ($pid/${tids#* })" ;;

@@ -23,7 +23,7 @@
 
 #include "base/text.h"
 #include "elf/debug_files.h"
-#include "elf/elf_unpacked.h"
+#include "elf/elf_symbols.h"
 #include "tests/tools/read_addresses.h"
 
 static int print_symbol(void *context, const struct elf_symbol *symbol)

@@ -19,7 +19,7 @@
 
 #include "base/text.h"
 #include "elf/debug_files.h"
-#include "elf/elf_unpacked.h"
+#include "elf/elf_symbols.h"
 #include "tests/tools/read_addresses.h"
 
 static uint64_t *addresses;

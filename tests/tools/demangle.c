@@ -13,15 +13,15 @@
 
 int main(int count, char **arguments)
 {
-    struct demangle_wishes wishes = {0};
+    struct demangle_options config = {0};
     struct text name = {0};
     struct lines lines;
     bool counts = false;
     size_t length, known = 0;
 
     for (int i = 1; i < count; i++) {
-        wishes.shorten = wishes.shorten || !strcmp(arguments[i], "--shorten");
-        wishes.without_parameters = wishes.without_parameters || !strcmp(arguments[i], "--names");
+        config.shorten = config.shorten || !strcmp(arguments[i], "--shorten");
+        config.without_parameters = config.without_parameters || !strcmp(arguments[i], "--names");
         counts = counts || !strcmp(arguments[i], "--count");
     }
     /* musl would write one kilobyte at a time. */
@@ -29,7 +29,7 @@ int main(int count, char **arguments)
     if (lines_open(&lines, 0))
         return 1;
     for (const char *line; (line = lines_next(&lines, &length));) {
-        int result = demangle(line, length, &wishes, &name);
+        int result = demangle(line, length, &config, &name);
         known += !result;
         if (counts)
             continue;

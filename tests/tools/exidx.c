@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "elf/frame_exidx.h"
+#include "elf/frame_entries.h"
 
 static bool is_told;
 

@@ -35,11 +35,11 @@ static int load(uint32_t type)
 
 static int attach_clock(struct sampling *sampling)
 {
-    struct sampling_wishes wishes = {
+    struct sampling_config config = {
         .event = &sampling_events[0], .frequency = 49, .cpu = -1, .idle = true};
 
-    wishes.program = load(BPF_PROG_TYPE_PERF_EVENT);
-    return wishes.program < 0 ? wishes.program : sampling_open(sampling, &wishes);
+    config.program = load(BPF_PROG_TYPE_PERF_EVENT);
+    return config.program < 0 ? config.program : sampling_open(sampling, &config);
 }
 
 static int attach_function(const char *name)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "picture/svg.h"
+#include "flame/svg.h"
 
 #define MOST_FRAMES 4096
 

@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "find/find.h"
 #include "find/library.h"
-#include "find/list.h"
 
 static void show(const struct place *place)
 {

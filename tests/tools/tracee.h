@@ -20,7 +20,7 @@
 
 #include "elf/elf_symbols.h"
 #include "elf/frame_rows.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 #include "processes/proc_maps.h"
 #include "unwind/walk.h"
 
@@ -307,7 +307,7 @@ static inline void tracee_walk(struct tracee *tracee, struct walked *walked)
         .by_dwarf = {
          are->rax, are->rdx, are->rcx, are->rbx, are->rsi, are->rdi, are->rbp, are->rsp, are->r8, are->r9,
          are->r10, are->r11, are->r12, are->r13, are->r14, are->r15}};
-    const struct walk_wishes wishes = {
+    const struct walk_options config = {
         .machine = &machine_x86_64,
         .context = tracee,
         .find = tracee_find,
@@ -316,12 +316,12 @@ static inline void tracee_walk(struct tracee *tracee, struct walked *walked)
         .depth = TRACEE_DEPTH,
     };
 
-    walked->count = walk_stack(&wishes, &registers, walked->frames, &walked->end);
+    walked->count = walk_stack(&config, &registers, walked->frames, &walked->end);
 }
 
 static inline const char *tracee_end(enum unwind_end end)
 {
-    static const char *const names[] = {"root", "depth", "cold", "no table", "unsupported", "unmapped",
+    static const char *const names[] = {"root", "depth", "deferred", "no table", "unsupported", "unmapped",
                                         "unreadable", "senseless", "return probe", "no registers"};
 
     return end < sizeof(names) / sizeof(names[0]) ? names[end] : "no end";

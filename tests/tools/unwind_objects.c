@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "processes/image.h"
 #include "processes/process.h"
-#include "unwind/learn.h"
+#include "unwind/kernel_offsets.h"
 #include "unwind/objects.h"
 
 #define MOST_BYTES (1u << 30)
@@ -90,30 +90,30 @@ static void print(uint64_t look_ns, uint64_t wall_ns, uint64_t used_ns, uint64_t
 
     printf("files %zu tables %zu without %zu no_room %zu rows %llu bytes %llu cpu_ms %.1f own_ms %.1f wall_ms %.1f turn_ms %.1f look_ms %.1f "
            "rss_kb %lu\n", figures.files, figures.tables, figures.without, figures.no_room,
-           (unsigned long long)figures.rows, (unsigned long long)figures.bytes, (double)figures.cpu_ns / 1e6,
+           (unsigned long long)figures.counts.rows, (unsigned long long)figures.bytes, (double)figures.cpu_ns / 1e6,
            (double)used_ns / 1e6, (double)wall_ns / 1e6, (double)turn_ns / 1e6, (double)look_ns / 1e6, own_kb("VmRSS"));
 }
 
 int main(int count, char **words)
 {
-    struct learned learned;
+    struct kernel_offsets offsets;
     struct text log = {0};
     struct processes *processes;
-    const struct processes_wishes everything = {0};
+    const struct processes_options everything = {0};
     struct processes_watcher watcher = {.mapped = see, .execs = ignore, .ended = ignore};
     const uint64_t begin = now_ns();
 
     says_why = count > 1 && !strcmp(words[1], "-v");
-    if (processes_open(&processes, &everything) || learned_open(&learned, &log))
+    if (processes_open(&processes, &everything) || kernel_offsets_open(&offsets, &log))
         return 2;
-    const struct objects_wishes wishes = {
-        .key = learned_key,
-        .context = &learned,
+    const struct objects_options config = {
+        .key = kernel_offsets_key,
+        .context = &offsets,
         .files = processes_files(processes),
         .most_bytes = MOST_BYTES,
         .unused_ns = KEPT_NS,
     };
-    if (objects_open(&objects, &wishes))
+    if (objects_open(&objects, &config))
         return 2;
     processes_watch(processes, &watcher);
     const uint64_t seen = now_ns(), used = own_ns();
@@ -125,6 +125,6 @@ int main(int count, char **words)
     processes_watch(processes, NULL);
     objects_close(objects);
     processes_close(processes);
-    learned_close(&learned);
+    kernel_offsets_close(&offsets);
     return 0;
 }

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 #include "applets/applets.h"
-#include "base/exits.h"
+#include "base/say.h"
 #include "base/util.h"
 
 #define MOST_WORDS 96
@@ -183,7 +183,7 @@ static void add_value(struct line *line, const struct option *row, char *to, siz
 
 static bool is_rare(const struct option *row)
 {
-    return row->parse == option_help || row->parse == option_man;
+    return row->parse == option_ask && row->name;
 }
 
 static void add_option(struct line *line, const struct option *row)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Threads that /proc shows: who cannot be looked at is no thread that is not there, and what is said of it. */
-#include "maps/asleep.h"
+#include "store/blocked_threads.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "counting/wall_time.h"
+#include "run/blocked_time.h"
 #include "unit/test.h"
 
 static size_t met;
 
 /* This very thread: an emulator of programs has another. */
-static int meet(void *context, const struct asleep *thread)
+static int meet(void *context, const struct blocked_thread *thread)
 {
     const uint32_t pid = *(const uint32_t *)context;
 
@@ -24,7 +24,7 @@ static int meet(void *context, const struct asleep *thread)
 static int list_with(rlim_t descriptors)
 {
     const uint32_t pid = (uint32_t)getpid();
-    const struct asleep_wishes wishes = {.pids = &pid, .pid_count = 1, .cpu = -1, .states = "R", .user = true,
+    const struct blocked_filter config = {.pids = &pid, .pid_count = 1, .cpu = -1, .states = "R", .user = true,
                                          .started_before = UINT64_MAX};
     struct rlimit before, few;
     const int lowest = dup(STDIN_FILENO);
@@ -35,7 +35,7 @@ static int list_with(rlim_t descriptors)
     few = before;
     few.rlim_cur = (rlim_t)lowest + descriptors;
     CHECK(!setrlimit(RLIMIT_NOFILE, &few));
-    const int result = asleep_list(&wishes, meet, (void *)(uintptr_t)&pid);
+    const int result = blocked_threads_list(&config, meet, (void *)(uintptr_t)&pid);
     CHECK(!setrlimit(RLIMIT_NOFILE, &before));
     return result;
 }
@@ -55,30 +55,30 @@ static void ended_meanwhile(void)
 {
     const uint32_t pid = UINT32_MAX;
 
-    CHECK_NUMBER(asleep_list(&(struct asleep_wishes){.pids = &pid, .pid_count = 1, .cpu = -1, .states = "S"}, meet,
+    CHECK_NUMBER(blocked_threads_list(&(struct blocked_filter){.pids = &pid, .pid_count = 1, .cpu = -1, .states = "S"}, meet,
                              (void *)(uintptr_t)&pid), 0);
 }
 
 /* For walltime: waits whose stacks could not be read are reported. */
 static void first_waits_unseen(void)
 {
-    const struct asleep_wishes threads = {.cgroup = "/no/such/cgroup", .cpu = -1};
+    const struct blocked_filter threads = {.cgroup = "/no/such/cgroup", .cpu = -1};
     struct wall_time wall = WALL_TIME_NONE;
-    struct walling walling = {0};
-    struct missing missing = {0};
+    struct wall_report report = {0};
+    struct losses losses = {0};
     struct text lines = {0};
 
-    wall.sampled.wishes.event = sampling_events;
-    wall_time_begin(&wall, &threads, &walling);
-    wall_time_add_losses(&wall, &missing);
-    CHECK_NUMBER(missing.count, 0);
+    wall.sampled.config.event = sampling_events;
+    wall_time_begin(&wall, &threads, &report);
+    wall_time_add_losses(&wall, &losses);
+    CHECK_NUMBER(losses.count, 0);
     wall_time_look(&wall, -1);
-    wall_time_add_losses(&wall, &missing);
-    missing_add_lines(&missing, &lines);
+    wall_time_add_losses(&wall, &losses);
+    losses_add_lines(&losses, &lines);
     CHECK_STRING(lines.data, "waits that began before the run may have no stack: cannot list threads: No such file "
                              "or directory\n");
     text_free(&lines);
-    missing_free(&missing);
+    losses_free(&losses);
     wall_time_close(&wall);
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "maps/stack_table.h"
-#include "symbolize/interrupts.h"
+#include "store/waits.h"
+#include "symbolize/kernel_frames.h"
 #include "symbolize/stack_text.h"
 
 static const char symbols[] =

@@ -8,11 +8,10 @@
 
 #include "base/util.h"
 #include "find/kernel_functions.h"
-#include "insns/caller.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
 #include "machine/machine.h"
-#include "machine/rows.h"
-#include "maps/callers.h"
+#include "store/store.h"
 
 #define ENTERED 0xffff800080001000
 #define CALLER   0xffff800080002040

@@ -13,8 +13,8 @@
 
 #include "base/reading.h"
 #include "base/util.h"
-#include "counting/counting.h"
-#include "snooping/snooping.h"
+#include "run/counting.h"
+#include "run/event_printer.h"
 #include "test.h"
 
 #define COMM "made-up"
@@ -122,12 +122,12 @@ static void account(struct collector *collector, struct collector_account *accou
     };
 }
 
-static void add_losses(const struct collector *collector, struct missing *missing)
+static void add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct counter *counter = (const struct counter *)collector;
 
-    missing_add(missing, &(struct loss){.count = counter->lost, .beside = true},
-                "were forgotten: it happens");
+    losses_add(losses, &(struct loss){.count = counter->lost, .beside = true},
+               "were forgotten: it happens");
 }
 
 static void describe(const struct collector *collector, bool again, struct text *lines)
@@ -143,10 +143,11 @@ static void close_counter(struct collector *collector)
 
 #define COUNTER_CALLS \
     .start = start_counter, .account = account, .add_losses = add_losses, .describe = describe, \
-    .close = close_counter, .look = look, .settle = settle, .collect = collect
+    .close = close_counter
 
 static const struct collector_calls counter_calls = {.open = open_counter, COUNTER_CALLS};
 static const struct collector_calls refusing_calls = {.open = refuse, COUNTER_CALLS};
+static const struct counter_calls counting_calls = {.look = look, .settle = settle, .collect = collect};
 
 /* ---- Runs, and their messages ---- */
 
@@ -206,7 +207,10 @@ static void count_with(struct counter *counter, struct trace_options *options, i
     options->line = line;
     CHECK_NUMBER(trace_options_choose_files(options, &error), 0);
     int out = redirect(STDOUT_FILENO, "out"), err = redirect(STDERR_FILENO, "err");
-    *status = counting_open(&counting, options, &counter->collector);
+    *status = counting_open(&counting, &(struct session_config){
+        .options = options,
+        .collecting.way = COLLECT_BPF,
+    }, &counter->collector);
     counting.report.show_process = true;
     counting.report.measure = (struct report_measure){.events = "events"};
     if (!*status)
@@ -224,7 +228,7 @@ static void count_with(struct counter *counter, struct trace_options *options, i
 static void a_report_of_it(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    struct counter counter = {.collector.calls = &counter_calls};
+    struct counter counter = {.collector = {.calls = &counter_calls, .counter = &counting_calls}};
     struct text out;
     int status;
 
@@ -244,7 +248,7 @@ static void a_report_of_it(void)
 static void reports_at_intervals(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    struct counter counter = {.collector.calls = &counter_calls};
+    struct counter counter = {.collector = {.calls = &counter_calls, .counter = &counting_calls}};
     unsigned lines = 0;
     struct text out;
     int status;
@@ -273,7 +277,7 @@ static void reports_at_intervals(void)
 static void a_refusal(void)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    struct counter counter = {.collector.calls = &refusing_calls};
+    struct counter counter = {.collector = {.calls = &refusing_calls, .counter = &counting_calls}};
     int status;
 
     options.folded = true;
@@ -362,9 +366,9 @@ static void account_events(struct collector *collector, struct collector_account
     account->counted = account->seen;
 }
 
-static void add_no_losses(const struct collector *collector, struct missing *missing)
+static void add_no_losses(const struct collector *collector, struct losses *losses)
 {
-    (void)collector, (void)missing;
+    (void)collector, (void)losses;
 }
 
 static void close_events(struct collector *collector)
@@ -374,32 +378,47 @@ static void close_events(struct collector *collector)
 }
 
 static const struct collector_calls events_calls = {
-    .open = open_events, .start = start_events, .account = account_events, .add_losses = add_no_losses,
-    .describe = describe, .close = close_events, .fd = event_fd, .read = read_events, .settled = settled,
-    .is_behind = is_behind, .stop = stop, .wakes_at_once = wakes_at_once,
+    .open = open_events,
+    .start = start_events,
+    .account = account_events,
+    .add_losses = add_no_losses,
+    .describe = describe,
+    .close = close_events,
+};
+
+static const struct event_source_calls delivering_calls = {
+    .fd = event_fd,
+    .read = read_events,
+    .settled = settled,
+    .is_behind = is_behind,
+    .stop = stop,
+    .wakes_at_once = wakes_at_once,
 };
 
 static void events_one_by_one(void)
 {
     static char *line[] = {(char *)"collector", NULL};
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
-    struct snooping_wishes wishes = {.options = &options, .most = 2};
-    struct events events = {.collector.calls = &events_calls};
+    struct event_printer_config config = {
+        .session = {.options = &options, .collecting.way = COLLECT_RINGS, .data_on_stdout = true},
+        .most = 2,
+    };
+    struct events events = {.collector = {.calls = &events_calls, .events = &delivering_calls}};
     struct place place = {.kind = PLACE_TRACEPOINT, .name = (char *)"made:up"};
     struct places places = {.items = &place, .count = 1};
-    struct snooping snooping;
+    struct event_printer printer;
 
     options.user_only = options.debug = true;
     options.line = line;
     options.duration = 10000000000;
     int out = redirect(STDOUT_FILENO, "out"), err = redirect(STDERR_FILENO, "err");
-    int status = snooping_open(&snooping, &wishes, &events.collector);
+    int status = event_printer_open(&printer, &config, &events.collector);
     if (!status)
-        status = snooping_start(&snooping);
+        status = event_printer_start(&printer);
     if (!status)
-        status = snooping_run(&snooping, &places, 2);
-    snooping_say_losses(&snooping, 0);
-    status = snooping_close(&snooping, status);
+        status = event_printer_run(&printer, &places, 2);
+    event_printer_say_losses(&printer, 0);
+    status = event_printer_close(&printer, status);
     put_back(STDERR_FILENO, err);
     put_back(STDOUT_FILENO, out);
     CHECK_NUMBER(status, 0);

@@ -8,7 +8,7 @@
 
 #include "find/event_values.h"
 #include "kernel/tracefs.h"
-#include "machine/rows.h"
+#include "machine/machine.h"
 #include "unit/test.h"
 
 static struct condition_words words;

@@ -343,7 +343,7 @@ static void news(void)
 /* Template arguments become <...>, but operators do not; empty ones stay empty. */
 static void shortened(void)
 {
-    static const struct demangle_wishes wishes = {.shorten = true};
+    static const struct demangle_options config = {.shorten = true};
     static const struct cxx_row rows[] = {
         {"_Z1fIiEvT_", "void f<...>(int)"},
         {"_ZNSt6vectorIiSaIiEEC1ERKS1_", "std::vector<...>::vector(std::vector<...> const&)"},
@@ -357,13 +357,13 @@ static void shortened(void)
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_row(&rows[i], &wishes);
+        check_row(&rows[i], &config);
 }
 
 /* What users type to find a function. */
 static void without_parameters(void)
 {
-    static const struct demangle_wishes wishes = {.without_parameters = true};
+    static const struct demangle_options config = {.without_parameters = true};
     static const struct cxx_row rows[] = {
         {"_Z1fIiEvT_", "f<int>"},
         {"_ZNK1A1fEv", "A::f"},
@@ -377,18 +377,18 @@ static void without_parameters(void)
         {"_Z1x", "x"},
         {"_ZTV1A", "vtable for A"},
     };
-    static const struct demangle_wishes both = {.shorten = true, .without_parameters = true};
+    static const struct demangle_options both = {.shorten = true, .without_parameters = true};
     static const struct cxx_row row = {"_ZN1A1fI1BIiEEEvT_", "A::f<...>"};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_row(&rows[i], &wishes);
+        check_row(&rows[i], &config);
     check_row(&row, &both);
 }
 
 /* What is not a name is left as it is, and leaves nothing allocated. */
 static void refused(void)
 {
-    static const struct demangle_wishes wishes;
+    static const struct demangle_options config;
     static const char *const names[] = {
         "_Z", "_ZZ", "_Z1", "_Z0v", "_Z1fq", "_Z1fS_S_", "_Z1fT_", "_Z1fIiEvT0_",
         "_ZN1A", "_ZN1AE1", "_ZNE", "_ZNStE", "_ZC1v", "_ZD1v", "_ZNC1Ev", "_Z1fPFvv",
@@ -405,23 +405,23 @@ static void refused(void)
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         text_add(&text, "something");
-        int result = demangle(names[i], strlen(names[i]), &wishes, &text);
+        int result = demangle(names[i], strlen(names[i]), &config, &text);
         if (result != -EINVAL || text.length || text.data[0]) {
             printf("  %s is %d \"%s\"\n", names[i], result, text.data);
             WRONG("it is refused, and the text is empty");
         }
     }
     /* Bytes after a NUL do not belong to the name. */
-    CHECK_NUMBER(demangle("_Z1fv\0i", 7, &wishes, &text), -EINVAL);
-    CHECK_NUMBER(demangle("___Z1fv_block_invoke\0", 21, &wishes, &text), -EINVAL);
-    CHECK_NUMBER(demangle("___Z1f1\0_block_invoke", 21, &wishes, &text), -EINVAL);
+    CHECK_NUMBER(demangle("_Z1fv\0i", 7, &config, &text), -EINVAL);
+    CHECK_NUMBER(demangle("___Z1fv_block_invoke\0", 21, &config, &text), -EINVAL);
+    CHECK_NUMBER(demangle("___Z1f1\0_block_invoke", 21, &config, &text), -EINVAL);
     text_free(&text);
 }
 
 /* A truncated name is not a name, wherever it ends: nothing after its end is read. */
 static void cut(void)
 {
-    static const struct demangle_wishes wishes;
+    static const struct demangle_options config;
     static const char name[] =
         "_ZN1A1fIXadL_ZN1B1gEiEEJicEEEDTcl1hfpspT0_EENSt6vectorIT1_SaIS2_EEE";
     struct text text = {0};
@@ -431,7 +431,7 @@ static void cut(void)
         if (!copy)
             return;
         memcpy(copy, name, length);
-        int result = demangle(copy, length, &wishes, &text);
+        int result = demangle(copy, length, &config, &text);
         CHECK(result == 0 || (result == -EINVAL && !text.length));
         free(copy);
     }

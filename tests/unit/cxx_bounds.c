@@ -17,7 +17,7 @@
 /* How long names may become. */
 #define MOST (128 * 1024)
 
-static const struct demangle_wishes none;
+static const struct demangle_options none;
 
 static void add_times(struct text *name, const char *piece, size_t times)
 {

@@ -11,18 +11,18 @@ struct cxx_row {
     const char *name, *is;
 };
 
-static inline void check_row(const struct cxx_row *row, const struct demangle_wishes *wishes)
+static inline void check_row(const struct cxx_row *row, const struct demangle_options *config)
 {
     struct text text = {0};
 
-    CHECK_NUMBER(demangle(row->name, strlen(row->name), wishes, &text), 0);
+    CHECK_NUMBER(demangle(row->name, strlen(row->name), config, &text), 0);
     CHECK_STRING(text.data, row->is);
     text_free(&text);
 }
 
 static inline void check_rows(const struct cxx_row *rows, size_t count)
 {
-    static const struct demangle_wishes none;
+    static const struct demangle_options none;
 
     for (size_t i = 0; i < count; i++)
         check_row(&rows[i], &none);

@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "elf/elf_plt.h"
 #include "elf_image.h"
 #include "test.h"
 
@@ -709,7 +708,7 @@ static void long_names(void)
     enum { ROOM = 40000 };
     static const struct sample one[] = {{"n", TEXT_ADDRESS, 16, FUNCTION, TEXT}};
     static const size_t lengths[] = {255, 256, 257, 4095, 4096, 5000, 16383, 16384, 16385, 39998};
-    static const struct demangle_wishes wishes;
+    static const struct demangle_options config;
     char *name = malloc(ROOM);
     struct image image;
     struct elf elf;
@@ -733,7 +732,7 @@ static void long_names(void)
         CHECK_NUMBER(found.name.length, is_cut ? 16384 + strlen("...") : lengths[i]);
         CHECK_NUMBER(!strcmp(found.name.data + found.name.length - 3, "..."), is_cut);
         struct text text = {0};
-        CHECK_NUMBER(demangle_symbol(found.name.data, &wishes, &text), is_cut ? -EINVAL : 0);
+        CHECK_NUMBER(demangle_symbol(found.name.data, &config, &text), is_cut ? -EINVAL : 0);
         text_clear(&text);
         CHECK_NUMBER(elf_each_function(&elf, list, &text), 0);
         CHECK(text.length > found.name.length);

@@ -3,7 +3,7 @@
  * Compressed symbols in hand-made files: in the form of xz and zlib that leaves bytes unchanged,
  * which needs no compressor.
  */
-#include "elf/elf_unpacked.h"
+#include "elf/elf_symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "elf/debug_files.h"
-#include "elf/elf_symbols.h"
 #include "elf_image.h"
 #include "test.h"
 

@@ -11,7 +11,7 @@
 
 #include "elf/elf.h"
 #include "machine/machine.h"
-#include "unwind/making.h"
+#include "unwind/table.h"
 #include "unwind/walk.h"
 
 #define STACK_BYTES 512
@@ -107,13 +107,14 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
 static bool open_own_table(void)
 {
     const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    uint64_t rows, offset;
+    struct frame_counts counts;
+    uint64_t offset;
     struct elf elf;
 
     if (fd < 0 || elf_open(&elf, fd))
         return false;
     const uint64_t address = (uintptr_t)exidx_back;
-    const bool is_made = !making_of(&elf, &table, &rows) && !table_check(&table) &&
+    const bool is_made = !table_build(&elf, &table, &counts) && !table_check(&table) &&
                          elf_offset_of(&elf, address, &offset);
     bias = address - offset;
     elf_close(&elf);
@@ -123,12 +124,12 @@ static bool open_own_table(void)
 
 static size_t walk(uint64_t pc, uint64_t *frames, enum unwind_end *end)
 {
-    const struct walk_wishes wishes = {.machine = machine_ours(), .find = find, .read = read_stack, .depth = 8};
+    const struct walk_options config = {.machine = machine_ours(), .find = find, .read = read_stack, .depth = 8};
     struct walk_registers registers = {.pc = pc};
 
     for (size_t i = 0; i < 16; i++)
         registers.by_dwarf[i] = captured[i];
-    return walk_stack(&wishes, &registers, frames, end);
+    return walk_stack(&config, &registers, frames, end);
 }
 
 static __attribute__((noinline)) void own_stack(void)
@@ -158,7 +159,7 @@ static __attribute__((noinline)) void own_stack(void)
 }
 
 #else
-#include "elf/frame_exidx.h"
+#include "elf/frame_entries.h"
 
 /* Other builds have no use for it, and it takes memory. */
 static void own_stack(void)

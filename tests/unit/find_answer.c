@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the process apart answers about patterns: the same on both sides, and nothing in it is
+ * What the sandbox answers about patterns: the same on both sides, and nothing in it is
  * trusted.
  */
-#include "find/find_answer.h"
+#include "find/find_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "apart/answer.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "find/find_files.h"
+#include "sandbox/answer.h"
 #include "test.h"
 
 static char *const words[] = {(char *)"vfs_read", (char *)"c:mal*", (char *)"u:/bin/a:p:x"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The tree behind a flame graph: it has the same sums as the lines it is made from. */
-#include "picture/flame.h"
+#include "flame/flame.h"
 
 #include <stdlib.h>
 

@@ -167,7 +167,7 @@ static void where_it_waits(void)
            "  50.00   50.00  x (1): futex_do_wait\n"
            "  30.00   80.00  x (1): main\n"
            "  20.00   20.00  y (2): __schedule\n", FLAT, .waiting = &sections, .functions = 3,
-           .by = WHO_PROCESS);
+           .by = GROUP_BY_PROCESS);
     free_scene(&scene);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks, read in pieces of any size, and names by their suffixes. */
-#include "draw/folded.h"
+#include "flame/folded.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "picture/flame_order.h"
+#include "flame/flame.h"
 #include "unit/test.h"
 
 /* Text that is written to a pipe, a few bytes at a time. */
@@ -192,9 +192,9 @@ static void endings(void)
         char *name = malloc(length + !length);
         CHECK(name);
         memcpy(name, rows[i].name, length);
-        if (spelling_length(name, length) != strlen(rows[i].without))
+        if (folded_name_length(name, length) != strlen(rows[i].without))
             printf("  %s\n", rows[i].name);
-        CHECK_NUMBER(spelling_length(name, length), strlen(rows[i].without));
+        CHECK_NUMBER(folded_name_length(name, length), strlen(rows[i].without));
         free(name);
     }
 }

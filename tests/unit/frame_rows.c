@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/util.h"
-#include "elf/frame_gaps.h"
+#include "elf/frame_entries.h"
 #include "elf_image.h"
 #include "test.h"
 

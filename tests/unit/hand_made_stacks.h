@@ -3,13 +3,13 @@
 #ifndef STACKBOX_HAND_MADE_STACKS_H
 #define STACKBOX_HAND_MADE_STACKS_H
 
-#include "machine/rows.h"
+#include "machine/machine.h"
 #include "test.h"
 #include "unwind/walk.h"
 
 #define CODE 0x400000ull  /* the object with a table: its file begins here */
 #define FRAMED 0x500000ull /* code that keeps frame pointers, without a table */
-#define COLD 0x600000ull   /* an object without a table */
+#define DEFERRED 0x600000ull   /* an object without a table */
 #define MAPPED 0x10000ull  /* bytes of each */
 #define STACK 0x7ffc00000000ull
 #define WORDS 64
@@ -60,17 +60,17 @@ static struct walk_registers registers;
 static uint64_t stack[WORDS], frames[DEPTH + 1];
 static enum unwind_end end;
 static size_t depth, reads;
-static bool is_cold;
+static bool is_deferred;
 
 static void find(void *context, uint64_t pc, struct walk_object *object)
 {
     (void)context;
     if (pc - CODE < MAPPED)
-        *object = (struct walk_object){.table = is_cold ? NULL : &table, .end = UNWIND_END_COLD, .bias = CODE};
+        *object = (struct walk_object){.table = is_deferred ? NULL : &table, .end = UNWIND_END_DEFERRED, .bias = CODE};
     else if (pc - FRAMED < MAPPED)
         *object = (struct walk_object){.frame_pointers = true};
-    else if (pc - COLD < MAPPED)
-        *object = (struct walk_object){.end = UNWIND_END_COLD};
+    else if (pc - DEFERRED < MAPPED)
+        *object = (struct walk_object){.end = UNWIND_END_DEFERRED};
     else
         *object = (struct walk_object){.end = UNWIND_END_UNMAPPED};
 }
@@ -101,14 +101,14 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
  */
 static size_t walk(uint64_t pc, uint64_t sp, uint64_t frame)
 {
-    const struct walk_wishes wishes = {.machine = machine, .find = find, .read = read_stack, .depth = depth};
+    const struct walk_options config = {.machine = machine, .find = find, .read = read_stack, .depth = depth};
 
     registers.pc = pc;
     registers.by_dwarf[machine->sp.dwarf] = STACK + sp * 8;
     registers.by_dwarf[machine->frame.dwarf] = STACK + frame * 8;
     memset(frames, 0x55, sizeof(frames));
     reads = 0;
-    size_t count = walk_stack(&wishes, &registers, frames, &end);
+    size_t count = walk_stack(&config, &registers, frames, &end);
     CHECK_NUMBER(frames[depth], 0x5555555555555555);
     return count;
 }
@@ -121,7 +121,7 @@ static void lay(size_t first, const uint64_t *words, size_t count)
     memcpy(stack + first, words, count * sizeof(*words));
     memset(&registers, 0, sizeof(registers));
     depth = DEPTH;
-    is_cold = false;
+    is_deferred = false;
 }
 #define LAY(first, ...) \
     lay(first, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))

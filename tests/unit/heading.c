@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The parts of the line that says what is traced; the word that is a duration. */
-#include "session/heading.h"
+#include "run/session.h"
 
 #include <errno.h>
 

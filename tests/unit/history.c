@@ -25,7 +25,7 @@ static struct processes *processes;
 
 static void begin(void)
 {
-    static const struct processes_wishes silent = {.silent = true};
+    static const struct processes_options silent = {.silent = true};
 
     CHECK_NUMBER(processes_open(&processes, &silent), 0);
     CHECK_NUMBER(processes_listening(processes), -ECANCELED);
@@ -82,10 +82,10 @@ static void ends(uint64_t time, uint32_t pid)
 }
 
 /* What is at an address; "-" if nothing at all is known about the process. */
-static const char *at(uint64_t address, uint32_t pid, uint64_t born)
+static const char *at(uint64_t address, uint32_t pid, uint64_t generation)
 {
     struct process_place place;
-    int result = processes_find(processes, pid, born, 0, &address, 1, &place);
+    int result = processes_find(processes, pid, generation, 0, &address, 1, &place);
 
     if (result == -ENOENT)
         return "-";
@@ -93,9 +93,9 @@ static const char *at(uint64_t address, uint32_t pid, uint64_t born)
     return place.label;
 }
 
-static const char *what(uint32_t pid, uint64_t born)
+static const char *what(uint32_t pid, uint64_t generation)
 {
-    return at(FREE + 0x10010, pid, born);
+    return at(FREE + 0x10010, pid, generation);
 }
 
 static void forks_inherit(void)
@@ -303,14 +303,14 @@ static void events_by_their_times(void)
         begin();
         size_t count = make_random_past(ran, COUNT_OF(ran));
         for (size_t i = 0; i < count; i++) {
-            uint64_t first = processes_born_at(processes, B, ran[i].from);
+            uint64_t first = processes_generation_at(processes, B, ran[i].from);
             CHECK_STRING(what(B, first), ran[i].label);
             for (uint64_t time = ran[i].from; time < ran[i].until; time++) {
-                CHECK_NUMBER(processes_born_at(processes, B, time), first);
+                CHECK_NUMBER(processes_generation_at(processes, B, time), first);
                 CHECK_STRING(code_at(B, time), ran[i].label);
             }
         }
-        CHECK_NUMBER(processes_born_at(processes, C, BEGIN + 5), 0);
+        CHECK_NUMBER(processes_generation_at(processes, C, BEGIN + 5), 0);
         end();
     }
 }
@@ -326,9 +326,15 @@ static void lives_of_one_pid(void)
     }
     CHECK_STRING(what(B, 0), "[one]");
     CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was reported */
-    CHECK_STRING(what(B, 2999 | (uint64_t)1 << LIFE_ENDING_BIT), "[one]"); /* still on its way out */
+    CHECK_STRING(what(B, 2999 | (uint64_t)1 << LIFE_THEN_BIT), "[one]"); /* still on its way out */
     CHECK_STRING(what(B, 12999), "[three]");
     CHECK_STRING(what(B, 22999), "[three]"); /* no process came later: threads that went on */
+    /* Or after that, as it still freed its memory. */
+    CHECK_STRING(what(B, 3099 | (uint64_t)1 << LIFE_THEN_BIT), "[one]");
+    CHECK_STRING(what(B, 13099 | (uint64_t)1 << LIFE_THEN_BIT), "[two]");
+    CHECK_STRING(what(B, 3099), "[two]");
+    CHECK_STRING(what(B, 23099), "[three]");
+    CHECK_NUMBER(processes_generation_at(processes, B, 13100), processes_generation_at(processes, B, 12500));
     end();
 }
 
@@ -570,9 +576,9 @@ static void reports_forget(void)
 static void more_is_kept_where_there_is_memory(void)
 {
     enum { MANY = 60000 };
-    static const struct processes_wishes wishes = {.silent = true, .free_memory = (uint64_t)2 << 30};
+    static const struct processes_options config = {.silent = true, .free_memory = (uint64_t)2 << 30};
 
-    CHECK_NUMBER(processes_open(&processes, &wishes), 0);
+    CHECK_NUMBER(processes_open(&processes, &config), 0);
     processes->begin = processes->reported = BEGIN;
     maps(10, A, "[shell]");
     for (uint32_t i = 0; i < MANY; i++) {
@@ -635,9 +641,9 @@ static void one_that_executes_for_ever(void)
 static void only_who_is_wished_for(void)
 {
     static const uint32_t pids[] = {A, B};
-    static const struct processes_wishes wishes = {pids, 2, .silent = true};
+    static const struct processes_options config = {pids, 2, .silent = true};
 
-    CHECK_NUMBER(processes_open(&processes, &wishes), 0);
+    CHECK_NUMBER(processes_open(&processes, &config), 0);
     processes->begin = BEGIN;
     maps(10, A, "[one]");
     maps(10, C, "[other]");
@@ -751,8 +757,8 @@ static void random_events(void)
         event.end = event.start + 0x1000 * (1 + (uint64_t)rand() % 10);
         tell(event);
         if (rand() % 16 == 0) {
-            uint64_t born = 2000 + (uint64_t)rand() % (i * 2 + 1);
-            (void)what(event.pid, rand() % 4 ? born : 0);
+            uint64_t generation = 2000 + (uint64_t)rand() % (i * 2 + 1);
+            (void)what(event.pid, rand() % 4 ? generation : 0);
         }
         if (rand() % 2000 == 0)
             processes_forget(processes);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/index.h"
-#include "base/search.h"
 #include "base/util.h"
 
 #define MANY 20000

@@ -7,8 +7,6 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "insns/dump.h"
-#include "insns/helpers.h"
 #include "insns/program.h"
 #include "unit/forms.h"
 

@@ -13,16 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apart/apart_places.h"
 #include "base/opening.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/library.h"
-#include "find/library_names.h"
-#include "find/link_cache.h"
-#include "find/root_path.h"
+#include "find/library_paths.h"
 #include "machine/machine.h"
+#include "sandbox/policy.h"
 #include "unit/followable.h"
 
 static char scratch[64];
@@ -352,11 +350,11 @@ static void only_regular_files(void)
 {
     struct text resolved = {0};
 
-    CHECK_NUMBER(place_open(scratch, "/usr", &resolved), -EISDIR);
+    CHECK_NUMBER(policy_open(scratch, "/usr", &resolved), -EISDIR);
     CHECK(!mkfifo(in_scratch("/fifo"), 0600));
-    CHECK_NUMBER(place_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not wait for a writer */
-    CHECK_NUMBER(place_open("", "/dev/null", NULL), -EINVAL);
-    CHECK_NUMBER(place_open(scratch, "/missing", &resolved), -ENOENT);
+    CHECK_NUMBER(policy_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not wait for a writer */
+    CHECK_NUMBER(policy_open("", "/dev/null", NULL), -EINVAL);
+    CHECK_NUMBER(policy_open(scratch, "/missing", &resolved), -ENOENT);
     text_free(&resolved);
 }
 
@@ -455,6 +453,18 @@ static void c_library_of_musl(void)
     check_found("c", "/usr/lib/libc.so.6");
 }
 
+/* With what the process has mapped now. */
+static int find_of_process(struct library_where *where, const char *typed, struct library *library)
+{
+    struct library_seen seen;
+
+    CHECK_NUMBER(library_see(where->pid, &typed, 1, &seen), 0);
+    where->seen = &seen;
+    const int result = library_find(where, typed, library, &error);
+    library_seen_free(&seen);
+    return result;
+}
+
 /* Our own process: the mapped file, and the kernel's names for it. */
 static void of_a_process(void)
 {
@@ -464,11 +474,11 @@ static void of_a_process(void)
 
     text_clear(&error);
     CHECK(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
-    CHECK_NUMBER(library_find(&where, base_name(exe), &library, &error), 0);
+    CHECK_NUMBER(find_of_process(&where, base_name(exe), &library), 0);
     CHECK_STRING(library.path.data, exe);
     CHECK_STRING(library.file.data, exe);
     library_close(&library);
-    CHECK_NUMBER(library_find(&where, "/proc/self/exe", &library, &error), 0);
+    CHECK_NUMBER(find_of_process(&where, "/proc/self/exe", &library), 0);
     CHECK_STRING(library.path.data, exe);
     library_close(&library);
     struct text root = {0};
@@ -491,14 +501,14 @@ static void deleted_while_mapped(void)
     CHECK(fd >= 0 && mapped != MAP_FAILED && !fstat(fd, &old));
     close(fd);
     text_clear(&error);
-    CHECK_NUMBER(library_find(&where, "mapped", &library, &error), 0);
+    CHECK_NUMBER(find_of_process(&where, "mapped", &library), 0);
     CHECK_STRING(library.file.data, path);
     library_close(&library);
     unlink(path);
     write_elf("/srv/libmapped.so.1", 2, our_machine());
     for (int by_path = 0; by_path < 2; by_path++) {
         text_clear(&error);
-        int result = library_find(&where, by_path ? path : "mapped", &library, &error);
+        int result = find_of_process(&where, by_path ? path : "mapped", &library);
         if (result) { /* without the capability to open it: no other file instead, and a reason */
             CHECK(!can_follow_mappings() && strstr(error.data, "was deleted, and cannot be opened: "));
             continue;
@@ -532,16 +542,16 @@ static void process_in_another_root(void)
     if (byte) {
         text_format(&file, "/proc/%d/root", (int)child);
         CHECK_STRING(root.data, file.data);
-        CHECK_NUMBER(library_find(&where, "/usr/lib/away.so", &library, &error), 0);
+        CHECK_NUMBER(find_of_process(&where, "/usr/lib/away.so", &library), 0);
         CHECK_STRING(library.path.data, "/opt/x");
         text_add(&file, "/opt/x");
         CHECK_STRING(library.file.data, file.data);
         library_close(&library);
-        CHECK_NUMBER(library_find(&where, "/lib/libtwo.so.2", &library, &error), 0);
+        CHECK_NUMBER(find_of_process(&where, "/lib/libtwo.so.2", &library), 0);
         CHECK_STRING(library.path.data, "/usr/lib/libtwo.so.1");
         library_close(&library);
         /* What is not there may be taken from our own root. */
-        CHECK_NUMBER(library_find(&where, "/proc/self/exe", &library, &error), 0);
+        CHECK_NUMBER(find_of_process(&where, "/proc/self/exe", &library), 0);
         library_close(&library);
     }
     if (child > 0) /* -1 is everybody */

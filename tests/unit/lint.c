@@ -4,10 +4,9 @@
  */
 #include "unit/lint.h"
 
-#include "insns/count.h"
-#include "insns/older.h"
-#include "insns/unrolled.h"
-#include "machine/rows.h"
+#include "insns/program.h"
+#include "insns/programs.h"
+#include "machine/machine.h"
 #include "unit/test.h"
 
 enum { FD_ARRAY = 10, FD_SHARED, FD_HASH, FD_UNKNOWN };
@@ -137,14 +136,14 @@ static void a_program_has_a_length(void)
 /* The real one: loops, or reads as since 5.5, are not for 4.18. */
 static void a_real_program_is_too_young(void)
 {
-    static const struct count_wishes wishes = {
+    static const struct capture config = {
         .filter = {.cpu = -1}, .kernel_stack = true, .depth = 127, .control = 1, .account = 2, .slots = 3,
-        .lives = {-1, -1, -1}, .ids = {-1, -1, 0}, .banks = {{4, 5, 6}, {7, 8, 9}, 32, false}};
+        .lifetimes = {-1, -1, -1}, .ids = {-1, -1, 0}, .banks = {{4, 5, 6}, {7, 8, 9}, 32, false}};
     struct program program = {0};
     struct linked linked;
     struct text why = {0};
 
-    emit_count(&program, &wishes);
+    emit_count(&program, &config);
     CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, &why), 0);
     lint(&linked, &program, V(4, 18), &why);
     CHECK(why.data && strstr(why.data, "a way back takes Linux 5.3, and it is for 4.18"));
@@ -159,20 +158,20 @@ static void a_real_program_is_too_young(void)
 static const uint32_t some_pids[100] = {1};
 static const char some_names[16][COMM_BYTES];
 
-static void lint_unrolled(struct unrolled_wishes wishes, bool planted, struct text *why)
+static void lint_unrolled(struct capture config, bool planted, struct text *why)
 {
-    const bool both = wishes.kernel_stack && wishes.user_stack;
+    const bool both = config.kernel_stack && config.user_stack;
     struct program program = {0};
     struct linked linked;
 
-    wishes.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids),
+    config.filter = (struct event_filter){.cpu = 1, .own = 9, .asked = 4, .pids = some_pids, .pid_count = COUNT_OF(some_pids),
         .comms = some_names, .comm_count = COUNT_OF(some_names), .uids = some_pids, .uid_count = COUNT_OF(some_names)};
-    wishes.depth = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
-    wishes.steps = UNROLLED_MOST_OF_BOTH;
-    wishes.machine = &machine_x86_64;
-    wishes.bits = 14;
-    wishes.control = 1, wishes.scratches = 2, wishes.buckets = 3;
-    emit_unrolled(&program, &wishes);
+    config.depth = both ? UNROLLED_MOST_OF_BOTH : UNROLLED_MOST_OF_ONE;
+    config.steps = UNROLLED_MOST_OF_BOTH;
+    config.machine = &machine_x86_64;
+    config.bits = 14;
+    config.control = 1, config.scratches = 2, config.buckets = 3;
+    emit_unrolled(&program, &config);
     CHECK_NUMBER(program_link(&program, PROGRAM_LIMIT_OLD, &linked, why), 0);
     struct bpf_insn *insns = (struct bpf_insn *)(uintptr_t)linked.insns;
     for (size_t i = linked.count; planted && i-- > 0; planted = insns[i].code != (BPF_JMP | BPF_JLT | BPF_X))
@@ -187,13 +186,13 @@ static void the_walk_is_for_the_oldest(void)
     struct text why = {0};
 
     for (unsigned i = 0; i < 1 << 6; i++) {
-        const struct unrolled_wishes wishes = {
+        const struct capture config = {
             .kernel_stack = i & 1, .user_stack = i & 2, .at_start = i & 4, .from_regs = i & 8,
             .per_process = i & 16, .per_thread = i & 32};
-        lint_unrolled(wishes, false, &why);
+        lint_unrolled(config, false, &why);
     }
     CHECK_STRING(why.data ? why.data : "", "");
-    lint_unrolled((struct unrolled_wishes){.kernel_stack = true, .user_stack = true}, true, &why);
+    lint_unrolled((struct capture){.kernel_stack = true, .user_stack = true}, true, &why);
     CHECK(why.data && strstr(why.data, "this comparison takes Linux 4.14, and it is for 4.4"));
     CHECK(why.data && strchr(why.data, '\n') == why.data + why.length - 1);
     text_free(&why);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "find/user_functions.h"
+#include "find/user_file.h"
 #include "unit/user_image.h"
 
 #define PPC64 21 /* EM_PPC64 */

@@ -10,16 +10,15 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <unistd.h>
-#if defined(__riscv)
+#if defined(__riscv) || defined(__mips__)
 #include <asm/ptrace.h>
 #else
 #include <sys/user.h>
 #endif
 
-#include "base/name_list.h"
-#include "insns/caller.h"
+#include "base/util.h"
+#include "insns/fragments.h"
 #include "insns/layout.h"
-#include "machine/rows.h"
 #include "test.h"
 
 static const char *own_path;
@@ -76,6 +75,7 @@ static void those_of_files(void)
     CHECK(machine_of(EM_AARCH64) == &machine_aarch64);
     CHECK(machine_of(EM_ARM) == &machine_arm);
     CHECK(machine_of(EM_RISCV) == &machine_riscv64);
+    CHECK(machine_of(EM_MIPS) == &machine_mips64);
     CHECK(machine_of(0x7777) && !machine_of(0x7777)->elf);
     CHECK(machine_of(0) == machine_of(0x7777));
     CHECK_NUMBER(machine_audit(machine_of(0)), 0);
@@ -95,6 +95,13 @@ static void numbers_of_seccomp(void)
     CHECK_NUMBER(machine_audit(&machine_riscv32), 0x400000f3);
     CHECK_NUMBER(machine_audit(&machine_s390x), 0x80000016);
     CHECK_NUMBER(machine_audit(&machine_loongarch64), 0xc0000102);
+#if defined(__MIPSEB__)
+    CHECK_NUMBER(machine_audit(&machine_mips64), 0x80000008);
+    CHECK_NUMBER(machine_audit(&machine_mips), 0x00000008);
+#else
+    CHECK_NUMBER(machine_audit(&machine_mips64), 0xc0000008);
+    CHECK_NUMBER(machine_audit(&machine_mips), 0x40000008);
+#endif
 }
 
 /* Our own file says which machine this is. */
@@ -172,6 +179,15 @@ static void places_of_registers(void)
     CHECK_NUMBER(row->args.words[0] * 8, PLACE(a0));
     CHECK_NUMBER(row->args.result * 8, PLACE(a0));
     CHECK_NUMBER(machine_place(row, row->link), PLACE(ra));
+#elif defined(__mips__)
+    /* ptrace(2) has registers of 64 bits, and not what o32 has before them. */
+    const long before = row->bits == 32 ? 8 * 8 : 0, scale = 64 / row->bits;
+    const uint8_t first = row->bits == 32 ? 8 : 0;
+    CHECK_NUMBER(machine_place(row, row->sp) * scale, before + (long)offsetof(struct pt_regs, regs[29]));
+    CHECK_NUMBER(machine_place(row, row->frame) * scale, before + (long)offsetof(struct pt_regs, regs[30]));
+    CHECK_NUMBER(machine_place(row, row->link) * scale, before + (long)offsetof(struct pt_regs, regs[31]));
+    CHECK_NUMBER(row->args.words[0], first + 4);
+    CHECK_NUMBER(row->args.result, first + 2);
 #else
     (void)row;
     printf("SKIP places_of_registers: nobody tells them here\n");

@@ -9,7 +9,6 @@
 
 #include "base/util.h"
 #include "processes/process.h"
-#include "symbolize/mappings_kernel.h"
 #include "symbolize/symbolize.h"
 #include "test.h"
 
@@ -216,13 +215,13 @@ static void the_kernel(void)
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
-    const struct symbolize_wishes wishes = {.kallsyms = fd, .mapped_for = &nothing};
+    const struct symbolize_options config = {.kallsyms = fd, .mapped_for = &nothing};
     struct tally_entry *entry = tally_add(&tally);
 
     if (!entry || write(fd, kallsyms_text, strlen(kallsyms_text)) < 0 ||
         tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
         abort();
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     check_apart(&symbols.mappings);
     CHECK_NUMBER(symbols.mappings.count, 5);
     CHECK_NUMBER(symbols.mappings.main, 0);
@@ -239,7 +238,7 @@ static void the_kernel(void)
     symbols_free(&symbols);
 
     /* If the kernel hides its addresses, all are its own. */
-    const struct symbolize_wishes blind = {.kallsyms = -1, .mapped_for = &nothing};
+    const struct symbolize_options blind = {.kallsyms = -1, .mapped_for = &nothing};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &blind, &notes), 0);
     CHECK_NUMBER(symbols.mappings.count, 1);
     for (size_t i = 0; i < symbols.count; i++)
@@ -247,7 +246,7 @@ static void the_kernel(void)
     symbols_free(&symbols);
 
     /* They were not asked for. */
-    const struct symbolize_wishes plain = {.kallsyms = fd};
+    const struct symbolize_options plain = {.kallsyms = fd};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &plain, &notes), 0);
     CHECK(!symbols.mappings.count && !symbols.items[0].mapping);
     symbols_free(&symbols);
@@ -266,15 +265,15 @@ static void this_program(void)
     struct symbolize_notes notes = {0};
     unsigned char in_file[32];
 
-    if (processes_open(&processes, &(struct processes_wishes){.silent = true}))
+    if (processes_open(&processes, &(struct processes_options){.silent = true}))
         abort();
-    const struct symbolize_wishes wishes = {.kallsyms = -1, .processes = processes,
+    const struct symbolize_options config = {.kallsyms = -1, .processes = processes,
                                             .mapped_for = &own};
     struct tally_entry *entry = tally_add(&tally);
     if (!entry || tally_add_stack(&tally, &entry->task.user, user, 1))
         abort();
     entry->task.pid = (uint32_t)getpid();
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     processes_forget(processes); /* what is in the symbols is theirs */
     processes_close(processes);
     CHECK(symbols.items[0].mapping);
@@ -300,13 +299,13 @@ static void a_kernel_of_32_bits(void)
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
-    const struct symbolize_wishes wishes = {.kallsyms = fd, .mapped_for = &nothing};
+    const struct symbolize_options config = {.kallsyms = fd, .mapped_for = &nothing};
     struct tally_entry *entry = tally_add(&tally);
 
     if (!entry || write(fd, text, strlen(text)) < 0 ||
         tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
         abort();
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK_NUMBER(symbols.mappings.items[0].start, 0xc0300000);
     CHECK_NUMBER(symbols.mappings.items[0].limit, 0xc0f00000);
     CHECK_NUMBER(symbols.items[symbols.frames[0]].mapping, 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the process apart answers: the same on both sides, and nothing in it is trusted. */
-#include "symbolize/names_answer.h"
+/* What the sandbox answers: the same on both sides, and nothing in it is trusted. */
+#include "symbolize/naming.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "base/util.h"
-#include "symbolize/mappings_kernel.h"
+#include "symbolize/mappings.h"
 #include "test.h"
 
 #define COUNT 4
@@ -17,10 +17,10 @@ struct side {
     struct symbol *symbols[COUNT];
     struct symbolize_notes notes;
     struct symbol_mappings mappings;
-    struct names_asked asked;
+    struct names_request request;
 };
 
-/* As when the process apart is created: the kernel's mapping and places are there. */
+/* As when the sandbox is created: the kernel's mapping and places are there. */
 static void begin(struct side *side)
 {
     struct symbol_mapping *kernel;
@@ -33,7 +33,7 @@ static void begin(struct side *side)
     }
     text_add(&side->notes.unopened_file, "earlier");
     CHECK_NUMBER(mappings_add(&side->mappings, "[kernel.kallsyms]", "", &kernel), 0);
-    side->asked = (struct names_asked){side->symbols, COUNT, &side->notes, &side->mappings, 1};
+    side->request = (struct names_request){side->symbols, COUNT, &side->notes, &side->mappings, 1};
 }
 
 static void end(struct side *side)
@@ -63,7 +63,7 @@ static void map(struct side *side, size_t symbol, uint32_t mapping, uint64_t at)
     side->items[symbol].mapped_at = at;
 }
 
-/* What the process apart could have found. */
+/* What the sandbox could have found. */
 static void find(struct side *side)
 {
     text_add(&side->items[0].function, "ns::f(int)");
@@ -125,7 +125,7 @@ static int give(const char *bytes, size_t length, const struct side *expected)
     if (length)
         memcpy(copy, bytes, length);
     copy = realloc(copy, length ? length : 1);
-    int result = names_answer_read(copy, length, &side.asked);
+    int result = names_answer_read(copy, length, &side.request);
     check_same(&side, result ? &untouched : expected);
     free(copy);
     end(&side);
@@ -139,11 +139,11 @@ static void there_and_back(void)
     struct text answer = {0};
 
     begin(&found);
-    names_answer_write(&found.asked, &answer); /* nothing was found */
+    names_answer_write(&found.request, &answer); /* nothing was found */
     CHECK_NUMBER(give(answer.data, answer.length, &found), 0);
     find(&found);
     text_clear(&answer);
-    names_answer_write(&found.asked, &answer);
+    names_answer_write(&found.request, &answer);
     CHECK(!answer.failed);
     CHECK_NUMBER(give(answer.data, answer.length, &found), 0);
     /* Any other length is refused. */
@@ -164,7 +164,7 @@ static void check_refused(void (*change)(struct side *side))
     begin(&found);
     find(&found);
     change(&found);
-    names_answer_write(&found.asked, &answer);
+    names_answer_write(&found.request, &answer);
     CHECK_NUMBER(give(answer.data, answer.length, &found), -EBADMSG);
     text_free(&answer);
     end(&found);
@@ -247,10 +247,10 @@ static void without_mappings(void)
     begin(&found);
     begin(&side);
     find(&found);
-    names_answer_write(&found.asked, &answer);
-    side.asked.mappings = NULL;
-    side.asked.known = 0;
-    CHECK_NUMBER(names_answer_read(answer.data, answer.length, &side.asked), -EBADMSG);
+    names_answer_write(&found.request, &answer);
+    side.request.mappings = NULL;
+    side.request.known = 0;
+    CHECK_NUMBER(names_answer_read(answer.data, answer.length, &side.request), -EBADMSG);
     CHECK(!side.items[0].function.length);
     text_free(&answer);
     end(&found);
@@ -265,12 +265,12 @@ static void every_bit(void)
 
     begin(&found);
     find(&found);
-    names_answer_write(&found.asked, &answer);
+    names_answer_write(&found.request, &answer);
     for (size_t bit = 0; bit < answer.length * 8; bit++) {
         struct side side;
         begin(&side);
         answer.data[bit / 8] ^= (char)(1 << bit % 8);
-        int result = names_answer_read(answer.data, answer.length, &side.asked);
+        int result = names_answer_read(answer.data, answer.length, &side.request);
         CHECK(!result || result == -EBADMSG);
         for (size_t i = 0; i < COUNT; i++)
             CHECK(side.items[i].mapping <= side.mappings.count);

@@ -22,8 +22,8 @@
 #include "insns/unwind.h"
 #include "kernel/bpf.h"
 #include "test.h"
-#include "unwind/kept.h"
-#include "unwind/making.h"
+#include "unwind/table.h"
+#include "unwind/table_store.h"
 
 #define ENOUGH (64 << 20)
 #define SECOND 1000000000ull
@@ -71,11 +71,11 @@ static struct unwind_key key_of(const char *path)
 
 static void begin_with(uint64_t most_bytes, uint64_t unused_ns)
 {
-    struct objects_wishes wishes = {.key = key_by_maps, .most_bytes = most_bytes, .unused_ns = unused_ns};
+    struct objects_options config = {.key = key_by_maps, .most_bytes = most_bytes, .unused_ns = unused_ns};
 
     CHECK_NUMBER(mapped_files_open(&files), 0);
-    wishes.files = files;
-    CHECK_NUMBER(objects_open(&objects, &wishes), 0);
+    config.files = files;
+    CHECK_NUMBER(objects_open(&objects, &config), 0);
 }
 
 static void begin(void)
@@ -183,7 +183,7 @@ static int read_back(const struct unwind_key *key, struct unwind_object *object)
     int fd = -1;
     size_t count = 0;
 
-    objects_tell_maps(objects, &maps);
+    objects_get_maps(objects, &maps);
     int result = bpf_lookup(maps.objects, key, object);
     free(words);
     words = NULL;
@@ -296,7 +296,7 @@ static void real_files(void)
     }
     make_all();
     const struct objects_figures figures = objects_figures(objects);
-    CHECK(count && figures.tables > 1 && figures.rows > 1000 && figures.cpu_ns && !figures.left && !figures.no_room);
+    CHECK(count && figures.tables > 1 && figures.counts.rows > 1000 && figures.cpu_ns && !figures.left && !figures.no_room);
     int wrong = 0, tables = 0;
     for (size_t i = 0; i < count; i++) {
         if (!objects_why(objects, seen[i])) {
@@ -436,6 +436,26 @@ static void wanted(void)
     end();
 }
 
+/* They do not wait for those that were seen before. */
+static void wanted_first(void)
+{
+    struct mapped_file *seen[4];
+
+    begin_with(ENOUGH, SECOND);
+    make_all();
+    const uint64_t before = objects_figures(objects).made;
+    copies(some_program(), seen, 4);
+    CHECK_NUMBER(objects_want(objects, seen[3]), 0);
+    while (objects_figures(objects).made == before)
+        objects_make(objects, 0);
+    CHECK_NUMBER(objects_figures(objects).made, before + 1);
+    CHECK(!objects_why(objects, seen[3]));
+    make_all();
+    for (size_t i = 0; i < 4; i++)
+        drop(seen[i]);
+    end();
+}
+
 /*
  * Once tables are only made on demand, a new object's file is kept, and gets a table when it is
  * needed.
@@ -477,7 +497,7 @@ static uint32_t kind_of(const char *path)
     struct unwind_object object;
     struct unwind_maps maps;
 
-    objects_tell_maps(objects, &maps);
+    objects_get_maps(objects, &maps);
     return bpf_lookup(maps.objects, &key, &object) ? UINT32_MAX : object.kind;
 }
 
@@ -520,13 +540,13 @@ static void told(void)
      * table.
      */
     for (uint64_t i = 0; i < 1000; i++)
-        objects_tell_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
+        objects_set_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
     const struct unwind_key key = key_of(path);
-    objects_tell_kind(objects, &key, UNWIND_KEEPS_RECORDS);
+    objects_set_kind(objects, &key, UNWIND_KEEPS_RECORDS);
     CHECK_NUMBER(kind_of(path), 0);
     struct unwind_maps maps;
     struct unwind_object object;
-    objects_tell_maps(objects, &maps);
+    objects_get_maps(objects, &maps);
     CHECK_NUMBER(bpf_lookup(maps.objects, &(struct unwind_key){.device = 1, .inode = 1}, &object), -ENOENT);
     CHECK_NUMBER(bpf_lookup(maps.objects, &(struct unwind_key){.device = 1, .inode = 1000}, &object), 0);
     CHECK(object.kind == UNWIND_KEEPS_RECORDS && !object.pages);
@@ -701,24 +721,25 @@ static void blamed(void)
 
 static int results[3];
 
-static void take(void *context, size_t which, int result, const struct table *table, uint64_t rows)
+static void take(void *context, size_t which, int result, const struct table *table,
+                 const struct frame_counts *counts)
 {
     (void)context;
     results[which] = result;
-    CHECK(!result == (table->words != NULL) && !result == (rows != 0));
+    CHECK(!result == (table->words != NULL) && !result == (counts->rows != 0));
 }
 
 /*
  * Starts and kills the reader, until it is killed before it is done. Returns what became of the
  * first file.
  */
-static int result_of_killed(struct making *making, const int *fds, size_t count)
+static int result_of_killed(struct table_builder *builder, const int *fds, size_t count)
 {
     results[0] = 0;
     for (int tries = 0; tries < 100 && !results[0]; tries++) {
-        CHECK_NUMBER(making_begin(making, fds, count), 0);
-        kill(making->run.pid, SIGKILL);
-        CHECK_NUMBER(making_end(making, UINT64_MAX, take, NULL), 0);
+        CHECK_NUMBER(table_builder_begin(builder, fds, count), 0);
+        kill(builder->run.pid, SIGKILL);
+        CHECK_NUMBER(table_builder_end(builder, UINT64_MAX, take, NULL), 0);
     }
     return results[0];
 }
@@ -727,15 +748,15 @@ static int result_of_killed(struct making *making, const int *fds, size_t count)
 static void reader_is_killed(void)
 {
     const int fd = open(some_program(), O_RDONLY | O_CLOEXEC), fds[] = {fd, fd, fd};
-    struct making making = {0};
+    struct table_builder builder = {0};
 
-    CHECK_NUMBER(result_of_killed(&making, fds, 3), -EAGAIN);
+    CHECK_NUMBER(result_of_killed(&builder, fds, 3), -EAGAIN);
     CHECK(results[1] == -EAGAIN && results[2] == -EAGAIN);
-    CHECK_NUMBER(result_of_killed(&making, fds, 1), -ETIME);
-    CHECK_NUMBER(making_begin(&making, fds, 2), 0);
-    CHECK_NUMBER(making_end(&making, UINT64_MAX, take, NULL), 0);
-    CHECK(!results[0] && !results[1] && making.run.cpu_ns);
-    making_free(&making);
+    CHECK_NUMBER(result_of_killed(&builder, fds, 1), -ETIME);
+    CHECK_NUMBER(table_builder_begin(&builder, fds, 2), 0);
+    CHECK_NUMBER(table_builder_end(&builder, UINT64_MAX, take, NULL), 0);
+    CHECK(!results[0] && !results[1] && builder.run.cpu_ns);
+    table_builder_free(&builder);
     close(fd);
 }
 
@@ -796,13 +817,13 @@ static int endless_file(void)
 static void endless(void)
 {
     const int fd = endless_file();
-    struct making making = {.seconds = 1};
+    struct table_builder builder = {.seconds = 1};
 
-    CHECK_NUMBER(making_begin(&making, &fd, 1), 0);
-    CHECK_NUMBER(making_end(&making, UINT64_MAX, take, NULL), 0);
+    CHECK_NUMBER(table_builder_begin(&builder, &fd, 1), 0);
+    CHECK_NUMBER(table_builder_end(&builder, UINT64_MAX, take, NULL), 0);
     CHECK_NUMBER(results[0], -ETIME);
-    CHECK(making.run.cpu_ns > SECOND / 2 && making.run.cpu_ns < 3 * SECOND);
-    making_free(&making);
+    CHECK(builder.run.cpu_ns > SECOND / 2 && builder.run.cpu_ns < 3 * SECOND);
+    table_builder_free(&builder);
     close(fd);
 }
 
@@ -918,6 +939,7 @@ int main(void)
     TEST(written_to);
     TEST(drops);
     TEST(wanted);
+    TEST(wanted_first);
     TEST(asked_for);
     TEST(told);
     TEST(little_room);

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "options/applet.h"
 #include "options/options.h"
-#include "session/trace_options.h"
+#include "run/trace_options.h"
 
 struct settings {
     bool all, brief, color;
@@ -41,8 +41,8 @@ static const struct option second[] = {
     {0, "color", NULL, option_flag, AT(color), 0, 0, NULL},
     {0, "fixed", "N", option_ignore, 0, 0, 0, NULL},
     OPTION_LETTER('c', "cpu"),
-    {'h', "help", NULL, option_help, 0, 0, 0, "help"},
-    {0, "man", NULL, option_man, 0, 0, 0, "man"},
+    {'h', "help", NULL, option_ask, 0, ASKED_HELP, 0, "help"},
+    {0, "man", NULL, option_ask, 0, ASKED_MAN, 0, "man"},
     {0},
 };
 
@@ -575,11 +575,12 @@ static void user_and_kernel_stacks_only(void)
  */
 static void check_row(const char *applet, const struct option *row)
 {
-    bool takes_none = row->parse == option_flag || row->parse == option_help ||
-                      row->parse == option_man || row->parse == trace_option_by_name ||
+    bool takes_none = row->parse == option_flag || row->parse == option_ask ||
+                      row->parse == trace_option_by_name ||
                       row->parse == trace_option_by_process;
     size_t length = row->help ? strlen(row->help) : 1;
-    bool marks = row->parse == option_heading || row->parse == option_letter || row->parse == option_brief;
+    bool marks = row->parse == option_heading || row->parse == option_letter ||
+                 (row->parse == option_ask && !row->name);
     bool listed_wrong = row->help && takes_none != !row->argument;
     bool right = length && (marks || (row->name && !listed_wrong));
 

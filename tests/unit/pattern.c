@@ -2,11 +2,12 @@
 /* Patterns: what each form means, what is refused, and that no text does harm. */
 #include "unit/test.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/find.h"
@@ -81,6 +82,29 @@ static void tracepoints(void)
     CHECK_STRING(pattern.name.text, "^[]:]*sched_");
     CHECK(matcher_matches(&pattern.category, "sched"));
     pattern_free(&pattern);
+}
+
+/* Each class has the characters that ctype.h says. */
+static void character_classes(void)
+{
+    static const struct {
+        const char *typed;
+        int (*has)(int character);
+    } classes[] = {
+        {"^[[:alpha:]]$", isalpha}, {"^[[:alnum:]]$", isalnum}, {"^[[:upper:]]$", isupper},
+        {"^[[:lower:]]$", islower}, {"^[[:digit:]]$", isdigit}, {"^[[:punct:]]$", ispunct},
+        {"^[[:space:]]$", isspace}, {"^[[:graph:]]$", isgraph}, {"^[[:xdigit:]]$", isxdigit},
+    };
+    struct matcher matcher;
+
+    for (size_t i = 0; i < COUNT_OF(classes); i++) {
+        CHECK_NUMBER(matcher_make(&matcher, classes[i].typed, true, &error), 0);
+        for (int character = 1; character < 128; character++) {
+            const char name[] = {(char)character, '\0'};
+            CHECK_NUMBER(matcher_matches(&matcher, name), !!classes[i].has(character));
+        }
+        matcher_free(&matcher);
+    }
 }
 
 static void user_functions(void)
@@ -207,16 +231,16 @@ static void near_by_words(void)
         "t:sched:sched_process_fork", "t:sched:sched_process_exec", "t:sched:sched_frok",
         "t:sched:sched_process_forked", "t:other:process_fork",
     };
-    struct near near = {.wanted = "t:sched:sched_fork"};
+    struct suggestions suggestions = {.wanted = "t:sched:sched_fork"};
     struct text text = {0};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        near_offer(&near, names[i]);
-        near_offer_words(&near, names[i]);
+        suggest(&suggestions, names[i]);
+        suggest_by_words(&suggestions, names[i]);
     }
-    near_add_to(&near, &text);
+    suggestions_add(&suggestions, &text);
     CHECK_STRING(text.data, "; near: t:sched:sched_frok, t:sched:sched_process_fork");
-    near_free(&near);
+    suggestions_free(&suggestions);
     text_free(&text);
 }
 
@@ -416,53 +440,53 @@ static void only_the_star_is_special(void)
     matcher_free(&matcher);
 }
 
-static void offer_all(struct near *near)
+static void offer_all(struct suggestions *suggestions)
 {
     static const char *const names[] = {
         "vfs_write", "vfs_read", "vfs_readv", "vfs_rename", "ksys_read", "read_vfs", "vfs_read",
     };
 
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        near_offer(near, names[i]);
+        suggest(suggestions, names[i]);
 }
 
 static void near_names(void)
 {
-    struct near swapped = {.wanted = "vfs_raed"}, far = {.wanted = "tcp_sendmsg"};
+    struct suggestions swapped = {.wanted = "vfs_raed"}, far = {.wanted = "tcp_sendmsg"};
     struct text list = {0};
 
     offer_all(&swapped);
-    near_add_to(&swapped, &list);
+    suggestions_add(&swapped, &list);
     CHECK_STRING(list.data, "; near: vfs_read, vfs_readv");
-    near_free(&swapped);
+    suggestions_free(&swapped);
 
     text_clear(&list);
     offer_all(&far);
-    near_add_to(&far, &list);
+    suggestions_add(&far, &list);
     CHECK_STRING(list.data, "");
-    near_free(&far);
+    suggestions_free(&far);
     text_free(&list);
 }
 
 static void near_keeps_the_nearest(void)
 {
-    struct near near = {.wanted = "abcdefgh"};
+    struct suggestions suggestions = {.wanted = "abcdefgh"};
     struct text list = {0};
     char long_name[300];
 
     memset(long_name, 'x', sizeof(long_name) - 1);
     long_name[sizeof(long_name) - 1] = '\0';
-    near_offer(&near, long_name);
-    near_offer(&near, "");
-    near_offer(&near, "abcdefxy");
-    near_offer(&near, "abcdefxz");
-    near_offer(&near, "abcdefgx");
-    near_offer(&near, "abcdefgy");
-    near_offer(&near, "bacdefgh");
-    near_offer(&near, "xbcdefgh");
-    near_add_to(&near, &list);
+    suggest(&suggestions, long_name);
+    suggest(&suggestions, "");
+    suggest(&suggestions, "abcdefxy");
+    suggest(&suggestions, "abcdefxz");
+    suggest(&suggestions, "abcdefgx");
+    suggest(&suggestions, "abcdefgy");
+    suggest(&suggestions, "bacdefgh");
+    suggest(&suggestions, "xbcdefgh");
+    suggestions_add(&suggestions, &list);
     CHECK_STRING(list.data, "; near: abcdefgx, abcdefgy, bacdefgh");
-    near_free(&near);
+    suggestions_free(&suggestions);
     text_free(&list);
 }
 
@@ -561,6 +585,7 @@ int main(void)
 {
     TEST(kernel_functions);
     TEST(tracepoints);
+    TEST(character_classes);
     TEST(user_functions);
     TEST(dialects);
     TEST(as_tracepoints);

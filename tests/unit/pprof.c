@@ -148,10 +148,10 @@ static void tasks(void)
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "50 | __schedule | comm=cat\n"
                  "10 | __schedule | comm=[unknown]\n"
-                 "5 | __schedule | comm=swapper/0\n", SAMPLES, BOTH, .by = WHO_NAME);
+                 "5 | __schedule | comm=swapper/0\n", SAMPLES, BOTH, .by = GROUP_BY_NAME);
     EXPECT_PPROF(&scene, "events/count default events\n",
                  "30 | __schedule | comm=cat pid=7 tid=8\n"
-                 "20 | __schedule | comm=cat pid=9 tid=10\n", SAMPLES, BOTH, .by = WHO_THREAD,
+                 "20 | __schedule | comm=cat pid=9 tid=10\n", SAMPLES, BOTH, .by = GROUP_BY_THREAD,
                  .top = 2);
     free_scene(&scene);
 }

@@ -72,7 +72,7 @@ static void check_place(const struct process_place *place, const char *file, uin
 static int find(uint32_t pid, const uint64_t *addresses, size_t count,
                 struct process_place *places)
 {
-    static const struct processes_wishes silent = {.silent = true};
+    static const struct processes_options silent = {.silent = true};
 
     if (!processes)
         CHECK_NUMBER(processes_open(&processes, &silent), 0);

@@ -15,11 +15,11 @@
 
 static struct tally tally;
 
-static void add(uint32_t pid, uint32_t tid, uint64_t born, const char *comm)
+static void add(uint32_t pid, uint32_t tid, uint64_t generation, const char *comm)
 {
     struct tally_entry *entry = tally_add(&tally);
 
-    entry->task = (struct tally_party){.pid = pid, .tid = tid, .born = born};
+    entry->task = (struct tally_task){.pid = pid, .tid = tid, .generation = generation};
     snprintf(entry->task.comm, sizeof(entry->task.comm), "%s", comm);
 }
 
@@ -35,7 +35,7 @@ static void expect(struct processes *processes, size_t n, const char *name)
 
 static struct processes *open_silent(void)
 {
-    static const struct processes_wishes silent = {.silent = true};
+    static const struct processes_options silent = {.silent = true};
     struct processes *processes = NULL;
 
     CHECK_NUMBER(processes_open(&processes, &silent), 0);
@@ -55,7 +55,7 @@ static void by_first_threads(void)
     add(GONE, GONE, 0, "elsewhere");
     tally.entries[6].task.foreign = true;
     tally.entries[0].has_waker = true;
-    tally.entries[0].waker = (struct tally_party){.pid = GONE + 10, .tid = GONE + 10, .comm = "main"};
+    tally.entries[0].waker = (struct tally_task){.pid = GONE + 10, .tid = GONE + 10, .comm = "main"};
     expect(NULL, 0, "server");
     expect(NULL, 1, "server");
     expect(NULL, 2, "main");
@@ -74,7 +74,7 @@ static void by_first_threads(void)
 static void as_it_was_told(void)
 {
     struct processes *processes = open_silent();
-    uint64_t begin = now_ns(), born = begin + 2000;
+    uint64_t begin = now_ns(), generation = begin + 2000;
 
     processes_take(processes, &(struct task_event){
         .kind = TASK_FORK, .time = begin + 10, .pid = GONE, .tid = GONE, .parent = 1});
@@ -83,8 +83,8 @@ static void as_it_was_told(void)
     processes_take(processes, &(struct task_event){
         .kind = TASK_EXEC, .time = begin + 1000, .pid = GONE, .tid = GONE, .path = "program"});
     add(GONE, 0, 0, "sh");
-    add(GONE, 0, born, "program");
-    add(GONE, 0, born, "worker");
+    add(GONE, 0, generation, "program");
+    add(GONE, 0, generation, "worker");
     expect(processes, 0, "early");
     expect(processes, 1, "program");
     expect(processes, 2, "program");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Samples from RFC 3492, section 7.1, and what is not punycode. */
-#include "demangle/punycode.h"
+#include "demangle/rust.h"
 
 #include <errno.h>
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart/apart.h"
-#include "recording/identities.h"
+#include "recording/tables.h"
+#include "sandbox/sandbox.h"
 #include "unit/report_scene.h"
 
 __asm__(".section .rodata\n.globl version1, version1_end\nversion1: .incbin \"tests/recordings/version1.sbx\"\n"
@@ -27,11 +27,11 @@ static void text_of(struct recording *recording, char **text)
     struct symbolize_notes notes = {0};
     struct report_summary summary;
     size_t length;
-    const struct symbolize_wishes wishes = {
+    const struct symbolize_options config = {
         .kallsyms = -1, .symfs = "/dev/null", .readable = &recording->names, .recorded = &recorded};
     FILE *out = open_memstream(text, &length);
 
-    CHECK_NUMBER(symbols_name_all(&recording->symbols, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_name_all(&recording->symbols, &config, &notes), 0);
     recording->options.format = REPORT_FOLDED;
     CHECK_NUMBER(report_write(out, &recording->tally, &recording->symbols, &recording->options, &recording->when,
                               &summary), 0);
@@ -113,7 +113,7 @@ static void there_and_back(void)
 static void end_reader(void *context, bool begins, unsigned role)
 {
     (void)context;
-    if (begins && role == APART_READER)
+    if (begins && role == SANDBOX_READER)
         kill(getpid(), SIGKILL);
 }
 
@@ -128,9 +128,9 @@ static void identities_lost(void)
     CHECK(file.fd >= 0 && !fstat(file.fd, &file.about));
     CHECK_NUMBER(identities_read(&whole, 1, &unread), 0);
     CHECK(!unread.length && whole.identity.kind != IDENTITY_UNKNOWN && whole.segment_count);
-    apart_watch(end_reader, NULL);
+    sandbox_watch(end_reader, NULL);
     CHECK_NUMBER(identities_read(&lost, 1, &unread), 0);
-    apart_watch(NULL, NULL);
+    sandbox_watch(NULL, NULL);
     CHECK(unread.data && strstr(unread.data, "was killed by signal 9"));
     CHECK(lost.identity.kind == IDENTITY_UNKNOWN && !lost.segment_count);
     text_free(&unread);

@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/perf_rings.h"
-#include "maps/snoop_record.h"
-#include "report/labels.h"
+#include "kernel/ring_buffers.h"
+#include "report/blocks.h"
+#include "store/recorder.h"
 #include "test.h"
 
 /* ---- Text ---- */

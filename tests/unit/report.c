@@ -108,7 +108,7 @@ static void folded_lines(void)
     EXPECT(&scene, "tar;main;[libc.so.6];-;mod_read;vfs_read 7\n", FOLDED, BOTH,
            .delimited = true);
     EXPECT(&scene, "tar (4242);main;[libc.so.6];mod_read;vfs_read 7\n", FOLDED, BOTH,
-           .by = WHO_PROCESS);
+           .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "tar;main;[libc.so.6];mod_read_[k];vfs_read_[k] 7\n", FOLDED, BOTH,
            .annotations = true);
     EXPECT(&scene, "tar;main+0x1f;[libc.so.6];mod_read+0x2;vfs_read+0x10 7\n", FOLDED, BOTH,
@@ -120,7 +120,7 @@ static void folded_lines(void)
            .timestamp = true, .time_as_root = true);
     EXPECT(&scene,
            "06:05:04;tar (4242);main+0x1f;[libc.so.6];-;mod_read+0x2_[k];vfs_read+0x10_[k] 7\n",
-           FOLDED, BOTH, .time_as_root = true, .by = WHO_PROCESS, .offset = true,
+           FOLDED, BOTH, .time_as_root = true, .by = GROUP_BY_PROCESS, .offset = true,
            .annotations = true, .delimited = true);
     free_scene(&scene);
 }
@@ -265,7 +265,7 @@ static void processes_elsewhere(void)
     add_entry(&scene, 1, 15069, "tar", FRAMES(f), NO_FRAMES);
     EXPECT(&scene,
            "\n  f\n    tar (15069)\n    1\n\n  f\n    tar (host 15069)\n    1\n\n", TEXT, BOTH);
-    EXPECT(&scene, "tar (15069);f 1\ntar (host 15069);f 1\n", FOLDED, BOTH, .by = WHO_PROCESS);
+    EXPECT(&scene, "tar (15069);f 1\ntar (host 15069);f 1\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "tar;f 2\n", FOLDED, BOTH);
     free_scene(&scene);
 }
@@ -328,7 +328,7 @@ static void processes_that_are_not_shown(void)
                    "  f\n    gzip (8)\n    4\n\n", TEXT, BOTH);
     EXPECT(&scene, "\n  f\n    7\n\n", .format = REPORT_TEXT, BOTH);
     EXPECT(&scene, "tar;f 3\ngzip;f 4\n", FOLDED, BOTH);
-    EXPECT(&scene, "tar (7);f 1\ntar (8);f 2\ngzip (8);f 4\n", FOLDED, BOTH, .by = WHO_PROCESS);
+    EXPECT(&scene, "tar (7);f 1\ntar (8);f 2\ngzip (8);f 4\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "f 7\n", .format = REPORT_FOLDED, BOTH);
     free_scene(&scene);
 }
@@ -415,7 +415,7 @@ static void order_of_blocks(void)
            "tar (9);b 5\n"
            "tar (10);a 5\n"
            "zip (9);a 5\n"
-           "bar (1);a 18446744073709551615\n", FOLDED, BOTH, .by = WHO_PROCESS);
+           "bar (1);a 18446744073709551615\n", FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     free_scene(&scene);
 }
 

@@ -16,7 +16,7 @@
 #define NO_PATHS (&(struct string_list){.count = 0})
 
 /* Each as `FORMAT NAME`, with - for stdout; or the error. */
-static void expect(const struct report_files_wishes *wishes, const char *expected)
+static void expect(const struct report_files_options *config, const char *expected)
 {
     static const char *const names[] = {
         [REPORT_TEXT] = "text", [REPORT_FOLDED] = "folded", [REPORT_FLAT] = "flat",
@@ -26,7 +26,7 @@ static void expect(const struct report_files_wishes *wishes, const char *expecte
     };
     struct report_files files;
     struct text error = {0}, got = {0};
-    int result = report_files_choose(&files, wishes, &error);
+    int result = report_files_choose(&files, config, &error);
 
     CHECK_NUMBER(result, error.length ? -EINVAL : 0);
     for (size_t i = 0; i < files.count && !result; i++)
@@ -37,7 +37,7 @@ static void expect(const struct report_files_wishes *wishes, const char *expecte
     text_free(&got);
 }
 
-#define EXPECT(expected, ...) expect(&(struct report_files_wishes){__VA_ARGS__}, expected)
+#define EXPECT(expected, ...) expect(&(struct report_files_options){__VA_ARGS__}, expected)
 
 static void one_way_each(void)
 {
@@ -96,16 +96,16 @@ static void what_is_refused(void)
 
 static void unknown_endings_are_named(void)
 {
-    struct report_files_wishes wishes = {.paths = PATHS("report.html")};
+    struct report_files_options config = {.paths = PATHS("report.html")};
     struct report_files files;
     struct text error = {0};
 
-    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), -EINVAL);
+    CHECK_NUMBER(report_files_choose(&files, &config, &error), -EINVAL);
     CHECK(strstr(error.data, "\"report.html\"") && strstr(error.data, ".speedscope.json") &&
           strstr(error.data, ".svg") && strstr(error.data, "--format"));
     text_clear(&error);
-    wishes = (struct report_files_wishes){.paths = NO_PATHS, .format = "html"};
-    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), -EINVAL);
+    config = (struct report_files_options){.paths = NO_PATHS, .format = "html"};
+    CHECK_NUMBER(report_files_choose(&files, &config, &error), -EINVAL);
     CHECK(strstr(error.data, "\"html\"") && strstr(error.data, "speedscope") &&
           strstr(error.data, "folded"));
     text_free(&error);

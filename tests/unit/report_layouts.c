@@ -76,7 +76,7 @@ static void profile_text(void)
            "    main\n"
            "    -                cat (4242/4243)\n"
            "        7\n"
-           "\n", SAMPLES, BOTH, .by = WHO_THREAD);
+           "\n", SAMPLES, BOTH, .by = GROUP_BY_THREAD);
     free_scene(&scene);
 }
 
@@ -355,11 +355,11 @@ static void nothing_counted(void)
     struct scene scene = {0};
 
     EXPECT(&scene, "\n", SAMPLES, BOTH);
-    EXPECT(&scene, "\n", WAKES, BOTH, .by = WHO_NAME);
+    EXPECT(&scene, "\n", WAKES, BOTH, .by = GROUP_BY_NAME);
     EXPECT(&scene, "\n06:05:04\n", BOTH_SIDES, BOTH, .timestamp = true);
     EXPECT(&scene, "", SAMPLES, AS_FOLDED, BOTH);
     EXPECT(&scene, "", WAKES, AS_FOLDED, BOTH, .time_as_root = true);
-    EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by = WHO_NAME);
+    EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by = GROUP_BY_NAME);
 }
 
 int main(void)

@@ -42,12 +42,12 @@ static struct frames random_frames(struct scene *scene, bool kernel, uint32_t *i
     return frames;
 }
 
-static void lose_some(struct tally_party *party)
+static void lose_some(struct tally_task *task)
 {
-    if (party->kernel.state == STACK_NONE && !chance(4))
-        party->kernel.state = STACK_FULL;
-    if (party->user.state == STACK_NONE && !chance(4))
-        party->user.state = STACK_FULL;
+    if (task->kernel.state == STACK_NONE && !chance(4))
+        task->kernel.state = STACK_FULL;
+    if (task->user.state == STACK_NONE && !chance(4))
+        task->user.state = STACK_FULL;
 }
 
 static void add_random_entry(struct scene *scene)
@@ -92,7 +92,7 @@ static struct report_options random_options(void)
         .format = (enum report_format)chance(2),
         .layout = (enum report_layout)chance(4),
         .unit = chance(2) ? 1000 : chance(2),
-        .by = (enum who)chance(WHO_NAME),
+        .by = (enum grouping)chance(GROUP_BY_NAME),
         .kernel = sides != 1,
         .user = sides != 2,
         .delimited = chance(2),
@@ -264,7 +264,7 @@ static void names_for_processes(void)
         struct scene scene = random_scene();
         struct report_options options = random_options();
 
-        options.by = WHO_NAME;
+        options.by = GROUP_BY_NAME;
         if (options.format == REPORT_FOLDED)
             check_report(&scene, &options);
         check_order(&scene, &options);

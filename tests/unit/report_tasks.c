@@ -118,7 +118,7 @@ static void threads_and_processes(void)
            "\n"
            "    __schedule\n    -                cat (7/100)\n        1\n\n"
            "    __schedule\n    -                cat (7/101)\n        2\n\n", WAITS, BOTH,
-           .by = WHO_THREAD);
+           .by = GROUP_BY_THREAD);
     EXPECT(&scene, "\n    __schedule\n    -                cat (7)\n        3000\n\n", SAMPLES,
            BOTH);
     EXPECT(&scene, "cat;__schedule 3\n", WAITS, AS_FOLDED, BOTH);
@@ -145,13 +145,13 @@ static void both_sides_have_numbers(void)
            WAKE("cat (8)", "yes (21)", "1") WAKE("dog (8)", "no (21)", "1"), WAKES, BOTH);
     EXPECT(&scene, "\n" WAKE("cat (1 process)", "no (1 process)", "1")
            WAKE("dog (1 process)", "no (1 process)", "1")
-           WAKE("cat (2 processes)", "yes (2 processes)", "3"), WAKES, BOTH, .by = WHO_NAME);
+           WAKE("cat (2 processes)", "yes (2 processes)", "3"), WAKES, BOTH, .by = GROUP_BY_NAME);
     EXPECT(&scene, "\n" WAKE("cat (7/8)", "yes (20/21)", "1") WAKE("cat (8/9)", "no (21/22)", "1")
            WAKE("cat (8/9)", "yes (21/22)", "1") WAKE("dog (8/9)", "no (21/22)", "1"), WAKES, BOTH,
-           .by = WHO_THREAD);
+           .by = GROUP_BY_THREAD);
     EXPECT(&scene, "yes (20);try_to_wake_up;cat (7) 1\nno (21);try_to_wake_up;cat (8) 1\n"
                    "yes (21);try_to_wake_up;cat (8) 1\nno (21);try_to_wake_up;dog (8) 1\n", WAKES,
-           AS_FOLDED, BOTH, .by = WHO_PROCESS);
+           AS_FOLDED, BOTH, .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "no;try_to_wake_up;cat 1\nno;try_to_wake_up;dog 1\nyes;try_to_wake_up;cat 3\n",
            WAKES, AS_FOLDED, BOTH);
     free_scene(&scene);
@@ -185,34 +185,34 @@ static void names_for_processes(void)
            "\n"
            "  __schedule\n    dog (1 process)\n    500\n\n"
            "  __schedule\n    cat (3 processes)\n    5000\n\n", BOTH, .show_process = true,
-           .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
     EXPECT(&scene,
            "\n"
            "    __schedule\n    -                dog (1 process)\n        500\n\n"
            "    __schedule\n    -                cat (3 processes)\n        5000\n\n", SAMPLES,
-           BOTH, .by = WHO_NAME);
+           BOTH, .by = GROUP_BY_NAME);
     EXPECT(&scene,
            "\n"
            "    __schedule\n    -                dog (1 process)\n        0\n\n"
            "    __schedule\n    -                cat (3 processes)\n        5\n\n", WAITS, BOTH,
-           .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
     EXPECT(&scene,
            "\n"
            "    waker:           yes (1 process)\n    try_to_wake_up\n    --               --\n"
            "    __schedule\n    target:          dog (1 process)\n        0\n\n"
            "    waker:           yes (2 processes)\n    try_to_wake_up\n    --               --\n"
            "    __schedule\n    target:          cat (3 processes)\n        5\n\n", BOTH_SIDES, BOTH,
-           .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
     EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", SAMPLES, AS_FOLDED, BOTH,
-           .by = WHO_NAME);
-    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", AS_FOLDED, BOTH, .by = WHO_NAME,
+           .by = GROUP_BY_NAME);
+    EXPECT(&scene, "dog;__schedule 500\ncat;__schedule 5000\n", AS_FOLDED, BOTH, .by = GROUP_BY_NAME,
            .show_process = true);
     EXPECT(&scene, "dog;__schedule;--;try_to_wake_up;yes 0\n"
                    "cat;__schedule;--;try_to_wake_up;yes 5\n", BOTH_SIDES, AS_FOLDED, BOTH,
-           .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
     EXPECT(&scene, "yes;try_to_wake_up;dog 0\nyes;try_to_wake_up;cat 5\n", WAKES, AS_FOLDED, BOTH,
-           .by = WHO_NAME);
-    EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
+    EXPECT(&scene, "\n  __schedule\n    5500\n\n", BOTH, .by = GROUP_BY_NAME);
     free_scene(&scene);
 }
 
@@ -228,11 +228,11 @@ static void interrupts(void)
     EXPECT(&scene, "\n    target:          cat (7)\n    try_to_wake_up\n"
                    "    waker:           [timer interrupt]\n        1\n\n", WAKES, BOTH);
     EXPECT(&scene, "[timer interrupt];try_to_wake_up;cat (7) 1\n", WAKES, AS_FOLDED, BOTH,
-           .by = WHO_PROCESS);
+           .by = GROUP_BY_PROCESS);
     EXPECT(&scene, "cat;__schedule;--;try_to_wake_up;[timer interrupt] 1\n", BOTH_SIDES, AS_FOLDED, BOTH);
     snprintf(scene.tally.entries[0].waker.comm, COMM_BYTES, "cc1");
     EXPECT(&scene, "[timer interrupt] on cc1;try_to_wake_up;cat (7/8) 1\n", WAKES, AS_FOLDED, BOTH,
-           .by = WHO_THREAD);
+           .by = GROUP_BY_THREAD);
     free_scene(&scene);
 }
 
@@ -247,7 +247,7 @@ static void nobody_by_name(void)
            "\n"
            "    waker:           [no waker]\n    --               --\n    __schedule\n"
            "    target:          cat (2 processes)\n        2\n\n", BOTH_SIDES, BOTH,
-           .by = WHO_NAME);
+           .by = GROUP_BY_NAME);
     free_scene(&scene);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Hand-made rings: what is read from them, in which order, and how impossible ones are handled. */
-#include "rings/ring.h"
+#include "rings/records.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/rows.h"
+#include "base/util.h"
+#include "machine/machine.h"
 #include "rings/ring_source.h"
 #include "unit/test.h"
 
@@ -148,6 +149,28 @@ static void records_wrap_around(void)
     }
 }
 
+/* 32-bit kernels count positions in 32 bits. */
+static void positions_wrap_around(void)
+{
+    static struct made made;
+    struct ring_reading reading;
+    const uint64_t begin = ((uint64_t)1 << 32) - 200;
+
+    make_ring(&made, begin);
+    put_sample(&made, 10);
+    put_sample(&made, 20);
+    made.page.data_head = (uint32_t)made.page.data_head;
+    CHECK_NUMBER(perf_ring_head(&made.ring.ring), begin + 2 * (8 + 6 * 8 + 8 * 8));
+    reading = (struct ring_reading){.rings = &made.ring, .count = 1};
+    struct seen seen = {.count = 0};
+    CHECK_NUMBER(rings_read(&reading, UINT64_MAX, see, &seen), 0);
+    CHECK_NUMBER(seen.count, 2);
+    CHECK_NUMBER(reading.broken, 0);
+    CHECK(!perf_ring_has_any(&made.ring.ring));
+    CHECK_NUMBER((uint32_t)made.page.data_tail, made.page.data_head);
+    free(made.ring.bytes);
+}
+
 static void losses_are_counted_and_unknown_types_are_skipped(void)
 {
     static struct made made;
@@ -169,6 +192,75 @@ static void losses_are_counted_and_unknown_types_are_skipped(void)
     CHECK_NUMBER(reading.samples, 2);
     CHECK_NUMBER(reading.lost, 4712);
     CHECK_NUMBER(reading.broken, 0);
+}
+
+struct seen_gaps {
+    const struct ring_reading *reading;
+    size_t count;
+    uint64_t since[8];
+};
+
+static int see_gap(void *context, const struct ring_record *record)
+{
+    struct seen_gaps *seen = context;
+
+    (void)record;
+    seen->since[seen->count++ % 8] = seen->reading->whole_since;
+    return 0;
+}
+
+/* From the record before it on, as it may have come at any time up to the one behind it. */
+static void what_may_lack_samples_is_told_in_time(void)
+{
+    static struct made made[3];
+    struct ring rings[3];
+    struct ring_reading reading = {.rings = rings, .count = 3};
+    struct seen_gaps seen = {.reading = &reading};
+    static const uint64_t since[] = {0, 0, 40, 40, 40, 40};
+
+    for (size_t i = 0; i < 3; i++)
+        make_ring(&made[i], 0);
+    put_sample(&made[0], 10);
+    put_sample(&made[0], 20);
+    put_lost(&made[0], 1);
+    put_sample(&made[0], 40);
+    put_sample(&made[1], 25);
+    put_sample(&made[1], 30);
+    put_sample(&made[1], 50);
+    put_lost(&made[2], 1);
+    put_name(&made[2], 0, 60);
+    for (size_t i = 0; i < 3; i++)
+        rings[i] = made[i].ring;
+    rings[2].of_tasks = true;
+    CHECK_NUMBER(rings_read(&reading, 50, see_gap, &seen), 0);
+    CHECK_NUMBER(seen.count, 6);
+    for (size_t i = 0; i < 6; i++)
+        CHECK_NUMBER(seen.since[i], since[i]);
+    for (size_t i = 0; i < 3; i++)
+        free(rings[i].bytes);
+}
+
+/* Only the next record would tell what a full ring has lost. */
+static void behind_a_full_ring_samples_may_be_missing(void)
+{
+    static struct made made[2];
+    struct ring rings[2];
+    struct ring_reading reading = {.rings = rings, .count = 2};
+    struct seen_gaps seen = {.reading = &reading};
+
+    for (size_t i = 0; i < 2; i++)
+        make_ring(&made[i], 0);
+    while (made[0].page.data_head < DATA_BYTES / 2)
+        put_sample(&made[0], 10);
+    put_sample(&made[1], 20);
+    for (size_t i = 0; i < 2; i++)
+        rings[i] = made[i].ring;
+    const uint64_t before = now_ns();
+    CHECK_NUMBER(rings_read(&reading, UINT64_MAX, see_gap, &seen), 0);
+    CHECK_NUMBER(seen.since[(seen.count - 2) % 8], 0);
+    CHECK(seen.since[(seen.count - 1) % 8] >= before);
+    for (size_t i = 0; i < 2; i++)
+        free(rings[i].bytes);
 }
 
 /* Lost task records are not lost events. */
@@ -422,13 +514,13 @@ static uint64_t caller_by(const struct ring_place *place, size_t bytes)
     struct ring_task_state nobody = {.pid = 0};
     struct ring_unwind unwind = {.machine = NULL};
     struct ring_place places[] = {*place};
-    struct ring_source source = {.wishes.unwind = &unwind, .places = places, .place_count = 1, .depth = 8,
+    struct ring_source source = {.options.unwind = &unwind, .places = places, .place_count = 1, .depth = 8,
                                  .tasks = {.tasks = &nobody, .count = 1}};
     const struct ring_record record = {.sample = {.raw = (const void *)&fields, .raw_size = bytes}};
-    struct ring_party party;
+    struct counted_task task;
 
-    ring_source_party(&source, &record, 0, &party);
-    return party.caller;
+    ring_source_task(&source, &record, 0, &task);
+    return task.caller;
 }
 
 /* In ARM's lr the lowest bit says that it is Thumb code, and is no part of the address. */
@@ -470,10 +562,10 @@ static uint64_t walk_by(const struct numbers *numbers, struct processes *process
                         const struct chain *chain)
 {
     const struct machine_walk *walk = numbers->machine->walk;
-    const struct cold_wishes wishes = {.machine = numbers->machine, .find = find_frames, .depth = 8,
+    const struct deferred_options config = {.machine = numbers->machine, .find = find_frames, .depth = 8,
                                        .most_bytes = 65536, .sampled_bytes = most};
     const uint64_t sp = 0x7000, stack[8] = {0, 0, sp + 48 - (uint64_t)walk->record, 0x1111, 0, 0, 0, 0x2222};
-    struct cold_objects objects = {.processes = processes};
+    struct deferred_objects objects = {.processes = processes};
     struct ring_unwind unwind = {.machine = numbers->machine, .objects = &objects};
     uint64_t frames[16] = {0}, registers[64];
     struct ring_stack found = {NULL, 0};
@@ -484,28 +576,28 @@ static uint64_t walk_by(const struct numbers *numbers, struct processes *process
     registers[numbers->pc] = 0x3333;
     registers[numbers->sp] = sp;
     registers[numbers->frame] = chain ? UINT64_MAX : sp + 16 - (uint64_t)walk->record;
-    CHECK_NUMBER(cold_open(&unwind.cold, &wishes), 0);
+    CHECK_NUMBER(deferred_open(&unwind.deferred, &config), 0);
     unwind.frames = frames;
     const struct ring_sample sample = {.registers = registers, .stack = stack, .stack_bytes = copied,
                                        .user = chain ? chain->frames : NULL, .user_count = chain ? chain->count : 0};
     CHECK(ring_unwind_walk(&unwind, &sample, 1, false, &found));
     CHECK_NUMBER(found.frames[0], 0x3333);
     CHECK(found.count == 2 || found.frames[1] == 0x1111);
-    cold_close(unwind.cold);
+    deferred_close(unwind.deferred);
     return found.frames[found.count - 1];
 }
 
 static void registers_are_told_apart(void)
 {
-    static const struct numbers machines[] = {
+    static const struct numbers kernels[] = {
         {&machine_x86_64, 8, 7, 6, 17}, {&machine_aarch64, 32, 31, 29, 33}, {&machine_riscv64, 0, 2, 8, 32}};
     struct processes *processes;
 
-    CHECK_NUMBER(processes_open(&processes, &(struct processes_wishes){.silent = true}), 0);
+    CHECK_NUMBER(processes_open(&processes, &(struct processes_options){.silent = true}), 0);
     for (size_t i = 0; i < 3; i++) {
-        CHECK_NUMBER(walk_by(&machines[i], processes, 64, 64, NULL), 0x2222);
-        CHECK_NUMBER(walk_by(&machines[i], processes, 56, 64, NULL), UNWIND_END_FRAME(UNWIND_END_UNREADABLE));
-        CHECK_NUMBER(walk_by(&machines[i], processes, 56, 56, NULL), UNWIND_END_FRAME(UNWIND_END_BEYOND));
+        CHECK_NUMBER(walk_by(&kernels[i], processes, 64, 64, NULL), 0x2222);
+        CHECK_NUMBER(walk_by(&kernels[i], processes, 56, 64, NULL), UNWIND_END_FRAME(UNWIND_END_UNREADABLE));
+        CHECK_NUMBER(walk_by(&kernels[i], processes, 56, 56, NULL), UNWIND_END_FRAME(UNWIND_END_BEYOND));
     }
     processes_close(processes);
 }
@@ -517,7 +609,7 @@ static void a_frame_pointer_that_is_not_told_is_found(void)
     static const uint64_t all[] = {0x3333, 0x1111, 0x2222, 0x4444}, others[] = {0x3333, 0x1111, 0x5555};
     struct processes *processes;
 
-    CHECK_NUMBER(processes_open(&processes, &(struct processes_wishes){.silent = true}), 0);
+    CHECK_NUMBER(processes_open(&processes, &(struct processes_options){.silent = true}), 0);
     CHECK_NUMBER(walk_by(&machine, processes, 64, 64, &(struct chain){all, 4}), 0x2222);
     CHECK_NUMBER(walk_by(&machine, processes, 64, 64, &(struct chain){all, 2}), 0x2222);
     CHECK_NUMBER(walk_by(&machine, processes, 40, 40, &(struct chain){all, 3}), UNWIND_END_FRAME(UNWIND_END_BEYOND));
@@ -581,19 +673,19 @@ static bool find_by_table(void *context, const struct unwind_state *walk, uint64
  */
 static size_t walk_narrow(uint64_t pc, uint64_t link, const uint32_t *stack, size_t words, uint64_t frames[MOST_FRAMES])
 {
-    const struct cold_wishes wishes = {.machine = &machine_arm, .find = find_by_table, .depth = MOST_FRAMES - 1,
+    const struct deferred_options config = {.machine = &machine_arm, .find = find_by_table, .depth = MOST_FRAMES - 1,
                                        .most_bytes = 65536, .sampled_bytes = 4096};
     const uint64_t registers[16] = {[7] = 0x7020, [11] = 0x7044, [13] = 0x7000, [14] = link, [15] = pc};
     struct processes *processes;
     struct ring_stack found = {NULL, 0};
 
-    CHECK_NUMBER(processes_open(&processes, &(struct processes_wishes){.silent = true}), 0);
-    struct cold_objects objects = {.processes = processes};
+    CHECK_NUMBER(processes_open(&processes, &(struct processes_options){.silent = true}), 0);
+    struct deferred_objects objects = {.processes = processes};
     struct ring_unwind unwind = {.machine = &machine_arm, .objects = &objects, .frames = frames};
-    CHECK_NUMBER(cold_open(&unwind.cold, &wishes), 0);
+    CHECK_NUMBER(deferred_open(&unwind.deferred, &config), 0);
     const struct ring_sample sample = {.registers = registers, .stack = stack, .stack_bytes = words * 4};
     CHECK(ring_unwind_walk(&unwind, &sample, 1, false, &found));
-    cold_close(unwind.cold);
+    deferred_close(unwind.deferred);
     processes_close(processes);
     return found.count;
 }
@@ -658,7 +750,10 @@ static void both_of_arms_frame_pointers(void)
 int main(void)
 {
     TEST(records_wrap_around);
+    TEST(positions_wrap_around);
     TEST(losses_are_counted_and_unknown_types_are_skipped);
+    TEST(what_may_lack_samples_is_told_in_time);
+    TEST(behind_a_full_ring_samples_may_be_missing);
     TEST(records_of_tasks_are_lost_apart);
     TEST(runs_of_one_ring_end_where_another_begins);
     TEST(sizes_that_lie_end_the_reading);

@@ -257,7 +257,7 @@ static void identifiers(void)
     CHECK_NONE("_RNvC1a3b c");
     CHECK_NONE("_RNvC1a3b\nc");
     CHECK_NONE("_RNvC1a4bc");
-    CHECK_NUMBER(rust_check("_RNvC1a1\0", 9, (struct demangle_wishes){0}), -EINVAL);
+    CHECK_NUMBER(rust_check("_RNvC1a1\0", 9, (struct demangle_options){0}), -EINVAL);
     CHECK_NONE("_RNvC1a99999999999999999999b");
     CHECK_NONE("_RNvC1au0");
     CHECK_NONE("_RNvC1au4gde_");
@@ -320,8 +320,8 @@ static void cut_names(void)
     CHECK_NAME(name, "<std::io::Span<dyn for<'a> std::T<&'a u8, O = (&u8,)>>>::foo::<5, "
                      "unsafe extern \"C\" fn(u8), &[u8], {std::S { a: (true,) }}>");
     for (size_t length = 0; length < sizeof(name) - 4; length++)
-        CHECK_NUMBER(rust_check(name, length, (struct demangle_wishes){0}), -EINVAL);
-    CHECK_NUMBER(rust_check(name, sizeof(name) - 4, (struct demangle_wishes){0}), 0);
+        CHECK_NUMBER(rust_check(name, length, (struct demangle_options){0}), -EINVAL);
+    CHECK_NUMBER(rust_check(name, sizeof(name) - 4, (struct demangle_options){0}), 0);
 }
 
 static void shortened(void)
@@ -339,8 +339,8 @@ static void shortened(void)
     CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> (.cold)");
     CHECK_SHORT("_RNvC1a1f", "a::f");
     /* What is not printed is still checked. */
-    CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_wishes){.shorten = true}), -EINVAL);
-    CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_wishes){.shorten = true}), -EINVAL);
+    CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_options){.shorten = true}), -EINVAL);
+    CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_options){.shorten = true}), -EINVAL);
 }
 
 int main(void)

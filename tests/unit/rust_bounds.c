@@ -27,7 +27,7 @@
 
 struct asked {
     const struct text *mangled;
-    struct demangle_wishes wishes;
+    struct demangle_options config;
     int result;
 };
 
@@ -35,14 +35,14 @@ static void *ask(void *context)
 {
     struct asked *asked = context;
 
-    asked->result = rust_check(asked->mangled->data, asked->mangled->length, asked->wishes);
+    asked->result = rust_check(asked->mangled->data, asked->mangled->length, asked->config);
     return NULL;
 }
 
 /* The result for a name in a thread with a small stack; the name is in rust_name. */
 static int asked(const struct text *mangled, bool shorten)
 {
-    struct asked asked = {.mangled = mangled, .wishes.shorten = shorten, .result = 1};
+    struct asked asked = {.mangled = mangled, .config.shorten = shorten, .result = 1};
     pthread_attr_t attributes;
     pthread_t thread;
 
@@ -187,7 +187,7 @@ static void length(void)
         CHECK_NUMBER(rust_name.length, i == 2 ? 0 : LONGEST);
         text_add(&mangled, ".cold");
         text_clear(&rust_name);
-        CHECK_NUMBER(rust_demangle(mangled.data, mangled.length, &(struct demangle_wishes){0},
+        CHECK_NUMBER(rust_demangle(mangled.data, mangled.length, &(struct demangle_options){0},
                                    &rust_name), -EINVAL);
     }
     text_free(&mangled);

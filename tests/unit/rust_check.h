@@ -13,14 +13,14 @@
 static struct text rust_name;
 
 /* The name is in memory of exactly its size, so that sanitizers see reads past its end. */
-static inline int rust_check(const char *mangled, size_t length, struct demangle_wishes wishes)
+static inline int rust_check(const char *mangled, size_t length, struct demangle_options config)
 {
     char *copy = malloc(length ? length : 1);
 
     if (!copy)
         return -ENOMEM;
     memcpy(copy, mangled, length);
-    int result = demangle(copy, length, &wishes, &rust_name);
+    int result = demangle(copy, length, &config, &rust_name);
     free(copy);
     if (result && rust_name.length)
         WRONG("half a name");
@@ -39,7 +39,7 @@ static inline void rust_check_name(int line, const char *mangled, const char *ex
 
 #define CHECK_WISHED(mangled, expected, ...)                                              \
     rust_check_name(__LINE__, mangled, expected,                                          \
-                    rust_check(mangled, strlen(mangled), (struct demangle_wishes){__VA_ARGS__}))
+                    rust_check(mangled, strlen(mangled), (struct demangle_options){__VA_ARGS__}))
 #define CHECK_NAME(mangled, expected) CHECK_WISHED(mangled, expected, .shorten = false)
 #define CHECK_NONE(mangled) CHECK_WISHED(mangled, NULL, .shorten = false)
 #define CHECK_SHORT(mangled, expected) CHECK_WISHED(mangled, expected, .shorten = true)

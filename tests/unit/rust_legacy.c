@@ -112,13 +112,13 @@ static void what_is_none(void)
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         int before = test_failures_here;
         text_clear(&rust_name);
-        CHECK_NUMBER(rust_demangle(names[i], strlen(names[i]), &(struct demangle_wishes){0},
+        CHECK_NUMBER(rust_demangle(names[i], strlen(names[i]), &(struct demangle_options){0},
                                    &rust_name), -EINVAL);
         if (test_failures_here > before)
             printf("  it is %s\n", names[i]);
     }
     /* A zero byte does not end a name. */
-    CHECK_NUMBER(rust_check("_ZN1\0" HASH, 5 + 20, (struct demangle_wishes){0}), -EINVAL);
+    CHECK_NUMBER(rust_check("_ZN1\0" HASH, 5 + 20, (struct demangle_options){0}), -EINVAL);
 }
 
 /* Wherever the suffix begins, and wherever a zero byte is. */
@@ -136,7 +136,7 @@ static void of_any_length(void)
             for (int at = 3; at < size; at++) {
                 char was = name[at];
                 name[at] = '\0';
-                CHECK_NUMBER(rust_check(name, (size_t)size, (struct demangle_wishes){0}), -EINVAL);
+                CHECK_NUMBER(rust_check(name, (size_t)size, (struct demangle_options){0}), -EINVAL);
                 name[at] = was;
             }
         }

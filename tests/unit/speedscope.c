@@ -280,7 +280,7 @@ static void layouts_of_waits(void)
     free_file(&file);
     options.layout = LAYOUT_PROFILE;
     options.time_as_root = true;
-    options.by = WHO_PROCESS;
+    options.by = GROUP_BY_PROCESS;
     file = write_file(&scene, options);
     expect(&file, 0, "waits", "none", "06:05:04;x (1);wait(x);schedule([kernel]) 2\n", 2);
     free_file(&file);

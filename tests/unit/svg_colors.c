@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A flame graph's colours: the same for the same name, legible, red and blue for changes. */
-#include "picture/svg_colors.h"
+#include "flame/svg_layout.h"
 
 #include "base/text.h"
 #include "base/util.h"

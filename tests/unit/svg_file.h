@@ -3,7 +3,7 @@
 #ifndef STACKBOX_TEST_SVG_FILE_H
 #define STACKBOX_TEST_SVG_FILE_H
 
-#include "picture/svg.h"
+#include "flame/svg.h"
 #include "test.h"
 #include "unit/svg_reader.h"
 

@@ -4,7 +4,7 @@
 #include "symbolize/symbolize.h"
 
 #include "processes/process.h"
-#include "symbolize/tracing_frames.h"
+#include "symbolize/kernel_frames.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -79,11 +79,11 @@ static void return_addresses(void)
     };
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms_text)};
+    const struct symbolize_options config = {.kallsyms = file_of(kallsyms_text)};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK(!notes.kernel_hidden);
     CHECK_NUMBER(symbols.count, 8);
     check_symbol(frame(&symbols, 0, 0), kernel[0], "second", "", 0);
@@ -97,7 +97,7 @@ static void return_addresses(void)
     CHECK(frame(&symbols, 0, 0)->kernel && !frame(&symbols, 0, 0)->pid);
     symbols_free(&symbols);
     tally_free(&tally);
-    close(wishes.kallsyms);
+    close(config.kallsyms);
 }
 
 static void preferred_names(void)
@@ -106,17 +106,17 @@ static void preferred_names(void)
     static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {
+    const struct symbolize_options config = {
         .kallsyms = file_of(kallsyms_text), .preferred = preferred, .preferred_count = 1};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     check_symbol(frame(&symbols, 0, 0), kernel[0], "alias_of_second", "", 0x10);
     check_symbol(frame(&symbols, 0, 1), kernel[1], "first", "", 0x10);
     symbols_free(&symbols);
     tally_free(&tally);
-    close(wishes.kallsyms);
+    close(config.kallsyms);
 }
 
 static void hidden_addresses(void)
@@ -128,10 +128,10 @@ static void hidden_addresses(void)
     for (size_t i = 0; i < COUNT_OF(descriptors); i++) {
         struct tally tally = {0};
         struct symbols symbols;
-        const struct symbolize_wishes wishes = {.kallsyms = descriptors[i]};
+        const struct symbolize_options config = {.kallsyms = descriptors[i]};
         struct symbolize_notes notes = {0};
         add_entry(&tally, UINT32_MAX, kernel, 1, user, 1);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
         CHECK(notes.kernel_hidden);
         check_symbol(frame(&symbols, 0, 0), kernel[0], "", "", 0);
         check_symbol(frame(&symbols, 0, 1), user[0], "", "", 0);
@@ -140,7 +140,7 @@ static void hidden_addresses(void)
         tally_clear(&tally);
         add_entry(&tally, UINT32_MAX, NULL, 0, user, 1);
         notes.kernel_hidden = false;
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
         CHECK(!notes.kernel_hidden);
         symbols_free(&symbols);
         tally_free(&tally);
@@ -176,7 +176,7 @@ static struct processes *look_up_when_asked(void)
 {
     struct processes *processes;
 
-    if (processes_open(&processes, &(struct processes_wishes){.silent = true}))
+    if (processes_open(&processes, &(struct processes_options){.silent = true}))
         WRONG("processes");
     return processes;
 }
@@ -187,18 +187,18 @@ static void places_in_this_program(void)
     const uint64_t user[] = {leaf, back, 0x10};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = -1, .processes = look_up_when_asked()};
+    const struct symbolize_options config = {.kallsyms = -1, .processes = look_up_when_asked()};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     check_own(frame(&symbols, 0, 0), leaf, "in_file", 0);
     check_own(frame(&symbols, 0, 1), back, "file_of", 9);
     check_symbol(frame(&symbols, 0, 2), 0x10, "", "", 0);
     CHECK(frame(&symbols, 0, 0)->pid == (uint32_t)getpid() && !frame(&symbols, 0, 0)->kernel);
     symbols_free(&symbols);
     tally_free(&tally);
-    processes_close(wishes.processes);
+    processes_close(config.processes);
 }
 
 /* A call at the very end of a mapping has its return address in another mapping. */
@@ -213,16 +213,16 @@ static void a_return_behind_a_mapping(void)
     const uint64_t behind = (uintptr_t)at + 2 * 4096, user[] = {behind, behind};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = -1, .processes = look_up_when_asked()};
+    const struct symbolize_options config = {.kallsyms = -1, .processes = look_up_when_asked()};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, COUNT_OF(user));
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK_STRING(frame(&symbols, 0, 0)->file.data, "[anon]");
     check_symbol(frame(&symbols, 0, 1), behind, "", "memfd:code", 2 * 4096);
     symbols_free(&symbols);
     tally_free(&tally);
-    processes_close(wishes.processes);
+    processes_close(config.processes);
     munmap(at, 4 * 4096);
     close(fd);
 }
@@ -233,7 +233,7 @@ static void processes_elsewhere_and_gone(void)
     const uint64_t user[] = {(uintptr_t)&in_file};
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {
+    const struct symbolize_options config = {
         .kallsyms = file_of(kallsyms_text), .processes = look_up_when_asked()};
     struct symbolize_notes notes = {0};
     pid_t gone = fork();
@@ -245,7 +245,7 @@ static void processes_elsewhere_and_gone(void)
     tally.entries[0].task.foreign = true;
     add_entry(&tally, (uint32_t)getpid(), NULL, 0, user, 1);
     add_entry(&tally, (uint32_t)gone, NULL, 0, user, 1);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK_NUMBER(symbols.count, 3);
     check_symbol(frame(&symbols, 0, 0), user[0], "", "", 0);
     check_own(frame(&symbols, 1, 0), user[0], "in_file", 0);
@@ -253,8 +253,8 @@ static void processes_elsewhere_and_gone(void)
     CHECK(frame(&symbols, 0, 0)->foreign && !frame(&symbols, 1, 0)->foreign);
     symbols_free(&symbols);
     tally_free(&tally);
-    processes_close(wishes.processes);
-    close(wishes.kallsyms);
+    processes_close(config.processes);
+    close(config.kallsyms);
 }
 
 /* Many stacks share addresses: each is kept once, and each frame leads to its own. */
@@ -277,8 +277,8 @@ static void many_addresses(void)
         add_entry(&tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
         tally.entries[i].task.pid = UINT32_MAX - (unsigned)i % 3;
     }
-    const struct symbolize_wishes wishes = {.kallsyms = file_of(kallsyms.data)};
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    const struct symbolize_options config = {.kallsyms = file_of(kallsyms.data)};
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     for (size_t i = 0; i < ENTRIES; i++) {
         const struct tally_entry *entry = &tally.entries[i];
         for (size_t k = 0; k < FRAMES - 1; k++) {
@@ -304,7 +304,7 @@ static void many_addresses(void)
     symbols_free(&symbols);
     tally_free(&tally);
     text_free(&kallsyms);
-    close(wishes.kallsyms);
+    close(config.kallsyms);
 }
 
 /* Frames that lead to a tracepoint's programs are only at the leaf, and only in kernel stacks. */
@@ -322,14 +322,14 @@ static void frames_of_tracing(void)
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
-    const struct symbolize_wishes wishes = {.kallsyms = file_of(text)};
+    const struct symbolize_options config = {.kallsyms = file_of(text)};
 
     add_entry(&tally, 7, switched, 4, switched, 2);
     add_entry(&tally, 7, switched + 2, 2, NULL, 0);
     add_entry(&tally, 7, switched, 2, &at[CALLER], 1);
     if (tally_add_stack(&tally, &tally.entries[1].waker.kernel, switched, 3))
         abort();
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     tracing_frames_drop(&tally, &symbols);
     CHECK_NUMBER(tally.entries[0].task.kernel.count, 2);
     CHECK_NUMBER(tally.entries[0].task.user.count, 2);
@@ -346,21 +346,21 @@ static void frames_of_tracing(void)
     CHECK_NUMBER(frame(&symbols, 2, 2)->address, at[CALLER]);
     symbols_free(&symbols);
     tally_free(&tally);
-    close(wishes.kallsyms);
+    close(config.kallsyms);
 }
 
 static void nothing_to_name(void)
 {
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_wishes wishes = {.kallsyms = -1};
+    const struct symbolize_options config = {.kallsyms = -1};
     struct symbolize_notes notes = {0};
 
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK(!notes.kernel_hidden && !symbols.count);
     symbols_free(&symbols);
     add_entry(&tally, 7, NULL, 0, NULL, 0);
-    CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+    CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK(!notes.kernel_hidden && !symbols.count);
     symbols_free(&symbols);
     tally_free(&tally);
@@ -381,17 +381,17 @@ static void readable_names(void)
                                         "std::vector<int, std::allocator<int> >::size()", "_Znone"};
     static const char *const folded[] = {"kernel::print::format", "vfs_read",
                                          "std::vector<...>::size()", "_Znone"};
-    static const struct demangle_wishes ways[] = {{0}, {.shorten = true}};
+    static const struct demangle_options ways[] = {{0}, {.shorten = true}};
     const char *const *const shown[] = {raw, whole, folded};
 
     for (size_t way = 0; way < COUNT_OF(shown); way++) {
         struct tally tally = {0};
         struct symbols symbols;
-        const struct symbolize_wishes wishes = {.kallsyms = file_of(text),
+        const struct symbolize_options config = {.kallsyms = file_of(text),
                                                 .readable = way ? &ways[way - 1] : NULL};
         struct symbolize_notes notes = {0};
         add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
-        CHECK_NUMBER(symbols_make(&symbols, &tally, &wishes, &notes), 0);
+        CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
         for (size_t i = 0; i < COUNT_OF(kernel); i++) {
             const struct symbol *symbol = frame(&symbols, 0, i);
             CHECK_STRING(symbol->function.data, shown[way][i]);
@@ -399,7 +399,7 @@ static void readable_names(void)
         }
         symbols_free(&symbols);
         tally_free(&tally);
-        close(wishes.kallsyms);
+        close(config.kallsyms);
     }
 }
 

@@ -53,15 +53,15 @@ static void what_differs_stays_apart(void)
 
     for (unsigned which = 0; which < 16; which++) {
         struct tally_entry *entry = add(&tally, 1);
-        struct tally_party *party = which < 8 ? &entry->task : &entry->waker;
+        struct tally_task *task = which < 8 ? &entry->task : &entry->waker;
         switch (which % 8) {
-        case 1: party->pid = 1; break;
-        case 2: party->tid = 1; break;
-        case 3: party->born = 2; break;
-        case 4: party->foreign = true; break;
-        case 5: memcpy(party->comm, "a", 2); break;
-        case 6: give_stack(&tally, &party->kernel, 0, 2); break;
-        case 7: give_stack(&tally, &party->user, 0, 2); break;
+        case 1: task->pid = 1; break;
+        case 2: task->tid = 1; break;
+        case 3: task->generation = 2; break;
+        case 4: task->foreign = true; break;
+        case 5: memcpy(task->comm, "a", 2); break;
+        case 6: give_stack(&tally, &task->kernel, 0, 2); break;
+        case 7: give_stack(&tally, &task->user, 0, 2); break;
         default: entry->has_waker = which == 8; break;
         }
     }

@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 
 #include "base/util.h"
-#include "kernel/throttle.h"
+#include "kernel/ring_buffers.h"
 
 static void tell(struct throttle *throttle, uint32_t type, uint64_t time)
 {

@@ -11,10 +11,8 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "elf/elf_arm.h"
-#include "find/thumb.h"
-#include "find/usdt.h"
-#include "find/user_functions.h"
+#include "elf/elf_symbols.h"
+#include "find/user_file.h"
 #include "unit/user_image.h"
 
 static char path[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What comes in roughly in order goes out in order, and nothing before its time. */
-#include "snooping/timeline.h"
+#include "run/event_printer.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -46,7 +46,7 @@ static char *in_directory(const char *name)
 
 struct answer {
     uint32_t pid;
-    uint64_t born;    /* of this program, as execs are counted */
+    uint64_t generation;    /* of this program, as execs are counted */
     uint64_t address; /* of a function of this program */
     uint64_t in_file; /* the same in the file's own addresses */
 };
@@ -64,7 +64,7 @@ static uint64_t load_bias(void)
 
 static struct answer answer_now(void)
 {
-    struct answer answer = {.pid = (uint32_t)getpid(), .born = now_ns() & ~1ULL,
+    struct answer answer = {.pid = (uint32_t)getpid(), .generation = now_ns() & ~1ULL,
                             .address = (uintptr_t)&answer_now};
 
     answer.in_file = answer.address - load_bias();
@@ -187,11 +187,11 @@ static struct answer next_answer(void)
     return answer;
 }
 
-static struct process_place place_at(uint32_t pid, uint64_t born, uint64_t address)
+static struct process_place place_at(uint32_t pid, uint64_t generation, uint64_t address)
 {
     struct process_place place = {.label = "?"};
 
-    CHECK_NUMBER(processes_find(processes, pid, born, 0, &address, 1, &place), 0);
+    CHECK_NUMBER(processes_find(processes, pid, generation, 0, &address, 1, &place), 0);
     if (place.kind == MAPPED_FILE)
         CHECK_NUMBER(mapped_file_address(place.file, place.address, &place.address), 0);
     return place;
@@ -199,7 +199,7 @@ static struct process_place place_at(uint32_t pid, uint64_t born, uint64_t addre
 
 static void check_answer(const struct answer *answer, const char *label)
 {
-    struct process_place place = place_at(answer->pid, answer->born, answer->address);
+    struct process_place place = place_at(answer->pid, answer->generation, answer->address);
 
     CHECK_STRING(place.label, label);
     CHECK_NUMBER(place.kind, MAPPED_FILE);
@@ -209,7 +209,7 @@ static void check_answer(const struct answer *answer, const char *label)
 
 static void open_tracker(void)
 {
-    static const struct processes_wishes all = {.pids = NULL};
+    static const struct processes_options all = {.pids = NULL};
 
     CHECK_NUMBER(processes_open(&processes, &all), 0);
     processes_begin(processes);
@@ -252,7 +252,7 @@ static void programs_that_are_deleted(void)
     CHECK_NUMBER(write(other, "other", 5), 5);
     close(other);
     check_answer(&answer, "deleted");
-    struct process_place place = place_at(answer.pid, answer.born, answer.address);
+    struct process_place place = place_at(answer.pid, answer.generation, answer.address);
     struct stat ours;
     CHECK(!stat("/proc/self/exe", &ours) && place.file->about.st_size == ours.st_size);
     CHECK(!mapped_file_changed(place.file));
@@ -272,7 +272,7 @@ static void programs_that_are_overwritten(void)
     wait_for(start(path, NULL, NULL));
     struct answer answer = next_answer(), again;
     check_answer(&answer, "written");
-    struct process_place place = place_at(answer.pid, answer.born, answer.address);
+    struct process_place place = place_at(answer.pid, answer.generation, answer.address);
     CHECK(!mapped_file_changed(place.file));
     usleep(20000); /* file times are coarse */
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -280,9 +280,9 @@ static void programs_that_are_overwritten(void)
     close(fd);
     wait_for(start(path, NULL, NULL));
     again = next_answer();
-    place = place_at(answer.pid, answer.born, answer.address);
+    place = place_at(answer.pid, answer.generation, answer.address);
     CHECK(mapped_file_changed(place.file));
-    place = place_at(again.pid, again.born, again.address);
+    place = place_at(again.pid, again.generation, again.address);
     CHECK(place.file && !mapped_file_changed(place.file));
     check_answer(&again, "written");
     unlink(path);
@@ -301,7 +301,7 @@ static void programs_that_move(void)
     CHECK_NUMBER(chmod(now, 0700), 0);
     struct answer answer = next_answer();
     check_answer(&answer, "moved");
-    CHECK(!mapped_file_changed(place_at(answer.pid, answer.born, answer.address).file));
+    CHECK(!mapped_file_changed(place_at(answer.pid, answer.generation, answer.address).file));
     unlink(now);
     close_tracker();
 }
@@ -421,9 +421,9 @@ static void execs_while_it_begins(void)
         }
         uint64_t begin = processes->begin;
         see_and_let_go(child);
-        if (answer.born < begin) /* its last exec came too early to be counted */
-            answer.born = 0;
-        if (!answer.born || before.born > begin) /* otherwise it is unknown whether it did */
+        if (answer.generation < begin) /* its last exec came too early to be counted */
+            answer.generation = 0;
+        if (!answer.generation || before.generation > begin) /* otherwise it is unknown whether it did */
             check_answer(&answer, execs % 2 ? "one" : "two");
         close_tracker();
     }
@@ -514,7 +514,7 @@ static void another_root(void)
     } else {
         see_and_let_go(child);
         check_answer(&answer, "program");
-        struct process_place place = place_at(answer.pid, answer.born, answer.address);
+        struct process_place place = place_at(answer.pid, answer.generation, answer.address);
         CHECK_STRING(place.file->path, "/program");
         CHECK(place.file->root && *place.file->root);
         if (place.file->root)
@@ -676,7 +676,7 @@ static void maps_of_jits_elsewhere(void)
 
 int main(int argc, char **argv)
 {
-    static const struct processes_wishes all = {.pids = NULL};
+    static const struct processes_options all = {.pids = NULL};
 
     if (argc > 2 && !strcmp(argv[0], "run"))
         return run_copy(argv);

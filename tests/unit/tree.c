@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Trees in text, for stacks whose shares can be seen at a glance. */
+#include "base/screen.h"
 #include "unit/report_scene.h"
-#include "view/columns.h"
 
 #define BELOW(percent) .format = REPORT_TREE, .narrow = (uint64_t)((percent) * (double)TREE_PERCENT), BOTH
 #define TREE BELOW(1)

@@ -3,11 +3,11 @@
  * .xz files by xz 5.4.1: whole, truncated and damaged byte by byte; and files made here, with
  * fields that contradict each other.
  */
+#include "base/checksum.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "unit/unpacking.h"
 #include "unit/xz_image.h"
-#include "unpack/sha256.h"
 
 static const char words[] =
     "a frame above a frame above a frame; main above _start, 0123456789 9876543210\n";

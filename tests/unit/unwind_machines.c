@@ -29,14 +29,14 @@ static void by_link(void)
 
 static void at_entries(void)
 {
-    const struct walk_wishes wishes = {.machine = machine, .find = find, .read = read_stack, .depth = DEPTH};
+    const struct walk_options config = {.machine = machine, .find = find, .read = read_stack, .depth = DEPTH};
     struct walk_start start = {
         .pc = PC(R_SP24, 0), .sp = STACK + 8, .exact = true, .first = true, .at_entry = true,
     };
 
     LAY(1, PC(R_ROOT, 1));
     start.registers.by_dwarf[machine->link.dwarf] = PC(R_SP8, 3);
-    EXPECT(walk_on(&wishes, &start, frames, &end), UNWIND_END_ROOT, PC(R_SP24, 0), PC(R_SP8, 3), PC(R_ROOT, 1));
+    EXPECT(walk_on(&config, &start, frames, &end), UNWIND_END_ROOT, PC(R_SP24, 0), PC(R_SP8, 3), PC(R_ROOT, 1));
 }
 
 static void no_base(void)

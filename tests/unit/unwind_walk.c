@@ -210,7 +210,7 @@ static void ends(void)
     EXPECT(walk(CODE + 0x8000, 1, 0), UNWIND_END_NO_TABLE, CODE + 0x8000);
     EXPECT(walk(PC(R_UNSUPPORTED, 0), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_UNSUPPORTED, 0));
     EXPECT(walk(PC(R_LINK, 0), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_LINK, 0));
-    EXPECT(walk(COLD + 1, 1, 0), UNWIND_END_COLD, COLD + 1);
+    EXPECT(walk(DEFERRED + 1, 1, 0), UNWIND_END_DEFERRED, DEFERRED + 1);
     CHECK_NUMBER(walk(0x1000, 1, 0), 0);
     CHECK_NUMBER(end, UNWIND_END_UNMAPPED);
     CHECK_NUMBER(walk(0, 1, 0), 0);
@@ -227,8 +227,8 @@ static void ends(void)
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_UNMAPPED, PC(R_SP8, 0));
     LAY(1, CODE + MAPPED);
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_NO_TABLE, PC(R_SP8, 0), CODE + MAPPED);
-    is_cold = true;
-    EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_COLD, PC(R_SP8, 0));
+    is_deferred = true;
+    EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_DEFERRED, PC(R_SP8, 0));
 }
 
 /* Wild values: nothing below the stack or outside user memory is read. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "find/usdt.h"
+#include "find/user_file.h"
 #include "unit/user_image.h"
 
 static char path[64];

@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "find/list.h"
-#include "find/user_functions.h"
+#include "find/find.h"
+#include "find/user_file.h"
 #include "unit/user_image.h"
 
 static char path[64];

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/escape.h"
 #include "test.h"
 
 static void arrays(void)

@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/screen.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "test.h"
-#include "view/keys.h"
-#include "view/screen.h"
 
 /* The keys in these bytes, without what is not a key. */
 static void expect_keys(const char *bytes, size_t count, const enum key *expected)

@@ -53,7 +53,7 @@
 /* Which process has a pid, or had it last. */
 struct expected {
     uint32_t pid, program;
-    uint64_t born, ended; /* ended 0: it lives */
+    uint64_t generation, ended; /* ended 0: it lives */
 };
 
 static struct processes *processes;
@@ -112,17 +112,17 @@ static void name_program(char name[32], uint32_t program)
     snprintf(name, 32, "[program %u]", program);
 }
 
-static void executes(struct expected *born)
+static void executes(struct expected *process)
 {
     char name[32];
 
-    born->program = draw(PROGRAMS);
-    name_program(name, born->program);
-    tell((struct task_event){.kind = TASK_EXEC, .pid = born->pid, .path = name});
-    born->born = now; /* taken a little after the kernel reported it */
-    maps(born->pid, CODE, name);
-    if (born->program % 4 == 0)
-        maps(born->pid, LIBRARY, "[libc]");
+    process->program = draw(PROGRAMS);
+    name_program(name, process->program);
+    tell((struct task_event){.kind = TASK_EXEC, .pid = process->pid, .path = name});
+    process->generation = now; /* taken a little after the kernel reported it */
+    maps(process->pid, CODE, name);
+    if (process->program % 4 == 0)
+        maps(process->pid, LIBRARY, "[libc]");
 }
 
 static bool is_live(uint32_t pid)
@@ -142,13 +142,13 @@ static void is_born(void)
     do
         *slot = FIRST + next_pid++ % PIDS;
     while (is_live(*slot));
-    struct expected *born = &who[*slot - FIRST];
-    *born = (struct expected){.pid = *slot, .born = last_exit[*slot - FIRST]};
+    struct expected *process = &who[*slot - FIRST];
+    *process = (struct expected){.pid = *slot, .generation = last_exit[*slot - FIRST]};
     if (parent)
-        born->program = who[parent - FIRST].program;
+        process->program = who[parent - FIRST].program;
     tell((struct task_event){.kind = TASK_FORK, .pid = *slot, .parent = parent ? parent : INIT});
     if (!parent || births % 4)
-        executes(born);
+        executes(process);
     if (births % 16 == 3)
         has_threads(*slot);
     births++;
@@ -177,11 +177,11 @@ static void loads_file(void)
 
 /* ---- What must be known about them ---- */
 
-static const char *at(uint32_t pid, uint64_t born, uint64_t address)
+static const char *at(uint32_t pid, uint64_t generation, uint64_t address)
 {
     struct process_place found;
 
-    if (processes_find(processes, pid, born, 0, &address, 1, &found))
+    if (processes_find(processes, pid, generation, 0, &address, 1, &found))
         return "-";
     return found.label;
 }
@@ -193,9 +193,9 @@ static void expect(const struct expected *one)
     char name[32];
 
     name_program(name, one->program);
-    const char *code = at(one->pid, one->born, CODE + 16);
+    const char *code = at(one->pid, one->generation, CODE + 16);
     const bool is_right = !strcmp(code, name) &&
-                          !strcmp(at(one->pid, one->born, LIBRARY), one->program % 4 ? "" : "[libc]");
+                          !strcmp(at(one->pid, one->generation, LIBRARY), one->program % 4 ? "" : "[libc]");
     if (!is_right && !wrong_names++)
         printf("  the first wrong one: pid %u has %s, should have %s\n", one->pid, code, name);
 }
@@ -267,11 +267,11 @@ static const struct processes_watcher watcher = {NULL, see_mapping, ignore, igno
 
 static void open_all(void)
 {
-    static const struct processes_wishes silent = {.silent = true};
+    static const struct processes_options silent = {.silent = true};
 
     CHECK_NUMBER(processes_open(&processes, &silent), 0);
     processes->begin = processes->reported = processes->window = now = MINUTE;
-    CHECK_NUMBER(objects_open(&objects, &(struct objects_wishes){.files = processes->files, .most_bytes = 64 << 20}),
+    CHECK_NUMBER(objects_open(&objects, &(struct objects_options){.files = processes->files, .most_bytes = 64 << 20}),
                  0);
     processes_watch(processes, &watcher);
     tell((struct task_event){.kind = TASK_FORK, .pid = INIT, .parent = INIT + 9000000});
@@ -383,7 +383,7 @@ static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
 static void a_year_of_files(void)
 {
     const uint64_t hour = 3600000000000ull, newest = 365 * 24;
-    const struct report_files_wishes wishes = {
+    const struct report_files_options config = {
         .paths = &(struct string_list){{"%t.txt"}, 1}, .interval = hour, .keep = {.files = 100}};
     struct report_files files;
     struct text error = {0};
@@ -392,7 +392,7 @@ static void a_year_of_files(void)
 
     CHECK(!setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1));
     tzset();
-    CHECK_NUMBER(report_files_choose(&files, &wishes, &error), 0);
+    CHECK_NUMBER(report_files_choose(&files, &config, &error), 0);
     for (uint64_t turn = 1; turn <= newest; turn++, clock += hour) {
         if (turn == 4000)
             clock -= 24 * hour;

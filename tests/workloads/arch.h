@@ -80,6 +80,19 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
                      :
                      : "r9", "r10", "r11", "r12", "cr0", "ctr", "xer", "memory");
     return r3;
+#elif defined(__mips__)
+    register long v0 __asm__("$2") = number, a0 __asm__("$4") = a, a1 __asm__("$5") = b;
+    register long a2 __asm__("$6") = c, a3 __asm__("$7") = d;
+
+    /* In o32 the last two are on the stack. */
+    if (!__builtin_constant_p(e) || !__builtin_constant_p(f) || e || f)
+        return syscall(number, a, b, c, d, e, f);
+    __asm__ volatile("syscall"
+                     : "+r"(v0), "+r"(a3)
+                     : "r"(a0), "r"(a1), "r"(a2)
+                     : "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24",
+                       "$25", "hi", "lo", "memory");
+    return a3 ? -v0 : v0;
 #else
     return syscall(number, a, b, c, d, e, f);
 #endif
@@ -121,7 +134,7 @@ static inline __attribute__((always_inline)) long call_kernel(long number, long 
 
     __asm__ volatile("svc 0" : "+r"(r2) : "r"(r1) : "memory");
     return r2;
-#elif defined(__powerpc64__)
+#elif defined(__powerpc64__) || defined(__mips__)
     return call_kernel_all(number, argument, 0, 0, 0, 0, 0);
 #else
     return syscall(number, argument);

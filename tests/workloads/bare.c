@@ -10,6 +10,7 @@
  *   naps N     sleeps 20 ms N times in nap()
  *   tells N    sleeps 20 ms and then writes a byte to descriptor 3 in tell(), N times
  *   vforks N   makes N children in beget() by vfork(2), which end at once
+ *   spawns N   makes N children in breed() by posix_spawn(3), of a program that does not exist
  *   forks N    N children do, each in its inner(), one getppid(2) and end
  *   threads N  a thread calls outer(), which does as `calls` does
  *   signals N  so does a signal's handler
@@ -18,6 +19,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +94,16 @@ static OWN void beget(void)
     NO_TAIL_CALL;
 }
 
+static OWN void breed(void)
+{
+    char *const none[] = {NULL};
+    pid_t child;
+
+    if (!posix_spawn(&child, "/none", NULL, NULL, none, none))
+        waitpid(child, NULL, 0);
+    NO_TAIL_CALL;
+}
+
 static uint64_t cpu_time(void)
 {
     struct timespec time;
@@ -123,6 +135,8 @@ static OWN void inner(const char *way, uint64_t number)
         tell();
     for (uint64_t i = 0; !strcmp(way, "vforks") && i < number; i++)
         beget();
+    for (uint64_t i = 0; !strcmp(way, "spawns") && i < number; i++)
+        breed();
     NO_TAIL_CALL;
 }
 

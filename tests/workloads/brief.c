@@ -29,7 +29,7 @@
 #include "arch.h"
 #include "word.h"
 
-struct wishes {
+struct brief_options {
     const char *n, *life, *comm, *directory, *other, *tracer;
     int forks_only, by_vfork;
 };
@@ -88,12 +88,12 @@ static void copy(const char *from, const char *to)
     close(out);
 }
 
-static void become(const char *program, const struct wishes *wishes, int result)
+static void become(const char *program, const struct brief_options *options, int result)
 {
     char fd[16];
 
     snprintf(fd, sizeof(fd), "%d", result);
-    execl(program, program, "-R", fd, "-n", wishes->n, "-l", wishes->life, "-N", wishes->comm,
+    execl(program, program, "-R", fd, "-n", options->n, "-l", options->life, "-N", options->comm,
           (char *)NULL);
     die(program);
 }
@@ -121,7 +121,7 @@ static void wait_until_open(const char *pid, const char *path)
         usleep(5000);
 }
 
-static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
+static APART uint64_t run_one(const struct brief_options *options, unsigned long number)
 {
     static char program[4096]; /* on a stack it would take all that a sample copies of it */
     uint64_t made = 0;
@@ -129,21 +129,21 @@ static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
     pid_t child;
 
     strcpy(program, "/proc/self/exe");
-    if (wishes->directory) {
-        snprintf(program, sizeof(program), "%s/copy-%lu", wishes->directory, number);
+    if (options->directory) {
+        snprintf(program, sizeof(program), "%s/copy-%lu", options->directory, number);
         copy("/proc/self/exe", program);
     }
     if (pipe(result))
         die("pipe");
-    child = wishes->by_vfork ? vfork() : fork();
+    child = options->by_vfork ? vfork() : fork();
     if (child < 0)
         die("fork");
     if (!child) {
-        if (wishes->forks_only) {
-            live(number_of(wishes->n), number_of(wishes->life), result[1]);
+        if (options->forks_only) {
+            live(number_of(options->n), number_of(options->life), result[1]);
             NO_TAIL_CALL;
         }
-        become(program, wishes, result[1]);
+        become(program, options, result[1]);
     }
     close(result[1]);
     if (read(result[0], &made, sizeof(made)) != sizeof(made))
@@ -151,18 +151,18 @@ static APART uint64_t run_one(const struct wishes *wishes, unsigned long number)
     close(result[0]);
     if (waitpid(child, &status, 0) != child || status)
         die("a process ended badly");
-    if (wishes->tracer)
-        wait_until_open(wishes->tracer, program);
-    if (wishes->directory) {
+    if (options->tracer)
+        wait_until_open(options->tracer, program);
+    if (options->directory) {
         unlink(program);
-        copy(wishes->other, program);
+        copy(options->other, program);
     }
     return made;
 }
 
 int main(int argc, char **argv)
 {
-    struct wishes wishes = { .n = "10", .life = "5000", .comm = "brief" };
+    struct brief_options options = { .n = "10", .life = "5000", .comm = "brief" };
     unsigned long processes = 200;
     int option, waits = 0, stays = 0, result = -1;
     uint64_t made = 0;
@@ -170,29 +170,29 @@ int main(int argc, char **argv)
     while ((option = getopt(argc, argv, "c:n:l:fvd:o:x:N:wkR:")) != -1) {
         switch (option) {
         case 'c': processes = number_of(optarg); break;
-        case 'n': wishes.n = optarg; break;
-        case 'l': wishes.life = optarg; break;
-        case 'f': wishes.forks_only = 1; break;
-        case 'v': wishes.by_vfork = 1; break;
-        case 'd': wishes.directory = optarg; break;
-        case 'o': wishes.other = optarg; break;
-        case 'x': wishes.tracer = optarg; break;
-        case 'N': wishes.comm = optarg; break;
+        case 'n': options.n = optarg; break;
+        case 'l': options.life = optarg; break;
+        case 'f': options.forks_only = 1; break;
+        case 'v': options.by_vfork = 1; break;
+        case 'd': options.directory = optarg; break;
+        case 'o': options.other = optarg; break;
+        case 'x': options.tracer = optarg; break;
+        case 'N': options.comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;
         case 'R': result = (int)number_of(optarg); break;
         default: return 2;
         }
     }
-    if (wishes.directory && !wishes.other)
+    if (options.directory && !options.other)
         return 2;
-    begin(wishes.comm);
+    begin(options.comm);
     if (result >= 0)
-        live(number_of(wishes.n), number_of(wishes.life), result);
+        live(number_of(options.n), number_of(options.life), result);
     if (waits)
         say_ready_and_wait();
     for (unsigned long i = 0; i < processes; i++)
-        made += run_one(&wishes, i);
+        made += run_one(&options, i);
     say_done(made);
     if (stays)
         wait_for_word();

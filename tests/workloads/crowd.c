@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         }
     }
     duration = (struct timespec){(time_t)(milliseconds / 1000), (long)(milliseconds % 1000 * 1000000)};
-    pthread_t *threads = calloc(wanted, sizeof(*threads));
+    pthread_t *threads = calloc((size_t)wanted, sizeof(*threads));
     begin(NULL);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK_BYTES);

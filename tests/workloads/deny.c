@@ -91,6 +91,7 @@ static const struct name syscalls[] = {
     { "sched_setscheduler", SYS_sched_setscheduler },
     { "sched_setattr", SYS_sched_setattr },
     { "process_vm_readv", SYS_process_vm_readv },
+    { "ptrace", SYS_ptrace },
     { "memfd_create", SYS_memfd_create },
     { "mmap", CALL_OF_MMAP },
     { "ioctl", SYS_ioctl },

@@ -6,7 +6,7 @@
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
 # A cross compiler's own tools: aarch64-linux-gnu-gcc goes with aarch64-linux-gnu-strip.
 TARGET := $(if $(findstring -linux-gnu,$(CC)),$(CC:%gcc=%))
-STATIC_FLAVOURS := bare chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
+STATIC_FLAVOURS := bare bare-plain chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
             chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
@@ -28,6 +28,10 @@ $(BUILD)/workloads/bare-debug: DEBUG := -g
 $(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(BUILD)/flags
 	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fasynchronous-unwind-tables $(DEBUG) -static -MF $(@D)/.$(@F).d -o $@ $<
+# Without either: only what it is linked with may have tables.
+$(BUILD)/workloads/bare-plain: tests/workloads/bare.c $(BUILD)/flags
+	@mkdir -p $(@D) && $(CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
+	    -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
 $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags
@@ -107,7 +111,7 @@ $(BUILD)/workloads/dynamic/chains-build-id: tests/workloads/chains.c $(BUILD)/fl
 # have all of them there. Of chains-damaged's a byte in the middle is another.
 packed = $(TARGET)nm -D $< --format=posix --defined-only 2>/dev/null | awk '{ print $$1 }' | sort >$@.dynamic; \
     $(TARGET)nm $< --format=sysv --defined-only | awk -F '|' '$$4 ~ "FUNC" { print $$1 }' | sed 's/ *$$//' | \
-    sort | comm -13 $@.dynamic - >$@.keep && $(TARGET)objcopy --only-keep-debug $< $@.debug && \
+    sort | comm -13 $@.dynamic - >$@.keep && $(TARGET)objcopy --only-keep-debug $< $@.debug 2>/dev/null && \
     $(TARGET)objcopy -S --remove-section .comment --keep-symbols=$@.keep $@.debug $@.mini 2>/dev/null && \
     xz -c $@.mini >$@.xz && $(TARGET)strip -o $@ $< && $(1) $(TARGET)objcopy --add-section .gnu_debugdata=$@.xz $@ && \
     rm -f $@.dynamic $@.keep $@.debug $@.mini $@.xz

@@ -31,6 +31,10 @@
 #define SITE call_kernel(SYS_getppid, 0);
 #define LONG TEN(TEN(TEN("LLLLLLLLLLLLLLL")))
 
+/* clang optimizes for minutes what is there so often. */
+#ifdef __clang__
+__attribute__((optnone))
+#endif
 APART void long_name(void) __asm__(LONG);
 void long_name(void)
 {

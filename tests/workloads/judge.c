@@ -18,6 +18,7 @@
  *   --cpus                  lives may switch CPUs off and on
  *   --alone                 pids come again also outside PID namespaces of lives: this changes what pids
  *                           all of the machine's next processes have
+ *   --stalls                CPUs are emulated, and may stand still at any instruction: see may_have_stalled()
  *   --limit S               seconds that a run may take (60)
  *
  * $STACKBOX, or ./stackbox, is judged; needs root. Other workloads are where this one is.
@@ -174,7 +175,8 @@ static enum verdict try_seed(const struct draw *draw, unsigned tries)
 
 static void print_options(FILE *out, const struct draw *draw)
 {
-    fprintf(out, "%s%s", place.alone ? " --alone" : "", place.switches_cpus ? " --cpus" : "");
+    fprintf(out, "%s%s%s", place.alone ? " --alone" : "", place.switches_cpus ? " --cpus" : "",
+            place.stalls ? " --stalls" : "");
     if (draw->only)
         fprintf(out, " --only %s", draw->only);
     for (size_t i = 0; i < COUNT_OF(traits); i++) {
@@ -220,6 +222,32 @@ static void list_steps(char *text, size_t size, const int *kept, unsigned count)
         snprintf(text, size, "%u", MOST_STEPS);
 }
 
+static int is_same(struct draw one, const struct draw *other)
+{
+    one.without = other->without;
+    return !memcmp(&one, other, sizeof(one));
+}
+
+/* What failed, without of whom. */
+static size_t kind_length(const char *text)
+{
+    const char *of = strstr(text, " of ");
+    const size_t words = strcspn(text, "0123456789(:");
+
+    return of && (size_t)(of - text) < words ? (size_t)(of - text) : words;
+}
+
+/* Another failure is not a smaller form of this one. */
+static int fails_alike(const struct draw *draw, unsigned tries, const char *kind)
+{
+    while (tries--) {
+        if (run_seed(draw) == FAILED && kind_length(found.failure) == strlen(kind) &&
+            !strncmp(found.failure, kind, strlen(kind)))
+            return 1;
+    }
+    return 0;
+}
+
 /* Takes away first what was drawn beside the life, then its steps, one by one, as long as it still fails. */
 static struct draw shrink(struct draw draw, unsigned tries)
 {
@@ -227,11 +255,12 @@ static struct draw shrink(struct draw draw, unsigned tries)
     struct step steps[MOST_STEPS];
     unsigned count = draw_plan(draw.seed, steps);
     int kept[MOST_STEPS];
-    char candidate[200];
+    char candidate[200], kind[sizeof(found.failure)];
 
+    snprintf(kind, sizeof(kind), "%.*s", (int)kind_length(found.failure), found.failure);
     for (size_t i = 0; i < COUNT_OF(traits); i++) {
         struct draw smaller = drawn(draw.seed, draw.only, draw.without | 1u << i);
-        if (try_seed(&smaller, tries) == FAILED)
+        if (!is_same(smaller, &draw) && fails_alike(&smaller, tries, kind))
             draw = smaller;
     }
     for (unsigned i = 0; i < count; i++)
@@ -242,7 +271,7 @@ static struct draw shrink(struct draw draw, unsigned tries)
         kept[i] = 0;
         list_steps(candidate, sizeof(candidate), kept, count);
         struct draw smaller = drawn(draw.seed, candidate, draw.without);
-        kept[i] = try_seed(&smaller, tries) != FAILED;
+        kept[i] = !fails_alike(&smaller, tries, kind);
     }
     list_steps(only, sizeof(only), kept, count);
     draw = drawn(draw.seed, only, draw.without);
@@ -323,6 +352,7 @@ int main(int argc, char **argv)
         else if (!strcmp(word, "--keep")) keeps = 1;
         else if (!strcmp(word, "--cpus")) place.switches_cpus = 1;
         else if (!strcmp(word, "--alone")) place.alone = 1;
+        else if (!strcmp(word, "--stalls")) place.stalls = 1;
         else if (!strcmp(word, "--verbose")) place.verbose = 1;
         else if (at++, !strcmp(word, "--from")) from = strtoull(next, NULL, 0);
         else if (!strcmp(word, "--count")) count = strtoull(next, NULL, 0);

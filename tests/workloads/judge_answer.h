@@ -16,15 +16,15 @@ static struct row *new_row(struct answer *answer)
 }
 
 /* "NAME (PID)", "NAME (PID/TID)", or only a name */
-static void read_party(const char *text, size_t length, char *party, size_t size, int32_t *pid, int32_t *tid)
+static void read_task(const char *text, size_t length, char *task, size_t size, int32_t *pid, int32_t *tid)
 {
     char *numbers;
     char end = 0;
 
-    snprintf(party, size, "%.*s", (int)length, text);
+    snprintf(task, size, "%.*s", (int)length, text);
     *pid = *tid = 0;
-    numbers = strrchr(party, '(');
-    if (numbers && numbers > party && numbers[-1] == ' ') {
+    numbers = strrchr(task, '(');
+    if (numbers && numbers > task && numbers[-1] == ' ') {
         if (sscanf(numbers, "(%d/%d%c", pid, tid, &end) == 3 && end == ')')
             numbers[-1] = 0;
         else if (sscanf(numbers, "(%d%c", pid, &end) == 2 && end == ')')
@@ -34,7 +34,7 @@ static void read_party(const char *text, size_t length, char *party, size_t size
     }
 }
 
-/* A line "PARTY;FRAME;FRAME COUNT" */
+/* A line "TASK;FRAME;FRAME COUNT" */
 static void read_folded(struct answer *answer, char *text)
 {
     for (char *line = text, *next; *line; line = next) {
@@ -54,8 +54,8 @@ static void read_folded(struct answer *answer, char *text)
         row->count = strtoull(count + 1, NULL, 10);
         *count = 0;
         frames = strchr(line, ';');
-        read_party(line, frames ? (size_t)(frames - line) : strlen(line), row->name, sizeof(row->name), &row->pid,
-                   &row->tid);
+        read_task(line, frames ? (size_t)(frames - line) : strlen(line), row->name, sizeof(row->name), &row->pid,
+                  &row->tid);
         row->stack = frames ? frames : "";
     }
 }

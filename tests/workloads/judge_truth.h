@@ -173,26 +173,32 @@ static int is_of_step(const struct draw *draw, const struct part *part, enum ste
     return part->step < draw_plan(draw->seed, steps) && steps[part->step].kind == kind;
 }
 
-/* Until stackbox listens on a CPU that came online, which it looks for so often, it misses what begins there. */
+/*
+ * Until stackbox listens on a CPU that came online, which it looks for so often, it misses what happens there:
+ * programs that begin, and other names, each of which begins a part.
+ */
 #define LOOKS_AT_CPUS_NS 500000000
 
-static int began_unheard(const struct run *run, const struct part *part)
+enum unheard { PROGRAMS, NAMES };
+
+static int began_unheard(const struct run *run, const struct part *part, enum unheard what)
 {
     const uint64_t until = life->cpus_came_until + LOOKS_AT_CPUS_NS + life->longest_gap;
-    const struct part *first = &parts_of(run)[part->image];
 
-    return life->cpus_came_since && first->first >= life->cpus_came_since &&
-           (first->born_after ? first->born_after : parts_of(run)[first->follows ? first->follows - 1 : 0].last) <= until;
+    if (what == PROGRAMS)
+        part = &parts_of(run)[part->image];
+    return life->cpus_came_since && part->first >= life->cpus_came_since &&
+           (part->born_after ? part->born_after : parts_of(run)[part->follows ? part->follows - 1 : 0].last) <= until;
 }
 
-/* The program, or one that its process or what made it ran before. */
-static int is_unheard(const struct run *run, const struct part *part)
+/* Of the process, or of one that made it, at any time. */
+static int is_unheard(const struct run *run, const struct part *part, enum unheard what)
 {
     for (uint32_t process = part->process;;) {
         const struct part *first = NULL;
         for (uint32_t i = 0; i < run->whole.parts; i++) {
             const struct part *at = &parts_of(run)[i];
-            if (at->process == process && began_unheard(run, at))
+            if (at->process == process && began_unheard(run, at, what))
                 return 1;
             if (at->process == process && !first)
                 first = at;
@@ -203,15 +209,21 @@ static int is_unheard(const struct run *run, const struct part *part)
     }
 }
 
-static int is_said_unheard(const struct judging *judging, const struct part *part)
+static int is_said_unheard(const struct judging *judging, const struct part *part, enum unheard what)
 {
-    return strstr(judging->answer->text, "CPUs came online during the run") && is_unheard(judging->run, part);
+    return strstr(judging->answer->text, "CPUs came online during the run") && is_unheard(judging->run, part, what);
+}
+
+/* Of whom, it does not say; its rings of these are small where there is little memory. */
+static int has_lost_records(const struct judging *judging)
+{
+    return strstr(judging->answer->text, "mmap/exec records were lost") != NULL;
 }
 
 /* Of these, stackbox may not know the functions, and says so. */
 static int may_lack_names(const struct judging *judging, const struct part *part)
 {
-    return is_said_unheard(judging, part) ||
+    return is_said_unheard(judging, part, PROGRAMS) || has_lost_records(judging) ||
            (part->program == PROGRAM_COPY && is_of_step(judging->draw, part, DELETED) &&
             strstr(judging->answer->text, "it was gone before it could be opened"));
 }
@@ -224,6 +236,42 @@ static int wakers_may_lack_names(const struct judging *judging, const struct par
             return 1;
     }
     return 0;
+}
+
+/* What found no room in a table, of whomever it was. */
+static int is_crowded_out(const struct row *row)
+{
+    return !row->pid && !strcmp(row->name, "[table full]");
+}
+
+static double crowded_out(const struct answer *answer)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < answer->count; i++) {
+        if (is_crowded_out(&answer->rows[i]))
+            sum += (double)answer->rows[i].count;
+    }
+    return sum;
+}
+
+/* How long those waits took, a record of which was lost, nothing tells. */
+static int has_lost_waits(const struct judging *judging)
+{
+    return judging->answer->lost || strstr(judging->answer->text, "were lost: they came faster");
+}
+
+/*
+ * A life knows how long it slept as the kernel does: until it ran and since it did not, by the time of the
+ * runqueue, which __schedule() takes some instructions before the tracepoint where stackbox takes its own. An
+ * emulated CPU may stand still between the two, for as long as the emulator's thread runs another CPU (in QEMU up to
+ * a tenth of a second) or waits for one of the host's: longer than any nap. It has no figure of that, as virtual
+ * machines do. So it is only certain how long it was asleep at most. A guest whose clock counts instructions
+ * (scripts/guest.sh --own-clock) does not stand still.
+ */
+static int may_have_stalled(const struct judging *judging)
+{
+    return judging->place->stalls;
 }
 
 static struct bounds part_bounds(const struct judging *judging, uint32_t index, enum measure measure)
@@ -250,8 +298,10 @@ static struct bounds part_bounds(const struct judging *judging, uint32_t index, 
     } else {
         bounds = life_bounds(run, index);
     }
+    if (measure == EVENTS || measure == LIFETIMES)
+        return bounds;
     /* Rows are told by their functions. */
-    if (measure != EVENTS && measure != LIFETIMES && may_lack_names(judging, &parts_of(run)[index]))
+    if (may_lack_names(judging, &parts_of(run)[index]) || has_lost_waits(judging) || may_have_stalled(judging))
         bounds.least = 0;
     if (measure == WOKEN && wakers_may_lack_names(judging, &parts_of(run)[index]))
         bounds.least = 0;
@@ -294,6 +344,24 @@ static enum membership named_at_report(const struct judging *judging, const stru
     return !is_it ? OUTSIDE : is_another ? PERHAPS : INSIDE;
 }
 
+/* Had the process this name at some time, or one that made it, and from which it has it then? */
+static int had_name(const struct run *run, uint32_t process, const char *name)
+{
+    for (;;) {
+        const struct part *first = NULL;
+        for (uint32_t i = 0; i < run->whole.parts; i++) {
+            const struct part *at = &parts_of(run)[i];
+            if (at->process == process && !strcmp(at->name, name))
+                return 1;
+            if (at->process == process && !first)
+                first = at;
+        }
+        if (!first || first->parent == process)
+            return 0;
+        process = first->parent;
+    }
+}
+
 /* Is `name` what this part is reported as? If it was renamed while the run ended, perhaps. */
 static enum membership is_reported_as(const struct judging *judging, uint32_t index, const char *name)
 {
@@ -302,13 +370,11 @@ static enum membership is_reported_as(const struct judging *judging, uint32_t in
 
     if (judging->draw->by != BY_PROCESS)
         return strcmp(part->name, name) ? OUTSIDE : INSIDE;
-    if (has_last_name(judging)) {
-        const enum membership named = named_at_report(judging, part, name);
-        /* What is not heard of its process has the thread's own name, of then. */
-        if (is_said_unheard(judging, part))
-            return named || !strcmp(part->name, name) ? PERHAPS : OUTSIDE;
-        return named;
-    }
+    /* What is not heard of its process has its old name, or the thread's own, of then. */
+    if (is_said_unheard(judging, part, NAMES) || has_lost_records(judging))
+        return had_name(run, part->process, name) ? PERHAPS : OUTSIDE;
+    if (has_last_name(judging))
+        return named_at_report(judging, part, name);
     for (uint32_t i = 0; i < run->whole.parts; i++) {
         const struct part *namer = &parts_of(run)[i];
         if (namer->process == part->process && is_leader(namer) && !strcmp(namer->name, name))
@@ -382,6 +448,24 @@ static int has_numbers(const struct judging *judging, const struct part *part, i
            (by == BY_PROCESS || part->tid == tid || (!part->tid && !is_told(judging->run, pid, tid)));
 }
 
+/*
+ * A thread that executes a program gets the first one's number before its process gets the program's name:
+ * de_thread() is before __set_task_comm().
+ */
+static int is_within_exec(const struct judging *judging, uint32_t index, const struct row *row)
+{
+    const struct part *part = &parts_of(judging->run)[index];
+
+    if (judging->draw->by != BY_THREAD || row->pid != part->pid || row->tid != part->pid)
+        return 0;
+    for (uint32_t i = 0; i < judging->run->whole.parts; i++) {
+        const struct part *next = &parts_of(judging->run)[i];
+        if (next->follows == index + 1 && next->tid == row->tid && next->image != part->image)
+            return 1;
+    }
+    return 0;
+}
+
 static int row_has_key(const struct judging *judging, const struct row *row, const struct key *key)
 {
     enum by by = judging->draw->by;
@@ -398,6 +482,15 @@ static enum membership part_has_key(const struct judging *judging, uint32_t inde
     if (!has_numbers(judging, part, key->pid, key->tid))
         return OUTSIDE;
     return key->name ? is_reported_as(judging, index, key->name) : INSIDE;
+}
+
+/*
+ * A thread that nothing shows any more still has to leave its CPU, and may be preempted before, for as long as others
+ * run there: this time is not bounded by what the life has seen.
+ */
+static int is_of_leaving(const struct judging *judging, const struct row *row)
+{
+    return has_frame(row, ";[runnable]") && (judging->draw->stacks == USER_STACKS || has_frame(row, ";do_exit"));
 }
 
 static void judge_key(const struct judging *judging, const struct key *key, enum measure measure)
@@ -428,8 +521,11 @@ static void judge_key(const struct judging *judging, const struct key *key, enum
             continue;
         got += (double)row->count * unit;
         rounding += measure == EVENTS ? 0 : 1000;
+        if (measure == LIFETIMES && is_of_leaving(judging, row))
+            sum.most += (double)row->count * unit;
     }
-    sum.least = positive(sum.least - (measure == EVENTS ? (double)(answer->lost + answer->missed) : judging->steal + rounding));
+    sum.least = positive(sum.least - (measure == EVENTS ? (double)(answer->lost + answer->missed) :
+                                                          judging->steal + rounding + crowded_out(answer) * unit));
     if (measure != EVENTS)
         sum.most += rounding; /* as in "%.0f" */
     if (got < sum.least || got > sum.most)
@@ -458,7 +554,7 @@ static void judge_keys(const struct judging *judging, enum measure measure)
     }
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
-        if (judging->draw->whose != ALL_OF_THEM || probes_programs(judging->draw))
+        if (!is_crowded_out(row) && (judging->draw->whose != ALL_OF_THEM || probes_programs(judging->draw)))
             judge_named(judging, row->pid, row->tid, row->name, measure);
     }
 }
@@ -497,7 +593,7 @@ static void judge_waker(const struct judging *judging, int32_t pid)
         got += (double)row->count * 1000;
         rounding += 1000;
     }
-    sum.least -= judging->steal + rounding + 1000;
+    sum.least -= judging->steal + rounding + 1000 + crowded_out(judging->answer) * 1000;
     if (got < sum.least || got > sum.most + rounding)
         fails("waits that %d ended: %.0f reported, but it was %.0f to %.0f, %s", pid, got / 1000, sum.least / 1000,
               sum.most / 1000, got < sum.least ? "too few" : "too many");
@@ -524,13 +620,13 @@ static void judge_names(const struct judging *judging)
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
         int known = 0, named = 0;
-        if (!row->count)
+        if (!row->count || is_crowded_out(row))
             continue;
         for (uint32_t at = 0; at < run->whole.parts && !named; at++) {
             const struct part *part = &parts_of(run)[at];
             if (judging->inside[at] == OUTSIDE)
                 continue;
-            if (!has_numbers(judging, part, row->pid, row->tid))
+            if (!has_numbers(judging, part, row->pid, row->tid) && !is_within_exec(judging, at, row))
                 continue;
             known = 1;
             named = is_reported_as(judging, at, row->name);
@@ -558,6 +654,14 @@ static int is_excused(const struct judging *judging, const struct row *row)
     return 0;
 }
 
+/* A signal's handler calls it, too, perhaps within another call. */
+static int ends_with(const char *stack, const char *frames)
+{
+    const size_t length = strlen(stack), its = strlen(frames);
+
+    return length >= its && !strcmp(stack + length - its, frames);
+}
+
 static void judge_stacks(const struct judging *judging)
 {
     const struct draw *draw = judging->draw;
@@ -567,8 +671,7 @@ static void judge_stacks(const struct judging *judging)
         return;
     for (size_t i = 0; i < answer->count; i++) {
         const struct row *row = &answer->rows[i];
-        const char *end = strstr(row->stack, ";life_calls;life_alpha");
-        if ((!end || strcmp(end, ";life_calls;life_alpha")) && !is_excused(judging, row))
+        if (!ends_with(row->stack, ";life_calls;life_alpha") && !is_excused(judging, row))
             fails("a stack that is not: %s (%d)%.300s %llu", row->name, row->pid, row->stack, (unsigned long long)row->count);
     }
 }

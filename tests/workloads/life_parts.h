@@ -70,15 +70,23 @@ APART void life_calls(unsigned n)
     }
 }
 
+static inline unsigned go_deep(unsigned left)
+{
+    unsigned depth;
+
+    ADD(me->begun[OF_DEEP], 1);
+    depth = life_deep(left);
+    ADD(me->done[OF_DEEP], 1);
+    return depth;
+}
+
 APART unsigned life_deep(unsigned left)
 {
     unsigned below = 0;
 
     FRAME;
-    ADD(me->begun[OF_DEEP], 1);
     if (left)
-        below = life_deep(left - 1);
-    ADD(me->done[OF_DEEP], 1);
+        below = go_deep(left - 1);
     NO_TAIL_CALL;
     return below + 1;
 }

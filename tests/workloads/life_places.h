@@ -196,7 +196,7 @@ static void do_deep(void)
 {
     stand();
     for (unsigned i = 0; i < my_step->size; i++)
-        life_deep(between(&dice, 40, MOST_DEEP - 1));
+        go_deep(between(&dice, 40, MOST_DEEP - 1));
     deeds(NULL);
 }
 

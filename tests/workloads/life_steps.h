@@ -20,7 +20,7 @@ static void deed(void)
         snprintf(name, sizeof(name), one_in(&dice, 4) ? "a %u) b" : "n%u", between(&dice, 0, 99));
         rename_thread(name);
         break;
-    case 8: life_deep(between(&dice, 1, 12)); break;
+    case 8: go_deep(between(&dice, 1, 12)); break;
     default:
         for (unsigned i = between(&dice, 1, 20); i; i--) {
             life_calls(1);

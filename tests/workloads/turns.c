@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * turns [-t THREADS] [-n N] [-N COMM] [-w] [-k]
+ * turns [-t THREADS] [-n N] [-r] [-N COMM] [-w] [-k]
  *
  * N turns, one after the other, each by the next of THREADS threads, which are pinned to the CPUs in
  * turn: no turn begins before the one before it has ended, on whichever CPU that was. A turn is a call
@@ -12,6 +12,7 @@
  *
  *   -t THREADS   4
  *   -n N         1000
+ *   -r           each by the name of its last digit, zero or one, after a pause
  *   -N COMM, -w, -k   as in other workloads
  */
 #include <pthread.h>
@@ -31,6 +32,7 @@
 static atomic_ulong turn;
 static unsigned long turns = 1000;
 static unsigned threads = 4;
+static int renames;
 static uint64_t made, zeros, ones; /* by the thread whose turn it is */
 
 void turned(void);
@@ -82,6 +84,10 @@ static void *take_turns(void *argument)
             sched_yield();
             continue;
         }
+        if (renames) {
+            usleep(50);
+            prctl(PR_SET_NAME, mine & 1 ? "one" : "zero");
+        }
         descend(mine, DIGITS);
         atomic_store(&turn, mine + 1);
         mine += threads;
@@ -96,10 +102,11 @@ int main(int argc, char **argv)
     int option, waits = 0, stays = 0;
     const char *comm = NULL;
 
-    while ((option = getopt(argc, argv, "t:n:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "t:n:rN:wk")) != -1) {
         switch (option) {
         case 't': threads = (unsigned)number_of(optarg); break;
         case 'n': turns = number_of(optarg); break;
+        case 'r': renames = 1; break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
         case 'k': stays = 1; break;

@@ -18,7 +18,11 @@
  * First in a function: it gets a frame pointer, set up before anything else, although it calls
  * nothing.
  */
+#if defined(__mips__) /* system calls do not save it there, and tables then find no caller */
+#define FRAME __asm__ volatile("" ::: "memory")
+#else
 #define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
+#endif
 /* After a call: then it is not a tail call, and the caller stays on the stack. */
 #define NO_TAIL_CALL __asm__ volatile("" ::: "memory")
 

@@ -49,6 +49,8 @@ clang-lto|clang|-|-O2 -flto -fPIE $ifunc|-pie -fuse-ld=lld
 clang-cet|clang|-|-O2 -fcf-protection=full -fPIE|-pie -fuse-ld=lld -Wl,-z,lazy
 musl|musl-gcc|-|-O2 -fno-pie|-static
 musl-Os|musl-gcc|-|-Os -fPIE|-pie
+musl-O3-code|musl-gcc|-|-O3 -fno-pie -fno-asynchronous-unwind-tables|-static
+musl-code|musl-gcc|-|-O2 -fPIE -fno-asynchronous-unwind-tables|-pie
 END
 }
 

@@ -157,7 +157,7 @@ APART static void lost(void)
 /* ---- without a table, but with frame pointers: the walk ends there, and says so */
 
 void write_untold(void);
-WITHOUT_TABLE(write_untold, "push %rbp; mov %rsp, %rbp; call marks; pop %rbp; ret");
+WITHOUT_TABLE(write_untold, "push %rbx; mov %rsp, %rbx; and $-64, %rsp; call marks; mov %rbx, %rsp; pop %rbx; ret");
 #define END_NO_TABLE 3
 APART static void no_table(void)
 {

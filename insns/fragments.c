@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+
+#include "insns/fragments.h"
+#include "insns/layout.h"
+#include "insns/programs.h"
+
+void emit_look_up(struct program *program, int map, int16_t key)
+{
+    EMIT(program,
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, key),
+        LOAD_MAP(R1, map),
+        CALL(BPF_FUNC_map_lookup_elem));
+}
+
+void emit_look_up_only(struct program *program, int map, int16_t index, const char *none)
+{
+    EMIT(program, ST(W, R10, index, 0));
+    emit_look_up(program, map, index);
+    EMIT(program, JEQ_IMM(R0, 0, none));
+}
+
+/*
+ *     mode = control[0]
+ *     if (mode == PAUSED)
+ *         goto paused
+ *     account = accounts[mode]                            r9, of this CPU
+ *     account.bank = mode
+ */
+
+void emit_load_account(struct program *program, int control, int account, int16_t index,
+                       const char *paused)
+{
+    emit_look_up_only(program, control, index, paused);
+    EMIT(program,
+        LDX(W, R1, R0, 0),
+        JEQ_IMM(R1, CONTROL_PAUSED, paused),
+        STX(W, R10, index, R1));
+    emit_look_up(program, account, index);
+    EMIT(program,
+        JEQ_IMM(R0, 0, paused),
+        MOV_REG(R9, R0),
+        LDX(W, R1, R10, index),
+        STX(DW, R9, (int16_t)offsetof(struct account, bank), R1));
+}
+
+void emit_account_word(struct program *program, int16_t offset)
+{
+    EMIT(program,
+        MOV_IMM(R1, 1),
+        XADD(DW, R9, offset, R1));
+}
+
+/*
+ *     for (index = 0; index < SLOTS_PER_CPU; index++) {    unrolled
+ *         slot = slots[index], slot->number = index + 1
+ *         lock slot->users += 1
+ *         if (slot->users == 1)
+ *             goto claimed
+ *         lock slot->users -= 1
+ *     }
+ *     account.slots_taken += 1
+ *     goto out
+ *
+ * If two programs claim at once, both may see 2, and go on to the next slot: that wastes one, but
+ * no slot ever has two users. A program that cannot nest takes the first without claiming it.
+ */
+
+static void emit_find(struct program *program, const struct slot_place *place, int index,
+                      const char *none)
+{
+    EMIT(program, ST(W, R10, place->index, index));
+    emit_look_up(program, place->slots, place->index);
+    EMIT(program, JEQ_IMM(R0, 0, none));
+}
+
+static void emit_try(struct program *program, const struct slot_place *place, int index)
+{
+    emit_find(program, place, index, "out");
+    EMIT(program,
+        MOV_REG(R8, R0),
+        ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
+        MOV_IMM(R1, 1),
+        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1),
+        LDX(DW, R1, R8, (int16_t)offsetof(struct slot, users)),
+        JEQ_IMM(R1, 1, "claimed"),
+        MOV_IMM(R1, -1),
+        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+}
+
+void emit_claim_slot(struct program *program, const struct slot_place *place)
+{
+    if (!place->meets) {
+        emit_find(program, place, 0, "out");
+        EMIT(program, MOV_REG(R8, R0));
+        return;
+    }
+    for (int index = 0; index < SLOTS_PER_CPU; index++)
+        emit_try(program, place, index);
+    emit_account(program, slots_taken);
+    EMIT(program,
+        JA("out"),
+    LABEL("claimed"));
+}
+
+void emit_load_first_slot(struct program *program, const struct slot_place *place,
+                          const char *none)
+{
+    emit_find(program, place, 0, none);
+    EMIT(program, MOV_REG(R7, R0));
+}
+
+void emit_release_slot(struct program *program, const struct slot_place *place)
+{
+    if (place->meets)
+        EMIT(program,
+            MOV_IMM(R1, -1),
+            XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+}
+
+/*
+ *     if ((bytes = unwind(frames)) >= 0)                      with tables: see unwind.c
+ *         goto unwound
+ *     bytes = get_stack(context, frames, depth * 8, flags)
+ *
+ * If another program may walk on this CPU in between:
+ *
+ *     up to 4 times:
+ *         last = own
+ *         bytes = get_stack(context, frames, depth * 8, flags)
+ *         if (last == own)
+ *             goto walked
+ *     bytes = -EFAULT
+ *     walked:
+ *
+ * The kernel walks into a buffer of the CPU and copies from there: a stack that another thread's
+ * program walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its
+ * own.)
+ */
+
+#define MOST_WALKS 4
+
+static void emit_get_stack(struct program *program, const struct stack_walk *walk)
+{
+    const bool first_alone = walk->user && walk->unwind && walk->unwind->first_alone;
+    const uint32_t depth = first_alone ? 1 : walk->depth;
+
+    EMIT(program,
+        MOV_REG(R1, R6),
+        MOV_REG(R2, R8),
+        ADD_IMM(R2, walk->frames),
+        MOV_IMM(R3, (int32_t)(depth * sizeof(uint64_t))),
+        MOV_IMM(R4, walk->user ? BPF_F_USER_STACK : 0),
+        CALL(BPF_FUNC_get_stack));
+}
+
+static void emit_disturbed(struct program *program, const struct stack_walk *walk)
+{
+    const struct walk_word own = walk->own, last = walk->last;
+
+    for (int tried = 0; tried < MOST_WALKS; tried++) {
+        EMIT(program,
+            LDX(W, R1, own.base & 0xf, own.at),
+            STX(W, last.base & 0xf, last.at, R1));
+        emit_get_stack(program, walk);
+        EMIT(program,
+            LDX(W, R1, own.base & 0xf, own.at),
+            LDX(W, R2, last.base & 0xf, last.at),
+            JEQ_REG(R1, R2, walk->walked));
+    }
+    EMIT(program,
+        MOV_IMM(R0, -EFAULT),
+    LABEL(walk->walked));
+}
+
+void emit_walk(struct program *program, const struct stack_walk *walk)
+{
+    const bool unwinds = walk->user && walk->unwind && !walk->unwind->first_alone;
+
+    if (unwinds) {
+        struct unwind_place place = walk->unwind_place;
+        place.frames = walk->frames;
+        emit_unwind(program, walk->unwind, &place);
+        EMIT(program, JSGE_IMM(R0, 0, walk->unwound));
+    }
+    if (walk->disturbed)
+        emit_disturbed(program, walk);
+    else
+        emit_get_stack(program, walk);
+    if (unwinds)
+        EMIT(program, LABEL(walk->unwound));
+}
+
+/* A call in the kernel's own code has pushed 8 bytes. */
+static void emit_load_pushed(struct program *program, const struct machine *machine, int16_t place)
+{
+    EMIT(program,
+        LDX(DW, R3, R6, machine_place(machine, machine->sp)),
+        MOV_IMM(R2, 8),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, place),
+        CALL(BPF_FUNC_probe_read_kernel));
+}
+
+void emit_load_caller(struct program *program, const struct machine *machine, uint32_t flags,
+                      int16_t place)
+{
+    if (flags & KEY_KERNEL_START && machine->kernel_tables)
+        emit_load_pushed(program, machine, place);
+    else if (machine->emit_load_caller && (flags & KEY_KERNEL_START || !machine->link_first))
+        machine->emit_load_caller(program, place);
+}
+
+/* In the slot, from r8. */
+enum {
+    TASK = offsetof(struct slot, task),
+    TASK_KERNEL_STACK = TASK + (int)offsetof(struct task_stacks, kernel_stack),
+    TASK_USER_STACK = TASK + (int)offsetof(struct task_stacks, user_stack),
+    TASK_GENERATION = TASK + (int)offsetof(struct task_stacks, generation),
+    TASK_PID = TASK + (int)offsetof(struct task_stacks, pid),
+    TASK_TID = TASK + (int)offsetof(struct task_stacks, tid),
+    TASK_FLAGS = TASK + (int)offsetof(struct task_stacks, flags),
+    TASK_COMM = TASK + (int)offsetof(struct task_stacks, comm),
+    SCRATCH = (int)offsetof(struct slot, spilled),
+};
+
+void emit_nobody(struct program *program, unsigned base, int place)
+{
+    for (int at = 0; at < (int)sizeof(struct task_stacks); at += 8) {
+        bool is_stack = at == offsetof(struct task_stacks, kernel_stack) ||
+                        at == offsetof(struct task_stacks, user_stack);
+        EMIT(program, ST(DW, base & 0xf, (int16_t)(place + at), is_stack ? NO_STACK : 0));
+    }
+}
+
+void emit_clear_task(struct program *program)
+{
+    emit_nobody(program, R8, TASK);
+    EMIT(program, ST(W, R8, TASK_FLAGS, TASK_SEEN));
+}
+
+void emit_look_for_user(struct program *program)
+{
+    emit_walk(program, &(struct stack_walk){.user = true, .depth = 1, .frames = SCRATCH});
+}
+
+static void emit_numbers(struct program *program, const struct capture *capture,
+                         const struct task_place *shown)
+{
+    EMIT(program,
+        MOV_REG(R1, R7),
+        RSH_IMM(R1, 32),
+        STX(W, R8, TASK_PID, R1),
+        STX(W, R8, TASK_TID, R7));
+    if (capture->filter.in_namespace)
+        EMIT(program,
+            LDX(W, R1, R10, shown->foreign),
+            OR_IMM(R1, TASK_SEEN),
+            STX(W, R8, TASK_FLAGS, R1));
+}
+
+void emit_who(struct program *program, const struct capture *capture,
+              const struct task_place *shown)
+{
+    emit_numbers(program, capture, shown);
+    EMIT(program,
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, TASK_COMM),
+        MOV_IMM(R2, (int)sizeof(((struct task_stacks *)0)->comm)),
+        CALL(BPF_FUNC_get_current_comm));
+    if (capture->lifetimes.living >= 0)
+        emit_load_life(program, &capture->lifetimes, true,
+                       capture->filter.in_namespace ? shown->foreign : 0, shown->index,
+                           TASK_GENERATION);
+}
+
+void emit_task_stacks(struct program *program, const struct capture *capture,
+                      const struct task_place *shown)
+{
+    struct stack_place stack = {.index = shown->index};
+
+    if (shown->kernel_stack) {
+        stack.place = TASK_KERNEL_STACK;
+        emit_stack(program, capture, &stack);
+    }
+    if (shown->user_stack) {
+        stack.user = true;
+        stack.place = TASK_USER_STACK;
+        emit_stack(program, capture, &stack);
+    }
+}
+
+void emit_task(struct program *program, const struct capture *capture,
+               const struct task_place *shown)
+{
+    emit_who(program, capture, shown);
+    emit_task_stacks(program, capture, shown);
+}
+
+void emit_copy_task(struct program *program, int place)
+{
+    for (int at = 0; at < (int)sizeof(struct task_stacks); at += 8)
+        EMIT(program,
+            LDX(DW, R1, R8, (int16_t)(TASK + at)),
+            STX(DW, R0, (int16_t)(place + at), R1));
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What programs are made of: looking up, the event's account, a slot to work in, stacks, the
+ * caller, and the thread. r0 to r5 are lost, unless said otherwise.
+ */
+#ifndef STACKBOX_INSNS_FRAGMENTS_H
+#define STACKBOX_INSNS_FRAGMENTS_H
+
+#include "insns/capture.h"
+#include "insns/layout.h"
+#include "insns/machine.h"
+#include "insns/program.h"
+#include "insns/unwind.h"
+
+/* r0 = the address of the value in `map` whose key is at r10 + key, or 0. */
+void emit_look_up(struct program *program, int map, int16_t key);
+
+/*
+ * r0 = the address of an array's only value; goes to `none` if there is none, which only the
+ * verifier thinks possible. Uses 4 bytes at r10 + index. (Since 5.2 a single instruction loads the
+ * address, which is just as fast.)
+ */
+void emit_look_up_only(struct program *program, int map, int16_t index, const char *none);
+
+/* ---- The account ---- */
+
+/*
+ * r9 = this CPU's account of the bank that events are counted into. If they are not counted now,
+ * the program goes on at `paused`. Uses 4 bytes at r10 + index. r0 to r5 are lost.
+ */
+void emit_load_account(struct program *program, int control, int account, int16_t index,
+                       const char *paused);
+
+/* Increments this word of the account at r9. r1 is lost. */
+#define emit_account(program, member) \
+    emit_account_word(program, (int16_t)offsetof(struct account, member))
+void emit_account_word(struct program *program, int16_t offset);
+
+/*
+ * ---- A slot to work in: struct slot in layout.h ----
+ *
+ * Programs nest if one of them may run on a CPU before another has ended there: those on user
+ * probes, which can be preempted, and with them all others in the same run; likewise, since Linux
+ * 7.2, those on system calls' tracepoints. Each that may nest with another claims a slot of its
+ * own, and notes there when it walks a stack.
+ */
+
+struct slot_place {
+    int slots;     /* the map */
+    bool meets;    /* otherwise the first slot is always free */
+    int16_t index; /* 4 free bytes on the stack */
+};
+
+/* r8 = a slot of our own. If none is free, counts that in the account at r9, and goes to "out". */
+void emit_claim_slot(struct program *program, const struct slot_place *place);
+
+/*
+ * r7 = the first slot of this CPU, where programs that nest leave notes; goes to `none` without
+ * one.
+ */
+void emit_load_first_slot(struct program *program, const struct slot_place *place,
+                          const char *none);
+
+/* Releases the slot at r8. r0 to r5 are lost here as above. */
+void emit_release_slot(struct program *program, const struct slot_place *place);
+
+/* ---- Walking a stack: the only place where bytecode gets frames ---- */
+
+/* A word in memory, from a register. */
+struct walk_word {
+    unsigned base;
+    int16_t at;
+};
+
+struct stack_walk {
+    bool user;      /* the user's stack, otherwise the kernel's */
+    uint32_t depth; /* frames, at most */
+    int32_t frames; /* where they go, from r8 */
+    /*
+     * Another program of ours may walk on this CPU before this one has ended. `own` is a number,
+     * not 0, that no other such program has at that time; `last` is the number of the one that last
+     * began to walk, on this CPU and among all of them. Both are 32 bits.
+     */
+    bool disturbed;
+    struct walk_word own, last;
+    const char *walked; /* a label that the program has only once, if disturbed */
+    /*
+     * By tables first, if possible; NULL: there are none. A walk by tables has a frame for its end
+     * after the frames, if there is room (unwind_layout.h).
+     */
+    const struct unwind_config *unwind;
+    struct unwind_place unwind_place; /* `frames` are those above */
+    const char *unwound;              /* another such label */
+};
+
+/*
+ * r0 = how many bytes of frames there are, or a negative errno. r6 is the context; r1 to r5 are
+ * lost. Every walk in programs that may nest must be `disturbed`: otherwise it leaves no trace.
+ */
+void emit_walk(struct program *program, const struct stack_walk *walk);
+
+/*
+ * ---- A stack, kept in a bank's map ----
+ *
+ * The fast way is the
+ * kernel's: get_stackid, whose id is a bucket of a hash. If another stack has that bucket, or it is
+ * not certain yet whose it is, the stack is fetched whole, hashed here with 64 bits, and kept in a
+ * hash map under that. Programs that may nest keep every stack this way, and so do those for which
+ * a report's time matters more than an event's.
+ */
+
+/* Labels that the program has only once. */
+struct bank_labels {
+    const char *other, *chosen;
+};
+
+void name_bank_maps(struct program *program, const struct bank_maps *banks);
+
+/*
+ * r1 = that map of the bank whose account is at r9; goes to `none` if the bank has none, and so is
+ * not counted into. Chosen anew wherever it is needed: a register that may hold either bank's map
+ * would make the verifier follow everything after it twice. Uses 4 bytes at r10 + index. r0 to r5
+ * are lost, here as below.
+ */
+struct bank_choice {
+    const struct bank_maps *banks;
+    enum bank_map map;
+    int16_t index;
+    const char *none;
+};
+void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
+                        const struct bank_labels *labels);
+
+struct stack_place {
+    bool user;      /* the user's stack, otherwise the kernel's */
+    int16_t index;  /* 4 free bytes on the stack */
+    int16_t place;  /* where in the slot its word goes: see layout.h */
+    bool meets;     /* the program may nest with others (see above): its stacks have no ids */
+};
+
+/*
+ * r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account, and, if programs nest, r7 the
+ * first slot of this CPU. If there is no stack, the word is NO_STACK or a negative errno.
+ */
+void emit_stack(struct program *program, const struct capture *capture,
+                const struct stack_place *at);
+
+/*
+ * ---- The caller ----
+ *
+ * At a user function's first instruction its frame is not made yet, and a walk by frame pointers
+ * goes from the function straight to its caller's caller. The caller is where the function would
+ * return to, which at that moment is where the architecture says. If that is a register, or if the
+ * kernel itself walks by frame pointers, the same is true of the kernel's own functions. If the
+ * kernel adds that register to each user stack (link_first), nothing needs to be added to these.
+ *
+ * For places with these KEY_...: the machine's emit_load_caller(), or its equivalent for kernel
+ * functions. The machine is the kernel's, whatever binary loads the program.
+ */
+void emit_load_caller(struct program *program, const struct machine *machine, uint32_t flags,
+                      int16_t place);
+
+/* ---- A thread, described in a slot's task, and copied to where it is kept ---- */
+
+/* What is shown of a thread: anything more would keep equal counts apart. */
+struct task_place {
+    bool kernel_stack, user_stack;
+    int16_t foreign, index; /* 4 bytes on the stack each; `index` is free */
+};
+
+/* No thread, at `place` from a register. */
+void emit_nobody(struct program *program, unsigned base, int place);
+
+/* Clears the task of the slot at r8: a thread about which nothing is known yet. */
+void emit_clear_task(struct program *program);
+
+/*
+ * Makes it the current thread, whose numbers are in r7: pid << 32 | tid. r6 is the context, r9 the
+ * control word. r0 to r5 are lost.
+ */
+void emit_task(struct program *program, const struct capture *capture,
+               const struct task_place *shown);
+/* Its two halves: everything but the stacks, and these. r7 is not read for the latter. */
+void emit_who(struct program *program, const struct capture *capture,
+              const struct task_place *shown);
+void emit_task_stacks(struct program *program, const struct capture *capture,
+                      const struct task_place *shown);
+
+/* r0 = above 0 for a user thread: it has frames there. The slot's scratch is overwritten. */
+void emit_look_for_user(struct program *program);
+
+/* Copies the slot's task to r0 + place. r1 is lost. */
+void emit_copy_task(struct program *program, int place);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Follows code instruction by instruction, with a state before each, and takes back what
+ * contradicts itself. Part of code_rows.
+ */
+#ifndef STACKBOX_ELF_CODE_FOLLOW_H
+#define STACKBOX_ELF_CODE_FOLLOW_H
+
+#include "base/index.h"
+#include "elf/code_rows.h"
+
+/* Of each place, most of them of the instruction there. */
+enum code_flag {
+    START = 1,      /* of a function */
+    ENDLESS = 2,    /* a function that does not return */
+    ENDS = 4,       /* a call that does not return */
+    SUSPECTED = 8,  /* ENDS is only what makes sense of a contradiction */
+    PADDING = 16,   /* struct code_flow's is_padding; of a call: padding is behind it */
+    PLAIN = 32,     /* its is_plain */
+    TRIED = 64,     /* its state was set by what is being tried */
+    DATA = 128,     /* a word that is no code */
+};
+#define KIND_SHIFT 8
+/* In the bits above: the length of the instruction, if it was decoded. */
+#define LENGTH_SHIFT 11
+
+#define CODE_MOST_SUSPECTS 24
+
+/* Numbers of states. */
+enum { NONE, UNKNOWN, FIRST, SIGNAL, THREAD_END };
+
+struct code_place {
+    uint16_t state; /* before the instruction there */
+    uint16_t flags;
+};
+
+struct code_area {
+    struct code_gap gap;
+    uint64_t place; /* all bytes of all gaps have places, one after another */
+    bool is_data;   /* it is in the middle of code */
+};
+
+struct code_call {
+    uint64_t target;
+    uint32_t place, after; /* `after`: the place of the next instruction that is no padding */
+};
+
+struct code_change {
+    uint32_t place;
+    uint16_t before;
+};
+
+struct code_work {
+    uint32_t place, via;
+};
+
+struct code_finding {
+    const struct elf *elf;
+    const struct code_machine *machine;
+    struct code_area *areas;
+    size_t area_count;
+    uint64_t size;        /* of all together */
+    unsigned char *bytes; /* by place, and so are */
+    struct code_place *places;
+    uint64_t *noted; /* a bit for each that is START, or whose address code has */
+    struct code_state *states;
+    size_t state_count, state_room;
+    struct index state_index;
+    struct code_call *calls; /* found by reading on, instruction by instruction */
+    size_t call_count, call_room;
+    struct index endless; /* functions that do not return: numbers of calls to them */
+    struct code_work *work;
+    size_t work_count, work_room;
+    struct code_change *changes; /* of what is only tried */
+    size_t change_count, change_room;
+    bool is_trial, is_refuted;
+    bool has_switch; /* or a trap, which a handler may skip: what is tried may return */
+    bool is_proven; /* something returned as it should, or met what is known */
+    uint64_t via;     /* the last call before the instruction that is followed, + 1; 0: none */
+    uint64_t suspect; /* the same of what refuted it: this call may not return */
+    uint64_t thumb; /* 1: what has no symbol is Thumb code, like the file's beginning; or 0 */
+    uint64_t steps; /* which are left */
+    uint64_t functions, unknown; /* stretches of code that nothing is known about */
+    int error;
+};
+
+static inline size_t code_length_at(const struct code_finding *finding, uint64_t place)
+{
+    return finding->places[place].flags >> LENGTH_SHIFT;
+}
+
+static inline enum code_kind code_kind_at(const struct code_finding *finding, uint64_t place)
+{
+    return finding->places[place].flags >> KIND_SHIFT & 7;
+}
+
+static inline bool code_ends(enum code_kind kind)
+{
+    return kind == CODE_RETURN || kind == CODE_JUMP || kind == CODE_STOP || kind == CODE_INDIRECT;
+}
+
+static inline bool code_is_entry(const struct code_finding *finding, const struct code_state *state)
+{
+    return state->sp == finding->machine->start.sp;
+}
+
+/* The gap that an address is in; NULL: none. */
+const struct code_area *code_area_at(const struct code_finding *finding, uint64_t address);
+/* The place of an address, most likely in the same gap as others. False: it is in no gap. */
+bool code_place_of(const struct code_finding *finding, const struct code_area *near,
+                   uint64_t address, uint64_t *place);
+
+/* One step, at a place within the area, which is noted. 0: it is no instruction. */
+size_t code_step_at(struct code_finding *finding, const struct code_area *area, uint64_t place,
+                    struct code_state *state, struct code_flow *flow);
+uint16_t code_number_of(struct code_finding *finding, const struct code_state *state);
+
+/* The call that returns to this place, or to padding before it; NULL: there is none. */
+const struct code_call *code_call_before(const struct code_finding *finding, uint64_t place);
+
+/* Follows all ways from there. */
+void code_begin(struct code_finding *finding, uint64_t place, uint16_t state);
+/*
+ * Is this what is there? If nothing contradicts it, once up to `most` calls, CODE_MOST_SUSPECTS at
+ * the most, are taken to return that were the last before a contradiction.
+ */
+bool code_try(struct code_finding *finding, uint64_t place, uint16_t state, bool needs_proof,
+              unsigned most);
+bool code_may_return(struct code_finding *finding, uint64_t start);
+
+#endif

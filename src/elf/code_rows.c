@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Functions' starts are what symbols, calls and the file's header point to. All code that can be
+ * reached from them is followed, with a state for each instruction. What nothing reaches is either
+ * a function that only data points to, or goes on after a call, or is a case of a switch: the first
+ * of these that contradicts nothing is taken. A contradiction is a return with another stack
+ * pointer than it began with, or a jump to code that has another one.
+ */
+#include "elf/code_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "elf/code_follow.h"
+#include "elf/elf_symbols.h"
+
+/* ---- Machines ---- */
+
+#define START_LINKED                                                                               \
+    {.fp = CODE_LOST, .base = CODE_LOST} /* the return address is in the link register */
+
+const struct code_machine code_machine_x86_64 = {
+    EM_X86_64, 64, 1, false, code_x86_64,
+    {.sp = 8, .fp = CODE_LOST, .ra_at = -8, .base = CODE_LOST, .base_at = CODE_LOST}, true};
+const struct code_machine code_machine_arm64 = {EM_AARCH64, 64, 4, false, code_arm64,
+                                                START_LINKED, false};
+const struct code_machine code_machine_riscv64 = {EM_RISCV, 64, 2, false, code_riscv64,
+                                                  START_LINKED, false};
+const struct code_machine code_machine_armv7 = {EM_ARM, 32, 2, true, code_armv7, START_LINKED,
+                                                false};
+
+/* Other machines' are not part of the program: no process here runs their code. */
+#if defined(__x86_64__)
+const struct code_machine *code_machine = &code_machine_x86_64;
+#elif defined(__aarch64__)
+const struct code_machine *code_machine = &code_machine_arm64;
+#elif defined(__riscv) && __riscv_xlen == 64
+const struct code_machine *code_machine = &code_machine_riscv64;
+#elif defined(__arm__)
+const struct code_machine *code_machine = &code_machine_armv7;
+#else
+const struct code_machine *code_machine;
+#endif
+
+/* Of all gaps together; each byte takes five of memory. */
+#define MOST_CODE (32u << 20)
+/* Instructions that are followed for each byte of code: compilers' need less than one. */
+#define STEPS_A_BYTE 4
+
+#define FUNCTION_ALIGNMENT 16
+/* Code has fewer that are unknown. */
+#define BYTES_AN_UNKNOWN 64
+#define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
+#define FIRST_STEPS 3 /* of a function that makes a frame */
+
+/* ---- Places ---- */
+
+/* There is no function. */
+static bool is_end(const struct code_finding *finding, uint64_t place)
+{
+    return finding->places[place].state == SIGNAL || finding->places[place].state == THREAD_END;
+}
+
+static void note(struct code_finding *finding, uint64_t place, unsigned flag)
+{
+    finding->places[place].flags |= (uint16_t)flag;
+    if (flag != DATA)
+        finding->noted[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+/* The next one that was noted, from *place on. */
+static bool next_noted(const struct code_finding *finding, uint64_t *place)
+{
+    uint64_t at = *place / 64, bits = finding->noted[at] >> *place % 64 << *place % 64;
+
+    while (!bits && at < finding->size / 64)
+        bits = finding->noted[++at];
+    if (bits)
+        *place = at * 64 + (unsigned)__builtin_ctzll(bits);
+    return bits;
+}
+
+/* ---- Where functions begin ---- */
+
+static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
+{
+    uint64_t place;
+
+    if (!code_place_of(finding, finding->areas, address, &place))
+        return;
+    note(finding, place, flag);
+    if (finding->machine->has_thumb && address & 1)
+        finding->thumb = 1;
+}
+
+/* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
+static bool is_part(const struct elf_symbol_table *table, const struct elf_entry *entry,
+                    struct text *name)
+{
+    return !elf_read_name(table, entry->name, name) && name->data && strstr(name->data, ".cold");
+}
+
+static void mark_symbols(struct code_finding *finding)
+{
+    struct elf_symbol_table table;
+    struct elf_pieces pieces;
+    struct elf_entry entry;
+    struct text name = {0};
+    const bool is_full = elf_full_symbols(finding->elf, &table);
+
+    if ((!is_full && !elf_dynamic_symbols(finding->elf, &table)) ||
+        elf_pieces_open(&pieces, table.elf, &table.symbols))
+        return;
+    while (elf_pieces_next(&pieces))
+        for (size_t i = 0; i < pieces.count; i++)
+            if (elf_get_entry(table.elf, pieces.bytes + i * pieces.left.entry_size, &entry) &&
+                entry.type != STT_NOTYPE && code_area_at(finding, entry.address) &&
+                !(is_full && entry.binding == STB_LOCAL && is_part(&table, &entry, &name)))
+                mark(finding, entry.address + entry.is_thumb, START);
+    elf_pieces_close(&pieces);
+    text_free(&name);
+}
+
+/* Nothing else reaches it. */
+static void end_at(struct code_finding *finding, uint64_t place, uint16_t state)
+{
+    note(finding, place, START);
+    finding->places[place].state = state;
+}
+
+/* Reads on from each gap's beginning, for what calls and instructions point to. */
+static void sweep(struct code_finding *finding, struct code_area *area)
+{
+    const uint64_t end = area->place + area->gap.size;
+    struct code_state state;
+    struct code_flow flow;
+    struct code_call call = {0};
+    bool is_after = false, is_padded = false;
+    const uint64_t exit = finding->elf->row->walk->thread_exit;
+    uint64_t unknown = 0;
+    size_t length;
+
+    for (uint64_t place = area->place | finding->thumb;
+         place < end && !(area->is_data && unknown > MOST_UNKNOWN) && !finding->error;
+         place += length) {
+        if (finding->machine->has_thumb && finding->places[place ^ 1].flags & START)
+            place ^= 1;
+        if (finding->places[place & ~UINT64_C(1)].flags & DATA) {
+            length = 4;
+            continue;
+        }
+        state = finding->states[FIRST];
+        length = code_step_at(finding, area, place, &state, &flow);
+        if (!length) {
+            length = finding->machine->alignment;
+            unknown += length;
+            area->is_data = unknown > area->gap.size / BYTES_AN_UNKNOWN;
+            continue;
+        }
+        if (is_after && !flow.is_padding) {
+            call.after = (uint32_t)place;
+            finding->places[call.place].flags |= is_padded ? PADDING : 0;
+            if (array_reserve(&finding->calls, &finding->call_room, finding->call_count + 1,
+                              sizeof(*finding->calls)))
+                finding->error = -ENOMEM;
+            else
+                finding->calls[finding->call_count++] = call;
+            is_after = false;
+        }
+        is_padded |= flow.is_padding;
+        if (flow.kind == CODE_CALL) {
+            call = (struct code_call){.target = flow.target, .place = (uint32_t)place};
+            is_after = true;
+            is_padded = false;
+            /* Where musl's clone(2) has called a thread's function */
+            if (exit && end - place >= length + sizeof(exit) &&
+                elf_get64(finding->elf, finding->bytes + place + length) == exit)
+                end_at(finding, place + length, THREAD_END);
+            if (flow.target)
+                mark(finding, flow.target, START);
+        }
+        if (flow.kind == CODE_SIGNAL) {
+            end_at(finding, place, SIGNAL);
+            end_at(finding, place + length, SIGNAL);
+        }
+        if (flow.taken)
+            mark(finding, flow.taken, 0);
+        if (flow.data)
+            mark(finding, flow.data, DATA);
+    }
+}
+
+static bool is_endless(struct code_finding *finding, uint64_t target)
+{
+    uint32_t item;
+    size_t at = 0;
+
+    while (index_next(&finding->endless, hash_word(0, target), &at, &item))
+        if (finding->calls[item].target == target)
+            return true;
+    return false;
+}
+
+/* A call right before a function does not return, and nor do others of the same. */
+static void mark_endless(struct code_finding *finding)
+{
+    uint64_t target;
+
+    for (size_t i = 0; i < finding->call_count; i++) {
+        const struct code_call *call = &finding->calls[i];
+        if (!(finding->noted[call->after / 64] >> call->after % 64 & 1) &&
+            !(code_place_of(finding, finding->areas, call->target, &target) &&
+              finding->places[target].flags & ENDLESS))
+            continue;
+        finding->places[call->place].flags |= ENDS;
+        if (call->target && !is_endless(finding, call->target) &&
+            index_add(&finding->endless, hash_word(0, call->target), (uint32_t)i))
+            finding->error = -ENOMEM;
+    }
+    for (size_t i = 0; i < finding->call_count; i++)
+        if (finding->calls[i].target && is_endless(finding, finding->calls[i].target))
+            finding->places[finding->calls[i].place].flags |= ENDS;
+}
+
+/* Calls that do not return. Who ends with such a call is known to be one after that. */
+static void find_endless(struct code_finding *finding)
+{
+    mark_endless(finding);
+    finding->steps = finding->size;
+    for (uint64_t place = 0; next_noted(finding, &place); place++)
+        if (finding->places[place].flags & START && !is_end(finding, place) &&
+            !code_may_return(finding, place))
+            finding->places[place].flags |= ENDLESS;
+    mark_endless(finding);
+}
+
+/* ---- What nothing reaches ---- */
+
+/* In order of places, from the last start on. */
+struct passing {
+    uint16_t after_call; /* the state after what is just before, if that is a call */
+    bool is_close;       /* without padding */
+    bool may_make_frame; /* it is aligned as functions are, if all begin alike */
+    uint16_t indirect;   /* of the last indirect jump */
+};
+
+/* Does it begin with this? */
+static bool makes_frame(struct code_finding *finding, const struct code_area *area, uint64_t place)
+{
+    struct code_state state = finding->machine->start;
+    struct code_flow flow = {0};
+    size_t length = 1;
+
+    for (int i = 0; i < FIRST_STEPS && length && flow.kind == CODE_NEXT &&
+                    place < area->place + area->gap.size;
+         i++, place += length)
+        length = code_step_at(finding, area, place, &state, &flow);
+    return length && flow.kind == CODE_NEXT && !code_is_entry(finding, &state);
+}
+
+static bool try_start(struct code_finding *finding, uint64_t place, bool needs_proof, unsigned most)
+{
+    if (!code_try(finding, place, FIRST, needs_proof, most))
+        return false;
+    const struct code_call *call = code_call_before(finding, place);
+    if (call)
+        finding->places[call->place].flags |= ENDS;
+    note(finding, place, START);
+    finding->functions++;
+    return true;
+}
+
+static bool guess(struct code_finding *finding, const struct code_area *area, uint64_t place,
+                  const struct passing *passing)
+{
+    const bool is_close = passing->after_call && passing->is_close;
+
+    for (unsigned most = 0; most <= CODE_MOST_SUSPECTS; most += CODE_MOST_SUSPECTS) {
+        const uint16_t state = is_close ? passing->after_call : passing->indirect;
+        if ((state && code_try(finding, place, state, false, most)) ||
+            (!is_close && try_start(finding, place, true, most)))
+            return true;
+    }
+    return (passing->may_make_frame && !passing->indirect && makes_frame(finding, area, place) &&
+            try_start(finding, place, false, 0)) ||
+           (!is_close && passing->after_call &&
+            code_try(finding, place, passing->after_call, true, 0));
+}
+
+/* The state after a call at this place, which nothing may follow; 0: it is none. */
+static uint16_t after_suspect(struct code_finding *finding, const struct code_area *area,
+                              uint64_t place)
+{
+    struct code_state state = finding->states[finding->places[place].state];
+    struct code_flow flow;
+
+    if (!(finding->places[place].flags & SUSPECTED))
+        return 0;
+    code_step_at(finding, area, place, &state, &flow);
+    return code_number_of(finding, &state);
+}
+
+/* `all`: also what does not look like a function's beginning. */
+static void pass_area(struct code_finding *finding, const struct code_area *area, bool all)
+{
+    const uint64_t thumb = finding->machine->has_thumb;
+    const uint64_t end = area->place + area->gap.size;
+    struct passing passing = {0};
+    bool is_skipping = false; /* until something ends */
+    bool was_padding = true;
+    uint64_t last = end; /* the instruction before, if it was reached; end: it was not */
+    uint64_t place = area->place | finding->thumb;
+    struct code_state state;
+    struct code_flow flow;
+
+    while (place < end && !finding->error) {
+        if (thumb && finding->places[place & ~UINT64_C(1)].flags & DATA) {
+            place += 4;
+            was_padding = true;
+            continue;
+        }
+        size_t length = code_length_at(finding, place);
+        if (finding->places[place].state) {
+            last = place;
+            if (finding->places[place].flags & START)
+                passing.indirect = 0;
+            /* A tail call is not a switch. */
+            if (code_kind_at(finding, place) == CODE_INDIRECT &&
+                !code_is_entry(finding, &finding->states[finding->places[place].state]))
+                passing.indirect = finding->places[place].state;
+            place += length ? length : finding->machine->alignment;
+            continue;
+        }
+        if (thumb && finding->places[place ^ 1].state) {
+            place ^= 1; /* from Thumb code to ARM code, or back */
+            continue;
+        }
+        if (last != end) {
+            passing.after_call = after_suspect(finding, area, last);
+            passing.is_close = true;
+            was_padding = is_skipping = false;
+            last = end;
+        }
+        if (!length) {
+            state = finding->machine->start;
+            length = code_step_at(finding, area, place, &state, &flow);
+        }
+        const bool is_padding =
+            finding->places[place].flags & PADDING && code_kind_at(finding, place) != CODE_CALL;
+        const bool is_aligned =
+            !((area->gap.address + ((place & ~thumb) - area->place)) % FUNCTION_ALIGNMENT);
+        passing.may_make_frame = all && (is_aligned || finding->machine->alignment > 1);
+        if (length && !is_padding && (!is_skipping || was_padding)) {
+            is_skipping = !(all || was_padding || is_aligned) ||
+                          !guess(finding, area, place, &passing);
+            finding->unknown += all && is_skipping;
+            if (!is_skipping)
+                continue; /* with its state */
+        }
+        was_padding = is_padding;
+        passing.is_close = false;
+        is_skipping &= !code_ends(code_kind_at(finding, place));
+        if (!is_padding)
+            passing.after_call = 0;
+        place += length ? length : finding->machine->alignment;
+    }
+}
+
+/* ---- Rows ---- */
+
+static bool fits16(int32_t number)
+{
+    return number == (int16_t)number;
+}
+
+static struct unwind_rule rule_of(const struct code_finding *finding,
+                                  const struct code_state *state)
+{
+    const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN};
+    struct unwind_rule rule = {0};
+    const bool by_frame =
+        finding->machine->by_frame && (!state->fp || state->fp == -(int64_t)state->fp_at);
+
+    if (state == &finding->states[NONE])
+        return unknown;
+    if (state == &finding->states[SIGNAL])
+        return (struct unwind_rule){.cfa = UNWIND_SIGNAL};
+    if (state == &finding->states[THREAD_END])
+        return (struct unwind_rule){.cfa = UNWIND_ROOT};
+    if (state->fp != CODE_LOST && (by_frame || state->sp == CODE_LOST)) {
+        rule.cfa = UNWIND_BY_FRAME;
+        rule.offset = state->fp;
+    } else if (state->sp != CODE_LOST) {
+        rule.cfa = UNWIND_BY_SP;
+        rule.offset = state->sp;
+    } else if (state->base != CODE_LOST) {
+        rule.cfa = UNWIND_BY_REGISTER;
+        rule.reg = finding->elf->row->walk->base;
+        rule.offset = state->base;
+    } else
+        return unknown;
+    if (!fits16(state->ra_at) || (state->ra_at > 0 && rule.cfa != UNWIND_BY_SP))
+        return unknown;
+    rule.return_kind = state->ra_at > 0   ? UNWIND_RETURN_IN_REGISTER
+                       : state->ra_at < 0 ? UNWIND_RETURN_AT_CFA
+                                          : UNWIND_RETURN_IN_LINK;
+    rule.ret = (int16_t)(state->ra_at > 0 ? state->ra_at - 1 : state->ra_at);
+    rule.frame_kind = state->fp_at == CODE_IN_PLACE ? UNWIND_FRAME_SAME
+                      : fits16(state->fp_at)        ? UNWIND_FRAME_AT_CFA
+                                                    : UNWIND_FRAME_LOST;
+    rule.frame = rule.frame_kind == UNWIND_FRAME_AT_CFA ? (int16_t)state->fp_at : 0;
+    rule.base = state->base_at == CODE_IN_PLACE ? UNWIND_BASE_SAME
+                : fits16(state->base_at)        ? (int16_t)state->base_at
+                                                : 0;
+    return rule;
+}
+
+static void add_row(struct code_finding *finding, struct code_rows *code, uint64_t offset,
+                    uint16_t state)
+{
+    if (code->count && code->rows[code->count - 1].offset == offset)
+        code->count--;
+    if (code->count == code->room &&
+        array_reserve(&code->rows, &code->room, code->count + 1, sizeof(*code->rows)))
+        finding->error = -ENOMEM;
+    else
+        code->rows[code->count++] = (struct frame_row){offset, state};
+}
+
+static void add_rows(struct code_finding *finding, struct code_rows *code,
+                     const struct code_area *area)
+{
+    const uint64_t end = area->place + area->gap.size;
+    uint64_t next;
+    uint16_t last = NONE;
+
+    add_row(finding, code, area->gap.offset, NONE);
+    for (uint64_t place = area->place; place < end && !finding->error; place = next) {
+        const uint16_t now = finding->places[place].state;
+        next = place + (now ? code_length_at(finding, place) : 1);
+        for (uint64_t within = place + 1; within < next && within < end; within++)
+            if (finding->places[within].state)
+                next = within; /* code jumps there */
+        next += next == place;
+        if (now == last)
+            continue;
+        /* What returns to its first instruction is looked up one below. */
+        const uint64_t before = is_end(finding, place) && place > area->place;
+        const uint64_t thumb = finding->machine->has_thumb ? place & 1 : 0;
+        add_row(finding, code, area->gap.offset + (place - thumb - area->place) - before, now);
+        last = now;
+    }
+    add_row(finding, code, area->gap.offset + area->gap.size, NONE);
+}
+
+static void make_rules(struct code_finding *finding, struct code_rows *code)
+{
+    code->rules = calloc(finding->state_count, sizeof(*code->rules));
+    if (!code->rules)
+        finding->error = -ENOMEM;
+    for (size_t i = 0; i < finding->state_count && code->rules; i++)
+        code->rules[i].rule = rule_of(finding, &finding->states[i]);
+}
+
+/* ---- All ---- */
+
+static void find_states(struct code_finding *finding)
+{
+    for (uint64_t place = 0; next_noted(finding, &place) && !finding->error; place++)
+        if (finding->places[place].flags & START && !is_end(finding, place)) {
+            finding->functions++;
+            if (!code_try(finding, place, FIRST, false, CODE_MOST_SUSPECTS))
+                code_begin(finding, place, FIRST);
+        }
+    for (uint64_t place = 0; next_noted(finding, &place) && !finding->error; place++)
+        if (!finding->places[place].state)
+            try_start(finding, place, false, 0);
+    for (int all = 0; all < 2; all++)
+        for (size_t i = 0; i < finding->area_count; i++)
+            if (!finding->areas[i].is_data)
+                pass_area(finding, &finding->areas[i], all);
+}
+
+static void find(struct code_finding *finding, struct code_rows *code)
+{
+    unsigned char header[sizeof(Elf64_Ehdr)];
+    const struct code_state unknown = {CODE_LOST, CODE_LOST, CODE_LOST, CODE_LOST,
+                                       CODE_LOST, CODE_LOST, {0, 0}},
+                            none = {.scratch = {-1, -1}}, signal = {.scratch = {-2, -2}},
+                            thread_end = {.scratch = {-3, -3}};
+
+    code_number_of(finding, &none);
+    code_number_of(finding, &unknown);
+    code_number_of(finding, &finding->machine->start);
+    code_number_of(finding, &signal);
+    code_number_of(finding, &thread_end);
+    if (finding->error)
+        return;
+    if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr)))
+        mark(finding, ELF_FIELD(finding->elf, header, Ehdr, e_entry), START);
+    mark_symbols(finding);
+    for (size_t i = 0; i < finding->area_count; i++)
+        sweep(finding, &finding->areas[i]);
+    find_endless(finding);
+    finding->steps = finding->size * STEPS_A_BYTE;
+    find_states(finding);
+    /* If there were not enough, some ways have not met. */
+    for (size_t i = 0; i < finding->area_count && finding->steps; i++)
+        add_rows(finding, code, &finding->areas[i]);
+    make_rules(finding, code);
+}
+
+/* Without what is no whole instruction at its ends. */
+static struct code_gap aligned(const struct code_gap *gap, uint64_t alignment)
+{
+    const uint64_t skip = -gap->address & (alignment - 1);
+
+    if (gap->size < skip)
+        return (struct code_gap){gap->offset, 0, gap->address};
+    return (struct code_gap){gap->offset + skip, (gap->size - skip) & ~(alignment - 1),
+                             gap->address + skip};
+}
+
+static int read_gaps(struct code_finding *finding, const struct code_gap *gaps, size_t count)
+{
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (gaps[i].offset + gaps[i].size > end)
+            end = gaps[i].offset + gaps[i].size;
+        if (__builtin_add_overflow(finding->size, gaps[i].size, &finding->size) ||
+            finding->size > MOST_CODE)
+            return -E2BIG;
+    }
+    /* Room is for what the file has, not for what its header claims. */
+    int result = elf_has(finding->elf, 0, end);
+    if (result)
+        return result;
+    finding->areas = calloc(count, sizeof(*finding->areas));
+    finding->bytes = malloc((size_t)finding->size);
+    finding->places = calloc((size_t)finding->size, sizeof(*finding->places));
+    /* One more, where none is found */
+    finding->noted = calloc((size_t)finding->size / 64 + 2, sizeof(*finding->noted));
+    if (!finding->areas || !finding->bytes || !finding->places || !finding->noted)
+        return -ENOMEM;
+    for (uint64_t place = 0; finding->area_count < count && !result; finding->area_count++) {
+        const struct code_gap gap = aligned(&gaps[finding->area_count], finding->machine->alignment);
+        finding->areas[finding->area_count] = (struct code_area){.gap = gap, .place = place};
+        result = elf_read(finding->elf, gap.offset, finding->bytes + place, (size_t)gap.size);
+        place += gap.size;
+    }
+    return result;
+}
+
+int code_rows_find(struct code_rows *code, const struct elf *elf, const struct code_gap *gaps,
+                   size_t count)
+{
+    struct code_finding finding = {.elf = elf};
+
+    *code = (struct code_rows){0};
+    if (code_machine && code_machine->elf == elf->machine &&
+        code_machine->bits == (elf->is_64 ? 64 : 32))
+        finding.machine = code_machine;
+    if (!finding.machine || !elf->row->walk || !count)
+        return -ENOENT;
+    finding.error = read_gaps(&finding, gaps, count);
+    if (!finding.error)
+        find(&finding, code);
+    free(finding.areas);
+    free(finding.bytes);
+    free(finding.places);
+    free(finding.noted);
+    free(finding.states);
+    free(finding.calls);
+    free(finding.work);
+    free(finding.changes);
+    index_free(&finding.state_index);
+    index_free(&finding.endless);
+    code->functions = finding.functions;
+    code->unknown = finding.unknown;
+    return finding.error;
+}
+
+void code_rows_free(struct code_rows *code)
+{
+    free(code->rows);
+    free(code->rules);
+    *code = (struct code_rows){0};
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Rows for code without tables, from the code itself: each function is followed from its first
+ * instruction along its jumps, with how far the stack pointer has moved, and where the frame
+ * pointer and the return address were saved. Part of frame_rows: code_rows.c finds functions,
+ * code_follow.c follows them, code_ARCH.c decodes an architecture's instructions.
+ */
+#ifndef STACKBOX_ELF_CODE_ROWS_H
+#define STACKBOX_ELF_CODE_ROWS_H
+
+#include "elf/elf.h"
+#include "elf/frame_rows.h"
+
+/* ---- What an architecture's decoder knows ---- */
+
+#define CODE_LOST INT32_MIN /* it is unknown, or cannot be told in this way */
+#define CODE_IN_PLACE 0     /* of a saved register: it still holds the caller's */
+/* Of the return address: in the register with this DWARF number, which is not the link register. */
+#define CODE_IN_REGISTER(dwarf) ((dwarf) + 1)
+
+/*
+ * Before an instruction. The CFA is the stack pointer as it was before the call (x86-64: above the
+ * return address). Of two ways that meet, what is not equal becomes CODE_LOST, and in `scratch` 0.
+ */
+struct code_state {
+    int32_t sp; /* CFA = stack pointer + sp; or CODE_LOST */
+    int32_t fp; /* CFA = frame pointer + fp (the row's `frame`); CODE_LOST: it is not there for that */
+    /*
+     * Where the caller's frame pointer and the return address are: at CFA + this, which is below 0;
+     * CODE_IN_PLACE (of the return address: in the link register), CODE_LOST, CODE_IN_REGISTER().
+     */
+    int32_t fp_at, ra_at;
+    /* The same for the row's `base`, if the machine is walked with one (ARM's r11). */
+    int32_t base, base_at;
+    int32_t scratch[2]; /* the decoder's own: what registers hold, 0 for nothing */
+};
+
+enum code_kind {
+    CODE_NEXT,     /* on to the next instruction; also after what only returns under a condition */
+    CODE_JUMP,     /* to `target` only */
+    CODE_BRANCH,   /* there or to the next */
+    CODE_CALL,     /* calls `target`, 0: unknown; then the next, unless that does not return */
+    CODE_RETURN,   /* to the caller: the state is that of before, apart from what it pops */
+    CODE_INDIRECT, /* to an address that is not in the instruction: a tail call, or a switch's case */
+    CODE_STOP,     /* never goes on: a trap */
+    CODE_SIGNAL,   /* it begins the code to which signal handlers return: two instructions */
+};
+
+/* All 0 before each instruction. */
+struct code_flow {
+    enum code_kind kind;
+    /*
+     * The state at the target of CODE_JUMP and CODE_BRANCH is that of before the instruction, but
+     * with the `scratch` of *state; which, as it was left, is the next instruction's alone.
+     */
+    uint64_t target;
+    uint64_t taken;  /* an address of code that this instruction computes; 0: none */
+    uint64_t data;   /* a word of data in code, behind this instruction, which reads it; 0: none */
+    bool is_padding; /* does nothing: linkers and compilers fill up with it */
+    /*
+     * It would change no state whose `scratch` is 0 and whose return address is in no other
+     * register; so it need not be decoded again. May always be false.
+     */
+    bool is_plain;
+};
+
+/*
+ * Decodes the instruction at address `at`, applies it to *state, and says where it goes. Returns
+ * its length; 0: it is unknown, or not whole within `size` bytes. Addresses of Thumb code have
+ * their lowest bit set: `at`, and `target` and `taken`, too.
+ */
+typedef size_t code_step(const unsigned char *bytes, size_t size, uint64_t at,
+                         struct code_state *state, struct code_flow *flow);
+
+struct code_machine {
+    uint16_t elf; /* e_machine */
+    uint8_t bits;
+    uint8_t alignment; /* of instructions */
+    bool has_thumb;
+    code_step *step;
+    struct code_state start; /* at a function's first instruction */
+    bool by_frame; /* rows go by the frame pointer where there is one, as its compilers' tables do */
+};
+
+/* One for each architecture. In files named after them. */
+code_step code_x86_64, code_arm64, code_riscv64, code_armv7;
+
+extern const struct code_machine code_machine_x86_64, code_machine_arm64, code_machine_riscv64,
+    code_machine_armv7;
+
+/* This program's own, whose code alone it analyses; NULL: unknown. Tests choose another. */
+extern const struct code_machine *code_machine;
+
+/* ---- Rows ---- */
+
+struct code_rule {
+    struct unwind_rule rule;
+    uint32_t number; /* the caller's; 0 at first */
+};
+
+/* A stretch of code without tables, in the file. */
+struct code_gap {
+    uint64_t offset, size, address;
+};
+
+struct code_rows {
+    struct frame_row *rows; /* by offset */
+    size_t count, room;
+    struct code_rule *rules; /* some are the same */
+    uint64_t functions; /* that have rows */
+    uint64_t unknown;   /* stretches of code that have none */
+};
+
+/*
+ * Analyses these gaps, which are sorted and do not overlap. 0, -ENOENT: nothing is known about the
+ * machine's instructions; or another negative errno. code_rows_free after either.
+ */
+int code_rows_find(struct code_rows *code, const struct elf *elf, const struct code_gap *gaps,
+                   size_t count);
+void code_rows_free(struct code_rows *code);
+
+#endif

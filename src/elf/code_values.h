@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What instructions do with the few registers and words of memory that code_state follows, for
+ * decoders of machines whose registers have numbers. Part of code_rows.
+ */
+#ifndef STACKBOX_ELF_CODE_VALUES_H
+#define STACKBOX_ELF_CODE_VALUES_H
+
+#include "elf/code_rows.h"
+
+/* The state while an instruction is applied, and the numbers of the registers that it follows. */
+struct code_values {
+    struct code_state *state;
+    uint8_t sp, frame, link;
+    uint8_t base; /* or CODE_NONE */
+    /* Where compilers put the sizes of frames that are too large for an instruction, */
+    uint32_t others;
+    uint16_t least; /* which are at least this large; smaller numbers mean something else */
+    uint8_t copy;   /* and the stack pointer; or CODE_NONE */
+};
+#define CODE_NONE 32 /* no register, which is what the numbers that follow mean, too */
+
+/* register = unknown; = constant; = from + addend; = from + sign * other */
+void code_set_unknown(struct code_values *values, unsigned reg);
+void code_set(struct code_values *values, unsigned reg, int64_t constant);
+void code_set_sum(struct code_values *values, unsigned reg, unsigned from, int64_t addend);
+void code_set_sums(struct code_values *values, unsigned reg, unsigned from, unsigned other,
+                   int sign);
+
+/* The constant in it. False: it is unknown whether there is one. */
+bool code_constant(const struct code_values *values, unsigned reg, int32_t *constant);
+
+/* The whole register, at from + offset. */
+void code_store(struct code_values *values, unsigned reg, unsigned from, int64_t offset);
+void code_load(struct code_values *values, unsigned reg, unsigned from, int64_t offset);
+
+/* A function was called, which has changed what functions may change. */
+void code_called(struct code_values *values);
+
+/* The lowest `bits` of it, with their sign. */
+static inline int64_t code_signed(uint64_t bits, unsigned count)
+{
+    return (int64_t)(bits << (64 - count)) >> (64 - count);
+}
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* x86-64's instructions: their lengths, and what they do to rsp and rbp. See code_rows.h. */
+#include "elf/code_values.h"
+
+#include <string.h>
+
+#include "machine/machine.h"
+
+#define SP 4
+#define FP 5
+#define REX_W 8
+#define SIGRETURN 15 /* the system call's number */
+#define LONGEST 15
+#define READ_ON 40 /* so far instructions are read before it is known how long they are */
+#define WORD 8
+#define FARTHEST (1 << 28) /* from the CFA */
+
+/* In scratch[0]: the number + 1 of a register with which CFA = register + scratch[1], and */
+#define ALIAS 0x1f
+#define IS_COMPARED 0x20 /* the last instruction compared it with rsp */
+
+/*
+ * A letter for each opcode: what follows it, and which register it writes.
+ *
+ *     . nothing   m ModRM   r the same, writes its reg   w writes its r/m   x writes both   ! invalid
+ *     1 imm8   2 imm16   4 imm32   8 an address   3 imm16, imm8   v imm32 or imm64, writes the opcode's register
+ *     b ModRM, imm8   i the same, writes r/m   j writes reg   z ModRM, imm32, writes r/m   y writes reg
+ *     g, G groups 1   f group 3   h groups 4 and 5   o writes the opcode's register   c the same, with imm8
+ */
+static const char one[] =
+    "wwrr14!!wwrr14!." "wwrr14!!wwrr14!!" "wwrr14!!wwrr14!!" "wwrr14!!mmmm14!!"
+    "!!!!!!!!!!!!!!!!" "........oooooooo" "!!!r!!!!4y1j...." "1111111111111111"
+    "gG!gmmxxwwrrwrmw" "oooooooo..!....." "8888....14......" "ccccccccvvvvvvvv"
+    "ii2.!!iz3.2..1!." "wwww!!!.mmmmmmmm" "1111111144!1...." "!.!!..ff......hh";
+static const char two[] = /* after 0f */
+    "mmrr!.....!.!m.b" "mmmmmmmmmmmmmmmm" "wwmm!!!!mmmmrrmm" "........!!!!!!!!"
+    "rrrrrrrrrrrrrrrr" "rmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmm" "bbbbmmm.mmmmmmwm"
+    "4444444444444444" "wwwwwwwwwwwwwwww" "...miw!!...wiwmr" "wwrwrrrrrmiwrrrr"
+    "xxbmbjbwoooooooo" "mmmmmmmrmmmmmmmm" "mmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmm";
+
+/* What a letter says: what follows (OTHER: some other number), and what it writes. */
+enum trait { MODRM = 1, IMM8 = 2, IMM32 = 4, TO_RM = 8, TO_REG = 16, TO_OP = 32, OTHER = 64 };
+
+static const uint8_t traits[] = {
+    ['m'] = MODRM,
+    ['r'] = MODRM | TO_REG,
+    ['w'] = MODRM | TO_RM,
+    ['x'] = MODRM | TO_RM | TO_REG,
+    ['b'] = MODRM | IMM8,
+    ['i'] = MODRM | IMM8 | TO_RM,
+    ['j'] = MODRM | IMM8 | TO_REG,
+    ['z'] = MODRM | IMM32 | TO_RM,
+    ['y'] = MODRM | IMM32 | TO_REG,
+    ['g'] = MODRM | IMM8 | TO_RM,
+    ['G'] = MODRM | IMM32 | TO_RM,
+    ['f'] = MODRM | TO_RM | OTHER,
+    ['h'] = MODRM | TO_RM,
+    ['1'] = IMM8,
+    ['4'] = IMM32,
+    ['o'] = TO_OP,
+    ['c'] = IMM8 | TO_OP,
+    ['v'] = TO_OP | OTHER,
+    ['2'] = OTHER,
+    ['3'] = OTHER,
+    ['8'] = OTHER,
+};
+
+struct instruction {
+    const unsigned char *at, *end;
+    int64_t immediate;
+    int32_t displacement;
+    char form;
+    uint8_t traits, op;
+    /* 0 at first: */
+    uint8_t map;     /* 0: one, 1: two, 2: after 0f 38, 3: after 0f 3a */
+    uint8_t rex, pp; /* pp: VEX's, 1 is 66, 2 is f3, 3 is f2 */
+    bool is_short;   /* 66: operands of 16 bits */
+    bool is_vex, has_address, is_rip;
+    uint8_t sib, written; /* `written` by VEX's vvvv */
+    uint8_t mod, reg, rm;
+};
+
+/* A number of 1 to 8 bytes. */
+static int64_t take(struct instruction *in, unsigned size)
+{
+    const uint64_t value =
+        machine_little32(in->at) | (uint64_t)machine_little32(in->at + 4) << 32;
+
+    in->at += size;
+    return code_signed(value, 8 * size);
+}
+
+static void take_prefixes(struct instruction *in)
+{
+    for (; in->at < in->end; in->at++) {
+        const unsigned char byte = *in->at;
+        if ((byte & 0xf0) == 0x40) {
+            in->rex = byte & 15;
+            in->at++;
+            return;
+        }
+        if (one[byte] != '!')
+            return;
+        if (byte == 0x66)
+            in->is_short = true;
+        else if (byte == 0xf2 || byte == 0xf3)
+            in->pp = byte == 0xf3 ? 2 : 3;
+        else if (byte == 0x67)
+            in->has_address = true;
+        else if ((byte & 0xe7) != 0x26 && byte != 0x64 && byte != 0x65 && byte != 0xf0)
+            return;
+    }
+}
+
+/* VEX in two or three bytes, or EVEX in four. */
+static void take_vex(struct instruction *in, unsigned char first)
+{
+    const unsigned char *const bytes = in->at;
+    const unsigned count = first == 0xc5 ? 1 : first == 0xc4 ? 2 : 3;
+
+    in->at += count;
+    const unsigned char last = bytes[count == 1 ? 0 : 1];
+    in->is_vex = true;
+    in->rex = (uint8_t)((~bytes[0] >> 5 & 4) | (count > 1 ? ~bytes[0] >> 5 & 1 : 0));
+    in->map = count == 1 ? 1 : bytes[0] & 7;
+    in->pp = last & 3;
+    in->op = *in->at++;
+    const uint8_t other = (uint8_t)(~last >> 3 & 15);
+    in->form = in->map == 3 ? 'b' : 'm';
+    if (in->map == 1 && in->op == 0x77)
+        in->form = '.';
+    else if (in->map == 1 && two[in->op] == 'b')
+        in->form = 'b';
+    else if (in->map == 1 && (in->op == 0xc5 || in->op == 0x7e))
+        in->form = two[in->op];
+    else if (in->map == 1 && (in->op >> 1 == 0x2c >> 1 || in->op == 0x50 || in->op == 0xd7 ||
+                              in->op == 0x93))
+        in->form = 'r';
+    else if (in->map == 2 && in->op >= 0xf0 && in->op < 0xf8) {
+        in->form = 'r';
+        in->written = in->op == 0xf3 || in->op == 0xf6 ? other : 0;
+    }
+}
+
+static void take_opcode(struct instruction *in)
+{
+    unsigned char byte = *in->at++;
+
+    if (byte == 0xc5 || byte == 0xc4 || byte == 0x62) {
+        take_vex(in, byte);
+        return;
+    }
+    if (byte == 0x0f) {
+        byte = *in->at++;
+        in->map = byte == 0x38 ? 2 : byte == 0x3a ? 3 : 1;
+        if (in->map > 1)
+            byte = *in->at++;
+    }
+    in->op = byte;
+    in->form = in->map == 0 ? one[byte] : in->map == 1 ? two[byte] : in->map == 3 ? 'b' : 'm';
+    if (in->map == 2 && byte >= 0xf0 && byte < 0xf8)
+        in->form = 'r';
+}
+
+static void take_operands(struct instruction *in)
+{
+    const unsigned char modrm = *in->at++;
+
+    in->mod = modrm >> 6;
+    in->reg = (uint8_t)((modrm >> 3 & 7) | (in->rex & 4) << 1);
+    in->rm = (uint8_t)((modrm & 7) | (in->rex & 1) << 3);
+    if (in->mod == 3)
+        return;
+    unsigned size = in->mod == 1 ? 1 : in->mod == 2 ? 4 : 0;
+    if ((modrm & 7) == 4) {
+        in->sib = *in->at++;
+        if (!in->mod && (in->sib & 7) == 5)
+            size = 4;
+    } else if (!in->mod && (modrm & 7) == 5) {
+        size = 4;
+        in->is_rip = true;
+    }
+    in->displacement = size ? (int32_t)take(in, size) : 0;
+}
+
+/* What follows an instruction's operands. */
+static void take_immediate(struct instruction *in)
+{
+    const bool is_jump = in->map || in->op == 0xe8 || in->op == 0xe9;
+    const unsigned full = in->is_short && !(in->rex & REX_W) && !is_jump ? 2 : 4;
+    unsigned size = in->traits & IMM8 ? 1 : full;
+
+    switch (in->form) {
+    case '2':
+        size = 2;
+        break;
+    case 'f':
+        if ((in->reg & 7) > 1)
+            return;
+        size = in->op == 0xf6 ? 1 : full;
+        break;
+    case '8':
+        size = in->has_address ? 4 : 8;
+        break;
+    case 'v':
+        size = in->rex & REX_W ? 8 : full;
+        break;
+    case '3':
+        size = 3;
+        break;
+    }
+    in->immediate = take(in, size);
+}
+
+/* False: it is unknown. */
+static bool decode(struct instruction *in)
+{
+    take_prefixes(in);
+    take_opcode(in);
+    in->traits = traits[(unsigned char)in->form];
+    if (in->traits & MODRM)
+        take_operands(in);
+    in->immediate = 0;
+    if (in->traits & (IMM8 | IMM32 | OTHER))
+        take_immediate(in);
+    return in->form != '!' && in->at <= in->end;
+}
+
+/* ---- Registers ---- */
+
+static int32_t moved(int32_t from, int64_t by)
+{
+    const int64_t to = (int64_t)from + by;
+
+    return from == CODE_LOST || to > FARTHEST || to < -FARTHEST ? CODE_LOST : (int32_t)to;
+}
+
+/* CFA - the register; or CODE_LOST. */
+static int32_t get(const struct code_state *state, unsigned reg)
+{
+    if (reg == SP)
+        return state->sp;
+    if (reg == FP)
+        return state->fp;
+    return (state->scratch[0] & ALIAS) == (int32_t)reg + 1 ? state->scratch[1] : CODE_LOST;
+}
+
+static unsigned dwarf_of(unsigned reg)
+{
+    static const uint8_t low[] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+    return reg < 8 ? low[reg] : reg;
+}
+
+static void set(struct code_state *state, unsigned reg, int32_t value)
+{
+    if (state->ra_at == CODE_IN_REGISTER((int32_t)dwarf_of(reg)))
+        state->ra_at = CODE_LOST;
+    if (reg == SP)
+        state->sp = value;
+    else if (reg == FP) {
+        state->fp = value;
+        if (state->fp_at == CODE_IN_PLACE)
+            state->fp_at = CODE_LOST;
+    } else if (value != CODE_LOST) {
+        state->scratch[0] = (int32_t)reg + 1;
+        state->scratch[1] = value;
+    } else if ((state->scratch[0] & ALIAS) == (int32_t)reg + 1)
+        state->scratch[0] = state->scratch[1] = 0;
+}
+
+/* The register without which its address would be a constant one; false: there is none, or two. */
+static bool base_of(const struct instruction *in, unsigned *reg)
+{
+    *reg = in->rm;
+    if (in->mod == 3 || in->is_rip)
+        return false;
+    if ((in->rm & 7) != 4)
+        return true;
+    *reg = (in->sib & 7) | (in->rex & 1u) << 3;
+    return (in->sib & 0x38) == 0x20 && !(in->rex & 2) && (in->mod || (in->sib & 7) != 5);
+}
+
+/* Where its operand in memory is, from the CFA on; or CODE_LOST. */
+static int32_t place_of(const struct code_state *state, const struct instruction *in)
+{
+    unsigned reg;
+    const int32_t value = base_of(in, &reg) ? get(state, reg) : CODE_LOST;
+
+    return value == CODE_LOST ? CODE_LOST : moved(-value, in->displacement);
+}
+
+static void push(struct code_state *state, const struct instruction *in, int reg)
+{
+    state->sp = moved(state->sp, in->is_short ? 2 : WORD);
+    if (reg < 0 || in->is_short)
+        return;
+    if (reg == FP && state->fp_at == CODE_IN_PLACE)
+        state->fp_at = state->sp == CODE_LOST ? CODE_LOST : -state->sp;
+    if (state->ra_at == CODE_IN_REGISTER((int32_t)dwarf_of((unsigned)reg)))
+        state->ra_at = state->sp == CODE_LOST ? CODE_LOST : -state->sp;
+}
+
+static void restore_frame(struct code_state *state, int32_t from)
+{
+    const bool is_saved = from != CODE_LOST && from < 0 && state->fp_at == from;
+
+    state->fp = CODE_LOST;
+    state->fp_at = is_saved ? CODE_IN_PLACE
+                   : state->fp_at == CODE_IN_PLACE ? CODE_LOST : state->fp_at;
+}
+
+static void pop(struct code_state *state, const struct instruction *in, unsigned reg)
+{
+    const int32_t from = state->sp == CODE_LOST ? CODE_LOST : -state->sp;
+    const bool is_return = from != CODE_LOST && state->ra_at == from;
+
+    if (reg == FP)
+        restore_frame(state, from);
+    else
+        set(state, reg, CODE_LOST);
+    state->sp = reg == SP ? CODE_LOST : moved(state->sp, in->is_short ? -2 : -WORD);
+    if (is_return)
+        state->ra_at = CODE_IN_REGISTER((int32_t)dwarf_of(reg));
+}
+
+static void leave(struct code_state *state)
+{
+    const int32_t frame = state->fp;
+
+    restore_frame(state, frame == CODE_LOST ? CODE_LOST : -frame);
+    state->sp = moved(frame, -WORD);
+}
+
+/* ---- Instructions ---- */
+
+/* A bit for each register that it writes. */
+static uint32_t written_by(const struct instruction *in)
+{
+    const unsigned group = in->reg & 7;
+
+    if (!(in->traits & (TO_RM | TO_REG | TO_OP)))
+        return 0;
+    /* Without REX, these are ah, ch, dh, and bh. */
+    const bool is_byte = !in->is_vex && !in->rex &&
+        (in->map ? in->map == 1 && in->op >> 4 == 9
+                 : !(in->op & 1) && (in->op < 0x40 || in->op >= 0x80) && in->op != 0x8c);
+    const bool to_rm = in->traits & TO_RM && in->mod == 3 &&
+        ((in->form | 0x20) != 'g' || group != 7) && (in->form != 'f' || group >> 1 == 1) &&
+        (in->form != 'h' || group < 2) && !(in->op == 0x7e && in->map == 1 && in->pp == 2);
+
+    return is_byte ? 0
+                   : (to_rm ? 1u << in->rm : 0) | (in->traits & TO_REG ? 1u << in->reg : 0) |
+                         (in->traits & TO_OP ? 1u << ((in->op & 7) | (in->rex & 1) << 3) : 0) |
+                         (in->written ? 1u << in->written : 0);
+}
+
+/* In ways that are not followed. */
+static void lose(struct code_state *state, uint32_t written)
+{
+    for (unsigned reg = 0; written; reg++, written >>= 1)
+        if (written & 1)
+            set(state, reg, CODE_LOST);
+}
+
+static bool is_followed(unsigned reg)
+{
+    return reg == SP || reg == FP;
+}
+
+/* Calculations with addresses on the stack, of 64 bits. False: it is none. */
+static bool calculate(struct code_state *state, const struct instruction *in,
+                      struct code_flow *flow)
+{
+    const unsigned group = in->reg & 7;
+    unsigned base;
+
+    switch (in->op) {
+    case 0x81: case 0x83:
+        if (in->mod != 3 || (group != 0 && group != 5) || get(state, in->rm) == CODE_LOST)
+            return false;
+        set(state, in->rm, moved(get(state, in->rm), group ? in->immediate : -in->immediate));
+        return true;
+    case 0x89: case 0x8b:
+        if (in->mod == 3) {
+            const unsigned to = in->op == 0x89 ? in->rm : in->reg,
+                           from = in->op == 0x89 ? in->reg : in->rm;
+            flow->is_plain = !is_followed(to) && !is_followed(from);
+            set(state, to, get(state, from));
+            return true;
+        }
+        const int32_t place = place_of(state, in);
+        if (in->reg != FP)
+            return false;
+        if (in->op == 0x8b)
+            restore_frame(state, place);
+        else if (state->fp_at == CODE_IN_PLACE && place != CODE_LOST && place < 0)
+            state->fp_at = place;
+        return true;
+    case 0x8d:
+        if (!base_of(in, &base))
+            return false;
+        flow->is_plain = !is_followed(in->reg) && !is_followed(base);
+        set(state, in->reg, moved(get(state, base), -(int64_t)in->displacement));
+        return true;
+    }
+    return false;
+}
+
+/* Does it begin the code to which signal handlers return: mov $15,%rax; syscall? */
+static bool is_sigreturn(const struct instruction *in)
+{
+    return in->immediate == SIGRETURN && in->rex == REX_W && in->mod == 3 && !in->rm &&
+           in->end - in->at >= 2 && in->at[0] == 0x0f && in->at[1] == 0x05;
+}
+
+/* A callee may change registers. */
+static void call(struct code_state *state, struct code_flow *flow)
+{
+    flow->kind = CODE_CALL;
+    flow->is_plain = true;
+    if (state->scratch[0] && state->scratch[0] != 4 && state->scratch[0] < 13)
+        state->scratch[0] = state->scratch[1] = 0;
+    if (state->ra_at > 0)
+        state->ra_at = CODE_LOST;
+}
+
+/* It goes on there, or returns. */
+static void go(struct code_flow *flow, const struct instruction *in, enum code_kind kind, uint64_t next)
+{
+    flow->kind = kind;
+    flow->target = next + (uint64_t)in->immediate;
+}
+
+/* Of the second map. False: it goes on, and may write registers. */
+static bool step_two(struct code_state *state, const struct instruction *in, uint64_t next,
+                     bool is_compared, struct code_flow *flow)
+{
+    if (in->op >> 4 == 8) {
+        go(flow, in, CODE_BRANCH, next);
+        /* A loop that touches each page of a large frame */
+        if (in->op == 0x85 && is_compared)
+            state->sp = state->scratch[1];
+    } else if (in->op == 0x0b || in->op == 0xb9 || in->op == 0xff)
+        flow->kind = CODE_STOP;
+    else if (in->op == 0xa0 || in->op == 0xa8)
+        push(state, in, -1);
+    else if (in->op == 0xa1 || in->op == 0xa9)
+        state->sp = moved(state->sp, -WORD);
+    else {
+        flow->is_padding = in->op == 0x1f;
+        return false;
+    }
+    return true;
+}
+
+/* Of the first map: control flow, and what pushes and pops. False: it is something else. */
+static bool step_one(struct code_state *state, const struct instruction *in, uint64_t next,
+                     bool is_compared, struct code_flow *flow)
+{
+    const unsigned reg = (in->op & 7u) | (in->rex & 1u) << 3, group = in->reg & 7;
+
+    switch (in->op) {
+    case 0x50 ... 0x57:
+        push(state, in, (int)reg);
+        return true;
+    case 0x58 ... 0x5f:
+        pop(state, in, reg);
+        return true;
+    case 0x68:
+        flow->taken = (uint64_t)in->immediate;
+        push(state, in, -1);
+        return true;
+    case 0x6a: case 0x9c:
+        push(state, in, -1);
+        return true;
+    case 0x9d:
+        state->sp = moved(state->sp, -WORD);
+        return true;
+    case 0x70 ... 0x7f: case 0xe0 ... 0xe3:
+        go(flow, in, CODE_BRANCH, next);
+        if (in->op == 0x75 && is_compared)
+            state->sp = state->scratch[1];
+        return true;
+    case 0x8f:
+        if (in->mod == 3)
+            pop(state, in, in->rm);
+        else
+            set(state, SP, moved(state->sp, -WORD));
+        return true;
+    case 0xe8:
+        go(flow, in, CODE_NEXT, next);
+        if (flow->target == next && in->at < in->end && (*in->at & 0xf8) == 0x58)
+            push(state, in, -1); /* for its own address, which is popped */
+        else
+            call(state, flow);
+        return true;
+    case 0xe9: case 0xeb:
+        go(flow, in, CODE_JUMP, next);
+        return true;
+    case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf:
+        flow->kind = CODE_RETURN;
+        return true;
+    case 0xc8:
+        push(state, in, FP);
+        set(state, FP, state->sp);
+        state->sp = moved(state->sp, in->immediate & 0xffff);
+        return true;
+    case 0xc9:
+        leave(state);
+        return true;
+    case 0xcc: /* a debugger may go on */
+        flow->is_plain = flow->is_padding = true;
+        return true;
+    case 0xf4:
+        flow->kind = CODE_STOP;
+        return true;
+    case 0xff:
+        if (group == 6)
+            push(state, in, in->mod == 3 ? in->rm : -1);
+        else if (group == 2 || group == 3)
+            call(state, flow);
+        else if (group == 4 || group == 5)
+            flow->kind = CODE_INDIRECT;
+        return group > 1;
+    case 0x90:
+        flow->is_plain = flow->is_padding = !in->rex && in->pp != 2;
+        return flow->is_padding;
+    case 0x39: case 0x3b: /* cmp with rsp */
+        if (state->scratch[0] && in->mod == 3 &&
+            (in->reg == SP ? in->rm + 1 : in->rm == SP ? in->reg + 1 : -1) == state->scratch[0])
+            state->scratch[0] |= IS_COMPARED;
+        return false;
+    case 0xb8 ... 0xbf: case 0xc7:
+        flow->taken = (uint64_t)in->immediate;
+        if (in->op == 0xc7 && is_sigreturn(in))
+            flow->kind = CODE_SIGNAL;
+        return false;
+    case 0x81: case 0x83: case 0x89: case 0x8b: case 0x8d:
+        if (in->op == 0x8d && in->is_rip)
+            flow->taken = next + (uint64_t)(int64_t)in->displacement;
+        return in->rex & REX_W && calculate(state, in, flow);
+    }
+    return false;
+}
+
+size_t code_x86_64(const unsigned char *bytes, size_t size, uint64_t at, struct code_state *state,
+                   struct code_flow *flow)
+{
+    unsigned char last[READ_ON];
+    const bool is_compared = state->scratch[0] & IS_COMPARED;
+
+    if (size < sizeof(last)) {
+        memset(last, 0, sizeof(last));
+        bytes = memcpy(last, bytes, size);
+    }
+    struct instruction in;
+    in.at = bytes;
+    in.end = bytes + (size < LONGEST ? size : LONGEST);
+    in.map = in.rex = in.pp = in.sib = in.written = in.mod = in.reg = in.rm = 0;
+    in.is_short = in.is_vex = in.has_address = in.is_rip = false;
+    if (!decode(&in))
+        return 0;
+    const size_t length = (size_t)(in.at - bytes);
+    const uint64_t next = at + length;
+    bool is_done = false;
+    state->scratch[0] &= ~IS_COMPARED;
+    if (!in.is_vex && in.map < 2)
+        is_done = (in.map ? step_two : step_one)(state, &in, next, is_compared, flow);
+    if (!is_done) {
+        const uint32_t written = written_by(&in);
+        flow->is_plain = !(written & (1 << SP | 1 << FP));
+        if (!flow->is_plain || state->scratch[0] || state->ra_at > 0)
+            lose(state, written);
+    }
+    return length;
+}

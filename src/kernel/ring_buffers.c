@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "kernel/bpf.h"
+#include "kernel/cpus.h"
+#include "kernel/perf.h"
+#include "kernel/ring_buffers.h"
+#include "machine/machine.h"
+
+#define HEADER_BYTES 8 /* BPF_RINGBUF_HDR_SZ: u32 length with two flags, u32 of the kernel's own */
+#define BUSY (1u << 31)
+#define DISCARDED (1u << 30)
+/* Read records are released after this many, not one by one. */
+#define RECORDS_AT_A_TIME 32
+#define BIG_ENDIAN_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/* 32 bits of a 64-bit number. */
+typedef uint32_t __attribute__((may_alias)) half;
+
+/*
+ * Positions only grow, and are counted in 64 bits here. Not every 32-bit machine reads or writes 64
+ * bits at once, and 32-bit kernels wrap theirs. The kernel's is never further from ours than the
+ * ring's size: its lower half suffices.
+ */
+static uint64_t read_position(const void *low, uint64_t ours, int order)
+{
+    const uint32_t theirs = __atomic_load_n((const half *)low, order);
+
+    return ours + (uint32_t)(theirs - (uint32_t)ours);
+}
+
+/*
+ * In two steps, the kernel finds the ring full in between if the upper half changes, every 4 GB: it
+ * drops a record, and counts it.
+ */
+static void write_position(void *to, uint64_t position, int order)
+{
+    half *const halves = to;
+
+    if (__atomic_always_lock_free(sizeof(position), NULL)) {
+        __atomic_store_n((uint64_t *)to, position, order);
+        return;
+    }
+    __atomic_store_n(&halves[!BIG_ENDIAN_HERE], (uint32_t)(position >> 32), __ATOMIC_RELAXED);
+    __atomic_store_n(&halves[BIG_ENDIAN_HERE], (uint32_t)position, order);
+}
+
+int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_RINGBUF,
+        .name = "ring",
+        .entries = (uint32_t)bytes,
+    };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *at;
+
+    *ring = (struct bpf_ring){.map = -1, .bytes = bytes};
+    ring->is_narrow = sizeof(long) == 4 && machine_of_kernel()->bits != 64;
+    ring->map = bpf_create_map(&shape);
+    if (ring->map < 0)
+        return ring->map;
+    at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->map, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    ring->consumer = at;
+    madvise(at, page, MADV_DONTFORK); /* as perf's rings are anyway: it is only ours */
+    /* The data are mapped twice in a row: no record is split. */
+    at = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->map, (off_t)page);
+    if (at == MAP_FAILED)
+        return -errno;
+    ring->producer = at;
+    madvise(at, page + 2 * bytes, MADV_DONTFORK);
+    return 0;
+}
+
+void bpf_ring_close(struct bpf_ring *ring)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (ring->consumer)
+        munmap(ring->consumer, page);
+    if (ring->producer)
+        munmap(ring->producer, page + 2 * ring->bytes);
+    if (ring->map >= 0)
+        close(ring->map);
+    *ring = (struct bpf_ring){.map = -1};
+}
+
+/*
+ * Positions are the kernel's unsigned long, which may be twice as wide as ours. A 32-bit kernel has
+ * something else after its own position, and nothing after ours: only in big endian it matters.
+ */
+static size_t low_half(const struct bpf_ring *ring)
+{
+    return BIG_ENDIAN_HERE && !ring->is_narrow ? sizeof(half) : 0;
+}
+
+static uint64_t programs_position(const struct bpf_ring *ring, int order)
+{
+    return read_position(ring->producer + low_half(ring), ring->position, order);
+}
+
+static void move_on(struct bpf_ring *ring, uint64_t position, int order)
+{
+    ring->position = position;
+    if (BIG_ENDIAN_HERE && ring->is_narrow)
+        __atomic_store_n((half *)(void *)ring->consumer, (uint32_t)position, order);
+    else
+        write_position(ring->consumer, position, order);
+}
+
+/* The record at a position, if it was submitted: its size in the ring, or 0. */
+static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *length)
+{
+    const char *data = ring->producer + sysconf(_SC_PAGESIZE);
+    const uint32_t *header = (const void *)(data + ((size_t)at & (ring->bytes - 1)));
+
+    *length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
+    uint32_t size = *length & ~(BUSY | DISCARDED);
+    if (*length & BUSY || size > ring->bytes - HEADER_BYTES)
+        return 0; /* no kernel writes such a length */
+    return HEADER_BYTES + ((size + 7) & ~(size_t)7);
+}
+
+/*
+ * The clock is read before the position: what was not reserved by then takes its time later. Once
+ * everything reserved has been read, all earlier records are here.
+ */
+static void set_mark(struct bpf_ring *ring)
+{
+    if (ring->is_marked)
+        return;
+    ring->mark_time = now_ns();
+    ring->mark = programs_position(ring, __ATOMIC_SEQ_CST);
+    ring->is_marked = true;
+}
+
+static void look_at_mark(struct bpf_ring *ring, uint64_t position)
+{
+    if (!ring->is_marked || position < ring->mark)
+        return;
+    ring->settled = ring->mark_time;
+    ring->is_marked = false;
+}
+
+int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
+{
+    const char *data = ring->producer + sysconf(_SC_PAGESIZE);
+    uint64_t position = ring->position;
+    int count = 0, result = 0;
+    uint32_t length;
+    size_t size;
+
+    set_mark(ring);
+    /* No further than now: programs could keep us here for ever. */
+    const uint64_t end = programs_position(ring, __ATOMIC_ACQUIRE);
+    while (!result && end > position && (size = record_at(ring, position, &length))) {
+        if (!(length & DISCARDED)) {
+            const char *record = data + ((size_t)position & (ring->bytes - 1)) + HEADER_BYTES;
+            result = take(context, record, length);
+            count++;
+        }
+        position += size;
+        if (count % RECORDS_AT_A_TIME == 0)
+            move_on(ring, position, __ATOMIC_RELEASE);
+    }
+    /* Sequentially consistent, or the kernel may not see that we sleep when it submits the next. */
+    move_on(ring, position, __ATOMIC_SEQ_CST);
+    look_at_mark(ring, position);
+    return result ? result : count;
+}
+
+int perf_ring_open(struct perf_ring *ring, int fd, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    *ring = (struct perf_ring){.fd = fd, .bytes = bytes};
+    void *at = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return -errno;
+    ring->page = at;
+    ring->data = (char *)at + page;
+    return 0;
+}
+
+void perf_ring_close(struct perf_ring *ring)
+{
+    if (ring->page)
+        munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+    if (ring->fd >= 0)
+        close(ring->fd);
+    *ring = (struct perf_ring){.fd = -1};
+}
+
+uint64_t perf_ring_head(const struct perf_ring *ring)
+{
+    return read_position((const half *)(const void *)&ring->page->data_head + BIG_ENDIAN_HERE,
+                         ring->page->data_tail, __ATOMIC_ACQUIRE);
+}
+
+bool perf_ring_has_any(const struct perf_ring *ring)
+{
+    return perf_ring_head(ring) != ring->page->data_tail;
+}
+
+static void copy_out(const struct perf_ring *ring, uint64_t at, void *to, size_t size)
+{
+    size_t begin = (size_t)at & (ring->bytes - 1), whole = ring->bytes - begin;
+
+    if (whole > size)
+        whole = size;
+    memcpy(to, ring->data + begin, whole);
+    memcpy((char *)to + whole, ring->data, size - whole);
+}
+
+size_t perf_ring_find(const struct perf_ring *ring, uint64_t at, uint64_t head, char *room,
+                      char **record)
+{
+    const size_t begin = (size_t)at & (ring->bytes - 1);
+    struct perf_event_header header;
+    uint64_t left = head - at;
+
+    if (left < sizeof(header))
+        return 0;
+    copy_out(ring, at, &header, sizeof(header));
+    if (header.size < sizeof(header) || header.size > left)
+        return 0; /* no kernel writes that */
+    *record = room;
+    if (header.type == PERF_RECORD_SAMPLE && !(begin & 7) && header.size <= ring->bytes - begin)
+        *record = ring->data + begin;
+    else
+        copy_out(ring, at, room, header.size);
+    return header.size;
+}
+
+size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record)
+{
+    char *found = record;
+    size_t size = perf_ring_find(ring, at, head, record, &found);
+
+    if (found != record)
+        memcpy(record, found, size);
+    return size;
+}
+
+void perf_ring_release(const struct perf_ring *ring, uint64_t position)
+{
+    write_position(&ring->page->data_tail, position, __ATOMIC_RELEASE);
+}
+
+const void *perf_rings_parse(const char *record, size_t size, size_t *found, uint64_t *lost)
+{
+    struct perf_event_header header;
+    struct lost_record said;
+    uint32_t bytes;
+
+    if (size < sizeof(header))
+        return NULL;
+    memcpy(&header, record, sizeof(header));
+    if (header.type == PERF_RECORD_LOST && size >= sizeof(said)) {
+        memcpy(&said, record, sizeof(said));
+        *lost += said.lost;
+    }
+    if (header.type != PERF_RECORD_SAMPLE || size < sizeof(header) + sizeof(bytes))
+        return NULL;
+    memcpy(&bytes, record + sizeof(header), sizeof(bytes));
+    if (bytes > size - sizeof(header) - sizeof(bytes))
+        return NULL;
+    *found = bytes;
+    return record + sizeof(header) + sizeof(bytes);
+}
+
+struct opening {
+    struct perf_rings *rings;
+    size_t bytes; /* of each */
+};
+
+static int add_ring(void *context, unsigned cpu)
+{
+    const struct opening *opening = context;
+    struct perf_rings *rings = opening->rings;
+    size_t count = rings->count + 1;
+    int fd = perf_open_output(cpu, (uint32_t)opening->bytes / 2);
+
+    if (fd < 0)
+        return fd;
+    if (array_reserve(&rings->rings, &rings->room, count, sizeof(*rings->rings)) ||
+        array_reserve(&rings->taken, &rings->taken_room, count, sizeof(*rings->taken))) {
+        close(fd);
+        return -ENOMEM;
+    }
+    rings->taken[rings->count] = 0;
+    int result = perf_ring_open(&rings->rings[rings->count++], fd, opening->bytes);
+    if (!result)
+        result = bpf_update(rings->map, &cpu, &(uint32_t){(uint32_t)fd}, BPF_ANY);
+    return result ? result : perf_enable(fd);
+}
+
+static int open_rings(struct perf_rings *rings, size_t bytes)
+{
+    int result = cpus_each_online(add_ring, &(struct opening){rings, bytes});
+
+    return result ? result : rings->count ? 0 : -ENODEV;
+}
+
+/* Possible CPUs: by the highest number, not by how many are configured now. */
+static uint32_t possible_cpus(void)
+{
+    struct text list = {0};
+    uint64_t last = 0;
+
+    if (!read_file(AT_FDCWD, "/sys/devices/system/cpu/possible", 4096, &list) && list.data) {
+        list.data[strcspn(list.data, "\n")] = '\0';
+        const char *dash = strrchr(list.data, '-'), *comma = strrchr(list.data, ',');
+        const char *number = dash > comma ? dash + 1 : comma ? comma + 1 : list.data;
+        (void)parse_number(number, 0, 65535, &last);
+    }
+    text_free(&list);
+    long configured = sysconf(_SC_NPROCESSORS_CONF);
+    return configured > (long)last ? (uint32_t)configured : (uint32_t)last + 1;
+}
+
+int perf_rings_open(struct perf_rings *rings, size_t bytes)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+        .name = "buffers",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = possible_cpus(),
+    };
+
+    *rings = (struct perf_rings){.map = -1, .record = malloc(PERF_RING_MOST_RECORD_BYTES)};
+    if (!rings->record)
+        return -ENOMEM;
+    rings->map = bpf_create_map(&shape);
+    return rings->map < 0 ? rings->map : open_rings(rings, bytes);
+}
+
+void perf_rings_close(struct perf_rings *rings)
+{
+    for (size_t i = 0; i < rings->count; i++)
+        perf_ring_close(&rings->rings[i]);
+    if (rings->map >= 0)
+        close(rings->map);
+    free(rings->rings);
+    free(rings->taken);
+    free(rings->record);
+    *rings = (struct perf_rings){.map = -1};
+}
+
+static int read_ring(struct perf_rings *rings, size_t which, ring_take *take, void *context)
+{
+    const struct perf_ring *ring = &rings->rings[which];
+    uint64_t *taken = &rings->taken[which], head = perf_ring_head(ring);
+    size_t size, found;
+    int count = 0, result = 0;
+
+    while (!result && (size = perf_ring_copy(ring, *taken, head, rings->record))) {
+        const void *bytes = perf_rings_parse(rings->record, size, &found, &rings->lost);
+        if (bytes) {
+            result = take(context, bytes, found);
+            count++;
+        }
+        *taken += size;
+        perf_ring_release(ring, *taken);
+    }
+    return result ? result : count;
+}
+
+int perf_rings_read(struct perf_rings *rings, ring_take *take, void *context)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < rings->count; i++) {
+        int more = read_ring(rings, i, take, context);
+        if (more < 0)
+            return more;
+        count += more;
+    }
+    return count;
+}
+
+/* What both records begin with. */
+struct throttle_record {
+    struct perf_event_header header;
+    uint64_t time;
+};
+
+void throttle_open(struct throttle *throttle, int fd)
+{
+    *throttle = (struct throttle){.ring.fd = -1};
+    (void)perf_ring_open(&throttle->ring, fd, THROTTLE_RING_BYTES);
+}
+
+void throttle_close(struct throttle *throttle)
+{
+    perf_ring_close(&throttle->ring);
+}
+
+/* A record lost between two is unknown: it counts as no throttling. */
+void throttle_take(struct throttle *throttle, const char *record, size_t size)
+{
+    struct throttle_record begin;
+
+    if (size < sizeof(begin))
+        return;
+    memcpy(&begin, record, sizeof(begin));
+    if (begin.header.type == PERF_RECORD_THROTTLE) {
+        throttle->since = begin.time;
+        throttle->times++;
+    } else if (begin.header.type == PERF_RECORD_UNTHROTTLE) {
+        if (throttle->since && begin.time > throttle->since)
+            throttle->stopped += begin.time - throttle->since;
+        throttle->since = 0;
+    }
+}
+
+void throttle_read(struct throttle *throttle)
+{
+    uint64_t head = throttle->ring.page ? perf_ring_head(&throttle->ring) : throttle->read_to;
+    char *record = head != throttle->read_to ? malloc(PERF_RING_MOST_RECORD_BYTES) : NULL;
+    size_t size;
+
+    while (record && (size = perf_ring_copy(&throttle->ring, throttle->read_to, head, record))) {
+        throttle_take(throttle, record, size);
+        throttle->read_to += size;
+    }
+    free(record);
+    if (throttle->ring.page)
+        perf_ring_release(&throttle->ring, throttle->read_to);
+}
+
+uint64_t throttle_stopped(const struct throttle *throttle)
+{
+    uint64_t now = throttle->since ? now_ns() : 0;
+
+    return throttle->stopped + (now > throttle->since ? now - throttle->since : 0);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "ptrace/tracees.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "kernel/limits.h"
+
+#define NS_PER_SECOND 1000000000ull
+#define MOST_OPEN 512 /* threads, whose files stay open: reading such a file costs a third */
+
+int tracees_open(struct tracees *tracees)
+{
+    const uint32_t limit = kernel_pid_limit() + 1;
+    void *room = mmap(NULL, limit * sizeof(*tracees->slots), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    *tracees = (struct tracees){.limit = 0};
+    if (room == MAP_FAILED)
+        return -errno;
+    tracees->slots = room;
+    tracees->limit = limit;
+    return 0;
+}
+
+void tracees_close(struct tracees *tracees)
+{
+    while (tracees->count)
+        tracees_drop(tracees, tracees->items[0].tid);
+    free(tracees->items);
+    if (tracees->slots)
+        munmap(tracees->slots, tracees->limit * sizeof(*tracees->slots));
+    *tracees = (struct tracees){.limit = 0};
+}
+
+struct tracee *tracees_find(const struct tracees *tracees, uint32_t tid)
+{
+    const uint32_t slot = tid < tracees->limit ? tracees->slots[tid] : 0;
+
+    return slot ? &tracees->items[slot - 1] : NULL;
+}
+
+/* A file of its thread. Returns how many bytes went to `text`, which they end. */
+static size_t read_text(const struct tracee *tracee, int fd, const char *name, char *text,
+                        size_t room)
+{
+    char path[64];
+    ssize_t got;
+
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", tracee->pid, tracee->tid, name);
+    const int own = fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC);
+    got = own < 0 ? 0 : pread(own, text, room - 1, 0);
+    if (own >= 0 && own != fd)
+        close(own);
+    got = got < 0 ? 0 : got;
+    text[got] = '\0';
+    return (size_t)got;
+}
+
+struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid)
+{
+    char path[64];
+
+    if (tid >= tracees->limit || array_reserve(&tracees->items, &tracees->room, tracees->count + 1,
+                                               sizeof(*tracees->items)))
+        return NULL;
+    struct tracee *tracee = &tracees->items[tracees->count++];
+    *tracee = (struct tracee){.tid = tid, .pid = pid, .schedstat = -1};
+    tracees->slots[tid] = (uint32_t)tracees->count;
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", pid, tid);
+    if (tracees->count <= MOST_OPEN)
+        tracee->schedstat = open(path, O_RDONLY | O_CLOEXEC);
+    return tracee;
+}
+
+void tracees_drop(struct tracees *tracees, uint32_t tid)
+{
+    struct tracee *tracee = tracees_find(tracees, tid);
+
+    if (!tracee)
+        return;
+    if (tracee->schedstat >= 0)
+        close(tracee->schedstat);
+    tracees->slots[tid] = 0;
+    const struct tracee *last = &tracees->items[--tracees->count];
+    if (last == tracee)
+        return;
+    *tracee = *last;
+    tracees->slots[tracee->tid] = (uint32_t)(tracee - tracees->items) + 1;
+}
+
+bool tracees_each_thread(uint32_t pid, void (*each)(void *context, uint32_t pid, uint32_t tid),
+                         void *context)
+{
+    const struct dirent *entry;
+    char path[32];
+    uint64_t tid;
+
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    DIR *directory = opendir(path);
+    if (!directory)
+        return false;
+    while ((entry = readdir(directory)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &tid))
+            each(context, pid, (uint32_t)tid);
+    closedir(directory);
+    return true;
+}
+
+/* The number behind such a line's name in status. */
+static uint32_t number_of(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+
+    return at ? (uint32_t)strtoul(at + strlen(name), NULL, 10) : 0;
+}
+
+uint32_t tracee_process(uint32_t tid, uint32_t *parent)
+{
+    const struct tracee self = {.tid = tid, .pid = tid};
+    char text[512]; /* the lines wanted are among the first */
+
+    /* /proc/TID is there for threads, too, and so is its task/TID. */
+    (void)read_text(&self, -1, "status", text, sizeof(text));
+    *parent = number_of(text, "\nPPid:");
+    return number_of(text, "\nTgid:");
+}
+
+/* Behind the name, which may have any bytes in it: the fields from the state on. */
+static const char *read_stat(const struct tracee *tracee, char *text, size_t room)
+{
+    const size_t length = read_text(tracee, -1, "stat", text, room);
+    const char *end = length ? memrchr(text, ')', length) : NULL;
+
+    return end && end[1] ? end + 2 : NULL;
+}
+
+/* The n-th of those, from 0. */
+static uint64_t field(const char *fields, unsigned number)
+{
+    while (number-- && fields) {
+        fields = strchr(fields, ' ');
+        fields = fields ? fields + 1 : NULL;
+    }
+    return fields ? strtoull(fields, NULL, 10) : 0;
+}
+
+enum stat_field {
+    STAT_USER_TIME = 11,
+    STAT_SYSTEM_TIME = 12,
+    STAT_CPU = 36,
+};
+
+uint64_t tracee_cpu(struct tracee *tracee)
+{
+    char text[512];
+
+    (void)read_text(tracee, tracee->schedstat, "schedstat", text, 64);
+    const uint64_t by_scheduler = strtoull(text, NULL, 10);
+    tracee->slices = field(text, 2);
+    if (by_scheduler)
+        return by_scheduler;
+    const char *fields = read_stat(tracee, text, sizeof(text));
+    return (field(fields, STAT_USER_TIME) + field(fields, STAT_SYSTEM_TIME)) *
+        (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+char tracee_state(struct tracee *tracee, unsigned *cpu)
+{
+    char text[512];
+    const char *fields = read_stat(tracee, text, sizeof(text)), *name = strchr(text, '(');
+
+    if (!fields || !name)
+        return 0;
+    const size_t length = (size_t)(fields - 2 - (name + 1));
+    memset(tracee->comm, 0, sizeof(tracee->comm));
+    memcpy(tracee->comm, name + 1, length < COMM_BYTES ? length : COMM_BYTES - 1);
+    *cpu = (unsigned)field(fields, STAT_CPU);
+    return fields[0];
+}
+
+uint64_t tracee_shape(const struct tracee *tracee)
+{
+    char text[128];
+    const size_t length = read_text(tracee, -1, "statm", text, sizeof(text));
+
+    /* size resident shared text lib data dt: all in pages, data with the stack. */
+    return length ? field(text, 0) - field(text, 5) : 0;
+}

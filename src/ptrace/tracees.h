@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The threads that are traced, and what /proc says about them. */
+#ifndef STACKBOX_PTRACE_TRACEES_H
+#define STACKBOX_PTRACE_TRACEES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tally/tally.h"
+
+struct tracee {
+    uint32_t tid, pid;
+    bool counts;       /* the command's: only once it has executed its program */
+    bool is_asked;     /* it was interrupted, and will stop for a sample */
+    bool is_left;      /* it was not asked for, and is let go when it stops */
+    bool has_begun;    /* it has made its first stop, before which it runs nothing */
+    bool is_sampled;   /* once, at least */
+    uint8_t idle;      /* ticks for which it took no CPU time, the first few */
+    int schedstat;     /* open, or below 0 */
+    uint64_t cpu;      /* ns, as last seen, */
+    uint64_t slices;   /* and how often it had been given a CPU; 0: unknown */
+    int64_t owed;      /* of these, what no sample stands for yet; below 0: they stand for more */
+    uint64_t shape;    /* of its memory, when its mappings were last read, */
+    uint64_t looked;   /* and when; 0: not yet */
+    char comm[COMM_BYTES];
+};
+
+struct tracees {
+    struct tracee *items; /* in no order: pointers are valid until one is added or dropped */
+    size_t count, room;
+    uint32_t *slots;      /* by tid: the index + 1, or 0 */
+    uint32_t limit;       /* of tids */
+};
+
+/* 0 or a negative errno; tracees_close after either. */
+int tracees_open(struct tracees *tracees);
+void tracees_close(struct tracees *tracees);
+
+/* NULL: it is not traced. */
+struct tracee *tracees_find(const struct tracees *tracees, uint32_t tid);
+/* One that is not there yet. NULL: out of memory. */
+struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid);
+void tracees_drop(struct tracees *tracees, uint32_t tid);
+
+/* Calls `each` with all threads that a process has now. False: it cannot be seen. */
+bool tracees_each_thread(uint32_t pid, void (*each)(void *context, uint32_t pid, uint32_t tid),
+                         void *context);
+
+/* The process of a thread, and its parent. 0: it is gone. */
+uint32_t tracee_process(uint32_t tid, uint32_t *parent);
+
+/* CPU time since it began, in ns; by the scheduler, or, without CONFIG_SCHED_INFO, by its clock. */
+uint64_t tracee_cpu(struct tracee *tracee);
+
+/* Its state's letter, or 0, the CPU it ran on last, and its name, for tracee->comm. */
+char tracee_state(struct tracee *tracee, unsigned *cpu);
+
+/*
+ * A number that changes when code is mapped or unmapped: the size of memory that is not data. 0: it
+ * cannot be read.
+ */
+uint64_t tracee_shape(const struct tracee *tracee);
+
+#endif

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "ptrace/tracer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/util.h"
+#include "kernel/refusal.h"
+#include "kernel/task_events.h"
+#include "sandbox/privileges.h"
+
+#define STACK_BYTES (256u << 10)
+#define MOST_PASSES 64     /* over a process whose threads come faster than they are seized */
+#define LET_GO_NS 1000000000
+#define WITHOUT_TRACEES_MS 10
+#define NS_PER_US 1000
+#define TICK_PAUSES 20 /* a tick may take that part of the time between two */
+
+static volatile sig_atomic_t is_woken, may_hold_signal;
+static pid_t served; /* the process that the tracer works for */
+
+/*
+ * If that was killed, one of its threads may have held a lock that nothing releases. The kernel
+ * lets go of all tracees, and they go on; but a signal that wait(2) has reported and we have not
+ * passed on would be lost.
+ */
+static void end_if_alone(void)
+{
+    if (getppid() != served)
+        _exit(EXIT_FAILURE);
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    is_woken = 1;
+    if (!may_hold_signal)
+        end_if_alone();
+}
+
+static void hold_no_signal(void)
+{
+    may_hold_signal = 0;
+    end_if_alone(); /* which the handler may have put off */
+}
+
+/* ---- Telling the process tracker ---- */
+
+static void tell(const struct tracer *tracer, struct task_event *event)
+{
+    struct processes *processes =
+        __atomic_load_n(tracer->options.processes, __ATOMIC_ACQUIRE);
+
+    event->time = now_ns();
+    if (processes)
+        processes_tell(processes, event);
+}
+
+static void tell_begin(const struct tracer *tracer, const struct tracee *tracee, uint32_t parent,
+                       uint32_t forker)
+{
+    tell(tracer, &(struct task_event){.kind = TASK_FORK, .pid = tracee->pid, .tid = tracee->tid,
+                                      .parent = parent, .forker = forker});
+}
+
+static void tell_name(const struct tracer *tracer, struct tracee *tracee, enum task_event_kind kind)
+{
+    unsigned cpu;
+
+    if (tracee->tid == tracee->pid && tracee_state(tracee, &cpu))
+        tell(tracer, &(struct task_event){.kind = kind, .pid = tracee->pid, .tid = tracee->tid,
+                                          .path = tracee->comm});
+}
+
+/* ---- Beginning ---- */
+
+static unsigned long wanted_events(const struct tracer *tracer)
+{
+    const bool of_all = tracer->options.command || tracer->options.follows,
+               threads = of_all || !tracer->options.filter->tid_count;
+
+    return PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | (threads ? PTRACE_O_TRACECLONE : 0) |
+        (of_all ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
+}
+
+static void seize(void *context, uint32_t pid, uint32_t tid)
+{
+    struct tracer *tracer = context;
+
+    if (tracer->result || tracees_find(&tracer->tracees, tid))
+        return;
+    if (ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, wanted_events(tracer))) {
+        if (errno != ESRCH) {
+            tracer->result = -errno;
+            tracer->refused = tid;
+        }
+        return;
+    }
+    struct tracee *tracee = tracees_add(&tracer->tracees, tid, pid);
+    if (!tracee) {
+        tracer->result = -ENOMEM;
+        return;
+    }
+    tracee->counts = !tracer->options.command;
+    tracee->has_begun = true;
+    tracee->cpu = tracee_cpu(tracee);
+}
+
+/* Threads made by those that were not seized yet are found by another look. */
+static void seize_process(struct tracer *tracer, uint32_t pid)
+{
+    size_t before, passes = 0;
+
+    do {
+        before = tracer->tracees.count;
+        (void)tracees_each_thread(pid, seize, tracer);
+    } while (tracer->tracees.count > before && ++passes < MOST_PASSES);
+}
+
+static void seize_all(struct tracer *tracer)
+{
+    const struct event_filter *filter = tracer->options.filter;
+    uint32_t parent;
+
+    if (tracer->options.command) {
+        seize(tracer, tracer->options.command, tracer->options.command);
+        return;
+    }
+    for (size_t i = 0; i < filter->pid_count; i++)
+        seize_process(tracer, filter->pids[i]);
+    for (size_t i = 0; i < filter->tid_count && !filter->pid_count; i++)
+        seize(tracer, tracee_process(filter->tids[i], &parent), filter->tids[i]);
+    if (!tracer->result && !tracer->tracees.count)
+        tracer->result = -ESRCH;
+}
+
+/* ---- What tracees do ---- */
+
+static void go_on(uint32_t tid, int signal)
+{
+    (void)ptrace(PTRACE_CONT, (pid_t)tid, NULL, (unsigned long)signal);
+}
+
+static bool is_wanted(const struct tracer *tracer, uint32_t pid, const struct tracee *by)
+{
+    return tracer->options.command || tracer->options.follows || !by || by->pid == pid;
+}
+
+/*
+ * A new thread or process: its own first stop and its maker's, which tells of it, come in any
+ * order. NULL: it is gone, or there is no memory.
+ */
+static struct tracee *adopt(struct tracer *tracer, uint32_t tid, uint32_t maker)
+{
+    uint32_t parent, pid = tracee_process(tid, &parent);
+    struct tracee *tracee = pid ? tracees_add(&tracer->tracees, tid, pid) : NULL;
+
+    if (!tracee)
+        return NULL;
+    if (!maker)
+        maker = pid == tid ? parent : pid;
+    const struct tracee *by = tracees_find(&tracer->tracees, maker);
+    tracee->counts = !by || by->counts;
+    tracee->is_left = !is_wanted(tracer, pid, by);
+    if (by && by->pid == pid) {
+        tracee->shape = by->shape;
+        tracee->looked = by->looked;
+    }
+    tell_begin(tracer, tracee, by ? by->pid : pid == tid ? parent : pid, maker);
+    return tracee;
+}
+
+/* All other threads of the process are gone, and this one has the process's number. */
+static void take_exec(struct tracer *tracer, struct tracee *tracee)
+{
+    for (size_t i = tracer->tracees.count; i--;) {
+        const struct tracee *other = &tracer->tracees.items[i];
+        if (other->pid == tracee->pid && other->tid != tracee->tid)
+            tracees_drop(&tracer->tracees, other->tid);
+    }
+}
+
+/* Without CAP_SYS_PTRACE, a traced process stays whom it was. */
+static void look_at_rights(struct tracer *tracer, const struct tracee *tracee)
+{
+    char path[64];
+    struct stat about;
+    uint32_t user;
+
+    snprintf(path, sizeof(path), "/proc/%u/exe", tracee->pid);
+    if (stat(path, &about) || !(about.st_mode & (S_ISUID | S_ISGID)))
+        return;
+    snprintf(path, sizeof(path), "/proc/%u", tracee->pid);
+    const bool is_user = about.st_mode & S_ISUID;
+    const uint32_t owner = is_user ? about.st_uid : about.st_gid;
+    user = is_user ? geteuid() : getegid();
+    if (owner == user || refusal_has_capability(CAP_SYS_PTRACE))
+        return;
+    if (!tracer->unprivileged++)
+        memcpy(tracer->example, tracee->comm, COMM_BYTES);
+}
+
+static void stop_by_event(struct tracer *tracer, struct tracee *tracee, int event)
+{
+    const struct tracer_options *options = &tracer->options;
+    const uint32_t tid = tracee->tid;
+    unsigned long message = 0;
+
+    switch (event) {
+    case PTRACE_EVENT_FORK:
+    case PTRACE_EVENT_VFORK:
+    case PTRACE_EVENT_CLONE:
+        if (!ptrace(PTRACE_GETEVENTMSG, (pid_t)tid, NULL, &message) &&
+            !tracees_find(&tracer->tracees, (uint32_t)message))
+            (void)adopt(tracer, (uint32_t)message, tid);
+        break;
+    case PTRACE_EVENT_EXEC:
+        take_exec(tracer, tracee);
+        tracee = tracees_find(&tracer->tracees, tid);
+        tracee->counts = true;
+        tracee->is_asked = false; /* it was another thread */
+        tracee->looked = 0;
+        tell_name(tracer, tracee, TASK_EXEC);
+        look_at_rights(tracer, tracee);
+        options->calls->execs(options->context, tracee);
+        break;
+    case PTRACE_EVENT_EXIT:
+        options->calls->ends(options->context, tracee);
+        tell_name(tracer, tracee, TASK_NAME);
+        break;
+    default:
+        break;
+    }
+    go_on(tid, 0);
+}
+
+static bool is_stop_signal(int signal)
+{
+    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/* By our interruption, at its beginning, by a SIGCONT, or with its whole process by a signal. */
+static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signal)
+{
+    const struct tracer_options *options = &tracer->options;
+    const uint32_t tid = tracee->tid;
+    const bool is_sampled = tracee->is_asked;
+
+    tracee->is_asked = false;
+    tracee->has_begun = true;
+    if (is_stop_signal(signal)) {
+        (void)ptrace(PTRACE_LISTEN, (pid_t)tid, NULL, NULL);
+        return;
+    }
+    if (is_sampled)
+        options->calls->stopped(options->context, tracee);
+    go_on(tid, 0);
+    if (is_sampled)
+        options->calls->went_on(options->context, tracee);
+}
+
+static void let_go(struct tracer *tracer, uint32_t tid, int event, int signal)
+{
+    (void)ptrace(PTRACE_DETACH, (pid_t)tid, NULL, (unsigned long)(event ? 0 : signal));
+    tracees_drop(&tracer->tracees, tid);
+}
+
+static void take_end(struct tracer *tracer, struct tracee *tracee)
+{
+    tell(tracer, &(struct task_event){.kind = TASK_EXIT, .pid = tracee->pid, .tid = tracee->tid});
+    tracees_drop(&tracer->tracees, tracee->tid);
+}
+
+/* How a stop is told by wait(2): the signal, and, beyond it, the event. */
+static void take_stop(struct tracer *tracer, uint32_t tid, int status, bool ends)
+{
+    const int signal = WSTOPSIG(status), event = status >> 16;
+    struct tracee *tracee = tracees_find(&tracer->tracees, tid);
+
+    if (!tracee && !ends)
+        tracee = adopt(tracer, tid, 0);
+    if (!tracee || ends || tracee->is_left)
+        let_go(tracer, tid, event, signal);
+    else if (event == PTRACE_EVENT_STOP)
+        stop_by_trap(tracer, tracee, signal);
+    else if (event)
+        stop_by_event(tracer, tracee, event);
+    else
+        go_on(tid, signal);
+}
+
+/* Waits for one tracee. False: it was woken up otherwise. */
+static bool take_one(struct tracer *tracer, bool ends)
+{
+    int status;
+
+    may_hold_signal = 1;
+    const pid_t tid = waitpid(-1, &status, __WALL);
+    const bool is_signal = tid >= 0 && WIFSTOPPED(status) && !(status >> 16);
+    if (!is_signal)
+        hold_no_signal();
+    if (tid < 0) {
+        if (errno == ECHILD)
+            (void)poll(NULL, 0, WITHOUT_TRACEES_MS);
+        return false;
+    }
+    struct tracee *tracee = tracees_find(&tracer->tracees, (uint32_t)tid);
+    if (WIFSTOPPED(status))
+        take_stop(tracer, (uint32_t)tid, status, ends);
+    else if (tracee)
+        take_end(tracer, tracee);
+    if (is_signal)
+        hold_no_signal();
+    return true;
+}
+
+/* ---- The tracer ---- */
+
+/*
+ * Between three quarters and five of them, so as not to keep step with what is traced; less often
+ * if ticks take long, as they do with thousands of threads.
+ */
+static void arm(struct tracer *tracer, uint64_t spent)
+{
+    const uint64_t least = spent * TICK_PAUSES,
+        period = tracer->period > least ? tracer->period : least;
+    uint64_t *random = &tracer->random;
+
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    const uint64_t until = (period * 3 / 4 + *random % (period / 2)) / NS_PER_US;
+    const struct timeval value = {(time_t)(until / 1000000), (suseconds_t)(until % 1000000)};
+    /* Again, as it may come just before we wait. */
+    const struct itimerval timer = {.it_value = value, .it_interval = value};
+
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static bool goes_on(const struct tracer *tracer)
+{
+    return !__atomic_load_n(&tracer->ends, __ATOMIC_ACQUIRE);
+}
+
+static void serve(struct tracer *tracer)
+{
+    uint64_t due = 0;
+
+    while (goes_on(tracer)) {
+        const uint64_t now = is_woken ? now_ns() : 0;
+        if (is_woken && __atomic_load_n(&tracer->period, __ATOMIC_ACQUIRE) && now >= due) {
+            is_woken = 0;
+            tracer->options.calls->tick(tracer->options.context);
+            arm(tracer, now_ns() - now);
+            due = now + tracer->period / 2; /* others may wake us, too */
+        }
+        (void)take_one(tracer, false);
+    }
+}
+
+/* Those that cannot stop now are let go when the tracer ends: nothing of it is left in them. */
+static void let_all_go(struct tracer *tracer)
+{
+    const uint64_t last = now_ns() + LET_GO_NS;
+
+    tracer->period = LET_GO_NS / 20;
+    for (size_t i = tracer->tracees.count; i--;)
+        if (ptrace(PTRACE_INTERRUPT, (pid_t)tracer->tracees.items[i].tid, NULL, NULL))
+            tracees_drop(&tracer->tracees, tracer->tracees.items[i].tid);
+    while (tracer->tracees.count && now_ns() < last) {
+        arm(tracer, 0);
+        (void)take_one(tracer, true);
+    }
+}
+
+static int be_tracer(void *context)
+{
+    struct tracer *tracer = context;
+    struct sigaction action = {.sa_handler = on_alarm};
+    sigset_t held;
+
+    tracer->pid = getpid();
+    prctl(PR_SET_NAME, "ptracer");
+    sigaction(SIGALRM, &action, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGALRM);
+    end_if_alone();
+    sigfillset(&held);
+    sigdelset(&held, SIGALRM);
+    sigprocmask(SIG_SETMASK, &held, NULL);
+    come_before_others();
+    seize_all(tracer);
+    const bool is_refused = tracer->result;
+    (void)privileges_keep_tracing();
+    sem_post(&tracer->is_ready);
+    if (!is_refused)
+        serve(tracer);
+    let_all_go(tracer);
+    tracer->was_killed = false;
+    return 0;
+}
+
+/*
+ * The tracer has this thread's place in the C library, as it runs on its own: so this one waits
+ * until then.
+ */
+static void *keep(void *context)
+{
+    struct tracer *tracer = context;
+
+    if (clone(be_tracer, (char *)tracer->stack + STACK_BYTES,
+              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_VFORK | SIGCHLD, tracer) < 0)
+        tracer->result = -errno;
+    __atomic_store_n(&tracer->has_ended, true, __ATOMIC_RELEASE);
+    sem_post(&tracer->is_ready);
+    return NULL;
+}
+
+static int begin(struct tracer *tracer)
+{
+    sigset_t all, before;
+    int result = tracees_open(&tracer->tracees);
+
+    tracer->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1, 0);
+    if (!result && tracer->stack == MAP_FAILED)
+        result = -errno;
+    if (result)
+        return result;
+    served = getpid();
+    tracer->random = now_ns() | 1;
+    tracer->was_killed = true;
+    sem_init(&tracer->is_ready, 0, 0);
+    /* Signals are handled by the thread that waits for them. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    result = -pthread_create(&tracer->keeper, NULL, keep, tracer);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (result)
+        return result;
+    tracer->is_open = true;
+    while (sem_wait(&tracer->is_ready) && errno == EINTR)
+        continue;
+    return tracer->result;
+}
+
+int tracer_open(struct tracer *tracer, const struct tracer_options *options, struct text *why)
+{
+    *tracer = (struct tracer){.options = *options, .stack = MAP_FAILED};
+    int result = begin(tracer);
+
+    if (result) {
+        text_add(why, "cannot trace by ptrace(2): ");
+        tracer_explain(result, tracer->refused == options->command ? 0 : tracer->refused, why);
+    }
+    return result;
+}
+
+void tracer_start(struct tracer *tracer, uint64_t period)
+{
+    __atomic_store_n(&tracer->period, period, __ATOMIC_RELEASE);
+    kill(tracer->pid, SIGALRM);
+}
+
+void tracer_end(struct tracer *tracer)
+{
+    if (!tracer->is_open)
+        return;
+    __atomic_store_n(&tracer->ends, true, __ATOMIC_RELEASE);
+    while (!__atomic_load_n(&tracer->has_ended, __ATOMIC_ACQUIRE)) {
+        if (tracer->pid)
+            kill(tracer->pid, SIGALRM);
+        (void)poll(NULL, 0, 1);
+    }
+    pthread_join(tracer->keeper, NULL);
+    while (tracer->pid && waitpid(tracer->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    tracer->is_open = false;
+}
+
+void tracer_close(struct tracer *tracer)
+{
+    tracer_end(tracer);
+    if (tracer->stack && tracer->stack != MAP_FAILED)
+        munmap(tracer->stack, STACK_BYTES);
+    tracees_close(&tracer->tracees);
+    tracer->stack = NULL;
+}
+
+void tracer_ask(struct tracee *tracee)
+{
+    tracee->is_asked = !ptrace(PTRACE_INTERRUPT, (pid_t)tracee->tid, NULL, NULL);
+}
+
+/* ---- Would it work, and why not ---- */
+
+int tracer_try(void)
+{
+    const pid_t child = fork();
+    int result = 0;
+
+    if (child < 0)
+        return -errno;
+    if (!child)
+        for (;;)
+            pause();
+    if (ptrace(PTRACE_SEIZE, child, NULL, NULL))
+        result = -errno;
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return result;
+}
+
+/* A number from such a file of /proc, behind that word. -1: there is none. */
+static long read_number(const char *path, const char *word)
+{
+    struct text text = {0};
+    const char *at = read_file(AT_FDCWD, path, 4096, &text) ? NULL : strstr(text.data, word);
+    const long number = at ? strtol(at + strlen(word), NULL, 10) : -1;
+
+    text_free(&text);
+    return number;
+}
+
+static void explain_no_right(uint32_t tid, struct text *sentence)
+{
+    const long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", "");
+    const bool may_trace = refusal_has_capability(CAP_SYS_PTRACE);
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/status", tid);
+    const long tracer = tid ? read_number(path, "TracerPid:") : 0;
+    const long user = tid ? read_number(path, "Uid:") : -1;
+    if (tracer > 0)
+        text_format(sentence, "process %ld traces thread %u already, and only one can: end that "
+                    "first (a debugger, strace)", tracer, tid);
+    else if (scope > 2 || (scope == 2 && !may_trace))
+        text_format(sentence, "kernel.yama.ptrace_scope is %ld: %s", scope, scope == 2
+                    ? "run it as root, or lower that to 1" : "boot with another setting");
+    else if (!may_trace && user >= 0 && user != (long)getuid())
+        text_format(sentence, "thread %u is another user's, which needs CAP_SYS_PTRACE: run it as "
+                    "that user, or as root", tid);
+    else if (!may_trace && scope == 1 && tid)
+        text_add(sentence, "kernel.yama.ptrace_scope is 1, so only what stackbox starts may be "
+                 "traced: start it with -- COMMAND, or lower that to 0");
+    else if (prctl(PR_GET_SECCOMP) == 2 && !tid)
+        text_add(sentence, "a seccomp filter blocks it: start the container or service with one "
+                 "that allows ptrace (Docker's own does)");
+    else if (tid)
+        text_format(sentence, "thread %u has more rights than this process, or is a kernel thread: "
+                    "run it as root, with CAP_SYS_PTRACE", tid);
+    else
+        text_add(sentence, "the kernel refuses without saying why (it may be a security module)");
+}
+
+void tracer_explain(int error, uint32_t tid, struct text *sentence)
+{
+    if (error == -EPERM || error == -EACCES)
+        explain_no_right(tid, sentence);
+    else if (error == -ENOSYS)
+        text_add(sentence, "there is no such call here: use a kernel, or a filter, that has it");
+    else if (error == -ESRCH)
+        text_add(sentence, "the process has ended");
+    else
+        text_add(sentence, strerror(-error));
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Traces threads by ptrace(2): follows what they fork, passes their signals on, lets them stop and
+ * go on as they would without it, and interrupts those that are to be sampled.
+ *
+ * All calls of ptrace(2) are the tracer's, a process of its own which shares our memory and files,
+ * as a thread would: a thread that is not in our process, so that waiting for the command is ours
+ * alone, and that lets go of all threads if we are killed. It never kills them, whatever happens to
+ * it: they go on.
+ */
+#ifndef STACKBOX_PTRACE_TRACER_H
+#define STACKBOX_PTRACE_TRACER_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "insns/filter.h"
+#include "processes/process.h"
+#include "ptrace/tracees.h"
+
+/* All are called in the tracer. */
+struct tracer_calls {
+    void (*execs)(void *context, struct tracee *tracee);
+    /* Its memory and times can still be read. */
+    void (*ends)(void *context, struct tracee *tracee);
+    /* It was interrupted, and goes on when this returns: then `went_on` is called. */
+    void (*stopped)(void *context, struct tracee *tracee);
+    void (*went_on)(void *context, struct tracee *tracee);
+    void (*tick)(void *context);
+};
+
+struct tracer_options {
+    const struct event_filter *filter; /* which processes and threads */
+    uint32_t command;                  /* or the command that is held; 0: none */
+    bool follows;                      /* what the processes fork, too; of a command always */
+    struct processes **processes;      /* is told what happens; NULL: not yet */
+    const struct tracer_calls *calls;
+    void *context;
+};
+
+struct tracer {
+    struct tracer_options options;
+    struct tracees tracees; /* the tracer's own */
+    pthread_t keeper;       /* which waits while the tracer runs, in its place */
+    pid_t pid;              /* the tracer's */
+    void *stack;
+    sem_t is_ready;
+    int result;             /* of the beginning */
+    uint32_t refused;       /* the thread that this is about */
+    uint64_t period;        /* between ticks, ns; 0: none yet */
+    uint64_t random;
+    bool is_open, ends, has_ended;
+    bool was_killed;        /* it ended otherwise than it should */
+    uint32_t unprivileged;  /* set-user-ID programs that ran without their rights, */
+    char example[64];       /* one of them */
+};
+
+/*
+ * Begins to trace. 0, or a negative errno with the reason in `why`; tracer_close after either.
+ * Nothing may be changed in `options` while it runs.
+ */
+int tracer_open(struct tracer *tracer, const struct tracer_options *options, struct text *why);
+/* From now on it ticks. */
+void tracer_start(struct tracer *tracer, uint64_t period);
+/* Lets go of all. */
+void tracer_end(struct tracer *tracer);
+void tracer_close(struct tracer *tracer);
+
+/* In the tracer: it will stop for a sample. */
+void tracer_ask(struct tracee *tracee);
+
+/* Would the kernel let us trace our own children? 0 or a negative errno. */
+int tracer_try(void);
+/* Why that was refused, or tracing a thread (0: a child), and, after ": ", what to do about it. */
+void tracer_explain(int error, uint32_t tid, struct text *sentence);
+
+#endif

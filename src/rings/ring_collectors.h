@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The collectors without bpf(2): counts, waits and single events, from perf's rings. */
+#ifndef STACKBOX_RINGS_RING_COLLECTORS_H
+#define STACKBOX_RINGS_RING_COLLECTORS_H
+
+#include "kernel/tracefs.h"
+#include "rings/ring_source.h"
+#include "store/store.h"
+#include "store/waits.h"
+
+/*
+ * Adds the caller, which the kernel's walk leaves out, to stacks taken at a function's first
+ * instruction.
+ */
+
+struct ring_callers {
+    struct callers of_users;
+    bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
+};
+
+/* Adds missing callers throughout the table. 0 or -ENOMEM. */
+int ring_callers_complete(struct ring_callers *callers, struct ring_table *table, uint32_t depth);
+
+/* Counts of stacks, made here from perf's rings: without any program. */
+
+/* What collectors that count have in common. */
+struct ring_counter {
+    struct ring_source source;
+    struct ring_table table;
+    uint64_t table_full; /* events, since the beginning */
+};
+
+struct ring_counts {
+    struct ring_counter counter; /* attach with ring_source_add() */
+    struct ring_callers callers;
+};
+
+/* The options may still be changed until the collector is opened. */
+void ring_counts_init(struct ring_counts *counts, const struct ring_options *options);
+
+/* How many entries a table may have between two looks: as many as asked for, or by free memory. */
+size_t ring_table_most(uint64_t asked);
+/* As in counter_calls and collector_calls. */
+enum collector_news ring_counter_look(struct collector *collector);
+void ring_counter_add_losses(const struct collector *collector, struct losses *losses);
+
+/*
+ * Waits, from the scheduler's tracepoints in rings of all CPUs: which of them count, and under
+ * which task, is as in insns/offwake.c.
+ */
+
+struct ring_waits {
+    struct ring_counter counter;
+    bool kernel, user;       /* stacks that are shown */
+    struct waits *waits;     /* limits of times; and what is known after the last report */
+    struct ring_wait **by_tid; /* indexed by tid, as in the tracepoints */
+    size_t count;
+    struct tracefs_field next_pid, prev_pid, prev_state, pid;
+    uint64_t seen, ends_unseen, open, unfit;
+};
+
+/* `waits` is the caller's, without a map, and outlives the collector. */
+void ring_waits_init(struct ring_waits *collector, const struct ring_options *options,
+                     struct waits *waits);
+/*
+ * Attaches to the tracepoints, in an open directory. 0 or a negative errno, with the refused one in
+ * `event`.
+ */
+int ring_waits_attach(struct ring_waits *collector, int tracefs, const char **event);
+
+/* Single events, from perf's rings. */
+
+struct ring_snoops {
+    struct ring_source source; /* attach with ring_source_add() */
+    struct snoop_record *record;
+    collector_take *take; /* of the current reading */
+    void *taking;
+    int taken;
+    bool has_stopped;
+};
+
+void ring_snoops_init(struct ring_snoops *snoops, const struct ring_options *options);
+
+#endif

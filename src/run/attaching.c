@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "find/alternatives.h"
+#include "find/find.h"
+#include "insns/programs.h"
+#include "kernel/refusal.h"
+#include "kernel/task_fields.h"
+#include "kernel/tracefs.h"
+#include "machine/machine.h"
+#include "options/applet.h"
+#include "rings/ring_source.h"
+#include "run/attaching.h"
+#include "run/collecting.h"
+#include "run/command.h"
+#include "run/run.h"
+
+#define MOST_LISTED 5 /* functions that could not be traced */
+
+const struct manual_row attaching_patterns[] = {
+    {"vfs_read, p::vfs_read", "a kernel function"},
+    {"vfs_read+0x10", "the instruction at this offset"},
+    {"r::vfs_read", "a return from it"},
+    {"sys_getppid", "a system call, whatever its function is called here: __x64_sys_getppid"},
+    {"tcp_*", "all functions that match; * is the only wildcard"},
+    {"t:sched:sched_switch", "a tracepoint; t:sched:* is all of a category"},
+    {"c:malloc, p:c:malloc", "a library function; libraries are found as the dynamic linker does"},
+    {"bash:readline", "a function of a program in PATH, if no library has that name"},
+    {"/path/file:func", "a function of this file; +0x10 and * work here too"},
+    {"r:c:malloc", "a return from it"},
+    {"/path/file:0x1234", "the instruction at this address, as addr2line takes it"},
+    {"u:lib:probe", "a USDT probe; u:lib:provider:probe, u:/path/file:*"},
+    {"kprobe:f, uprobe:lib:f, ...", "also kretprobe, uretprobe, tracepoint and usdt, as in other "
+     "tools; and a:b, if there is such a tracepoint"},
+    {NULL, "Functions that cannot be traced are skipped, and a line says so. With -r, names are "
+     "extended regular expressions that match anywhere, as in grep -E. With -p, libraries and "
+     "paths are looked up in that process's mount namespace."},
+    {0},
+};
+
+/* "c:malloc make": not a function, but meant as a command? */
+static void suggest_command(const struct find *find, struct text *error)
+{
+    size_t at = 1;
+
+    while (at < find->count && (find->matched[at] ||
+                                find->patterns[at].kind != PATTERN_KERNEL_FUNCTION))
+        at++;
+    if (at >= find->count || !command_exists(find->patterns[at].typed))
+        return;
+    char **words = calloc(find->count, sizeof(*words));
+    for (size_t i = at; words && i < find->count; i++)
+        words[i - at] = (char *)(uintptr_t)find->patterns[i].typed;
+    if (words) {
+        text_add(error, "; ");
+        command_suggest(words, find->count - at, error);
+    }
+    free(words);
+}
+
+int attaching_find(struct find *find, int kallsyms, uint32_t pid)
+{
+    struct text error = {0};
+
+    find->kallsyms = kallsyms;
+    find->pid = pid;
+    int result = find_places(find, &error);
+    if (result == -ENOENT && error.length)
+        suggest_command(find, &error);
+    if (result)
+        say("%s", text_or_error(&error, result));
+    else if (find->unread.length)
+        say("there may be more functions: %s", find->unread.data);
+    if (!result && find->left_out.length)
+        say("%s", find->left_out.data);
+    text_free(&error);
+    return result ? EXIT_FAILURE : 0;
+}
+
+static int print_list(const struct find *find, const struct demangle_options *readable)
+{
+    struct text lines = {0};
+    int result = list_places(&find->places, readable, &lines);
+
+    if (!result && (fwrite(lines.data, 1, lines.length, stdout) != lines.length || fflush(stdout)))
+        result = errno ? -errno : -EIO;
+    text_free(&lines);
+    if (!result || result == -EPIPE)
+        return 0; /* a reader that has enough is not an error */
+    say("cannot print the list: %s", output_error(-result));
+    return EXIT_FAILURE;
+}
+
+int attaching_list(struct find *find, const struct trace_options *options)
+{
+    /* The lines are patterns, which --shorten would spoil. */
+    static const struct demangle_options whole = {0};
+    int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    int status = attaching_find(find, kallsyms, trace_options_process(options));
+
+    if (!status)
+        status = print_list(find, options->raw_names ? NULL : &whole);
+    if (kallsyms >= 0)
+        close(kallsyms);
+    return status;
+}
+
+void attaching_show_progress(size_t done, size_t total)
+{
+    static uint64_t shown;
+    uint64_t now = now_ns();
+
+    if (!shown)
+        shown = now;
+    if (now - shown < 500000000 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rattaching: %zu of %zu functions%s", done, total, done == total ? "\n" : "");
+    if (done < total)
+        shown = now - 300000000;
+}
+
+static void say_skipped(const struct attachment *attachment, const struct places *places)
+{
+    size_t failed = attachment->failed, listed = 0;
+    struct text names = {0};
+
+    if (!failed)
+        return;
+    for (size_t i = 0; i < places->count && listed < MOST_LISTED; i++)
+        if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
+            text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
+    say("skipped %zu of %zu, which this kernel does not allow to be traced: %s%s", failed,
+        places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
+    text_free(&names);
+}
+
+static void say_left_out(const struct attachment *attachment)
+{
+    if (attachment->left_out)
+        say("left out %zu functions that tracing itself calls (BPF, stack walks, locks, clocks), "
+            "since probing them along with so many others could hang the machine; name them "
+            "without a wildcard to trace them", attachment->left_out);
+}
+
+/*
+ * Functions are told apart by address: without addresses, functions of the same name may be mixed
+ * up.
+ */
+static void say_undistinguished(const struct find *find)
+{
+    size_t matched = 0, hidden = 0;
+
+    for (size_t i = 0; i < find->count; i++)
+        matched += find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ? find->matched[i] : 0;
+    for (size_t i = 0; i < find->places.count; i++)
+        hidden += find->places.items[i].kind == PLACE_KERNEL_FUNCTION &&
+                  !find->places.items[i].address;
+    if (hidden && matched > 1)
+        say("the kernel hides its addresses, so a function with several of these names counts for "
+            "each, and of several with the same name only one is traced: run as root or with "
+            "CAP_SYSLOG, and with kernel.kptr_restrict below 2");
+}
+
+static void say_inexact(const struct find *find)
+{
+    struct text pattern = {0};
+    const struct place *place = exact_alternative(&find->places, find->kallsyms, &pattern);
+
+    if (place)
+        say("\"t:%s\" may miss events on this kernel if several threads hit it on one CPU; \"%s\" "
+            "misses none", place->name, pattern.data);
+    text_free(&pattern);
+}
+
+/* Each place was refused by itself. */
+static void say_none_traced(const struct places *places)
+{
+    const struct place *first = &places->items[0];
+
+    if (places->count > 1)
+        say("none of the %zu functions can be traced: the kernel forbids probes in them, or freed "
+            "them after boot (\"%s\", ...)", places->count, first->name);
+    else if (first->at_return && machine_of_kernel()->entry_patch)
+        say("returns from \"%s\" cannot be traced: this kernel accepts no probes at the first "
+            "instructions of functions, which that needs", first->name);
+    else if (first->offset)
+        say("\"%s+0x%llx\" cannot be traced: no instruction begins there, or the kernel forbids "
+            "probes there", first->name, (unsigned long long)first->offset);
+    else
+        say("\"%s\" cannot be traced: the kernel forbids probes in it, or freed it after boot",
+            first->name);
+}
+
+static void say_too_many(const struct attachment *attachment)
+{
+    if (attachment->seconds > 0)
+        say("attaching and detaching %zu functions one by one would take about %.0f s on this "
+            "kernel: narrow the pattern, or give --force", attachment->too_many,
+            attachment->seconds);
+    else if (attachment->too_many <= ATTACH_MOST_AT_ONCE)
+        say("%zu functions are more than the %d traced in all programs without asking, which "
+            "would get slower: choose a process (-p), narrow the pattern, or give "
+            "--force", attachment->too_many,
+            ATTACH_MOST_OF_ALL);
+    else
+        say("%zu functions are more than the %d traced without asking, and every call to them "
+            "would get slower: narrow the pattern, or give --force",
+            attachment->too_many, ATTACH_MOST_AT_ONCE);
+}
+
+/* Nothing could be attached: prints a reason for all, or the places' own. */
+static int say_not_attached(const struct attachment *attachment,
+                            const struct attach_request *request, const struct find *find,
+                            int error)
+{
+    const enum attach_way way = request->way;
+    const struct places *places = &find->places;
+    bool user = places->count && places->items[0].kind == PLACE_USER;
+    struct text why = {0};
+
+    if (error == -E2BIG && attachment->too_many) {
+        say_too_many(attachment);
+        return EXIT_FAILURE;
+    }
+    if (error == -EINTR)
+        return EXIT_FAILURE;
+    if (error == -ESTALE && user) {
+        say("cannot trace: a file was replaced after it was read: try again");
+        return EXIT_FAILURE;
+    }
+    if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
+        refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
+        say("--attach-by: %s", text_or_error(&why, find->tracefs));
+        text_free(&why);
+        return EXIT_FAILURE;
+    }
+    if (error == ATTACH_UNARMED) {
+        say("\"%s\" has a semaphore, which this kernel (before Linux 4.20) does not raise: trace "
+            "one running process (-p PID)", places->items[0].name);
+        return EXIT_FAILURE;
+    }
+    if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
+        say("--attach-by: this kernel has no %s", attach_way_name(way, user));
+        return EXIT_FAILURE;
+    }
+    bool single = attachment->failed && attachment->failed == places->count;
+    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION)) {
+        say_none_traced(places);
+        return EXIT_FAILURE;
+    }
+    if (request->instead && error != -EOPNOTSUPP)
+        ring_source_explain(request->context, error, &why);
+    else
+        refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error,
+                                &attachment->log, &why);
+    say("cannot trace: %s", text_or_error(&why, error));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+static void say_ways(const struct attachment *attachment)
+{
+    struct text ways = {0};
+
+    if (attachment->kernel_way != ATTACH_BEST)
+        text_format(&ways, ", kernel functions by %s",
+                    attach_way_name(attachment->kernel_way, false));
+    if (attachment->user_way != ATTACH_BEST)
+        text_format(&ways, ", user functions by %s", attach_way_name(attachment->user_way, true));
+    say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
+        (double)attachment->attach_ns / 1e9);
+    text_free(&ways);
+}
+
+int attaching_attach(struct attachment *attachment, const struct attach_request *request,
+                     struct find *find, bool debug)
+{
+    int result = attach_open(attachment, request, &find->places);
+
+    if (debug && attachment->log.length)
+        fprintf(stderr, "%s\n", attachment->log.data);
+    if (result)
+        return say_not_attached(attachment, request, find, result);
+    say_skipped(attachment, &find->places);
+    say_left_out(attachment);
+    say_undistinguished(find);
+    say_inexact(find);
+    if (debug)
+        say_ways(attachment);
+    return 0;
+}
+
+void attaching_detach(struct attachment *attachment, bool debug)
+{
+    size_t attached = attachment->too_many ? 0 : attachment->attached;
+    uint64_t start = now_ns();
+    int result = attach_close(attachment);
+
+    if (debug && attached)
+        say("detached %zu places, in %.3f s", attached, (double)(now_ns() - start) / 1e9);
+    if (result)
+        say("probes were left in tracefs: %s; the next run with --attach-by tracefs removes them",
+            strerror(-result));
+}
+
+/* ---- The programs ---- */
+
+static int tracefs_of(struct find *find)
+{
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    return find->tracefs;
+}
+
+bool attaching_uninherited(struct find *find, enum attach_way way)
+{
+    return way == ATTACH_PMU || find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
+           find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
+}
+
+int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
+                              const struct attach_request *config, struct find *find, bool debug)
+{
+    struct attach_request request = *config;
+
+    if (request.way == ATTACH_MULTI) {
+        say("--attach-by multi: links need BPF programs, which rings do without: use pmu or "
+            "tracefs");
+        return EXIT_USAGE;
+    }
+    request.tracefs = tracefs_of(find);
+    request.instead = &ring_attach;
+    request.context = source;
+    return attaching_attach(attachment, &request, find, debug);
+}
+
+bool attaching_needs(enum attach_program which, const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (attach_program_of(&places->items[i]) == which)
+            return true;
+    return false;
+}
+
+void attaching_capture(struct capture *capture, enum attach_program which,
+                       const struct event_values *values)
+{
+    capture->flags = attach_variants[which].flags;
+    capture->caller = attach_variants[which].caller;
+    capture->condition = &values->condition;
+}
+
+static bool has_user_returns(const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].kind == PLACE_USER && places->items[i].at_return)
+            return true;
+    return false;
+}
+
+int attaching_watch_nested(const struct session *session, const struct controls *controls,
+                           const struct places *places, struct program *program,
+                               struct linked *linked,
+                           struct text *why)
+{
+    struct capture capture = session_capture(session);
+
+    capture.control = controls->control;
+    capture.account = controls->account;
+    if (!has_user_returns(places) || nesting_fields_find(&capture.nesting))
+        return 0;
+    emit_nested(program, &capture);
+    int result = program_link(program, PROGRAM_LIMIT_OLD, linked, why);
+    if (!result)
+        attaching_say_program(session->options, ATTACH_NESTED, program, linked);
+    return result;
+}
+
+void attaching_say_alternatives(const struct find *find, const struct trace_options *options)
+{
+    const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
+                          options->comms.count || options->uids.count || options->command;
+    struct text lines = {0};
+    size_t length;
+
+    /* Without a process, it searches the containers of the whole machine. */
+    if (!find->pid && filtered)
+        return;
+    if (!alternatives_find(find, &lines) && lines.length)
+        for (const char *rest = lines.data, *line; (line = next_line(&rest, &length));)
+            say("%.*s", (int)length, line);
+    text_free(&lines);
+}
+
+void attaching_say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked)
+{
+    struct text what = {0};
+
+    if (!options->debug && !options->dump_program)
+        return;
+    text_format(&what, "the program %s", attach_variants[which].what);
+    if (!what.failed)
+        decisions_say_program(what.data, program, linked, options->dump_program);
+    text_free(&what);
+}
+
+void attaching_say_other_thread(const struct attachment *attachment, const struct scope *scope)
+{
+    const uint32_t pid = attachment->of_process ? follow_other(&scope->follow, &scope->filter) : 0;
+
+    if (pid)
+        say("user probes missed all of process %u since a thread other than its first executed a "
+            "program: --attach-by tracefs misses none", pid);
+}
+
+/* ---- What is traced ---- */
+
+void attaching_add_heading(struct text *heading, const struct attachment *attachment,
+                           const struct find *find)
+{
+    bool functions = true;
+
+    for (size_t i = 0; i < find->count; i++)
+        functions = functions && (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ||
+                                  find->patterns[i].kind == PATTERN_USER_FUNCTION);
+    text_format(heading, "Tracing %zu %s%s for ", attachment->attached,
+                functions ? "function" : "event", attachment->attached == 1 ? "" : "s");
+    for (size_t i = 0; i < find->count; i++) {
+        const struct pattern *pattern = &find->patterns[i];
+        text_format(heading, "%s\"%s\"", i ? ", " : "", pattern->typed);
+        if (pattern->is_call)
+            text_format(heading, " (%s)", pattern->name.text);
+    }
+}
+
+const char **attaching_names(const struct places *places)
+{
+    const char **names = calloc(places->count + 1, sizeof(*names));
+
+    for (size_t i = 0; names && i < places->count; i++)
+        names[i] = places->items[i].name;
+    if (names)
+        qsort(names, places->count, sizeof(*names), compare_strings);
+    return names;
+}
+
+/* Checks the words of an applet that takes patterns, before anything is looked up. */
+
+int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error)
+{
+    static const struct {
+        const char *name;
+        enum attach_way way;
+    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
+
+    *way = ATTACH_BEST;
+    if (!typed)
+        return 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        if (!strcmp(typed, ways[i].name)) {
+            *way = ways[i].way;
+            return 0;
+        }
+    text_format(error, "--attach-by: \"%s\" is not one of multi, pmu, tracefs", typed);
+    return -EINVAL;
+}
+
+/* "5" or "0.5": the first word is not a duration. "." alone may be a regular expression. */
+static bool is_number(const char *word)
+{
+    uint64_t nanoseconds;
+
+    return parse_time(word, 1000000000, &nanoseconds) != -EINVAL;
+}
+
+static size_t first_number(const struct arguments *arguments)
+{
+    size_t i = 0;
+
+    while (i < arguments->count && !is_number(arguments->words[i]))
+        i++;
+    return i;
+}
+
+/*
+ * "c:malloc sleep 1": the index, among the first `count` words, where a command begins; `count`:
+ * nowhere.
+ */
+static size_t first_command(char *const *words, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && (strchr(words[i], ':') || !command_exists(words[i])))
+        i++;
+    return i < count ? i : count;
+}
+
+int attaching_check_words(const struct arguments *arguments, const char *see_help,
+                          struct text *error)
+{
+    const size_t number = first_number(arguments);
+    const size_t command = number < arguments->count && !arguments->command
+                               ? first_command(arguments->words, number) : number;
+
+    if (!arguments->count)
+        text_format(error, "needs a PATTERN, such as vfs_read or "
+                           "t:sched:sched_switch%s", see_help);
+    else if (command < number) {
+        text_format(error, "\"%s\" is not a pattern; ", arguments->words[command]);
+        command_suggest(arguments->words + command, arguments->count - command, error);
+    } else if (number < arguments->count)
+        text_format(error, "\"%s\" is not a pattern; did you mean -D "
+                           "%s?", arguments->words[number],
+                    arguments->words[number]);
+    return error->length || error->failed ? -EINVAL : 0;
+}
+
+const struct manual_row predicates_values[] = {
+    {"arg1 ... arg6", "a function's arguments in registers, unsigned"},
+    {"ret", "its return value, at r::, a long"},
+    {"arg1:i32", "its lower bits as an int: i8 to i64, or u8 to u64 (unsigned)"},
+    {"NAME", "a tracepoint's field"},
+    {"comm", "the thread's name, in conditions"},
+    {NULL, "Conditions compare with ==, !=, <, <=, > and >=: to a number such as 4096, 0x1000, 4K "
+     "or -11, or to a \"text\"; &&, ||, ! and parentheses combine them."},
+    {0},
+};
+
+int predicates_parse(struct predicates *predicates, const char *condition, const char *option,
+                     const char *values, size_t most, struct text *error)
+{
+    struct asked_values *asked = &predicates->asked;
+    struct text why = {0};
+    int result = 0;
+
+    if (condition)
+        result = condition_words_parse(&asked->condition, condition, &why);
+    if (result)
+        option = "--if";
+    else if (values)
+        result = value_words_parse(asked->values, most, &asked->count, values, &why);
+    if (result)
+        text_format(error, "%s: %s", option, text_or_error(&why, result));
+    text_free(&why);
+    return result;
+}
+
+/* A program's first place decides where it finds the value: it must be the same at all others. */
+static int find_at(struct predicates *predicates, const struct values_where *where,
+                   const struct place *place, const struct place **firsts, struct text *error)
+{
+    enum attach_program which = attach_program_of(place);
+    struct event_values found;
+    int result = event_values_find(&found, &predicates->asked, where, place, error);
+
+    if (result)
+        return result;
+    if (!firsts[which]) {
+        firsts[which] = place;
+        predicates->found[which] = found;
+    } else if (!event_values_equal(&predicates->found[which], &found)) {
+        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them separately",
+                    firsts[which]->name, place->name);
+        return -1;
+    }
+    return 0;
+}
+
+bool predicates_any(const struct predicates *predicates)
+{
+    return predicates->asked.condition.count || predicates->asked.count;
+}
+
+int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings)
+{
+    const struct values_where where = {find->tracefs, find->kernel};
+    const struct place *firsts[ATTACH_PROGRAMS] = {NULL};
+    struct text error = {0};
+    int result = 0;
+
+    if (!predicates_any(predicates))
+        return 0;
+    if (by_rings) {
+        say("--if, --sum and --print: values are read by BPF programs, not from rings");
+        return EXIT_FAILURE;
+    }
+    for (size_t i = 0; i < find->places.count && !result; i++)
+        result = find_at(predicates, &where, &find->places.items[i], firsts, &error);
+    if (result)
+        say("%s", text_or_error(&error, result));
+    text_free(&error);
+    return result ? EXIT_FAILURE : 0;
+}
+
+/*
+ * A command is followed by programs that the oldest kernels do not accept: rings do better there.
+ */
+bool walking_can(const struct find *find, const struct trace_options *options)
+{
+    for (size_t i = 0; i < find->count; i++)
+        if (find->patterns[i].kind != PATTERN_KERNEL_FUNCTION)
+            return false;
+    return !options->command || options->collect == COLLECT_WALK;
+}
+
+/* Such a program finds the caller at a function's start, in a register or not. */
+void walking_tell_starts(struct find *find)
+{
+    for (size_t i = 0; i < find->places.count; i++)
+        if (!find->places.items[i].at_return && !find->places.items[i].offset)
+            find->places.items[i].start = START_LINK;
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+}
+
+void walking_build(const struct walk_counts *walk, const struct scope *scope,
+                   enum attach_program which, struct program *program)
+{
+    struct capture capture = walk->capture;
+
+    capture.filter = scope->filter;
+    capture.at_start = which == ATTACH_KERNEL_START;
+    emit_unrolled(program, &capture);
+}

@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "collect/bpf_counts.h"
+#include "insns/layout.h"
+#include "insns/programs.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "kernel/sampling.h"
+#include "kernel/switches.h"
+#include "kernel/tracefs.h"
+#include "rings/ring_collectors.h"
+#include "run/collecting.h"
+#include "run/counting.h"
+#include "run/blocked_time.h"
+#include "run/session.h"
+#include "symbolize/stack_text.h"
+
+static const enum report_layout layouts[] = {
+    [VIEW_OFFCPU] = LAYOUT_PROFILE,
+    [VIEW_WAKEUP] = LAYOUT_WAKEUPTIME,
+    [VIEW_OFFWAKE] = LAYOUT_OFFWAKETIME,
+    [VIEW_WALL] = LAYOUT_PROFILE,
+};
+static const char *const whose[] = {
+    [THREADS_ALL] = "all threads",
+    [THREADS_USER] = "user threads",
+    [THREADS_KERNEL] = "kernel threads",
+};
+
+struct tracing {
+    const struct blocked_time_config *config;
+    struct counting counting;
+    struct bpf_waits collector;
+    struct ring_waits rings; /* used instead if there is no bpf(2) */
+    struct switches switches;
+    struct wall_time wall; /* for VIEW_WALL */
+    struct interrupts interrupts;
+    struct waiting_text waiting; /* if a flat table needs it */
+    bool knows_interrupts;
+    uint64_t started; /* since boot, ns */
+};
+
+/* Which waits count. */
+static void select_waits(const struct tracing *tracing, struct capture *capture)
+{
+    capture->view = tracing->config->view;
+    capture->threads = tracing->config->threads;
+    capture->states = tracing->config->states;
+    capture->runnable = tracing->config->runnable;
+    capture->longest = tracing->config->pairs;
+}
+
+static struct capture capture_of(const struct tracing *tracing)
+{
+    const struct waits *waits = &tracing->collector.waits;
+    struct capture capture = session_capture(&tracing->counting.session);
+
+    store_capture(&tracing->collector.counts.store, &capture);
+    select_waits(tracing, &capture);
+    capture.least = waits->least;
+    capture.most = waits->most;
+    capture.waits = waits->map;
+    capture.rests = waits->rests;
+    capture.cuts = tracing->collector.counts.store.controls.cuts;
+    return capture;
+}
+
+static void show(struct program *program, const char *event, bool listing)
+{
+    struct text what = {0}, why = {0};
+    struct linked linked;
+
+    text_format(&what, "the program of sched:%s", event);
+    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
+        say("%s: %s", what.data ? what.data : "", why.data ? why.data : "");
+    else if (!what.failed)
+        decisions_say_program(what.data, program, &linked, listing);
+    text_free(&what);
+    text_free(&why);
+}
+
+static void show_size(struct program *program, const char *event)
+{
+    show(program, event, false);
+}
+
+static void show_listing(struct program *program, const char *event)
+{
+    show(program, event, true);
+}
+
+static void say_refused(const struct switches_refusal *refusal)
+{
+    struct text why = {0};
+
+    refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
+    if (refusal->no_field)
+        say("this kernel has no tracepoint sched:%s with the fields needed",
+            refusal->event);
+    else if (refusal->what == REFUSED_TRACEFS)
+        say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
+            refusal->event ? refusal->event : "", text_or_error(&why, refusal->error));
+    else
+        say("cannot trace sched:%s: %s", refusal->event ? refusal->event : "sched_switch",
+            text_or_error(&why, refusal->error));
+    text_free(&why);
+}
+
+/* 0 or the exit status. */
+static int attach(struct tracing *tracing)
+{
+    bool debug = tracing->config->trace->debug;
+    struct switches_refusal refusal;
+    struct capture capture = capture_of(tracing);
+    int result = switches_open(&tracing->switches, &capture,
+                               tracing->config->trace->dump_program ? show_listing
+                               : debug ? show_size : NULL, &refusal);
+    if (result) {
+        say_refused(&refusal);
+        if (debug && refusal.log.data)
+            fprintf(stderr, "%s\n", refusal.log.data);
+    } else if (debug) {
+        say("attached to %stracepoints", tracing->switches.raw ? "raw " : "");
+    }
+    text_free(&refusal.log);
+    if (result)
+        return EXIT_FAILURE;
+    return capture.view == VIEW_WALL
+               ? wall_time_attach(&tracing->wall, &capture, tracing->config->trace,
+                                  tracing->config->frequency)
+               : 0;
+}
+
+static int attach_to_rings(struct tracing *tracing)
+{
+    struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
+
+    if (tracing->config->view == VIEW_WALL) {
+        say("--collect rings: walltime needs BPF programs");
+        return EXIT_FAILURE;
+    }
+    int tracefs = tracefs_open();
+
+    refusal.error = tracefs < 0 ? tracefs
+        : ring_waits_attach(&tracing->rings, tracefs, &refusal.event);
+    if (tracefs >= 0) {
+        close(tracefs);
+        refusal.no_field = refusal.error == -ENOENT;
+    }
+    if (refusal.error && (tracefs < 0 || refusal.no_field)) {
+        say_refused(&refusal);
+    } else if (refusal.error) {
+        struct text why = {0};
+        ring_source_explain(&tracing->rings.counter.source, refusal.error, &why);
+        say("cannot trace sched:%s: %s", refusal.event, text_or_error(&why, refusal.error));
+        text_free(&why);
+    }
+    return refusal.error ? EXIT_FAILURE : 0;
+}
+
+static struct collector *make_rings(struct tracing *tracing)
+{
+    struct ring_options options = {
+        .scope = &tracing->counting.session.scope,
+        .unwind = &tracing->counting.session.user_stacks.rings,
+        .capture = trace_options_capture(tracing->config->trace),
+        .stacks = tracing->config->trace->storage,
+    };
+
+    select_waits(tracing, &options.capture);
+    ring_waits_init(&tracing->rings, &options, &tracing->collector.waits);
+    return &tracing->rings.counter.source.collector;
+}
+
+static void print_header(struct tracing *tracing)
+{
+    struct text line = {0};
+
+    text_add(&line, tracing->config->view == VIEW_OFFCPU ? "Tracing off-CPU time (us) of "
+                    : tracing->config->view == VIEW_WALL ? "Tracing wall-clock time (us) of "
+                                                         : "Tracing blocked time (us) ");
+    if (tracing->config->view == VIEW_OFFCPU || tracing->config->view == VIEW_WALL) {
+        heading_add_whose(&line, tracing->config->trace,
+                          whose[tracing->config->threads]);
+        text_add(&line, " ");
+    }
+    text_format(&line, "by %s %sstack", heading_stacks(tracing->config->trace),
+                tracing->config->view == VIEW_OFFWAKE ? "off-CPU and waker " : "");
+    heading_add_cpu(&line, tracing->config->trace);
+    if (!line.failed)
+        session_timed_header(&tracing->counting.session, line.data);
+    text_free(&line);
+}
+
+/* ---- Reports ---- */
+
+/* Interrupts' wakeups are recognized by names, which are looked up once. */
+static int judge_wakers(struct tracing *tracing, struct tally *tally)
+{
+    int result = 0;
+
+    if (!tracing->knows_interrupts && tracing->counting.session.kallsyms >= 0)
+        result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
+    tracing->knows_interrupts = true;
+    blocked_judge_wakers(&tracing->interrupts, !tracing->config->trace->user_only,
+                         tracing->config->trace->verbose, tally);
+    return result;
+}
+
+static struct blocked_filter blocked_filter_of(const struct tracing *tracing)
+{
+    const struct trace_options *trace = tracing->config->trace;
+
+    return (struct blocked_filter){
+        .pids = trace->pids.numbers,
+        .pid_count = trace->pids.count,
+        .tids = trace->tids.numbers,
+        .tid_count = trace->tids.count,
+        .comms = trace->comms.names,
+        .comm_count = trace->comms.count,
+        .uids = trace->uids.numbers,
+        .uid_count = trace->uids.count,
+        .cpu = trace->cpu,
+        .cgroup = trace->cgroup,
+        .states = tracing->config->letters,
+        .user = tracing->config->threads != THREADS_KERNEL,
+        .kernel = tracing->config->threads != THREADS_USER,
+        .started_before = tracing->started,
+    };
+}
+
+static int prepare(void *context)
+{
+    struct tracing *tracing = context;
+    struct blocked_filter filter = blocked_filter_of(tracing);
+
+    /* A command's descendants did not exist before it. */
+    return tracing->config->trace->command
+               ? 0
+               : wall_time_list(&tracing->wall, &filter, !tracing->config->trace->user_only,
+                                &tracing->collector.report);
+}
+
+static int add_blocked(const struct tracing *tracing, struct blocked_all_along *all_along,
+                       struct tally *tally)
+{
+    const struct blocked_filter filter = blocked_filter_of(tracing);
+    struct listed_threads listed = {.count = 0};
+    int result = listed_threads_list(&listed, &filter, !tracing->config->trace->user_only);
+
+    if (!result)
+        result = blocked_add_all_along(&listed, all_along, tally);
+    listed_threads_free(&listed);
+    return result;
+}
+
+static int add_all_along(struct tracing *tracing, struct tally *tally)
+{
+    const struct waits *waits = &tracing->collector.waits;
+    struct blocked_all_along all_along = {
+        .waits = waits,
+        .time = now_ns() - tracing->counting.session.run.start,
+        .mark = MARK_ALL_ALONG,
+        .kallsyms = tracing->counting.session.kallsyms,
+    };
+
+    if (tracing->config->trace->command)
+        return 0;
+    if (tracing->config->view == VIEW_WALL)
+        return wall_time_add(&tracing->wall, &tracing->collector.report, &all_along, tally);
+    return all_along.time < waits->least || all_along.time > waits->most
+               ? 0 : add_blocked(tracing, &all_along, tally);
+}
+
+static int complete(void *context, bool again, struct tally *tally)
+{
+    struct tracing *tracing = context;
+    int result = 0;
+
+    if (tracing->config->view == VIEW_WALL)
+        return add_all_along(tracing, tally);
+    if (tracing->config->view != VIEW_OFFCPU)
+        result = judge_wakers(tracing, tally);
+    if (!result && !again && tracing->config->unfinished)
+        result = add_all_along(tracing, tally);
+    return result;
+}
+
+static void debug_cost(const struct tracepoint *tracepoint, const char *event)
+{
+    struct bpf_program_info info;
+
+    if (tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info) &&
+        info.run_count)
+        say("program %u of sched:%s: %llu runs, ns per event: %llu", info.id, event,
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
+}
+
+static void add_losses(void *context, struct losses *losses)
+{
+    struct tracing *tracing = context;
+
+    losses_add_recursion(losses, "switches and wakeups", switches_missed(&tracing->switches));
+    if (tracing->config->view == VIEW_WALL)
+        wall_time_add_losses(&tracing->wall, losses);
+}
+
+static void say_account(const struct tracing *tracing)
+{
+    const struct waits *waits = &tracing->collector.waits;
+
+    if (tracing->config->trace->debug) {
+        debug_cost(&tracing->switches.switches, "sched_switch");
+        debug_cost(&tracing->switches.wakings, "sched_waking");
+    }
+    counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
+    if (waits->waiting && !tracing->config->unfinished)
+        say("%llu %s still blocked at the end, for %.6f s so far, which no report includes; "
+            "--unfinished shows it", (unsigned long long)waits->waiting,
+            waits->waiting == 1 ? "thread was" : "threads were", (double)waits->waited / 1e9);
+}
+
+static int count(struct tracing *tracing)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    /* In a pid namespace /proc has other numbers than programs see. */
+    const bool looks = tracing->config->view == VIEW_WALL && !tracing->config->trace->command &&
+                       !tracing->counting.session.scope.filter.in_namespace;
+    const struct blocked_filter threads = blocked_filter_of(tracing);
+    if (looks && access("/proc/self/stat", F_OK))
+        say("threads that are blocked all the time are left out, because /proc is not mounted: "
+            "mount -t proc proc /proc");
+    if (looks)
+        wall_time_begin(&tracing->wall, &threads, &tracing->collector.report);
+    int status = counting_start(&tracing->counting);
+    if (status)
+        return status;
+    /* With a minimum time, shorter waits have no stack, either. */
+    if (looks && !tracing->config->trace->user_only && !tracing->config->least)
+        wall_time_look(&tracing->wall, tracing->collector.waits.map);
+    print_header(tracing);
+    status = counting_run(&tracing->counting);
+    say_account(tracing);
+    if (tracing->config->view == VIEW_WAKEUP && tracing->config->trace->files.plain && !status)
+        status = session_detaching();
+    return status;
+}
+
+static int trace(struct tracing *tracing)
+{
+    const struct store_config config = {
+        .stacks = tracing->config->trace->storage,
+        .depth = tracing->config->trace->depth,
+        .key_bytes = (uint32_t)offwake_key_bytes(tracing->config->view),
+        .value_bytes = tracing->config->view == VIEW_WALL
+                           ? (uint32_t)sizeof(struct walled)
+                           : (uint32_t)offwake_value_bytes(tracing->config->pairs),
+    };
+    struct counting *counting = &tracing->counting;
+    const struct waits waits = {
+        .view = tracing->config->view,
+        .least = tracing->config->least,
+        .most = tracing->config->most,
+        .unfinished = tracing->config->unfinished,
+    };
+
+    const struct collecting_config collecting = {.programs = waits.view == VIEW_WALL};
+    struct session_config session = {
+        .options = tracing->config->trace,
+        .wakers = waits.view == VIEW_WAKEUP || waits.view == VIEW_OFFWAKE,
+    };
+    int status = collecting_choose(&session.collecting, session.options, &collecting);
+    if (status)
+        return status;
+    const bool by_rings = session.collecting.way == COLLECT_RINGS;
+    bpf_waits_init(&tracing->collector, &config, &waits);
+    status = counting_open(counting, &session,
+                           by_rings ? make_rings(tracing)
+                                    : &tracing->collector.counts.collector);
+
+    counting->report.layout = layouts[tracing->config->view];
+    counting->report.unit = 1000;
+    counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
+    if (tracing->config->view == VIEW_WALL) {
+        counting->report.measure = (struct report_measure){"stretches", "wall", "microseconds", 0};
+        counting->prepare = prepare;
+        counting->tick = sampled_look;
+        counting->ticking = &tracing->wall.sampled;
+    }
+    counting->report.pairs = tracing->config->pairs;
+    counting->report.waiting = &tracing->waiting;
+    counting->at_tracepoints = true;
+    counting->complete = complete;
+    counting->completing = tracing;
+    counting->add_losses = add_losses;
+    counting->losing = tracing;
+    if (!status && counting->session.kallsyms >= 0 &&
+        (report_files_have(&counting->files, REPORT_FLAT) ||
+         report_files_have(&counting->files, REPORT_SBX)))
+        (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* or by names */
+    if (!status)
+        status = by_rings ? attach_to_rings(tracing) : attach(tracing);
+    if (!status)
+        status = count(tracing);
+    switches_close(&tracing->switches);
+    wall_time_close(&tracing->wall);
+    interrupts_free(&tracing->interrupts);
+    return counting_close(counting, status);
+}
+
+int blocked_time_run(const struct blocked_time_config *config)
+{
+    struct tracing tracing = {.config = config, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
+
+    return trace(&tracing);
+}
+
+#define BLOCKED "SDTtPI" /* as in /proc/TID/stat */
+
+int wall_time_attach(struct wall_time *wall, const struct capture *capture,
+                     const struct trace_options *options, uint64_t frequency)
+{
+    struct sampled *sampled = &wall->sampled;
+    struct program program = {0};
+
+    sampled->config.event = sampling_events;
+    sampled->config.frequency = frequency;
+    sampled->config.cpu = -1;
+    emit_wall_sample(&program, capture);
+    int status = sampled_load(sampled, &program, options);
+    if (status)
+        return status;
+    int result = sampling_open(&sampled->sampling, &sampled->config);
+    return result ? sampled_refuse(result, &(struct text){0}) : 0;
+}
+
+void wall_time_begin(struct wall_time *wall, const struct blocked_filter *threads,
+                     struct wall_report *report)
+{
+    wall->threads = *threads;
+    wall->threads.states = "R" BLOCKED;
+    report->strangers = &wall->threads;
+}
+
+void wall_time_look(struct wall_time *wall, int map)
+{
+    struct blocked_filter blocked = wall->threads;
+
+    blocked.states = BLOCKED;
+    wall->unseen = first_waits_note(&wall->first, &blocked, map);
+}
+
+int wall_time_list(struct wall_time *wall, struct blocked_filter *threads, bool kernel,
+                   struct wall_report *report)
+{
+    threads->states = "R" BLOCKED;
+    int result = listed_threads_list(&wall->listed, threads, kernel);
+    report->listed = wall->listed.threads;
+    report->listed_count = wall->listed.count;
+    return result;
+}
+
+int wall_time_add(struct wall_time *wall, const struct wall_report *report,
+                  struct blocked_all_along *all_along, struct tally *tally)
+{
+    all_along->time = report->ended - report->began;
+    all_along->mark = MARK_BLOCKED;
+    int result = first_waits_give(&wall->first, all_along->kallsyms, tally);
+    return result ? result : blocked_add_all_along(&wall->listed, all_along, tally);
+}
+
+void wall_time_add_losses(struct wall_time *wall, struct losses *losses)
+{
+    struct sampling_stops stops = {.samples = 0};
+
+    sampling_stops(&wall->sampled.sampling, &stops);
+    sampled_add_stops(&wall->sampled, &stops, losses);
+    if (wall->unseen)
+        losses_add(losses, &(struct loss){.count = LOSSES_UNCOUNTED, .events = "waits"},
+                   "that began before the run may have no stack: cannot list threads: %s",
+                   strerror(-wall->unseen));
+}
+
+void wall_time_close(struct wall_time *wall)
+{
+    sampled_close(&wall->sampled);
+    first_waits_free(&wall->first);
+    listed_threads_free(&wall->listed);
+}
+
+static int note(void *context, const struct blocked_thread *thread)
+{
+    struct first_waits *to = context;
+
+    if (!thread->stack)
+        return 0;
+    if (array_reserve(&to->waits, &to->room, to->count + 1, sizeof(*to->waits)))
+        return -ENOMEM;
+    struct first_wait *wait = &to->waits[to->count++];
+    *wait = (struct first_wait){thread->tid, to->texts.count, 0};
+    return stack_texts_add(&to->texts, thread->stack, &wait->frames);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct first_wait *a = one, *b = other;
+
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static struct first_wait *find(const struct first_waits *first, uint32_t tid)
+{
+    const struct first_wait key = {.tid = tid};
+
+    return first->count ? bsearch(&key, first->waits, first->count, sizeof(key), compare) : NULL;
+}
+
+static int drop(void *context, const void *key, const void *value)
+{
+    const struct wall *wall = value;
+    struct first_wait *wait = find(context, wall->tid);
+
+    (void)key;
+    if (wait)
+        wait->frames = 0;
+    return 0;
+}
+
+/* The map is asked after all stacks were read: a wait that it does not know then had not ended. */
+int first_waits_note(struct first_waits *first, const struct blocked_filter *filter, int map)
+{
+    int result = blocked_threads_list(filter, note, first);
+
+    if (first->count)
+        qsort(first->waits, first->count, sizeof(*first->waits), compare);
+    const int listed = first->count
+        ? bpf_list(map, sizeof(uint64_t), sizeof(struct wall), drop, first) : 0;
+    return result ? result : listed;
+}
+
+static int give(const struct first_waits *first, struct tally *tally, struct tally_entry *entry)
+{
+    const struct first_wait *wait = find(first, entry->task.tid);
+
+    if (!wait)
+        return 0;
+    return stack_texts_put(&first->texts, wait->first, wait->frames, tally, &entry->task.kernel);
+}
+
+int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally)
+{
+    int result = 0;
+
+    if (!first->count)
+        return 0;
+    if (!first->are_found)
+        result = stack_texts_find(&first->texts, kallsyms);
+    first->are_found = true;
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        struct tally_entry *entry = &tally->entries[i];
+        if (entry->mark == MARK_BLOCKED && entry->task.kernel.state == STACK_NONE &&
+            entry->task.user.state == STACK_NONE)
+            result = give(first, tally, entry);
+    }
+    return result;
+}
+
+void first_waits_free(struct first_waits *first)
+{
+    stack_texts_free(&first->texts);
+    free(first->waits);
+}
+
+static void judge(struct tally_task *waker, enum interrupt interrupt, bool bystanders)
+{
+    waker->interrupt = interrupt;
+    waker->user = (struct stack){.state = STACK_NONE};
+    waker->pid = waker->tid = 0;
+    waker->generation = 0;
+    waker->foreign = false;
+    if (!bystanders)
+        memset(waker->comm, 0, sizeof(waker->comm));
+}
+
+void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
+                          struct tally *tally)
+{
+    for (size_t i = 0; i < tally->count; i++) {
+        struct tally_task *waker = &tally->entries[i].waker;
+        const struct stack *stack = &waker->kernel;
+        enum interrupt interrupt = INTERRUPT_NONE;
+        if (tally->entries[i].has_waker && stack->state == STACK_KEPT)
+            interrupt = interrupts_did(interrupts, tally->addresses + stack->first, stack->count);
+        if (interrupt)
+            judge(waker, interrupt, bystanders);
+        if (!kernel)
+            waker->kernel = (struct stack){.state = STACK_NONE};
+    }
+}
+
+/* ---- Threads that /proc shows ---- */
+
+struct listing {
+    struct listed_threads *listed;
+    bool kernel;
+};
+
+static int note_thread(void *context, const struct blocked_thread *thread)
+{
+    const struct listing *listing = context;
+    struct listed_threads *listed = listing->listed;
+    const size_t index = listed->count;
+
+    if (array_reserve(&listed->threads, &listed->room, index + 1, sizeof(*listed->threads)) ||
+        array_reserve(&listed->frames, &listed->frames_room, index + 1, sizeof(*listed->frames)))
+        return -ENOMEM;
+    listed->threads[index] = *thread;
+    listed->threads[index].stack = NULL;
+    listed->frames[index] = 0;
+    listed->count++;
+    return listing->kernel && thread->stack && thread->state != 'R'
+               ? stack_texts_add(&listed->texts, thread->stack, &listed->frames[index]) : 0;
+}
+
+int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
+                        bool kernel)
+{
+    struct listing listing = {listed, kernel};
+
+    listed->count = 0;
+    stack_texts_free(&listed->texts);
+    return blocked_threads_list(filter, note_thread, &listing);
+}
+
+void listed_threads_free(struct listed_threads *listed)
+{
+    stack_texts_free(&listed->texts);
+    free(listed->threads);
+    free(listed->frames);
+    *listed = (struct listed_threads){.count = 0};
+}
+
+static int add_thread(const struct listed_threads *listed, size_t index, size_t frame,
+                      const struct blocked_all_along *all_along, struct tally *tally)
+{
+    const struct blocked_thread *thread = &listed->threads[index];
+    struct tally_entry *entry = tally_add(tally);
+
+    if (!entry)
+        return -ENOMEM;
+    entry->value = entry->longest = all_along->time;
+    entry->events = 1;
+    entry->mark = thread->state == 'R' ? MARK_NOT_SAMPLED : all_along->mark;
+    entry->task.pid = thread->pid;
+    entry->task.tid = thread->tid;
+    memcpy(entry->task.comm, thread->comm, sizeof(thread->comm));
+    return stack_texts_put(&listed->texts, frame, listed->frames[index], tally,
+                           &entry->task.kernel);
+}
+
+int blocked_add_all_along(struct listed_threads *listed, const struct blocked_all_along *all_along,
+                          struct tally *tally)
+{
+    int result = stack_texts_find(&listed->texts, all_along->kallsyms);
+    size_t frame = 0;
+
+    for (size_t i = 0; i < listed->count && !result; frame += listed->frames[i++])
+        if (!waits_has_seen(all_along->waits, listed->threads[i].tid))
+            result = add_thread(listed, i, frame, all_along, tally);
+    return result;
+}

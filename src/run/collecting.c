@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "collect/walk_counts.h"
+#include "insns/program.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "machine/machine.h"
+#include "ptrace/tracer.h"
+#include "rings/rings.h"
+#include "run/collecting.h"
+#include "run/session.h"
+
+/* In a container with its own PIDs, programs must ask for those. */
+static int try_namespace(void)
+{
+    struct event_filter filter = {0};
+
+    session_filter_namespace(&filter);
+    return filter.in_namespace ? bpf_try_namespaces() : 0;
+}
+
+static int try_bpf(const struct collecting_config *config)
+{
+    int map = -1, result = bpf_create_numbered(&map, BPF_MAP_TYPE_PERCPU_ARRAY, "stackbox",
+                                               sizeof(uint64_t), 1);
+
+    if (map >= 0)
+        close(map);
+    if (!result)
+        result = bpf_try_stacks();
+    /* Rings have user stacks even so. */
+    if (!result && !config->programs && !config->kernel_only && machine_of_kernel()->no_user_walk)
+        result = -ENODATA;
+    return result ? result : try_namespace();
+}
+
+static int try_walk(const struct collecting_config *config)
+{
+    const int result = config->walks ? walk_counts_try() : -EOPNOTSUPP;
+
+    return result ? result : try_namespace();
+}
+
+static int try_rings(const struct collecting_config *config)
+{
+    return rings_try(config->own, !config->own);
+}
+
+/* Of others' programs it knows nothing. */
+static int try_ptrace(const struct collecting_config *config)
+{
+    return config->traces && config->own ? tracer_try() : -EOPNOTSUPP;
+}
+
+/* The first is the best. */
+static const struct way {
+    enum collect_way way;
+    int (*try)(const struct collecting_config *config);
+    const char *name; /* NULL: the first */
+} ways[] = {
+    {COLLECT_BPF, try_bpf, NULL},
+    {COLLECT_WALK, try_walk, "stackbox's own walk"},
+    {COLLECT_RINGS, try_rings, "perf's rings"},
+    {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace), user stacks only"},
+};
+
+/* A temporary shortage is no reason to collect in another way. */
+static bool is_shortage(int error)
+{
+    return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EAGAIN ||
+        error == -EINTR;
+}
+
+/*
+ * A container's filter may allow rings but not programs, and says so with EPERM; the kernel says
+ * EACCES. Rings for one's own tasks need no rights at all. Nothing helps a bpf(2) that is too old,
+ * unless rights are what is missing.
+ */
+static bool tells_more(const struct collecting_config *config, int refused, int result)
+{
+    if (result == -EOPNOTSUPP)
+        return false; /* not for this applet, or left out of this build */
+    return config->takes_own || (result == -EPERM && prctl(PR_GET_SECCOMP) == 2) ||
+           (refused == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN));
+}
+
+struct collector_found collecting_find(const struct collecting_config *config)
+{
+    struct collector_found found = {.way = ways[0].way, .refused = ways[0].try(config)};
+
+    if (is_shortage(found.refused))
+        found.refused = 0;
+    found.result = found.refused;
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result && !config->programs; i++) {
+        const int result = ways[i].try(config);
+        if (!result || (ways[i].way != COLLECT_PTRACE && tells_more(config, found.refused, result)))
+            found = (struct collector_found){ways[i].way, found.refused, result};
+    }
+    return found;
+}
+
+static const char *why_not_first(int refused)
+{
+    return refused == -ENOSYS ? "this kernel has no bpf(2)"
+           : refused == -ENODATA ? "programs get no user stacks from this kernel"
+           : refused == -EPERM || refused == -EACCES ? "bpf(2) is refused"
+                                                     : "this kernel's bpf(2) cannot";
+}
+
+/* NULL: the applet can be collected so. */
+static const char *refuse(enum collect_way way, const struct collecting_config *config)
+{
+    switch (way) {
+    case COLLECT_RINGS:
+        return config->programs ? "rings: this can only be collected by bpf" : NULL;
+    case COLLECT_PTRACE:
+        return config->traces && config->own ? NULL
+            : "ptrace: only for profile of certain programs: give -p or -- COMMAND";
+    case COLLECT_WALK:
+        return config->walks ? NULL
+            : "walk: only for stackcount of kernel functions, without --if and --sum";
+    default:
+        return NULL;
+    }
+}
+
+int collecting_choose(struct collecting *collecting, const struct trace_options *options,
+                      const struct collecting_config *config)
+{
+    const char *refused = refuse(options->collect, config);
+
+    *collecting = (struct collecting){.way = options->collect};
+    if (refused) {
+        say("--collect %s", refused);
+        return EXIT_USAGE;
+    }
+    if (options->collect == COLLECT_BEST) {
+        struct collecting_config wanted = *config;
+        wanted.kernel_only |= options->kernel_only;
+        const struct collector_found found = collecting_find(&wanted);
+        collecting->way = found.way;
+        collecting->why = found.refused ? why_not_first(found.refused) : NULL;
+    }
+    if (options->cgroup && collecting->way == COLLECT_PTRACE) {
+        say("--cgroup: ptrace(2) knows no cgroups: use -p or -- COMMAND alone");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+void collecting_say(const struct collecting *collecting)
+{
+    size_t i = 0;
+
+    if (!collecting->why)
+        return;
+    while (ways[i].way != collecting->way)
+        i++;
+    say("stacks are collected by %s, as %s", ways[i].name, collecting->why);
+}
+
+void decisions_say_machine(const struct trace_options *options)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct held[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    struct utsname machine;
+
+    if (!options->debug || uname(&machine))
+        return;
+    (void)syscall(SYS_capget, &header, held);
+    say("Linux %s, %s, %ld CPUs; user %u with the capabilities 0x%llx", machine.release,
+        machine.machine, sysconf(_SC_NPROCESSORS_ONLN), (unsigned)geteuid(),
+        (unsigned long long)held[1].effective << 32 | held[0].effective);
+}
+
+void decisions_say_program(const char *what, const struct program *program,
+                           const struct linked *linked, bool listing)
+{
+    struct text dump = {0};
+
+    say("%s, %zu instructions%s", what, linked->count, listing ? ":" : "");
+    if (listing)
+        dump_insns(&dump, linked->insns, linked->count, program);
+    if (dump.length && !dump.failed)
+        fprintf(stderr, "%s", dump.data);
+    text_free(&dump);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "options/applet.h"
+#include "run/command.h"
+
+#define MOST_SUGGESTED 4 /* words */
+
+void command_init(struct command *command, char **words)
+{
+    *command = (struct command){.words = words, .failure = -1};
+    command->has_limits = !getrlimit(RLIMIT_NOFILE, &command->files) &&
+                          !getrlimit(RLIMIT_MEMLOCK, &command->memory);
+}
+
+/* ---- What a command may be ---- */
+
+bool command_exists(const char *name)
+{
+    struct path_walk walk;
+    const char *path;
+
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
+            return true;
+    return false;
+}
+
+void command_suggest(char *const *words, size_t count, struct text *error)
+{
+    text_add(error, "did you mean --");
+    for (size_t i = 0; i < count && i < MOST_SUGGESTED; i++)
+        text_format(error, " %s", words[i]);
+    text_add(error, count > MOST_SUGGESTED ? " ...?" : "?");
+}
+
+/* ---- The child ---- */
+
+/* A script without a #! line is run by the shell, as in execvp(3). */
+static void run_by_shell(const char *path, char **words)
+{
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    char **shell = calloc(count + 2, sizeof(*shell));
+    if (!shell)
+        return;
+    shell[0] = (char *)(uintptr_t)"/bin/sh";
+    shell[1] = (char *)(uintptr_t)path;
+    for (size_t i = 1; i < count; i++)
+        shell[i + 1] = words[i];
+    execv(shell[0], shell);
+    free(shell);
+    errno = ENOEXEC;
+}
+
+static void try_path(const char *path, char **words)
+{
+    execv(path, words);
+    if (errno == ENOEXEC)
+        run_by_shell(path, words);
+}
+
+/* Unknown: a directory in PATH that is broken, stale or slow is one of several. */
+static bool may_be_elsewhere(int error)
+{
+    static const int errors[] = {EACCES, EIO, ESTALE, ENODEV, ETIMEDOUT, ELOOP, ENAMETOOLONG};
+
+    for (size_t i = 0; i < COUNT_OF(errors); i++)
+        if (errors[i] == error)
+            return true;
+    return false;
+}
+
+/*
+ * As execvp(3), which differs between libcs. Returns an errno; "not found" only if it is in no
+ * directory of PATH for certain.
+ */
+static int execute(char **words)
+{
+    struct path_walk walk;
+    const char *path;
+    int why = ENOENT;
+
+    if (strchr(words[0], '/')) {
+        try_path(words[0], words);
+        return errno;
+    }
+    path_walk_begin(&walk, words[0]);
+    while ((path = path_walk_next(&walk))) {
+        try_path(path, words);
+        if (errno == ENOENT || errno == ENOTDIR)
+            continue;
+        if (!may_be_elsewhere(errno))
+            return errno;
+        why = why == EACCES ? why : errno;
+    }
+    return why;
+}
+
+/* When the command begins, everything is as it was before us, except for where it prints. */
+static void be_command(const struct command *command, int go, int failure, bool stdout_is_free)
+{
+    char byte;
+    ssize_t got;
+    int error = 0;
+
+    if (command->has_limits) {
+        setrlimit(RLIMIT_NOFILE, &command->files);
+        setrlimit(RLIMIT_MEMLOCK, &command->memory);
+    }
+    if (!stdout_is_free && fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
+        close(STDOUT_FILENO); /* stderr was closed, and its place is held: see main.c */
+    else if (!stdout_is_free && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        error = errno;
+    if (command->is_traced)
+        prctl(PR_SET_PTRACER, getppid()); /* as Yama would not allow a child of ours to do it */
+    do
+        got = read(go, &byte, 1);
+    while (got < 0 && errno == EINTR);
+    /* The process that held us is gone, or does not want us to run. */
+    if (got != 1)
+        _exit(EXIT_TRACER);
+    error = error ? error : execute(command->words);
+    if (write(failure, &error, sizeof(error)) < 0)
+        error = EIO;
+    _exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN);
+}
+
+/* ---- The parent ---- */
+
+static void close_pair(const int *pair)
+{
+    if (pair[0] >= 0)
+        close(pair[0]);
+    if (pair[1] >= 0)
+        close(pair[1]);
+}
+
+int command_hold(struct command *command, struct run *run, bool stdout_is_free)
+{
+    int go[2] = {-1, -1}, failure[2] = {-1, -1};
+    sigset_t all, before;
+
+    if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC)) {
+        int result = -errno;
+        close_pair(go);
+        return result;
+    }
+    /* None of our handlers may run in the child. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork();
+    int result = pid < 0 ? -errno : 0;
+    if (!pid) {
+        close(go[1]);
+        run_give_signals_back();
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        be_command(command, go[0], failure[1], stdout_is_free);
+    }
+    if (!result) {
+        command->pid = pid;
+        command->failure = failure[0];
+        run_hold_command(run, pid, go[1]);
+        failure[0] = go[1] = -1;
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close_pair(go);
+    close_pair(failure);
+    return result;
+}
+
+static void read_failure(struct command *command)
+{
+    ssize_t got;
+    int error;
+
+    do
+        got = read(command->failure, &error, sizeof(error));
+    while (got < 0 && errno == EINTR);
+    if (got == sizeof(error))
+        command->error = error;
+}
+
+bool command_is_not_run(struct command *command)
+{
+    struct pollfd polled = {.fd = command->failure, .events = POLLIN};
+
+    if (command->pid && !command->error && poll(&polled, 1, 0) == 1)
+        read_failure(command);
+    return command->error;
+}
+
+static void say_failure(struct command *command)
+{
+    if (!command->error)
+        read_failure(command);
+    if (command->error)
+        say("cannot run \"%s\": %s", command->words[0], strerror(command->error));
+}
+
+/* A child's status as in a shell. */
+static int wait_for(pid_t pid)
+{
+    siginfo_t about;
+    int status;
+
+    /* Signals are passed on to it until its pid may be reused. */
+    while (waitid(P_PID, (id_t)pid, &about, WEXITED | WNOWAIT) && errno == EINTR)
+        ;
+    run_forget_command();
+    pid_t reaped;
+    while ((reaped = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+        ;
+    if (reaped < 0) {
+        say("cannot get the command's exit status: %s", strerror(errno));
+        return EXIT_TRACER;
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int command_finish(struct command *command, struct run *run, int status)
+{
+    int ended = EXIT_TRACER;
+
+    run_let_command_go(run, false);
+    if (command->pid) {
+        ended = wait_for(command->pid);
+        say_failure(command);
+        close(command->failure);
+    }
+    if (status == EXIT_USAGE)
+        return status;
+    if (!run->command_went && run_stopped)
+        return 128 + run_stopped;
+    return status || !run->command_went ? EXIT_TRACER : ended;
+}
+
+#define WITHOUT_PATH "/usr/local/bin:/bin:/usr/bin"
+
+void path_walk_begin(struct path_walk *walk, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    walk->name = name;
+    walk->at = !*name ? NULL : path ? path : WITHOUT_PATH;
+}
+
+const char *path_walk_next(struct path_walk *walk)
+{
+    if (walk->at && strchr(walk->name, '/')) {
+        walk->at = NULL;
+        return walk->name;
+    }
+    while (walk->at) {
+        const char *at = walk->at;
+        int length = (int)strcspn(at, ":");
+        int size = snprintf(walk->path, sizeof(walk->path), "%.*s%s%s", length, at,
+                            length ? "/" : "", walk->name);
+        walk->at = at[length] ? at + length + 1 : NULL;
+        if (size > 0 && (size_t)size < sizeof(walk->path))
+            return walk->path;
+    }
+    return NULL;
+}
+
+bool path_is_program(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
+}
+
+char *path_walk_find(const char *name)
+{
+    struct path_walk walk;
+    const char *path;
+
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
+            return realpath(path, NULL);
+    return NULL;
+}

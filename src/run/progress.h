@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Progress: one line on the terminal, updated in place, while the report goes elsewhere. It is
+ * erased before any line of say().
+ */
+#ifndef STACKBOX_RUN_PROGRESS_H
+#define STACKBOX_RUN_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How often to check whether it is due (ns): for run_tick(). */
+#define PROGRESS_TICK_NS 250000000
+
+struct progress_figures {
+    double elapsed, duration; /* seconds; 0: no duration */
+    bool counted;             /* the fields below are known */
+    bool no_stacks;           /* stacks are not told apart */
+    uint64_t events, stacks, lost;
+};
+
+/*
+ * Is stderr a terminal on which a line can be erased, and stdout not a terminal? Asked before the
+ * run; the progress line is shown only if so.
+ */
+bool progress_is_wanted(void);
+
+/*
+ * A second has passed since the last line, and the terminal is ours at the moment and accepts one:
+ * figures are needed only then.
+ */
+bool progress_is_due(void);
+
+/* Replaces the last line, cut to the terminal's width. */
+void progress_show(const struct progress_figures *figures);
+
+/* Erases the line, if there is one. */
+void progress_clear(void);
+
+/*
+ * Before something is written to stdout: unless that is a file, its reader may write to this
+ * terminal, and gets a moment for that.
+ */
+void progress_make_way(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "kernel/bpf.h"
+#include "kernel/refusal.h"
+#include "run/collecting.h"
+#include "run/sampled.h"
+
+int sampled_refuse(int error, const struct text *log)
+{
+    struct text why = {0};
+
+    refusal_explain_program(REFUSED_SAMPLING, error, log, &why);
+    say("cannot sample: %s", text_or_error(&why, error));
+    text_free(&why);
+    return EXIT_FAILURE;
+}
+
+static int load(struct sampled *sampled, struct program *program,
+                const struct trace_options *options, struct text *log)
+{
+    struct linked linked;
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
+
+    if (!result) {
+        if (options->debug || options->dump_program)
+            decisions_say_program("the program", program, &linked, options->dump_program);
+        const struct bpf_load load = {
+            .type = BPF_PROG_TYPE_PERF_EVENT,
+            .name = "profile",
+            .insns = linked.insns,
+            .count = linked.count,
+            .functions = linked.functions,
+            .function_count = linked.function_count,
+        };
+        result = sampled->config.program = bpf_load_program(&load, log);
+    }
+    program_free(program);
+    if (result < 0 && options->debug && log->length)
+        fprintf(stderr, "%s\n", log->data);
+    return result < 0 ? sampled_refuse(result, log) : 0;
+}
+
+int sampled_load(struct sampled *sampled, struct program *program,
+                 const struct trace_options *options)
+{
+    struct text log = {0};
+    int status = load(sampled, program, options, &log);
+
+    text_free(&log);
+    return status;
+}
+
+void sampled_look(void *context)
+{
+    struct sampled *sampled = context;
+    int result = sampling_look(&sampled->sampling);
+
+    if (!result || sampled->said)
+        return;
+    sampled->said = true;
+    say("a CPU that came online is not sampled: %s", strerror(-result));
+}
+
+void sampled_add_stops(const struct sampled *sampled, const struct sampling_stops *stops,
+                       struct losses *losses)
+{
+    const bool clock = sampled->config.event->clock;
+    const struct loss loss = {
+        .count = clock ? stops->samples : stops->times ? LOSSES_UNCOUNTED : 0,
+        .events = "samples",
+        .at_most = true,
+        .beside = true,
+    };
+
+    losses_add(losses, &loss, "were missed: they were too frequent for the kernel (sysctl "
+               "kernel.perf_event_max_sample_rate), which throttled %llu times, for %.3f s of "
+               "CPU time; sample less (-F, -c)", (unsigned long long)stops->times,
+               (double)stops->nanoseconds / 1e9);
+}
+
+void sampled_close(struct sampled *sampled)
+{
+    sampling_close(&sampled->sampling);
+    if (sampled->config.program >= 0)
+        close(sampled->config.program);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/util.h"
+#include "find/library.h"
+#include "kernel/bpf.h"
+#include "kernel/limits.h"
+#include "machine/machine.h"
+#include "processes/image.h"
+#include "run/command.h"
+#include "run/run.h"
+#include "run/user_stacks.h"
+
+#define MOST_SHARE 8 /* of free memory that tables may take */
+#define MOST_BYTES (1ull << 30)
+/*
+ * Verifying such programs takes 4 MB, their maps as much, and names are still to be read: with less
+ * free memory the kernel might kill a process.
+ */
+#define LEAST_FREE_BYTES (24ull << 20)
+#define UNUSED_NS 10000000000ull
+/*
+ * How long (ns) to wait for tables before tracing begins; after that they are made in the
+ * background.
+ */
+#define MOST_WAIT_NS 3000000000ull
+#define STEP_NS 50000000 /* and how often to check whether to stop */
+/* For stacks met before there was a table: what waits to be read, and what was read. */
+#define MOST_RING_SHARE 256 /* of the free memory */
+#define MOST_RING_BYTES (4u << 20)
+#define LEAST_RING_BYTES (64u << 10)
+#define MOST_COLD_BYTES (16u << 20)
+#define LEAST_LOOKS 12 /* a second: MOST_TICK_NS */
+#define DEFERRED_STEP_NS 5000000
+#define MAKING_MS 1
+#define MATTERS 100 /* less than one stack in this many is not worth a line */
+
+void user_stacks_init(struct user_stacks *user_stacks)
+{
+    *user_stacks = (struct user_stacks){.offsets = KERNEL_OFFSETS_NONE,
+                                        .config.maps = {-1, -1, -1, -1, -1}};
+}
+
+void user_stacks_take_first_alone(struct user_stacks *user_stacks)
+{
+    user_stacks->config.first_alone = user_stacks->rings.first_alone = true;
+}
+
+void user_stacks_take_samples(struct user_stacks *user_stacks)
+{
+    if (machine_walks())
+        user_stacks->rings.machine = machine_of_kernel();
+}
+
+static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
+{
+    struct user_stacks *user_stacks = context;
+
+    if (has_number(user_stacks->filter->pids, user_stacks->filter->pid_count, pid))
+        (void)objects_want(user_stacks->objects, mapping->file);
+    else
+        (void)objects_see(user_stacks->objects, mapping->file);
+}
+
+static void ignore_process(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+}
+
+static size_t ring_bytes(uint64_t free_memory)
+{
+    size_t bytes = MOST_RING_BYTES;
+
+    while (bytes > LEAST_RING_BYTES && bytes > free_memory / MOST_RING_SHARE)
+        bytes /= 2;
+    return bytes;
+}
+
+/* Kept stacks can only be walked if we know what processes map. */
+static int open_deferred(struct user_stacks *user_stacks, uint32_t depth)
+{
+    const bool is_deaf = processes_listening(user_stacks->processes) != 0;
+    const struct deferred_options config = {
+        .machine = user_stacks->config.machine,
+        .context = &user_stacks->deferred_objects,
+        .find = deferred_objects_find,
+        .depth = depth,
+        .asked = user_stacks->config.asked,
+        .ring_bytes = is_deaf || user_stacks->rings.machine ? 0 : ring_bytes(kernel_free_memory()),
+        .most_bytes = MOST_COLD_BYTES,
+        .sampled_bytes = user_stacks->rings.stack_bytes,
+    };
+
+    user_stacks->deferred_objects = (struct deferred_objects){
+        .processes = user_stacks->processes,
+        .objects = user_stacks->objects,
+    };
+    return deferred_open(&user_stacks->deferred, &config);
+}
+
+static int open_programs(struct user_stacks *user_stacks, uint32_t depth)
+{
+    struct text log = {0};
+    int result = kernel_offsets_open(&user_stacks->offsets, &log);
+
+    text_free(&log);
+    user_stacks->config.machine = user_stacks->offsets.machine;
+    return result ? result
+        : bpf_create_numbered(&user_stacks->config.maps.states, BPF_MAP_TYPE_PERCPU_ARRAY, "walks",
+                              UNWIND_STATE_BYTES(depth), SLOTS_PER_CPU);
+}
+
+/* Without programs, samples are walked here, if we know of mappings before them. */
+static int open_samples(struct user_stacks *user_stacks, uint32_t depth)
+{
+    struct ring_unwind *rings = &user_stacks->rings;
+
+    if (!rings->machine)
+        return -EOPNOTSUPP;
+    user_stacks->config.machine = rings->machine;
+    rings->frames = calloc(depth + 1, sizeof(*rings->frames));
+    return rings->frames ? processes_listening(user_stacks->processes) : -ENOMEM;
+}
+
+static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rings)
+{
+    const uint64_t free_memory = kernel_free_memory(), most = free_memory / MOST_SHARE;
+    const struct objects_options config = {
+        .key = by_rings ? NULL : kernel_offsets_key,
+        .context = &user_stacks->offsets,
+        .files = processes_files(user_stacks->processes),
+        .unused_ns = UNUSED_NS,
+        .most_bytes = most && most < MOST_BYTES ? most : MOST_BYTES,
+    };
+    int result = free_memory && free_memory < LEAST_FREE_BYTES ? -ENOMEM
+                 : by_rings ? open_samples(user_stacks, depth)
+                            : open_programs(user_stacks, depth);
+
+    if (!result)
+        result = objects_open(&user_stacks->objects, &config);
+    return result ? result : open_deferred(user_stacks, depth);
+}
+
+void user_stacks_open(struct user_stacks *user_stacks, struct processes *processes,
+                      const struct user_stacks_config *config)
+{
+    const uint32_t depth = config->depth < UNWIND_MOST_DEPTH ? config->depth : UNWIND_MOST_DEPTH;
+
+    user_stacks->processes = processes;
+    user_stacks->filter = config->filter;
+    user_stacks->config.asked = config->asked;
+    user_stacks->refused = open_all(user_stacks, depth, config->by_rings);
+    if (user_stacks->refused) {
+        const int refused = user_stacks->refused;
+        user_stacks_close(user_stacks);
+        user_stacks->refused = refused;
+        return;
+    }
+    objects_get_maps(user_stacks->objects, &user_stacks->config.maps);
+    user_stacks->rings.objects = &user_stacks->deferred_objects;
+    user_stacks->rings.deferred = user_stacks->deferred;
+    user_stacks->config.fields = &user_stacks->offsets.fields;
+    user_stacks->config.maps.deferred = deferred_map(user_stacks->deferred);
+    user_stacks->config.depth = depth;
+    user_stacks->config.in_namespace = config->filter->in_namespace;
+    user_stacks->config.namespace_device = config->filter->namespace_device;
+    user_stacks->config.namespace_inode = config->filter->namespace_inode;
+    user_stacks->config.numbers = config->filter->numbers;
+    user_stacks->config.claims = true;
+    user_stacks->watcher = (struct processes_watcher){
+        .context = user_stacks,
+        .mapped = see_mapping,
+        .execs = ignore_process,
+        .ended = ignore_process,
+    };
+    processes_watch(processes, &user_stacks->watcher);
+}
+
+void user_stacks_close(struct user_stacks *user_stacks)
+{
+    if (user_stacks->processes) {
+        processes_watch(user_stacks->processes, NULL);
+        objects_close(user_stacks->objects);
+        deferred_close(user_stacks->deferred);
+    }
+    free(user_stacks->rings.frames);
+    if (user_stacks->config.maps.states >= 0)
+        close(user_stacks->config.maps.states);
+    kernel_offsets_close(&user_stacks->offsets);
+    user_stacks_init(user_stacks);
+}
+
+static void see_file(struct user_stacks *user_stacks, const char *path)
+{
+    struct mapped_files *files = processes_files(user_stacks->processes);
+    struct stat about;
+
+    if (stat(path, &about))
+        return;
+    const struct mapped_sight sight = {
+        .device = about.st_dev,
+        .inode = about.st_ino,
+        .path = path,
+        .pid = (uint32_t)getpid(),
+    };
+    struct mapped_file *file = mapped_files_see(files, &sight);
+    if (!file)
+        return;
+    (void)objects_want(user_stacks->objects, file);
+    mapped_file_drop(files, file);
+}
+
+void user_stacks_see_command(struct user_stacks *user_stacks, const char *name)
+{
+    struct text paths = {0};
+    char *program = user_stacks->objects ? path_walk_find(name) : NULL;
+
+    if (program && !needed_find(program, &paths))
+        for (size_t at = 0; at < paths.length; at += strlen(paths.data + at) + 1)
+            see_file(user_stacks, paths.data + at);
+    text_free(&paths);
+    free(program);
+}
+
+/* If another thread walks samples, it must not be held up: so wait outside the lock. */
+static size_t make(struct user_stacks *user_stacks, uint64_t until)
+{
+    const bool by_rings = user_stacks->rings.deferred;
+    size_t left;
+
+    processes_hold(user_stacks->processes);
+    left = objects_make(user_stacks->objects, by_rings ? 0 : until);
+    deferred_walk(user_stacks->deferred);
+    processes_release(user_stacks->processes);
+    if (by_rings && left && now_ns() < until)
+        (void)poll(NULL, 0, MAKING_MS);
+    return left;
+}
+
+void user_stacks_look_at_all(struct user_stacks *user_stacks)
+{
+    const uint64_t last = now_ns() + MOST_WAIT_NS;
+
+    while (user_stacks->objects && !run_stopped && now_ns() < last &&
+           make(user_stacks, now_ns() + STEP_NS))
+        ;
+}
+
+void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events)
+{
+    if (user_stacks->objects && user_stacks->config.maps.deferred >= 0 &&
+        events <= ring_bytes(kernel_free_memory()) / UNWIND_MOST_KEPT * LEAST_LOOKS)
+        objects_wait_to_be_asked(user_stacks->objects);
+}
+
+void user_stacks_look(struct user_stacks *user_stacks, uint64_t most)
+{
+    const uint64_t until = user_stacks->is_behind ? 0 : now_ns() + most;
+
+    if (!user_stacks->objects)
+        return;
+    user_stacks->is_behind = make(user_stacks, until);
+    user_stacks_settle(user_stacks, 0);
+}
+
+void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most)
+{
+    const uint64_t last = now_ns() + most;
+    uint64_t now;
+
+    if (!user_stacks->objects)
+        return;
+    processes_hold(user_stacks->processes);
+    user_stacks->deferred_objects.is_settled = false;
+    (void)deferred_read(user_stacks->deferred);
+    deferred_walk(user_stacks->deferred);
+    processes_release(user_stacks->processes);
+    while (deferred_waiting(user_stacks->deferred) && (now = now_ns()) < last &&
+           make(user_stacks, now + DEFERRED_STEP_NS))
+        ;
+}
+
+static int complete(struct user_stacks *user_stacks, struct tally *tally, struct stack *stack,
+                    uint64_t *whole, bool for_good)
+{
+    const uint64_t *frames = tally->addresses + stack->first;
+    bool by_tables;
+
+    if (stack->state != STACK_KEPT || !stack->count ||
+        !UNWIND_IS_DEFERRED_FRAME(frames[stack->count - 1]))
+        return 0;
+    processes_hold(user_stacks->processes);
+    size_t count = deferred_complete(user_stacks->deferred, frames, stack->count, for_good, whole);
+    processes_release(user_stacks->processes);
+    count = unwind_count_frames(whole, count, &by_tables);
+    return count ? tally_add_stack(tally, stack, whole, count) : 0;
+}
+
+int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, bool for_good)
+{
+    if (!user_stacks->objects)
+        return 0;
+    uint64_t *whole = calloc(user_stacks->config.depth + 1, sizeof(*whole));
+    int result = whole ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        struct tally_entry *entry = &tally->entries[i];
+        result = complete(user_stacks, tally, &entry->task.user, whole, for_good);
+        if (!result)
+            result = complete(user_stacks, tally, &entry->waker.user, whole, for_good);
+    }
+    free(whole);
+    return result;
+}
+
+/* What programs counted themselves. */
+static void add_counts(const struct user_stacks *user_stacks, struct unwind_counts *counts)
+{
+    *counts = user_stacks->rings.counts;
+    if (user_stacks->config.maps.states < 0)
+        return;
+    const size_t words = UNWIND_STATE_BYTES(user_stacks->config.depth) / sizeof(uint64_t);
+    uint64_t *sums = calloc(words, sizeof(*sums));
+    const struct unwind_state *state = (const void *)sums;
+
+    for (uint32_t i = 0; sums && i < SLOTS_PER_CPU; i++) {
+        if (bpf_sum_of_cpus(user_stacks->config.maps.states, i, sums, words))
+            break;
+        counts->walks += state->counts.walks;
+        counts->fell_back += state->counts.fell_back;
+        counts->not_kept += state->counts.not_kept;
+    }
+    free(sums);
+}
+
+void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines)
+{
+    struct unwind_counts counts;
+
+    if (!user_stacks->objects)
+        return;
+    add_counts(user_stacks, &counts);
+    if (counts.fell_back && (all || counts.fell_back > counts.walks / MATTERS))
+        text_format(lines, "%.3g %% of user stacks were unwound by frame pointers: no memory or "
+                    "time for unwind tables\n",
+                    100.0 * (double)counts.fell_back / (double)counts.walks);
+    const struct frame_counts functions = objects_figures(user_stacks->objects).counts;
+    if (all)
+        text_format(lines, "%llu functions have rows from unwind tables, %llu from their code, "
+                    "%llu have none\n",
+                    (unsigned long long)functions.by_table, (unsigned long long)functions.by_code,
+                    (unsigned long long)functions.by_none);
+    const struct deferred_figures figures = deferred_figures(user_stacks->deferred);
+    const uint64_t gone = counts.not_kept + figures.forgotten;
+    if (all && figures.taken)
+        text_format(lines, "%llu user stacks were unwound later\n",
+                    (unsigned long long)figures.taken);
+    if (all && gone)
+        text_format(lines, "%llu user stacks end where a table was missing: no room to keep them\n",
+                    (unsigned long long)gone);
+}
+
+const struct unwind_config *user_stacks_config(const struct user_stacks *user_stacks)
+{
+    return user_stacks->objects || user_stacks->config.first_alone ? &user_stacks->config : NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Unwinding by tables, for stacks of user code without frame pointers: a run's state. */
+#ifndef STACKBOX_RUN_USER_STACKS_H
+#define STACKBOX_RUN_USER_STACKS_H
+
+#include "insns/filter.h"
+#include "insns/unwind.h"
+#include "processes/process.h"
+#include "rings/ring_source.h"
+#include "tally/tally.h"
+#include "unwind/deferred.h"
+#include "unwind/kernel_offsets.h"
+#include "unwind/objects.h"
+
+struct user_stacks {
+    struct kernel_offsets offsets;
+    struct objects *objects; /* NULL: this run has no tables */
+    struct deferred *deferred;       /* stacks that were met before there was a table */
+    struct deferred_objects deferred_objects;
+    struct processes *processes;
+    const struct event_filter *filter; /* its processes' tables come first */
+    struct processes_watcher watcher;
+    struct unwind_config config; /* of programs that may nest */
+    struct ring_unwind rings;    /* how samples in rings are walked if there are no programs */
+    bool is_behind;              /* of tables, at the last look: slow ones are not awaited again */
+    int refused;                 /* 0, or why not: a negative errno */
+};
+
+/* An empty one. */
+void user_stacks_init(struct user_stacks *user_stacks);
+/* Samples in rings are to be walked here: call before rings are opened. */
+void user_stacks_take_samples(struct user_stacks *user_stacks);
+/* Only first frames are needed, and no callers. */
+void user_stacks_take_first_alone(struct user_stacks *user_stacks);
+
+struct user_stacks_config {
+    uint32_t depth;
+    bool asked; /* the user chose that depth */
+    const struct event_filter *filter; /* whose pid namespace numbers processes */
+    bool by_rings; /* after user_stacks_take_samples() */
+};
+
+/* From now on tables are made for what these processes map. */
+void user_stacks_open(struct user_stacks *user_stacks, struct processes *processes,
+                      const struct user_stacks_config *config);
+/* Before the processes are closed. */
+void user_stacks_close(struct user_stacks *user_stacks);
+
+/* And for what this command will map, as far as that can be told before it runs. */
+void user_stacks_see_command(struct user_stacks *user_stacks, const char *name);
+/* Before anything is traced: for everything that runs already. */
+void user_stacks_look_at_all(struct user_stacks *user_stacks);
+/*
+ * At most so many events a second are expected. If the stacks of all of them fit in memory until
+ * the next look, the table of a file that comes is only made once a stack needs it.
+ */
+void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events);
+/*
+ * To be called often while it runs: has tables made for what was mapped since, and may wait that
+ * long (ns) for them.
+ */
+void user_stacks_look(struct user_stacks *user_stacks, uint64_t most);
+
+/*
+ * Walks stacks that were met before there was a table, of all events seen until now; waits that
+ * long (ns) for tables.
+ */
+void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most);
+/*
+ * Puts them into the tally; those that cannot be walked yet are left for later, or, `for_good`,
+ * cut. 0 or -ENOMEM.
+ */
+int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, bool for_good);
+
+/* Which stacks were left to frame pointers: a line if that matters, or with `all`. */
+void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines);
+
+/* What programs are made with; NULL: there are no tables. */
+const struct unwind_config *user_stacks_config(const struct user_stacks *user_stacks);
+
+#endif

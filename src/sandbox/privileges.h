@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Giving up privileges: in the processes of sandbox.c, and in ours once tracing runs. */
+#ifndef STACKBOX_SANDBOX_PRIVILEGES_H
+#define STACKBOX_SANDBOX_PRIVILEGES_H
+
+#include <linux/filter.h>
+
+#include "insns/machine.h"
+
+/* Keeps only the capabilities that opening other processes' files takes. 0 or a negative errno. */
+int privileges_keep_opening(void);
+
+/* Drops what nothing needs once tracing runs: see there. 0 or a negative errno. */
+int privileges_keep_tracing(void);
+
+/*
+ * Keeps no capability; becomes a user of its own, or nobody, where possible. 0 or a negative errno.
+ */
+int privileges_keep_none(void);
+
+/*
+ * From now on all system calls but those for reading, computing and answering fail with EPERM. Does
+ * nothing if the kernel or this machine has no such filter. 0 or a negative errno.
+ */
+int privileges_filter_calls(const struct machine *machine);
+
+#define SANDBOX_FILTER_ROOM 128
+
+/*
+ * Writes seccomp's program for the machine that this was built for. Returns how many instructions:
+ * 0 for an unknown machine.
+ */
+unsigned short sandbox_filter_make(const struct machine *machine,
+                                 struct sock_filter filter[SANDBOX_FILTER_ROOM]);
+
+#endif

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "sandbox/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/opening.h"
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "sandbox/policy.h"
+#include "sandbox/privileges.h"
+
+/* In the sandbox: its socket to the broker. */
+static int asks = -1;
+
+static int open_plain(const char *root, const char *path)
+{
+    struct text resolved = {0};
+    int fd = policy_open(root ? root : "", path, &resolved);
+
+    text_free(&resolved);
+    return fd == -EISDIR ? -EINVAL : fd;
+}
+
+/* How, and "ROOT\0PATH\0", in one message; without a root it is "". */
+struct request {
+    unsigned char how;
+    char names[2 * PATH_MAX];
+};
+
+/* However it was opened: a file from a place without programs is not handed over. */
+static int open_for(const struct sandbox_job *job, const struct request *request, struct text *told)
+{
+    const char *root = request->names, *path = root + strlen(root) + 1;
+    int fd = -EINVAL;
+
+    if (!request->how)
+        fd = open_plain(root, path);
+    else if (job->open)
+        fd = job->open(request->how, root, path, told);
+    if (fd < 0 || policy_allows(fd))
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
+static bool is_request(const struct request *request, ssize_t size)
+{
+    const ssize_t length = size - (ssize_t)offsetof(struct request, names);
+
+    return length >= 2 && !request->names[length - 1] &&
+           (ssize_t)strlen(request->names) < length - 1;
+}
+
+/* In the broker: answers requests from this socket until it closes. */
+/* The descriptor is followed by the text about it, with its NUL. */
+static void broker_serve(const struct sandbox_job *job, int socket)
+{
+    struct request request;
+    struct text told = {0};
+
+    for (;;) {
+        ssize_t size = recv(socket, &request, sizeof(request), 0);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0 || !is_request(&request, size))
+            break;
+        text_clear(&told);
+        int fd = open_for(job, &request, &told);
+        int result = pass_fd(socket, told.failed ? -ENOMEM : fd);
+        if (fd >= 0)
+            close(fd);
+        if (!result && request.how)
+            result = send(socket, told.length ? told.data : "", told.length + 1, MSG_NOSIGNAL) < 0;
+        if (result)
+            break;
+    }
+    text_free(&told);
+}
+
+/* In the sandbox: the socket that sandbox_open() and sandbox_ask() use from now on. */
+static void broker_is_at(int socket)
+{
+    asks = socket;
+}
+
+bool sandbox_is_here(void)
+{
+    return asks >= 0;
+}
+
+static int send_request(unsigned char how, const char *root, const char *path)
+{
+    struct request request = {.how = how};
+    int length = snprintf(request.names, sizeof(request.names), "%s%c%s", root, 0, path);
+    ssize_t sent;
+
+    if (length < 0 || (size_t)length >= sizeof(request.names))
+        return -ENAMETOOLONG;
+    struct iovec piece = {&request, offsetof(struct request, names) + (size_t)length + 1};
+    const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    do
+        sent = sendmsg(asks, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : 0;
+}
+
+int sandbox_open(const char *root, const char *path)
+{
+    if (asks < 0)
+        return open_plain(root, path);
+    int result = send_request(0, root ? root : "", path);
+    return result ? result : take_fd(asks);
+}
+
+int sandbox_ask(unsigned char how, const char *root, const char *path, struct text *told)
+{
+    char bytes[2 * PATH_MAX];
+    struct iovec piece = {bytes, sizeof(bytes)};
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+    int fd = send_request(how, root, path);
+    ssize_t got;
+
+    if (fd)
+        return fd;
+    fd = take_fd(asks);
+    do
+        got = recvmsg(asks, &message, 0);
+    while (got < 0 && errno == EINTR);
+    text_clear(told);
+    if (got > 0)
+        text_append(told, bytes, strnlen(bytes, (size_t)got));
+    if (fd >= 0 && (got <= 0 || told->failed)) {
+        close(fd);
+        fd = told->failed ? -ENOMEM : -EPIPE;
+    }
+    return fd;
+}
+
+#ifndef SYS_close_range /* 5.9 */
+#define SYS_close_range 436
+#endif
+
+/* An answer has some hundred bytes per address: more than this is not ours. */
+#define MOST_ANSWER (256 << 20)
+
+static sandbox_watcher *watcher;
+static void *watcher_context;
+static sandbox_memory *memory;
+
+/* ---- What is closed ---- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+    int a = *(const int *)left, b = *(const int *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+static bool is_anonymous(int directory, const char *name)
+{
+    static const char inode[] = "anon_inode:";
+    char target[sizeof(inode)];
+
+    return readlinkat(directory, name, target, sizeof(target)) >= (ssize_t)sizeof(inode) - 1 &&
+           !memcmp(target, inode, sizeof(inode) - 1);
+}
+
+/* From `first` to before `end`, by /proc, which lists those that are open. */
+static void close_each(int first, int end, bool anonymous_alone)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    const struct dirent *entry;
+
+    while (directory && (entry = readdir(directory))) {
+        int fd = atoi(entry->d_name);
+        if (fd >= first && fd < end && fd != dirfd(directory) && *entry->d_name != '.' &&
+            (!anonymous_alone || is_anonymous(dirfd(directory), entry->d_name)))
+            close(fd);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+/* Since 5.9 there is a system call for it. */
+static void close_between(int first, int end)
+{
+    if (first < end && syscall(SYS_close_range, first, end - 1, 0))
+        close_each(first, end, false);
+}
+
+/* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
+static int close_others(const int *keep, size_t keep_count, int socket, int answers)
+{
+    int *kept = calloc(keep_count + 3, sizeof(*kept)), next = 0;
+    size_t count = 0;
+
+    if (!kept)
+        return -ENOMEM;
+    for (size_t i = 0; i < keep_count; i++)
+        if (keep[i] >= 0)
+            kept[count++] = keep[i];
+    if (socket >= 0)
+        kept[count++] = socket;
+    kept[count++] = answers;
+#ifdef __SANITIZE_ADDRESS__
+    kept[count++] = STDERR_FILENO; /* for messages */
+#endif
+    qsort(kept, count, sizeof(*kept), compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        close_between(next, kept[i]);
+        next = kept[i] + 1;
+    }
+    close_between(next, INT_MAX);
+    free(kept);
+    return 0;
+}
+
+/* ---- The processes ---- */
+
+/* Dies with its parent. 0 or a negative errno. */
+static int end_with_parent(void)
+{
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
+}
+
+/*
+ * Our maker may have ended before we asked to die with it. Not checked by getppid(2): that may be
+ * what is traced, and our call would be among the others.
+ */
+static bool has_a_reader(int answers)
+{
+    struct pollfd polled = {.fd = answers};
+
+    return poll(&polled, 1, 0) != 1 || !(polled.revents & POLLERR);
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size) {
+        ssize_t written = write(fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        at += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/*
+ * The broker tells when it has given up its rights, or that it could not. If it has ended, so do
+ * we.
+ */
+static int wait_for_broker(int socket)
+{
+    char stays;
+    ssize_t got;
+
+    do
+        got = recv(socket, &stays, 1, 0);
+    while (got < 0 && errno == EINTR);
+    if (got != 1)
+        _exit(1);
+    return stays ? SANDBOX_KEEPS_RIGHTS : 0;
+}
+
+void sandbox_watch(sandbox_watcher *new_watcher, void *context)
+{
+    watcher = new_watcher;
+    watcher_context = context;
+}
+
+static void tell_watcher(bool begins, unsigned role)
+{
+    if (watcher)
+        watcher(watcher_context, begins, role);
+}
+
+/* Of the one that we start. */
+static unsigned role_of(bool aside)
+{
+    return aside ? SANDBOX_ASIDE : SANDBOX_BROKER;
+}
+
+/* It cannot avoid being killed: all signals but that one are blocked. */
+static void limit_time(unsigned seconds)
+{
+    const rlim_t most = seconds ? seconds : SANDBOX_MOST_SECONDS;
+    const struct rlimit limit = {most, most};
+
+    setrlimit(RLIMIT_CPU, &limit);
+}
+
+void sandbox_bound(sandbox_memory *free_memory)
+{
+    memory = free_memory;
+}
+
+#define STATM_DATA 6 /* the sixth number */
+
+/* What we have already, in bytes. */
+static uint64_t own_data(void)
+{
+    struct text sizes = {0};
+    uint64_t pages = 0;
+
+    if (!read_file(AT_FDCWD, "/proc/self/statm", 256, &sizes) && sizes.data) {
+        char *at = sizes.data;
+        for (int i = 0; i < STATM_DATA; i++)
+            pages = strtoull(at, &at, 10);
+    }
+    text_free(&sizes);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A file that needs more has no names or tables; without this, the kernel would kill some process.
+ */
+static uint64_t most_data(const struct sandbox_job *job)
+{
+    uint64_t most = memory ? memory() / 2 : 0;
+
+    if (job->memory && (!most || most > job->memory))
+        most = job->memory;
+    return most ? own_data() + most : 0;
+}
+
+/* Before 4.7 only of what is allocated in small pieces. */
+static void limit_memory(uint64_t bytes)
+{
+    const rlim_t most = (rlim_t)bytes == bytes ? (rlim_t)bytes : RLIM_INFINITY;
+    const struct rlimit limit = {most, most};
+
+    if (bytes)
+        setrlimit(RLIMIT_DATA, &limit);
+}
+
+/* Where the reader answers, and whether it has begun to. */
+static int answers_to;
+static bool has_sent;
+
+/* The result first: without it, the work was not done. */
+static bool send_answer(int result, struct text *answer)
+{
+    const bool sent = (has_sent || write_all(answers_to, &result, sizeof(result))) &&
+                      write_all(answers_to, answer->data, answer->length);
+
+    has_sent = true;
+    text_clear(answer);
+    return sent;
+}
+
+bool sandbox_send(struct text *answer)
+{
+    return !answer->failed && send_answer(0, answer);
+}
+
+/* `socket` below 0: it has no broker. */
+static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
+{
+    struct text answer = {0};
+
+    answers_to = answers;
+    tell_watcher(true, job->aside ? SANDBOX_ASIDE : SANDBOX_READER);
+    limit_time(job->seconds);
+    int result = close_others(job->keep, job->keep_count, socket, answers);
+
+    /* Becoming another user resets what end_with_parent() sets: so that comes afterwards. */
+    if (!result && (privileges_keep_none() || end_with_parent()))
+        result = SANDBOX_KEEPS_RIGHTS;
+    broker_is_at(socket);
+    if (!result && socket >= 0)
+        result = wait_for_broker(socket);
+    if (!has_a_reader(answers))
+        _exit(1);
+    if (!result && privileges_filter_calls(job->machine))
+        result = SANDBOX_KEEPS_RIGHTS;
+    if (!result)
+        result = job->work(job->context, &answer);
+    if (!result && answer.failed)
+        result = -ENOMEM;
+    if (result)
+        text_clear(&answer);
+    (void)send_answer(result, &answer);
+    text_free(&answer);
+    _exit(0);
+}
+
+/* How it ended: by which signal, or 0. Its pid stays its own until it is waited for. */
+static int wait_to_end(pid_t child)
+{
+    siginfo_t ended = {0};
+
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
+    return ended.si_code == CLD_KILLED || ended.si_code == CLD_DUMPED ? ended.si_status : 0;
+}
+
+/*
+ * The broker forks the reader, while both can still give up rights, and exits as it did: with its
+ * signal's number, or 0.
+ */
+static void be_broker(const struct sandbox_job *job, int answers)
+{
+    int ends[2], result = 0;
+    pid_t child = -1;
+
+    tell_watcher(true, SANDBOX_BROKER);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) || (child = fork()) < 0)
+        result = -errno;
+    if (!child) {
+        close(ends[0]);
+        be_sandbox(job, answers, ends[1]);
+    }
+    if (result) {
+        (void)write_all(answers, &result, sizeof(result));
+        _exit(0);
+    }
+    close(ends[1]);
+    /*
+     * Programs and events that these descriptors hold would stay attached while we have a copy,
+     * even after the tracer closes them.
+     */
+    close_each(STDERR_FILENO + 1, INT_MAX, true);
+    const char stays = privileges_keep_opening() || end_with_parent();
+    if (!has_a_reader(answers))
+        _exit(1);
+    close(answers);
+    if (send(ends[0], &stays, 1, MSG_NOSIGNAL) == 1 && !stays)
+        broker_serve(job, ends[0]);
+    close(ends[0]);
+    const int signal = wait_to_end(child);
+    tell_watcher(false, SANDBOX_READER);
+    waitpid(child, NULL, 0);
+    _exit(signal);
+}
+
+/* What came is the result, followed by the answer. */
+static int take_answer(struct text *answer)
+{
+    int result;
+
+    if (answer->length < sizeof(result))
+        return -EBADMSG;
+    memcpy(&result, answer->data, sizeof(result));
+    answer->length -= sizeof(result);
+    memmove(answer->data, answer->data + sizeof(result), answer->length + 1);
+    return result > 0 || result < -4095 ? -EBADMSG : result;
+}
+
+/*
+ * What a terminal sends to a whole process group is for us: both end when we do. A pid or a
+ * negative errno.
+ */
+static pid_t begin(const struct sandbox_job *job, const int ends[2])
+{
+    const uint64_t bytes = most_data(job);
+    sigset_t all, before;
+
+    sigfillset(&all);
+    bool blocked = !sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (!child) {
+        close(ends[0]);
+        limit_memory(bytes);
+        if (job->asks_nothing)
+            be_sandbox(job, ends[1], -1);
+        be_broker(job, ends[1]);
+    }
+    if (child < 0)
+        child = -errno;
+    if (blocked)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job)
+{
+    int ends[2];
+
+    *run = (struct sandbox_run){.answer = run->answer, .aside = job->aside};
+    text_clear(&run->answer);
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    pid_t child = begin(job, ends);
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return child;
+    }
+    run->pid = child;
+    run->answers = ends[0];
+    return 0;
+}
+
+/* They have ended, or are to end at once. Returns how the reader did, as be_broker() says. */
+static int end_run(struct sandbox_run *run)
+{
+    struct rusage used = {0};
+    int status = 0;
+
+    close(run->answers);
+    (void)wait_to_end(run->pid);
+    tell_watcher(false, role_of(run->aside));
+    while (wait4(run->pid, &status, 0, &used) < 0 && errno == EINTR)
+        ;
+    run->pid = 0;
+    run->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
+                  (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static bool has_more(const struct sandbox_run *run, uint64_t until)
+{
+    struct pollfd polled = {.fd = run->answers, .events = POLLIN};
+
+    for (;;) {
+        const uint64_t now = now_ns(), left = until > now ? until - now : 0;
+        const int ms = left / 1000000 < INT_MAX ? (int)((left + 999999) / 1000000) : INT_MAX;
+        const int ready = poll(&polled, 1, ms);
+        if (ready >= 0 || errno != EINTR)
+            return ready;
+    }
+}
+
+/* 0 once everything is there, -EINPROGRESS, or another negative errno. */
+static int read_answer(struct sandbox_run *run, uint64_t until)
+{
+    char piece[65536];
+    ssize_t got;
+
+    while (has_more(run, until)) {
+        do
+            got = read(run->answers, piece, sizeof(piece));
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+            return -errno;
+        if (!got)
+            return run->answer.failed ? -ENOMEM : 0;
+        if (run->answer.length + (size_t)got > MOST_ANSWER) /* longer than any */
+            return -EBADMSG;
+        text_append(&run->answer, piece, (size_t)got);
+    }
+    return -EINPROGRESS;
+}
+
+int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal)
+{
+    int result = read_answer(run, until);
+
+    *signal = 0;
+    if (result == -EINPROGRESS)
+        return result;
+    const int ended = end_run(run);
+    const int given = take_answer(&run->answer);
+    if (!result)
+        result = given;
+    if (result == -EBADMSG || !result)
+        *signal = ended;
+    return result;
+}
+
+void sandbox_stop(struct sandbox_run *run)
+{
+    if (!run->pid)
+        return;
+    kill(run->pid, SIGKILL);
+    end_run(run);
+    (void)take_answer(&run->answer);
+}
+
+int sandbox_run(const struct sandbox_job *job, struct text *answer, int *signal)
+{
+    struct sandbox_run run = {.answer = *answer};
+
+    *signal = 0;
+    int result = sandbox_begin(&run, job);
+    if (!result)
+        result = sandbox_take(&run, UINT64_MAX, signal);
+    *answer = run.answer;
+    return result;
+}
+
+void sandbox_explain(int result, int signal, struct text *why)
+{
+    if (result == SANDBOX_KEEPS_RIGHTS)
+        text_add(why, "could not drop its privileges, so it read nothing: allow prctl(2) and "
+                 "capset(2) in the container or security module");
+    else if (result != -EBADMSG)
+        text_format(why, "failed: %s", strerror(-result));
+    else if (signal)
+        text_format(why, "was killed by signal %d: %s", signal, strsignal(signal));
+    else
+        text_add(why, "gave no valid answer");
+}

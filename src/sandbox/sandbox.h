@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Files of other users are read in a sandbox: a process that holds no capability, has a user of its
+ * own where possible and, where the kernel has seccomp, can do little but read what is open,
+ * compute and answer: a file that takes over its reader gains nothing. Whatever must be opened
+ * meanwhile is opened by a second process, which holds only the capabilities for opening and opens
+ * only regular files, for reading. Both end with the call, and with us, however we end.
+ */
+#ifndef STACKBOX_SANDBOX_SANDBOX_H
+#define STACKBOX_SANDBOX_SANDBOX_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "insns/machine.h"
+
+/* Runs in the sandbox and appends its result to `answer`. 0 or a negative errno. */
+typedef int sandbox_work(void *context, struct text *answer);
+
+/*
+ * Runs in the broker: another way of opening than sandbox_open(). A descriptor, with whatever there
+ * is to say about it in `told`, or a negative errno.
+ */
+typedef int sandbox_opener(unsigned how, const char *root, const char *path, struct text *told);
+
+struct sandbox_job {
+    sandbox_work *work;
+    void *context;
+    const struct machine *machine; /* ours: its system calls make the reader's filter */
+    const int *keep; /* descriptors that it reads; all others are closed in it. Below 0: none */
+    size_t keep_count;
+    sandbox_opener *open; /* for sandbox_ask(); NULL: none */
+    bool asks_nothing;  /* it never calls sandbox_ask(): there is no broker */
+    bool aside;         /* it asks nothing, and runs beside another */
+    unsigned seconds;   /* of CPU time, after which the reader is killed; 0: SANDBOX_MOST_SECONDS */
+    uint64_t memory;    /* how many bytes it may take; 0: see sandbox_bound() */
+};
+
+#define SANDBOX_MOST_SECONDS 300
+
+/*
+ * One of the processes could not give up its rights: the work was not begun. No other failure
+ * returns this.
+ */
+#define SANDBOX_KEEPS_RIGHTS (-EKEYREVOKED)
+
+/*
+ * Runs the work on a copy of our memory: its changes are not seen here. `answer` becomes its
+ * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG if a signal
+ * ended it (*signal; 0: the cause is unknown) or the answer is too long; SANDBOX_KEEPS_RIGHTS; or
+ * the negative errno for which no process could be made.
+ */
+int sandbox_run(const struct sandbox_job *job, struct text *answer, int *signal);
+
+/* The same in the background. One job that is `aside` and one that is not may run at a time. */
+struct sandbox_run {
+    pid_t pid;          /* 0: not running */
+    int answers;        /* readable when there is something to take */
+    bool aside;
+    struct text answer; /* the caller's to free */
+    uint64_t cpu_ns;    /* of both processes, once ended */
+};
+/* Begins it. 0 or a negative errno. `answer` is emptied, but its memory is kept. */
+int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job);
+/*
+ * Waits until that time (now_ns) at most. -EINPROGRESS: it is still running; otherwise it has
+ * ended, with results as from sandbox_run(). 0 with a *signal: that ended it when it had sent a
+ * part.
+ */
+int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal);
+/* Ends it, if it runs. `answer` becomes what it had sent. */
+void sandbox_stop(struct sandbox_run *run);
+
+/*
+ * Called in the broker and in the reader before they do anything else; and when they have ended,
+ * while no other process can have their pids yet: in the broker about the reader, in us about the
+ * broker (and about the reader, if it was killed) or the reader without one. NULL: no watcher.
+ */
+enum sandbox_role {
+    SANDBOX_BROKER,
+    SANDBOX_READER,
+    SANDBOX_ASIDE, /* the reader of a job that is aside */
+};
+typedef void sandbox_watcher(void *context, bool begins, unsigned role);
+void sandbox_watch(sandbox_watcher *watcher, void *context);
+
+/*
+ * Whichever process is made: its own memory may be half of what this says (0: unknown). NULL: any.
+ */
+typedef uint64_t sandbox_memory(void);
+void sandbox_bound(sandbox_memory *free_memory);
+
+/* Appends what happened to it: "was ended by signal 11: Segmentation fault". */
+void sandbox_explain(int result, int signal, struct text *why);
+
+/*
+ * Opens a regular file for reading, in whichever process may. If `root` is not NULL, the path is
+ * below it and no link in `path` leads out of it. A descriptor, -EINVAL for anything but a regular
+ * file or for a place where no programs are (sandbox_places.h), or another negative errno.
+ */
+int sandbox_open(const char *root, const char *path);
+
+/*
+ * In the sandbox: sends what there is of the answer, and empties it. What was sent is kept,
+ * however the rest of the work ends. False: the reader is gone.
+ */
+bool sandbox_send(struct text *answer);
+
+/* Are we the sandbox? If not, there is no broker to ask. */
+bool sandbox_is_here(void);
+/* Opens with the job's broker; `how` is 1 to 255, the rest as for sandbox_opener. */
+int sandbox_ask(unsigned char how, const char *root, const char *path, struct text *told);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "insns/layout.h"
+#include "kernel/bpf.h"
+#include "kernel/cpus.h"
+#include "store/store.h"
+
+int controls_open(struct controls *controls)
+{
+    int result = bpf_create_numbered(&controls->control, BPF_MAP_TYPE_ARRAY, "control",
+                                     sizeof(uint32_t), 1);
+
+    if (!result)
+        result = bpf_create_numbered(&controls->account, BPF_MAP_TYPE_PERCPU_ARRAY, "account",
+                                     sizeof(struct account), ACCOUNTS);
+    return result ? result : grace_open(&controls->grace);
+}
+
+int controls_open_slots(struct controls *controls, size_t bytes)
+{
+    return bpf_create_numbered(&controls->slots, BPF_MAP_TYPE_PERCPU_ARRAY, "slots", bytes,
+                               SLOTS_PER_CPU);
+}
+
+int controls_open_cuts(struct controls *controls)
+{
+    return bpf_create_numbered(&controls->cuts, BPF_MAP_TYPE_ARRAY, "cuts", sizeof(uint64_t),
+                               CONTROL_MODES);
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void controls_close(struct controls *controls)
+{
+    close_map(&controls->control);
+    close_map(&controls->account);
+    close_map(&controls->slots);
+    close_map(&controls->cuts);
+    grace_close(&controls->grace);
+}
+
+/*
+ * No program sees the new word before its cut, nor a time before that cut. From the stand-in
+ * programs return to the main bank within the same report.
+ */
+static int set_cut(struct controls *controls, uint32_t word)
+{
+    if (controls->cuts < 0)
+        return 0;
+    if (!controls->cut || word == CONTROL_STAND_IN || word == CONTROL_PAUSED)
+        controls->cut = now_ns();
+    return bpf_update(controls->cuts, &word, &controls->cut, BPF_ANY);
+}
+
+int controls_set(struct controls *controls, enum control_mode mode)
+{
+    uint32_t zero = 0, word = mode;
+    int result = set_cut(controls, word);
+
+    return result ? result : bpf_update(controls->control, &zero, &word, BPF_ANY);
+}
+
+int controls_set_and_wait(struct controls *controls, enum control_mode mode)
+{
+    int result = controls_set(controls, mode);
+
+    return result ? result : grace_wait(&controls->grace);
+}
+
+int controls_account(const struct controls *controls, enum control_mode mode,
+                     struct account *account)
+{
+    int result = bpf_sum_of_cpus(controls->account, mode, (uint64_t *)account, ACCOUNT_WORDS);
+    return result;
+}
+
+#define MEMBARRIER_SHARED 1 /* MEMBARRIER_CMD_GLOBAL's name in kernels before 4.16 */
+
+int grace_open(struct grace *grace)
+{
+    const struct bpf_map_shape inner = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = "grace_inner",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = 1,
+    };
+
+    *grace = (struct grace)GRACE_NONE;
+    grace->inner = bpf_create_map(&inner);
+    const struct bpf_map_shape outer = {
+        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+        .name = "grace",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = 1,
+        .inner = grace->inner,
+    };
+    if (grace->inner < 0)
+        return grace->inner;
+    grace->outer = bpf_create_map(&outer);
+    return grace->outer < 0 && grace->outer != -EINVAL ? grace->outer : 0;
+}
+
+void grace_close(struct grace *grace)
+{
+    if (grace->outer >= 0)
+        close(grace->outer);
+    if (grace->inner >= 0)
+        close(grace->inner);
+    *grace = (struct grace)GRACE_NONE;
+}
+
+static int run_on(void *context, unsigned cpu)
+{
+    cpu_set_t one;
+
+    (void)context;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof(one), &one) ? -errno : 0;
+}
+
+/*
+ * For kernels without such maps (before 4.12), whose programs cannot be preempted: once something
+ * else has run on a CPU, its programs have ended. membarrier(2) waits for just that, but not if
+ * some CPUs have no ticks.
+ */
+static int wait_for_cpus(void)
+{
+    cpu_set_t all;
+
+    if (!syscall(SYS_membarrier, MEMBARRIER_SHARED, 0))
+        return 0;
+    if (sched_getaffinity(0, sizeof(all), &all))
+        return -errno;
+    int result = cpus_each_online(run_on, NULL);
+    return sched_setaffinity(0, sizeof(all), &all) && !result ? -errno : result;
+}
+
+/*
+ * The kernel waits before an update of a map of maps returns, as programs may be using the old
+ * inner map. (membarrier(2) waits likewise, but does nothing at all on a machine with one CPU.)
+ */
+int grace_wait(const struct grace *grace)
+{
+    uint32_t zero = 0, inner = (uint32_t)grace->inner;
+
+    if (grace->outer < 0)
+        return wait_for_cpus();
+    int result = bpf_update(grace->outer, &zero, &inner, BPF_ANY);
+    return result;
+}
+
+enum caller_seen callers_see(struct callers *callers, uint64_t caller, uint64_t flags,
+                             const uint64_t *frames, size_t count)
+{
+    if (!caller || !count)
+        return CALLER_IS_THERE;
+    if (flags & KEY_NO_CALLER)
+        return CALLER_IS_MISSING;
+    if (count > 1 && frames[1] == caller)
+        return CALLER_IN_DOUBT;
+    callers->left_out[(flags & KEY_MARK) != 0] = true;
+    return CALLER_IS_MISSING;
+}
+
+bool callers_are_left_out(const struct callers *callers, uint64_t flags)
+{
+    return callers->left_out[(flags & KEY_MARK) != 0];
+}
+
+bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames, size_t count)
+{
+    return flags & KEY_KERNEL_START && caller && count && (count < 2 || frames[1] != caller);
+}
+
+size_t callers_count_twice(const uint64_t *frames, size_t count)
+{
+    return count > 1 && frames[0] == frames[1];
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "unwind/deferred.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/util.h"
+#include "kernel/ring_buffers.h"
+
+/* How many places of dropped items may be left unused. */
+#define FEW_PLACES 1024
+
+struct item {
+    uint64_t number;
+    size_t bytes;
+    bool waits;          /* for a table: `kept` is what the program wrote, */
+    uint32_t prior;      /* else the frames from that number on, */
+    uint32_t count;      /* this many */
+    void *kept;
+};
+
+struct deferred {
+    struct deferred_options options;
+    struct bpf_ring ring;
+    struct item *items; /* from `first` on, oldest first */
+    size_t first, count, room;
+    struct index index; /* by number; including those before `first` */
+    size_t waiting, bytes;
+    uint64_t serial;  /* of samples */
+    uint64_t *frames; /* of the stack being walked */
+    struct deferred_figures figures;
+};
+
+/* ---- Walking ---- */
+
+struct walking {
+    const struct deferred *deferred;
+    const struct unwind_state *walk;
+    const unsigned char *stack;
+    bool must_wait, is_unknown, is_beyond;
+};
+
+static void find_object(void *context, uint64_t pc, struct walk_object *object)
+{
+    struct walking *walking = context;
+    const struct deferred_options *options = &walking->deferred->options;
+
+    if (!options->find(options->context, walking->walk, pc, object))
+        walking->must_wait = true;
+    walking->is_unknown =
+        !object->table && !object->frame_pointers && object->end == UNWIND_END_UNMAPPED;
+}
+
+static bool read_word(void *context, uint64_t address, uint64_t *word)
+{
+    struct walking *walking = context;
+    const uint64_t at = address - walking->walk->sp, bytes = walking->walk->kept;
+    const bool is_narrow = walking->deferred->options.machine->bits == 32;
+    const size_t size = is_narrow ? sizeof(uint32_t) : sizeof(*word);
+    uint32_t half;
+
+    walking->is_beyond = at >= bytes || bytes - at < size;
+    if (walking->is_beyond)
+        return false;
+    memcpy(is_narrow ? (void *)&half : word, walking->stack + at, size);
+    if (is_narrow)
+        *word = half;
+    return true;
+}
+
+static void copy_registers(const struct machine *machine, const struct unwind_state *walk,
+                           struct walk_registers *registers)
+{
+    registers->pc = walk->registers[machine->pc.word];
+    for (unsigned i = 0; i < machine->walk->numbered; i++)
+        registers->by_dwarf[i] = walk->registers[machine_word_of(machine->walk, i)];
+    registers->by_dwarf[machine->sp.dwarf] = walk->registers[machine->sp.word];
+}
+
+/* How a walk's end is reported: unknown places may well exist where a program was. */
+static enum unwind_end end_of(const struct walking *walking, enum unwind_end end)
+{
+    const size_t sampled = walking->deferred->options.sampled_bytes;
+
+    if (sampled)
+        return end == UNWIND_END_UNREADABLE && walking->is_beyond && walking->walk->kept == sampled
+                   ? UNWIND_END_BEYOND
+                   : end;
+    if (end == UNWIND_END_UNMAPPED && walking->is_unknown)
+        return UNWIND_END_UNKNOWN;
+    return end == UNWIND_END_UNREADABLE && walking->is_beyond ? UNWIND_END_DEFERRED : end;
+}
+
+/*
+ * Walks on, into deferred->frames, including the end. Returns how many there are; *must_wait:
+ * there may be more later.
+ */
+static uint32_t walk_from(struct deferred *deferred, const struct unwind_state *from,
+                          const void *stack, bool *must_wait)
+{
+    struct walking walking = {
+        .deferred = deferred,
+        .walk = from,
+        .stack = stack,
+    };
+    const struct machine *machine = deferred->options.machine;
+    const struct walk_options options = {
+        .machine = machine,
+        .context = &walking,
+        .find = find_object,
+        .read = read_word,
+        .first_stack = from->first_stack,
+        .depth = deferred->options.depth - (from->count - 1),
+    };
+    struct walk_start start = {
+        .pc = from->pc, .sp = from->sp, .frame = from->frame, .base = from->base,
+        .exact = from->exact, .first = from->first, .frame_lost = from->frame_lost,
+        .sp_lost = from->sp_lost, .at_entry = from->at_entry,
+    };
+    enum unwind_end end;
+
+    copy_registers(machine, from, &start.registers);
+    size_t count = walk_on(&options, &start, deferred->frames, &end);
+    *must_wait = walking.must_wait;
+    /* That frame itself counts: the program saw that there is code. */
+    if (!count)
+        deferred->frames[count++] = from->pc + (from->exact && !from->first);
+    const bool is_full = count == options.depth && deferred->options.asked;
+    if (end != UNWIND_END_ROOT && !is_full) {
+        count -= count == options.depth;
+        deferred->frames[count++] = UNWIND_END_FRAME(end_of(&walking, end));
+    }
+    return (uint32_t)count;
+}
+
+/* What a program kept, from the frame without a table on. */
+static uint32_t walk(struct deferred *deferred, const void *record, bool *must_wait)
+{
+    return walk_from(deferred, record, (const unsigned char *)record + UNWIND_KEPT_HEAD, must_wait);
+}
+
+/* ---- What there is ---- */
+
+static struct item *find(const struct deferred *deferred, uint64_t number)
+{
+    size_t at = 0;
+    uint32_t item;
+
+    while (index_next(&deferred->index, hash_word(0, number), &at, &item))
+        if (item >= deferred->first && deferred->items[item].number == number)
+            return &deferred->items[item];
+    return NULL;
+}
+
+static void keep(struct deferred *deferred, struct item *item, const void *bytes, size_t count)
+{
+    void *copy = malloc(count);
+
+    free(item->kept);
+    deferred->bytes -= item->bytes;
+    if (copy)
+        memcpy(copy, bytes, count);
+    item->kept = copy;
+    item->bytes = copy ? count : 0;
+    deferred->bytes += item->bytes;
+}
+
+/* With `for_good` it waits no longer. */
+static void walk_item(struct deferred *deferred, struct item *item, const void *record,
+                      bool for_good)
+{
+    bool must_wait;
+    const uint32_t count = walk(deferred, record, &must_wait);
+
+    deferred->waiting -= item->waits;
+    must_wait = must_wait && !for_good;
+    if (must_wait && item->kept != record)
+        keep(deferred, item, record,
+             UNWIND_RECORD_BYTES(((const struct unwind_state *)record)->kept));
+    item->waits = must_wait && item->kept;
+    deferred->waiting += item->waits;
+    if (item->waits)
+        return;
+    item->count = count;
+    keep(deferred, item, deferred->frames, count * sizeof(*deferred->frames));
+}
+
+/* Without memory for this nothing is lost: stacks that are not found are truncated. */
+static void close_ranks(struct deferred *deferred)
+{
+    if (deferred->first < FEW_PLACES || deferred->first < deferred->count / 2)
+        return;
+    deferred->count -= deferred->first;
+    memmove(deferred->items, deferred->items + deferred->first,
+            deferred->count * sizeof(*deferred->items));
+    deferred->first = 0;
+    index_free(&deferred->index);
+    for (size_t i = 0; i < deferred->count; i++)
+        (void)index_add(&deferred->index, hash_word(0, deferred->items[i].number), (uint32_t)i);
+}
+
+/* The oldest that wait are given up; if that is not enough, the oldest go. */
+static void make_room(struct deferred *deferred)
+{
+    for (size_t i = deferred->first;
+         deferred->bytes > deferred->options.most_bytes && i < deferred->count && deferred->waiting;
+         i++)
+        if (deferred->items[i].waits)
+            walk_item(deferred, &deferred->items[i], deferred->items[i].kept, true);
+    while (deferred->bytes + (deferred->count - deferred->first) * sizeof(*deferred->items) >
+               deferred->options.most_bytes &&
+           deferred->first < deferred->count) {
+        struct item *item = &deferred->items[deferred->first++];
+        free(item->kept);
+        deferred->bytes -= item->bytes;
+        deferred->waiting -= item->waits;
+        deferred->figures.forgotten++;
+    }
+    close_ranks(deferred);
+}
+
+static bool is_good(const struct deferred *deferred, const struct unwind_state *walk, size_t size)
+{
+    return size >= UNWIND_KEPT_HEAD && walk->kept <= UNWIND_MOST_KEPT &&
+           size >= UNWIND_RECORD_BYTES(walk->kept) && walk->count &&
+           walk->count <= deferred->options.depth;
+}
+
+int deferred_take(void *context, const void *record, size_t size)
+{
+    const struct unwind_state *walk = record;
+    struct deferred *deferred = context;
+
+    if (!is_good(deferred, walk, size))
+        return 0;
+    if (array_reserve(&deferred->items, &deferred->room, deferred->count + 1,
+                      sizeof(*deferred->items)) ||
+        index_add(&deferred->index, hash_word(0, walk->number), (uint32_t)deferred->count))
+        return -ENOMEM;
+    struct item *item = &deferred->items[deferred->count++];
+    *item = (struct item){.number = walk->number, .prior = walk->count - 1};
+    deferred->figures.taken++;
+    walk_item(deferred, item, record, false);
+    make_room(deferred);
+    return 0;
+}
+
+size_t deferred_walk_sample(struct deferred *deferred, struct unwind_state *walk, const void *stack,
+                        uint64_t *frames)
+{
+    const size_t head = UNWIND_KEPT_HEAD;
+    bool must_wait;
+    const size_t count = walk_from(deferred, walk, stack, &must_wait);
+
+    if (!must_wait) {
+        memcpy(frames, deferred->frames, count * sizeof(*frames));
+        return count;
+    }
+    walk->count = 1;
+    walk->number = UNWIND_DEFERRED_FRAME(deferred->serial++);
+    frames[0] = walk->pc;
+    frames[1] = walk->number;
+    const size_t kept = (size_t)walk->kept;
+    unsigned char *record = malloc(head + kept);
+    if (record) {
+        memcpy(record, walk, head);
+        memcpy(record + head, stack, kept);
+        (void)deferred_take(deferred, record, head + kept);
+        free(record);
+    }
+    return 2;
+}
+
+int deferred_read(struct deferred *deferred)
+{
+    return deferred->ring.map < 0 ? 0 : bpf_ring_read(&deferred->ring, deferred_take, deferred);
+}
+
+void deferred_walk(struct deferred *deferred)
+{
+    for (size_t i = deferred->first; i < deferred->count && deferred->waiting; i++)
+        if (deferred->items[i].waits)
+            walk_item(deferred, &deferred->items[i], deferred->items[i].kept, false);
+}
+
+size_t deferred_waiting(const struct deferred *deferred)
+{
+    return deferred->waiting;
+}
+
+bool deferred_is_waiting(const struct deferred *deferred, uint64_t frame)
+{
+    const struct item *item = UNWIND_IS_DEFERRED_FRAME(frame) ? find(deferred, frame) : NULL;
+
+    return item && item->waits;
+}
+
+/* ---- Lookups ---- */
+
+size_t deferred_complete(struct deferred *deferred, const uint64_t *frames, size_t count,
+                         bool for_good, uint64_t *whole)
+{
+    const struct item *item = find(deferred, frames[count - 1]);
+    const uint64_t *rest = deferred->frames;
+    const uint64_t end = UNWIND_END_FRAME(UNWIND_END_DEFERRED);
+    size_t prior = count - 1, more = 1;
+    bool must_wait;
+
+    if (!for_good && (!item || item->waits))
+        return 0;
+    if (item && item->kept && item->prior < count) {
+        prior = item->prior;
+        more = item->waits ? walk(deferred, item->kept, &must_wait) : item->count;
+        rest = item->waits ? deferred->frames : item->kept;
+    } else {
+        rest = &end;
+    }
+    memcpy(whole, frames, prior * sizeof(*frames));
+    memcpy(whole + prior, rest, more * sizeof(*rest));
+    return prior + more;
+}
+
+struct deferred_figures deferred_figures(const struct deferred *deferred)
+{
+    return deferred->figures;
+}
+
+/* ---- The whole ---- */
+
+int deferred_open(struct deferred **made, const struct deferred_options *options)
+{
+    struct deferred *deferred = *made = calloc(1, sizeof(*deferred));
+
+    if (!deferred)
+        return -ENOMEM;
+    deferred->options = *options;
+    deferred->ring.map = -1;
+    deferred->frames = calloc(options->depth + 1, sizeof(*deferred->frames));
+    if (!deferred->frames)
+        return -ENOMEM;
+    return options->ring_bytes ? bpf_ring_open(&deferred->ring, options->ring_bytes) : 0;
+}
+
+void deferred_close(struct deferred *deferred)
+{
+    if (!deferred)
+        return;
+    for (size_t i = deferred->first; i < deferred->count; i++)
+        free(deferred->items[i].kept);
+    bpf_ring_close(&deferred->ring);
+    index_free(&deferred->index);
+    free(deferred->items);
+    free(deferred->frames);
+    free(deferred);
+}
+
+int deferred_map(const struct deferred *deferred)
+{
+    return deferred->ring.map;
+}
+
+/* ---- By the mappings of that time ---- */
+
+/* Records what kind of object a program met, if the walk began there. */
+static void tell_kind(const struct deferred_objects *in, const struct unwind_state *walk,
+                      uint64_t pc, uint32_t kind)
+{
+    if (pc == walk->pc - !walk->exact)
+        objects_set_kind(in->objects, &walk->key, kind);
+}
+
+bool deferred_objects_find(void *context, const struct unwind_state *walk, uint64_t pc,
+                       struct walk_object *object)
+{
+    struct deferred_objects *in = context;
+    uint64_t offset = pc;
+
+    if (!in->is_settled)
+        (void)processes_settle(in->processes);
+    in->is_settled = true;
+    const struct mapped_file *file =
+        processes_code_at(in->processes, walk->pid, walk->time, &offset);
+
+    *object = (struct walk_object){.end = UNWIND_END_UNMAPPED, .bias = pc - offset};
+    if (!file)
+        return true;
+    if (file->kind == MAPPED_ANONYMOUS) {
+        object->frame_pointers = true;
+        tell_kind(in, walk, pc, UNWIND_KEEPS_RECORDS);
+        return true;
+    }
+    const int found = objects_find(in->objects, file, &in->table);
+    if (!found) {
+        object->table = &in->table;
+        return true;
+    }
+    object->end = found < 0 ? UNWIND_END_DEFERRED : (enum unwind_end)found;
+    if (found > 0 && found != UNWIND_END_DEFERRED)
+        tell_kind(in, walk, pc, (uint32_t)found + 1);
+    return found > 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * What unwinding by tables must know about this kernel, learnt from the kernel: its types say where
+ * most things are, and programs that run once, within a call of ours, find the rest from what we
+ * know about ourselves.
+ */
+#ifndef STACKBOX_UNWIND_KERNEL_OFFSETS_H
+#define STACKBOX_UNWIND_KERNEL_OFFSETS_H
+
+#include "base/text.h"
+#include "insns/unwind.h"
+
+struct kernel_offsets {
+    const struct machine *machine; /* the kernel's */
+    struct unwind_fields fields;
+    int answer, program; /* of the program that reports keys */
+};
+#define KERNEL_OFFSETS_NONE {.answer = -1, .program = -1}
+
+/*
+ * 0, or a negative errno with the verifier's message in `log`: -EOPNOTSUPP on other machines,
+ * -ENOENT if the kernel has no types, -ENODATA if something is not where it is expected.
+ * kernel_offsets_close after either.
+ */
+int kernel_offsets_open(struct kernel_offsets *offsets, struct text *log);
+/* Appends why it failed. */
+void kernel_offsets_explain(int error, struct text *why);
+void kernel_offsets_close(struct kernel_offsets *offsets);
+
+/*
+ * The kernel's key for the file that we mapped at this address. 0 or a negative errno. `context` is
+ * a struct kernel_offsets.
+ */
+int kernel_offsets_key(void *context, const void *mapped, struct unwind_key *key);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The tables in the maps, by the kernel's keys: each has users, and goes with its last user. */
+#ifndef STACKBOX_UNWIND_TABLE_STORE_H
+#define STACKBOX_UNWIND_TABLE_STORE_H
+
+#include "insns/unwind_layout.h"
+#include "store/store.h"
+#include "unwind/table.h"
+
+/*
+ * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty.
+ */
+struct space {
+    int chunks; /* the map of maps */
+    struct grace grace;
+    uint32_t *at[UNWIND_MOST_CHUNKS]; /* each where we write it; NULL: not mapped, or not there */
+    int maps[UNWIND_MOST_CHUNKS];     /* for one that cannot be mapped; 0: none */
+    uint64_t taken[UNWIND_MOST_CHUNKS], resting[UNWIND_MOST_CHUNKS]; /* a bit per block */
+    uint32_t most, used; /* blocks; resting ones count as used */
+    bool rests;
+};
+
+/*
+ * At most `most` blocks, which are whole chunks; with `in_memory`, no program reads them. 0 or a
+ * negative errno; space_close after either.
+ */
+int space_open(struct space *space, uint64_t most, bool in_memory);
+void space_close(struct space *space);
+
+/*
+ * Writes blocks in a row: *first is the number of the first. 0, -ENOSPC: there is not enough room,
+ * or another negative errno. Programs see them once they are told *first.
+ */
+int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_t *first);
+
+/*
+ * Programs are no longer told about these blocks. They can be reused after space_settle(), which
+ * waits, if necessary, for programs that were told before. 0 or a negative errno.
+ */
+void space_rest(struct space *space, uint32_t first, size_t blocks);
+int space_settle(struct space *space);
+
+/* How many blocks are neither used nor resting. */
+uint32_t space_left(const struct space *space);
+
+/* For tests: takes room for `blocks` in a row, from *first on. 0 or -ENOSPC. */
+int space_take(struct space *space, size_t blocks, uint32_t *first);
+
+struct stored_table {
+    struct unwind_key key;
+    size_t users; /* 0: there is no table */
+    struct unwind_object object;
+    uint32_t blocks;
+    struct frame_counts counts;
+    uint64_t size, time; /* of the file when it was read: if it is written to, they change */
+};
+
+struct tables {
+    struct space space;
+    int map; /* of struct unwind_object, by key */
+    int cache;
+    uint32_t number; /* of the last table */
+    struct stored_table *items;
+    size_t count, room;
+    uint64_t made, dropped; /* since the beginning */
+};
+
+/*
+ * With `in_memory`, no program reads them. Includes the vDSO's, which is never dropped. 0 or a
+ * negative errno; tables_close after either.
+ */
+int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory);
+void tables_close(struct tables *tables);
+
+/* NULL: there is none. Valid until the next tables_put. */
+struct stored_table *tables_find(const struct tables *tables, const struct unwind_key *key);
+
+/*
+ * Adds a table as described by `about`, replacing one with the same key. *stored has as many users
+ * as before. 0, -ENOSPC: there is no room, or another negative errno.
+ */
+int tables_put(struct tables *tables, const struct stored_table *about, const struct table *table,
+               struct stored_table **stored);
+
+/*
+ * What programs do for a key without a table, as in unwind_object.kind, until there is one; 0: they
+ * are told nothing.
+ */
+void tables_set_kind(struct tables *tables, const struct unwind_key *key, uint32_t kind);
+
+/* One user fewer. */
+void tables_leave(struct tables *tables, size_t number);
+
+#endif

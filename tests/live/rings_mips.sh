@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: no
+#
+# MIPS, whose kernels walk no user stacks: perf's rings are chosen, and by them events, waits and samples have whole
+# stacks of code without frame pointers. Kernel functions are left alone: Linux 6.1's probes of these kill threads.
+. "${0%/*}/lib.sh"
+
+case $(uname -m) in
+mips*) ;;
+*) skip_all "this test is for MIPS" ;;
+esac
+
+START='__start;__libc_start_main[^;]*;__libc_start_call_main;main'
+STACK='outer;middle;inner'
+LEAF=$WORKLOADS/bare:leaf
+
+# of WAY NUMBER ARG...: leaves its lines in $folded
+of()
+{
+    way=$1 number=$2
+    shift 2
+    run_stackbox "$@" -f -- "$WORKLOADS/bare" "$way" "$number"
+    sed -n '/^bare[;-]/p' "$scratch/out" >"$scratch/folded"
+}
+
+# all NAME REGEX NUMBER: all lines match, and add up to NUMBER
+all()
+{
+    is "$1: there is no other stack" "$(grep -vE "^bare;($2) [0-9]+\$" "$scratch/folded" | head -n 2)" ""
+    is "$1: all events have it" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" "$3"
+}
+
+of calls 1000 stackcount "$LEAF"
+all "a function" "$START;$STACK;leaf" 1000
+contains "a line says who collects" "$scratch/err" \
+    "stacks are collected by perf's rings, as programs get no user stacks from this kernel"
+lacks "no stack ends early" "$scratch/err" "end early"
+of calls 1000 stackcount "r:$LEAF"
+is "returns: all are counted" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" 1000
+of calls 1000 stackcount --depth 3 "$LEAF"
+all "--depth" "middle;inner;leaf" 1000
+of forks 100 stackcount "$LEAF"
+all "children" "$START;outer;middle;inner;leaf" 100
+of threads 100 stackcount "$LEAF"
+all "a thread" "\[truncated\];start_thread;run_thread;$STACK;leaf" 100
+of signals 100 stackcount "$LEAF"
+all "a signal handler" "$START;[^;]*kill;.*;handle;$STACK;leaf" 100
+of naps 10 offcputime -U
+is "waits" "$(cut -d ' ' -f 1 "$scratch/folded" | grep -cE "^bare;$START;$STACK;nap;.*nanosleep.*")" 1
+run_stackbox stacksnoop -U "$LEAF" -- "$WORKLOADS/bare" calls 100
+is "single events have whole stacks" "$(grep -cE '^	(leaf|inner|middle|outer|main|__start)$' "$scratch/out")" 600
+of spins 500 profile -U -F 499
+is "samples have whole stacks" "$(sed -n '/;spin /s/ [0-9]*$//p' "$scratch/folded" | grep -cE "^bare;$START;$STACK;spin\$")" 1
+is "samples: no callers are made up" "$(grep -vE "^bare;(\[truncated\];.*|$START(;.*)?|__start(;.*)?|\[no user stack\]) [0-9]+\$" "$scratch/folded")" ""
+
+of calls 1000 stackcount --if 'comm == "bare"' "$LEAF"
+is "--if: programs count" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" 1000

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* Reports of losses: every kind in files, one line for people, and only if it matters. */
+#include "collect/collector.h"
+
+#include "base/text.h"
+#include "test.h"
+
+static struct losses losses;
+
+static void expect(uint64_t events, const char *name, const char *summary, const char *lines)
+{
+    struct text said = {0}, all = {0};
+
+    losses_add_summary(&losses, events, name, &said);
+    CHECK_STRING(said.length ? said.data : "", summary);
+    losses_add_lines(&losses, &all);
+    CHECK_STRING(all.length ? all.data : "", lines);
+    text_free(&said);
+    text_free(&all);
+}
+
+static void expect_shares(uint64_t events, const char *name, const char *lines)
+{
+    struct text said = {0};
+
+    losses_add_shares(&losses, events, name, &said);
+    CHECK_STRING(said.length ? said.data : "", lines);
+    text_free(&said);
+}
+
+static void nothing(void)
+{
+    losses_add(&losses, &(struct loss){.count = 0}, "are gone");
+    losses_add_recursion(&losses, "events", 0);
+    expect(1000, "events", "", "");
+    expect(0, "events", "", "");
+    expect_shares(5, "events", "");
+    losses_free(&losses);
+}
+
+/* One in a thousand is not worth a line, slightly more is. */
+static void where_it_matters(void)
+{
+    losses_add(&losses, &(struct loss){.count = 5}, "have no stack: %s; raise %d", "full", 7);
+    expect(5000, "waits", "", "5 events have no stack: full; raise 7\n");
+    expect(4861, "waits", "5 of 4,861 waits, 0.1 %, have no stack: full; raise 7\n",
+           "5 events have no stack: full; raise 7\n");
+    expect_shares(12500, "waits", "5 events have no stack: full; raise 7 (0.04 % of 12,500 waits)\n");
+    expect(5, "waits", "5 of 5 waits, 100 %, have no stack: full; raise 7\n",
+           "5 events have no stack: full; raise 7\n");
+    expect(33, "events", "5 of 33 events, 15 %, have no stack: full; raise 7\n",
+           "5 events have no stack: full; raise 7\n");
+    losses_free(&losses);
+}
+
+/* Events that were not counted are part of all events, but not of the counted ones. */
+static void beside_what_was_counted(void)
+{
+    losses_add(&losses, &(struct loss){2, "waits", .beside = true}, "are not counted: why; what");
+    expect(4859, "waits", "", "2 waits are not counted: why; what\n");
+    expect_shares(4859, "waits", "2 waits are not counted: why; what (0.041 % of 4,861 waits)\n");
+    expect(0, "waits", "2 of 2 waits, 100 %, are not counted: why; what\n",
+           "2 waits are not counted: why; what\n");
+    losses_free(&losses);
+}
+
+/* What every tracer misses now and then matters from one in a hundred on, and not by its sum with others. */
+static void common_losses(void)
+{
+    const struct loss unseen = {20, "waits", .beside = true, .matters = 100};
+
+    losses_add(&losses, &unseen, "are not counted: why");
+    expect(1980, "waits", "", "20 waits are not counted: why\n");
+    expect(1900, "waits", "20 of 1,920 waits, 1 %, are not counted: why\n", "20 waits are not counted: why\n");
+    losses_add(&losses, &(struct loss){.count = 3}, "have no stack: full");
+    expect(1980, "waits", "3 of 2,000 waits, 0.15 %, have no stack: full (and 1 more kind of loss: see --debug)\n",
+           "20 waits are not counted: why\n3 events have no stack: full\n");
+    losses_free(&losses);
+}
+
+/* Waits that were too short for -m were there nevertheless. */
+static void left_out_by_size(void)
+{
+    losses_add(&losses, &(struct loss){11, "waits", .beside = true, .matters = 100}, "are not counted: why");
+    losses.unfit = 500;
+    expect(0, "waits", "11 of 511 waits, 2.2 %, are not counted: why\n", "11 waits are not counted: why\n");
+    losses.unfit = 5000;
+    expect(0, "waits", "", "11 waits are not counted: why\n");
+    losses_free(&losses);
+}
+
+/* Together they matter; the largest is reported, and that there are others. */
+static void several(void)
+{
+    losses_add(&losses, &(struct loss){.count = 6}, "are a; do b");
+    losses_add_recursion(&losses, "switches and wakeups", 7);
+    expect(10000, "waits",
+           "up to 7 switches and wakeups for 10,007 waits, 0.07 %, were missed: they hit while a "
+           "BPF program was already running on that CPU; shorter stacks (--depth, -K, -U) make "
+           "that rarer (and 1 more kind of loss: see --debug)\n",
+           "6 events are a; do b\nup to 7 switches and wakeups were missed: they hit while a BPF "
+           "program was already running on that CPU; shorter stacks (--depth, -K, -U) make that "
+           "rarer\n");
+    expect(13000, "waits", "",
+           "6 events are a; do b\nup to 7 switches and wakeups were missed: they hit while a BPF "
+           "program was already running on that CPU; shorter stacks (--depth, -K, -U) make that "
+           "rarer\n");
+    losses_free(&losses);
+}
+
+/* If the number is unknown, it is always reported. */
+static void nobody_knows_how_many(void)
+{
+    losses_add(&losses, &(struct loss){.count = LOSSES_UNCOUNTED, .events = "samples"},
+               "were missed: x");
+    expect(1000000, "samples", "samples were missed: x\n", "samples were missed: x\n");
+    expect_shares(1000000, "samples", "samples were missed: x\n");
+    losses_free(&losses);
+}
+
+int main(void)
+{
+    TEST(nothing);
+    TEST(where_it_matters);
+    TEST(beside_what_was_counted);
+    TEST(common_losses);
+    TEST(left_out_by_size);
+    TEST(several);
+    TEST(nobody_knows_how_many);
+    return tests_done();
+}

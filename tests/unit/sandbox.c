@@ -1,0 +1,867 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The sandbox: what it answers, what it may not do, and that nothing of it is left. */
+#include "sandbox/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "machine/machine.h"
+#include "test.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define HAS_FILTER 0 /* sanitizers make calls of their own */
+#else
+#define HAS_FILTER 1
+#endif
+
+static char directory[64];
+
+/* A missing pid must not become all processes, which -1 means to kill(2). */
+static bool end(pid_t pid)
+{
+    return pid > 1 && !kill(pid, SIGKILL);
+}
+
+static const int *kept;
+static size_t kept_count;
+
+/* Another kind of opener: it has something to report, which may be long. */
+static int opener(unsigned how, const char *root, const char *path, struct text *told)
+{
+    text_format(told, "%u %s %s", how, root, path);
+    if (how == 2)
+        for (int i = 0; i < 400; i++)
+            text_add(told, "0123456789");
+    return how == 3 ? -ELOOP : open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int run(sandbox_work *work, void *context, struct text *answer, int *signal)
+{
+    const struct sandbox_job job = {
+        .work = work, .context = context, .keep = kept, .keep_count = kept_count, .open = opener,
+        .machine = machine_ours(),
+    };
+
+    return sandbox_run(&job, answer, signal);
+}
+
+static int answer_much(void *context, struct text *answer)
+{
+    for (size_t i = 0; i < *(size_t *)context; i++)
+        text_append(answer, "0123456789abcde", 16);
+    *(size_t *)context = 0;
+    return 0;
+}
+
+static void answers(void)
+{
+    static const size_t sizes[] = {0, 1, 100000};
+    struct text answer = {0};
+    int signal = 7;
+
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        size_t count = sizes[i];
+        CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
+        CHECK_NUMBER(answer.length, sizes[i] * 16);
+        CHECK(!answer.length || !memcmp(answer.data + answer.length - 16, "0123456789abcde", 16));
+        CHECK_NUMBER(count, sizes[i]); /* its memory is a copy */
+        CHECK_NUMBER(signal, 0);
+    }
+    text_free(&answer);
+}
+
+static int refuse(void *context, struct text *answer)
+{
+    text_add(answer, "half");
+    return *(int *)context;
+}
+
+static int crash(void *context, struct text *answer)
+{
+    text_add(answer, "half");
+    **(int *volatile *)context = 1;
+    return 0;
+}
+
+static void failures(void)
+{
+    static const int results[] = {-ENOMEM, -ENOEXEC, -EIO};
+    int *nowhere = NULL;
+    struct text answer = {0};
+    int signal;
+
+    for (size_t i = 0; i < COUNT_OF(results); i++) {
+        int result = results[i];
+        CHECK_NUMBER(run(refuse, &result, &answer, &signal), results[i]);
+        CHECK_NUMBER(answer.length, 0);
+    }
+    if (HAS_FILTER) { /* a sanitizer would report it */
+        CHECK_NUMBER(run(crash, &nowhere, &answer, &signal), -EBADMSG);
+        CHECK_NUMBER(signal, SIGSEGV);
+    }
+    text_free(&answer);
+}
+
+/* ---- What it must not do ---- */
+
+static int try_all(void *context, struct text *answer)
+{
+    const char *own = context;
+    int tried[8] = {0};
+
+    tried[0] = open(own, O_RDONLY) < 0 ? errno : 0;
+    tried[1] = socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
+    tried[2] = kill(1, 0) ? errno : 0; /* 0: checks, sends no signal */
+    pid_t child = fork();
+    if (!child)
+        _exit(0);
+    tried[3] = child < 0 ? errno : 0;
+    tried[4] = chmod(own, 0777) ? errno : 0;
+    tried[5] = execl("/proc/self/exe", "none", NULL) ? errno : 0;
+    text_append(answer, (char *)tried, sizeof(tried));
+    return 0;
+}
+
+static void calls_that_are_refused(void)
+{
+    struct text path = {0}, answer = {0};
+    int signal, tried[8];
+
+    text_format(&path, "%s/own", directory);
+    CHECK_NUMBER(run(try_all, path.data, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, sizeof(tried));
+    memcpy(tried, answer.data, sizeof(tried));
+    for (int i = 0; i < 6; i++)
+        CHECK_NUMBER(tried[i], EPERM);
+    text_free(&path);
+    text_free(&answer);
+}
+
+/* Descriptors that were not given to it are closed there, whatever their numbers. */
+static int see_open(void *context, struct text *answer)
+{
+    const int *fds = context;
+
+    for (int i = 0; i < 4; i++)
+        text_add(answer, read(fds[i], &(char){0}, 0) < 0 ? "-" : "+");
+    return 0;
+}
+
+static void descriptors(void)
+{
+    struct text answer = {0};
+    int signal, own = open(".", O_RDONLY | O_CLOEXEC), fds[4];
+
+    for (int i = 0; i < 4; i++)
+        fds[i] = openat(own, "own", O_RDONLY | O_CLOEXEC);
+    int far = fcntl(fds[3], F_DUPFD_CLOEXEC, 900);
+    close(fds[3]);
+    fds[3] = far;
+    const int given[] = {fds[2], -1, fds[0]};
+    kept = given;
+    kept_count = COUNT_OF(given);
+    CHECK_NUMBER(run(see_open, fds, &answer, &signal), 0);
+    CHECK_STRING(answer.data, "+-+-");
+    kept_count = 0;
+    for (int i = 0; i < 4; i++)
+        CHECK(!close(fds[i]));
+    close(own);
+    text_free(&answer);
+}
+
+/* ---- Capabilities that stay ---- */
+
+/* From now on this call, or prctl(2) with that option, fails; -1 is no option. */
+static bool refuse_call(long call, int option, int error)
+{
+    const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + low)),
+        BPF_JUMP(BPF_JMP | (option < 0 ? BPF_JGE : BPF_JEQ) | BPF_K, option < 0 ? 0 : (uint32_t)option, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {COUNT_OF(filter), filter};
+
+    return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+           !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* What happens if that is denied: in a process of its own, since it stays denied. 1: nothing. */
+static int result_without(long call, int option, int error)
+{
+    struct text answer = {0};
+    int signal, status, ends[2], result = 1;
+    size_t count = 1;
+
+    CHECK(!pipe(ends));
+    pid_t child = fork();
+    if (!child) {
+        if (refuse_call(call, option, error)) {
+            result = run(answer_much, &count, &answer, &signal);
+            (void)!write(ends[1], &result, sizeof(result));
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    if (read(ends[0], &result, sizeof(result)) != sizeof(result))
+        result = 1;
+    close(ends[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return result;
+}
+
+/* If it cannot drop something, it does not read. A kernel without filters returns EINVAL. */
+static void rights_that_stay(void)
+{
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_NO_NEW_PRIVS, EPERM), SANDBOX_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_DUMPABLE, EPERM), SANDBOX_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_PDEATHSIG, EPERM), SANDBOX_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_capset, -1, EPERM), SANDBOX_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_GET_NAME, EPERM), 0);
+    if (!HAS_FILTER)
+        return;
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_SECCOMP, EACCES), SANDBOX_KEEPS_RIGHTS);
+    CHECK_NUMBER(result_without(SYS_prctl, PR_SET_SECCOMP, EINVAL), 0);
+}
+
+static void explanations(void)
+{
+    struct text why = {0};
+
+    sandbox_explain(-EAGAIN, 0, &why);
+    text_add(&why, "|");
+    sandbox_explain(-EBADMSG, SIGKILL, &why);
+    text_add(&why, "|");
+    sandbox_explain(-EBADMSG, 0, &why);
+    text_add(&why, "|");
+    sandbox_explain(SANDBOX_KEEPS_RIGHTS, 0, &why);
+    CHECK_STRING(why.data, "failed: Resource temporarily unavailable|was killed by signal 9: "
+                 "Killed|gave no valid answer|could not drop its privileges, so it read nothing: "
+                 "allow prctl(2) and capset(2) in the container or security module");
+    text_free(&why);
+}
+
+/* The watcher reads what /proc says about the sandbox, and about its parent. */
+struct watch {
+    int tell[2], go[2];
+};
+
+static int wait_for_watcher(void *context, struct text *answer)
+{
+    const struct watch *watch = context;
+    const pid_t pids[2] = {getpid(), 0};
+    char byte;
+
+    (void)answer;
+    return write(watch->tell[1], pids, sizeof(pids)) != sizeof(pids) ||
+           read(watch->go[0], &byte, 1) != 1 ? -EIO : 0;
+}
+
+#define RIGHT_TO_TRACE (1u << 19) /* CAP_SYS_PTRACE */
+
+static bool status_has(pid_t pid, const char *line)
+{
+    struct text path = {0}, status = {0};
+
+    text_format(&path, "/proc/%d/status", (int)pid);
+    bool has = !read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, line);
+    if (!has)
+        printf("  %d: no %s in %s\n", (int)pid, line, status.data ? status.data : "nothing");
+    text_free(&path);
+    text_free(&status);
+    return has;
+}
+
+/* Root's, too, may be few: in a container. */
+static unsigned long long own_rights(void)
+{
+    struct text status = {0};
+    const char *line = NULL;
+
+    if (!read_file(AT_FDCWD, "/proc/self/status", 65536, &status))
+        line = strstr(status.data, "\nCapEff:\t");
+    const unsigned long long rights_now = line ? strtoull(line + 9, NULL, 16) : 0;
+    text_free(&status);
+    return rights_now;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    struct text path = {0}, status = {0};
+    pid_t parent = 0;
+
+    text_format(&path, "/proc/%d/status", (int)pid);
+    if (!read_file(AT_FDCWD, path.data, 65536, &status) && strstr(status.data, "\nPPid:"))
+        parent = (pid_t)atoi(strstr(status.data, "\nPPid:") + 6);
+    text_free(&path);
+    text_free(&status);
+    return parent;
+}
+
+static int strike(const struct watch *watch)
+{
+    pid_t pids[2];
+
+    return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || !end(pids[0]);
+}
+
+/* A user of its own, whom no other process can be: not nobody, if there are numbers for that. */
+static bool has_own_user(pid_t pid)
+{
+    const unsigned user = 0x7f000000u + (unsigned)pid;
+    struct text line = {0};
+
+    text_format(&line, "\nUid:\t%u\t%u\t%u\t%u\n", user, user, user, user);
+    const bool is = status_has(pid, line.data);
+    text_free(&line);
+    return is;
+}
+
+static int look(const struct watch *watch)
+{
+    pid_t pids[2];
+    char byte = 0;
+
+    if (read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids))
+        return 1;
+    bool right = status_has(pids[0], "\nCapEff:\t0000000000000000\n") &&
+                 status_has(pids[0], "\nCapPrm:\t0000000000000000\n") &&
+                 status_has(pids[0], "\nNoNewPrivs:\t1\n") &&
+                 (!HAS_FILTER || status_has(pids[0], "\nSeccomp:\t2\n")) &&
+                 (geteuid() || has_own_user(pids[0]));
+    /* It keeps CAP_DAC_READ_SEARCH (2), CAP_KILL (5), CAP_SYS_PTRACE (19), and no others. */
+    struct text line = {0};
+    text_format(&line, "\nCapEff:\t%016llx\n", own_rights() & (1u << 2 | 1u << 5 | RIGHT_TO_TRACE));
+    right = right && status_has(parent_of(pids[0]), line.data);
+    text_free(&line);
+    return write(watch->go[1], &byte, 1) != 1 || !right;
+}
+
+/* A watcher looks at the sandbox meanwhile. */
+static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
+{
+    struct watch watch;
+    struct text answer = {0};
+    int signal, status = 1;
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    const int used[] = {watch.tell[1], -1, watch.go[0]};
+    kept = used;
+    kept_count = COUNT_OF(used);
+    pid_t watcher = fork();
+    if (!watcher) {
+        int found = watcher_work(&watch);
+        fflush(stdout);
+        _exit(found);
+    }
+    CHECK_NUMBER(run(wait_for_watcher, &watch, &answer, &signal), result);
+    CHECK_NUMBER(signal, ended_by);
+    CHECK(waitpid(watcher, &status, 0) == watcher);
+    CHECK_NUMBER(status, 0);
+    kept_count = 0;
+    for (int i = 0; i < 2; i++) {
+        close(watch.tell[i]);
+        close(watch.go[i]);
+    }
+    text_free(&answer);
+}
+
+static void rights(void)
+{
+    meet(look, 0, 0);
+}
+
+static void killed_alone(void)
+{
+    meet(strike, -EBADMSG, SIGKILL);
+}
+
+/* ---- Opening ---- */
+
+struct wanted {
+    const char *root, *path;
+    int error; /* 0: it holds its own name */
+};
+
+static int open_wanted(void *context, struct text *answer)
+{
+    const struct wanted *wanted = context;
+    char bytes[16] = "";
+    int fd = sandbox_open(wanted->root, wanted->path);
+    int result = fd < 0 ? fd : 0;
+
+    if (fd >= 0 && pread(fd, bytes, sizeof(bytes), 0) <= 0)
+        result = -EIO;
+    text_append(answer, (char *)&result, sizeof(result));
+    text_append(answer, bytes, sizeof(bytes));
+    return 0;
+}
+
+static void check_opened(const struct wanted *wanted, const char *content)
+{
+    struct text answer = {0};
+    int signal, result = 1;
+
+    CHECK_NUMBER(run(open_wanted, (void *)wanted, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, sizeof(result) + 16);
+    memcpy(&result, answer.data, sizeof(result));
+    CHECK_NUMBER(result, wanted->error);
+    if (!result)
+        CHECK_STRING(answer.data + sizeof(result), content);
+    text_clear(&answer);
+    /* And the same without a sandbox. */
+    CHECK_NUMBER(open_wanted((void *)wanted, &answer), 0);
+    memcpy(&result, answer.data, sizeof(result));
+    CHECK_NUMBER(result, wanted->error);
+    text_free(&answer);
+}
+
+static void opening(void)
+{
+    struct text own = {0}, inner = {0}, long_path = {0};
+
+    text_format(&own, "%s/own", directory);
+    text_format(&inner, "%s/root", directory);
+    check_opened(&(struct wanted){NULL, own.data, 0}, "outside");
+    check_opened(&(struct wanted){inner.data, "/own", 0}, "inside");
+    check_opened(&(struct wanted){inner.data, "link", 0}, "inside"); /* to /own: in its root */
+    check_opened(&(struct wanted){inner.data, "/../own", 0}, "inside");
+    check_opened(&(struct wanted){inner.data, "/none", -ENOENT}, "");
+    check_opened(&(struct wanted){inner.data, "/fifo", -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, directory, -EINVAL}, "");
+    check_opened(&(struct wanted){NULL, "/dev/null", -EINVAL}, "");
+    for (int i = 0; i < 5000; i++)
+        text_add(&long_path, "/a");
+    check_opened(&(struct wanted){NULL, long_path.data, -ENAMETOOLONG}, "");
+    text_free(&own);
+    text_free(&inner);
+    text_free(&long_path);
+}
+
+/* Before 5.6 there was none, and some filters refuse it: links stay in their root all the same. */
+static void opening_without_openat2(void)
+{
+    if (refuse_call(437, -1, ENOSYS))
+        opening();
+}
+
+static void put(const char *name, const char *content)
+{
+    struct text path = {0};
+
+    text_format(&path, "%s/%s", directory, name);
+    int fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(fd >= 0 && write(fd, content, strlen(content)) == (ssize_t)strlen(content));
+    close(fd);
+    text_free(&path);
+}
+
+#define RENAMED_OPENS 3000
+
+/* Whatever others rename, in this directory or elsewhere, is no reason not to find a file. */
+static void opening_beside_renames(void)
+{
+    struct text inner = {0};
+    unsigned lost = 0;
+    int status;
+
+    text_format(&inner, "%s/root", directory);
+    put("root/one", "renamed");
+    pid_t child = fork();
+    while (!child)
+        if (rename("root/one", "root/other") || rename("root/other", "root/one"))
+            _exit(1);
+    for (unsigned i = 0; i < RENAMED_OPENS; i++) {
+        int fd = sandbox_open(inner.data, "deep/../../own");
+        lost += fd < 0;
+        if (fd >= 0)
+            close(fd);
+    }
+    CHECK_NUMBER(lost, 0);
+    CHECK(end(child) && waitpid(child, &status, 0) == child);
+    (void)remove("root/one");
+    (void)remove("root/other");
+    text_free(&inner);
+}
+
+/*
+ * Files that are only in memory are opened through procfs, which a hijacked reader must not do
+ * itself.
+ */
+static void places(void)
+{
+    static const char *const refused[] = {
+        "/proc/version", "/proc/self/mem", "/proc/self/maps", "/proc/self/environ", "/proc/1/mem",
+        "/proc/sys/kernel/osrelease", "/sys/kernel/mm/transparent_hugepage/enabled",
+        "/sys/fs/cgroup/cgroup.procs", "/sys/kernel/tracing/trace", "/sys/kernel/debug/sleep_time",
+    };
+    struct text path = {0}, root = {0};
+    struct stat there;
+    int fd = memfd_create("places", MFD_CLOEXEC);
+
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        if (stat(refused[i], &there)) /* not on every machine */
+            continue;
+        check_opened(&(struct wanted){NULL, refused[i], -EINVAL}, "");
+        check_opened(&(struct wanted){"/", refused[i], -EINVAL}, "");
+    }
+    CHECK(!stat("/proc/self/mem", &there));
+    if (!geteuid() && !(own_rights() & RIGHT_TO_TRACE)) {
+        printf("SKIP places, in part: root lacks CAP_SYS_PTRACE here\n");
+        close(fd);
+        return;
+    }
+    CHECK(fd >= 0 && write(fd, "memory", 6) == 6);
+    text_format(&path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    check_opened(&(struct wanted){NULL, path.data, 0}, "memory");
+    text_clear(&path);
+    text_format(&path, "%s/own", directory);
+    text_format(&root, "/proc/%d/root", (int)getpid());
+    check_opened(&(struct wanted){root.data, path.data, 0}, "outside");
+    close(fd);
+    text_free(&path);
+    text_free(&root);
+}
+
+static int ask_for_memory(void *context, struct text *answer)
+{
+    static const char *const asked[] = {"/proc/self/mem", "/proc", "/proc/self/task"};
+    struct text told = {0};
+
+    (void)context;
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        int fd = sandbox_ask(4, "", asked[i], &told);
+        text_format(answer, "%d|", fd < 0 ? fd : 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    text_free(&told);
+    return 0;
+}
+
+/* Whatever else a job's opener opens. */
+static void places_of_other_ways(void)
+{
+    struct text answer = {0}, expected = {0};
+    int signal;
+
+    CHECK_NUMBER(run(ask_for_memory, NULL, &answer, &signal), 0);
+    for (int i = 0; i < 3; i++)
+        text_format(&expected, "%d|", -EINVAL);
+    CHECK_STRING(answer.data, expected.data);
+    text_free(&answer);
+    text_free(&expected);
+}
+
+static int ask(void *context, struct text *answer)
+{
+    struct text told = {0};
+
+    (void)context;
+    for (unsigned char how = 1; how <= 3; how++) {
+        int fd = sandbox_ask(how, "root", how == 1 ? "own" : "root/own", &told);
+        char bytes[16] = "";
+        text_format(answer, "%d %s (%zu) %zd %s|", fd < 0 ? fd : 0, how == 2 ? "long" : told.data,
+                    told.length, fd < 0 ? 0 : pread(fd, bytes, sizeof(bytes), 0), bytes);
+        if (fd >= 0)
+            close(fd);
+    }
+    text_free(&told);
+    return sandbox_is_here() ? 0 : -EIO;
+}
+
+static void other_ways(void)
+{
+    struct text answer = {0}, expected = {0};
+    int signal;
+
+    CHECK(!sandbox_is_here());
+    CHECK_NUMBER(run(ask, NULL, &answer, &signal), 0);
+    text_format(&expected, "0 1 root own (10) 7 outside|0 long (4015) 6 inside|%d 3 root root/own (15)"
+                " 0 |", -ELOOP);
+    CHECK_STRING(answer.data, expected.data);
+    text_free(&answer);
+    text_free(&expected);
+}
+
+/* ---- The end ---- */
+
+static void nothing_is_left(void)
+{
+    struct stat before, after;
+    int first = dup(0);
+
+    close(first);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    int second = dup(0);
+    CHECK_NUMBER(second, first);
+    close(second);
+    CHECK(!fstat(0, &before) && !fstat(0, &after));
+}
+
+/* If the caller is killed in the middle, both end with it. */
+static int wait_for_ever(void *context, struct text *answer)
+{
+    const struct watch *watch = context;
+    const pid_t pids[2] = {getpid(), 0};
+    char byte;
+
+    (void)answer;
+    (void)!write(watch->tell[1], pids, sizeof(pids));
+    (void)!read(watch->go[0], &byte, 1);
+    return 0;
+}
+
+static void killed(void)
+{
+    struct watch watch;
+    struct text answer = {0};
+    pid_t pids[2];
+    int signal;
+    char byte;
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    pid_t runner = fork();
+    if (!runner) {
+        const int used[] = {watch.go[0], watch.tell[1]};
+        close(watch.tell[0]);
+        close(watch.go[1]);
+        kept = used;
+        kept_count = COUNT_OF(used);
+        _exit(run(wait_for_ever, &watch, &answer, &signal) != 0);
+    }
+    close(watch.tell[1]);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    CHECK(end(runner) && waitpid(runner, NULL, 0) == runner);
+    /* Their ends of this pipe are closed when they are gone, which shows as end of file. */
+    CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
+    close(watch.tell[0]);
+    close(watch.go[0]);
+    close(watch.go[1]);
+}
+
+/* ---- Together with other children ---- */
+
+static int spin(void *context, struct text *answer)
+{
+    (void)answer;
+    for (volatile int *on = context; *on;)
+        ;
+    return 0;
+}
+
+static int roles_begun, roles_ended;
+
+/* The child itself is told of its start, this process of its end. */
+static void count_roles(void *context, bool begins, unsigned role)
+{
+    (void)context;
+    if (begins)
+        return;
+    roles_begun |= 1 << role;
+    roles_ended++;
+}
+
+/*
+ * When their end is reported, nobody else can have their pids yet: they are still zombies. `ends`
+ * is shared by all of them.
+ */
+struct role_ends {
+    _Atomic pid_t pids[2];
+    _Atomic bool told[2], taken[2];
+};
+
+static void watch_ends(void *context, bool begins, unsigned role)
+{
+    struct role_ends *ends = context;
+
+    if (begins)
+        ends->pids[role] = getpid();
+    else if (!ends->told[role]) {
+        ends->told[role] = true;
+        ends->taken[role] = kill(ends->pids[role], 0);
+    }
+}
+
+static void told_in_time(void)
+{
+    struct role_ends *ends = mmap(NULL, sizeof(*ends), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct text answer = {0};
+    size_t count = 1;
+    int signal;
+
+    CHECK(ends != MAP_FAILED);
+    sandbox_watch(watch_ends, ends);
+    CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
+    sandbox_watch(NULL, NULL);
+    for (int role = SANDBOX_BROKER; role <= SANDBOX_READER; role++)
+        CHECK(ends->pids[role] && ends->told[role] && !ends->taken[role]);
+    CHECK(ends->pids[SANDBOX_BROKER] != ends->pids[SANDBOX_READER]);
+    munmap(ends, sizeof(*ends));
+    text_free(&answer);
+}
+
+/* While one job waits, others come and go; its answer waits, too. */
+static void aside(void)
+{
+    struct watch watch;
+    struct text answer = {0};
+    struct sandbox_run beside = {0};
+    size_t count = 10;
+    int signal;
+    pid_t pids[2];
+
+    CHECK(!pipe(watch.tell) && !pipe(watch.go));
+    const int used[] = {watch.go[0], watch.tell[1]};
+    const struct sandbox_job job = {
+        .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
+        .machine = machine_ours(), .aside = true, .asks_nothing = true,
+    };
+    sandbox_watch(count_roles, NULL);
+    CHECK_NUMBER(sandbox_begin(&beside, &job), 0);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    CHECK_NUMBER(sandbox_take(&beside, 0, &signal), -EINPROGRESS);
+    CHECK_NUMBER(run(answer_much, &count, &answer, &signal), 0);
+    CHECK_NUMBER(answer.length, 160);
+    CHECK_NUMBER(roles_begun, 1 << SANDBOX_BROKER);
+    CHECK_NUMBER(sandbox_take(&beside, now_ns() + 1000000, &signal), -EINPROGRESS);
+    CHECK(write(watch.go[1], "", 1) == 1);
+    CHECK_NUMBER(sandbox_take(&beside, UINT64_MAX, &signal), 0);
+    CHECK(!beside.pid && beside.cpu_ns && !beside.answer.length);
+    CHECK_NUMBER(roles_begun, 1 << SANDBOX_BROKER | 1 << SANDBOX_ASIDE);
+    /* And stopped: the end of this pipe shows that both are gone. */
+    CHECK_NUMBER(sandbox_begin(&beside, &job), 0);
+    CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+    sandbox_stop(&beside);
+    sandbox_stop(&beside);
+    close(watch.tell[1]);
+    CHECK_NUMBER(read(watch.tell[0], pids, 1), 0);
+    CHECK_NUMBER(roles_ended, 3);
+    sandbox_watch(NULL, NULL);
+    close(watch.tell[0]);
+    close(watch.go[0]);
+    close(watch.go[1]);
+    text_free(&beside.answer);
+    text_free(&answer);
+}
+
+static unsigned descriptors_of(pid_t pid)
+{
+    char path[32];
+    unsigned count = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    DIR *places = opendir(path);
+    for (const struct dirent *place; places && (place = readdir(places));)
+        count += *place->d_name != '.';
+    if (places)
+        closedir(places);
+    return count;
+}
+
+/* If nothing is opened, there is no opener. */
+static void asks_nothing(void)
+{
+    struct watch watch;
+    struct sandbox_run beside = {0};
+    int signal;
+    pid_t pids[2];
+
+    for (int asks = 0; asks < 2; asks++) {
+        CHECK(!pipe(watch.tell) && !pipe(watch.go));
+        const int used[] = {watch.go[0], watch.tell[1]};
+        const struct sandbox_job job = {
+            .work = wait_for_ever, .context = &watch, .keep = used, .keep_count = COUNT_OF(used),
+            .machine = machine_ours(), .asks_nothing = !asks,
+        };
+        CHECK_NUMBER(sandbox_begin(&beside, &job), 0);
+        CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
+        CHECK((pids[0] == beside.pid) == !asks);
+        if (!asks)
+            CHECK_NUMBER(descriptors_of(pids[0]), 3 + !HAS_FILTER); /* those two, and the answer */
+        CHECK(write(watch.go[1], "", 1) == 1);
+        CHECK_NUMBER(sandbox_take(&beside, UINT64_MAX, &signal), 0);
+        for (int i = 0; i < 2; i++) {
+            close(watch.tell[i]);
+            close(watch.go[i]);
+        }
+    }
+    text_free(&beside.answer);
+}
+
+/* One second of CPU time, and no more. */
+static void limited(void)
+{
+    struct text answer = {0};
+    int on = 1, signal;
+    const struct sandbox_job job = {.work = spin, .context = &on, .machine = machine_ours(), .seconds = 1};
+
+    CHECK_NUMBER(sandbox_run(&job, &answer, &signal), -EBADMSG);
+    CHECK_NUMBER(signal, SIGKILL);
+    text_free(&answer);
+}
+
+int main(void)
+{
+    struct text command = {0};
+
+    snprintf(directory, sizeof(directory), "/tmp/stackbox-apart.XXXXXX");
+    if (!mkdtemp(directory) || chmod(directory, 0755) || chdir(directory) || mkdir("root", 0755) ||
+        mkdir("root/deep", 0755) ||
+        symlink("/own", "root/link") || mkfifo("root/fifo", 0600))
+        return 1;
+    put("own", "outside");
+    put("root/own", "inside");
+    TEST(answers);
+    TEST(failures);
+    if (HAS_FILTER) /* else it would do all of that */
+        TEST(calls_that_are_refused);
+    TEST(descriptors);
+    TEST(rights_that_stay);
+    TEST(explanations);
+    TEST(rights);
+    TEST(killed_alone);
+    TEST(opening);
+    TEST(opening_beside_renames);
+    TEST(places);
+    TEST(other_ways);
+    TEST(places_of_other_ways);
+    TEST(nothing_is_left);
+    TEST(killed);
+    TEST(told_in_time);
+    TEST(aside);
+    TEST(asks_nothing);
+    TEST(limited);
+    TEST(opening_without_openat2);
+    text_format(&command, "%s/root/link", directory);
+    (void)!chdir("/");
+    unlink(command.data);
+    static const char *const left[] = {"root/fifo", "root/own", "root/deep", "own", "root"};
+    for (size_t i = 0; i < COUNT_OF(left); i++) {
+        text_clear(&command);
+        text_format(&command, "%s/%s", directory, left[i]);
+        (void)remove(command.data);
+    }
+    rmdir(directory);
+    text_free(&command);
+    return tests_done();
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What unwinding learns about the running kernel, compared with stat(2) and our own registers. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/bpf.h"
+#include "test.h"
+#include "unwind/kernel_offsets.h"
+
+static struct kernel_offsets offsets = KERNEL_OFFSETS_NONE;
+
+static int key_of(const char *path, size_t page, struct unwind_key *key)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *mapped = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)(page * size));
+
+    if (fd >= 0)
+        close(fd);
+    if (mapped == MAP_FAILED)
+        return -errno;
+    int result = kernel_offsets_key(&offsets, mapped, key);
+    munmap(mapped, size);
+    return result;
+}
+
+/* A file has one key, wherever it is mapped, and different files have different keys. */
+static void keys(void)
+{
+    struct unwind_key first = {0}, again = {0}, other = {0};
+
+    CHECK_NUMBER(key_of("/proc/self/exe", 0, &first), 0);
+    CHECK_NUMBER(key_of("/proc/self/exe", 1, &again), 0);
+    CHECK_NUMBER(key_of("/bin/sh", 0, &other), 0);
+    CHECK(!memcmp(&first, &again, sizeof(first)));
+    CHECK(memcmp(&first, &other, sizeof(first)) != 0);
+    CHECK(first.inode && !first.unused);
+}
+
+/* Also among many mappings, when the kernel's tree of them has several levels. */
+static void many_mappings(void)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    enum { COUNT = 2000 };
+    static void *mapped[COUNT];
+    struct unwind_key wanted = {0}, key;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), wrong = 0;
+
+    CHECK_NUMBER(key_of("/proc/self/exe", 0, &wanted), 0);
+    /* Adjacent mappings must not merge. */
+    for (size_t i = 0; i < COUNT; i++)
+        mapped[i] = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    for (size_t i = 0; i < COUNT; i++)
+        wrong += mapped[i] == MAP_FAILED || kernel_offsets_key(&offsets, mapped[i], &key) ||
+                 memcmp(&key, &wanted, sizeof(key)) != 0;
+    CHECK_NUMBER(wrong, 0);
+    for (size_t i = 0; i < COUNT; i++)
+        munmap(mapped[i], size);
+    wrong = 0;
+    for (size_t i = 0; i < COUNT; i++)
+        wrong += kernel_offsets_key(&offsets, mapped[i], &key) != -ENODATA;
+    CHECK_NUMBER(wrong, 0);
+    close(fd);
+}
+
+/* A thread's kernel stack has whole pages, and the user's registers are at its end. */
+static void registers(void)
+{
+    const uint32_t at = offsets.fields.registers;
+    const uint32_t end = at + offsets.machine->walk->registers * 8;
+
+    CHECK(at % 8 == 0);
+    CHECK(end <= 65536 && at >= 8192 - 512);
+    /* On x86-64 they are its last words but two; other machines have more after them. */
+    const uint32_t behind = offsets.machine->elf == EM_X86_64 ? 16 : 128;
+    CHECK((end + behind) % 4096 <= behind);
+}
+
+int main(void)
+{
+    struct text log = {0};
+    int result = kernel_offsets_open(&offsets, &log);
+
+    if (result == -EPERM || result == -ENOENT || result == -ENOSYS || result == -EOPNOTSUPP) {
+        printf("SKIP learn: %s\n", result == -ENOENT ? "this kernel tells nothing of its types"
+                                   : result == -EOPNOTSUPP ? "tables are not walked on this machine"
+                                                           : "there is no right to run programs");
+        return tests_done();
+    }
+    if (log.length)
+        printf("%s\n", log.data);
+    text_free(&log);
+    CHECK_NUMBER(result, 0);
+    if (!result) {
+        TEST(keys);
+        TEST(many_mappings);
+        TEST(registers);
+    }
+    kernel_offsets_close(&offsets);
+    return tests_done();
+}

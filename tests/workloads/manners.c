@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * manners WAY [MS]
+ *
+ * Does what a tracer may disturb, and prints what it saw of it; a debugger's every stop may show:
+ *
+ *   signals     a child queues 1,000 signals with numbers: `signals N in order`
+ *   stops       stops and continues a child 20 times, as a shell does: `stops N continues N`
+ *   execs       a thread that is not the first executes this program: `execs 1`
+ *   leader      the first thread ends before another, which burns MS: `leader 1`, exit 3
+ *   threads     2,000 threads, 20 at a time, each burning MS: `count burnt NS`, of them all
+ *   processes   200 processes, one after another, each burning MS: `processes N`, N ending as they should
+ *   vforks      200 that execute this program: `vforks N`
+ *   traceme     asks to be traced by its parent: `traceme N`, an errno
+ *
+ * MS is 2; burning is done in burn_here(), a little longer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "word.h"
+
+#define SIGNALS 1000
+#define STOPS 20
+#define ROUNDS 100
+#define AT_ONCE 20
+#define PROCESSES 200
+
+static uint64_t wanted = 2000000;
+static int program = -1;
+static volatile int seen[SIGNALS], seen_count;
+
+static uint64_t own_time(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static APART void burn_here(uint64_t most)
+{
+    const uint64_t until = own_time(CLOCK_THREAD_CPUTIME_ID) + most;
+
+    FRAME;
+    /* Seldom: there are no unwind tables for the C library's own way to the clock. */
+    do
+        for (volatile int i = 0; i < 100000; i++)
+            ;
+    while (own_time(CLOCK_THREAD_CPUTIME_ID) < until);
+}
+
+static void *burner(void *unused)
+{
+    burn_here(wanted);
+    return unused;
+}
+
+static void on_signal(int number, siginfo_t *about, void *context)
+{
+    (void)number, (void)context;
+    if (seen_count < SIGNALS)
+        seen[seen_count++] = about->si_value.sival_int;
+}
+
+static void signals(void)
+{
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+    const pid_t self = getpid();
+    int right = 0;
+
+    sigaction(SIGRTMIN + 1, &action, NULL);
+    const pid_t child = fork();
+    for (int i = 0; !child && i < SIGNALS; i++)
+        while (sigqueue(self, SIGRTMIN + 1, (union sigval){ .sival_int = i }) && errno == EAGAIN)
+            usleep(100);
+    if (!child)
+        _exit(0);
+    while (seen_count < SIGNALS && own_time(CLOCK_PROCESS_CPUTIME_ID) < 20000000000)
+        burn_here(1000000);
+    waitpid(child, NULL, 0);
+    while (right < seen_count && seen[right] == right)
+        right++;
+    printf("signals %d in order\n", right);
+}
+
+static void stops(void)
+{
+    int status, stopped = 0, continued = 0;
+    const pid_t child = fork();
+
+    while (!child)
+        burn_here(wanted);
+    for (int i = 0; i < STOPS; i++) {
+        usleep(20000);
+        kill(child, SIGSTOP);
+        stopped += waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status) &&
+            WSTOPSIG(status) == SIGSTOP;
+        usleep(5000);
+        kill(child, SIGCONT);
+        continued += waitpid(child, &status, WCONTINUED) == child && WIFCONTINUED(status);
+    }
+    kill(child, SIGTERM);
+    waitpid(child, &status, 0);
+    printf("stops %d continues %d\n", stopped, continued + (WTERMSIG(status) == SIGTERM) - 1);
+}
+
+static void run_again(const char *way)
+{
+    char name[] = "manners", copy[16], path[32];
+    char *words[] = { name, copy, NULL };
+
+    snprintf(copy, sizeof(copy), "%s", way);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", program);
+    execv(path, words);
+    _exit(1);
+}
+
+static void *executor(void *unused)
+{
+    run_again("executed");
+    return unused;
+}
+
+static void execs(void)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread, NULL, burner, NULL);
+    usleep(1000);
+    pthread_create(&thread, NULL, executor, NULL);
+    for (;;)
+        burn_here(wanted);
+}
+
+static void *last(void *unused)
+{
+    burn_here(wanted);
+    printf("leader 1\n");
+    exit(3);
+    return unused;
+}
+
+static void leader(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, last, NULL);
+    pthread_exit(NULL);
+}
+
+static void threads(void)
+{
+    pthread_t made[AT_ONCE];
+
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < AT_ONCE; i++)
+            pthread_create(&made[i], NULL, burner, NULL);
+        for (int i = 0; i < AT_ONCE; i++)
+            pthread_join(made[i], NULL);
+    }
+    printf("count burnt %llu\n", (unsigned long long)own_time(CLOCK_PROCESS_CPUTIME_ID));
+}
+
+static void processes(const char *way, int (*be_child)(int))
+{
+    volatile int right = 0;
+    int status;
+
+    for (volatile int i = 0; i < PROCESSES; i++) {
+        const pid_t child = be_child ? fork() : vfork();
+        if (!child && !be_child)
+            run_again("nothing");
+        if (!child)
+            _exit(be_child(i));
+        waitpid(child, &status, 0);
+        right = right + (WIFEXITED(status) && WEXITSTATUS(status) == (be_child ? i % 100 : 0));
+    }
+    printf("%s %d\n", way, right);
+}
+
+static int burn_and_end(int number)
+{
+    burn_here(wanted);
+    return number % 100;
+}
+
+int main(int argc, char **argv)
+{
+    const char *way = argc > 1 ? argv[1] : "";
+
+    program = open("/proc/self/exe", O_RDONLY);
+    if (argc > 2)
+        wanted = strtoull(argv[2], NULL, 10) * 1000000;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!strcmp(way, "signals"))
+        signals();
+    else if (!strcmp(way, "stops"))
+        stops();
+    else if (!strcmp(way, "execs"))
+        execs();
+    else if (!strcmp(way, "executed"))
+        burn_here(100000000), printf("execs 1\n");
+    else if (!strcmp(way, "leader"))
+        leader();
+    else if (!strcmp(way, "threads"))
+        threads();
+    else if (!strcmp(way, "processes"))
+        processes(way, burn_and_end);
+    else if (!strcmp(way, "vforks"))
+        processes(way, NULL);
+    else if (!strcmp(way, "traceme"))
+        printf("traceme %d\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? errno : 0);
+    else if (strcmp(way, "nothing"))
+        return 2;
+    return 0;
+}
