@@ -120,15 +120,16 @@ static void add_pattern(const struct place *place, const struct text *name, stru
         text_format(line, "+0x%llx", (unsigned long long)place->offset);
 }
 
-/* Does the line, as a pattern, mean this function by its name? */
-static bool is_meant(const char *line, const struct place *place, const struct text *name)
+/* Does the line, as a pattern, mean this function by its name? 1, 0 or -ENOMEM. */
+static int is_meant(const char *line, const struct place *place, const struct text *name)
 {
     struct text error = {0};
     struct pattern pattern;
 
-    if (pattern_parse(&pattern, line, false, &error)) {
+    int result = pattern_parse(&pattern, line, false, &error);
+    if (result) {
         text_free(&error);
-        return false;
+        return result == -ENOMEM ? result : 0;
     }
     const bool meant = pattern.kind == PATTERN_USER_FUNCTION &&
                        !strcmp(pattern.library, place->path) &&
@@ -143,13 +144,15 @@ static void add_line(const struct place *place, const struct demangle_options *r
                      struct text *line)
 {
     struct text name = {0}, raw = {0};
+    int meant = 1;
 
     place_add_own_name(place, readable, &name);
     add_pattern(place, &name, &raw);
     if (!raw.failed && !name.failed)
         escape_bytes(line, raw.data, raw.length);
-    if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt &&
-        !is_meant(line->data, place, &name)) {
+    if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt)
+        meant = is_meant(line->data, place, &name);
+    if (!meant) {
         text_clear(line);
         text_clear(&raw);
         text_format(&raw, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
@@ -157,7 +160,7 @@ static void add_line(const struct place *place, const struct demangle_options *r
         if (!raw.failed)
             escape_bytes(line, raw.data, raw.length);
     }
-    line->failed = line->failed || raw.failed || name.failed;
+    line->failed = line->failed || raw.failed || name.failed || meant < 0;
     text_free(&name);
     text_free(&raw);
 }
