@@ -99,6 +99,15 @@ static void do_setuid(void)
     }
 }
 
+/* What this process began is done, as it has ended. */
+static void all_is_done(uint32_t process)
+{
+    for (uint32_t i = 0; i < life->parts; i++) {
+        if (life->part[i].process == process)
+            life->part[i].done[OF_GETPPID] = life->part[i].begun[OF_GETPPID];
+    }
+}
+
 /* Its program knows nothing of the log, but what it calls if it ends well. */
 static void do_loads(void)
 {
@@ -122,12 +131,13 @@ static void do_loads(void)
         end_part();
         begin_part(&origin);
         snprintf(me->name, sizeof(me->name), "loads");
-        me->begun[OF_GETPPID] = me->done[OF_GETPPID] = 2 * n;
+        me->begun[OF_GETPPID] = 2 * n;
         execl(program, program, "-n", text, "-c", libraries[0], libraries[1], (char *)NULL);
-        me->begun[OF_GETPPID] = me->done[OF_GETPPID] = 0;
+        me->begun[OF_GETPPID] = 0;
         _exit(0);
     }
-    await(pid, process, 0);
+    if (!await(pid, process, 0))
+        all_is_done(process);
 }
 
 /* Until this process runs that program. */
