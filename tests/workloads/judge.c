@@ -19,6 +19,7 @@
  *   --alone                 pids come again also outside PID namespaces of lives: this changes what pids
  *                           all of the machine's next processes have
  *   --stalls                CPUs are emulated, and may stand still at any instruction: see may_have_stalled()
+ *   --deaf                  this kernel hides switches from all who trace: a run that misses some may say so
  *   --limit S               seconds that a run may take (60)
  *
  * $STACKBOX, or ./stackbox, is judged; needs root. Other workloads are where this one is.
@@ -175,8 +176,8 @@ static enum verdict try_seed(const struct draw *draw, unsigned tries)
 
 static void print_options(FILE *out, const struct draw *draw)
 {
-    fprintf(out, "%s%s%s", place.alone ? " --alone" : "", place.switches_cpus ? " --cpus" : "",
-            place.stalls ? " --stalls" : "");
+    fprintf(out, "%s%s%s%s", place.alone ? " --alone" : "", place.switches_cpus ? " --cpus" : "",
+            place.stalls ? " --stalls" : "", place.deaf ? " --deaf" : "");
     if (draw->only)
         fprintf(out, " --only %s", draw->only);
     for (size_t i = 0; i < COUNT_OF(traits); i++) {
@@ -353,6 +354,7 @@ int main(int argc, char **argv)
         else if (!strcmp(word, "--cpus")) place.switches_cpus = 1;
         else if (!strcmp(word, "--alone")) place.alone = 1;
         else if (!strcmp(word, "--stalls")) place.stalls = 1;
+        else if (!strcmp(word, "--deaf")) place.deaf = 1;
         else if (!strcmp(word, "--verbose")) place.verbose = 1;
         else if (at++, !strcmp(word, "--from")) from = strtoull(next, NULL, 0);
         else if (!strcmp(word, "--count")) count = strtoull(next, NULL, 0);

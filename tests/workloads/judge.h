@@ -43,7 +43,7 @@ struct draw {
 struct place {
     const char *stackbox, *workloads, *loads;
     char directory[256], log[300], life[300], out[300], err[300], more[300];
-    int kprobes, switches_cpus, alone, stalls, verbose;
+    int kprobes, switches_cpus, alone, stalls, deaf, verbose;
     unsigned limit; /* seconds */
 };
 
