@@ -186,8 +186,12 @@ struct program *history_find(const struct history *history, uint32_t pid, uint64
         return executed_at(*of, generation);
     }
     *of = generation ? life_after(history, pid, generation) : life_from(history, pid, begin);
-    if (*of)
-        return (*of)->forked > begin || generation ? program_at(*of, 0) : program_at(*of, begin);
+    if (*of) {
+        struct program *first =
+            program_at(*of, (*of)->forked > begin || generation ? 0 : begin);
+        const bool is_later = first->origin == PROGRAM_EXECUTED && first->since > begin;
+        return is_later ? NULL : first; /* the first is forgotten */
+    }
     if (!generation)
         return NULL;
     *of = life_at(history, pid, generation);

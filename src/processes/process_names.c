@@ -52,7 +52,7 @@ static bool find_name(struct processes *processes, struct process_name *name)
     struct program *program =
         history_find(&processes->history, name->pid, name->generation, processes->begin, &life);
 
-    if (!program && (!processes->listening || name->generation))
+    if (!program && (life || !processes->listening || name->generation))
         return false;
     const char *found = program ? program->name : name->shown;
     if (program && !life->ended && life->programs == program && name->shown[0])

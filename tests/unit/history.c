@@ -635,6 +635,7 @@ static void one_that_executes_for_ever(void)
     CHECK_STRING(what(A, 2020 + 999 * 100), "[odd]");
     CHECK_STRING(what(A, 2020 + 998 * 100), "[even]");
     CHECK_STRING(what(A, 2020), "-");
+    CHECK_STRING(what(A, 0), "-");
     end();
 }
 
