@@ -3,7 +3,7 @@
 #   make            ./stackbox, one static binary
 #   make demo       builds, then traces a small program of its own: two flame graphs
 #   make test       unit, golden, command line, live, one guest: ten minutes
-#   make test-guests  the rest: other kernels and machines, sanitizers, compilers, fuzzers, readers: half an hour
+#   make test-guests  the rest: other kernels and machines, sanitizers, compilers, fuzzers, readers: 45 minutes
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests that resemble other machines: hours
 #   make test-arch  live tests on kernels of other architectures, and all builds for them: 90 minutes
