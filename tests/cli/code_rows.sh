@@ -17,8 +17,8 @@ figure()
 }
 
 # What is known must be at least 99 %, and wrong no more than 0.02 %. The kinds of wrong that there are: a stretch
-# that a function jumps to for its rare cases, where the function itself was not found; and in assembly whose
-# author wrote no tables for what it pushes, the table (which the judge counts as "flat").
+# that a function jumps to for its rare cases, where the function itself was not found. (Where the table is wrong, in
+# assembly whose author left out what it pushes, the judge does not count, but as "flat".)
 seen=0
 for file in /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libm.so.6 /bin/bash /usr/bin/perl /usr/bin/git \
     /usr/lib/x86_64-linux-gnu/libcrypto.so.3 $CODE_OF; do

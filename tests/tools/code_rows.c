@@ -2,8 +2,9 @@
 /*
  * code_rows [-v] FILE: its rows as they are made from the code alone, as if it had no tables, judged by its
  * tables, instruction by instruction. Prints how many there are, at how many the CFA is the same, unknown to
- * us, wrong, or told by another register, and where the frame pointer is wrong; flat: the table has one row for a
- * function that pushes (assembly whose author wrote no more). With -v, each of them but the same.
+ * us, wrong, or told by another register, and where the frame pointer is wrong. Flat are those, not in the total, of
+ * which the table knows nothing, as the author of assembly left it out: it has one row for a function that pushes, or
+ * the same row before and after an instruction that moves the stack pointer. With -v, each of them but the same.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -42,6 +43,15 @@ static const struct unwind_rule *rule_at(const struct frame_rows *frames, uint64
 static bool is_flat(const struct frame_rows *tables, const struct frame_function *function)
 {
     return row_at(tables, function->offset) == row_at(tables, function->offset + function->size - 1);
+}
+
+/* lea N(%rsp), %rsp, which compilers do not use to take stack. */
+static bool is_lea_of_stack(const unsigned char *code, size_t length)
+{
+    static const unsigned char far[] = {0x48, 0x8d, 0xa4, 0x24}, near[] = {0x48, 0x8d, 0x64, 0x24};
+
+    return code_machine == &code_machine_x86_64 &&
+           ((length == 8 && !memcmp(code, far, 4)) || (length == 5 && !memcmp(code, near, 4)));
 }
 
 /*
@@ -162,6 +172,7 @@ int main(int argc, char **argv)
             elf_read(&elf, functions[i].offset, bytes, (size_t)functions[i].size))
             return fprintf(stderr, "%s: a function cannot be read\n", argv[argc - 1]), 2;
         enum arm_code *codes = codes_of(&elf, address, functions[i].size);
+        size_t stale = SIZE_MAX; /* the table's row that did not notice such a move */
         for (uint64_t at = 0; at < functions[i].size; at += length) {
             struct code_state state = {0};
             struct code_flow flow = {0};
@@ -178,13 +189,19 @@ int main(int argc, char **argv)
                     printf("undecoded %llx\n", (unsigned long long)(address + at));
                 continue;
             }
+            const size_t row = row_at(&tables, functions[i].offset + at);
+            const bool is_left_out = row == stale || is_flat(&tables, &functions[i]);
+            if (is_lea_of_stack(bytes + at, length))
+                stale = row;
             const struct unwind_rule *table = rule_at(&tables, functions[i].offset + at),
                                      *code = rule_at(&rows, functions[i].offset + at);
             if (table->cfa != UNWIND_BY_SP && table->cfa != UNWIND_BY_FRAME)
                 continue;
             enum verdict verdict = judge(&tables, &functions[i], table, code);
-            if (verdict == WRONG && code->offset > table->offset && is_flat(&tables, &functions[i]))
-                verdict = FLAT;
+            if ((verdict == WRONG || verdict == OTHER) && is_left_out && code->offset > table->offset) {
+                counts[FLAT]++;
+                continue;
+            }
             /* Between jumps, which never runs */
             if (verdict == UNKNOWN && flow.is_padding)
                 continue;
@@ -206,7 +223,7 @@ int main(int argc, char **argv)
         printf(" %s %llu %.3f", words[i], (unsigned long long)counts[i],
                total ? (double)counts[i] * 100 / (double)total : 0);
     printf(" lost %llu expressions %llu functions %zd rows %zu/%zu cpu_ms %.1f %s\n", (unsigned long long)lost,
-           (unsigned long long)(instructions - total), count, rows.row_count, tables.row_count, spent, argv[argc - 1]);
+           (unsigned long long)(instructions - total - counts[FLAT]), count, rows.row_count, tables.row_count, spent, argv[argc - 1]);
     free(functions);
     frame_rows_free(&rows);
     frame_rows_free(&tables);
