@@ -45,7 +45,7 @@ static bool is_flat(const struct frame_rows *tables, const struct frame_function
     return row_at(tables, function->offset) == row_at(tables, function->offset + function->size - 1);
 }
 
-/* lea N(%rsp), %rsp, which compilers do not use to take stack. */
+/* lea N(%rsp), %rsp, which authors of assembly forget in their tables. */
 static bool is_lea_of_stack(const unsigned char *code, size_t length)
 {
     static const unsigned char far[] = {0x48, 0x8d, 0xa4, 0x24}, near[] = {0x48, 0x8d, 0x64, 0x24};
@@ -198,15 +198,13 @@ int main(int argc, char **argv)
             if (table->cfa != UNWIND_BY_SP && table->cfa != UNWIND_BY_FRAME)
                 continue;
             enum verdict verdict = judge(&tables, &functions[i], table, code);
-            if ((verdict == WRONG || verdict == OTHER) && is_left_out && code->offset > table->offset) {
-                counts[FLAT]++;
-                continue;
-            }
+            if ((verdict == WRONG || verdict == OTHER) && is_left_out && code->offset > table->offset)
+                verdict = FLAT;
             /* Between jumps, which never runs */
             if (verdict == UNKNOWN && flow.is_padding)
                 continue;
             counts[verdict]++;
-            total++;
+            total += verdict != FLAT;
             lost += verdict == SAME && code->frame_kind == UNWIND_FRAME_LOST &&
                     table->frame_kind != UNWIND_FRAME_LOST;
             if (all && verdict != SAME)
