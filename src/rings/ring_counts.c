@@ -190,7 +190,8 @@ static struct tally_entry *find(const struct ring_table *table, const struct rin
 
     while (index_next(&table->index, hash, &at, &item)) {
         struct tally_entry *entry = &table->tally.entries[item];
-        if (table->callers[item] == key->task.caller && entry->has_waker == (key->waker != NULL) &&
+        if (entry->mark == key->mark && table->callers[item] == key->task.caller &&
+            entry->has_waker == (key->waker != NULL) &&
             is_task(&table->tally, &entry->task, &key->task) &&
             (!key->waker || is_task(&table->tally, &entry->waker, key->waker)))
             return entry;
@@ -235,6 +236,7 @@ static int keep(struct ring_table *table, const struct ring_key *key, uint64_t h
         return result;
     }
     entry->has_waker = key->waker != NULL;
+    entry->mark = key->mark;
     table->callers[item] = key->task.caller;
     table->flags[item] = key->task.flags;
     *made = entry;
@@ -263,8 +265,7 @@ int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_
     return 0;
 }
 
-int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value,
-                   enum tally_mark mark)
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value)
 {
     struct tally_entry *entry = tally_add(tally);
     int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
@@ -276,7 +277,7 @@ int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t val
     entry->has_waker = key->waker != NULL;
     entry->value = entry->longest = value;
     entry->events = 1;
-    entry->mark = mark;
+    entry->mark = key->mark;
     return 0;
 }
 

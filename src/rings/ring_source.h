@@ -37,6 +37,7 @@ struct counted_task {
 struct ring_key {
     struct counted_task task;
     const struct counted_task *waker; /* or NULL */
+    enum tally_mark mark;
 };
 
 struct ring_table {
@@ -50,9 +51,8 @@ struct ring_table {
 
 /* Counts an event with that value. 0 or -ENOMEM. */
 int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_t value);
-/* Adds an entry with that mark of its own, straight to a tally. 0 or -ENOMEM. */
-int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value,
-                   enum tally_mark mark);
+/* Adds an entry of its own, straight to a tally. 0 or -ENOMEM. */
+int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value);
 /* Moves everything to the tally. 0 or -ENOMEM. */
 int ring_table_move(struct ring_table *table, struct tally *to);
 void ring_table_free(struct ring_table *table);

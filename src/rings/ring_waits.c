@@ -105,7 +105,7 @@ static bool may_be_two(const struct ring_waits *of, const struct ring_wait *wait
 static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time, bool counts)
 {
     const struct ring_key key = {wait->target.task,
-                                 wait->waker.is_there ? &wait->waker.task : NULL};
+                                 wait->waker.is_there ? &wait->waker.task : NULL, MARK_NONE};
     const uint64_t waited = time > wait->since ? time - wait->since : 0;
 
     if (may_be_two(of, wait)) {
@@ -330,7 +330,8 @@ static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uin
     struct waits *waits = of->waits;
     const uint64_t time = now > wait->since ? now - wait->since : 0;
     const struct ring_key key = {wait->target.task,
-                                 wait->woken && wait->waker.is_there ? &wait->waker.task : NULL};
+                                 wait->woken && wait->waker.is_there ? &wait->waker.task : NULL,
+                                 MARK_UNFINISHED};
 
     if (wait->tid) {
         if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
@@ -344,7 +345,7 @@ static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uin
         return 0;
     waits->waiting++;
     waits->waited += time;
-    return waits->unfinished ? ring_table_put(tally, &key, time, MARK_UNFINISHED) : 0;
+    return waits->unfinished ? ring_table_put(tally, &key, time) : 0;
 }
 
 static int list_waiting(struct ring_waits *of, struct tally *tally)
