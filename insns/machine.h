@@ -133,6 +133,8 @@ struct machine {
     struct {
         uint8_t count, words[6], result;
     } args; /* of a function's first arguments, and of what it returns; count 0: unknown */
+    /* a system call's result tells the kernel after a ptrace(2) stop whether it begins again */
+    bool restarts_late;
     /*
      * Emits *(u64 *)(r8 + place) = the return address of the function at whose first instruction we
      * are; left unchanged if that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.

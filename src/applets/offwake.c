@@ -225,6 +225,8 @@ static const struct manual_row notes[] = {
     {NULL,
      "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not "
      "their wakers."},
+    {NULL, "offcputime of your own programs (-p, -- COMMAND) requires nothing: where nothing else "
+     "works, they are interrupted by ptrace(2), without kernel stacks: then stacks are sampled."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. Without raw tracepoints and "
      "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this "
      "process alone."},

@@ -13,7 +13,7 @@
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"
-#include "ptrace/ptrace_counts.h"
+#include "ptrace/ptrace_source.h"
 #include "rings/ring_collectors.h"
 #include "run/collecting.h"
 #include "run/counting.h"
@@ -181,7 +181,7 @@ static struct collector *make_traced(struct profiling *profiling)
     };
 
     ptrace_counts_init(&profiling->traced, &traced);
-    return &profiling->traced.collector;
+    return &profiling->traced.source.collector;
 }
 
 /* It interrupts threads by the clock, and sees none of the kernel's part. */
@@ -190,9 +190,6 @@ static bool is_refused_traced(const struct sampling_event *event)
     if (!event->clock || settings.count)
         say("%s: without perf_event_open(2) only time can be sampled: use -F", settings.count ? "-c"
             : "-e");
-    else if (settings.trace.kernel_only)
-        say("-K: ptrace(2) shows no kernel stacks: run it as root, outside of a container, or "
-            "without -K");
     else if (settings.frequency > PTRACE_MOST_FREQUENCY)
         say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
             (unsigned long long)settings.frequency, PTRACE_MOST_FREQUENCY);
@@ -309,7 +306,7 @@ static void say_rights(const struct profiling *profiling)
 {
     struct text lines = {0};
 
-    ptrace_counts_say(&profiling->traced, &lines);
+    ptrace_source_say(&profiling->traced.source, &lines);
     say_lines(&lines);
     text_free(&lines);
 }
@@ -442,7 +439,6 @@ static int open_and_profile(struct profiling *profiling)
         return status;
     if (way == COLLECT_PTRACE && is_refused_traced(profiling->sampled.config.event))
         return EXIT_USAGE;
-    settings.trace.user_only |= way == COLLECT_PTRACE;
     struct collector *collector = way == COLLECT_PTRACE  ? make_traced(profiling)
                                   : way == COLLECT_RINGS ? make_rings(profiling)
                                                          : make_counts(profiling);

@@ -10,7 +10,6 @@
 #include "run/blocked_time.h"
 
 #define SEE_HELP " (see walltime -h)"
-#define DEFAULT_FREQUENCY 499
 #define MOST_US ((uint64_t)MOST_SECONDS * 1000000)
 
 struct wall_options {
@@ -26,7 +25,7 @@ static struct wall_options settings;
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU", " (default: 499)"},
+     "samples per second on each CPU", " (default: 499; by ptrace 49, of at most 997)"},
     {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
      "only stacks that were off the CPU for at least US microseconds",
      "; the rest are summed up as [no stack]"},
@@ -58,7 +57,9 @@ static const struct manual_row notes[] = {
     {NULL, "A stopped thread is blocked. A wait that began before the run has the stack from "
      "/proc/TID/stack: kernel frames only."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
-     "above 2, as on some systems."},
+     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND), which are "
+     "interrupted by ptrace(2), without kernel stacks, where nothing else works: then stacks are "
+     "sampled."},
     {0},
 };
 
@@ -86,12 +87,6 @@ static int check_usage(const struct arguments *arguments, struct text *error)
         return 0;
     text_add(error, SEE_HELP);
     return -EINVAL;
-}
-
-static void begin(void *memory)
-{
-    trace_options_begin(memory);
-    settings.frequency = DEFAULT_FREQUENCY;
 }
 
 static int run(const struct arguments *arguments)
@@ -127,6 +122,6 @@ const struct applet walltime_applet = {
     .notes = notes,
     .options = options,
     .settings = &settings,
-    .begin = begin,
+    .begin = trace_options_begin,
     .run = run,
 };

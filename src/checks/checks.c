@@ -126,6 +126,26 @@ static bool find_limit(void)
     return counts && now.rlim_cur != RLIM_INFINITY;
 }
 
+/* Applets that could collect otherwise than most, if only certain tasks are asked for. */
+static const struct kind {
+    const char *applet; /* NULL: all others */
+    struct collecting_config config;
+} kinds[] = {
+    {NULL, {.own = false}},
+    {"profile", {.own = true, .takes_own = true, .traces = true}},
+    {"offcputime", {.own = true, .traces = true}},
+    {"walltime", {.own = true, .programs = true, .traces = true}},
+};
+
+static size_t kind_of(const char *applet)
+{
+    size_t kind = COUNT_OF(kinds) - 1;
+
+    while (kind && strcmp(kinds[kind].applet, applet))
+        kind--;
+    return kind;
+}
+
 /*
  * Detaching waits in the kernel, up to a tenth of a second: so all checks wait in parallel, unless
  * they would exceed the memory allowed.
@@ -142,9 +162,8 @@ void checks_look(struct checks *checks)
     bool started[COUNT_OF(parts)];
 
     *checks = (struct checks){0};
-    for (size_t i = 0; i < COUNT_OF(checks->found); i++)
-        checks->found[i] = collecting_find(
-            &(struct collecting_config){.takes_own = i, .own = i, .traces = i});
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        checks->found[i] = collecting_find(&kinds[i].config);
     checks->walks = checks->found[0].way == COLLECT_RINGS &&
                     collecting_find(&(struct collecting_config){.walks = true}).way == COLLECT_WALK;
     check_is_limited = find_limit();
@@ -180,21 +199,23 @@ struct need {
 #define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
 #define COUNTERS " stackcount profile offcputime wakeuptime offwaketime walltime "
 #define WAITS " offcputime wakeuptime offwaketime walltime "
+#define BY_TRACING " profile offcputime walltime "
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
-    {" walltime ", NULL, CHECK_BPF, COLLECT_RINGS},
     {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS},
     {WAITS PATTERNS, NULL, CHECK_RINGS, COLLECT_RINGS},
-    {" profile ", NULL, CHECK_PTRACE, COLLECT_PTRACE},
+    {BY_TRACING, NULL, CHECK_PTRACE, COLLECT_PTRACE},
     {" profile ", NULL, CHECK_MEMORY, COLLECT_BPF},
     {" stackcount ", NULL, CHECK_STACK_MAPS, COLLECT_BPF},
     {" stacksnoop ", NULL, CHECK_BUFFER, COLLECT_BPF},
     {" profile walltime ", NULL, CHECK_SAMPLING, COLLECT_BPF},
     {WAITS, NULL, CHECK_WAITS, COLLECT_BPF},
-    {WAITS, NULL, CHECK_SWITCHES, COLLECT_BEST},
+    {WAITS, NULL, CHECK_SWITCHES, COLLECT_BPF},
+    {WAITS, NULL, CHECK_SWITCHES, COLLECT_RINGS},
     {" profile ", "others' programs", CHECK_RINGS, COLLECT_RINGS},
-    {" profile ", "others' programs, kernel stacks", CHECK_RINGS, COLLECT_PTRACE},
+    {" profile offcputime ", "others' programs, kernel stacks", CHECK_RINGS, COLLECT_PTRACE},
+    {" walltime ", "others' programs, kernel stacks", CHECK_BPF, COLLECT_PTRACE},
     {PATTERNS, "kernel functions", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "user functions", CHECK_USER_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
@@ -225,7 +246,6 @@ static const struct need of_tracers = {TRACERS, NULL, CHECK_RINGS, COLLECT_RINGS
 static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KERNEL_FUNCTIONS,
                                                  COLLECT_WALK};
 static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
-static const struct need of_own = {" profile ", NULL, CHECK_OWN_RINGS, COLLECT_RINGS};
 
 /* For an applet that takes patterns: there is no kind of event that it could get. */
 static bool has_no_events(const struct checks *checks, const char *applet)
@@ -241,7 +261,7 @@ static struct verdict refuse(enum check_name because)
 
 void checks_judge(const struct checks *checks, const char *applet, struct verdict *verdict)
 {
-    const enum collect_way way = checks->found[concerns(&of_own, applet)].way;
+    const enum collect_way way = checks->found[kind_of(applet)].way;
 
     *verdict = (struct verdict){
         .yes = true,

@@ -177,6 +177,7 @@ const struct machine machine_x86_64 = {
     .kernel_tables = "unwind_init", .interprets_all = true,
     .unsaved = "entry_SYSCALL_64_fastpath", .kernel_stack = 14, .kernel_code = INT32_MIN,
     .pc = {16, 16}, .sp = {7, SP / 8}, .frame = {6, 4}, .link = {16, MACHINE_NOWHERE},
+    .restarts_late = true,
     .args = {6, {14, 13, 12, 11, 9, 8}, 10},
     .emit_load_caller = emit_load_caller_pushed, .caller_text = "$stack0", .walk = &walk,
     .instruction = 1,

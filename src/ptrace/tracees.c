@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -88,6 +89,7 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
         return;
     if (tracee->schedstat >= 0)
         close(tracee->schedstat);
+    free(tracee->wait.frames);
     tracees->slots[tid] = 0;
     const struct tracee *last = &tracees->items[--tracees->count];
     if (last == tracee)
@@ -164,6 +166,7 @@ uint64_t tracee_cpu(struct tracee *tracee)
 
     (void)read_text(tracee, tracee->schedstat, "schedstat", text, 64);
     const uint64_t by_scheduler = strtoull(text, NULL, 10);
+    tracee->delay = field(text, 1);
     tracee->slices = field(text, 2);
     if (by_scheduler)
         return by_scheduler;
@@ -184,6 +187,99 @@ char tracee_state(struct tracee *tracee, unsigned *cpu)
     memcpy(tracee->comm, name + 1, length < COMM_BYTES ? length : COMM_BYTES - 1);
     *cpu = (unsigned)field(fields, STAT_CPU);
     return fields[0];
+}
+
+/* "NUMBER 0xARGUMENT ... 0xSP 0xPC", "-1 0xSP 0xPC" or "running". */
+int tracee_call(const struct tracee *tracee, struct tracee_call *call)
+{
+    char text[256], *at = text;
+    const size_t length = read_text(tracee, -1, "syscall", text, sizeof(text));
+
+    *call = (struct tracee_call){.number = -1};
+    if (!length || *text == 'r')
+        return length ? -EAGAIN : -ENOENT;
+    call->number = strtol(at, &at, 10);
+    call->first = strtoull(at, &at, 16);
+    const char *last = strrchr(text, ' '), *before = last ? memrchr(text, ' ', last - text) : NULL;
+    call->sp = before ? strtoull(before, NULL, 16) : 0;
+    call->pc = last ? strtoull(last, NULL, 16) : 0;
+    return call->pc ? 0 : -ENOENT;
+}
+
+/* Pipes and terminals. Of sockets it depends on their timeouts, of devices on the driver. */
+static bool is_restarted_file(const struct tracee *tracee, uint64_t fd)
+{
+    static const char *const kinds[] = {"pipe:", "anon_inode:[eventfd]", "/dev/pts/", "/dev/tty"};
+    char path[64], target[32] = "";
+
+    snprintf(path, sizeof(path), "/proc/%u/fd/%u", tracee->pid, (unsigned)fd);
+    if (readlink(path, target, sizeof(target) - 1) < 0)
+        return false;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (!strncmp(target, kinds[i], strlen(kinds[i])))
+            return true;
+    return false;
+}
+
+bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call)
+{
+    static const long waits[] = {
+        SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */
+#ifdef SYS_nanosleep
+        SYS_nanosleep,
+#endif
+#ifdef SYS_clock_nanosleep
+        SYS_clock_nanosleep,
+#endif
+#ifdef SYS_clock_nanosleep_time64
+        SYS_clock_nanosleep_time64,
+#endif
+#ifdef SYS_futex
+        SYS_futex,
+#endif
+#ifdef SYS_futex_time64
+        SYS_futex_time64,
+#endif
+#ifdef SYS_wait4
+        SYS_wait4,
+#endif
+#ifdef SYS_ppoll
+        SYS_ppoll,
+#endif
+#ifdef SYS_ppoll_time64
+        SYS_ppoll_time64,
+#endif
+#ifdef SYS_pselect6
+        SYS_pselect6,
+#endif
+#ifdef SYS_pselect6_time64
+        SYS_pselect6_time64,
+#endif
+#ifdef SYS_poll
+        SYS_poll,
+#endif
+#ifdef SYS_select
+        SYS_select,
+#endif
+#ifdef SYS_pause
+        SYS_pause,
+#endif
+#ifdef SYS_vfork
+        SYS_vfork,
+#endif
+#ifdef SYS_clone3
+        SYS_clone3,
+#endif
+    };
+
+    /* A 32-bit program's numbers mean other calls. */
+    if (sizeof(long) > sizeof(uint32_t) && call->sp <= UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < COUNT_OF(waits); i++)
+        if (call->number == waits[i])
+            return true;
+    return (call->number == SYS_read || call->number == SYS_readv || call->number == SYS_write ||
+            call->number == SYS_writev) && is_restarted_file(tracee, call->first);
 }
 
 uint64_t tracee_shape(const struct tracee *tracee)

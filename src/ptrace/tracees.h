@@ -9,6 +9,21 @@
 
 #include "tally/tally.h"
 
+/* A system call in which a thread is blocked. */
+struct tracee_call {
+    long number; /* or -1: it is in none, at a page fault */
+    uint64_t first; /* argument */
+    uint64_t sp, pc;
+};
+
+/* What a thread does with its time. */
+enum tracee_part {
+    TRACEE_RUNNING,
+    TRACEE_RUNNABLE,
+    TRACEE_BLOCKED,
+    TRACEE_PARTS,
+};
+
 struct tracee {
     uint32_t tid, pid;
     bool counts;       /* the command's: only once it has executed its program */
@@ -21,6 +36,17 @@ struct tracee {
     uint64_t cpu;      /* ns, as last seen, */
     uint64_t slices;   /* and how often it had been given a CPU; 0: unknown */
     int64_t owed;      /* of these, what no sample stands for yet; below 0: they stand for more */
+    uint64_t delay;    /* ns for which it had waited for a CPU, likewise */
+    /* For collectors of times. */
+    uint64_t since;    /* when it was last looked at; 0: not yet */
+    int64_t spent[TRACEE_PARTS]; /* ns that are not counted yet */
+    struct tracee_call call; /* in which it was interrupted; pc 0: it was not blocked */
+    struct {
+        uint64_t slices; /* as of this wait; 0: none is known */
+        bool was_interrupted;
+        uint64_t *frames;
+        size_t count;
+    } wait;
     uint64_t shape;    /* of its memory, when its mappings were last read, */
     uint64_t looked;   /* and when; 0: not yet */
     char comm[COMM_BYTES];
@@ -55,6 +81,17 @@ uint64_t tracee_cpu(struct tracee *tracee);
 
 /* Its state's letter, or 0, the CPU it ran on last, and its name, for tracee->comm. */
 char tracee_state(struct tracee *tracee, unsigned *cpu);
+
+/*
+ * The system call in which it is blocked, and where. 0, -EAGAIN: it runs; or another negative
+ * errno.
+ */
+int tracee_call(const struct tracee *tracee, struct tracee_call *call);
+/*
+ * Does that go on by itself when the thread is interrupted, so that its program cannot tell? Others
+ * fail with EINTR, or may (signal(7)).
+ */
+bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call);
 
 /*
  * A number that changes when code is mapped or unmapped: the size of memory that is not data. 0: it

@@ -22,11 +22,12 @@
 #include "base/util.h"
 #include "kernel/refusal.h"
 #include "kernel/task_events.h"
+#include "machine/machine.h"
 #include "sandbox/privileges.h"
 
+#define ERESTARTNOHAND 514l /* the kernel's own */
 #define STACK_BYTES (256u << 10)
 #define MOST_PASSES 64     /* over a process whose threads come faster than they are seized */
-#define LET_GO_NS 1000000000
 #define WITHOUT_TRACEES_MS 10
 #define NS_PER_US 1000
 #define TICK_PAUSES 20 /* a tick may take that part of the time between two */
@@ -176,6 +177,7 @@ static struct tracee *adopt(struct tracer *tracer, uint32_t tid, uint32_t maker)
         maker = pid == tid ? parent : pid;
     const struct tracee *by = tracees_find(&tracer->tracees, maker);
     tracee->counts = !by || by->counts;
+    tracee->since = __atomic_load_n(&tracer->period, __ATOMIC_ACQUIRE) ? now_ns() : 0;
     tracee->is_left = !is_wanted(tracer, pid, by);
     if (by && by->pid == pid) {
         tracee->shape = by->shape;
@@ -254,6 +256,25 @@ static bool is_stop_signal(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
+/*
+ * A thread may have just begun a system call that fails with EINTR when it is interrupted, even
+ * without a signal: it begins it again, unless it gets a signal with a handler.
+ */
+static void begin_call_again(uint32_t tid)
+{
+    const struct machine *machine = machine_ours();
+    const size_t size = sizeof(long);
+
+    if (!machine->restarts_late)
+        return;
+    const int result = (int)ptrace(PTRACE_PEEKUSER, (pid_t)tid,
+                                   (void *)(machine->args.result * size), NULL);
+    if (result == -EINTR && ptrace(PTRACE_PEEKUSER, (pid_t)tid,
+                                   (void *)(machine->walk->call * size), NULL) >= 0)
+        (void)ptrace(PTRACE_POKEUSER, (pid_t)tid, (void *)(machine->args.result * size),
+                     (void *)-ERESTARTNOHAND);
+}
+
 /* By our interruption, at its beginning, by a SIGCONT, or with its whole process by a signal. */
 static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signal)
 {
@@ -269,6 +290,7 @@ static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signa
     }
     if (is_sampled)
         options->calls->stopped(options->context, tracee);
+    begin_call_again(tid);
     go_on(tid, 0);
     if (is_sampled)
         options->calls->went_on(options->context, tracee);
@@ -287,14 +309,14 @@ static void take_end(struct tracer *tracer, struct tracee *tracee)
 }
 
 /* How a stop is told by wait(2): the signal, and, beyond it, the event. */
-static void take_stop(struct tracer *tracer, uint32_t tid, int status, bool ends)
+static void take_stop(struct tracer *tracer, uint32_t tid, int status)
 {
     const int signal = WSTOPSIG(status), event = status >> 16;
     struct tracee *tracee = tracees_find(&tracer->tracees, tid);
 
-    if (!tracee && !ends)
+    if (!tracee)
         tracee = adopt(tracer, tid, 0);
-    if (!tracee || ends || tracee->is_left)
+    if (!tracee || tracee->is_left)
         let_go(tracer, tid, event, signal);
     else if (event == PTRACE_EVENT_STOP)
         stop_by_trap(tracer, tracee, signal);
@@ -305,7 +327,7 @@ static void take_stop(struct tracer *tracer, uint32_t tid, int status, bool ends
 }
 
 /* Waits for one tracee. False: it was woken up otherwise. */
-static bool take_one(struct tracer *tracer, bool ends)
+static bool take_one(struct tracer *tracer)
 {
     int status;
 
@@ -321,7 +343,7 @@ static bool take_one(struct tracer *tracer, bool ends)
     }
     struct tracee *tracee = tracees_find(&tracer->tracees, (uint32_t)tid);
     if (WIFSTOPPED(status))
-        take_stop(tracer, (uint32_t)tid, status, ends);
+        take_stop(tracer, (uint32_t)tid, status);
     else if (tracee)
         take_end(tracer, tracee);
     if (is_signal)
@@ -369,23 +391,16 @@ static void serve(struct tracer *tracer)
             arm(tracer, now_ns() - now);
             due = now + tracer->period / 2; /* others may wake us, too */
         }
-        (void)take_one(tracer, false);
+        (void)take_one(tracer);
     }
 }
 
-/* Those that cannot stop now are let go when the tracer ends: nothing of it is left in them. */
-static void let_all_go(struct tracer *tracer)
+static void leave(struct tracer *tracer)
 {
-    const uint64_t last = now_ns() + LET_GO_NS;
+    const struct tracer_options *options = &tracer->options;
 
-    tracer->period = LET_GO_NS / 20;
-    for (size_t i = tracer->tracees.count; i--;)
-        if (ptrace(PTRACE_INTERRUPT, (pid_t)tracer->tracees.items[i].tid, NULL, NULL))
-            tracees_drop(&tracer->tracees, tracer->tracees.items[i].tid);
-    while (tracer->tracees.count && now_ns() < last) {
-        arm(tracer, 0);
-        (void)take_one(tracer, true);
-    }
+    for (size_t i = 0; options->calls->leaves && i < tracer->tracees.count; i++)
+        options->calls->leaves(options->context, &tracer->tracees.items[i]);
 }
 
 static int be_tracer(void *context)
@@ -409,9 +424,9 @@ static int be_tracer(void *context)
     sem_post(&tracer->is_ready);
     if (!is_refused)
         serve(tracer);
-    let_all_go(tracer);
+    leave(tracer);
     tracer->was_killed = false;
-    return 0;
+    return 0; /* the kernel lets go of all: nothing is left in them */
 }
 
 /*

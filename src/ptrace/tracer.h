@@ -25,6 +25,7 @@ struct tracer_calls {
     void (*execs)(void *context, struct tracee *tracee);
     /* Its memory and times can still be read. */
     void (*ends)(void *context, struct tracee *tracee);
+    void (*leaves)(void *context, struct tracee *tracee); /* likewise, with the run; or NULL */
     /* It was interrupted, and goes on when this returns: then `went_on` is called. */
     void (*stopped)(void *context, struct tracee *tracee);
     void (*went_on)(void *context, struct tracee *tracee);

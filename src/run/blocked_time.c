@@ -17,12 +17,16 @@
 #include "kernel/sampling.h"
 #include "kernel/switches.h"
 #include "kernel/tracefs.h"
+#include "ptrace/ptrace_source.h"
 #include "rings/ring_collectors.h"
 #include "run/collecting.h"
 #include "run/counting.h"
 #include "run/blocked_time.h"
 #include "run/session.h"
 #include "symbolize/stack_text.h"
+
+#define WALL_FREQUENCY 499
+#define TICK_FREQUENCY 49 /* of threads that are interrupted */
 
 static const enum report_layout layouts[] = {
     [VIEW_OFFCPU] = LAYOUT_PROFILE,
@@ -40,7 +44,8 @@ struct tracing {
     const struct blocked_time_config *config;
     struct counting counting;
     struct bpf_waits collector;
-    struct ring_waits rings; /* used instead if there is no bpf(2) */
+    struct ring_waits rings; /* used instead if there is no bpf(2), */
+    struct ptrace_times traced; /* or no perf_event_open(2) either */
     struct switches switches;
     struct wall_time wall; /* for VIEW_WALL */
     struct interrupts interrupts;
@@ -136,7 +141,8 @@ static int attach(struct tracing *tracing)
         return EXIT_FAILURE;
     return capture.view == VIEW_WALL
                ? wall_time_attach(&tracing->wall, &capture, tracing->config->trace,
-                                  tracing->config->frequency)
+                                  tracing->config->frequency ? tracing->config->frequency
+                                                             : WALL_FREQUENCY)
                : 0;
 }
 
@@ -144,10 +150,6 @@ static int attach_to_rings(struct tracing *tracing)
 {
     struct switches_refusal refusal = {.what = REFUSED_TRACEFS};
 
-    if (tracing->config->view == VIEW_WALL) {
-        say("--collect rings: walltime needs BPF programs");
-        return EXIT_FAILURE;
-    }
     int tracefs = tracefs_open();
 
     refusal.error = tracefs < 0 ? tracefs
@@ -181,13 +183,64 @@ static struct collector *make_rings(struct tracing *tracing)
     return &tracing->rings.counter.source.collector;
 }
 
+/* ---- By ptrace ---- */
+
+static enum collect_way way_of(const struct tracing *tracing)
+{
+    return tracing->counting.session.config.collecting.way;
+}
+
+static uint64_t ticks_of(const struct tracing *tracing)
+{
+    return tracing->config->frequency ? tracing->config->frequency : TICK_FREQUENCY;
+}
+
+static struct collector *make_traced(struct tracing *tracing)
+{
+    const struct ptrace_options options = {
+        .scope = &tracing->counting.session.scope,
+        .unwind = &tracing->counting.session.user_stacks.rings,
+        .processes = &tracing->counting.session.processes,
+        .capture = trace_options_capture(tracing->config->trace),
+        .frequency = ticks_of(tracing),
+        .stacks = tracing->config->trace->storage,
+        .waits = tracing->config->letters,
+        .runnable = tracing->config->runnable,
+        .all = tracing->config->view == VIEW_WALL,
+    };
+
+    ptrace_times_init(&tracing->traced, &options);
+    return &tracing->traced.source.collector;
+}
+
+/* It sees waits at ticks, and neither when they begin and end nor the kernel's threads. */
+static int refuse_traced(const struct blocked_time_config *config)
+{
+    if (config->least || config->most != UINT64_MAX)
+        say("%s: ptrace(2) shows waits at each tick alone, not how long each is: leave it out",
+            config->least ? "-m" : "-M");
+    else if (config->threads == THREADS_KERNEL)
+        say("-k: ptrace(2) does not show the kernel's threads: leave it out");
+    else if (config->frequency > PTRACE_MOST_FREQUENCY)
+        say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
+            (unsigned long long)config->frequency, PTRACE_MOST_FREQUENCY);
+    else
+        return 0;
+    return EXIT_USAGE;
+}
+
 static void print_header(struct tracing *tracing)
 {
     struct text line = {0};
 
-    text_add(&line, tracing->config->view == VIEW_OFFCPU ? "Tracing off-CPU time (us) of "
-                    : tracing->config->view == VIEW_WALL ? "Tracing wall-clock time (us) of "
-                                                         : "Tracing blocked time (us) ");
+    if (way_of(tracing) == COLLECT_PTRACE)
+        text_format(&line, "Sampling at %llu Hertz %s", (unsigned long long)ticks_of(tracing),
+                    tracing->config->view == VIEW_OFFCPU ? "off-CPU time (us) of "
+                                                         : "wall-clock time (us) of ");
+    else
+        text_add(&line, tracing->config->view == VIEW_OFFCPU ? "Tracing off-CPU time (us) of "
+                        : tracing->config->view == VIEW_WALL ? "Tracing wall-clock time (us) of "
+                                                             : "Tracing blocked time (us) ");
     if (tracing->config->view == VIEW_OFFCPU || tracing->config->view == VIEW_WALL) {
         heading_add_whose(&line, tracing->config->trace,
                           whose[tracing->config->threads]);
@@ -221,15 +274,7 @@ static struct blocked_filter blocked_filter_of(const struct tracing *tracing)
     const struct trace_options *trace = tracing->config->trace;
 
     return (struct blocked_filter){
-        .pids = trace->pids.numbers,
-        .pid_count = trace->pids.count,
-        .tids = trace->tids.numbers,
-        .tid_count = trace->tids.count,
-        .comms = trace->comms.names,
-        .comm_count = trace->comms.count,
-        .uids = trace->uids.numbers,
-        .uid_count = trace->uids.count,
-        .cpu = trace->cpu,
+        .of = &tracing->counting.session.scope.filter,
         .cgroup = trace->cgroup,
         .states = tracing->config->letters,
         .user = tracing->config->threads != THREADS_KERNEL,
@@ -337,7 +382,8 @@ static int count(struct tracing *tracing)
     clock_gettime(CLOCK_BOOTTIME, &now);
     tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     /* In a pid namespace /proc has other numbers than programs see. */
-    const bool looks = tracing->config->view == VIEW_WALL && !tracing->config->trace->command &&
+    const bool looks = tracing->config->view == VIEW_WALL && way_of(tracing) != COLLECT_PTRACE &&
+                       !tracing->config->trace->command &&
                        !tracing->counting.session.scope.filter.in_namespace;
     const struct blocked_filter threads = blocked_filter_of(tracing);
     if (looks && access("/proc/self/stat", F_OK))
@@ -359,6 +405,22 @@ static int count(struct tracing *tracing)
     return status;
 }
 
+/* With what programs and rings do not see. */
+static void complete_reports(struct tracing *tracing)
+{
+    struct counting *counting = &tracing->counting;
+
+    if (tracing->config->view == VIEW_WALL) {
+        counting->prepare = prepare;
+        counting->tick = sampled_look;
+        counting->ticking = &tracing->wall.sampled;
+    }
+    counting->complete = complete;
+    counting->completing = tracing;
+    counting->add_losses = add_losses;
+    counting->losing = tracing;
+}
+
 static int trace(struct tracing *tracing)
 {
     const struct store_config config = {
@@ -377,42 +439,47 @@ static int trace(struct tracing *tracing)
         .unfinished = tracing->config->unfinished,
     };
 
-    const struct collecting_config collecting = {.programs = waits.view == VIEW_WALL};
+    struct trace_options *options = tracing->config->trace;
+    const struct collecting_config collecting = {
+        .programs = waits.view == VIEW_WALL,
+        .traces = waits.view == VIEW_WALL || waits.view == VIEW_OFFCPU,
+        .own = options->pids.count || options->tids.count || options->command,
+    };
     struct session_config session = {
-        .options = tracing->config->trace,
+        .options = options,
         .wakers = waits.view == VIEW_WAKEUP || waits.view == VIEW_OFFWAKE,
     };
-    int status = collecting_choose(&session.collecting, session.options, &collecting);
+    int status = collecting_choose(&session.collecting, options, &collecting);
+    const enum collect_way way = session.collecting.way;
+    if (!status && way == COLLECT_PTRACE)
+        status = refuse_traced(tracing->config);
     if (status)
         return status;
-    const bool by_rings = session.collecting.way == COLLECT_RINGS;
     bpf_waits_init(&tracing->collector, &config, &waits);
     status = counting_open(counting, &session,
-                           by_rings ? make_rings(tracing)
-                                    : &tracing->collector.counts.collector);
+                           way == COLLECT_PTRACE  ? make_traced(tracing)
+                           : way == COLLECT_RINGS ? make_rings(tracing)
+                                                  : &tracing->collector.counts.collector);
 
-    counting->report.layout = layouts[tracing->config->view];
+    counting->report.layout = layouts[waits.view];
     counting->report.unit = 1000;
     counting->report.measure = (struct report_measure){"waits", "blocked", "microseconds", 0};
-    if (tracing->config->view == VIEW_WALL) {
+    if (waits.view == VIEW_WALL)
         counting->report.measure = (struct report_measure){"stretches", "wall", "microseconds", 0};
-        counting->prepare = prepare;
-        counting->tick = sampled_look;
-        counting->ticking = &tracing->wall.sampled;
-    }
     counting->report.pairs = tracing->config->pairs;
     counting->report.waiting = &tracing->waiting;
     counting->at_tracepoints = true;
-    counting->complete = complete;
-    counting->completing = tracing;
-    counting->add_losses = add_losses;
-    counting->losing = tracing;
+    if (way == COLLECT_PTRACE)
+        counting->report.measure.events = "samples";
+    else
+        complete_reports(tracing);
     if (!status && counting->session.kallsyms >= 0 &&
         (report_files_have(&counting->files, REPORT_FLAT) ||
          report_files_have(&counting->files, REPORT_SBX)))
         (void)waiting_text_find(&tracing->waiting, counting->session.kallsyms); /* or by names */
     if (!status)
-        status = by_rings ? attach_to_rings(tracing) : attach(tracing);
+        status = way == COLLECT_PTRACE ? 0 : way == COLLECT_RINGS ? attach_to_rings(tracing)
+            : attach(tracing);
     if (!status)
         status = count(tracing);
     switches_close(&tracing->switches);

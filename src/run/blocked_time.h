@@ -125,7 +125,7 @@ void wall_time_add_losses(struct wall_time *wall, struct losses *losses);
 void wall_time_close(struct wall_time *wall);
 
 struct blocked_time_config {
-    const struct trace_options *trace;
+    struct trace_options *trace;
     enum offwake_view view;
     enum offwake_threads threads;
     uint32_t states;      /* of STATE_BLOCKED: those that count */
@@ -134,7 +134,7 @@ struct blocked_time_config {
     uint64_t least, most; /* ns: shorter or longer waits do not count */
     bool pairs;           /* the text is who waits for whom, without stacks */
     bool unfinished;      /* waits that had not ended go into the last report */
-    uint64_t frequency;   /* of VIEW_WALL: samples per second on each CPU */
+    uint64_t frequency;   /* of VIEW_WALL: samples per second on each CPU; 0: by default */
 };
 
 /* Returns the exit status, with errors reported. */

@@ -54,7 +54,9 @@ static int try_walk(const struct collecting_config *config)
 
 static int try_rings(const struct collecting_config *config)
 {
-    return rings_try(config->own, !config->own);
+    const bool own = config->takes_own && config->own;
+
+    return config->programs ? -EOPNOTSUPP : rings_try(own, !own);
 }
 
 /* Of others' programs it knows nothing. */
@@ -102,7 +104,7 @@ struct collector_found collecting_find(const struct collecting_config *config)
     if (is_shortage(found.refused))
         found.refused = 0;
     found.result = found.refused;
-    for (size_t i = 1; i < COUNT_OF(ways) && found.result && !config->programs; i++) {
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
         const int result = ways[i].try(config);
         if (!result || (ways[i].way != COLLECT_PTRACE && tells_more(config, found.refused, result)))
             found = (struct collector_found){ways[i].way, found.refused, result};
@@ -125,8 +127,8 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     case COLLECT_RINGS:
         return config->programs ? "rings: this can only be collected by bpf" : NULL;
     case COLLECT_PTRACE:
-        return config->traces && config->own ? NULL
-            : "ptrace: only for profile of certain programs: give -p or -- COMMAND";
+        return !config->traces ? "ptrace: only for profile, walltime and offcputime"
+            : config->own ? NULL : "ptrace: only for certain programs: give -p or -- COMMAND";
     case COLLECT_WALK:
         return config->walks ? NULL
             : "walk: only for stackcount of kernel functions, without --if and --sum";
@@ -135,7 +137,18 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     }
 }
 
-int collecting_choose(struct collecting *collecting, const struct trace_options *options,
+static int take_traced(struct trace_options *options)
+{
+    if (options->cgroup)
+        say("--cgroup: ptrace(2) knows no cgroups: use -p or -- COMMAND alone");
+    else if (options->kernel_only)
+        say("-K: ptrace(2) shows no kernel stacks: run it as root, outside of a container, or "
+            "without -K");
+    options->user_only = true;
+    return options->cgroup || options->kernel_only ? EXIT_USAGE : 0;
+}
+
+int collecting_choose(struct collecting *collecting, struct trace_options *options,
                       const struct collecting_config *config)
 {
     const char *refused = refuse(options->collect, config);
@@ -152,11 +165,7 @@ int collecting_choose(struct collecting *collecting, const struct trace_options 
         collecting->way = found.way;
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
     }
-    if (options->cgroup && collecting->way == COLLECT_PTRACE) {
-        say("--cgroup: ptrace(2) knows no cgroups: use -p or -- COMMAND alone");
-        return EXIT_USAGE;
-    }
-    return 0;
+    return collecting->way == COLLECT_PTRACE ? take_traced(options) : 0;
 }
 
 void collecting_say(const struct collecting *collecting)

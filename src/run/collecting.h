@@ -13,8 +13,8 @@
 struct collecting_config {
     bool takes_own; /* events of the user's own tasks need no rights, */
     bool own;       /* and only events of certain tasks are asked for */
-    bool programs;  /* nothing else will do */
-    bool traces;    /* ptrace(2) will do, for certain tasks */
+    bool programs;  /* rings will not do */
+    bool traces;    /* ptrace(2) will, for certain tasks */
     bool walks;     /* the stacks are kernel functions', which a program can walk */
     bool kernel_only; /* kernel stacks, or values, matter more than user stacks */
 };
@@ -37,8 +37,11 @@ struct collecting {
     const char *why;      /* it is not the first, if none was asked for; or NULL */
 };
 
-/* What --collect says, or else the above. 0 or the exit status, with errors reported. */
-int collecting_choose(struct collecting *collecting, const struct trace_options *options,
+/*
+ * What --collect says, or else the above: by ptrace only user stacks are asked for. 0 or the exit
+ * status, with errors reported.
+ */
+int collecting_choose(struct collecting *collecting, struct trace_options *options,
                       const struct collecting_config *config);
 /* If there is a reason: says which it is, and why. To be called once it runs. */
 void collecting_say(const struct collecting *collecting);

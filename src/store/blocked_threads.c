@@ -143,25 +143,25 @@ static bool is_asked_for(const struct blocked_filter *filter, const struct stat_
     uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 
     return fields->state && strchr(filter->states, fields->state) &&
-           (filter->cpu < 0 || fields->processor == (uint64_t)filter->cpu) &&
+           (filter->of->cpu < 0 || fields->processor == (uint64_t)filter->of->cpu) &&
            fields->started * tick <= filter->started_before &&
            (fields->flags & KERNEL_THREAD ? filter->kernel : filter->user);
 }
 
 static bool has_name(const struct blocked_filter *filter, const char *comm)
 {
-    for (size_t i = 0; i < filter->comm_count; i++)
-        if (!strcmp(filter->comms[i], comm))
+    for (size_t i = 0; i < filter->of->comm_count; i++)
+        if (!strcmp(filter->of->comms[i], comm))
             return true;
-    return !filter->comm_count;
+    return !filter->of->comm_count;
 }
 
 static bool has_user(const struct blocked_filter *filter, int thread)
 {
     uint32_t uid;
 
-    return !filter->uid_count ||
-           (!read_uid(thread, "status", &uid) && is_one_of(filter->uids, filter->uid_count, uid));
+    return !filter->of->uid_count ||
+           (!read_uid(thread, "status", &uid) && is_one_of(filter->of->uids, filter->of->uid_count, uid));
 }
 
 /* ---- Threads ---- */
@@ -215,7 +215,7 @@ static int take_process(struct listing *listing, int process, uint64_t pid)
     if (!directory && tasks >= 0)
         close(tasks);
     while (directory && !result &&
-           (thread = next_number(listing, directory, filter->tids, filter->tid_count, &tid)) >= 0) {
+           (thread = next_number(listing, directory, filter->of->tids, filter->of->tid_count, &tid)) >= 0) {
         result = take_thread(listing, thread, pid, tid);
         close(thread);
     }
@@ -235,7 +235,7 @@ int blocked_threads_list(const struct blocked_filter *filter, blocked_threads_ea
     if (!directory && !result)
         result = -errno;
     while (!result &&
-           (process = next_number(&listing, directory, filter->pids, filter->pid_count,
+           (process = next_number(&listing, directory, filter->of->pids, filter->of->pid_count,
                                   &pid)) >= 0) {
         result = take_process(&listing, process, pid);
         close(process);

@@ -6,15 +6,11 @@
 #ifndef STACKBOX_STORE_BLOCKED_THREADS_H
 #define STACKBOX_STORE_BLOCKED_THREADS_H
 
+#include "insns/filter.h"
 #include "tally/tally.h"
 
 struct blocked_filter {
-    const uint32_t *pids, *tids; /* only these; none: all */
-    size_t pid_count, tid_count;
-    const char (*comms)[COMM_BYTES]; /* of these names, of these real users; none: all */
-    const uint32_t *uids;
-    size_t comm_count, uid_count;
-    int64_t cpu;         /* the one they left; -1: any */
+    const struct event_filter *of; /* by its processes, threads, names, users, and CPU they left */
     const char *cgroup;  /* a cgroup v2 directory: those in and below it; NULL: all */
     const char *states;  /* letters of /proc/TID/stat */
     bool user, kernel;   /* threads of programs, threads of the kernel */

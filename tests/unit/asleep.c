@@ -24,7 +24,8 @@ static int meet(void *context, const struct blocked_thread *thread)
 static int list_with(rlim_t descriptors)
 {
     const uint32_t pid = (uint32_t)getpid();
-    const struct blocked_filter config = {.pids = &pid, .pid_count = 1, .cpu = -1, .states = "R", .user = true,
+    const struct event_filter of = {.pids = &pid, .pid_count = 1, .cpu = -1};
+    const struct blocked_filter config = {.of = &of, .states = "R", .user = true,
                                          .started_before = UINT64_MAX};
     struct rlimit before, few;
     const int lowest = dup(STDIN_FILENO);
@@ -54,15 +55,17 @@ static void passed_over_for_lack_of_descriptors(void)
 static void ended_meanwhile(void)
 {
     const uint32_t pid = UINT32_MAX;
+    const struct event_filter of = {.pids = &pid, .pid_count = 1, .cpu = -1};
 
-    CHECK_NUMBER(blocked_threads_list(&(struct blocked_filter){.pids = &pid, .pid_count = 1, .cpu = -1, .states = "S"}, meet,
+    CHECK_NUMBER(blocked_threads_list(&(struct blocked_filter){.of = &of, .states = "S"}, meet,
                              (void *)(uintptr_t)&pid), 0);
 }
 
 /* For walltime: waits whose stacks could not be read are reported. */
 static void first_waits_unseen(void)
 {
-    const struct blocked_filter threads = {.cgroup = "/no/such/cgroup", .cpu = -1};
+    const struct event_filter of = {.cpu = -1};
+    const struct blocked_filter threads = {.of = &of, .cgroup = "/no/such/cgroup"};
     struct wall_time wall = WALL_TIME_NONE;
     struct wall_report report = {0};
     struct losses losses = {0};

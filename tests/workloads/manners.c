@@ -11,19 +11,28 @@
  *   threads     2,000 threads, 20 at a time, each burning MS: `count burnt NS`, of them all
  *   processes   200 processes, one after another, each burning MS: `processes N`, N ending as they should
  *   vforks      200 that execute this program: `vforks N`
+ *   calls       nine threads, each blocked 20 times until a timeout of 25 ms, in a call of its own, some of
+ *               which fail with EINTR when a debugger stops them: `calls N`, those that ended with their timeout
  *   traceme     asks to be traced by its parent: `traceme N`, an errno
  *
  * MS is 2; burning is done in burn_here(), a little longer.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/ptrace.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "waits.h"
 #include "word.h"
 
 #define SIGNALS 1000
@@ -186,6 +195,124 @@ static void processes(const char *way, int (*be_child)(int))
     printf("%s %d\n", way, right);
 }
 
+/* ---- calls ---- */
+
+#define CALLS 20
+#define CALL_MS 25
+
+static bool epoll_times_out(void)
+{
+    struct epoll_event event;
+    const int file = epoll_create1(0), result = epoll_wait(file, &event, 1, CALL_MS);
+
+    close(file);
+    return !result;
+}
+
+static bool socket_times_out(bool by_read)
+{
+    const struct timeval limit = { .tv_usec = CALL_MS * 1000 };
+    int ends[2];
+    char byte;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
+        setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
+        return false;
+    const ssize_t got = by_read ? read(ends[0], &byte, 1) : recv(ends[0], &byte, 1, 0);
+    const bool is_late = got < 0 && errno == EAGAIN;
+    close(ends[0]);
+    close(ends[1]);
+    return is_late;
+}
+
+static bool recv_times_out(void)
+{
+    return socket_times_out(false);
+}
+
+static bool read_times_out(void)
+{
+    return socket_times_out(true);
+}
+
+static bool semaphore_times_out(void)
+{
+    const struct timespec limit = { .tv_nsec = CALL_MS * 1000000 };
+    struct sembuf down = { .sem_op = -1 };
+    const int set = semget(IPC_PRIVATE, 1, 0600);
+    const bool is_late = semtimedop(set, &down, 1, &limit) < 0 && errno == EAGAIN;
+
+    semctl(set, 0, IPC_RMID);
+    return is_late;
+}
+
+static bool signal_times_out(void)
+{
+    const struct timespec limit = { .tv_nsec = CALL_MS * 1000000 };
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN + 2);
+    return sigtimedwait(&set, NULL, &limit) < 0 && errno == EAGAIN;
+}
+
+static bool sleep_times_out(void)
+{
+    const struct timespec limit = { .tv_nsec = CALL_MS * 1000000 };
+
+    return !nanosleep(&limit, NULL);
+}
+
+static bool futex_times_out(void)
+{
+    const struct timespec limit = { .tv_nsec = CALL_MS * 1000000 };
+    uint32_t word = 0;
+
+    return futex_wait(&word, 0, &limit) == -ETIMEDOUT;
+}
+
+static bool poll_times_out(void)
+{
+    return !poll(NULL, 0, CALL_MS);
+}
+
+static bool select_times_out(void)
+{
+    struct timeval limit = { .tv_usec = CALL_MS * 1000 };
+
+    return !select(0, NULL, NULL, NULL, &limit);
+}
+
+static void *call(void *times_out)
+{
+    bool (*const function)(void) = (bool (*)(void))(uintptr_t)times_out;
+    uintptr_t right = 0;
+
+    for (int i = 0; i < CALLS; i++)
+        right += function();
+    return (void *)right;
+}
+
+static void calls(void)
+{
+    static bool (*const ways[])(void) = {
+        epoll_times_out, recv_times_out, read_times_out, semaphore_times_out, signal_times_out,
+        sleep_times_out, futex_times_out, poll_times_out, select_times_out,
+    };
+    enum { WAYS = sizeof(ways) / sizeof(*ways) };
+    pthread_t threads[WAYS];
+    int right = 0;
+
+    for (int i = 0; i < WAYS; i++)
+        pthread_create(&threads[i], NULL, call, (void *)(uintptr_t)ways[i]);
+    for (int i = 0; i < WAYS; i++) {
+        void *one = NULL;
+        pthread_join(threads[i], &one);
+        right += (int)(uintptr_t)one;
+    }
+    printf("calls %d\n", right);
+}
+
 static int burn_and_end(int number)
 {
     burn_here(wanted);
@@ -216,6 +343,8 @@ int main(int argc, char **argv)
         processes(way, burn_and_end);
     else if (!strcmp(way, "vforks"))
         processes(way, NULL);
+    else if (!strcmp(way, "calls"))
+        calls();
     else if (!strcmp(way, "traceme"))
         printf("traceme %d\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? errno : 0);
     else if (strcmp(way, "nothing"))

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "ptrace/ptrace_source.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/reading.h"
+#include "base/util.h"
+#include "machine/machine.h"
+#include "store/store.h"
+
+#define NS_PER_SECOND 1000000000ull
+#define STACK_BYTES UNWIND_MOST_KEPT
+#define MOST_REGISTERS 64
+#define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
+#define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
+
+/* ---- Whose turn it is ---- */
+
+static bool has_user(const struct event_filter *filter, const struct tracee *tracee)
+{
+    char path[64];
+    uint32_t user;
+
+    snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tracee->pid, tracee->tid);
+    if (!filter->uid_count || read_uid(AT_FDCWD, path, &user))
+        return !filter->uid_count;
+    for (size_t i = 0; i < filter->uid_count; i++)
+        if (filter->uids[i] == user)
+            return true;
+    return false;
+}
+
+static bool has_name(const struct event_filter *filter, const struct tracee *tracee)
+{
+    for (size_t i = 0; i < filter->comm_count; i++)
+        if (!memcmp(filter->comms[i], tracee->comm, COMM_BYTES))
+            return true;
+    return !filter->comm_count;
+}
+
+bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee *tracee,
+                         unsigned cpu)
+{
+    const struct event_filter *filter = &source->options.scope->filter;
+
+    return (filter->cpu < 0 || filter->cpu == cpu) && has_name(filter, tracee) &&
+        has_user(filter, tracee);
+}
+
+/* ---- A sample ---- */
+
+/* Into words of 64 bits, as many as tables need. False: it is another kind of program. */
+static bool take_registers(const struct machine *machine, uint32_t tid, struct unwind_state *state)
+{
+    uint64_t words[MOST_REGISTERS] = {0};
+    struct iovec room = {words, sizeof(words)};
+    const size_t size = machine->bits / 8;
+    const uint32_t *halves = (const uint32_t *)(const void *)words;
+
+    if (machine->pc.word >= UNWIND_REGISTERS || machine->sp.word >= UNWIND_REGISTERS ||
+        machine->frame.word >= UNWIND_REGISTERS ||
+        ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &room) ||
+        room.iov_len < (size_t)(machine->pc.word + 1) * size)
+        return false;
+    for (size_t i = 0; i < UNWIND_REGISTERS && i < room.iov_len / size; i++)
+        state->registers[i] = size == sizeof(*halves) ? halves[i] : words[i];
+    state->pc = state->registers[machine->pc.word];
+    state->sp = state->registers[machine->sp.word];
+    state->frame = state->registers[machine->frame.word];
+    return true;
+}
+
+/* From the stack pointer on, as far as it goes. */
+static size_t read_stack(uint32_t tid, uint64_t sp, void *to)
+{
+    const struct iovec local = {to, STACK_BYTES}, remote = {(void *)(uintptr_t)sp, STACK_BYTES};
+    ssize_t got = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
+    char path[32];
+
+    if (got >= 0 || errno == EFAULT)
+        return got < 0 ? 0 : (size_t)got;
+    /* A kernel without process_vm_readv(2), or a filter that forbids it. */
+    snprintf(path, sizeof(path), "/proc/%u/mem", tid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    got = fd < 0 ? 0 : pread(fd, to, STACK_BYTES, (off_t)sp);
+    if (fd >= 0)
+        close(fd);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/* Does what is known about its memory still hold? */
+static void look_at_mappings(struct ptrace_source *source, struct tracee *tracee)
+{
+    struct processes *processes = __atomic_load_n(&source->processes, __ATOMIC_ACQUIRE);
+    const uint64_t shape = processes ? tracee_shape(tracee) : 0;
+    uint64_t pc = source->state->pc;
+
+    if (!processes)
+        return;
+    processes_hold(processes);
+    const uint64_t now = now_ns();
+    if (shape != tracee->shape || !tracee->looked || now - tracee->looked > LOOK_AGAIN_NS ||
+        !processes_code_at(processes, tracee->pid, now, &pc)) {
+        processes_see(processes, tracee->pid);
+        tracee->shape = shape;
+        tracee->looked = now;
+    }
+    processes_release(processes);
+}
+
+void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee)
+{
+    struct unwind_state *state = source->state;
+
+    *state = (struct unwind_state){.count = 1, .exact = 1, .first = 1, .pid = tracee->pid,
+                                   .tid = tracee->tid, .base = UNWIND_BASE_IN_REGISTERS};
+    if (!source->options.capture.user_stack ||
+        !take_registers(source->machine, tracee->tid, state))
+        return;
+    state->kept = read_stack(tracee->tid, state->sp, source->stack);
+    look_at_mappings(source, tracee);
+}
+
+/* As if it were the caller of a frame that does not tell what registers were. */
+void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
+                           const struct tracee_call *call)
+{
+    *source->state = (struct unwind_state){.count = 1, .frame_lost = 1, .pid = tracee->pid,
+                                           .tid = tracee->tid, .base = UNWIND_BASE_LOST,
+                                           .pc = call->pc, .sp = call->sp};
+    source->state->kept = read_stack(tracee->tid, call->sp, source->stack);
+    look_at_mappings(source, tracee);
+}
+
+/* By frame pointers: what --unwind fp asks for, or what is left without tables. */
+static size_t walk_frames(const struct ptrace_source *source)
+{
+    const struct unwind_state *state = source->state;
+    const struct machine_walk *walk = source->machine->walk;
+    const size_t size = source->machine->bits / 8;
+    uint64_t frame = state->frame, last = state->sp;
+    uint64_t *frames = source->frames;
+    size_t count = 0;
+
+    frames[count++] = state->pc;
+    while (walk && !source->options.unwind->first_alone && count < source->depth) {
+        const uint64_t record = frame + (uint64_t)walk->record, at = record - state->sp;
+        uint64_t pair[2] = {0};
+        if (record < last || at >= state->kept || state->kept - at < 2 * size)
+            break;
+        memcpy(&pair[0], source->stack + at, size);
+        memcpy(&pair[1], source->stack + at + size, size);
+        if (!pair[1])
+            break;
+        frames[count++] = walk->address ? pair[1] & walk->address : pair[1];
+        last = record + 2 * size;
+        frame = pair[0];
+    }
+    return count;
+}
+
+struct ring_stack ptrace_source_walk(struct ptrace_source *source)
+{
+    struct ring_unwind *unwind = source->options.unwind;
+    struct ring_stack stack = {.count = 0};
+
+    source->state->time = now_ns();
+    if (source->state->pc && unwind->deferred)
+        (void)ring_unwind_walk_from(unwind, source->state, source->stack, &stack);
+    else if (source->state->pc)
+        stack = (struct ring_stack){source->frames, walk_frames(source)};
+    if (stack.count > source->depth)
+        stack.count = source->depth;
+    return stack;
+}
+
+/* ---- Counting ---- */
+
+static void add_task(const struct ptrace_source *source, const struct tracee *tracee,
+                     struct tally_task *who)
+{
+    struct processes *processes = source->processes;
+
+    if (!source->options.capture.per_process)
+        return;
+    who->pid = tracee->pid;
+    who->tid = source->options.capture.per_thread ? tracee->tid : 0;
+    memcpy(who->comm, tracee->comm, sizeof(tracee->comm));
+    if (processes) {
+        processes_hold(processes);
+        who->generation = processes_generation_at(processes, tracee->pid, now_ns());
+        processes_release(processes);
+    }
+}
+
+void ptrace_source_count(struct ptrace_source *source, const struct tracee *tracee,
+                         const struct ptrace_count *count)
+{
+    struct ring_key key = {.mark = count->mark};
+    int result = 0;
+
+    pthread_mutex_lock(&source->lock);
+    key.task.user = count->user;
+    add_task(source, tracee, &key.task.who);
+    for (uint64_t i = 0; i < count->times && !result; i++)
+        result = ring_table_add(&source->table, &key, count->value);
+    source->counted += count->times;
+    if (!source->failure)
+        source->failure = result;
+    pthread_mutex_unlock(&source->lock);
+}
+
+void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times)
+{
+    pthread_mutex_lock(&source->lock);
+    source->filtered += times;
+    pthread_mutex_unlock(&source->lock);
+}
+
+/* ---- The collector ---- */
+
+static struct ptrace_source *source_of(struct collector *collector)
+{
+    return (struct ptrace_source *)collector;
+}
+
+static int open_source(struct collector *collector, struct text *why)
+{
+    struct ptrace_source *source = source_of(collector);
+    const struct ptrace_options *options = &source->options;
+    const struct tracer_options tracer = {
+        .filter = &options->scope->filter,
+        .command = options->scope->command,
+        .follows = options->scope->follows,
+        .processes = &source->processes,
+        .calls = source->calls,
+        .context = source,
+    };
+
+    source->machine = machine_of_kernel();
+    source->depth = options->capture.depth ? options->capture.depth
+        : (uint32_t)store_depth_limit();
+    source->table.most = ring_table_most(options->stacks);
+    source->period = NS_PER_SECOND / options->frequency;
+    /* We take the only CPU from all others. */
+    source->most_waited = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? source->period * MOST_WAITED : 0;
+    options->unwind->stack_bytes = STACK_BYTES;
+    pthread_mutex_init(&source->lock, NULL);
+    source->is_open = true;
+    source->stack = malloc(STACK_BYTES);
+    source->state = calloc(1, sizeof(*source->state));
+    source->frames = calloc(source->depth, sizeof(*source->frames));
+    return source->stack && source->state && source->frames ? tracer_open(&source->tracer, &tracer, why)
+                                                            : -ENOMEM;
+}
+
+static int start(struct collector *collector)
+{
+    struct ptrace_source *source = source_of(collector);
+
+    __atomic_store_n(&source->processes, *source->options.processes, __ATOMIC_RELEASE);
+    tracer_start(&source->tracer, source->period);
+    return 0;
+}
+
+static void account(struct collector *collector, struct collector_account *account)
+{
+    struct ptrace_source *source = source_of(collector);
+
+    pthread_mutex_lock(&source->lock);
+    *account = (struct collector_account){
+        .seen = source->counted + source->filtered,
+        .filtered = source->filtered,
+        .counted = source->counted,
+        .bytes = STACK_BYTES,
+        .depth = source->depth,
+    };
+    pthread_mutex_unlock(&source->lock);
+}
+
+static bool has_died(const struct ptrace_source *source)
+{
+    return __atomic_load_n(&source->tracer.has_ended, __ATOMIC_ACQUIRE) &&
+        source->tracer.was_killed;
+}
+
+static void add_losses(const struct collector *collector, struct losses *losses)
+{
+    const struct ptrace_source *source = (const struct ptrace_source *)collector;
+
+    losses_add(losses, &(struct loss){.count = source->table_full},
+               "are only in the total, as [table full]: the table of %zu counts was full; raise "
+               "--stack-storage-size", source->table.most);
+    losses_add(losses, &(struct loss){.count = has_died(source) ? LOSSES_UNCOUNTED : 0,
+                                      .matters = 1,
+                                      .beside = true},
+               "are missing: the process that traces (ptracer) was killed; do not kill it");
+}
+
+static void describe(const struct collector *collector, bool again, struct text *lines)
+{
+    const struct ptrace_source *source = (const struct ptrace_source *)collector;
+
+    (void)again;
+    text_format(lines, "ptrace: %zu threads seized by process %d\n", source->tracer.tracees.count,
+                (int)source->tracer.pid);
+}
+
+static void close_source(struct collector *collector)
+{
+    struct ptrace_source *source = source_of(collector);
+
+    tracer_close(&source->tracer);
+    free(source->stack);
+    free(source->state);
+    free(source->frames);
+    ring_table_free(&source->table);
+    if (source->is_open)
+        pthread_mutex_destroy(&source->lock);
+    source->is_open = false;
+}
+
+static enum collector_news look(struct collector *collector)
+{
+    struct ptrace_source *source = source_of(collector);
+
+    pthread_mutex_lock(&source->lock);
+    const size_t count = source->table.tally.count;
+    pthread_mutex_unlock(&source->lock);
+    return count > source->table.most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS
+        : COLLECTOR_NOTHING_NEW;
+}
+
+static int settled(struct collector *collector)
+{
+    return source_of(collector)->failure;
+}
+
+static int collect(struct collector *collector, bool again, struct tally *tally)
+{
+    struct ptrace_source *source = source_of(collector);
+
+    if (!again)
+        tracer_end(&source->tracer);
+    pthread_mutex_lock(&source->lock);
+    source->table_full += source->table.full;
+    const int result = source->failure ? source->failure : ring_table_move(&source->table, tally);
+    pthread_mutex_unlock(&source->lock);
+    return result;
+}
+
+static const struct collector_calls calls = {
+    .open = open_source,
+    .start = start,
+    .account = account,
+    .add_losses = add_losses,
+    .describe = describe,
+    .close = close_source,
+};
+
+static const struct counter_calls counter = {
+    .look = look,
+    .settle = settled,
+    .collect = collect,
+};
+
+void ptrace_source_init(struct ptrace_source *source, const struct ptrace_options *options,
+                        const struct tracer_calls *of_tracer)
+{
+    *source = (struct ptrace_source){
+        .collector = {.calls = &calls, .counter = &counter},
+        .options = *options,
+        .calls = of_tracer,
+    };
+}
+
+void ptrace_source_say(const struct ptrace_source *source, struct text *lines)
+{
+    const struct tracer *tracer = &source->tracer;
+
+    if (tracer->unprivileged)
+        text_format(lines, "%u set-user-ID programs (%s) ran without the rights of their owner, as "
+                    "they were traced: run stackbox as root\n", tracer->unprivileged,
+                    tracer->example);
+}

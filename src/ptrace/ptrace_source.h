@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Collectors of what threads do at each tick, as ptrace(2) and /proc show it: samples of those that
+ * run, for profile; and all of their time, for walltime and offcputime.
+ */
+#ifndef STACKBOX_PTRACE_PTRACE_SOURCE_H
+#define STACKBOX_PTRACE_PTRACE_SOURCE_H
+
+#include "ptrace/tracer.h"
+#include "rings/ring_collectors.h"
+
+#define PTRACE_MOST_FREQUENCY 997
+
+struct ptrace_options {
+    struct scope *scope;          /* the run's, open when the collector is opened */
+    struct ring_unwind *unwind;   /* likewise; how user stacks are walked */
+    struct processes **processes; /* there once it starts: told what happens from then on */
+    struct capture capture;       /* what is collected; depth 0: the kernel's limit */
+    uint64_t frequency;           /* of ticks */
+    uint64_t stacks;              /* distinct ones between two reports; 0: by free memory */
+    /* Of times: */
+    const char *waits; /* in these states, as in /proc/TID/stat, */
+    bool runnable;     /* and waiting for a CPU; */
+    bool all;          /* or everything, each part with its mark */
+};
+
+/* What both have in common: their first member. */
+struct ptrace_source {
+    struct collector collector;
+    struct ptrace_options options;
+    const struct tracer_calls *calls;
+    const struct machine *machine;
+    struct tracer tracer;
+    struct processes *processes; /* NULL: not yet */
+    struct ring_table table;
+    pthread_mutex_t lock;
+    struct unwind_state *state;  /* the last sample's, with `kept` bytes of */
+    unsigned char *stack;        /* its stack */
+    uint64_t *frames;            /* room for one walked by frame pointers */
+    uint32_t depth;
+    uint64_t period;             /* ns */
+    uint64_t most_waited;        /* ns that a thread may owe until it is sampled where it waits */
+    uint32_t ticks;
+    uint64_t filtered, counted, table_full;
+    int failure;                 /* a negative errno */
+    bool is_open;
+};
+
+/* `calls` get the source as their context. */
+void ptrace_source_init(struct ptrace_source *source, const struct ptrace_options *options,
+                        const struct tracer_calls *calls);
+
+/* Are the thread, on that CPU, and its process such as the filter asks for? */
+bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee *tracee,
+                         unsigned cpu);
+
+/* Of a thread that has stopped. */
+void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee);
+/* Of one that is blocked there: without other registers. */
+void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
+                           const struct tracee_call *call);
+/* The stack of the last sample, valid until the next is walked. */
+struct ring_stack ptrace_source_walk(struct ptrace_source *source);
+
+/* Counts that value so often under the thread with that stack. */
+struct ptrace_count {
+    struct ring_stack user;
+    enum tally_mark mark;
+    uint64_t value, times;
+};
+void ptrace_source_count(struct ptrace_source *source, const struct tracee *tracee,
+                         const struct ptrace_count *count);
+
+/* So many of what a filter leaves out. */
+void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times);
+
+/* What is worth a line at the end of a run. */
+void ptrace_source_say(const struct ptrace_source *source, struct text *lines);
+
+/*
+ * Counts samples of threads that run. A sample stands for a period of CPU time, and a thread has as
+ * many as the CPU time that it took, whenever ticks come.
+ */
+struct ptrace_counts {
+    struct ptrace_source source;
+    uint64_t samples; /* how many the last one is; 0: none was taken */
+    int64_t owed;     /* by threads that have ended: see struct tracee */
+};
+
+/* The options may still be changed until the collector is opened. */
+void ptrace_counts_init(struct ptrace_counts *counts, const struct ptrace_options *options);
+
+/*
+ * Sums up threads' time in nanoseconds: running and waiting for a CPU as the scheduler counts it,
+ * blocked for the rest. What a thread spent in a state goes to the stack at which the next tick
+ * finds it in that state.
+ */
+struct ptrace_times {
+    struct ptrace_source source;
+    bool is_blocked, runs, waits; /* what the last sample is of: any of these */
+};
+
+void ptrace_times_init(struct ptrace_times *times, const struct ptrace_options *options);
+
+#endif

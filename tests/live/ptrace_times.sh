@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 6.12
+# seldom: 5.10,6.1,newest
+# host: yes
+# beside
+#
+# Where bpf(2) and perf_event_open(2) are refused, walltime and offcputime interrupt threads by ptrace(2), as root
+# and as nobody, without being asked to: waits are as long as the workload measured them, at their own stacks; what a
+# thread did in all is how long it lived; and no system call fails by it that would not otherwise.
+. "${0%/*}/lib.sh"
+. "${0%/*}/lib_waits.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
+DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
+SAID="stacks are collected by interrupting threads (ptrace), user stacks only, as bpf(2) is refused"
+chmod 755 "$scratch"
+cp "$WORKLOADS/burn" "$WORKLOADS/manners" "$WORKLOADS/sleeps" "$scratch"
+chmod 755 "$scratch/burn" "$scratch/manners" "$scratch/sleeps"
+NOBODY="--uid 65534"
+
+# ---- waits
+
+# of WAY FIELD: what `sleeps` measured for that thread: 6 for its time, 10 and 11 for how much less and more it may be
+of()
+{
+    awk -v way="$1" -v field="$2" '$1 == "thread" && $2 == way { print $field }' "$scratch/err"
+}
+
+# waits APPLET STATE: each way's waits, with what its thread then waited for a CPU, which its own measure has, too. A
+# tick is 5 ms, and up to one may be missing at either end.
+waits()
+{
+    for way in nap tmout woken read mixed vfork; do
+        blocked=$(folded_sum "$scratch/out" "^$way;$2.*sleeper;${way}_outer;${way}_inner [0-9]")
+        late=$(folded_sum "$scratch/out" "^$way;\[runnable\]")
+        between "$1: $way (${blocked:-?} us blocked, ${late:-?} us late)" $((blocked)) \
+            $(($(of $way 6) - $(of $way 10) - late - 30000)) $(($(of $way 6) + $(of $way 11) + 30000))
+    done
+}
+
+for who in root nobody; do
+    [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
+    run_stackbox walltime -F 199 -f -- "$scratch/sleeps" -o nap,tmout,woken,read,mixed,vfork
+    is "$who: it says how it collects" "$status $(grep -cxF "walltime: $SAID" "$scratch/err")" "0 1"
+    [ "$GUEST" ] || waits "walltime, $who" '\[blocked\];'
+done
+# With every wait that threads had, and nothing else: it has its ticks 49 times a second.
+run_stackbox offcputime -f -- "$scratch/sleeps" -o nap,read -n 80
+is "offcputime says how it collects" "$status $(grep -cxF "offcputime: $SAID" "$scratch/err")" "0 1"
+for way in nap read; do
+    blocked=$(folded_sum "$scratch/out" "^$way;.*sleeper;${way}_outer;${way}_inner [0-9]")
+    [ "$GUEST" ] || between "offcputime: $way" $((blocked)) $(($(of $way 6) - $(of $way 10) - 200000)) \
+        $(($(of $way 6) + $(of $way 11) + 60000))
+done
+lacks "offcputime: no marks" "$scratch/out" "[blocked]"
+lacks "offcputime: nothing that ran" "$scratch/out" "[running]"
+
+# ---- all of the time
+
+run_stackbox walltime -F 199 -f --by thread -- "$scratch/burn" -s 2000 -F 1000
+mine=$(folded_sum "$scratch/out" '^burn \(') ran=$(folded_sum "$scratch/out" '^burn \(.*;\[running\]')
+cp "$scratch/err" "$scratch/burn.out" # the command prints there
+# Beside what it burns, it begins and ends.
+between "the whole is how long it lived" "$mine" $(($(count_of burn wall_most) * 1000 - 2000)) \
+    $(($(count_of burn wall_most) * 1000 + 300000))
+burnt=$((($(count_of burn greater) + $(count_of burn lesser)) / 1000))
+[ "$GUEST" ] || between "it ran for as long as it says" "$ran" $((burnt - 5000)) $((burnt + 60000))
+greater=$(folded_sum "$scratch/out" '\[running\].*;greater;spin[; ]')
+lesser=$(folded_sum "$scratch/out" '\[running\].*;lesser;spin[; ]')
+between "and most of it at its own stacks" $((greater + lesser)) $((ran * 9 / 10)) "$ran"
+
+# ---- manners
+
+under="$DENIED $NOBODY --"
+run_stackbox walltime -F 997 -f -- "$scratch/manners" calls
+is "timeouts stay what they were" "$status $(grep -cx "calls 180" "$scratch/err")" "0 1"
+for call in epoll_times_out recvfrom semtimedop signal_times_out sleep_times_out futex_times_out poll_times_out \
+    select_times_out; do
+    between "$call" "$(folded_sum "$scratch/out" "\[blocked\].*$call")" 300000 3000000
+done
+for line in "signals:signals 1000 in order" "stops:stops 20 continues 20" "vforks:vforks 200"; do
+    run_stackbox walltime -F 997 -f -- "$scratch/manners" "${line%%:*}"
+    is "${line%%:*}" "$status $(grep -cxF "${line#*:}" "$scratch/err")" "0 1"
+done
+
+# ---- reports
+
+"$WORKLOADS/deny" $NOBODY -- "$scratch/sleeps" -o nap -n 2000 >/dev/null &
+sleeper=$!
+test_processes="$test_processes $sleeper"
+mkdir -m 777 "$scratch/reports"
+run_stackbox walltime -f -D 1 -p $sleeper -o "$scratch/reports/x.sbx" -o "$scratch/reports/x.svg" -o "$scratch/reports/x.folded"
+is "a running process, by all formats" "$status" 0
+run_stackbox report -f "$scratch/reports/x.sbx"
+is "a recording names the same" "$(sort "$scratch/out" | md5sum)" "$(sort "$scratch/reports/x.folded" | md5sum)"
+between "what a second has" "$(folded_sum "$scratch/out" 'nap_inner')" 700000 1500000
+run_stackbox offcputime -f -D 2 -i 1 -p $sleeper
+between "intervals" "$(folded_sum "$scratch/out" 'nap_inner')" 1400000 2600000
+kill -s KILL $sleeper
+
+# ---- refusals
+
+for line in "-m:offcputime -m 1000" "-M:offcputime -M 1000" "-k:offcputime -k" "-K:offcputime -K" "-m:walltime -m 1000" \
+    "-F:walltime -F 5000" "--cgroup:walltime --cgroup /"; do
+    # shellcheck disable=SC2086 # words
+    run_stackbox ${line#*:} --collect ptrace -- true
+    is "without ${line#*:}" "$status $(grep -c "^[a-z]*: ${line%%:*}: " "$scratch/err")" "2 1"
+done
+for applet in offcputime walltime; do
+    run_stackbox check $applet
+    is "check $applet" "$status $(sed 's/ (.*//' "$scratch/out" | grep "^$applet:")" \
+        "0 $applet: yes: by ptrace, without others' programs, kernel stacks"
+done
