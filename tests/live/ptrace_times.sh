@@ -74,8 +74,12 @@ between "and most of it at its own stacks" $((greater + lesser)) $((ran * 9 / 10
 
 under="$DENIED $NOBODY --"
 run_stackbox walltime -F 997 -f -- "$scratch/manners" calls
-is "timeouts stay what they were" "$status $(grep -cx "calls 180" "$scratch/err")" "0 1"
-for call in epoll_times_out recvfrom semtimedop signal_times_out sleep_times_out futex_times_out poll_times_out \
+# Elsewhere a call may fail that was interrupted just when it began (src/docs/kernels.md).
+least=180
+[ "$(uname -m)" = x86_64 ] || least=150
+is "the program goes on" "$status" 0
+between "timeouts stay what they were" "$(sed -n 's/^calls //p' "$scratch/err")" $least 180
+for call in epoll_times_out recv semtimedop signal_times_out sleep_times_out futex_times_out poll_times_out \
     select_times_out; do
     between "$call" "$(folded_sum "$scratch/out" "\[blocked\].*$call")" 300000 3000000
 done
