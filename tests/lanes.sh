@@ -186,6 +186,7 @@ board_tests()
     case $1,${2:-} in
     *,own-clock | mips*) ;;
     arm64-newest, | riscv64-newest,) names="$names check_machine" ;;
+    arm64-* | riscv64-*) names="$names check_machine call_names ptrace ptrace_times" ;;
     *) names="$names check_machine call_names" ;;
     esac
     # shellcheck disable=SC2086 # a list of words

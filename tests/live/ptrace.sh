@@ -59,7 +59,7 @@ is "two threads" "$status $(sed 's/;.*//' "$scratch/out" | sort -u | grep -c bur
 
 # ---- running processes
 
-"$WORKLOADS/deny" $NOBODY -- "$scratch/burn" -s 60000 >"$scratch/burn.out" &
+"$WORKLOADS/deny" $NOBODY -- "$scratch/burn" -s 600000 >"$scratch/burn.out" &
 burner=$!
 test_processes="$test_processes $burner"
 wait_until "$LIMIT" grep -q other_tid "$scratch/burn.out"
