@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* In which system calls a thread may be interrupted while it is blocked there: what /proc tells, of a child's. */
+#include "ptrace/tracees.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit/test.h"
+
+#ifdef SYS_clock_nanosleep_time64
+#define CALL_NANOSLEEP SYS_clock_nanosleep_time64
+#else
+#define CALL_NANOSLEEP SYS_clock_nanosleep
+#endif
+
+#define MOST_TRIES 5000 /* of a millisecond each, until it is blocked */
+
+static void sleep_long(void)
+{
+    sleep(1000);
+}
+
+static void poll_long(void)
+{
+    poll(NULL, 0, 1000000);
+}
+
+static void select_long(void)
+{
+    select(0, NULL, NULL, NULL, &(struct timeval){.tv_sec = 1000});
+}
+
+static void wait_for_child(void)
+{
+    if (!fork()) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sleep_long();
+    }
+    waitpid(-1, NULL, 0);
+}
+
+static void read_from(int file)
+{
+    uint64_t bytes;
+
+    (void)!read(file, &bytes, sizeof(bytes));
+}
+
+static void read_pipe(void)
+{
+    int ends[2];
+
+    if (!pipe(ends))
+        read_from(ends[0]);
+}
+
+static void read_counter(void)
+{
+    read_from(eventfd(0, 0));
+}
+
+static void read_socket(void)
+{
+    int ends[2];
+
+    if (!socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+        read_from(ends[0]);
+}
+
+static void receive(void)
+{
+    int ends[2];
+    char byte;
+
+    if (!socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+        recv(ends[0], &byte, 1, 0);
+}
+
+static void wait_for_events(void)
+{
+    struct epoll_event event;
+
+    epoll_wait(epoll_create1(0), &event, 1, -1);
+}
+
+static void wait_for_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    sigtimedwait(&set, NULL, &(struct timespec){.tv_sec = 1000});
+}
+
+static const struct {
+    const char *name;
+    void (*block)(void);
+    bool restarts;
+} calls[] = {
+    {"sleep", sleep_long, true},
+    {"poll", poll_long, true},
+    {"select", select_long, true},
+    {"wait", wait_for_child, true},
+    {"a pipe", read_pipe, true},
+    {"an eventfd", read_counter, true},
+    {"a socket, by read", read_socket, false},
+    {"a socket, by recv", receive, false},
+    {"epoll", wait_for_events, false},
+    {"sigtimedwait", wait_for_signal, false},
+};
+
+static pid_t start(void (*block)(void))
+{
+    const pid_t child = fork();
+
+    if (child)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    block();
+    _exit(1);
+}
+
+static void end(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* It may be blocked for a moment before it comes to that call. */
+static bool is_found(pid_t child, bool restarts)
+{
+    struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1};
+    struct tracee_call call;
+    unsigned cpu;
+
+    for (int i = 0; i < MOST_TRIES; i++) {
+        poll(NULL, 0, 1);
+        if (tracee_state(&tracee, &cpu) == 'S' && !tracee_call(&tracee, &call) &&
+            call.number >= 0 && tracee_call_restarts(&tracee, &call) == restarts)
+            return call.sp && call.pc;
+    }
+    return false;
+}
+
+/* An emulator of programs calls a kernel of another machine. */
+static bool are_numbers_ours(void)
+{
+    const pid_t child = start(sleep_long);
+    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1};
+    struct tracee_call call = {.number = -1};
+
+    for (int i = 0; i < MOST_TRIES && call.number != CALL_NANOSLEEP &&
+         call.number != SYS_nanosleep; i++) {
+        poll(NULL, 0, 1);
+        (void)tracee_call(&tracee, &call);
+    }
+    end(child);
+    return call.number == SYS_nanosleep || call.number == CALL_NANOSLEEP;
+}
+
+static void which_begin_again(void)
+{
+    if (!are_numbers_ours()) {
+        printf("SKIP which_begin_again: system calls have other numbers here\n");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+        const pid_t child = start(calls[i].block);
+        if (!is_found(child, calls[i].restarts))
+            WRONG(calls[i].name);
+        end(child);
+    }
+}
+
+static void burn(void)
+{
+    for (volatile unsigned i = 0;; i++)
+        ;
+}
+
+static void running(void)
+{
+    const pid_t child = start(burn);
+    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1};
+    struct tracee_call call;
+
+    CHECK_NUMBER(tracee_call(&tracee, &call), -EAGAIN);
+    end(child);
+    CHECK_NUMBER(tracee_call(&tracee, &call), -ENOENT);
+}
+
+int main(void)
+{
+    TEST(which_begin_again);
+    TEST(running);
+    return tests_done();
+}
