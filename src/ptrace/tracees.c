@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
 #include "kernel/limits.h"
+#include "machine/machine.h"
 
 #define NS_PER_SECOND 1000000000ull
 #define MOST_OPEN 512 /* threads, whose files stay open: reading such a file costs a third */
@@ -199,23 +201,94 @@ int tracee_call(const struct tracee *tracee, struct tracee_call *call)
     if (!length || *text == 'r')
         return length ? -EAGAIN : -ENOENT;
     call->number = strtol(at, &at, 10);
-    call->first = strtoull(at, &at, 16);
+    for (size_t i = 0; i < COUNT_OF(call->args); i++)
+        call->args[i] = strtoull(at, &at, 16);
     const char *last = strrchr(text, ' '), *before = last ? memrchr(text, ' ', last - text) : NULL;
     call->sp = before ? strtoull(before, NULL, 16) : 0;
     call->pc = last ? strtoull(last, NULL, 16) : 0;
     return call->pc ? 0 : -ENOENT;
 }
 
-/* Pipes and terminals. Of sockets it depends on their timeouts, of devices on the driver. */
-static bool is_restarted_file(const struct tracee *tracee, uint64_t fd)
+/* These the kernel begins again, with what is left of their time. */
+static const uint32_t restarted[] = {
+    SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */
+#ifdef SYS_nanosleep
+    SYS_nanosleep,
+#endif
+#ifdef SYS_clock_nanosleep
+    SYS_clock_nanosleep,
+#endif
+#ifdef SYS_clock_nanosleep_time64
+    SYS_clock_nanosleep_time64,
+#endif
+#ifdef SYS_futex
+    SYS_futex,
+#endif
+#ifdef SYS_futex_time64
+    SYS_futex_time64,
+#endif
+#ifdef SYS_wait4
+    SYS_wait4,
+#endif
+#ifdef SYS_ppoll
+    SYS_ppoll,
+#endif
+#ifdef SYS_ppoll_time64
+    SYS_ppoll_time64,
+#endif
+#ifdef SYS_pselect6
+    SYS_pselect6,
+#endif
+#ifdef SYS_pselect6_time64
+    SYS_pselect6_time64,
+#endif
+#ifdef SYS_poll
+    SYS_poll,
+#endif
+#ifdef SYS_select
+    SYS_select,
+#endif
+#ifdef SYS_pause
+    SYS_pause,
+#endif
+#ifdef SYS_vfork
+    SYS_vfork,
+#endif
+#ifdef SYS_clone3
+    SYS_clone3,
+#endif
+};
+
+/*
+ * These fail with EINTR, if they have a timeout: where the tracer begins them again, that is late
+ * by what they had waited until then, which is no more than a tick.
+ */
+static const uint32_t failing[] = {
+    SYS_epoll_pwait, SYS_accept4, SYS_rt_sigtimedwait,
+#ifdef SYS_epoll_wait
+    SYS_epoll_wait,
+#endif
+#ifdef SYS_accept
+    SYS_accept,
+#endif
+#ifdef SYS_semtimedop
+    SYS_semtimedop,
+#endif
+};
+
+/*
+ * A read that has nothing yet. Of devices it depends on the driver; serial lines may have been told
+ * to wait for more.
+ */
+static bool is_restarted_file(const struct tracee *tracee, uint64_t fd, bool sockets)
 {
-    static const char *const kinds[] = {"pipe:", "anon_inode:[eventfd]", "/dev/pts/", "/dev/tty"};
+    static const char *const kinds[] = {"pipe:", "anon_inode:[eventfd]", "/dev/pts/", "socket:"};
     char path[64], target[32] = "";
 
     snprintf(path, sizeof(path), "/proc/%u/fd/%u", tracee->pid, (unsigned)fd);
     if (readlink(path, target, sizeof(target) - 1) < 0)
         return false;
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+    for (size_t i = 0; i < COUNT_OF(kinds) - !sockets; i++)
         if (!strncmp(target, kinds[i], strlen(kinds[i])))
             return true;
     return false;
@@ -223,63 +296,18 @@ static bool is_restarted_file(const struct tracee *tracee, uint64_t fd)
 
 bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call)
 {
-    static const long waits[] = {
-        SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */
-#ifdef SYS_nanosleep
-        SYS_nanosleep,
-#endif
-#ifdef SYS_clock_nanosleep
-        SYS_clock_nanosleep,
-#endif
-#ifdef SYS_clock_nanosleep_time64
-        SYS_clock_nanosleep_time64,
-#endif
-#ifdef SYS_futex
-        SYS_futex,
-#endif
-#ifdef SYS_futex_time64
-        SYS_futex_time64,
-#endif
-#ifdef SYS_wait4
-        SYS_wait4,
-#endif
-#ifdef SYS_ppoll
-        SYS_ppoll,
-#endif
-#ifdef SYS_ppoll_time64
-        SYS_ppoll_time64,
-#endif
-#ifdef SYS_pselect6
-        SYS_pselect6,
-#endif
-#ifdef SYS_pselect6_time64
-        SYS_pselect6_time64,
-#endif
-#ifdef SYS_poll
-        SYS_poll,
-#endif
-#ifdef SYS_select
-        SYS_select,
-#endif
-#ifdef SYS_pause
-        SYS_pause,
-#endif
-#ifdef SYS_vfork
-        SYS_vfork,
-#endif
-#ifdef SYS_clone3
-        SYS_clone3,
-#endif
-    };
+    const bool all = machine_ours()->restarts_late;
+    const uint64_t *args = call->args;
 
     /* A 32-bit program's numbers mean other calls. */
     if (sizeof(long) > sizeof(uint32_t) && call->sp <= UINT32_MAX)
         return false;
-    for (size_t i = 0; i < COUNT_OF(waits); i++)
-        if (call->number == waits[i])
-            return true;
-    return (call->number == SYS_read || call->number == SYS_readv || call->number == SYS_write ||
-            call->number == SYS_writev) && is_restarted_file(tracee, call->first);
+    if (call->number == SYS_read || call->number == SYS_readv)
+        return is_restarted_file(tracee, args[0], all);
+    if (all && (call->number == SYS_recvfrom || call->number == SYS_recvmsg))
+        return !(args[call->number == SYS_recvfrom ? 3 : 2] & MSG_WAITALL);
+    return has_number(restarted, COUNT_OF(restarted), (uint64_t)call->number) ||
+        (all && has_number(failing, COUNT_OF(failing), (uint64_t)call->number));
 }
 
 uint64_t tracee_shape(const struct tracee *tracee)

@@ -12,7 +12,7 @@
 /* A system call in which a thread is blocked. */
 struct tracee_call {
     long number; /* or -1: it is in none, at a page fault */
-    uint64_t first; /* argument */
+    uint64_t args[4]; /* its first ones */
     uint64_t sp, pc;
 };
 
@@ -88,8 +88,8 @@ char tracee_state(struct tracee *tracee, unsigned *cpu);
  */
 int tracee_call(const struct tracee *tracee, struct tracee_call *call);
 /*
- * Does that go on by itself when the thread is interrupted, so that its program cannot tell? Others
- * fail with EINTR, or may (signal(7)).
+ * Does that go on when the thread is interrupted, so that its program cannot tell? Others may fail
+ * with EINTR, or end with a part of what was asked for (signal(7)).
  */
 bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call);
 

@@ -85,6 +85,9 @@ for call in epoll_times_out recv semtimedop signal_times_out sleep_times_out fut
     # Emulated machines have few ticks.
     between "$call" "$(folded_sum "$scratch/out" "\[blocked\].*$call")" "$([ "$GUEST" ] && echo 1 || echo 300000)" 3000000
 done
+# A write or a read that is interrupted while it waits ends with a part; seldom, just as it begins to wait, it is.
+run_stackbox walltime -F 997 -f -- "$scratch/manners" wholes
+between "what is written and read is whole" "$(sed -n 's/^wholes //p' "$scratch/err")" 30 40
 for line in "signals:signals 1000 in order" "stops:stops 20 continues 20" "vforks:vforks 200"; do
     run_stackbox walltime -F 997 -f -- "$scratch/manners" "${line%%:*}"
     is "${line%%:*}" "$status $(grep -cxF "${line#*:}" "$scratch/err")" "0 1"

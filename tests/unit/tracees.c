@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
 #include "unit/test.h"
 
 #ifdef SYS_clock_nanosleep_time64
@@ -87,6 +88,40 @@ static void receive(void)
         recv(ends[0], &byte, 1, 0);
 }
 
+static void receive_all(void)
+{
+    int ends[2];
+    char byte;
+
+    if (!socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+        recv(ends[0], &byte, 1, MSG_WAITALL);
+}
+
+static void write_pipe(void)
+{
+    static char bytes[1 << 20];
+    int ends[2];
+
+    if (!pipe(ends))
+        (void)!write(ends[1], bytes, sizeof(bytes));
+}
+
+/* By another process, which goes on. */
+static void lock_file(void)
+{
+    char name[] = "/tmp/tracees-XXXXXX";
+    const int file = mkstemp(name);
+
+    unlink(name);
+    if (!fork()) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)!lockf(file, F_LOCK, 0);
+        sleep_long();
+    }
+    poll(NULL, 0, 100);
+    (void)!lockf(file, F_LOCK, 0);
+}
+
 static void wait_for_events(void)
 {
     struct epoll_event event;
@@ -107,18 +142,21 @@ static void wait_for_signal(void)
 static const struct {
     const char *name;
     void (*block)(void);
-    bool restarts;
+    enum { NEVER, ALWAYS, WITH_HELP } restarts; /* the tracer's, see machine.restarts_late */
 } calls[] = {
-    {"sleep", sleep_long, true},
-    {"poll", poll_long, true},
-    {"select", select_long, true},
-    {"wait", wait_for_child, true},
-    {"a pipe", read_pipe, true},
-    {"an eventfd", read_counter, true},
-    {"a socket, by read", read_socket, false},
-    {"a socket, by recv", receive, false},
-    {"epoll", wait_for_events, false},
-    {"sigtimedwait", wait_for_signal, false},
+    {"sleep", sleep_long, ALWAYS},
+    {"poll", poll_long, ALWAYS},
+    {"select", select_long, ALWAYS},
+    {"wait", wait_for_child, ALWAYS},
+    {"a pipe", read_pipe, ALWAYS},
+    {"an eventfd", read_counter, ALWAYS},
+    {"a socket, by read", read_socket, WITH_HELP},
+    {"a socket, by recv", receive, WITH_HELP},
+    {"epoll", wait_for_events, WITH_HELP},
+    {"sigtimedwait", wait_for_signal, WITH_HELP},
+    {"recv, until there is all", receive_all, NEVER},
+    {"a write", write_pipe, NEVER},
+    {"a lock of a file", lock_file, NEVER},
 };
 
 static pid_t start(void (*block)(void))
@@ -178,7 +216,8 @@ static void which_begin_again(void)
     }
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
         const pid_t child = start(calls[i].block);
-        if (!is_found(child, calls[i].restarts))
+        if (!is_found(child, calls[i].restarts == ALWAYS ||
+                      (calls[i].restarts == WITH_HELP && machine_ours()->restarts_late)))
             WRONG(calls[i].name);
         end(child);
     }

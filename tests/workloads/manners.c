@@ -13,6 +13,8 @@
  *   vforks      200 that execute this program: `vforks N`
  *   calls       nine threads, each blocked 20 times until a timeout of 25 ms, in a call of its own, some of
  *               which fail with EINTR when a debugger stops them: `calls N`, those that ended with their timeout
+ *   wholes      two threads, each blocked 20 times for 25 ms, in calls that end with a part of what they do when
+ *               a debugger stops them: `wholes N`, those that did all
  *   traceme     asks to be traced by its parent: `traceme N`, an errno
  *
  * MS is 2; burning is done in burn_here(), a little longer.
@@ -197,6 +199,7 @@ static void processes(const char *way, int (*be_child)(int))
 
 /* ---- calls ---- */
 
+#define MOST_WAYS 16
 #define CALLS 20
 #define CALL_MS 25
 
@@ -233,6 +236,65 @@ static bool recv_times_out(void)
 static bool read_times_out(void)
 {
     return socket_times_out(true);
+}
+
+/* ---- and what takes until another thread has done its part ---- */
+
+#define MANY_BYTES (200 << 10) /* more than fit into a pipe */
+
+static void *read_late(void *context)
+{
+    static char bytes[MANY_BYTES];
+    size_t left = MANY_BYTES;
+
+    poll(NULL, 0, CALL_MS);
+    while (left) {
+        const ssize_t got = read(*(int *)context, bytes, left);
+        if (got <= 0)
+            break;
+        left -= (size_t)got;
+    }
+    return NULL;
+}
+
+static bool write_is_whole(void)
+{
+    static const char bytes[MANY_BYTES];
+    pthread_t reader;
+    int ends[2];
+
+    if (pipe(ends))
+        return false;
+    pthread_create(&reader, NULL, read_late, &ends[0]);
+    const bool is_whole = write(ends[1], bytes, sizeof(bytes)) == sizeof(bytes);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    return is_whole;
+}
+
+static void *send_late(void *context)
+{
+    poll(NULL, 0, CALL_MS);
+    send(*(int *)context, ".", 1, 0);
+    return NULL;
+}
+
+static bool recv_is_whole(void)
+{
+    pthread_t sender;
+    char bytes[2];
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+        return false;
+    send(ends[1], ".", 1, 0);
+    pthread_create(&sender, NULL, send_late, &ends[1]);
+    const bool is_whole = recv(ends[0], bytes, sizeof(bytes), MSG_WAITALL) == sizeof(bytes);
+    pthread_join(sender, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    return is_whole;
 }
 
 static bool semaphore_times_out(void)
@@ -293,25 +355,26 @@ static void *call(void *times_out)
     return (void *)right;
 }
 
-static void calls(void)
+static void calls(const char *way, bool (*const *functions)(void))
 {
-    static bool (*const ways[])(void) = {
-        epoll_times_out, recv_times_out, read_times_out, semaphore_times_out, signal_times_out,
-        sleep_times_out, futex_times_out, poll_times_out, select_times_out,
-    };
-    enum { WAYS = sizeof(ways) / sizeof(*ways) };
-    pthread_t threads[WAYS];
-    int right = 0;
+    pthread_t threads[MOST_WAYS];
+    int count = 0, right = 0;
 
-    for (int i = 0; i < WAYS; i++)
-        pthread_create(&threads[i], NULL, call, (void *)(uintptr_t)ways[i]);
-    for (int i = 0; i < WAYS; i++) {
+    for (; functions[count]; count++)
+        pthread_create(&threads[count], NULL, call, (void *)(uintptr_t)functions[count]);
+    for (int i = 0; i < count; i++) {
         void *one = NULL;
         pthread_join(threads[i], &one);
         right += (int)(uintptr_t)one;
     }
-    printf("calls %d\n", right);
+    printf("%s %d\n", way, right);
 }
+
+static bool (*const timeouts[])(void) = {
+    epoll_times_out, recv_times_out, read_times_out, semaphore_times_out, signal_times_out,
+    sleep_times_out, futex_times_out, poll_times_out, select_times_out, NULL,
+};
+static bool (*const wholes[])(void) = {write_is_whole, recv_is_whole, NULL};
 
 static int burn_and_end(int number)
 {
@@ -344,7 +407,9 @@ int main(int argc, char **argv)
     else if (!strcmp(way, "vforks"))
         processes(way, NULL);
     else if (!strcmp(way, "calls"))
-        calls();
+        calls(way, timeouts);
+    else if (!strcmp(way, "wholes"))
+        calls(way, wholes);
     else if (!strcmp(way, "traceme"))
         printf("traceme %d\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? errno : 0);
     else if (strcmp(way, "nothing"))
