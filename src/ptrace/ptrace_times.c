@@ -212,6 +212,7 @@ static void went_on(void *context, struct tracee *tracee)
     const struct ring_stack user = ptrace_source_walk(&times->source);
 
     if (times->is_blocked) {
+        tracee->wait.asked = tracee->slices + 1;
         keep_wait(tracee, true, &user);
         put(times, tracee, TRACEE_BLOCKED, &user);
     }

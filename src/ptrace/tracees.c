@@ -296,7 +296,9 @@ static bool is_restarted_file(const struct tracee *tracee, uint64_t fd, bool soc
 
 bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call)
 {
-    const bool all = machine_ours()->restarts_late;
+    /* Not time and again. */
+    const bool all = machine_ours()->restarts_late &&
+        tracee->slices && tracee->slices != tracee->wait.asked;
     const uint64_t *args = call->args;
 
     /* A 32-bit program's numbers mean other calls. */

@@ -43,6 +43,7 @@ struct tracee {
     struct tracee_call call; /* in which it was interrupted; pc 0: it was not blocked */
     struct {
         uint64_t slices; /* as of this wait; 0: none is known */
+        uint64_t asked;  /* the same of the last one that was interrupted */
         bool was_interrupted;
         uint64_t *frames;
         size_t count;
