@@ -37,7 +37,7 @@ for marked in "" --unfinished; do
     start_sleeps -n 8 -o nap,last,lain
     before=$(uptime_now)
     # shellcheck disable=SC2086 # a word or none
-    if start_stackbox offcputime -f -d $marked -p "$pid"; then
+    if start_stackbox offcputime --debug -f -d $marked -p "$pid"; then
         started=$(uptime_now)
         go sleeps
         sleep 0.5
