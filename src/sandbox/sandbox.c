@@ -609,7 +609,7 @@ void sandbox_explain(int result, int signal, struct text *why)
     else if (result != -EBADMSG)
         text_format(why, "failed: %s", strerror(-result));
     else if (signal)
-        text_format(why, "was killed by signal %d (see kill -l)", signal);
+        text_format(why, "was killed by signal %d", signal);
     else
         text_add(why, "gave no valid answer");
 }
