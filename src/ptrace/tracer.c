@@ -445,6 +445,12 @@ static void *keep(void *context)
     return NULL;
 }
 
+/* It tells what threads do, and whose they are. */
+static int find_proc(void)
+{
+    return access("/proc/self/stat", F_OK) ? -errno : 0;
+}
+
 static int begin(struct tracer *tracer)
 {
     sigset_t all, before;
@@ -476,8 +482,10 @@ static int begin(struct tracer *tracer)
 int tracer_open(struct tracer *tracer, const struct tracer_options *options, struct text *why)
 {
     *tracer = (struct tracer){.options = *options, .stack = MAP_FAILED};
-    int result = begin(tracer);
+    int result = find_proc();
 
+    if (!result)
+        result = begin(tracer);
     if (result) {
         text_add(why, "cannot trace by ptrace(2): ");
         tracer_explain(result, tracer->refused == options->command ? 0 : tracer->refused, why);
@@ -525,9 +533,11 @@ void tracer_ask(struct tracee *tracee)
 
 int tracer_try(void)
 {
-    const pid_t child = fork();
-    int result = 0;
+    int result = find_proc();
 
+    if (result)
+        return result;
+    const pid_t child = fork();
     if (child < 0)
         return -errno;
     if (!child)
@@ -589,6 +599,8 @@ void tracer_explain(int error, uint32_t tid, struct text *sentence)
         explain_no_right(tid, sentence);
     else if (error == -ENOSYS)
         text_add(sentence, "there is no such call here: use a kernel, or a filter, that has it");
+    else if (error == -ENOENT)
+        text_add(sentence, "/proc is not mounted: mount -t proc proc /proc");
     else if (error == -ESRCH)
         text_add(sentence, "the process has ended");
     else
