@@ -225,11 +225,10 @@ static const struct manual_row notes[] = {
     {NULL,
      "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not "
      "their wakers."},
-    {NULL, "offcputime of your own programs (-p, -- COMMAND) requires nothing: where nothing else "
-     "works, they are interrupted by ptrace(2), without kernel stacks: then stacks are sampled."},
-    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON. Without raw tracepoints and "
-     "/sys/kernel/btf/vmlinux, tracefs is used; if it is not mounted, it is mounted for this "
-     "process alone."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; offcputime requires nothing for your own "
+     "programs (-p, -- COMMAND), which are interrupted by ptrace(2), without kernel stacks, where "
+     "nothing else works. Without raw tracepoints and /sys/kernel/btf/vmlinux, tracefs is used; if "
+     "it is not mounted, it is mounted for this process alone."},
     {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
      "else by frame pointers; then code compiled without them hides its callers."},
     {0},
