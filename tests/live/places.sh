@@ -18,6 +18,9 @@ NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mou
 # If both ways to collect are refused, the message says what perf's rings need, which is less.
 RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2): "
 
+# What works without privileges, if the machine allows it.
+OWN="flamegraph~ check~ report~ profile~ offcputime~ walltime~"
+
 # denied RIGHTS... -- PLACE...: runs it where we are, with fewer privileges
 denied()
 {
@@ -39,18 +42,18 @@ root=$scratch/root
 make_root "$root"
 chmod 755 "$scratch"
 carried "$root/carried" ${kprobes:+-k} -U 65534 -s "$root/stackbox" -n "$root/known" plain-user \
-    flamegraph~ check~ report~ profile~ "all=$MISSING"
+    $OWN "all=$MISSING"
 
 # ---- in a root directory with nothing else: no /tmp, /dev, /sys, /etc/passwd, /etc/localtime
 
 carried chroot "$root" /carried ${kprobes:+-k} -u no-proc \
     "function=cannot read /proc/kallsyms, which lists the kernel's functions"
-carried chroot "$root" /carried ${kprobes:+-k} -u -U 65534 no-proc-user flamegraph~ check~ report~ profile~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -u -U 65534 no-proc-user $OWN "all=$MISSING"
 mount -t proc proc "$root/proc" || fail "chroot" "/proc cannot be mounted there"
 carried chroot "$root" /carried ${kprobes:+-k} proc-alone
 mkdir "$root/reports"
 carried chroot "$root" /carried -c 02 -o /reports no-dev-and-no-descriptors
-carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user flamegraph~ check~ report~ profile~ "all=$MISSING"
+carried chroot "$root" /carried ${kprobes:+-k} -U 65534 proc-alone-user $OWN "all=$MISSING"
 
 # All formats that it writes, at once.
 known_to()
@@ -82,7 +85,7 @@ in_read_only()
         mount -o remount,bind,ro "$0" && exec chroot "$0" "$@"' "$root" "$@"
 }
 carried in_read_only /carried ${kprobes:+-k} read-only
-carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user flamegraph~ check~ report~ profile~ "all=$MISSING"
+carried in_read_only /carried ${kprobes:+-k} -U 65534 read-only-user $OWN "all=$MISSING"
 in_read_only /profile -o /reports/b.folded -- /known burns 1 </dev/null >"$scratch/out" \
     2>"$scratch/err"
 is "a report that cannot be written is reported" "$? $(cat "$scratch/err")" \
