@@ -25,7 +25,7 @@ static struct wall_options settings;
 static const struct option own_options[] = {
     OPTION_HEADING("Times"),
     {'F', "frequency", "HZ", option_number, AT(frequency), 1, 1000000000,
-     "samples per second on each CPU", " (default: 499; by ptrace 49, of at most 997)"},
+     "samples per second on each CPU", " (default: 499; by ptrace 49)"},
     {'m', "min-block-time", "US", option_microseconds, AT(least), 0, MOST_US,
      "only stacks that were off the CPU for at least US microseconds",
      "; the rest are summed up as [no stack]"},

@@ -365,8 +365,12 @@ int table_builder_end(struct table_builder *builder, uint64_t until, table_build
     for (size_t i = 0; i < builder->count; i++) {
         struct header header = {0};
         struct table table = {0};
-        const int own = result ? result : take_table(&at, &left, &header, &table);
-        take(context, i, own == -EAGAIN && !result ? -EBADMSG : own, &table, &header.counts);
+        int own = result ? result : take_table(&at, &left, &header, &table);
+        if (own == -EAGAIN && !result)
+            own = -EBADMSG;
+        if (own == -EBADMSG && signal) /* killed while it wrote */
+            own = why_none(builder, own, signal);
+        take(context, i, own, &table, &header.counts);
     }
     text_free(&run->answer);
     return 0;
