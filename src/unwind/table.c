@@ -358,6 +358,8 @@ int table_builder_end(struct table_builder *builder, uint64_t until, table_build
     }
     if (result == -EINPROGRESS)
         return result;
+    if (!result && signal) /* perhaps while it wrote */
+        result = -EBADMSG;
     const char *at = result ? NULL : run->answer.data;
     size_t left = result ? 0 : run->answer.length;
     if (result)
@@ -365,12 +367,8 @@ int table_builder_end(struct table_builder *builder, uint64_t until, table_build
     for (size_t i = 0; i < builder->count; i++) {
         struct header header = {0};
         struct table table = {0};
-        int own = result ? result : take_table(&at, &left, &header, &table);
-        if (own == -EAGAIN && !result)
-            own = -EBADMSG;
-        if (own == -EBADMSG && signal) /* killed while it wrote */
-            own = why_none(builder, own, signal);
-        take(context, i, own, &table, &header.counts);
+        const int own = result ? result : take_table(&at, &left, &header, &table);
+        take(context, i, own == -EAGAIN && !result ? -EBADMSG : own, &table, &header.counts);
     }
     text_free(&run->answer);
     return 0;

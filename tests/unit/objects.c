@@ -726,7 +726,7 @@ static void take(void *context, size_t which, int result, const struct table *ta
 {
     (void)context;
     results[which] = result;
-    CHECK(result || (table->words && counts->rows));
+    CHECK(!result == (table->words != NULL) && !result == (counts->rows != 0));
 }
 
 /*
