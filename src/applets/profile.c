@@ -302,15 +302,6 @@ static void say_account(const struct profiling *profiling)
     counting_say_account(&profiling->counting, info.recursion_misses);
 }
 
-static void say_rights(const struct profiling *profiling)
-{
-    struct text lines = {0};
-
-    ptrace_source_say(&profiling->traced.source, &lines);
-    say_lines(&lines);
-    text_free(&lines);
-}
-
 static int profile(struct profiling *profiling)
 {
     const enum collect_way way = way_of(profiling);
@@ -331,7 +322,7 @@ static int profile(struct profiling *profiling)
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);
-        say_rights(profiling);
+        ptrace_source_say(&profiling->traced.source);
     }
     sampled_close(&profiling->sampled);
     return status;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/reading.h"
+#include "base/say.h"
 #include "base/util.h"
 #include "machine/machine.h"
 #include "store/store.h"
@@ -382,12 +383,11 @@ void ptrace_source_init(struct ptrace_source *source, const struct ptrace_option
     };
 }
 
-void ptrace_source_say(const struct ptrace_source *source, struct text *lines)
+void ptrace_source_say(const struct ptrace_source *source)
 {
     const struct tracer *tracer = &source->tracer;
 
     if (tracer->unprivileged)
-        text_format(lines, "%u set-user-ID programs (%s) ran without the rights of their owner, as "
-                    "they were traced: run stackbox as root\n", tracer->unprivileged,
-                    tracer->example);
+        say("%u set-user-ID programs (%s) ran without the rights of their owner, as they were "
+            "traced: run it as root", tracer->unprivileged, tracer->example);
 }

@@ -74,8 +74,8 @@ void ptrace_source_count(struct ptrace_source *source, const struct tracee *trac
 /* So many of what a filter leaves out. */
 void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times);
 
-/* What is worth a line at the end of a run. */
-void ptrace_source_say(const struct ptrace_source *source, struct text *lines);
+/* At the end of a run: says whether programs ran without their owner's rights. */
+void ptrace_source_say(const struct ptrace_source *source);
 
 /*
  * Counts samples of threads that run. A sample stands for a period of CPU time, and a thread has as

@@ -368,6 +368,7 @@ static void say_account(const struct tracing *tracing)
         debug_cost(&tracing->switches.switches, "sched_switch");
         debug_cost(&tracing->switches.wakings, "sched_waking");
     }
+    ptrace_source_say(&tracing->traced.source);
     counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
     if (waits->waiting && !tracing->config->unfinished)
         say("%llu %s still blocked at the end, for %.6f s so far, which no report includes; "

@@ -121,3 +121,13 @@ for applet in offcputime walltime; do
     is "check $applet" "$status $(sed 's/ (.*//' "$scratch/out" | grep "^$applet:")" \
         "0 $applet: yes: by ptrace, without others' programs, kernel stacks"
 done
+
+# ---- set-user-ID programs
+
+under="$DENIED $NOBODY --"
+cp "$scratch/manners" "$scratch/owned" && chmod 4755 "$scratch/owned"
+for applet in walltime offcputime profile; do
+    run_stackbox $applet -f -- sh -c "$scratch/owned nothing; true"
+    is "$applet: a program ran without its owner's rights" "$status $(grep -c "^$applet: 1 set-user-ID programs (owned) ran without" \
+        "$scratch/err")" "0 1"
+done
