@@ -56,14 +56,19 @@ in_files()
 }
 in_files "much is lost"
 
-# Far more threads than there were when the run began all wait at once.
+# Far more threads than there were when the run began all wait at once. Where this kernel hides switches from perf(1),
+# too, some of their waits have no end: each is said to be lost.
 THREADS=12000
 run_stackbox offcputime -f --debug -- "$WORKLOADS/crowd" -n $THREADS -s 1000
 is "a crowd: exit status" "$status" 0
 if grep -q "^done CALLS=$THREADS" "$scratch/err"; then
     lacks "a crowd: all are seen" "$scratch/err" "were not seen"
-    [ "$(folded_sum "$scratch/out" '^crowd;.*nanosleep')" -ge $((THREADS * 1000000)) ] && pass "a crowd: each waits a second" ||
-        fail "a crowd: each waits a second" "$(folded_sum "$scratch/out" '^crowd;.*nanosleep') us"
+    hidden=$(digits "$scratch/err" | sed -n 's/^offcputime: \([0-9]*\) waits are not counted: the kernel did not .*/\1/p')
+    [ "${hidden:-0}" = 0 ] || { [ "$(deaf_cpu)" ] && [ "$hidden" -lt $((THREADS / 20)) ]; } &&
+        pass "a crowd: each has its end" || fail "a crowd: each has its end" "$hidden have none"
+    waited=$(folded_sum "$scratch/out" '^crowd;.*nanosleep')
+    [ "$waited" -ge $(((THREADS - ${hidden:-0}) * 1000000)) ] && pass "a crowd: each waits a second" ||
+        fail "a crowd: each waits a second" "$waited us, and ${hidden:-0} waits without their end"
 else
     skip "a crowd" "$(tail -n 1 "$scratch/err")"
 fi
