@@ -15,6 +15,8 @@
  *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; the rest is unchanged
  *         goto called
  *     if (mapping.kind == KEEPS_RECORDS)
+ *         if (!state.exact && what is at state.pc is a trampoline)
+ *             state.sp += 8, and as at an entry
  *         goto records
  *     if (mapping.kind)
  *         return mapping.kind                             sparse machines: goto records by NO_TABLE, here and below
@@ -105,7 +107,7 @@ static void emit_place(struct program *program, const struct unwind_config *conf
         AND_REG(R1, R2),
         JNE_IMM(R1, 0, "unwind_entry"),
         LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
-        JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_records"));
+        JEQ32_IMM(R0, (int32_t)UNWIND_KEEPS_RECORDS, "unwind_no_file"));
     if (config->machine->walk->is_sparse)
         EMIT(program, JEQ_IMM(R0, UNWIND_END_NO_TABLE + 1, "unwind_records"));
     EMIT(program,
@@ -263,11 +265,35 @@ static void emit_record_place(struct program *program, const struct machine_walk
         EMIT(program, ADD_IMM(R7, walk->record));
 }
 
+/* One that cannot be read is none: the word is 0 then. */
+static void emit_trampoline(struct program *program, const struct machine_walk *walk)
+{
+    EMIT(program,
+        LDX(W, R1, R8, UNWIND_AT(exact)),
+        JNE_IMM(R1, 0, "unwind_records"),
+        ST(DW, R8, UNWIND_AT(word), 0),
+        MOV_REG(R1, R8),
+        ADD_IMM(R1, UNWIND_AT(word)),
+        MOV_IMM(R2, MACHINE_TRAMPOLINE_BYTES),
+        LDX(DW, R3, R8, UNWIND_AT(pc)),
+        CALL(BPF_FUNC_probe_read_user),
+        LDX(DW, R1, R8, UNWIND_AT(word)),
+        LD_IMM64(R2, walk->trampoline),
+        JNE_REG(R1, R2, "unwind_records"),
+        LDX(DW, R1, R8, UNWIND_AT(sp)),
+        ADD_IMM(R1, 8),
+        STX(DW, R8, UNWIND_AT(sp), R1),
+        JA("unwind_entry"));
+}
+
 /* The frame pointer leads to the caller's, which is followed by the return address. */
 static void emit_records(struct program *program, const struct machine *machine)
 {
     const struct machine_walk *walk = machine->walk;
 
+    EMIT(program, LABEL("unwind_no_file"));
+    if (walk->trampoline)
+        emit_trampoline(program, walk);
     if (walk->is_sparse)
         EMIT(program, LABEL("unwind_no_table"));
     EMIT(program,

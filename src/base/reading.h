@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reading files, whole or by line. */
+/* Reading files, whole or by line, and memory of tasks. */
 #ifndef STACKBOX_BASE_READING_H
 #define STACKBOX_BASE_READING_H
 
@@ -48,6 +48,9 @@ struct stat;
  * file of 20 KB may have a petabyte of zeros.
  */
 uint64_t reading_budget(const struct stat *about);
+
+/* From this address on, as far as it goes: how many bytes of a task's memory were read. */
+size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size);
 
 /* The real user of a task, from its file `status` in /proc. 0 or a negative errno. */
 int read_uid(int directory, const char *path, uint32_t *uid);

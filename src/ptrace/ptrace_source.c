@@ -79,24 +79,6 @@ static bool take_registers(const struct machine *machine, uint32_t tid, struct u
     return true;
 }
 
-/* From the stack pointer on, as far as it goes. */
-static size_t read_stack(uint32_t tid, uint64_t sp, void *to)
-{
-    const struct iovec local = {to, STACK_BYTES}, remote = {(void *)(uintptr_t)sp, STACK_BYTES};
-    ssize_t got = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
-    char path[32];
-
-    if (got >= 0 || errno == EFAULT)
-        return got < 0 ? 0 : (size_t)got;
-    /* A kernel without process_vm_readv(2), or a filter that forbids it. */
-    snprintf(path, sizeof(path), "/proc/%u/mem", tid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    got = fd < 0 ? 0 : pread(fd, to, STACK_BYTES, (off_t)sp);
-    if (fd >= 0)
-        close(fd);
-    return got < 0 ? 0 : (size_t)got;
-}
-
 /* Does what is known about its memory still hold? */
 static void look_at_mappings(struct ptrace_source *source, struct tracee *tracee)
 {
@@ -126,7 +108,7 @@ void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee)
     if (!source->options.capture.user_stack ||
         !take_registers(source->machine, tracee->tid, state))
         return;
-    state->kept = read_stack(tracee->tid, state->sp, source->stack);
+    state->kept = read_memory(tracee->tid, state->sp, source->stack, STACK_BYTES);
     look_at_mappings(source, tracee);
 }
 
@@ -137,7 +119,7 @@ void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
     *source->state = (struct unwind_state){.count = 1, .frame_lost = 1, .pid = tracee->pid,
                                            .tid = tracee->tid, .base = UNWIND_BASE_LOST,
                                            .pc = call->pc, .sp = call->sp};
-    source->state->kept = read_stack(tracee->tid, call->sp, source->stack);
+    source->state->kept = read_memory(tracee->tid, call->sp, source->stack, STACK_BYTES);
     look_at_mappings(source, tracee);
 }
 

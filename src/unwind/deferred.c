@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/reading.h"
 #include "base/util.h"
 #include "kernel/ring_buffers.h"
+#include "machine/machine.h"
 
 /* How many places of dropped items may be left unused. */
 #define FEW_PLACES 1024
@@ -371,6 +373,22 @@ static void tell_kind(const struct deferred_objects *in, const struct unwind_sta
         objects_set_kind(in->objects, &walk->key, kind);
 }
 
+/* Code stays as it is while it runs. */
+static bool is_trampoline(struct deferred_objects *in, uint32_t pid, uint64_t pc)
+{
+    const uint64_t trampoline = machine_of_kernel()->walk->trampoline;
+    const size_t at = hash_word(pid, pc) % (sizeof(in->trampolines) / sizeof(in->trampolines[0]));
+    uint64_t code = 0;
+
+    if (!trampoline)
+        return false;
+    if (read_memory(pid, pc, &code, MACHINE_TRAMPOLINE_BYTES)) {
+        in->trampolines[at].pid = pid;
+        in->trampolines[at].pc = code == trampoline ? pc : 0;
+    }
+    return in->trampolines[at].pid == pid && in->trampolines[at].pc == pc;
+}
+
 bool deferred_objects_find(void *context, const struct unwind_state *walk, uint64_t pc,
                        struct walk_object *object)
 {
@@ -388,6 +406,7 @@ bool deferred_objects_find(void *context, const struct unwind_state *walk, uint6
         return true;
     if (file->kind == MAPPED_ANONYMOUS) {
         object->frame_pointers = true;
+        object->trampoline = is_trampoline(in, walk->pid, pc + 1);
         tell_kind(in, walk, pc, UNWIND_KEEPS_RECORDS);
         return true;
     }

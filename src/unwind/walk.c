@@ -11,7 +11,9 @@
  *         if (there are `depth` frames)
  *             return DEPTH
  *         append pc + (exact && !first)
- *         if (object has no table)
+ *         if (a call has returned to a trampoline)
+ *             rule = CFA = sp + 16
+ *         else if (object has no table)
  *             rule = does its code keep frame pointers ? FRAME_RECORD : return its end
  *         else
  *             rule = the table's at `at`, or return NO_TABLE
@@ -264,6 +266,8 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
                                     unknown = {.cfa = UNWIND_UNKNOWN};
     static const struct unwind_rule pushed = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
                                               .base = UNWIND_BASE_SAME};
+    static const struct unwind_rule trampoline = {.cfa = UNWIND_BY_SP, .offset = 16, .ret = -8,
+                                                  .base = UNWIND_BASE_SAME};
     static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP,
                                               .return_kind = UNWIND_RETURN_IN_LINK};
     const uint64_t pc = at->exact ? at->pc : at->pc - 1;
@@ -284,6 +288,8 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     const struct unwind_rule *rule = &record;
     if (at->first && at->at_entry)
         rule = machine_has_link(at->options->machine) ? &linked : &pushed;
+    else if (object.trampoline && !at->exact)
+        rule = &trampoline;
     else if (object.table)
         rule = table_find(object.table, pc - object.bias);
     else if (!by_frames)

@@ -13,7 +13,8 @@
 struct walk_object {
     const struct table *table; /* NULL: none; then */
     enum unwind_end end;       /* the walk ends there for this reason, */
-    bool frame_pointers;       /* unless its code keeps frame pointers: a JIT's */
+    bool frame_pointers;       /* unless its code keeps frame pointers: a JIT's; */
+    bool trampoline;           /* a call returns to a machine's (struct machine_walk) */
     uint64_t bias;             /* address - bias is the offset in the file */
 };
 

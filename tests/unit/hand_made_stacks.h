@@ -9,6 +9,7 @@
 
 #define CODE 0x400000ull  /* the object with a table: its file begins here */
 #define FRAMED 0x500000ull /* code that keeps frame pointers, without a table */
+#define TRAMPOLINES 0x700000ull /* the same, and each address is where a call returns to a trampoline */
 #define DEFERRED 0x600000ull   /* an object without a table */
 #define MAPPED 0x10000ull  /* bytes of each */
 #define STACK 0x7ffc00000000ull
@@ -69,6 +70,8 @@ static void find(void *context, uint64_t pc, struct walk_object *object)
         *object = (struct walk_object){.table = is_deferred ? NULL : &table, .end = UNWIND_END_DEFERRED, .bias = CODE};
     else if (pc - FRAMED < MAPPED)
         *object = (struct walk_object){.frame_pointers = true};
+    else if (pc - TRAMPOLINES < MAPPED)
+        *object = (struct walk_object){.frame_pointers = true, .trampoline = true};
     else if (pc - DEFERRED < MAPPED)
         *object = (struct walk_object){.end = UNWIND_END_DEFERRED};
     else

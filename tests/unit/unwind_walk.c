@@ -178,6 +178,28 @@ static void frame_records(void)
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), FRAMED + 9);
 }
 
+/* They push one word, have no frame pointer, and keep those of others. */
+static void trampolines(void)
+{
+    LAY(1, TRAMPOLINES + 10, 7, PC(R_SP8, 1), TRAMPOLINES + 42, 7, PC(R_FRAME16, 1));
+    stack[21] = PC(R_BY_RBX, 1);
+    registers.by_dwarf[3] = STACK + 20 * 8;
+    stack[22] = PC(R_ROOT, 1);
+    EXPECT(walk(PC(R_KEEPS_RBX, 2), 1, 20), UNWIND_END_UNSUPPORTED, PC(R_KEEPS_RBX, 2), TRAMPOLINES + 10, PC(R_SP8, 1),
+           TRAMPOLINES + 42, PC(R_FRAME16, 1), PC(R_BY_RBX, 1));
+    LAY(1, TRAMPOLINES + 10, 7, PC(R_BY_RBX, 1));
+    registers.by_dwarf[3] = STACK + 20 * 8;
+    stack[22] = PC(R_ROOT, 1);
+    EXPECT(walk(PC(R_KEEPS_RBX, 2), 1, 30), UNWIND_END_ROOT, PC(R_KEEPS_RBX, 2), TRAMPOLINES + 10, PC(R_BY_RBX, 1),
+           PC(R_ROOT, 1));
+    /* Where no call returns to, its code has told nothing. */
+    stack[30] = 0;
+    stack[31] = PC(R_ROOT, 1);
+    EXPECT(walk(TRAMPOLINES + 6, 1, 30), UNWIND_END_ROOT, TRAMPOLINES + 6, PC(R_ROOT, 1));
+    LAY(1, PC(R_ROOT, 1));
+    EXPECT(walk(TRAMPOLINES + 6, 1, 40), UNWIND_END_UNMAPPED, TRAMPOLINES + 6);
+}
+
 static void lost_frame_pointers(void)
 {
     LAY(1, PC(R_FRAME16, 1));
@@ -298,6 +320,7 @@ int main(void)
     TEST(by_plt);
     TEST(signals);
     TEST(frame_records);
+    TEST(trampolines);
     TEST(lost_frame_pointers);
     TEST(ends);
     TEST(start_code);

@@ -18,6 +18,8 @@
  *                hostile: the right ones between lines that are none
  *                none: no map at all
  *                link: the map is a symbolic link to a file elsewhere
+ *                trampoline: plain, but functions as CPython has them for perf, without a frame pointer, which
+ *                call what is in their fourth argument: main > jit_outer_R > jit_evaluate > jit_inner_R
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
  *   -N COMM, -w, -k   as in other workloads. The map of the first round is there before `ready`; -k also removes
@@ -66,6 +68,38 @@ static unsigned char *write_function(uintptr_t callee)
     to += sizeof(callee);
     memcpy(to, tail, sizeof(tail));
     return function;
+}
+
+/* sub $8, %rsp; call *%rcx; add $8, %rsp; ret */
+static unsigned char *write_trampoline(void)
+{
+    static const unsigned char all[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+    unsigned char *function = code + code_used;
+
+    if (code_used + FUNCTION_SIZE > CODE_SIZE)
+        exit(2);
+    code_used += FUNCTION_SIZE;
+    return memcpy(function, all, sizeof(all));
+}
+
+typedef void trampoline(void *context, void *frame, int thrown, void *evaluator);
+typedef void evaluator(void *context, void *frame, int thrown);
+evaluator jit_evaluate;
+
+APART void jit_evaluate(void *inner, void *unused, int none)
+{
+    FRAME;
+    (void)unused, (void)none;
+    ((trampoline *)(uintptr_t)inner)(NULL, NULL, 0, (void *)(uintptr_t)jit_target);
+    NO_TAIL_CALL;
+}
+
+static void call(unsigned char *outer, unsigned char *inner)
+{
+    if (!strcmp(shape, "trampoline"))
+        ((trampoline *)(uintptr_t)outer)(inner, NULL, 0, (void *)(uintptr_t)jit_evaluate);
+    else
+        ((void (*)(void))(uintptr_t)outer)();
 }
 
 /* Each call adds a piece as a whole, as compilers do. */
@@ -195,14 +229,14 @@ int main(int argc, char **argv)
     }
     begin_map(directory, owner);
     for (unsigned round = 0; round < rounds; round++) {
-        inner = write_function((uintptr_t)jit_target);
-        outer = write_function((uintptr_t)inner);
+        inner = is_shape("trampoline") ? write_trampoline() : write_function((uintptr_t)jit_target);
+        outer = is_shape("trampoline") ? write_trampoline() : write_function((uintptr_t)inner);
         make_map(outer, inner, round);
         if (!round && waits)
             say_ready_and_wait();
         before = made;
         for (unsigned long i = 0; i < wanted; i++)
-            ((void (*)(void))(uintptr_t)outer)();
+            call(outer, inner);
         printf("count %u %llu\n", round, (unsigned long long)(made - before));
     }
     say_done(made);
