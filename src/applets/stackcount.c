@@ -24,9 +24,8 @@
 #define SEE_HELP " (see stackcount -h)"
 
 struct stackcount_options {
-    struct trace_options trace;
-    bool regex, force, list;
-    const char *attach, *condition, *sum, *unit;
+    struct probe_options probes;
+    const char *unit;
 };
 
 static struct stackcount_options settings;
@@ -37,22 +36,22 @@ static const struct option own_options[] = {
     OPTION_HEADING("Counting"),
     OPTION_LETTER('c', "cpu"), /* as in bcc */
     OPTION_LETTER('u', "uid"),
-    {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
+    {'r', "regex", NULL, option_flag, AT(probes.regex), 0, 0,
      "patterns are extended regular expressions that match anywhere in a name", ""},
-    {'P', "perpid", NULL, trace_option_by_process, AT(trace.by), 0, 0,
+    {'P', "perpid", NULL, trace_option_by_process, AT(probes.trace.by), 0, 0,
      "the same as --by process; without it -K alone does not tell processes apart"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0,
+    {0, "if", "CONDITION", option_string, AT(probes.condition), 0, 0,
      "only events for which this is true", ": see Values"},
-    {0, "sum", "VALUE", option_string, AT(sum), 0, 0,
+    {0, "sum", "VALUE", option_string, AT(probes.values), 0, 0,
      "sum up this value instead of counting events", ": see Values"},
     {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
      "unit of the sum (default: bytes, if the value's name suggests it)"},
-    {0, "list", NULL, option_flag, AT(list), 0, 0,
+    {0, "list", NULL, option_flag, AT(probes.list), 0, 0,
      "print what would be traced, one pattern per line, and exit", ""},
-    {0, "force", NULL, option_flag, AT(force), 0, 0,
+    {0, "force", NULL, option_flag, AT(probes.force), 0, 0,
      "trace even if there are so many functions that attaching takes long, or all programs get "
      "slower"},
-    {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
+    {0, "attach-by", "WAY", option_string, AT(probes.attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
@@ -96,11 +95,8 @@ struct tracing {
     struct bpf_counts counts;
     struct ring_counts rings; /* used instead if there is no bpf(2), */
     struct walk_counts walk;  /* or if the kernel keeps no stacks */
-    struct find find;
-    enum attach_way way;
-    struct attachment attachment;
-    struct predicates predicates;
-    const char **names; /* of the traced functions, sorted */
+    struct probing probing;
+    struct counting counting;
 };
 
 /* ---- The program ---- */
@@ -108,45 +104,27 @@ struct tracing {
 /* Are processes told apart? With -K, as in bcc, only if asked for. */
 static bool per_process(void)
 {
-    return !settings.trace.kernel_only || settings.trace.by;
+    return !settings.probes.trace.kernel_only || settings.probes.trace.by;
 }
 
-static void build_program(const struct session *session, const struct tracing *tracing,
-                          enum attach_program which, bool meets, struct program *program)
+static void build(void *context, enum attach_program which, struct program *program)
 {
+    const struct tracing *tracing = context;
     const struct store *store = &tracing->counts.store;
-    const struct event_values *values = &tracing->predicates.found[which];
+    const struct event_values *values = &tracing->probing.predicates.found[which];
+    const struct session *session = &tracing->counting.session;
     struct capture capture = session_capture(session);
 
-    attaching_capture(&capture, which, values);
+    if (session->config.collecting.way == COLLECT_WALK) {
+        walking_build(&tracing->walk, &session->scope, which, program);
+        return;
+    }
+    probing_capture(&tracing->probing, &capture, which);
     store_capture(store, &capture);
     capture.per_process = per_process();
-    capture.meets = meets;
+    capture.meets = find_programs_meet(&tracing->probing.find);
     capture.sum = values->count ? values->values : NULL;
     emit_count(program, &capture);
-}
-
-/* ---- Attaching ---- */
-
-/* Without programs, by rings. */
-static int attach(struct tracing *tracing, const struct linked *linked)
-{
-    struct attach_request request = {
-        .program_name = "stackcount",
-        .tracefs = tracing->find.tracefs,
-        .way = tracing->way,
-        .pid = trace_options_probed(&settings.trace),
-        .of_all = trace_options_of_all(&settings.trace),
-        .force = settings.force,
-        .stop = &run_stopped,
-        .progress = attaching_show_progress,
-    };
-
-    if (!linked)
-        return attaching_attach_to_rings(&tracing->attachment, &tracing->rings.counter.source,
-                                         &request, &tracing->find, settings.trace.debug);
-    memcpy(request.programs, linked, sizeof(request.programs));
-    return attaching_attach(&tracing->attachment, &request, &tracing->find, settings.trace.debug);
 }
 
 /* ---- The run ---- */
@@ -165,34 +143,36 @@ static void debug_costs(const struct attachment *attachment)
 }
 
 /* What the kernel knows about the programs that ran. */
-static void say_account(const struct counting *counting, const struct tracing *tracing)
+static void say_account(const struct tracing *tracing)
 {
-    uint64_t missed = attach_missed(&tracing->attachment);
+    const struct attachment *attachment = &tracing->probing.attachment;
+    uint64_t missed = attach_missed(attachment);
 
-    if (settings.trace.debug)
-        debug_costs(&tracing->attachment);
-    counting_say_account(counting, missed);
+    if (settings.probes.trace.debug)
+        debug_costs(attachment);
+    counting_say_account(&tracing->counting, missed);
 }
 
 static void add_losses(void *context, struct losses *losses)
 {
     const struct tracing *tracing = context;
 
-    losses_add_recursion(losses, "events", attach_missed(&tracing->attachment));
-    losses_add_nested(losses, tracing->counts.store.sum.nested, settings.condition != NULL);
+    losses_add_recursion(losses, "events", attach_missed(&tracing->probing.attachment));
+    losses_add_nested(losses, tracing->counts.store.sum.nested, settings.probes.condition != NULL);
 }
 
 /* Counts and reports until the end; everything is attached. */
-static int count(struct counting *counting, struct tracing *tracing)
+static int count(void *context)
 {
+    struct tracing *tracing = context;
+    struct counting *counting = &tracing->counting;
     struct text heading = {0};
 
-    tracing->names = attaching_names(&tracing->find.places);
-    counting->traced = tracing->names;
-    counting->traced_count = tracing->names ? tracing->find.places.count : 0;
+    probing_name(&tracing->probing, &heading);
+    counting->traced = tracing->probing.names;
+    counting->traced_count = counting->traced ? tracing->probing.find.places.count : 0;
     counting->add_losses = add_losses;
     counting->losing = tracing;
-    attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
     if (counting->report.measure.value)
         text_format(&heading, ", sum of %s (%s)", counting->report.measure.value,
                     counting->report.measure.unit);
@@ -202,73 +182,45 @@ static int count(struct counting *counting, struct tracing *tracing)
     text_free(&heading);
     if (!status)
         status = counting_run(counting);
-    if (!status && !counting->events)
-        attaching_say_alternatives(&tracing->find, &settings.trace);
-    attaching_say_other_thread(&tracing->attachment, &counting->session.scope);
-    say_account(counting, tracing);
-    return !settings.trace.files.plain || status ? status : session_detaching();
+    probing_say_missed(&tracing->probing, &counting->session, status ? 1 : counting->events);
+    say_account(tracing);
+    return !settings.probes.trace.files.plain || status ? status : session_detaching();
 }
 
-static int trace_with(struct counting *counting, struct tracing *tracing,
-                      const struct linked *linked)
+static int trace(struct tracing *tracing)
 {
-    int status = attach(tracing, linked);
+    const struct session *session = &tracing->counting.session;
+    const enum collect_way way = session->config.collecting.way;
+    const struct controls *controls = &tracing->counts.store.controls;
+    const struct probing_calls calls = {
+        .applet = "stackcount",
+        .session = session,
+        .context = tracing,
+        .rings = way == COLLECT_RINGS ? &tracing->rings.counter.source : NULL,
+        .controls = controls->control < 0 ? NULL : controls,
+        .build = build,
+        .trace = count,
+    };
 
-    if (!status)
-        status = count(counting, tracing);
-    attaching_detach(&tracing->attachment, settings.trace.debug);
-    return status;
-}
-
-static int trace(struct counting *counting, struct tracing *tracing)
-{
-    struct program programs[ATTACH_PROGRAMS] = {0};
-    struct linked linked[ATTACH_PROGRAMS] = {0};
-    struct text why = {0};
-    int result = 0, status = EXIT_FAILURE;
-    bool meet = find_programs_meet(&tracing->find);
-    const bool walks = counting->session.config.collecting.way == COLLECT_WALK;
-
-    if (walks) {
-        walking_tell_starts(&tracing->find);
-        tracing->walk.processes = counting->session.processes;
+    if (way == COLLECT_WALK) {
+        walking_tell_starts(&tracing->probing.find);
+        tracing->walk.processes = session->processes;
     }
-    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (!attaching_needs(which, &tracing->find.places))
-            continue;
-        if (walks)
-            walking_build(&tracing->walk, &counting->session.scope, which, &programs[which]);
-        else
-            build_program(&counting->session, tracing, which, meet, &programs[which]);
-        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &linked[which], &why);
-        if (!result)
-            attaching_say_program(&settings.trace, which, &programs[which], &linked[which]);
-    }
-    if (!result && tracing->counts.store.controls.control >= 0)
-        result = attaching_watch_nested(&counting->session, &tracing->counts.store.controls,
-                                        &tracing->find.places, &programs[ATTACH_NESTED],
-                                        &linked[ATTACH_NESTED], &why);
-    if (result)
-        say("cannot build the program: %s", why.data ? why.data : "out of memory");
-    else
-        status = trace_with(counting, tracing, linked);
-    text_free(&why);
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        program_free(&programs[i]);
-    return status;
+    return probing_trace(&tracing->probing, &calls);
 }
 
 /* ---- By rings ---- */
 
-static struct collector *make_rings(struct tracing *tracing, struct session *session)
+static struct collector *make_rings(struct tracing *tracing)
 {
+    struct session *session = &tracing->counting.session;
     struct ring_options rings = {
         .scope = &session->scope,
         .unwind = &session->user_stacks.rings,
-        .capture = trace_options_capture(&settings.trace),
+        .capture = trace_options_capture(&settings.probes.trace),
         .raw = true,
-        .uninherited = attaching_uninherited(&tracing->find, tracing->way),
-        .stacks = settings.trace.storage,
+        .uninherited = probing_uninherited(&tracing->probing),
+        .stacks = settings.probes.trace.storage,
     };
 
     rings.capture.per_process = per_process();
@@ -278,17 +230,16 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
 
 static struct collector *make_walk(struct tracing *tracing)
 {
-    struct capture capture = trace_options_capture(&settings.trace);
+    struct capture capture = trace_options_capture(&settings.probes.trace);
 
     capture.per_process = per_process();
-    walk_counts_init(&tracing->walk, &capture, settings.trace.storage);
+    walk_counts_init(&tracing->walk, &capture, settings.probes.trace.storage);
     return &tracing->walk.collector;
 }
 
-static struct collector *make_collector(struct tracing *tracing, enum collect_way way,
-                                        struct session *session)
+static struct collector *make_collector(struct tracing *tracing, enum collect_way way)
 {
-    return way == COLLECT_RINGS  ? make_rings(tracing, session)
+    return way == COLLECT_RINGS  ? make_rings(tracing)
            : way == COLLECT_WALK ? make_walk(tracing)
                                  : &tracing->counts.collector;
 }
@@ -321,92 +272,69 @@ static struct report_measure measure_of(const struct asked_values *asked)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    if (trace_options_check(&settings.trace, arguments, error) ||
-        trace_options_choose_files(&settings.trace, error)) {
+    struct trace_options *trace = &settings.probes.trace;
+    const char *unit = settings.unit;
+
+    if (trace_options_check(trace, arguments, error) || trace_options_choose_files(trace, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
-    if (settings.list && arguments->command) {
-        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
-        return -EINVAL;
-    }
-    if (attaching_check_words(arguments, SEE_HELP, error))
-        return -EINVAL;
-    int result = attaching_parse_way(&tracing->way, settings.attach, error);
-    if (!result)
-        result = predicates_parse(&tracing->predicates, settings.condition, "--sum", settings.sum,
-                                  1, error);
-    if (!result && settings.unit &&
-        (!settings.sum || !*settings.unit ||
-         settings.unit[strspn(settings.unit, "abcdefghijklmnopqrstuvwxyz")])) {
+    int result = probing_check(&tracing->probing, arguments, "--sum", 1, SEE_HELP, error);
+    if (!result && unit && (!settings.probes.values || !*unit ||
+                            unit[strspn(unit, "abcdefghijklmnopqrstuvwxyz")])) {
         text_add(error, "--unit: takes a lowercase word, and needs --sum" SEE_HELP);
         result = -EINVAL;
     }
-    return result ? result
-                  : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
-                               error);
+    return result;
 }
 
-static int open_and_trace(struct tracing *tracing)
+static int open_and_trace(void *context)
 {
-    const struct find *find = &tracing->find;
+    struct tracing *tracing = context;
+    struct counting *counting = &tracing->counting;
+    struct trace_options *typed = &settings.probes.trace;
+    const struct find *find = &tracing->probing.find;
+    const struct predicates *predicates = &tracing->probing.predicates;
     const struct store_config config = {
-        .stacks = settings.trace.storage,
-        .depth = settings.trace.depth,
+        .stacks = typed->storage,
+        .depth = typed->depth,
         .by_id = (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
                   find_any_of_kind(find, PATTERN_TRACEPOINT)) && !find_programs_meet(find),
-        .value_bytes = settings.sum ? sizeof(struct summed) : 0,
+        .value_bytes = settings.probes.values ? sizeof(struct summed) : 0,
     };
-    struct counting counting;
-
-    const bool values = predicates_any(&tracing->predicates);
+    const bool values = predicates_any(predicates);
     const struct collecting_config collecting = {
-        .walks = walking_can(find, &settings.trace) && !values,
+        .walks = walking_can(find, typed) && !values,
         .kernel_only = values,
     };
-    struct session_config session = {.options = &settings.trace, .together = !per_process()};
-    int status = collecting_choose(&session.collecting, &settings.trace, &collecting);
+    struct session_config session = {.options = typed, .together = !per_process()};
+    int status = collecting_choose(&session.collecting, typed, &collecting);
     if (status)
         return status;
-    const enum collect_way way = session.collecting.way;
     bpf_counts_init(&tracing->counts, &config);
-    status = counting_open(&counting, &session, make_collector(tracing, way, &counting.session));
+    status = counting_open(counting, &session, make_collector(tracing, session.collecting.way));
 
-    counting.report.measure = measure_of(&tracing->predicates.asked);
-    counting.report.show_process = per_process();
-    counting.report.one_process = trace_options_probed(&settings.trace) && !settings.trace.by;
-    counting.at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
-                              !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
+    counting->report.measure = measure_of(&predicates->asked);
+    counting->report.show_process = per_process();
+    counting->report.one_process = trace_options_probed(typed) && !typed->by;
+    counting->at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&
+                               !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION);
     if (!status)
-        status = attaching_find(&tracing->find, counting.session.kallsyms,
-                                trace_options_process(&settings.trace));
+        status = probing_find(&tracing->probing, &counting->session);
     if (!status)
-        status = predicates_find(&tracing->predicates, &tracing->find, way == COLLECT_RINGS);
-    if (!status)
-        status = way == COLLECT_RINGS ? trace_with(&counting, tracing, NULL)
-            : trace(&counting, tracing);
-    return counting_close(&counting, status);
+        status = trace(tracing);
+    return counting_close(counting, status);
 }
 
 static int run(const struct arguments *arguments)
 {
-    struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
+    struct tracing tracing = {
+        .probing = {.options = &settings.probes, .find = {.tracefs = -1, .kallsyms = -1}},
+    };
     struct text error = {0};
-    int result = check_usage(&tracing, arguments, &error), status;
+    const int refused = check_usage(&tracing, arguments, &error);
 
-    if (!result)
-        result = find_translate(&tracing.find);
-    if (result) {
-        status = applet_refuse(result, &error, arguments->command);
-    } else {
-        status = settings.list
-                     ? attaching_list(&tracing.find, &settings.trace)
-                     : open_and_trace(&tracing);
-    }
-    find_close(&tracing.find);
-    free(tracing.names);
-    text_free(&error);
-    return status;
+    return probing_run(&tracing.probing, refused, &error, arguments, open_and_trace, &tracing);
 }
 
 const struct applet stackcount_applet = {

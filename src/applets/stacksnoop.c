@@ -21,9 +21,8 @@
 #define SEE_HELP " (see stacksnoop -h)"
 
 struct stacksnoop_options {
-    struct trace_options trace;
-    const char *attach, *buffer, *condition, *print;
-    bool regex, force, list;
+    struct probe_options probes;
+    const char *buffer;
     uint64_t most, buffer_size;
 };
 
@@ -33,44 +32,44 @@ static struct stacksnoop_options settings;
 
 static const struct option own_options[] = {
     OPTION_HEADING("Events"),
-    {'r', "regex", NULL, option_flag, AT(regex), 0, 0,
+    {'r', "regex", NULL, option_flag, AT(probes.regex), 0, 0,
      "patterns are extended regular expressions that match anywhere in a name"},
-    {0, "if", "CONDITION", option_string, AT(condition), 0, 0,
+    {0, "if", "CONDITION", option_string, AT(probes.condition), 0, 0,
      "only events for which this is true", ": see Values"},
-    {0, "print", "VALUE[,VALUE]", option_string, AT(print), 0, 0,
+    {0, "print", "VALUE[,VALUE]", option_string, AT(probes.values), 0, 0,
      "print these values of each event", ": see Values"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events", ""},
-    {0, "format", "FORMAT", option_string, AT(trace.format), 0, 0,
+    {0, "format", "FORMAT", option_string, AT(probes.trace.format), 0, 0,
      "text (default); perf: like perf script, for tools that read it; or json: one line per "
      "event"},
-    {'T', "timestamp", NULL, option_flag, AT(trace.timestamp), 0, 0,
+    {'T', "timestamp", NULL, option_flag, AT(probes.trace.timestamp), 0, 0,
      "print the time of day instead of the time since the first event"},
     {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
      "buffer for events not printed yet (default: depends on free memory, at most 32768)"},
     {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
      "kind of buffer: ring or perf (default: the first this kernel has)"},
-    {0, "list", NULL, option_flag, AT(list), 0, 0,
+    {0, "list", NULL, option_flag, AT(probes.list), 0, 0,
      "print what would be traced, one pattern per line, and exit", ""},
-    {0, "force", NULL, option_flag, AT(force), 0, 0,
+    {0, "force", NULL, option_flag, AT(probes.force), 0, 0,
      "trace even if there are so many functions that attaching takes long, or all programs get "
      "slower"},
-    {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
+    {0, "attach-by", "WAY", option_string, AT(probes.attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     OPTION_LETTER('u', "uid"),
     /* There are no reports here: these are refused, and not listed. */
-    {'i', "interval", "S", option_seconds, AT(trace.interval), 0, 0, NULL},
-    {'f', "folded", NULL, option_flag, AT(trace.folded), 0, 0, NULL},
-    {'o', "output", "FILE", option_strings, AT(trace.outputs), 0, 0, NULL},
-    {0, "keep", "N", trace_option_keep, AT(trace.keep), 0, 0, NULL},
-    {0, "inverted", NULL, option_flag, AT(trace.inverted), 0, 0, NULL},
-    {0, "flat", "[N]", trace_option_flat, AT(trace), 1, UINT64_MAX, NULL},
-    {0, "tree", "[PERCENT]", trace_option_tree, AT(trace), 0, 0, NULL},
-    {0, "live", "[SECONDS]", trace_option_live, AT(trace), 0, 0, NULL},
-    {0, "top", "N", option_number, AT(trace.top), 1, UINT64_MAX, NULL},
-    {0, "stack-storage-size", "N", option_number, AT(trace.storage), 1, 1 << 24, NULL},
-    {0, "by", "WHO", trace_option_by, AT(trace.by), 0, 0,
+    {'i', "interval", "S", option_seconds, AT(probes.trace.interval), 0, 0, NULL},
+    {'f', "folded", NULL, option_flag, AT(probes.trace.folded), 0, 0, NULL},
+    {'o', "output", "FILE", option_strings, AT(probes.trace.outputs), 0, 0, NULL},
+    {0, "keep", "N", trace_option_keep, AT(probes.trace.keep), 0, 0, NULL},
+    {0, "inverted", NULL, option_flag, AT(probes.trace.inverted), 0, 0, NULL},
+    {0, "flat", "[N]", trace_option_flat, AT(probes.trace), 1, UINT64_MAX, NULL},
+    {0, "tree", "[PERCENT]", trace_option_tree, AT(probes.trace), 0, 0, NULL},
+    {0, "live", "[SECONDS]", trace_option_live, AT(probes.trace), 0, 0, NULL},
+    {0, "top", "N", option_number, AT(probes.trace.top), 1, UINT64_MAX, NULL},
+    {0, "stack-storage-size", "N", option_number, AT(probes.trace.storage), 1, 1 << 24, NULL},
+    {0, "by", "WHO", trace_option_by, AT(probes.trace.by), 0, 0,
      "process or thread; has no effect, since each event shows both"},
-    {0, "by-name", NULL, trace_option_by_name, AT(trace.by), 0, 0, NULL},
+    {0, "by-name", NULL, trace_option_by_name, AT(probes.trace.by), 0, 0, NULL},
     {0},
 };
 
@@ -115,25 +114,22 @@ static const struct manual_row notes[] = {
 struct tracing {
     struct bpf_events events;
     struct ring_snoops rings; /* used instead if there is no bpf(2) */
-    struct find find;
-    enum attach_way way;
+    struct probing probing;
+    struct event_printer printer;
     enum recorder_kind buffer;
     enum record_format format;
-    struct attachment attachment;
-    struct predicates predicates;
-    const char **names; /* of the traced functions, sorted */
 };
 
 /* ---- The programs ---- */
 
-static void build_program(const struct session *session, const struct tracing *tracing,
-                          enum attach_program which, struct program *program)
+static void build(void *context, enum attach_program which, struct program *program)
 {
+    const struct tracing *tracing = context;
     const struct recorder *recorder = &tracing->events.recorder;
-    const struct event_values *values = &tracing->predicates.found[which];
-    struct capture capture = session_capture(session);
+    const struct event_values *values = &tracing->probing.predicates.found[which];
+    struct capture capture = session_capture(&tracing->printer.session);
 
-    attaching_capture(&capture, which, values);
+    probing_capture(&tracing->probing, &capture, which);
     capture.values = values->values;
     capture.value_count = values->count;
     capture.depth = recorder->depth;
@@ -147,97 +143,33 @@ static void build_program(const struct session *session, const struct tracing *t
 
 /* ---- The run ---- */
 
-/* Prints until the end; everything is attached. */
-static int snoop(struct event_printer *printer, struct tracing *tracing, uint32_t depth)
+static bool is_by_rings(const struct tracing *tracing)
 {
+    return tracing->printer.session.config.collecting.way == COLLECT_RINGS;
+}
+
+/* Prints until the end; everything is attached. */
+static int snoop(void *context)
+{
+    struct tracing *tracing = context;
+    struct event_printer *printer = &tracing->printer;
+    const struct places *places = &tracing->probing.find.places;
     struct text heading = {0};
 
-    tracing->names = attaching_names(&tracing->find.places);
-    printer->traced = tracing->names;
-    printer->traced_count = tracing->names ? tracing->find.places.count : 0;
-    attaching_add_heading(&heading, &tracing->attachment, &tracing->find);
+    probing_name(&tracing->probing, &heading);
+    printer->traced = tracing->probing.names;
+    printer->traced_count = printer->traced ? places->count : 0;
     int status = event_printer_start(printer);
     if (!status && !heading.failed)
         session_header(&printer->session, heading.data);
     text_free(&heading);
-    printer->values = &tracing->predicates;
+    printer->values = &tracing->probing.predicates;
     if (!status)
-        status = event_printer_run(printer, &tracing->find.places, depth);
-    if (!status && !printer->printed)
-        attaching_say_alternatives(&tracing->find, &settings.trace);
-    attaching_say_other_thread(&tracing->attachment, &printer->session.scope);
-    event_printer_say_losses(printer, attach_missed(&tracing->attachment));
-    return status;
-}
-
-static bool is_by_rings(const struct event_printer *printer)
-{
-    return printer->session.config.collecting.way == COLLECT_RINGS;
-}
-
-static int trace_with(struct event_printer *printer, struct tracing *tracing,
-                      const struct attach_request *request)
-{
-    struct ring_source *rings = is_by_rings(printer) ? &tracing->rings.source : NULL;
-    const bool debug = settings.trace.debug;
-    int status = rings
-        ? attaching_attach_to_rings(&tracing->attachment, rings, request, &tracing->find, debug)
-                       : attaching_attach(&tracing->attachment, request, &tracing->find, debug);
-
-    if (!status)
-        status = snoop(printer, tracing, rings ? rings->depth : tracing->events.recorder.depth);
-    attaching_detach(&tracing->attachment, settings.trace.debug);
-    return status;
-}
-
-/* The instruction that tells the program which place was hit. */
-static size_t find_number(const struct program *program)
-{
-    for (size_t i = 0; i < program->label_count; i++)
-        if (!strcmp(program->labels[i].name, SNOOP_PLACE_LABEL))
-            return program->labels[i].slot;
-    return 0;
-}
-
-static int trace(struct event_printer *printer, struct tracing *tracing)
-{
-    struct program programs[ATTACH_PROGRAMS] = {0};
-    struct attach_request request = {
-        .program_name = "stacksnoop",
-        .numbered = true,
-        .tracefs = tracing->find.tracefs,
-        .way = tracing->way,
-        .pid = trace_options_probed(&settings.trace),
-        .of_all = trace_options_of_all(&settings.trace),
-        .force = settings.force,
-        .stop = &run_stopped,
-        .progress = attaching_show_progress,
-    };
-    const bool by_rings = is_by_rings(printer);
-    struct text why = {0};
-    int result = 0, status = EXIT_FAILURE;
-
-    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
-        if (by_rings || !attaching_needs(which, &tracing->find.places))
-            continue;
-        build_program(&printer->session, tracing, which, &programs[which]);
-        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request.programs[which], &why);
-        request.number_at[which] = find_number(&programs[which]);
-        if (!result)
-            attaching_say_program(&settings.trace, which, &programs[which],
-                                  &request.programs[which]);
-    }
-    if (!result && !by_rings)
-        result = attaching_watch_nested(&printer->session, &tracing->events.recorder.controls,
-                                        &tracing->find.places, &programs[ATTACH_NESTED],
-                                        &request.programs[ATTACH_NESTED], &why);
-    if (result)
-        say("cannot build the program: %s", why.data ? why.data : "out of memory");
-    else
-        status = trace_with(printer, tracing, &request);
-    text_free(&why);
-    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
-        program_free(&programs[i]);
+        status = event_printer_run(printer, places,
+                                   is_by_rings(tracing) ? tracing->rings.source.depth
+                                                        : tracing->events.recorder.depth);
+    probing_say_missed(&tracing->probing, &printer->session, status ? 1 : printer->printed);
+    event_printer_say_losses(printer, attach_missed(&tracing->probing.attachment));
     return status;
 }
 
@@ -248,9 +180,9 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
     struct ring_options rings = {
         .scope = &session->scope,
         .unwind = &session->user_stacks.rings,
-        .capture = trace_options_capture(&settings.trace),
+        .capture = trace_options_capture(&settings.probes.trace),
         .raw = true,
-        .uninherited = attaching_uninherited(&tracing->find, tracing->way),
+        .uninherited = probing_uninherited(&tracing->probing),
         .bytes = settings.buffer_size * 1024,
     };
 
@@ -264,7 +196,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
 /* Reports at intervals or at the end do not exist here. */
 static void refuse_reports(struct text *error)
 {
-    const struct trace_options *trace = &settings.trace;
+    const struct trace_options *trace = &settings.probes.trace;
 
     if (trace->folded)
         text_add(error, "-f: stacksnoop does not count; flame graph tools read --format "
@@ -290,7 +222,7 @@ static void refuse_reports(struct text *error)
 
 static int parse_format(struct tracing *tracing, struct text *error)
 {
-    const char *format = settings.trace.format;
+    const char *format = settings.probes.trace.format;
 
     if (!format || !strcmp(format, "text"))
         return 0;
@@ -326,49 +258,60 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     refuse_reports(error);
     if (error->length)
         return -EINVAL;
-    if (trace_options_check(&settings.trace, arguments, error)) {
+    if (trace_options_check(&settings.probes.trace, arguments, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
-    if (settings.list && arguments->command)
-        text_add(error, "--list: traces nothing, so it takes no command" SEE_HELP);
-    if (error->length || attaching_check_words(arguments, SEE_HELP, error))
-        return -EINVAL;
     int result = parse_format(tracing, error);
     if (!result)
         result = parse_buffer(tracing, error);
-    if (!result)
-        result = attaching_parse_way(&tracing->way, settings.attach, error);
-    if (!result)
-        result = predicates_parse(&tracing->predicates, settings.condition, "--print",
-                                  settings.print, MOST_VALUES, error);
-    return result ? result
-                  : find_parse(&tracing->find, arguments->words, arguments->count, settings.regex,
-                               error);
+    return result ? result : probing_check(&tracing->probing, arguments, "--print", MOST_VALUES,
+                                           SEE_HELP, error);
 }
 
-static int open_and_trace(struct tracing *tracing)
+static int trace(struct tracing *tracing)
 {
+    const bool by_rings = is_by_rings(tracing);
+    const struct probing_calls calls = {
+        .applet = "stacksnoop",
+        .session = &tracing->printer.session,
+        .context = tracing,
+        .rings = by_rings ? &tracing->rings.source : NULL,
+        .controls = by_rings ? NULL : &tracing->events.recorder.controls,
+        .numbered = true,
+        .build = build,
+        .trace = snoop,
+    };
+    int status = probing_find(&tracing->probing, &tracing->printer.session);
+
+    return status ? status : probing_trace(&tracing->probing, &calls);
+}
+
+static int open_and_trace(void *context)
+{
+    struct tracing *tracing = context;
+    struct trace_options *typed = &settings.probes.trace;
+    const struct predicates *predicates = &tracing->probing.predicates;
+    struct event_printer *printer = &tracing->printer;
     struct event_printer_config config = {
-        .session = {.options = &settings.trace, .together = true, .data_on_stdout = true},
+        .session = {.options = typed, .together = true, .data_on_stdout = true},
         .format = tracing->format,
         .most = settings.most,
     };
     const struct collecting_config collecting = {
-        .kernel_only = predicates_any(&tracing->predicates),
+        .kernel_only = predicates_any(predicates),
     };
     const struct bpf_events_config events = {
         .buffer = tracing->buffer,
         .bytes = settings.buffer_size * 1024,
-        .depth = settings.trace.depth,
-        .kernel = !settings.trace.user_only,
-        .user = !settings.trace.kernel_only,
-        .values = tracing->predicates.asked.count,
-        .condition = settings.condition != NULL,
+        .depth = typed->depth,
+        .kernel = !typed->user_only,
+        .user = !typed->kernel_only,
+        .values = predicates->asked.count,
+        .condition = settings.probes.condition != NULL,
     };
-    struct event_printer printer;
 
-    int status = collecting_choose(&config.session.collecting, &settings.trace, &collecting);
+    int status = collecting_choose(&config.session.collecting, typed, &collecting);
     if (status)
         return status;
     const bool by_rings = config.session.collecting.way == COLLECT_RINGS;
@@ -377,39 +320,22 @@ static int open_and_trace(struct tracing *tracing)
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);
-    status = event_printer_open(&printer, &config,
-                                by_rings ? make_rings(tracing, &printer.session)
-                                         : &tracing->events.collector);
-
+    status = event_printer_open(printer, &config, by_rings ? make_rings(tracing, &printer->session)
+                                                           : &tracing->events.collector);
     if (!status)
-        status = attaching_find(&tracing->find, printer.session.kallsyms,
-                                trace_options_process(&settings.trace));
-    if (!status)
-        status = predicates_find(&tracing->predicates, &tracing->find, by_rings);
-    if (!status)
-        status = trace(&printer, tracing);
-    return event_printer_close(&printer, status);
+        status = trace(tracing);
+    return event_printer_close(printer, status);
 }
 
 static int run(const struct arguments *arguments)
 {
-    struct tracing tracing = {.find = {.tracefs = -1, .kallsyms = -1}};
+    struct tracing tracing = {
+        .probing = {.options = &settings.probes, .find = {.tracefs = -1, .kallsyms = -1}},
+    };
     struct text error = {0};
-    int result = check_usage(&tracing, arguments, &error), status;
+    const int refused = check_usage(&tracing, arguments, &error);
 
-    if (!result)
-        result = find_translate(&tracing.find);
-    if (result) {
-        status = applet_refuse(result, &error, arguments->command);
-    } else {
-        status = settings.list
-                     ? attaching_list(&tracing.find, &settings.trace)
-                     : open_and_trace(&tracing);
-    }
-    find_close(&tracing.find);
-    free(tracing.names);
-    text_free(&error);
-    return status;
+    return probing_run(&tracing.probing, refused, &error, arguments, open_and_trace, &tracing);
 }
 
 const struct applet stacksnoop_applet = {

@@ -66,7 +66,7 @@ static void suggest_command(const struct find *find, struct text *error)
     free(words);
 }
 
-int attaching_find(struct find *find, int kallsyms, uint32_t pid)
+static int look_up(struct find *find, int kallsyms, uint32_t pid)
 {
     struct text error = {0};
 
@@ -99,21 +99,23 @@ static int print_list(const struct find *find, const struct demangle_options *re
     return EXIT_FAILURE;
 }
 
-int attaching_list(struct find *find, const struct trace_options *options)
+/* Prints what was found to stdout instead of tracing it. */
+static int list(struct find *found, const struct trace_options *options)
 {
     /* The lines are patterns, which --shorten would spoil. */
     static const struct demangle_options whole = {0};
     int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-    int status = attaching_find(find, kallsyms, trace_options_process(options));
+    int status = look_up(found, kallsyms, trace_options_process(options));
 
     if (!status)
-        status = print_list(find, options->raw_names ? NULL : &whole);
+        status = print_list(found, options->raw_names ? NULL : &whole);
     if (kallsyms >= 0)
         close(kallsyms);
     return status;
 }
 
-void attaching_show_progress(size_t done, size_t total)
+/* A line on a terminal while attaching is slow. */
+static void show_progress(size_t done, size_t total)
 {
     static uint64_t shown;
     uint64_t now = now_ns();
@@ -280,10 +282,12 @@ static void say_ways(const struct attachment *attachment)
     text_free(&ways);
 }
 
-int attaching_attach(struct attachment *attachment, const struct attach_request *request,
-                     struct find *find, bool debug)
+static int attach(struct probing *probing, const struct attach_request *request)
 {
-    int result = attach_open(attachment, request, &find->places);
+    struct attachment *attachment = &probing->attachment;
+    const struct find *find = &probing->find;
+    const bool debug = probing->options->trace.debug;
+    int result = attach_open(attachment, request, &probing->find.places);
 
     if (debug && attachment->log.length)
         fprintf(stderr, "%s\n", attachment->log.data);
@@ -298,7 +302,7 @@ int attaching_attach(struct attachment *attachment, const struct attach_request 
     return 0;
 }
 
-void attaching_detach(struct attachment *attachment, bool debug)
+static void detach(struct attachment *attachment, bool debug)
 {
     size_t attached = attachment->too_many ? 0 : attachment->attached;
     uint64_t start = now_ns();
@@ -320,29 +324,30 @@ static int tracefs_of(struct find *find)
     return find->tracefs;
 }
 
-bool attaching_uninherited(struct find *find, enum attach_way way)
+bool probing_uninherited(struct probing *probing)
 {
-    return way == ATTACH_PMU || find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
+    struct find *find = &probing->find;
+
+    return probing->way == ATTACH_PMU || find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
            find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
 }
 
-int attaching_attach_to_rings(struct attachment *attachment, struct ring_source *source,
-                              const struct attach_request *config, struct find *find, bool debug)
+static int attach_to_rings(struct probing *probing, struct ring_source *source,
+                           struct attach_request *request)
 {
-    struct attach_request request = *config;
-
-    if (request.way == ATTACH_MULTI) {
+    if (request->way == ATTACH_MULTI) {
         say("--attach-by multi: links need BPF programs, which rings do without: use pmu or "
             "tracefs");
         return EXIT_USAGE;
     }
-    request.tracefs = tracefs_of(find);
-    request.instead = &ring_attach;
-    request.context = source;
-    return attaching_attach(attachment, &request, find, debug);
+    request->tracefs = tracefs_of(&probing->find);
+    request->instead = &ring_attach;
+    request->context = source;
+    return attach(probing, request);
 }
 
-bool attaching_needs(enum attach_program which, const struct places *places)
+/* Is there a place whose events that program gets? */
+static bool needs(enum attach_program which, const struct places *places)
 {
     for (size_t i = 0; i < places->count; i++)
         if (attach_program_of(&places->items[i]) == which)
@@ -350,12 +355,12 @@ bool attaching_needs(enum attach_program which, const struct places *places)
     return false;
 }
 
-void attaching_capture(struct capture *capture, enum attach_program which,
-                       const struct event_values *values)
+void probing_capture(const struct probing *probing, struct capture *capture,
+                     enum attach_program which)
 {
     capture->flags = attach_variants[which].flags;
     capture->caller = attach_variants[which].caller;
-    capture->condition = &values->condition;
+    capture->condition = &probing->predicates.found[which].condition;
 }
 
 static bool has_user_returns(const struct places *places)
@@ -366,25 +371,112 @@ static bool has_user_returns(const struct places *places)
     return false;
 }
 
-int attaching_watch_nested(const struct session *session, const struct controls *controls,
-                           const struct places *places, struct program *program,
-                               struct linked *linked,
-                           struct text *why)
+/* Reported with --debug, and listed with --dump-program. */
+static void say_program(const struct trace_options *options, enum attach_program which,
+                           const struct program *program, const struct linked *linked)
 {
-    struct capture capture = session_capture(session);
+    struct text what = {0};
 
-    capture.control = controls->control;
-    capture.account = controls->account;
-    if (!has_user_returns(places) || nesting_fields_find(&capture.nesting))
+    if (!options->debug && !options->dump_program)
+        return;
+    text_format(&what, "the program %s", attach_variants[which].what);
+    if (!what.failed)
+        decisions_say_program(what.data, program, linked, options->dump_program);
+    text_free(&what);
+}
+
+/*
+ * If returns of user functions are among the places, and the kernel shows how deep they are nested:
+ * adds the program that counts those that it does not trace, into the account of these controls.
+ */
+static int watch_nested(const struct probing *probing, const struct probing_calls *calls,
+                        struct program *program, struct linked *linked, struct text *why)
+{
+    struct capture capture = session_capture(calls->session);
+
+    capture.control = calls->controls->control;
+    capture.account = calls->controls->account;
+    if (!has_user_returns(&probing->find.places) || nesting_fields_find(&capture.nesting))
         return 0;
     emit_nested(program, &capture);
     int result = program_link(program, PROGRAM_LIMIT_OLD, linked, why);
     if (!result)
-        attaching_say_program(session->options, ATTACH_NESTED, program, linked);
+        say_program(&probing->options->trace, ATTACH_NESTED, program, linked);
     return result;
 }
 
-void attaching_say_alternatives(const struct find *find, const struct trace_options *options)
+/* The instruction that tells the program which place was hit. */
+static size_t find_number(const struct program *program)
+{
+    for (size_t i = 0; i < program->label_count; i++)
+        if (!strcmp(program->labels[i].name, SNOOP_PLACE_LABEL))
+            return program->labels[i].slot;
+    return 0;
+}
+
+/* A program for each kind of place. */
+static int build(const struct probing *probing, const struct probing_calls *calls,
+                 struct program *programs, struct attach_request *request, struct text *why)
+{
+    int result = 0;
+
+    for (enum attach_program which = 0; which < ATTACH_PROGRAMS && !result; which++) {
+        if (!needs(which, &probing->find.places))
+            continue;
+        calls->build(calls->context, which, &programs[which]);
+        result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request->programs[which], why);
+        request->number_at[which] = find_number(&programs[which]);
+        if (!result)
+            say_program(&probing->options->trace, which, &programs[which],
+                        &request->programs[which]);
+    }
+    return result || !calls->controls ? result
+        : watch_nested(probing, calls, &programs[ATTACH_NESTED], &request->programs[ATTACH_NESTED],
+                       why);
+}
+
+static int attach_and_trace(struct probing *probing, const struct probing_calls *calls,
+                            struct attach_request *request)
+{
+    int status = calls->rings ? attach_to_rings(probing, calls->rings, request)
+                              : attach(probing, request);
+
+    if (!status)
+        status = calls->trace(calls->context);
+    detach(&probing->attachment, probing->options->trace.debug);
+    return status;
+}
+
+int probing_trace(struct probing *probing, const struct probing_calls *calls)
+{
+    struct program programs[ATTACH_PROGRAMS] = {0};
+    struct attach_request request = {
+        .program_name = calls->applet,
+        .numbered = calls->numbered,
+        .tracefs = probing->find.tracefs,
+        .way = probing->way,
+        .pid = trace_options_probed(&probing->options->trace),
+        .of_all = trace_options_of_all(&probing->options->trace),
+        .force = probing->options->force,
+        .stop = &run_stopped,
+        .progress = show_progress,
+    };
+    struct text why = {0};
+    int status = EXIT_FAILURE;
+
+    if (!calls->rings && build(probing, calls, programs, &request, &why))
+        say("cannot build the program: %s", why.data ? why.data : "out of memory");
+    else
+        status = attach_and_trace(probing, calls, &request);
+    text_free(&why);
+    for (size_t i = 0; i < ATTACH_PROGRAMS; i++)
+        program_free(&programs[i]);
+    return status;
+}
+
+/* ---- What it says ---- */
+
+static void say_alternatives(const struct find *find, const struct trace_options *options)
 {
     const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
                           options->comms.count || options->uids.count || options->command;
@@ -400,40 +492,37 @@ void attaching_say_alternatives(const struct find *find, const struct trace_opti
     text_free(&lines);
 }
 
-void attaching_say_program(const struct trace_options *options, enum attach_program which,
-                           const struct program *program, const struct linked *linked)
+void probing_say_missed(const struct probing *probing, const struct session *session,
+                        uint64_t events)
 {
-    struct text what = {0};
+    const struct scope *scope = &session->scope;
+    const uint32_t pid =
+        probing->attachment.of_process ? follow_other(&scope->follow, &scope->filter) : 0;
 
-    if (!options->debug && !options->dump_program)
-        return;
-    text_format(&what, "the program %s", attach_variants[which].what);
-    if (!what.failed)
-        decisions_say_program(what.data, program, linked, options->dump_program);
-    text_free(&what);
-}
-
-void attaching_say_other_thread(const struct attachment *attachment, const struct scope *scope)
-{
-    const uint32_t pid = attachment->of_process ? follow_other(&scope->follow, &scope->filter) : 0;
-
+    if (!events)
+        say_alternatives(&probing->find, &probing->options->trace);
     if (pid)
         say("user probes missed all of process %u since a thread other than its first executed a "
             "program: --attach-by tracefs misses none", pid);
 }
 
-/* ---- What is traced ---- */
-
-void attaching_add_heading(struct text *heading, const struct attachment *attachment,
-                           const struct find *find)
+void probing_name(struct probing *probing, struct text *heading)
 {
+    const struct find *find = &probing->find;
+    const struct places *places = &find->places;
+    const size_t attached = probing->attachment.attached;
     bool functions = true;
 
+    probing->names = calloc(places->count + 1, sizeof(*probing->names));
+    for (size_t i = 0; probing->names && i < places->count; i++)
+        probing->names[i] = places->items[i].name;
+    if (probing->names)
+        qsort(probing->names, places->count, sizeof(*probing->names), compare_strings);
     for (size_t i = 0; i < find->count; i++)
         functions = functions && (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION ||
                                   find->patterns[i].kind == PATTERN_USER_FUNCTION);
-    text_format(heading, "Tracing %zu %s%s for ", attachment->attached,
-                functions ? "function" : "event", attachment->attached == 1 ? "" : "s");
+    text_format(heading, "Tracing %zu %s%s for ", attached, functions ? "function" : "event",
+                attached == 1 ? "" : "s");
     for (size_t i = 0; i < find->count; i++) {
         const struct pattern *pattern = &find->patterns[i];
         text_format(heading, "%s\"%s\"", i ? ", " : "", pattern->typed);
@@ -442,20 +531,9 @@ void attaching_add_heading(struct text *heading, const struct attachment *attach
     }
 }
 
-const char **attaching_names(const struct places *places)
-{
-    const char **names = calloc(places->count + 1, sizeof(*names));
+/* ---- What was typed ---- */
 
-    for (size_t i = 0; names && i < places->count; i++)
-        names[i] = places->items[i].name;
-    if (names)
-        qsort(names, places->count, sizeof(*names), compare_strings);
-    return names;
-}
-
-/* Checks the words of an applet that takes patterns, before anything is looked up. */
-
-int attaching_parse_way(enum attach_way *way, const char *typed, struct text *error)
+static int parse_way(enum attach_way *way, const char *typed, struct text *error)
 {
     static const struct {
         const char *name;
@@ -504,8 +582,8 @@ static size_t first_command(char *const *words, size_t count)
     return i < count ? i : count;
 }
 
-int attaching_check_words(const struct arguments *arguments, const char *see_help,
-                          struct text *error)
+/* Are the words patterns, as far as can be told without asking the kernel? */
+static int check_words(const struct arguments *arguments, const char *see_help, struct text *error)
 {
     const size_t number = first_number(arguments);
     const size_t command = number < arguments->count && !arguments->command
@@ -535,24 +613,56 @@ const struct manual_row predicates_values[] = {
     {0},
 };
 
-int predicates_parse(struct predicates *predicates, const char *condition, const char *option,
-                     const char *values, size_t most, struct text *error)
+static int parse_values(const struct probe_options *options, struct asked_values *asked,
+                        const char *option, size_t most, struct text *error)
 {
-    struct asked_values *asked = &predicates->asked;
     struct text why = {0};
     int result = 0;
 
-    if (condition)
-        result = condition_words_parse(&asked->condition, condition, &why);
+    if (options->condition)
+        result = condition_words_parse(&asked->condition, options->condition, &why);
     if (result)
         option = "--if";
-    else if (values)
-        result = value_words_parse(asked->values, most, &asked->count, values, &why);
+    else if (options->values)
+        result = value_words_parse(asked->values, most, &asked->count, options->values, &why);
     if (result)
         text_format(error, "%s: %s", option, text_or_error(&why, result));
     text_free(&why);
     return result;
 }
+
+int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,
+                  size_t most, const char *see_help, struct text *error)
+{
+    const struct probe_options *options = probing->options;
+
+    if (options->list && arguments->command)
+        text_format(error, "--list: traces nothing, so it takes no command%s", see_help);
+    if (error->length || check_words(arguments, see_help, error))
+        return -EINVAL;
+    int result = parse_way(&probing->way, options->attach, error);
+    if (!result)
+        result = parse_values(options, &probing->predicates.asked, option, most, error);
+    return result ? result : find_parse(&probing->find, arguments->words, arguments->count,
+                                        options->regex, error);
+}
+
+int probing_run(struct probing *probing, int refused, struct text *error,
+                const struct arguments *arguments, int (*trace)(void *context), void *context)
+{
+    const struct probe_options *options = probing->options;
+    const int result = refused ? refused : find_translate(&probing->find);
+    const int status = result        ? applet_refuse(result, error, arguments->command)
+                       : options->list ? list(&probing->find, &options->trace)
+                                       : trace(context);
+
+    find_close(&probing->find);
+    free(probing->names);
+    text_free(error);
+    return status;
+}
+
+/* ---- Values ---- */
 
 /* A program's first place decides where it finds the value: it must be the same at all others. */
 static int find_at(struct predicates *predicates, const struct values_where *where,
@@ -580,7 +690,8 @@ bool predicates_any(const struct predicates *predicates)
     return predicates->asked.condition.count || predicates->asked.count;
 }
 
-int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings)
+/* 0 or the exit status, with what is missing, or cannot be had `by_rings`, reported. */
+static int find_values(struct predicates *predicates, const struct find *find, bool by_rings)
 {
     const struct values_where where = {find->tracefs, find->kernel};
     const struct place *firsts[ATTACH_PROGRAMS] = {NULL};
@@ -599,6 +710,15 @@ int predicates_find(struct predicates *predicates, const struct find *find, bool
         say("%s", text_or_error(&error, result));
     text_free(&error);
     return result ? EXIT_FAILURE : 0;
+}
+
+int probing_find(struct probing *probing, const struct session *session)
+{
+    const int status = look_up(&probing->find, session->kallsyms,
+                               trace_options_process(&probing->options->trace));
+
+    return status ? status : find_values(&probing->predicates, &probing->find,
+                                         session->config.collecting.way == COLLECT_RINGS);
 }
 
 /*
