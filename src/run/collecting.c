@@ -164,8 +164,16 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         const struct collector_found found = collecting_find(&wanted);
         collecting->way = found.way;
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
+        /* What the kernel itself refuses, rings say better: own tasks. */
+        collecting->is_refused = found.result && !(config->takes_own && found.result == -EACCES);
     }
     return collecting->way == COLLECT_PTRACE ? take_traced(options) : 0;
+}
+
+void collecting_say_refused(const struct collecting *collecting)
+{
+    if (collecting->is_refused && !tracer_try())
+        say("ptrace(2) still allows profile, walltime and offcputime, with -p PID or -- COMMAND");
 }
 
 void collecting_say(const struct collecting *collecting)

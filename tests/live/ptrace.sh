@@ -107,6 +107,23 @@ for line in "-e:-e cycles" "-c:-c 1000000" "-K:-K" "-F:-F 5000" "--cgroup:--cgro
     is "without ${line%%:*}" "$status $(grep -c "^profile: ${line%%:*}: " "$scratch/err")" "2 1"
 done
 
+# What cannot work ends with why, and then with what does.
+ALLOWED="ptrace(2) still allows profile, walltime and offcputime, with -p PID or -- COMMAND"
+for who in root nobody; do
+    [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
+    for line in "profile -D 1" offcputime "walltime --comm x" wakeuptime "offwaketime -p $$" "stackcount c:malloc" \
+        "stacksnoop c:malloc"; do
+        # shellcheck disable=SC2086 # words
+        run_stackbox $line
+        is "$who: what works where $line does not" "$status $(sed -n '$p' "$scratch/err")" "1 ${line%% *}: $ALLOWED"
+        is "$who: and why not: $line" "$(grep -c -v "ptrace(2) still allows" "$scratch/err")" 1
+    done
+done
+under="$DENIED --syscall ptrace:EPERM --"
+run_stackbox offcputime
+lacks "without ptrace(2), either" "$scratch/err" "still allows"
+under="$DENIED --"
+
 # ---- manners
 
 for line in "0:exit 0" "7:exit 7" "137:kill -9 \$\$" "143:kill -15 \$\$"; do
