@@ -30,6 +30,19 @@ static struct stacksnoop_options settings;
 
 #define AT(member) offsetof(struct stacksnoop_options, member)
 
+static int refuse(const struct option *option, const char *text, void *settings_of,
+                  struct text *error)
+{
+    (void)text, (void)settings_of;
+    text_add(error, option->details);
+    return -EINVAL;
+}
+
+#define REFUSED(letter, name, argument, why) \
+    {letter, name, argument, refuse, 0, 0, 0, NULL, why}
+#define NO_REPORTS "stacksnoop prints events and makes no reports"
+#define NO_COUNTS "stacksnoop prints events and does not count"
+
 static const struct option own_options[] = {
     OPTION_HEADING("Events"),
     {'r', "regex", NULL, option_flag, AT(probes.regex), 0, 0,
@@ -57,19 +70,19 @@ static const struct option own_options[] = {
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     OPTION_LETTER('u', "uid"),
     /* There are no reports here: these are refused, and not listed. */
-    {'i', "interval", "S", option_seconds, AT(probes.trace.interval), 0, 0, NULL},
-    {'f', "folded", NULL, option_flag, AT(probes.trace.folded), 0, 0, NULL},
-    {'o', "output", "FILE", option_strings, AT(probes.trace.outputs), 0, 0, NULL},
-    {0, "keep", "N", trace_option_keep, AT(probes.trace.keep), 0, 0, NULL},
-    {0, "inverted", NULL, option_flag, AT(probes.trace.inverted), 0, 0, NULL},
-    {0, "flat", "[N]", trace_option_flat, AT(probes.trace), 1, UINT64_MAX, NULL},
-    {0, "tree", "[PERCENT]", trace_option_tree, AT(probes.trace), 0, 0, NULL},
-    {0, "live", "[SECONDS]", trace_option_live, AT(probes.trace), 0, 0, NULL},
-    {0, "top", "N", option_number, AT(probes.trace.top), 1, UINT64_MAX, NULL},
-    {0, "stack-storage-size", "N", option_number, AT(probes.trace.storage), 1, 1 << 24, NULL},
+    REFUSED('i', "interval", "S", NO_REPORTS),
+    REFUSED('f', "folded", NULL, "stacksnoop does not count; flame graph tools read --format perf"),
+    REFUSED('o', "output", "FILE", "stacksnoop prints events to stdout and writes no reports"),
+    REFUSED(0, "keep", "N", NO_REPORTS),
+    REFUSED(0, "inverted", NULL, NO_REPORTS),
+    REFUSED(0, "flat", "[N]", NO_COUNTS),
+    REFUSED(0, "tree", "[PERCENT]", NO_COUNTS),
+    REFUSED(0, "live", "[SECONDS]", NO_COUNTS),
+    REFUSED(0, "top", "N", "stacksnoop does not count; --max stops after N events"),
+    REFUSED(0, "stack-storage-size", "N", "stacksnoop keeps no stacks; use --buffer-size"),
     {0, "by", "WHO", trace_option_by, AT(probes.trace.by), 0, 0,
      "process or thread; has no effect, since each event shows both"},
-    {0, "by-name", NULL, trace_option_by_name, AT(probes.trace.by), 0, 0, NULL},
+    REFUSED(0, "by-name", NULL, "stacksnoop prints each event with its process and thread"),
     {0},
 };
 
@@ -193,33 +206,6 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
 
 /* ---- The command line ---- */
 
-/* Reports at intervals or at the end do not exist here. */
-static void refuse_reports(struct text *error)
-{
-    const struct trace_options *trace = &settings.probes.trace;
-
-    if (trace->folded)
-        text_add(error, "-f: stacksnoop does not count; flame graph tools read --format "
-                        "perf" SEE_HELP);
-    else if (trace->outputs.count)
-        text_add(error, "-o: stacksnoop prints events to stdout and writes no reports"
-                 SEE_HELP);
-    else if (trace->flat || trace->tree || trace->live)
-        text_format(error, "--%s: stacksnoop prints events and does not count" SEE_HELP,
-                    trace->flat ? "flat" : trace->tree ? "tree" : "live");
-    else if (trace->interval || trace->inverted || retention_is_asked(&trace->keep))
-        text_format(error, "%s: stacksnoop prints events and makes no reports" SEE_HELP,
-                    trace->interval ? "-i" : trace->inverted ? "--inverted" : "--keep");
-    else if (trace->top)
-        text_add(error, "--top: stacksnoop does not count; --max stops after N events" SEE_HELP);
-    else if (trace->by == GROUP_BY_NAME)
-        text_add(error, "--by name: stacksnoop prints each event with its process and thread"
-                 SEE_HELP);
-    else if (trace->storage)
-        text_add(error, "--stack-storage-size: stacksnoop keeps no stacks; use "
-                        "--buffer-size" SEE_HELP);
-}
-
 static int parse_format(struct tracing *tracing, struct text *error)
 {
     const char *format = settings.probes.trace.format;
@@ -255,9 +241,11 @@ static int parse_buffer(struct tracing *tracing, struct text *error)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    refuse_reports(error);
-    if (error->length)
+    if (settings.probes.trace.by == GROUP_BY_NAME) {
+        text_add(error, "--by name: stacksnoop prints each event with its process and thread"
+                 SEE_HELP);
         return -EINVAL;
+    }
     if (trace_options_check(&settings.probes.trace, arguments, error)) {
         text_add(error, SEE_HELP);
         return -EINVAL;

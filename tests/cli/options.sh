@@ -180,7 +180,7 @@ wrong_of_snoop '-f: stacksnoop does not count; flame graph tools read --format p
     -f vfs_read
 wrong_of_snoop '--inverted: stacksnoop prints events and makes no reports' --inverted vfs_read
 wrong_of_snoop '-i: stacksnoop prints events and makes no reports' -i 1 vfs_read
-wrong_of_snoop '-i: stacksnoop prints events and makes no reports' --interval=1 vfs_read
+wrong_of_snoop '--interval: stacksnoop prints events and makes no reports' --interval=1 vfs_read
 wrong_of_snoop '--keep: stacksnoop prints events and makes no reports' --keep 5 vfs_read
 wrong_of_snoop '--top: stacksnoop does not count; --max stops after N events' \
     --top 5 vfs_read
