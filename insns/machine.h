@@ -46,8 +46,6 @@ struct machine_fixed {
  * How stacks of its programs are unwound by tables: by insns/unwind.c, for 64-bit ones, and by
  * src/unwind/walk.c. Distances are in bytes, and words are those of struct pt_regs.
  */
-#define MACHINE_TRAMPOLINE_BYTES 5
-
 struct machine_walk {
     uint8_t registers; /* how many words are read, from the first on; 0: only rings can walk */
     uint8_t call;      /* the word with a system call's number, */
@@ -77,9 +75,15 @@ struct machine_walk {
     uint64_t thread_exit; /* and the code with which musl ends a thread */
     /* and with which glibc's __start_context begins, where makecontext()'s functions end */
     uint64_t context_end;
-    /* those bytes, where memory without a file is returned to: what called is above one more word, as in CPython's
-       trampolines for perf; or 0 */
-    uint64_t trampoline;
+    /*
+     * Where a call in memory without a file returns to these bytes, lowest first, its caller's stack
+     * is 16 bytes above, below which the return address is, and perhaps the frame pointer: CPython's
+     * trampolines for perf. 0: none are known
+     */
+    struct {
+        uint64_t code;
+        uint8_t bytes, frame_kind; /* UNWIND_FRAME_SAME or _AT_CFA */
+    } trampoline;
     bool is_sparse;       /* C long had no tables: without them, walk frame pointers */
 };
 

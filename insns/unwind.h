@@ -177,6 +177,14 @@ void emit_unwind_state(struct program *program, const struct unwind_config *conf
 /* *(r8 + to) = the user's bytes at r3; or goes to unwind_unreadable. */
 void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes);
 
+/* The rule of code that has returned to a trampoline of that machine. */
+static inline struct unwind_rule unwind_trampoline(const struct machine_walk *walk)
+{
+    return (struct unwind_rule){.cfa = UNWIND_BY_SP, .offset = 16, .ret = -8, .frame = -16,
+                                .frame_kind = walk->trampoline.frame_kind,
+                                .base = UNWIND_BASE_SAME};
+}
+
 /*
  * *(r8 + to) = the user's word at r3: from the window, if it is there; or goes to
  * unwind_unreadable. The labels are for this place only.

@@ -15,8 +15,8 @@
  *         cfa = sp + 8, state.pc = *(cfa - 8)             or sp, and the link register; the rest is unchanged
  *         goto called
  *     if (mapping.kind == KEEPS_RECORDS)
- *         if (!state.exact && what is at state.pc is a trampoline)
- *             state.sp += 8, and as at an entry
+ *         if (state.pc and .sp are a call's, and what is at state.pc is a trampoline's)
+ *             rule = its own, goto rule known
  *         goto records
  *     if (mapping.kind)
  *         return mapping.kind                             sparse machines: goto records by NO_TABLE, here and below
@@ -36,6 +36,8 @@
  * r6 = index, until the rule is known; r7 = at, offset, cfa; r8 = state; r9 = rule.
  */
 #include "insns/unwind.h"
+
+#include <string.h>
 
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
@@ -265,25 +267,32 @@ static void emit_record_place(struct program *program, const struct machine_walk
         EMIT(program, ADD_IMM(R7, walk->record));
 }
 
-/* One that cannot be read is none: the word is 0 then. */
+/* Code that cannot be read is none: the word is 0 then. */
 static void emit_trampoline(struct program *program, const struct machine_walk *walk)
 {
+    const struct unwind_rule rule = unwind_trampoline(walk);
+    uint64_t words[2];
+
+    memcpy(words, &rule, sizeof(words));
     EMIT(program,
         LDX(W, R1, R8, UNWIND_AT(exact)),
+        LDX(W, R2, R8, UNWIND_AT(sp_lost)),
+        OR_REG(R1, R2),
         JNE_IMM(R1, 0, "unwind_records"),
         ST(DW, R8, UNWIND_AT(word), 0),
         MOV_REG(R1, R8),
         ADD_IMM(R1, UNWIND_AT(word)),
-        MOV_IMM(R2, MACHINE_TRAMPOLINE_BYTES),
+        MOV_IMM(R2, walk->trampoline.bytes),
         LDX(DW, R3, R8, UNWIND_AT(pc)),
         CALL(BPF_FUNC_probe_read_user),
         LDX(DW, R1, R8, UNWIND_AT(word)),
-        LD_IMM64(R2, walk->trampoline),
+        LD_IMM64(R2, walk->trampoline.code),
         JNE_REG(R1, R2, "unwind_records"),
-        LDX(DW, R1, R8, UNWIND_AT(sp)),
-        ADD_IMM(R1, 8),
-        STX(DW, R8, UNWIND_AT(sp), R1),
-        JA("unwind_entry"));
+        LD_IMM64(R1, words[0]),
+        STX(DW, R8, UNWIND_AT(rule), R1),
+        LD_IMM64(R1, words[1]),
+        STX(DW, R8, UNWIND_AT(rule) + 8, R1),
+        JA("unwind_rule_known"));
 }
 
 /* The frame pointer leads to the caller's, which is followed by the return address. */
@@ -292,7 +301,7 @@ static void emit_records(struct program *program, const struct machine *machine)
     const struct machine_walk *walk = machine->walk;
 
     EMIT(program, LABEL("unwind_no_file"));
-    if (walk->trampoline)
+    if (walk->trampoline.code)
         emit_trampoline(program, walk);
     if (walk->is_sparse)
         EMIT(program, LABEL("unwind_no_table"));

@@ -176,7 +176,9 @@ board_tests()
     mips*,own-clock) names= ;; # its timers stand still there
     mipsel-*,) names='rings_mips profile_shares' ;;
     mips64el-*,) names=rings_mips ;; # others probe kernel functions, which kills threads there
-    arm64-*, | riscv64-*,) names='exact older stacks unwind frame_pointers kernel_callers user_attach user_usdt snoop' ;;
+    arm64-*, | riscv64-*,)
+        names='exact older stacks unwind trampolines frame_pointers kernel_callers user_attach user_usdt snoop'
+        ;;
     s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
     armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;

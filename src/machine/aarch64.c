@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
+#include "insns/unwind_layout.h"
 #include "machine/machine.h"
 
 /* ---- The caller at a function's first instruction: still in a register ---- */
@@ -89,6 +90,7 @@ static const struct machine_walk walk = {
     .sigreturn = 0xd4000001d2801168,   /* mov x8, #139; svc #0 */
     .moves_sp = moves_sp,
     .thread_exit = 0xd4000001d2800ba8, /* mov x8, #93; svc #0 */
+    .trampoline = {0xd65f03c0a8c17bfd, 8, UNWIND_FRAME_AT_CFA}, /* ldp x29, x30, [sp], 16; ret */
 };
 
 const struct machine machine_aarch64 = {

@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include "insns/program.h"
+#include "insns/unwind_layout.h"
 #include "machine/machine.h"
 
 /* The caller at a function's first instruction: still in a register. */
@@ -30,6 +31,7 @@ static const struct machine_walk walk = {
     .record = -16,
     .signal = {.at = 304, .bytes = 72, .pc = 0, .link = 8, .sp = 16, .frame = 64},
     .thread_exit = 0x0000007305d00893, /* li a7, 93; ecall */
+    .trampoline = {0x8082014160a2, 6, UNWIND_FRAME_SAME}, /* ld ra, 8(sp); addi sp, sp, 16; ret */
     .is_sparse = true,
 };
 

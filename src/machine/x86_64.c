@@ -160,7 +160,7 @@ static const struct machine_walk walk = {
     .signal = {.at = 120, .bytes = 56, .frame = 0, .sp = 40, .pc = 48},
     .thread_exit = 0x050f3cb0c031c789, /* mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall */
     .context_end = 0x48243c8b48dc8948, /* mov %rbx,%rsp; mov (%rsp),%rdi; and of test %rdi,%rdi */
-    .trampoline = 0xc308c48348, /* add $8,%rsp; ret */
+    .trampoline = {0xc308c48348, 5, UNWIND_FRAME_SAME}, /* add $8,%rsp; ret */
 };
 
 const struct machine machine_x86_64 = {

@@ -376,17 +376,13 @@ static void tell_kind(const struct deferred_objects *in, const struct unwind_sta
 /* Code stays as it is while it runs. */
 static bool is_trampoline(struct deferred_objects *in, uint32_t pid, uint64_t pc)
 {
-    const uint64_t trampoline = machine_of_kernel()->walk->trampoline;
-    const size_t at = hash_word(pid, pc) % (sizeof(in->trampolines) / sizeof(in->trampolines[0]));
-    uint64_t code = 0;
+    const struct machine_walk *walk = machine_of_kernel()->walk;
+    const uint64_t hash = hash_word(hash_word(0, pid), pc);
+    uint64_t *seen = &in->trampolines[hash % COUNT_OF(in->trampolines)], code = 0;
 
-    if (!trampoline)
-        return false;
-    if (read_memory(pid, pc, &code, MACHINE_TRAMPOLINE_BYTES)) {
-        in->trampolines[at].pid = pid;
-        in->trampolines[at].pc = code == trampoline ? pc : 0;
-    }
-    return in->trampolines[at].pid == pid && in->trampolines[at].pc == pc;
+    if (walk->trampoline.bytes && read_memory(pid, pc, &code, walk->trampoline.bytes))
+        *seen = code == walk->trampoline.code ? hash : 0;
+    return *seen == hash;
 }
 
 bool deferred_objects_find(void *context, const struct unwind_state *walk, uint64_t pc,

@@ -78,10 +78,7 @@ struct deferred_objects {
     struct objects *objects;
     struct table table; /* found last */
     bool is_settled;    /* all that processes mapped until now is known; else it is asked for */
-    struct {
-        uint64_t pc;
-        uint32_t pid;
-    } trampolines[64]; /* that were seen, as processes may end before their stacks are walked */
+    uint64_t trampolines[64]; /* hashes of those seen: a process may end before its stacks are walked */
 };
 
 /*

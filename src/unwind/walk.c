@@ -266,8 +266,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
                                     unknown = {.cfa = UNWIND_UNKNOWN};
     static const struct unwind_rule pushed = {.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8,
                                               .base = UNWIND_BASE_SAME};
-    static const struct unwind_rule trampoline = {.cfa = UNWIND_BY_SP, .offset = 16, .ret = -8,
-                                                  .base = UNWIND_BASE_SAME};
+    const struct unwind_rule trampoline = unwind_trampoline(at->walk);
     static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP,
                                               .return_kind = UNWIND_RETURN_IN_LINK};
     const uint64_t pc = at->exact ? at->pc : at->pc - 1;
@@ -288,7 +287,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     const struct unwind_rule *rule = &record;
     if (at->first && at->at_entry)
         rule = machine_has_link(at->options->machine) ? &linked : &pushed;
-    else if (object.trampoline && !at->exact)
+    else if (object.trampoline && !at->exact && !at->sp_lost)
         rule = &trampoline;
     else if (object.table)
         rule = table_find(object.table, pc - object.bias);

@@ -60,24 +60,6 @@ is "a map that grows" "$(user_stacks "$scratch/mine")" "$(rounds 5)"
 jit "entries replaced while it runs" -r 5 -s reversed
 is "entries replaced while it runs" "$(user_stacks "$scratch/mine")" "$(rounds 5 new_)"
 
-# Trampolines keep no frame pointer. The rest of each stack is below them, so only tables and their code find it.
-if have_tables; then
-    for by in bpf rings; do
-        set -- stackcount -f -U --collect $by $EVENT -- "$WORKLOADS/jit" -n 3000 -N $NAME -s trampoline
-        run_stackbox "$@"
-        is "trampolines by $by" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" \
-            "main;jit_outer_0;jit_evaluate;jit_inner_0;jit_target 3000"
-    done
-    run_stackbox profile -f -U --collect ptrace -F 199 -- "$WORKLOADS/jit" -n 4000000 -N $NAME -s trampoline
-    all=$(folded_sum "$scratch/out" ';jit_target ')
-    [ "$all" -gt 50 ] && pass "trampolines by ptrace: there are samples" ||
-        fail "trampolines by ptrace: there are samples" "$all"
-    is "trampolines by ptrace" \
-        "$(folded_sum "$scratch/out" ';main;jit_outer_0;jit_evaluate;jit_inner_0;jit_target ')" "$all"
-else
-    skip "trampolines" "$NO_TABLES"
-fi
-
 jit "no map" -s none
 nameless "no map"
 lacks "no map, of an unknown runtime: nothing is advised" "$scratch/err" "[anon]"

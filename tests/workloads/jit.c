@@ -70,16 +70,36 @@ static unsigned char *write_function(uintptr_t callee)
     return function;
 }
 
-/* sub $8, %rsp; call *%rcx; add $8, %rsp; ret */
+/* What CPython's Python/asm_trampoline.S is assembled to. */
+static const unsigned char trampoline_code[] = {
+#if defined(__x86_64__) && !defined(__ILP32__)
+    0x48, 0x83, 0xec, 0x08,                         /* sub $8, %rsp */
+    0xff, 0xd1,                                     /* call *%rcx */
+    0x48, 0x83, 0xc4, 0x08,                         /* add $8, %rsp */
+    0xc3,                                           /* ret */
+#elif defined(__aarch64__)
+    0xfd, 0x7b, 0xbf, 0xa9,                         /* stp x29, x30, [sp, #-16]! */
+    0xfd, 0x03, 0x00, 0x91,                         /* mov x29, sp */
+    0x60, 0x00, 0x3f, 0xd6,                         /* blr x3 */
+    0xfd, 0x7b, 0xc1, 0xa8,                         /* ldp x29, x30, [sp], #16 */
+    0xc0, 0x03, 0x5f, 0xd6,                         /* ret */
+#elif defined(__riscv) && __riscv_xlen == 64
+    0x41, 0x11, 0x06, 0xe4,                         /* addi sp, sp, -16; sd ra, 8(sp) */
+    0x82, 0x96,                                     /* jalr a3 */
+    0xa2, 0x60, 0x41, 0x01, 0x82, 0x80,             /* ld ra, 8(sp); addi sp, sp, 16; ret */
+#endif
+};
+
 static unsigned char *write_trampoline(void)
 {
-    static const unsigned char all[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
     unsigned char *function = code + code_used;
 
     if (code_used + FUNCTION_SIZE > CODE_SIZE)
         exit(2);
     code_used += FUNCTION_SIZE;
-    return memcpy(function, all, sizeof(all));
+    memcpy(function, trampoline_code, sizeof(trampoline_code));
+    __builtin___clear_cache((char *)function, (char *)function + FUNCTION_SIZE);
+    return function;
 }
 
 typedef void trampoline(void *context, void *frame, int thrown, void *evaluator);
@@ -217,10 +237,15 @@ int main(int argc, char **argv)
         }
     }
     begin(comm);
-#if !defined(__x86_64__)
-    printf("skip: no code for this CPU\n");
-    return 0;
+#if defined(__x86_64__)
+    int has_code = 1;
+#else
+    int has_code = is_shape("trampoline") && sizeof(trampoline_code);
 #endif
+    if (!has_code) {
+        printf("skip: no code for this CPU\n");
+        return 0;
+    }
     code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
                 -1, 0);
     if (code == MAP_FAILED) {

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# seldom: 5.10,newest
+# host: yes
+# beside
+#
+# Functions as CPython makes them for perf, in memory without a file, between functions with tables. On most machines
+# they keep no frame pointer, and where they do, it does not tell the caller's stack pointer: only their code does.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "tracing needs root"
+have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
+have_tables || skip_all "$NO_TABLES"
+"$WORKLOADS/jit" -n 0 -s trampoline >"$scratch/probe"
+grep -q '^skip' "$scratch/probe" && skip_all "$(cat "$scratch/probe")"
+
+# No other process has this name.
+NAME=jit$$
+N=3000
+CHAIN="main;jit_outer_0;jit_evaluate;jit_inner_0;jit_target"
+EVENT=t:syscalls:sys_enter_getppid
+
+for by in bpf rings; do
+    run_stackbox stackcount -f -U --collect $by $EVENT -- "$WORKLOADS/jit" -n $N -N $NAME -s trampoline
+    is "$by: each call has its callers" \
+        "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
+    lacks "$by: none is cut" "$scratch/out" "[truncated]"
+done
+start_workload one jit -w -k -n $N -N $NAME -s trampoline
+start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "a running process" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+finish_workload one
+is "a running process" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
+
+rounds=4000000
+[ ! "$GUEST" ] || rounds=100000
+run_stackbox profile -f -U --collect ptrace -F 199 -- "$WORKLOADS/jit" -n $rounds -N $NAME -s trampoline
+all=$(folded_sum "$scratch/out" ';jit_target ')
+between "ptrace: there are samples" "$all" 20 100000
+is "ptrace: each has its callers" "$(folded_sum "$scratch/out" ";$CHAIN ")" "$all"
