@@ -69,7 +69,8 @@ burnt=$((($(count_of burn greater) + $(count_of burn lesser)) / 1000))
 [ "$GUEST" ] || between "it ran for as long as it says" "$ran" $((burnt - 5000)) $((burnt + 60000))
 greater=$(folded_sum "$scratch/out" '\[running\].*;greater;spin[; ]')
 lesser=$(folded_sum "$scratch/out" '\[running\].*;lesser;spin[; ]')
-between "and most of it at its own stacks" $((greater + lesser)) $((ran * 9 / 10)) "$ran"
+# A guest's CPU may stand still for a while before it begins, which is no time of theirs.
+between "and what it burnt is at its own stacks" $((greater + lesser)) $((burnt * 9 / 10)) "$ran"
 
 # ---- manners
 
