@@ -35,7 +35,7 @@ finish_workload one
 is "a running process" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
 
 rounds=4000000
-[ ! "$GUEST" ] || rounds=100000
+[ ! "$GUEST" ] || rounds=500000
 run_stackbox profile -f -U --collect ptrace -F 199 -- "$WORKLOADS/jit" -n $rounds -N $NAME -s trampoline
 all=$(folded_sum "$scratch/out" ';jit_target ')
 between "ptrace: there are samples" "$all" 20 100000
