@@ -17,6 +17,7 @@
 #include "find/pattern.h"
 #include "find/user_file.h"
 #include "kernel/kallsyms.h"
+#include "kernel/limits.h"
 #include "machine/machine.h"
 
 #define MOST_LINES 5
@@ -273,6 +274,7 @@ int alternatives_find(const struct find *find, struct text *lines)
 
 /* ---- Exact ---- */
 
+#define PREEMPTS 0x060d00 /* Linux 6.13: before, it need not be looked for */
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
 
@@ -293,6 +295,13 @@ static bool is_function_of(const char *name, const char *call)
             return true;
     }
     return false;
+}
+
+/* As far as /sys is there to tell. */
+static bool lacks_kprobes(void)
+{
+    return !access("/sys/bus/event_source/devices", F_OK) &&
+           access("/sys/bus/event_source/devices/kprobe", F_OK);
 }
 
 static int look_at(void *context, const struct kallsyms_symbol *symbol)
@@ -324,7 +333,7 @@ const struct place *exact_alternative(const struct places *places, int kallsyms,
     const struct place *place = first_call(places);
     struct look look = {0};
 
-    if (!place || kallsyms < 0)
+    if (!place || kallsyms < 0 || own_version() < PREEMPTS || lacks_kprobes())
         return NULL;
     bool enters = !strncmp(place->name, ENTER, strlen(ENTER));
     look.call = place->name + strlen(enters ? ENTER : EXIT);
