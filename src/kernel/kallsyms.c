@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/index.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -112,6 +113,7 @@ bool kallsyms_has(const char *name)
 struct candidate {
     bool any;
     size_t slot; /* the first address that is not below it */
+    uint64_t end;  /* the next symbol's address, as long as these are sorted; or 0 */
     struct kallsyms_symbol symbol; /* its strings are these */
     char name[LONGEST_NAME], module[LONGEST_MODULE];
 };
@@ -220,10 +222,10 @@ static int settle_candidate(struct pass *pass)
 
     if (!candidate->any || (found->found && candidate->symbol.address < found->start))
         return 0;
-    int rank = rank_of(pass->search, &candidate->symbol);
-    if (found->found && candidate->symbol.address == found->start && rank <= found->rank)
-        return 0;
-    return keep(found, &candidate->symbol, rank);
+    const int rank = rank_of(pass->search, &candidate->symbol);
+    const bool is_alias = found->found && candidate->symbol.address == found->start;
+    found->end = candidate->end;
+    return is_alias && rank <= found->rank ? 0 : keep(found, &candidate->symbol, rank);
 }
 
 static void cut_copy(char *to, size_t room, const char *from)
@@ -238,6 +240,7 @@ static void set_candidate(struct candidate *candidate, const struct kallsyms_sym
                           size_t slot)
 {
     candidate->any = true;
+    candidate->end = 0;
     candidate->slot = slot;
     candidate->symbol = *symbol;
     cut_copy(candidate->name, sizeof(candidate->name), symbol->name);
@@ -270,7 +273,11 @@ static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
     if (!symbol->address || symbol->type == 'a' || symbol->type == 'A')
         return 0;
     pass->any = true;
-    if (passed_all(pass, symbol))
+    const bool passed = passed_all(pass, symbol);
+    if (pass->sorted && pass->candidate.any && !pass->candidate.end &&
+        symbol->address > pass->candidate.symbol.address)
+        pass->candidate.end = symbol->address;
+    if (passed)
         return 1;
     const bool above_all = symbol->address > search->addresses[search->count - 1];
     const size_t slot = above_all ? search->count : slot_of(pass, symbol->address);
@@ -300,6 +307,7 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
             before->start, before->type, before->name.data, before->module.data};
         if (keep(&found[i], &same, before->rank))
             return -ENOMEM;
+        found[i].end = before->end;
     }
     for (size_t i = 0; i < search->count; i++)
         if (!is_function(found[i].type) ||
@@ -329,4 +337,154 @@ void kallsyms_free(struct kallsyms_found *found, size_t count)
         text_free(&found[i].name);
         text_free(&found[i].module);
     }
+}
+
+/* ---- What was found before ---- */
+
+#define MOST_KNOWN 16384
+
+/* Addresses from `start` to `end` are in this function, or in none. */
+struct kallsyms_known_place {
+    uint64_t start, end;
+    struct kallsyms_found found;
+};
+
+void kallsyms_known_free(struct kallsyms_known *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        kallsyms_free(&known->places[i].found, 1);
+    free(known->places);
+    *known = (struct kallsyms_known){0};
+}
+
+/* Names and addresses of modules, "ext4 1069056 2 - Live 0xffffffffc0800000", not who uses them. */
+static uint64_t hash_modules(void)
+{
+    int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
+    uint64_t hash = 0;
+    struct lines lines;
+    size_t length;
+    char *line;
+
+    if (fd < 0)
+        return 0;
+    if (!lines_open(&lines, fd)) {
+        while ((line = lines_next(&lines, &length))) {
+            const char *address = strstr(line, " 0x");
+            hash = hash_bytes(hash, line, strcspn(line, " "));
+            hash = address ? hash_bytes(hash, address, strlen(address)) : hash;
+        }
+        lines_close(&lines);
+    }
+    close(fd);
+    return hash;
+}
+
+static int copy_found(struct kallsyms_found *to, const struct kallsyms_found *from)
+{
+    const struct kallsyms_symbol symbol = {from->start, from->type, from->name.data,
+                                           from->module.data};
+
+    return from->found ? keep(to, &symbol, from->rank) : 0;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct kallsyms_known_place *a = left, *b = right;
+
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static const struct kallsyms_known_place *place_of(const struct kallsyms_known *known,
+                                                   uint64_t address)
+{
+    const struct kallsyms_known_place *places = known->places;
+    const size_t behind = known->count ? first_key_above(&places->start, sizeof(*places),
+                                                         known->count, address) : 0;
+
+    return behind && address < places[behind - 1].end ? &places[behind - 1] : NULL;
+}
+
+/*
+ * The last address of a function may belong to the landing after it, and where one of a module or a
+ * BPF program ends is not certain, nor what is in a wide gap: such an address is known by itself.
+ */
+static struct kallsyms_known_place place_for(uint64_t address, const struct kallsyms_found *found)
+{
+    const bool whole = found->found && address >= found->start && address + 1 < found->end &&
+                       found->end - found->start <= LONGEST_FUNCTION;
+
+    return (struct kallsyms_known_place){
+        .start = whole ? found->start : address,
+        .end = whole ? found->end - 1 : address + 1,
+    };
+}
+
+/* Takes over those that were not known; `which` are their places in found[]. */
+static int know(struct kallsyms_known *known, const struct kallsyms_search *search,
+                const struct kallsyms_found *found, const size_t *which)
+{
+    int result = 0;
+
+    if (known->count + search->count > MOST_KNOWN)
+        return 0;
+    if (array_reserve(&known->places, &known->room, known->count + search->count,
+                      sizeof(*known->places)))
+        return -ENOMEM;
+    for (size_t i = 0; i < search->count && !result; i++) {
+        const struct kallsyms_found *from = &found[which[i]];
+        struct kallsyms_known_place *place = &known->places[known->count];
+        *place = place_for(search->addresses[i], from);
+        if (known->count && place[-1].start == place->start)
+            continue;
+        result = copy_found(&place->found, from);
+        known->count++;
+    }
+    qsort(known->places, known->count, sizeof(*known->places), compare_places);
+    return result;
+}
+
+/* A pass for those that are not known: `which` and `addresses` have room for all. */
+static int find_others(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
+                       struct kallsyms_found *found, size_t *which, uint64_t *addresses)
+{
+    struct kallsyms_search others = *search;
+    int result = 0;
+
+    others.addresses = addresses;
+    others.count = 0;
+    for (size_t i = 0; i < search->count && !result; i++) {
+        const struct kallsyms_known_place *place = place_of(known, search->addresses[i]);
+        which[others.count] = i;
+        addresses[others.count] = search->addresses[i];
+        others.count += !place;
+        result = place ? copy_found(&found[i], &place->found) : 0;
+    }
+    struct kallsyms_found *new = calloc(others.count + 1, sizeof(*new));
+    if (!new)
+        result = -ENOMEM;
+    if (!result)
+        result = kallsyms_find(fd, &others, new);
+    for (size_t i = 0; i < others.count && new; i++)
+        found[which[i]] = new[i];
+    free(new);
+    return result ? result : know(known, &others, found, which);
+}
+
+int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
+                        struct kallsyms_found *found)
+{
+    uint64_t *addresses = calloc(search->count + 1, sizeof(*addresses));
+    size_t *which = calloc(search->count + 1, sizeof(*which));
+    const uint64_t modules = hash_modules();
+    int result = -ENOMEM;
+
+    if (modules != known->modules)
+        kallsyms_known_free(known);
+    known->modules = modules;
+    if (addresses && which)
+        result = find_others(known, fd, search, found, which, addresses);
+    free(addresses);
+    free(which);
+    return result;
 }

@@ -36,6 +36,7 @@ struct kallsyms_found {
     char type;
     int rank;           /* of its name among those with the same start */
     uint64_t start;     /* of the function */
+    uint64_t end;       /* of it: where the next symbol is; 0 if that is not certain */
     struct text name;
     struct text module; /* empty: the kernel itself */
 };
@@ -57,5 +58,20 @@ struct kallsyms_search {
  */
 int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found);
 void kallsyms_free(struct kallsyms_found *found, size_t count);
+
+/*
+ * What was found before: reports at intervals, and events printed as they come, are mostly in the
+ * same functions, and a pass takes 60 ms, or a second on a board. {0} is empty.
+ */
+struct kallsyms_known {
+    struct kallsyms_known_place *places; /* sorted */
+    size_t count, room;
+    uint64_t modules; /* a hash of those that were loaded; nothing is known of others */
+};
+
+/* The same as kallsyms_find, with a pass only for what is not known. `preferred` must not change. */
+int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
+                        struct kallsyms_found *found);
+void kallsyms_known_free(struct kallsyms_known *known);
 
 #endif

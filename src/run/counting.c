@@ -518,6 +518,7 @@ static int begin_writing(struct writing *writing, struct counting *counting)
     bool recorded = report_files_have(&counting->files, REPORT_SBX);
     const struct symbolize_options config = {
         .kallsyms = counting->session.kallsyms,
+        .known = &counting->session.known,
         .preferred = counting->traced,
         .preferred_count = counting->traced_count,
         .processes = counting->session.processes,

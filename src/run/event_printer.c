@@ -202,6 +202,7 @@ static int print_slice(struct event_printer *printer, size_t count)
     struct session *session = &printer->session;
     const struct symbolize_options config = {
         .kallsyms = session->kallsyms,
+        .known = &session->known,
         .preferred = printer->traced,
         .preferred_count = printer->traced_count,
         .processes = session->processes,

@@ -522,6 +522,7 @@ int session_close(struct session *session, int status)
     user_stacks_close(&session->user_stacks);
     processes_close(session->processes);
     symbolize_notes_free(&session->notes);
+    kallsyms_known_free(&session->known);
     if (session->kallsyms >= 0)
         close(session->kallsyms);
     if (options->command && options->best_effort && status == EXIT_FAILURE &&

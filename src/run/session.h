@@ -20,6 +20,7 @@
 
 #include "collect/scope.h"
 #include "insns/capture.h"
+#include "kernel/kallsyms.h"
 #include "run/collecting.h"
 #include "run/command.h"
 #include "run/run.h"
@@ -43,6 +44,7 @@ struct session {
     struct command command;
     struct scope scope; /* whose events are collected */
     int kallsyms;                /* open, or below 0 */
+    struct kallsyms_known known; /* of it */
     struct processes *processes; /* who has what mapped; NULL if no user stacks are shown */
     struct user_stacks user_stacks; /* how user stacks are walked */
     struct symbolize_notes notes;

@@ -187,7 +187,9 @@ static int name_kernel(const struct batch *batch, const struct symbolize_options
 
     if (!found)
         return -ENOMEM;
-    int result = options->kallsyms < 0 ? -EACCES : kallsyms_find(options->kallsyms, &search, found);
+    int result = options->kallsyms < 0 ? -EACCES
+        : options->known ? kallsyms_find_known(options->known, options->kallsyms, &search, found)
+                         : kallsyms_find(options->kallsyms, &search, found);
     for (size_t i = 0; i < batch->count && !result; i++) {
         const struct kallsyms_found *at = &found[batch->where[i]];
         struct symbol *symbol = batch->symbols[i];

@@ -56,6 +56,7 @@ struct recorded {
 
 struct symbolize_options {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
+    struct kallsyms_known *known; /* of it, by earlier calls; or NULL */
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;

@@ -456,6 +456,26 @@ static bool agrees(const struct line *expected, const struct kallsyms_found *fou
            !strcmp(found->module.data, expected->module);
 }
 
+/* Asked for piece by piece, of a file that is read only for what is new. */
+static unsigned ask_again(const struct model *model, int fd)
+{
+    struct kallsyms_known known = {0};
+    unsigned wrong = 0;
+
+    for (int times = 0; times < 8; times++) {
+        uint64_t addresses[24];
+        struct kallsyms_found found[24] = {{0}};
+        size_t count = choose_addresses(model, addresses, 1 + below(24));
+        const struct kallsyms_search search = {addresses, count, model->preferred, model->preferred_count};
+        const int result = kallsyms_find_known(&known, fd, &search, found);
+        for (size_t i = 0; i < count && !result; i++)
+            wrong += !agrees(search_plainly(model, addresses[i]), &found[i]);
+        kallsyms_free(found, count);
+    }
+    kallsyms_known_free(&known);
+    return wrong;
+}
+
 /* One random file; returns how many answers are wrong. */
 static unsigned play_round(struct text *file, unsigned *named)
 {
@@ -481,6 +501,7 @@ static unsigned play_round(struct text *file, unsigned *named)
         wrong += !right;
         *named += expected != NULL;
     }
+    wrong += ask_again(&model, fd);
     kallsyms_free(found, count);
     close(fd);
     return wrong;
@@ -646,9 +667,57 @@ static void a_hundred_megabytes(void)
     close(fd);
 }
 
+/* Each of these is asked for without a file: 0 if all are known. */
+static int ask_without(struct kallsyms_known *known, const struct expectation *expected, size_t count)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        const struct kallsyms_search search = {.addresses = &expected[i].address, .count = 1};
+        struct kallsyms_found found = {0};
+        result = kallsyms_find_known(known, -1, &search, &found);
+        CHECK(result || (found.found && !strcmp(found.name.data, expected[i].name) &&
+                         expected[i].address - found.start == expected[i].offset));
+        kallsyms_free(&found, 1);
+    }
+    return result;
+}
+
+static void known_functions(void)
+{
+    const uint64_t addresses[] = {0xffffffff81000110, 0xffffffff81000290, 0xffffffffc0201008};
+    const struct kallsyms_search search = {.addresses = addresses, .count = COUNT_OF(addresses)};
+    static const struct expectation known_ones[] = {
+        {0xffffffff81000110, "local_function", "", 0x10},
+        {0xffffffff81000100, "local_function", "", 0},
+        {0xffffffff8100013e, "local_function", "", 0x3e},
+        {0xffffffff81000280, "first_of_equals", "", 0},
+        {0xffffffffc0201008, "mod_late", "later", 8},
+    };
+    static const struct expectation others[] = {
+        {0xffffffff8100013f, "local_function", "", 0x3f}, /* may be a landing's */
+        {0xffffffff81000140, "weak_alias", "", 0},
+        {0xffffffff810000ff, "_stext", "", 0xff},
+        {0xffffffffc0201010, "mod_late", "later", 16},
+    };
+    struct kallsyms_known known = {0};
+    struct kallsyms_found found[COUNT_OF(addresses)] = {{0}};
+    int fd = file_of(sample, sizeof(sample) - 1);
+
+    CHECK(ask_without(&known, known_ones, 1) < 0);
+    CHECK_NUMBER(kallsyms_find_known(&known, fd, &search, found), 0);
+    kallsyms_free(found, COUNT_OF(addresses));
+    CHECK_NUMBER(ask_without(&known, known_ones, COUNT_OF(known_ones)), 0);
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        CHECK(ask_without(&known, &others[i], 1) < 0);
+    kallsyms_known_free(&known);
+    close(fd);
+}
+
 int main(void)
 {
     TEST(names_by_hand);
+    TEST(known_functions);
     TEST(preferred_names);
     TEST(no_newline_at_the_end);
     TEST(short_addresses);
