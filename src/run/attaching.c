@@ -602,35 +602,6 @@ static int check_words(const struct arguments *arguments, const char *see_help, 
     return error->length || error->failed ? -EINVAL : 0;
 }
 
-const struct manual_row predicates_values[] = {
-    {"arg1 ... arg6", "a function's arguments in registers, unsigned"},
-    {"ret", "its return value, at r::, a long"},
-    {"arg1:i32", "its lower bits as an int: i8 to i64, or u8 to u64 (unsigned)"},
-    {"NAME", "a tracepoint's field"},
-    {"comm", "the thread's name, in conditions"},
-    {NULL, "Conditions compare with ==, !=, <, <=, > and >=: to a number such as 4096, 0x1000, 4K "
-     "or -11, or to a \"text\"; &&, ||, ! and parentheses combine them."},
-    {0},
-};
-
-static int parse_values(const struct probe_options *options, struct asked_values *asked,
-                        const char *option, size_t most, struct text *error)
-{
-    struct text why = {0};
-    int result = 0;
-
-    if (options->condition)
-        result = condition_words_parse(&asked->condition, options->condition, &why);
-    if (result)
-        option = "--if";
-    else if (options->values)
-        result = value_words_parse(asked->values, most, &asked->count, options->values, &why);
-    if (result)
-        text_format(error, "%s: %s", option, text_or_error(&why, result));
-    text_free(&why);
-    return result;
-}
-
 int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,
                   size_t most, const char *see_help, struct text *error)
 {
@@ -642,7 +613,7 @@ int probing_check(struct probing *probing, const struct arguments *arguments, co
         return -EINVAL;
     int result = parse_way(&probing->way, options->attach, error);
     if (!result)
-        result = parse_values(options, &probing->predicates.asked, option, most, error);
+        result = predicates_parse(&probing->predicates, options, option, most, error);
     return result ? result : find_parse(&probing->find, arguments->words, arguments->count,
                                         options->regex, error);
 }
@@ -662,63 +633,13 @@ int probing_run(struct probing *probing, int refused, struct text *error,
     return status;
 }
 
-/* ---- Values ---- */
-
-/* A program's first place decides where it finds the value: it must be the same at all others. */
-static int find_at(struct predicates *predicates, const struct values_where *where,
-                   const struct place *place, const struct place **firsts, struct text *error)
-{
-    enum attach_program which = attach_program_of(place);
-    struct event_values found;
-    int result = event_values_find(&found, &predicates->asked, where, place, error);
-
-    if (result)
-        return result;
-    if (!firsts[which]) {
-        firsts[which] = place;
-        predicates->found[which] = found;
-    } else if (!event_values_equal(&predicates->found[which], &found)) {
-        text_format(error, "\"%s\" and \"%s\" have it in different places: trace them separately",
-                    firsts[which]->name, place->name);
-        return -1;
-    }
-    return 0;
-}
-
-bool predicates_any(const struct predicates *predicates)
-{
-    return predicates->asked.condition.count || predicates->asked.count;
-}
-
-/* 0 or the exit status, with what is missing, or cannot be had `by_rings`, reported. */
-static int find_values(struct predicates *predicates, const struct find *find, bool by_rings)
-{
-    const struct values_where where = {find->tracefs, find->kernel};
-    const struct place *firsts[ATTACH_PROGRAMS] = {NULL};
-    struct text error = {0};
-    int result = 0;
-
-    if (!predicates_any(predicates))
-        return 0;
-    if (by_rings) {
-        say("--if, --sum and --print: values are read by BPF programs, not from rings");
-        return EXIT_FAILURE;
-    }
-    for (size_t i = 0; i < find->places.count && !result; i++)
-        result = find_at(predicates, &where, &find->places.items[i], firsts, &error);
-    if (result)
-        say("%s", text_or_error(&error, result));
-    text_free(&error);
-    return result ? EXIT_FAILURE : 0;
-}
-
 int probing_find(struct probing *probing, const struct session *session)
 {
     const int status = look_up(&probing->find, session->kallsyms,
                                trace_options_process(&probing->options->trace));
 
-    return status ? status : find_values(&probing->predicates, &probing->find,
-                                         session->config.collecting.way == COLLECT_RINGS);
+    return status ? status : predicates_find(&probing->predicates, &probing->find,
+                                             session->config.collecting.way == COLLECT_RINGS);
 }
 
 /*

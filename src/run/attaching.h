@@ -32,6 +32,11 @@ struct predicates {
 /* The section of that name. */
 extern const struct manual_row predicates_values[];
 
+/* As probing_check() and probing_find() do it. */
+int predicates_parse(struct predicates *predicates, const struct probe_options *options,
+                     const char *option, size_t most, struct text *error);
+int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings);
+
 bool predicates_any(const struct predicates *predicates);
 
 /* What it probes. {.options = ..., .find = {.tracefs = -1, .kallsyms = -1}} is empty. */
