@@ -127,7 +127,8 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     case COLLECT_RINGS:
         return config->programs ? "rings: this can only be collected by bpf" : NULL;
     case COLLECT_PTRACE:
-        return !config->traces ? "ptrace: only for profile, walltime and offcputime"
+        return !config->traces ? "ptrace: an interrupted thread shows neither events nor its waker: "
+                                 "only for profile, walltime and offcputime"
             : config->own ? NULL : "ptrace: only for certain programs: give -p or -- COMMAND";
     case COLLECT_WALK:
         return config->walks ? NULL
@@ -164,16 +165,11 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         const struct collector_found found = collecting_find(&wanted);
         collecting->way = found.way;
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
-        /* What the kernel itself refuses, rings say better: own tasks. */
-        collecting->is_refused = found.result && !(config->takes_own && found.result == -EACCES);
+        /* If the kernel itself refuses, rings say as much: of own tasks. */
+        collecting->traces_own = found.result && config->traces && !config->own &&
+            !(config->takes_own && found.result == -EACCES) && !tracer_try();
     }
     return collecting->way == COLLECT_PTRACE ? take_traced(options) : 0;
-}
-
-void collecting_say_refused(const struct collecting *collecting)
-{
-    if (collecting->is_refused && !tracer_try())
-        say("ptrace(2) still allows profile, walltime and offcputime, with -p PID or -- COMMAND");
 }
 
 void collecting_say(const struct collecting *collecting)

@@ -35,7 +35,7 @@ struct collector_found collecting_find(const struct collecting_config *config);
 struct collecting {
     enum collect_way way; /* not COLLECT_BEST */
     const char *why;      /* it is not the first, if none was asked for; or NULL */
-    bool is_refused;      /* as are all others */
+    bool traces_own;      /* it is refused, and ptrace(2) would do for certain tasks */
 };
 
 /*
@@ -44,8 +44,6 @@ struct collecting {
  */
 int collecting_choose(struct collecting *collecting, struct trace_options *options,
                       const struct collecting_config *config);
-/* If all are refused, at the end: says what ptrace(2) allows all the same, if it does. */
-void collecting_say_refused(const struct collecting *collecting);
 /* If there is a reason: says which it is, and why. To be called once it runs. */
 void collecting_say(const struct collecting *collecting);
 

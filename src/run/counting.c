@@ -57,7 +57,8 @@ static int open_collector(struct counting *counting)
     int result = counting->collector->calls->open(counting->collector, &why);
 
     if (result)
-        say("%s", text_or_error(&why, result));
+        say("%s%s", text_or_error(&why, result), counting->session.config.collecting.traces_own
+            ? "; -p PID and -- COMMAND work even so" : "");
     else
         debug_size(counting, false);
     text_free(&why);

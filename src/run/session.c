@@ -517,7 +517,6 @@ int session_close(struct session *session, int status)
 {
     const struct trace_options *options = session->options;
 
-    collecting_say_refused(&session->config.collecting);
     scope_close(&session->scope);
     user_stacks_close(&session->user_stacks);
     processes_close(session->processes);
