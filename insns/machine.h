@@ -76,9 +76,9 @@ struct machine_walk {
     /* and with which glibc's __start_context begins, where makecontext()'s functions end */
     uint64_t context_end;
     /*
-     * Where a call in memory without a file returns to these bytes, lowest first, its caller's stack
-     * is 16 bytes above, below which the return address is, and perhaps the frame pointer: CPython's
-     * trampolines for perf. 0: none are known
+     * Where a call in memory without a file returns to these bytes, lowest first, its caller's
+     * stack is 16 bytes above, below which the return address is, and perhaps the frame pointer:
+     * CPython's trampolines for perf. 0: none are known
      */
     struct {
         uint64_t code;

@@ -69,7 +69,9 @@ struct kallsyms_known {
     uint64_t modules; /* a hash of those that were loaded; nothing is known of others */
 };
 
-/* The same as kallsyms_find, with a pass only for what is not known. `preferred` must not change. */
+/*
+ * The same as kallsyms_find, with a pass only for what is not known. `preferred` must not change.
+ */
 int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
                         struct kallsyms_found *found);
 void kallsyms_known_free(struct kallsyms_known *known);

@@ -78,7 +78,8 @@ struct deferred_objects {
     struct objects *objects;
     struct table table; /* found last */
     bool is_settled;    /* all that processes mapped until now is known; else it is asked for */
-    uint64_t trampolines[64]; /* hashes of those seen: a process may end before its stacks are walked */
+    /* Hashes of those that were seen: a process may end before its stacks are walked. */
+    uint64_t trampolines[64];
 };
 
 /*
