@@ -612,13 +612,15 @@ static bool stands_for_one(const struct option *letter, const struct option *con
     return false;
 }
 
-/* An applet's own row may replace one that all applets have, if it is the same option. */
+/* An applet's own row may replace one that all applets have, if it is the same option, or refuse it with a reason. */
 static bool stands_in_its_stead(const struct option *own, const struct option *shared)
 {
-    return own->letter == shared->letter && own->name && shared->name &&
-           !strcmp(own->name, shared->name) && own->parse == shared->parse &&
-           own->offset == shared->offset && !own->argument == !shared->argument &&
-           own->least == shared->least && own->greatest == shared->greatest;
+    const bool refuses = !own->help && own->details;
+    const bool is_same = own->parse == shared->parse && own->offset == shared->offset &&
+                         own->least == shared->least && own->greatest == shared->greatest;
+
+    return own->letter == shared->letter && own->name && shared->name && !strcmp(own->name, shared->name) &&
+           !own->argument == !shared->argument && (is_same || refuses);
 }
 
 static void check_tables(const char *name, const struct option *const *all)
