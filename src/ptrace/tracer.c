@@ -235,7 +235,6 @@ static void stop_by_event(struct tracer *tracer, struct tracee *tracee, int even
         take_exec(tracer, tracee);
         tracee = tracees_find(&tracer->tracees, tid);
         tracee->counts = true;
-        tracee->is_asked = false; /* it was another thread */
         tracee->looked = 0;
         tell_name(tracer, tracee, TASK_EXEC);
         look_at_rights(tracer, tracee);
@@ -316,6 +315,9 @@ static void take_stop(struct tracer *tracer, uint32_t tid, int status)
 
     if (!tracee)
         tracee = adopt(tracer, tid, 0);
+    /* At any other stop the kernel forgets an interruption that is pending. */
+    if (tracee && event != PTRACE_EVENT_STOP)
+        tracee->is_asked = false;
     if (!tracee || tracee->is_left)
         let_go(tracer, tid, event, signal);
     else if (event == PTRACE_EVENT_STOP)

@@ -57,6 +57,12 @@ done
 lacks "offcputime: no marks" "$scratch/out" "[blocked]"
 lacks "offcputime: nothing that ran" "$scratch/out" "[running]"
 
+# Each wait ends with a signal, at which the kernel forgets that the thread was to be interrupted: it is looked at until
+# the end all the same. Waits that are hardly longer than a tick belong in part to what was before.
+run_stackbox walltime -F 499 -f -- "$scratch/sleeps" -n 500 -u 4000 -o vfork
+blocked=$(folded_sum "$scratch/out" '^vfork;.*sleeper;vfork_outer;vfork_inner [0-9]')
+between "a signal at each wait" "$blocked" $(($(of vfork 6) * 3 / 4)) $(($(of vfork 6) + $(of vfork 11) + 100000))
+
 # ---- all of the time
 
 run_stackbox walltime -F 199 -f --by thread -- "$scratch/burn" -s 2000 -F 1000
