@@ -68,7 +68,7 @@ static void went_on(void *context, struct tracee *tracee)
 
     if (!counts->samples)
         return;
-    const struct ring_stack user = ptrace_source_walk(&counts->source);
+    const struct ring_stack user = ptrace_source_walk(&counts->source, tracee);
     count_samples(counts, tracee, &user);
 }
 

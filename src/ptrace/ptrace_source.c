@@ -22,6 +22,7 @@
 #define MOST_REGISTERS 64
 #define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
 #define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
+#define LOOK_SOON_NS 20000000    /* where nothing is mapped */
 
 /* ---- Whose turn it is ---- */
 
@@ -150,7 +151,7 @@ static size_t walk_frames(const struct ptrace_source *source)
     return count;
 }
 
-struct ring_stack ptrace_source_walk(struct ptrace_source *source)
+static struct ring_stack walk(struct ptrace_source *source)
 {
     struct ring_unwind *unwind = source->options.unwind;
     struct ring_stack stack = {.count = 0};
@@ -160,6 +161,30 @@ struct ring_stack ptrace_source_walk(struct ptrace_source *source)
         (void)ring_unwind_walk_from(unwind, source->state, source->stack, &stack);
     else if (source->state->pc)
         stack = (struct ring_stack){source->frames, walk_frames(source)};
+    return stack;
+}
+
+/* A JIT's memory may have been mapped since: it is data, too, which does not show in the shape. */
+static bool see_more(struct ptrace_source *source, struct tracee *tracee)
+{
+    struct processes *processes = __atomic_load_n(&source->processes, __ATOMIC_ACQUIRE);
+
+    if (!processes || now_ns() - tracee->looked < LOOK_SOON_NS)
+        return false;
+    processes_hold(processes);
+    processes_see(processes, tracee->pid);
+    processes_release(processes);
+    tracee->looked = now_ns();
+    return true;
+}
+
+struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee)
+{
+    struct ring_stack stack = walk(source);
+
+    if (stack.count && stack.frames[stack.count - 1] == UNWIND_END_FRAME(UNWIND_END_UNMAPPED) &&
+        see_more(source, tracee))
+        stack = walk(source);
     if (stack.count > source->depth)
         stack.count = source->depth;
     return stack;

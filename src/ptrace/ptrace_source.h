@@ -60,7 +60,7 @@ void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee);
 void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
                            const struct tracee_call *call);
 /* The stack of the last sample, valid until the next is walked. */
-struct ring_stack ptrace_source_walk(struct ptrace_source *source);
+struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee);
 
 /* Counts that value so often under the thread with that stack. */
 struct ptrace_count {

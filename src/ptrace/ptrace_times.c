@@ -125,7 +125,7 @@ static void put_wait(struct ptrace_times *times, struct tracee *tracee,
 
     if (call->pc) {
         ptrace_source_take_at(&times->source, tracee, call);
-        user = ptrace_source_walk(&times->source);
+        user = ptrace_source_walk(&times->source, tracee);
     }
     keep_wait(tracee, false, &user);
     put(times, tracee, TRACEE_BLOCKED, &user);
@@ -209,7 +209,7 @@ static void stopped(void *context, struct tracee *tracee)
 static void went_on(void *context, struct tracee *tracee)
 {
     struct ptrace_times *times = times_of(context);
-    const struct ring_stack user = ptrace_source_walk(&times->source);
+    const struct ring_stack user = ptrace_source_walk(&times->source, tracee);
 
     if (times->is_blocked) {
         tracee->wait.asked = tracee->slices + 1;
