@@ -75,5 +75,7 @@ waits walltime -f --uid 4243
 # What the other user ran from the end of its sleep until the change counts for this one, by the user that a
 # stretch ends with: at most what its sleeps took longer than asked for.
 late=$(($(sum slept '.*/4242') - 3 * 3 * 10 * 4000))
-between "walltime --uid: all time as that user" "$waited" $(($(sum least '.*/4243') * 99 / 100)) \
+# Where a switch is hidden, a sleep ends with the next one, which may be after the change: one of 90 is over 1 %.
+least=$(($(sum least '.*/4243') * $([ "$deaf" ] && echo 90 || echo 99) / 100))
+between "walltime --uid: all time as that user" "$waited" "$least" \
     $(($(sum most '.*/4243') * 101 / 100 + late))
