@@ -80,6 +80,13 @@ static bool take_registers(const struct machine *machine, uint32_t tid, struct u
     return true;
 }
 
+/* Its mappings, while the processes are held. */
+static void see_mappings(struct processes *processes, struct tracee *tracee)
+{
+    processes_see(processes, tracee->pid);
+    tracee->looked = now_ns();
+}
+
 /* Does what is known about its memory still hold? */
 static void look_at_mappings(struct ptrace_source *source, struct tracee *tracee)
 {
@@ -93,9 +100,8 @@ static void look_at_mappings(struct ptrace_source *source, struct tracee *tracee
     const uint64_t now = now_ns();
     if (shape != tracee->shape || !tracee->looked || now - tracee->looked > LOOK_AGAIN_NS ||
         !processes_code_at(processes, tracee->pid, now, &pc)) {
-        processes_see(processes, tracee->pid);
+        see_mappings(processes, tracee);
         tracee->shape = shape;
-        tracee->looked = now;
     }
     processes_release(processes);
 }
@@ -172,9 +178,8 @@ static bool see_more(struct ptrace_source *source, struct tracee *tracee)
     if (!processes || now_ns() - tracee->looked < LOOK_SOON_NS)
         return false;
     processes_hold(processes);
-    processes_see(processes, tracee->pid);
+    see_mappings(processes, tracee);
     processes_release(processes);
-    tracee->looked = now_ns();
     return true;
 }
 
