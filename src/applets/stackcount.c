@@ -113,12 +113,12 @@ static void build(void *context, enum attach_program which, struct program *prog
     const struct store *store = &tracing->counts.store;
     const struct event_values *values = &tracing->probing.predicates.found[which];
     const struct session *session = &tracing->counting.session;
-    struct capture capture = session_capture(session);
 
     if (session->config.collecting.way == COLLECT_WALK) {
         walking_build(&tracing->walk, &session->scope, which, program);
         return;
     }
+    struct capture capture = session_capture(session);
     probing_capture(&tracing->probing, &capture, which);
     store_capture(store, &capture);
     capture.per_process = per_process();
