@@ -184,6 +184,10 @@ board_tests()
     *,) names='exact older kernel_callers' ;;
     *) names= ;;
     esac
+    case $1,${2:-} in
+    *,own-clock) ;;
+    arm64-*) names="$names ptrace_hits" ;;
+    esac
     # These two boards are in `make test-guests`, too, where fewer tests are enough.
     case $1,${2:-} in
     *,own-clock | mips*) ;;

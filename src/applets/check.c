@@ -36,7 +36,7 @@ static const struct manual_row lines[] = {
     {"APPLET: yes: without A (B)", "it runs, but without A, because of check B above"},
     {"APPLET: yes: by perf's rings", "it runs, collecting by perf's ring buffers, not BPF: see "
                                      "--collect"},
-    {"APPLET: yes: by ptrace", "it runs, interrupting the threads of -p or -- COMMAND: likewise"},
+    {"APPLET: yes: by ptrace", "it runs, stopping the threads of -p or -- COMMAND: likewise"},
     {NULL, "check creates maps, programs and probes just as applets do, and removes them; it "
      "never judges by the kernel's version."},
     {0},

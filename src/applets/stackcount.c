@@ -77,7 +77,9 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
-     "what works here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs."},
+     "what works here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs. "
+     "Functions of your own programs (-p, -- COMMAND) need nothing: they are breakpoints of "
+     "ptrace(2), four at most, where nothing else works."},
     {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
      "probes. --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
@@ -94,6 +96,7 @@ static const struct manual_row notes[] = {
 struct tracing {
     struct bpf_counts counts;
     struct ring_counts rings; /* used instead if there is no bpf(2), */
+    struct ptrace_hits hits;  /* or no perf_event_open(2) either, */
     struct walk_counts walk;  /* or if the kernel keeps no stacks */
     struct probing probing;
     struct counting counting;
@@ -196,7 +199,9 @@ static int trace(struct tracing *tracing)
         .applet = "stackcount",
         .session = session,
         .context = tracing,
-        .rings = way == COLLECT_RINGS ? &tracing->rings.counter.source : NULL,
+        .instead = way == COLLECT_RINGS    ? &ring_attach
+                   : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
+        .attaching = way == COLLECT_PTRACE ? (void *)&tracing->hits : (void *)&tracing->rings,
         .controls = controls->control < 0 ? NULL : controls,
         .build = build,
         .trace = count,
@@ -237,11 +242,21 @@ static struct collector *make_walk(struct tracing *tracing)
     return &tracing->walk.collector;
 }
 
+static struct collector *make_hits(struct tracing *tracing)
+{
+    struct ptrace_options hits = probing_ptrace(&settings.probes, &tracing->counting.session);
+
+    hits.capture.per_process = per_process();
+    ptrace_hits_init(&tracing->hits, &hits, 0);
+    return &tracing->hits.source.collector;
+}
+
 static struct collector *make_collector(struct tracing *tracing, enum collect_way way)
 {
-    return way == COLLECT_RINGS  ? make_rings(tracing)
-           : way == COLLECT_WALK ? make_walk(tracing)
-                                 : &tracing->counts.collector;
+    return way == COLLECT_RINGS    ? make_rings(tracing)
+           : way == COLLECT_WALK   ? make_walk(tracing)
+           : way == COLLECT_PTRACE ? make_hits(tracing)
+                                   : &tracing->counts.collector;
 }
 
 /* ---- The command line ---- */
@@ -306,6 +321,8 @@ static int open_and_trace(void *context)
     const struct collecting_config collecting = {
         .walks = walking_can(find, typed) && !values,
         .kernel_only = values,
+        .breaks = probing_breaks(find) && !values,
+        .own = !trace_options_of_all(typed),
     };
     struct session_config session = {.options = typed, .together = !per_process()};
     int status = collecting_choose(&session.collecting, typed, &collecting);

@@ -124,9 +124,12 @@ static const struct manual_row notes[] = {
     {0},
 };
 
+#define HITS_KB 4096 /* for events by ptrace(2) that wait to be printed, if not asked for */
+
 struct tracing {
     struct bpf_events events;
     struct ring_snoops rings; /* used instead if there is no bpf(2) */
+    struct ptrace_hits hits;  /* or no perf_event_open(2) either */
     struct probing probing;
     struct event_printer printer;
     enum recorder_kind buffer;
@@ -156,9 +159,17 @@ static void build(void *context, enum attach_program which, struct program *prog
 
 /* ---- The run ---- */
 
-static bool is_by_rings(const struct tracing *tracing)
+static enum collect_way way_of(const struct tracing *tracing)
 {
-    return tracing->printer.session.config.collecting.way == COLLECT_RINGS;
+    return tracing->printer.session.config.collecting.way;
+}
+
+static uint32_t depth_of(const struct tracing *tracing)
+{
+    const enum collect_way way = way_of(tracing);
+
+    return way == COLLECT_RINGS    ? tracing->rings.source.depth
+           : way == COLLECT_PTRACE ? tracing->hits.source.depth : tracing->events.recorder.depth;
 }
 
 /* Prints until the end; everything is attached. */
@@ -178,9 +189,7 @@ static int snoop(void *context)
     text_free(&heading);
     printer->values = &tracing->probing.predicates;
     if (!status)
-        status = event_printer_run(printer, places,
-                                   is_by_rings(tracing) ? tracing->rings.source.depth
-                                                        : tracing->events.recorder.depth);
+        status = event_printer_run(printer, places, depth_of(tracing));
     probing_say_missed(&tracing->probing, &printer->session, status ? 1 : printer->printed);
     event_printer_say_losses(printer, attach_missed(&tracing->probing.attachment));
     return status;
@@ -202,6 +211,15 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
     rings.capture.per_thread = true;
     ring_snoops_init(&tracing->rings, &rings);
     return &tracing->rings.source.collector;
+}
+
+static struct collector *make_hits(struct tracing *tracing)
+{
+    struct ptrace_options hits = probing_ptrace(&settings.probes, &tracing->printer.session);
+
+    ptrace_hits_init(&tracing->hits, &hits,
+                     (settings.buffer_size ? settings.buffer_size : HITS_KB) * 1024);
+    return &tracing->hits.source.collector;
 }
 
 /* ---- The command line ---- */
@@ -259,13 +277,15 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 
 static int trace(struct tracing *tracing)
 {
-    const bool by_rings = is_by_rings(tracing);
+    const enum collect_way way = way_of(tracing);
     const struct probing_calls calls = {
         .applet = "stacksnoop",
         .session = &tracing->printer.session,
         .context = tracing,
-        .rings = by_rings ? &tracing->rings.source : NULL,
-        .controls = by_rings ? NULL : &tracing->events.recorder.controls,
+        .instead = way == COLLECT_RINGS    ? &ring_attach
+                   : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
+        .attaching = way == COLLECT_PTRACE ? (void *)&tracing->hits : (void *)&tracing->rings,
+        .controls = way == COLLECT_BPF ? &tracing->events.recorder.controls : NULL,
         .numbered = true,
         .build = build,
         .trace = snoop,
@@ -288,6 +308,8 @@ static int open_and_trace(void *context)
     };
     const struct collecting_config collecting = {
         .kernel_only = predicates_any(predicates),
+        .breaks = probing_breaks(&tracing->probing.find) && !predicates_any(predicates),
+        .own = !trace_options_of_all(typed),
     };
     const struct bpf_events_config events = {
         .buffer = tracing->buffer,
@@ -302,14 +324,16 @@ static int open_and_trace(void *context)
     int status = collecting_choose(&config.session.collecting, typed, &collecting);
     if (status)
         return status;
-    const bool by_rings = config.session.collecting.way == COLLECT_RINGS;
-    if (by_rings && settings.buffer && tracing->buffer == RECORDER_RING) {
+    const enum collect_way way = config.session.collecting.way;
+    if (way == COLLECT_RINGS && settings.buffer && tracing->buffer == RECORDER_RING) {
         say("--buffer ring: needs BPF programs; without them, events wait in perf's ring buffers");
         return EXIT_USAGE;
     }
     bpf_events_init(&tracing->events, &events);
-    status = event_printer_open(printer, &config, by_rings ? make_rings(tracing, &printer->session)
-                                                           : &tracing->events.collector);
+    status = event_printer_open(printer, &config,
+                                way == COLLECT_RINGS    ? make_rings(tracing, &printer->session)
+                                : way == COLLECT_PTRACE ? make_hits(tracing)
+                                                        : &tracing->events.collector);
     if (!status)
         status = trace(tracing);
     return event_printer_close(printer, status);

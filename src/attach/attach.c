@@ -148,7 +148,7 @@ static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start
 
     detach_all(attachment->fds + kept_before, attachment->count - kept_before);
     attachment->count = kept_before;
-    if (attachment->instead)
+    if (attachment->instead && attachment->instead->detach)
         attachment->instead->detach(attachment->context);
     attachment->too_many = work->count;
     attachment->seconds = (double)(now_ns() - start) / SAMPLED_PROBES * (double)work->count / 1e9;
@@ -340,7 +340,7 @@ int attach_close(struct attachment *attachment)
     int result = 0;
 
     semaphores_lower(&attachment->semaphores);
-    if (attachment->instead)
+    if (attachment->instead && attachment->instead->detach)
         attachment->instead->detach(attachment->context);
     detach_all(attachment->fds, attachment->count);
     free(attachment->fds);

@@ -86,8 +86,10 @@ struct attach_instead {
     /* Attaches a place with its number. 0 or a negative errno. */
     int (*attach)(void *context, struct attachment *attachment,
                   const struct attach_request *request, const struct place *place, size_t number);
-    /* Detaches everything. */
+    /* Detaches everything; or NULL. */
     void (*detach)(void *context);
+    /* Why that errno, from either, and what to do about it. */
+    void (*explain)(const void *context, int error, struct text *sentence);
 };
 
 struct attach_request {

@@ -135,6 +135,8 @@ static const struct kind {
     {"profile", {.own = true, .takes_own = true, .traces = true}},
     {"offcputime", {.own = true, .traces = true}},
     {"walltime", {.own = true, .programs = true, .traces = true}},
+    {"stackcount", {.own = true, .breaks = true}},
+    {"stacksnoop", {.own = true, .breaks = true}},
 };
 
 static size_t kind_of(const char *applet)
@@ -199,7 +201,7 @@ struct need {
 #define TRACERS " stackcount profile offcputime wakeuptime offwaketime walltime stacksnoop "
 #define COUNTERS " stackcount profile offcputime wakeuptime offwaketime walltime "
 #define WAITS " offcputime wakeuptime offwaketime walltime "
-#define BY_TRACING " profile offcputime walltime "
+#define BY_TRACING " profile offcputime walltime stackcount stacksnoop "
 #define PATTERNS " stackcount stacksnoop "
 
 static const struct need needs[] = {
@@ -216,6 +218,8 @@ static const struct need needs[] = {
     {" profile ", "others' programs", CHECK_RINGS, COLLECT_RINGS},
     {" profile offcputime ", "others' programs, kernel stacks", CHECK_RINGS, COLLECT_PTRACE},
     {" walltime ", "others' programs, kernel stacks", CHECK_BPF, COLLECT_PTRACE},
+    {PATTERNS, "others' programs, returns, kernel stacks, --if, --sum, --print", CHECK_RINGS,
+     COLLECT_PTRACE},
     {PATTERNS, "kernel functions", CHECK_KERNEL_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "user functions", CHECK_USER_FUNCTIONS, COLLECT_BEST},
     {PATTERNS, "t:CATEGORY:EVENT", CHECK_TRACEPOINTS, COLLECT_BEST},
@@ -247,11 +251,17 @@ static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KER
                                                  COLLECT_WALK};
 static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 
-/* For an applet that takes patterns: there is no kind of event that it could get. */
-static bool has_no_events(const struct checks *checks, const char *applet)
+/* Where they are breakpoints, user functions need no probes. */
+static bool has(const struct checks *checks, enum check_name check, enum collect_way way)
 {
-    return concerns(&of_patterns, applet) && !checks->of[CHECK_KERNEL_FUNCTIONS].yes &&
-           !checks->of[CHECK_USER_FUNCTIONS].yes && !checks->of[CHECK_TRACEPOINTS].yes;
+    return checks->of[check].yes || (check == CHECK_USER_FUNCTIONS && way == COLLECT_PTRACE);
+}
+
+/* For an applet that takes patterns: there is no kind of event that it could get. */
+static bool has_no_events(const struct checks *checks, const char *applet, enum collect_way way)
+{
+    return concerns(&of_patterns, applet) && !has(checks, CHECK_KERNEL_FUNCTIONS, way) &&
+           !has(checks, CHECK_USER_FUNCTIONS, way) && !has(checks, CHECK_TRACEPOINTS, way);
 }
 
 static struct verdict refuse(enum check_name because)
@@ -270,7 +280,7 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
     };
     for (const struct need *need = needs; need < needs + COUNT_OF(needs); need++) {
         if ((need->way && need->way != way) || !concerns(need, applet) ||
-            checks->of[need->check].yes)
+            has(checks, need->check, way))
             continue;
         if (!need->without) {
             *verdict = refuse(need->check);
@@ -281,7 +291,7 @@ void checks_judge(const struct checks *checks, const char *applet, struct verdic
     }
     if (way == COLLECT_BPF && checks->needs_jit && concerns(&of_snoops, applet))
         *verdict = refuse(CHECK_JIT);
-    if (has_no_events(checks, applet))
+    if (has_no_events(checks, applet, way))
         *verdict = refuse(CHECK_KERNEL_FUNCTIONS);
 }
 

@@ -62,7 +62,7 @@ struct checks {
     struct check of[CHECKS];
     bool needs_jit; /* it is off, and this kernel interprets no programs that ask for their CPU */
     bool walks;     /* stackcount walks stacks of kernel functions itself, as it does before 4.6 */
-    struct collector_found found[4]; /* how applets would collect: see kinds */
+    struct collector_found found[6]; /* how applets would collect: see kinds */
 };
 
 /* Its name in JSON, and in text. */

@@ -182,8 +182,8 @@ static void check_ptrace(struct check *check)
     if (result)
         tracer_explain(result, 0, &check->detail);
     else
-        text_add(&check->detail, "profile, walltime and offcputime of -p or -- COMMAND, where "
-                 "nothing else works");
+        text_add(&check->detail, "profile, walltime, offcputime and user functions of -p or -- "
+                 "COMMAND, where nothing else works");
 }
 
 void check_rights(struct checks *checks)

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #define MOST_REGISTERS 64
 #define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
 #define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
+#define MOST_AWAITED_MS 2000 /* until all threads have stopped once */
 #define LOOK_SOON_NS 20000000    /* where nothing is mapped */
 
 /* ---- Whose turn it is ---- */
@@ -130,6 +132,20 @@ void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
     look_at_mappings(source, tracee);
 }
 
+/* Of the function at whose first instruction it is. 0: unknown. */
+static uint64_t caller_of(const struct ptrace_source *source)
+{
+    const struct machine *machine = source->machine;
+    const size_t size = machine->bits / 8;
+    uint64_t caller = 0;
+
+    if (machine->link.word < UNWIND_REGISTERS)
+        return source->state->registers[machine->link.word];
+    if (source->state->kept >= size)
+        memcpy(&caller, source->stack, size);
+    return caller;
+}
+
 /* By frame pointers: what --unwind fp asks for, or what is left without tables. */
 static size_t walk_frames(const struct ptrace_source *source)
 {
@@ -141,6 +157,8 @@ static size_t walk_frames(const struct ptrace_source *source)
     size_t count = 0;
 
     frames[count++] = state->pc;
+    if (state->at_entry && count < source->depth && !source->options.unwind->first_alone)
+        frames[count++] = caller_of(source);
     while (walk && !source->options.unwind->first_alone && count < source->depth) {
         const uint64_t record = frame + (uint64_t)walk->record, at = record - state->sp;
         uint64_t pair[2] = {0};
@@ -197,13 +215,11 @@ struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee
 
 /* ---- Counting ---- */
 
-static void add_task(const struct ptrace_source *source, const struct tracee *tracee,
-                     struct tally_task *who)
+void ptrace_source_task(const struct ptrace_source *source, const struct tracee *tracee,
+                        struct tally_task *who)
 {
     struct processes *processes = source->processes;
 
-    if (!source->options.capture.per_process)
-        return;
     who->pid = tracee->pid;
     who->tid = source->options.capture.per_thread ? tracee->tid : 0;
     memcpy(who->comm, tracee->comm, sizeof(tracee->comm));
@@ -222,7 +238,8 @@ void ptrace_source_count(struct ptrace_source *source, const struct tracee *trac
 
     pthread_mutex_lock(&source->lock);
     key.task.user = count->user;
-    add_task(source, tracee, &key.task.who);
+    if (source->options.capture.per_process)
+        ptrace_source_task(source, tracee, &key.task.who);
     for (uint64_t i = 0; i < count->times && !result; i++)
         result = ring_table_add(&source->table, &key, count->value);
     source->counted += count->times;
@@ -252,6 +269,7 @@ static int open_source(struct collector *collector, struct text *why)
     const struct tracer_options tracer = {
         .filter = &options->scope->filter,
         .command = options->scope->command,
+        .breakpoints = options->breakpoints,
         .follows = options->scope->follows,
         .processes = &source->processes,
         .calls = source->calls,
@@ -281,6 +299,9 @@ static int start(struct collector *collector)
 
     __atomic_store_n(&source->processes, *source->options.processes, __ATOMIC_RELEASE);
     tracer_start(&source->tracer, source->period);
+    for (int i = 0; i < MOST_AWAITED_MS && source->calls->is_ready &&
+         !source->calls->is_ready(source); i++)
+        (void)poll(NULL, 0, 1);
     return 0;
 }
 
@@ -370,7 +391,7 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
     return result;
 }
 
-static const struct collector_calls calls = {
+const struct collector_calls ptrace_source_calls = {
     .open = open_source,
     .start = start,
     .account = account,
@@ -389,7 +410,7 @@ void ptrace_source_init(struct ptrace_source *source, const struct ptrace_option
                         const struct tracer_calls *of_tracer)
 {
     *source = (struct ptrace_source){
-        .collector = {.calls = &calls, .counter = &counter},
+        .collector = {.calls = &ptrace_source_calls, .counter = &counter},
         .options = *options,
         .calls = of_tracer,
     };

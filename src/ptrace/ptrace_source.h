@@ -18,6 +18,7 @@ struct ptrace_options {
     struct capture capture;       /* what is collected; depth 0: the kernel's limit */
     uint64_t frequency;           /* of ticks */
     uint64_t stacks;              /* distinct ones between two reports; 0: by free memory */
+    size_t breakpoints;           /* as in struct tracer_options */
     /* Of times: */
     const char *waits; /* in these states, as in /proc/TID/stat, */
     bool runnable;     /* and waiting for a CPU; */
@@ -49,6 +50,7 @@ struct ptrace_source {
 /* `calls` get the source as their context. */
 void ptrace_source_init(struct ptrace_source *source, const struct ptrace_options *options,
                         const struct tracer_calls *calls);
+extern const struct collector_calls ptrace_source_calls;
 
 /* Are the thread, on that CPU, and its process such as the filter asks for? */
 bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee *tracee,
@@ -70,6 +72,10 @@ struct ptrace_count {
 };
 void ptrace_source_count(struct ptrace_source *source, const struct tracee *tracee,
                          const struct ptrace_count *count);
+
+/* Its process and name, as they are counted. */
+void ptrace_source_task(const struct ptrace_source *source, const struct tracee *tracee,
+                        struct tally_task *who);
 
 /* So many of what a filter leaves out. */
 void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times);
@@ -101,5 +107,37 @@ struct ptrace_times {
 };
 
 void ptrace_times_init(struct ptrace_times *times, const struct ptrace_options *options);
+
+/*
+ * Hits of user functions, by hardware breakpoints: counts of them, or single events. A process that
+ * has not mapped all libraries with places stops at each system call until it has.
+ */
+struct ptrace_hits {
+    struct ptrace_source source; /* attach with ptrace_attach */
+    struct ptrace_point {
+        const struct place *place; /* the applet's */
+        size_t number;
+        bool at_entry, in_library;
+    } points[BREAKPOINTS_MOST];
+    size_t count;
+    bool is_hit;       /* the thread that has stopped: it is counted */
+    size_t hit;        /* where, */
+    unsigned cpu, far; /* there; how many before it were on other CPUs than the tracer */
+    uint64_t hit_at;   /* and when, until it is delivered; then 0 */
+    bool is_ready;     /* all threads that there were have their breakpoints */
+    /* Of single events: records, each after its size. */
+    struct snoop_record *record;
+    struct text queue;
+    size_t queue_bytes;
+    uint64_t lost, settled;
+    int bell;          /* rings when there is one */
+};
+
+/* `queue_bytes`: of events that wait to be read; 0: hits are counted. */
+void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *options,
+                      size_t queue_bytes);
+
+/* attach_request.instead, for a struct ptrace_hits. */
+extern const struct attach_instead ptrace_attach;
 
 #endif

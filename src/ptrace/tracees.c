@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 
 #define NS_PER_SECOND 1000000000ull
-#define MOST_OPEN 512 /* threads, whose files stay open: reading such a file costs a third */
+#define MOST_OPEN 256 /* threads, whose files stay open: reading such a file costs a third */
 
 int tracees_open(struct tracees *tracees)
 {
@@ -50,36 +50,55 @@ struct tracee *tracees_find(const struct tracees *tracees, uint32_t tid)
     return slot ? &tracees->items[slot - 1] : NULL;
 }
 
-/* A file of its thread. Returns how many bytes went to `text`, which they end. */
-static size_t read_text(const struct tracee *tracee, int fd, const char *name, char *text,
-                        size_t room)
+static int open_file(const struct tracee *tracee, const char *name)
 {
     char path[64];
-    ssize_t got;
 
     snprintf(path, sizeof(path), "/proc/%u/task/%u/%s", tracee->pid, tracee->tid, name);
-    const int own = fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC);
-    got = own < 0 ? 0 : pread(own, text, room - 1, 0);
-    if (own >= 0 && own != fd)
-        close(own);
-    got = got < 0 ? 0 : got;
-    text[got] = '\0';
-    return (size_t)got;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Returns how many bytes went to `text`, which they end. */
+static size_t read_open(int fd, char *text, size_t room)
+{
+    const ssize_t got = fd < 0 ? 0 : pread(fd, text, room - 1, 0);
+    const size_t length = got < 0 ? 0 : (size_t)got;
+
+    text[length] = '\0';
+    return length;
+}
+
+static size_t read_text(const struct tracee *tracee, const char *name, char *text, size_t room)
+{
+    const int fd = open_file(tracee, name);
+    const size_t length = read_open(fd, text, room);
+
+    if (fd >= 0)
+        close(fd);
+    return length;
+}
+
+static size_t read_kept(struct tracee *tracee, enum tracee_file which, char *text, size_t room)
+{
+    static const char *const names[] = {"schedstat", "stat", "statm"};
+    int *fd = &tracee->files[which];
+
+    if (!tracee->keeps_files)
+        return read_text(tracee, names[which], text, room);
+    if (*fd < 0)
+        *fd = open_file(tracee, names[which]);
+    return read_open(*fd, text, room);
 }
 
 struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid)
 {
-    char path[64];
-
     if (tid >= tracees->limit || array_reserve(&tracees->items, &tracees->room, tracees->count + 1,
                                                sizeof(*tracees->items)))
         return NULL;
     struct tracee *tracee = &tracees->items[tracees->count++];
-    *tracee = (struct tracee){.tid = tid, .pid = pid, .schedstat = -1};
+    *tracee = (struct tracee){.tid = tid, .pid = pid, .keeps_files = tracees->count <= MOST_OPEN,
+                              .files = {-1, -1, -1}};
     tracees->slots[tid] = (uint32_t)tracees->count;
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", pid, tid);
-    if (tracees->count <= MOST_OPEN)
-        tracee->schedstat = open(path, O_RDONLY | O_CLOEXEC);
     return tracee;
 }
 
@@ -89,8 +108,9 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
 
     if (!tracee)
         return;
-    if (tracee->schedstat >= 0)
-        close(tracee->schedstat);
+    for (size_t i = 0; i < TRACEE_FILES; i++)
+        if (tracee->files[i] >= 0)
+            close(tracee->files[i]);
     free(tracee->wait.frames);
     tracees->slots[tid] = 0;
     const struct tracee *last = &tracees->items[--tracees->count];
@@ -132,15 +152,15 @@ uint32_t tracee_process(uint32_t tid, uint32_t *parent)
     char text[512]; /* the lines wanted are among the first */
 
     /* /proc/TID is there for threads, too, and so is its task/TID. */
-    (void)read_text(&self, -1, "status", text, sizeof(text));
+    (void)read_text(&self, "status", text, sizeof(text));
     *parent = number_of(text, "\nPPid:");
     return number_of(text, "\nTgid:");
 }
 
 /* Behind the name, which may have any bytes in it: the fields from the state on. */
-static const char *read_stat(const struct tracee *tracee, char *text, size_t room)
+static const char *read_stat(struct tracee *tracee, char *text, size_t room)
 {
-    const size_t length = read_text(tracee, -1, "stat", text, room);
+    const size_t length = read_kept(tracee, TRACEE_STAT, text, room);
     const char *end = length ? memrchr(text, ')', length) : NULL;
 
     return end && end[1] ? end + 2 : NULL;
@@ -166,7 +186,7 @@ uint64_t tracee_cpu(struct tracee *tracee)
 {
     char text[512];
 
-    (void)read_text(tracee, tracee->schedstat, "schedstat", text, 64);
+    (void)read_kept(tracee, TRACEE_SCHEDSTAT, text, 64);
     const uint64_t by_scheduler = strtoull(text, NULL, 10);
     tracee->delay = field(text, 1);
     tracee->slices = field(text, 2);
@@ -195,7 +215,7 @@ char tracee_state(struct tracee *tracee, unsigned *cpu)
 int tracee_call(const struct tracee *tracee, struct tracee_call *call)
 {
     char text[256], *at = text;
-    const size_t length = read_text(tracee, -1, "syscall", text, sizeof(text));
+    const size_t length = read_text(tracee, "syscall", text, sizeof(text));
 
     *call = (struct tracee_call){.number = -1};
     if (!length || *text == 'r')
@@ -312,10 +332,10 @@ bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call 
         (all && has_number(failing, COUNT_OF(failing), (uint64_t)call->number));
 }
 
-uint64_t tracee_shape(const struct tracee *tracee)
+uint64_t tracee_shape(struct tracee *tracee)
 {
     char text[128];
-    const size_t length = read_text(tracee, -1, "statm", text, sizeof(text));
+    const size_t length = read_kept(tracee, TRACEE_STATM, text, sizeof(text));
 
     /* size resident shared text lib data dt: all in pages, data with the stack. */
     return length ? field(text, 0) - field(text, 5) : 0;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ptrace/breakpoints.h"
 #include "tally/tally.h"
 
 /* A system call in which a thread is blocked. */
@@ -24,6 +25,14 @@ enum tracee_part {
     TRACEE_PARTS,
 };
 
+/* In /proc/PID/task/TID, read often. */
+enum tracee_file {
+    TRACEE_SCHEDSTAT,
+    TRACEE_STAT,
+    TRACEE_STATM,
+    TRACEE_FILES,
+};
+
 struct tracee {
     uint32_t tid, pid;
     bool counts;       /* the command's: only once it has executed its program */
@@ -32,7 +41,8 @@ struct tracee {
     bool has_begun;    /* it has made its first stop, before which it runs nothing */
     bool is_sampled;   /* once, at least */
     uint8_t idle;      /* ticks for which it took no CPU time, the first few */
-    int schedstat;     /* open, or below 0 */
+    bool keeps_files;  /* open, once they are read: */
+    int files[TRACEE_FILES]; /* or below 0 */
     uint64_t cpu;      /* ns, as last seen, */
     uint64_t slices;   /* and how often it had been given a CPU; 0: unknown */
     int64_t owed;      /* of these, what no sample stands for yet; below 0: they stand for more */
@@ -48,6 +58,15 @@ struct tracee {
         uint64_t *frames;
         size_t count;
     } wait;
+    /* For collectors of breakpoints. */
+    struct {
+        uint64_t addresses[BREAKPOINTS_MOST]; /* by place; 0: not mapped there */
+        uint64_t shape;  /* of its memory when these were looked for; 0: not yet */
+        bool are_set;    /* its debug registers have them */
+        bool calls_stop; /* one of them may be mapped by a system call: it stops at each */
+        bool steps;      /* over an instruction whose breakpoint is cleared meanwhile, */
+        uint64_t pc, sp; /* and where that is: counted already */
+    } points;
     uint64_t shape;    /* of its memory, when its mappings were last read, */
     uint64_t looked;   /* and when; 0: not yet */
     char comm[COMM_BYTES];
@@ -98,6 +117,6 @@ bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call 
  * A number that changes when code is mapped or unmapped: the size of memory that is not data. 0: it
  * cannot be read.
  */
-uint64_t tracee_shape(const struct tracee *tracee);
+uint64_t tracee_shape(struct tracee *tracee);
 
 #endif

@@ -30,20 +30,111 @@
 #define MOST_PASSES 64     /* over a process whose threads come faster than they are seized */
 #define WITHOUT_TRACEES_MS 10
 #define NS_PER_US 1000
+#define CALL_STOP 0x80 /* PTRACE_O_TRACESYSGOOD: beside SIGTRAP, at a system call */
 #define TICK_PAUSES 20 /* a tick may take that part of the time between two */
 
 static volatile sig_atomic_t is_woken, may_hold_signal;
-static pid_t served; /* the process that the tracer works for */
+static pid_t served;      /* the process that the tracer works for */
+static struct tracer *us; /* the only one of this process */
+
+/* ---- Letting go of threads with breakpoints ---- */
+
+static uint64_t bit_of(uint32_t tid)
+{
+    return 1ull << tid % 64;
+}
+
+static bool is_armed(const struct tracer *tracer, uint32_t tid)
+{
+    return tracer->armed && tracer->armed[tid / 64] & bit_of(tid);
+}
+
+static int set_none(const struct tracer *tracer, uint32_t tid)
+{
+    static const uint64_t none[BREAKPOINTS_MOST];
+
+    return breakpoints_set(tid, none, tracer->options.breakpoints);
+}
+
+int tracer_arm(struct tracer *tracer, struct tracee *tracee, bool all)
+{
+    const uint32_t tid = tracee->tid;
+
+    if (!all)
+        return set_none(tracer, tid);
+    tracer->armed[tid / 64] |= bit_of(tid);
+    return breakpoints_set(tid, tracee->points.addresses, tracer->options.breakpoints);
+}
 
 /*
- * If that was killed, one of its threads may have held a lock that nothing releases. The kernel
- * lets go of all tracees, and they go on; but a signal that wait(2) has reported and we have not
- * passed on would be lost.
+ * It stopped so (0: that was reported before), or has ended. False: it has hit a breakpoint, but
+ * stopped for something else first, and goes on to stop for that, as nothing is to get its SIGTRAP.
+ */
+static bool disarm(struct tracer *tracer, uint32_t tid, int status)
+{
+    const bool has_signal = WIFSTOPPED(status) && !(status >> 16) &&
+        !(WSTOPSIG(status) & CALL_STOP) && !breakpoints_stop(tid);
+    const unsigned long signal = has_signal ? (unsigned long)WSTOPSIG(status) : 0;
+
+    if (is_armed(tracer, tid))
+        (void)set_none(tracer, tid);
+    if (breakpoints_pending(tid) && !ptrace(PTRACE_CONT, (pid_t)tid, NULL, signal))
+        return false;
+    (void)ptrace(PTRACE_DETACH, (pid_t)tid, NULL, signal);
+    tracer->armed[tid / 64] &= ~bit_of(tid);
+    return true;
+}
+
+/* False: it will stop for that. */
+static bool begin_to_disarm(struct tracer *tracer, uint32_t tid)
+{
+    unsigned long message;
+    int status;
+    const bool is_stopped = !ptrace(PTRACE_GETEVENTMSG, (pid_t)tid, NULL, &message);
+
+    if (waitpid((pid_t)tid, &status, WNOHANG | __WALL) == (pid_t)tid)
+        return disarm(tracer, tid, status);
+    if (is_stopped)
+        return disarm(tracer, tid, 0);
+    return ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL);
+}
+
+/*
+ * Of all threads, with nothing but system calls: whatever was going on may have been interrupted by
+ * a signal.
+ */
+static void disarm_all(struct tracer *tracer)
+{
+    size_t left = 0;
+    int status;
+
+    for (uint32_t tid = 0; tracer->armed && tid < tracer->tracees.limit; tid++)
+        if (!tracer->armed[tid / 64])
+            tid |= 63;
+        else if (is_armed(tracer, tid) && !begin_to_disarm(tracer, tid))
+            left++;
+    while (left) {
+        const pid_t tid = waitpid(-1, &status, __WALL);
+        if (tid < 0 && errno != EINTR)
+            break;
+        if (tid < 0)
+            continue;
+        const bool was_armed = is_armed(tracer, (uint32_t)tid);
+        left -= disarm(tracer, (uint32_t)tid, status) && was_armed;
+    }
+}
+
+/*
+ * If the process that we serve was killed, one of its threads may have held a lock that nothing
+ * releases. The kernel lets go of all tracees, and they go on; but a signal that wait(2) has
+ * reported and we have not passed on would be lost.
  */
 static void end_if_alone(void)
 {
-    if (getppid() != served)
-        _exit(EXIT_FAILURE);
+    if (getppid() == served)
+        return;
+    disarm_all(us);
+    _exit(EXIT_FAILURE);
 }
 
 static void on_alarm(int signal)
@@ -95,7 +186,8 @@ static unsigned long wanted_events(const struct tracer *tracer)
     const bool of_all = tracer->options.command || tracer->options.follows,
                threads = of_all || !tracer->options.filter->tid_count;
 
-    return PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | (threads ? PTRACE_O_TRACECLONE : 0) |
+    return PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT |
+        (tracer->armed ? PTRACE_O_TRACESYSGOOD : 0) | (threads ? PTRACE_O_TRACECLONE : 0) |
         (of_all ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
 }
 
@@ -152,9 +244,11 @@ static void seize_all(struct tracer *tracer)
 
 /* ---- What tracees do ---- */
 
-static void go_on(uint32_t tid, int signal)
+static void go_on(const struct tracee *tracee, int signal)
 {
-    (void)ptrace(PTRACE_CONT, (pid_t)tid, NULL, (unsigned long)signal);
+    (void)ptrace(tracee->points.steps        ? PTRACE_SINGLESTEP
+                 : tracee->points.calls_stop ? PTRACE_SYSCALL : PTRACE_CONT,
+                 (pid_t)tracee->tid, NULL, (unsigned long)signal);
 }
 
 static bool is_wanted(const struct tracer *tracer, uint32_t pid, const struct tracee *by)
@@ -247,7 +341,7 @@ static void stop_by_event(struct tracer *tracer, struct tracee *tracee, int even
     default:
         break;
     }
-    go_on(tid, 0);
+    go_on(tracees_find(&tracer->tracees, tid), 0); /* adopting may have moved it */
 }
 
 static bool is_stop_signal(int signal)
@@ -279,10 +373,12 @@ static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signa
 {
     const struct tracer_options *options = &tracer->options;
     const uint32_t tid = tracee->tid;
-    const bool is_sampled = tracee->is_asked;
+    const bool is_sampled = tracee->is_asked, begins = !tracee->has_begun;
 
     tracee->is_asked = false;
     tracee->has_begun = true;
+    if (begins && options->calls->begins)
+        options->calls->begins(options->context, tracee);
     if (is_stop_signal(signal)) {
         (void)ptrace(PTRACE_LISTEN, (pid_t)tid, NULL, NULL);
         return;
@@ -290,7 +386,7 @@ static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signa
     if (is_sampled)
         options->calls->stopped(options->context, tracee);
     begin_call_again(tid);
-    go_on(tid, 0);
+    go_on(tracee, 0);
     if (is_sampled)
         options->calls->went_on(options->context, tracee);
 }
@@ -301,8 +397,32 @@ static void let_go(struct tracer *tracer, uint32_t tid, int event, int signal)
     tracees_drop(&tracer->tracees, tid);
 }
 
+/* With a breakpoint, or stepping over its instruction, it stops with a SIGTRAP of ours. */
+static void stop_by_signal(struct tracer *tracer, struct tracee *tracee, int signal)
+{
+    const struct tracer_options *options = &tracer->options;
+    const enum breakpoint_stop stop = signal == SIGTRAP && is_armed(tracer, tracee->tid)
+        ? breakpoints_stop(tracee->tid) : BREAKPOINT_NONE;
+    bool is_counted = false;
+
+    if (signal == (SIGTRAP | CALL_STOP))
+        options->calls->called(options->context, tracee);
+    else if (stop == BREAKPOINT_HIT || (stop && tracee->points.steps)) {
+        hold_no_signal();
+        is_counted = options->calls->hit(options->context, tracee, stop);
+    } else {
+        go_on(tracee, signal);
+        return;
+    }
+    go_on(tracee, 0);
+    if (is_counted)
+        options->calls->went_on(options->context, tracee);
+}
+
 static void take_end(struct tracer *tracer, struct tracee *tracee)
 {
+    if (tracer->armed)
+        tracer->armed[tracee->tid / 64] &= ~bit_of(tracee->tid);
     tell(tracer, &(struct task_event){.kind = TASK_EXIT, .pid = tracee->pid, .tid = tracee->tid});
     tracees_drop(&tracer->tracees, tracee->tid);
 }
@@ -325,7 +445,7 @@ static void take_stop(struct tracer *tracer, uint32_t tid, int status)
     else if (event)
         stop_by_event(tracer, tracee, event);
     else
-        go_on(tid, signal);
+        stop_by_signal(tracer, tracee, signal);
 }
 
 /* Waits for one tracee. False: it was woken up otherwise. */
@@ -427,6 +547,7 @@ static int be_tracer(void *context)
     if (!is_refused)
         serve(tracer);
     leave(tracer);
+    disarm_all(tracer);
     tracer->was_killed = false;
     return 0; /* the kernel lets go of all: nothing is left in them */
 }
@@ -453,6 +574,20 @@ static int find_proc(void)
     return access("/proc/self/stat", F_OK) ? -errno : 0;
 }
 
+static size_t bits_bytes(const struct tracer *tracer)
+{
+    return (tracer->tracees.limit / 64 + 1) * sizeof(*tracer->armed);
+}
+
+static int make_bits(struct tracer *tracer)
+{
+    void *bits = mmap(NULL, bits_bytes(tracer), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    tracer->armed = bits == MAP_FAILED ? NULL : bits;
+    return tracer->armed ? 0 : -errno;
+}
+
 static int begin(struct tracer *tracer)
 {
     sigset_t all, before;
@@ -464,7 +599,12 @@ static int begin(struct tracer *tracer)
         result = -errno;
     if (result)
         return result;
+    if (tracer->options.calls->hit)
+        result = make_bits(tracer);
+    if (result)
+        return result;
     served = getpid();
+    us = tracer;
     tracer->random = now_ns() | 1;
     tracer->was_killed = true;
     sem_init(&tracer->is_ready, 0, 0);
@@ -522,6 +662,9 @@ void tracer_close(struct tracer *tracer)
     tracer_end(tracer);
     if (tracer->stack && tracer->stack != MAP_FAILED)
         munmap(tracer->stack, STACK_BYTES);
+    if (tracer->armed)
+        munmap(tracer->armed, bits_bytes(tracer));
+    tracer->armed = NULL;
     tracees_close(&tracer->tracees);
     tracer->stack = NULL;
 }

@@ -30,11 +30,21 @@ struct tracer_calls {
     void (*stopped)(void *context, struct tracee *tracee);
     void (*went_on)(void *context, struct tracee *tracee);
     void (*tick)(void *context);
+    /* For collectors of breakpoints; or all are NULL. */
+    void (*begins)(void *context, struct tracee *tracee); /* a new thread, before it runs */
+    /*
+     * At a breakpoint, or after a step: before it goes on and, if this is true, `went_on` is
+     * called.
+     */
+    bool (*hit)(void *context, struct tracee *tracee, enum breakpoint_stop stop);
+    void (*called)(void *context, struct tracee *tracee); /* at a system call: see calls_stop */
+    bool (*is_ready)(const void *context); /* not in the tracer: does it see all there is? */
 };
 
 struct tracer_options {
     const struct event_filter *filter; /* which processes and threads */
     uint32_t command;                  /* or the command that is held; 0: none */
+    size_t breakpoints;                /* in each thread, at most */
     bool follows;                      /* what the processes fork, too; of a command always */
     struct processes **processes;      /* is told what happens; NULL: not yet */
     const struct tracer_calls *calls;
@@ -52,6 +62,7 @@ struct tracer {
     uint32_t refused;       /* the thread that this is about */
     uint64_t period;        /* between ticks, ns; 0: none yet */
     uint64_t random;
+    uint64_t *armed;        /* a bit for each thread with breakpoints, by tid; NULL: none can have */
     bool is_open, ends, has_ended;
     bool was_killed;        /* it ended otherwise than it should */
     uint32_t unprivileged;  /* set-user-ID programs that ran without their rights, */
@@ -71,6 +82,8 @@ void tracer_close(struct tracer *tracer);
 
 /* In the tracer: it will stop for a sample. */
 void tracer_ask(struct tracee *tracee);
+/* Sets the breakpoints of one that has stopped: all or (false) none. 0 or a negative errno. */
+int tracer_arm(struct tracer *tracer, struct tracee *tracee, bool all);
 
 /* Would the kernel let us trace our own children? 0 or a negative errno. */
 int tracer_try(void);

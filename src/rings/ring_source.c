@@ -580,4 +580,9 @@ static void detach(void *context)
     ring_source_detach(context);
 }
 
-const struct attach_instead ring_attach = {prepare, attach_place, detach};
+static void explain(const void *context, int error, struct text *sentence)
+{
+    ring_source_explain(context, error, sentence);
+}
+
+const struct attach_instead ring_attach = {prepare, attach_place, detach, explain};

@@ -23,6 +23,7 @@
 #include "run/command.h"
 #include "run/run.h"
 
+#define LOOKS_PER_SECOND 20 /* at what processes have mapped, by ptrace(2) */
 #define MOST_LISTED 5 /* functions that could not be traced */
 
 const struct manual_row attaching_patterns[] = {
@@ -259,7 +260,7 @@ static int say_not_attached(const struct attachment *attachment,
         return EXIT_FAILURE;
     }
     if (request->instead && error != -EOPNOTSUPP)
-        ring_source_explain(request->context, error, &why);
+        request->instead->explain(request->context, error, &why);
     else
         refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error,
                                 &attachment->log, &why);
@@ -332,18 +333,40 @@ bool probing_uninherited(struct probing *probing)
            find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
 }
 
-static int attach_to_rings(struct probing *probing, struct ring_source *source,
-                           struct attach_request *request)
+static int attach_instead(struct probing *probing, const struct probing_calls *calls,
+                          struct attach_request *request)
 {
-    if (request->way == ATTACH_MULTI) {
-        say("--attach-by multi: links need BPF programs, which rings do without: use pmu or "
-            "tracefs");
+    const bool by_rings = calls->instead == &ring_attach;
+
+    if (request->way == ATTACH_MULTI || (request->way && !by_rings)) {
+        say("--attach-by: %s", by_rings
+            ? "multi: links need BPF programs, which rings do without: use pmu or tracefs"
+            : "ptrace(2) sets breakpoints instead: leave it out");
         return EXIT_USAGE;
     }
-    request->tracefs = tracefs_of(&probing->find);
-    request->instead = &ring_attach;
-    request->context = source;
+    request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
+    request->instead = calls->instead;
+    request->context = calls->attaching;
     return attach(probing, request);
+}
+
+bool probing_breaks(const struct find *find)
+{
+    return !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) &&
+           !find_any_of_kind(find, PATTERN_TRACEPOINT);
+}
+
+struct ptrace_options probing_ptrace(const struct probe_options *options, struct session *session)
+{
+    return (struct ptrace_options){
+        .scope = &session->scope,
+        .unwind = &session->user_stacks.rings,
+        .processes = &session->processes,
+        .capture = trace_options_capture(&options->trace),
+        .frequency = LOOKS_PER_SECOND,
+        .stacks = options->trace.storage,
+        .breakpoints = breakpoints_count(),
+    };
 }
 
 /* Is there a place whose events that program gets? */
@@ -438,8 +461,8 @@ static int build(const struct probing *probing, const struct probing_calls *call
 static int attach_and_trace(struct probing *probing, const struct probing_calls *calls,
                             struct attach_request *request)
 {
-    int status = calls->rings ? attach_to_rings(probing, calls->rings, request)
-                              : attach(probing, request);
+    int status = calls->instead ? attach_instead(probing, calls, request)
+                                : attach(probing, request);
 
     if (!status)
         status = calls->trace(calls->context);
@@ -464,7 +487,7 @@ int probing_trace(struct probing *probing, const struct probing_calls *calls)
     struct text why = {0};
     int status = EXIT_FAILURE;
 
-    if (!calls->rings && build(probing, calls, programs, &request, &why))
+    if (!calls->instead && build(probing, calls, programs, &request, &why))
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = attach_and_trace(probing, calls, &request);
@@ -639,7 +662,7 @@ int probing_find(struct probing *probing, const struct session *session)
                                trace_options_process(&probing->options->trace));
 
     return status ? status : predicates_find(&probing->predicates, &probing->find,
-                                             session->config.collecting.way == COLLECT_RINGS);
+                                             session->config.collecting.way);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "find/event_values.h"
 #include "find/find.h"
 #include "options/applet.h"
+#include "ptrace/ptrace_source.h"
 #include "run/session.h"
 #include "run/trace_options.h"
 #include "store/store.h"
@@ -35,7 +36,7 @@ extern const struct manual_row predicates_values[];
 /* As probing_check() and probing_find() do it. */
 int predicates_parse(struct predicates *predicates, const struct probe_options *options,
                      const char *option, size_t most, struct text *error);
-int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings);
+int predicates_find(struct predicates *predicates, const struct find *find, enum collect_way way);
 
 bool predicates_any(const struct predicates *predicates);
 
@@ -75,7 +76,8 @@ struct probing_calls {
     const char *applet;
     const struct session *session;
     void *context;
-    struct ring_source *rings;       /* without programs; else NULL, and */
+    const struct attach_instead *instead; /* of programs, for `attaching`; NULL: programs, and */
+    void *attaching;
     const struct controls *controls; /* the programs', if nested returns are to be counted, */
     bool numbered;                   /* they tell which place was hit */
     void (*build)(void *context, enum attach_program which, struct program *program);
@@ -107,6 +109,13 @@ void probing_say_missed(const struct probing *probing, const struct session *ses
  * along.
  */
 bool probing_uninherited(struct probing *probing);
+
+/*
+ * By ptrace(2): can these patterns be breakpoints, and how they are collected. `session` is open
+ * when its collector is opened.
+ */
+bool probing_breaks(const struct find *find);
+struct ptrace_options probing_ptrace(const struct probe_options *options, struct session *session);
 
 /* The event that this program is for, and what is asked of it. */
 void probing_capture(const struct probing *probing, struct capture *capture,

@@ -16,6 +16,7 @@
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "machine/machine.h"
+#include "ptrace/breakpoints.h"
 #include "ptrace/tracer.h"
 #include "rings/rings.h"
 #include "run/collecting.h"
@@ -59,10 +60,15 @@ static int try_rings(const struct collecting_config *config)
     return config->programs ? -EOPNOTSUPP : rings_try(own, !own);
 }
 
+static bool traces(const struct collecting_config *config)
+{
+    return config->traces || (config->breaks && breakpoints_count());
+}
+
 /* Of others' programs it knows nothing. */
 static int try_ptrace(const struct collecting_config *config)
 {
-    return config->traces && config->own ? tracer_try() : -EOPNOTSUPP;
+    return traces(config) && config->own ? tracer_try() : -EOPNOTSUPP;
 }
 
 /* The first is the best. */
@@ -75,6 +81,7 @@ static const struct way {
     {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
     {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace), user stacks only"},
+    {COLLECT_PTRACE, NULL, "hardware breakpoints (ptrace), user stacks only"},
 };
 
 /* A temporary shortage is no reason to collect in another way. */
@@ -104,7 +111,7 @@ struct collector_found collecting_find(const struct collecting_config *config)
     if (is_shortage(found.refused))
         found.refused = 0;
     found.result = found.refused;
-    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
+    for (size_t i = 1; i < COUNT_OF(ways) && ways[i].try && found.result; i++) {
         const int result = ways[i].try(config);
         if (!result || (ways[i].way != COLLECT_PTRACE && tells_more(config, found.refused, result)))
             found = (struct collector_found){ways[i].way, found.refused, result};
@@ -127,8 +134,9 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     case COLLECT_RINGS:
         return config->programs ? "rings: this can only be collected by bpf" : NULL;
     case COLLECT_PTRACE:
-        return !config->traces ? "ptrace: an interrupted thread shows neither events nor its waker: "
-                                 "only for profile, walltime and offcputime"
+        return config->breaks && !traces(config) ? "ptrace: this machine has no hardware breakpoints"
+            : !traces(config) ? "ptrace: only for profile, walltime and offcputime, and for "
+                                "functions of programs in stackcount and stacksnoop"
             : config->own ? NULL : "ptrace: only for certain programs: give -p or -- COMMAND";
     case COLLECT_WALK:
         return config->walks ? NULL
@@ -154,7 +162,7 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
 {
     const char *refused = refuse(options->collect, config);
 
-    *collecting = (struct collecting){.way = options->collect};
+    *collecting = (struct collecting){.way = options->collect, .breaks = config->breaks};
     if (refused) {
         say("--collect %s", refused);
         return EXIT_USAGE;
@@ -166,7 +174,7 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         collecting->way = found.way;
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
         /* If the kernel itself refuses, rings say as much: of own tasks. */
-        collecting->traces_own = found.result && config->traces && !config->own &&
+        collecting->traces_own = found.result && traces(config) && !config->own &&
             !(config->takes_own && found.result == -EACCES) && !tracer_try();
     }
     return collecting->way == COLLECT_PTRACE ? take_traced(options) : 0;
@@ -179,6 +187,8 @@ void collecting_say(const struct collecting *collecting)
     if (!collecting->why)
         return;
     while (ways[i].way != collecting->way)
+        i++;
+    if (collecting->way == COLLECT_PTRACE && collecting->breaks)
         i++;
     say("stacks are collected by %s, as %s", ways[i].name, collecting->why);
 }

@@ -14,7 +14,8 @@ struct collecting_config {
     bool takes_own; /* events of the user's own tasks need no rights, */
     bool own;       /* and only events of certain tasks are asked for */
     bool programs;  /* rings will not do */
-    bool traces;    /* ptrace(2) will, for certain tasks */
+    bool traces;    /* ptrace(2) will, for certain tasks, by interrupting threads */
+    bool breaks;    /* or by hardware breakpoints */
     bool walks;     /* the stacks are kernel functions', which a program can walk */
     bool kernel_only; /* kernel stacks, or values, matter more than user stacks */
 };
@@ -35,6 +36,7 @@ struct collector_found collecting_find(const struct collecting_config *config);
 struct collecting {
     enum collect_way way; /* not COLLECT_BEST */
     const char *why;      /* it is not the first, if none was asked for; or NULL */
+    bool breaks;          /* ptrace(2) sets breakpoints */
     bool traces_own;      /* it is refused, and ptrace(2) would do for certain tasks */
 };
 

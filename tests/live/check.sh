@@ -17,7 +17,7 @@ NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mou
 have_root || {
     look_at_all
     is "not root: status" $check_status 1
-    tells "not root" stackcount "run it as root, or give it CAP_BPF and CAP_PERFMON"
+    tells "not root" wakeuptime "run it as root, or give it CAP_BPF and CAP_PERFMON"
     exit 0
 }
 
@@ -146,8 +146,8 @@ else
     why=$RIGHTS
 fi
 ! have_kprobes || tells "nobody" "kernel functions" "$why"
-[ "$maps" = yes ] || why=$RIGHTS
-tells "nobody" stackcount "$why"
+BREAKPOINTS="yes: by ptrace, without others' programs, returns, kernel stacks, --if, --sum, --print"
+begins "nobody" stackcount "$BREAKPOINTS"
 begins "nobody" flamegraph yes
 # What works without privileges depends on the machine's settings.
 if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
@@ -167,7 +167,7 @@ tells "nobody" tracefs "run it as root"
 under="$DENY --only bpf --uid 65534 --"
 agree "CAP_BPF alone"
 begins "CAP_BPF alone" memory yes
-tells "CAP_BPF alone" stackcount "CAP_PERFMON is missing: run it as root"
+begins "CAP_BPF alone" stackcount "$BREAKPOINTS"
 tells "CAP_BPF alone" capabilities "held: CAP_BPF: run it as root"
 under="$DENY --only perfmon --uid 65534 --"
 agree "CAP_PERFMON alone"
@@ -226,7 +226,7 @@ one_way "no programs that read stacks" stackcount tracepoints t:sched:sched_proc
 one_way "no programs that read stacks" offcputime ""
 under="$DENY --syscall bpf/5:EINVAL --syscall perf_event_open:EACCES --"
 agree "no programs that read stacks, and no rings"
-tells "no programs that read stacks, and no rings" stackcount "a seccomp filter blocks"
+begins "no programs that read stacks, and no rings" stackcount "$BREAKPOINTS"
 begins "no programs that read stacks, and no rings" offcputime "yes: by ptrace, without others' programs, kernel stacks"
 # What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
@@ -284,7 +284,7 @@ under=
 if unshare -U -r true 2>/dev/null; then
     under="unshare -U -r"
     agree "root of a user namespace"
-    tells "root of a user namespace" stackcount "run it as root outside the container"
+    begins "root of a user namespace" stackcount "$BREAKPOINTS"
     under=
 else
     skip "root of a user namespace" "this kernel has no user namespaces"

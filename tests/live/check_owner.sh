@@ -44,7 +44,7 @@ for value in 2 0; do
     [ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" = $value ] || continue
     under="$DENY --uid 65534 --"
     [ $value = 2 ] && look_at_all || agree "unprivileged_bpf_disabled=$value"
-    tells "unprivileged_bpf_disabled=$value" stackcount "$RIGHTS"
+    tells "unprivileged_bpf_disabled=$value" wakeuptime "$RIGHTS"
     under=
     reset_sysctls
 done

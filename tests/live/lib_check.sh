@@ -136,6 +136,15 @@ one_way()
     # With rings a command needs nothing more, and they may work only for one's own programs; as ptrace does.
     if { by_rings "$applet" || by_ptrace "$applet"; } && [ "$check" = "-- COMMAND" ]; then
         sentence=
+    elif by_ptrace "$applet" && { [ "$applet" = stackcount ] || [ "$applet" = stacksnoop ]; }; then
+        # Only functions of one's own programs are breakpoints: for all else it lacks what wakeuptime lacks.
+        if ! can_collect || [ "$(sentence_of wakeuptime)" = "$(sentence_of "collecting by rings")" ]; then
+            sentence=$(sentence_of wakeuptime)
+        fi
+        if [ "$check" = "user functions" ]; then
+            sentence=
+            set -- "$@" -- true
+        fi
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
     # If rings are needed and cannot be had, a command is not even followed.
@@ -160,6 +169,7 @@ is_without()
     esac
     [ "$(sentence_of "$4")" ] && expected=yes
     { by_rings "$2" || by_ptrace "$2"; } && [ "$3" = "-- COMMAND" ] && expected=no
+    by_ptrace "$2" && [ "$3" = "user functions" ] && expected=no # they are breakpoints then
     is "$1: $2 runs without $3" "$(without "$2" "$3" && echo yes || echo no)" $expected
 }
 

@@ -89,13 +89,13 @@ under="$DENIED --syscall ptrace:EPERM --"
 run_stackbox profile --collect ptrace -- true
 is "a filter denies ptrace" "$status $(grep -c "ptrace(2): a seccomp filter blocks it: start" "$scratch/err")" "125 1"
 under="$DENIED --"
-for line in "stackcount c:malloc" "stacksnoop c:malloc" wakeuptime offwaketime; do
+for line in "stackcount vfs_read" "stacksnoop vfs_read" wakeuptime offwaketime; do
     # shellcheck disable=SC2086 # words
     run_stackbox $line --collect ptrace -- true
-    is "it is not for $line" "$status $(cat "$scratch/err")" "2 ${line%% *}: --collect ptrace: an interrupted thread \
-shows neither events nor its waker: only for profile, walltime and offcputime"
+    is "it is not for $line" "$status $(cat "$scratch/err")" "2 ${line%% *}: --collect ptrace: only for profile, \
+walltime and offcputime, and for functions of programs in stackcount and stacksnoop"
 done
-for line in "profile -D 1" "offcputime 1" "walltime --comm x 1"; do
+for line in "profile -D 1" "offcputime 1" "walltime --comm x 1" "stackcount c:malloc"; do
     # shellcheck disable=SC2086 # words
     run_stackbox ${line%% *} --collect ptrace ${line#* }
     is "certain programs alone: $line" "$status $(cat "$scratch/err")" "2 ${line%% *}: --collect ptrace: only for certain \

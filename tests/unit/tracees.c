@@ -182,7 +182,7 @@ static void end(pid_t child)
  */
 static bool is_found(pid_t child, bool restarts, uint64_t asked)
 {
-    struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1, .slices = 1,
+    struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .slices = 1,
                             .wait.asked = asked};
     struct tracee_call call;
     unsigned cpu;
@@ -200,7 +200,7 @@ static bool is_found(pid_t child, bool restarts, uint64_t asked)
 static bool are_numbers_ours(void)
 {
     const pid_t child = start(sleep_long);
-    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1};
+    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child};
     struct tracee_call call = {.number = -1};
 
     for (int i = 0; i < MOST_TRIES && call.number != CALL_NANOSLEEP &&
@@ -238,7 +238,7 @@ static void burn(void)
 static void running(void)
 {
     const pid_t child = start(burn);
-    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child, .schedstat = -1};
+    const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child};
     struct tracee_call call;
 
     CHECK_NUMBER(tracee_call(&tracee, &call), -EAGAIN);

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "base/util.h"
+#include "processes/proc_maps.h"
+#include "ptrace/ptrace_source.h"
+
+#define FAR_HITS 16 /* after so many on another CPU the tracer moves there */
+
+static struct ptrace_hits *hits_of(void *context)
+{
+    return context;
+}
+
+/* ---- Where places are in a process ---- */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Some file systems (overlays) have other numbers in /proc/PID/maps than in stat(2). */
+static bool is_mapped(const struct place *place, const struct maps_entry *entry, uint32_t pid)
+{
+    char path[4096 + 64];
+    struct stat about;
+
+    if (entry->inode == place->inode && entry->device == place->device)
+        return true;
+    if (!entry->inode || strcmp(last_part(entry->path), last_part(place->path)))
+        return false;
+    snprintf(path, sizeof(path), "/proc/%u/root%s", pid, entry->path);
+    return !stat(path, &about) && about.st_ino == place->inode && about.st_dev == place->device;
+}
+
+struct search {
+    const struct ptrace_hits *hits;
+    uint32_t pid;
+    uint64_t addresses[BREAKPOINTS_MOST];
+};
+
+static int take_mapping(void *context, const struct maps_entry *entry)
+{
+    struct search *search = context;
+
+    for (size_t i = 0; i < search->hits->count; i++) {
+        const struct place *place = search->hits->points[i].place;
+        const uint64_t within = place->file_offset - entry->offset;
+        if (entry->executable && within < entry->end - entry->start &&
+            is_mapped(place, entry, search->pid))
+            search->addresses[i] = entry->start + within;
+    }
+    return 0;
+}
+
+/* A program is mapped when it is executed; a library may be at any system call. */
+static bool lacks_library(const struct search *search)
+{
+    for (size_t i = 0; i < search->hits->count; i++)
+        if (!search->addresses[i] && search->hits->points[i].in_library)
+            return true;
+    return false;
+}
+
+/* For all threads of a process. */
+static void find_points(struct ptrace_hits *hits, struct tracee *of)
+{
+    const struct tracees *tracees = &hits->source.tracer.tracees;
+    struct search search = {.hits = hits, .pid = of->pid};
+    const uint64_t shape = tracee_shape(of);
+    uint32_t shown_by;
+
+    (void)maps_each_of(of->pid, &shown_by, take_mapping, &search);
+    const bool calls_stop = lacks_library(&search);
+    for (size_t i = 0; i < tracees->count; i++) {
+        struct tracee *tracee = &tracees->items[i];
+        if (tracee->pid != of->pid)
+            continue;
+        if (memcmp(tracee->points.addresses, search.addresses, sizeof(search.addresses)))
+            tracee->points.are_set = false;
+        memcpy(tracee->points.addresses, search.addresses, sizeof(search.addresses));
+        tracee->points.shape = shape;
+        tracee->points.calls_stop = calls_stop;
+    }
+}
+
+/* ---- Setting breakpoints ---- */
+
+/* It has stopped. */
+static void arm(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    const int result = tracer_arm(&hits->source.tracer, tracee, true);
+
+    tracee->points.are_set = true;
+    if (result && result != -ESRCH)
+        hits->source.failure = result;
+}
+
+static void arm_anew(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    tracee->points.are_set = false; /* the kernel has cleared them */
+    find_points(hits, tracee);
+    arm(hits, tracee);
+}
+
+/* Before the first tick, what places there are is not known. */
+static bool has_begun(const struct ptrace_hits *hits)
+{
+    return hits->source.ticks;
+}
+
+static void execs(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+
+    tracee->points.steps = false;
+    tracee->points.pc = 0;
+    if (has_begun(hits))
+        arm_anew(hits, tracee);
+}
+
+static const struct tracee *find_sibling(const struct tracees *tracees, const struct tracee *tracee)
+{
+    for (size_t i = 0; i < tracees->count; i++)
+        if (tracees->items[i].pid == tracee->pid && tracees->items[i].points.shape)
+            return &tracees->items[i];
+    return NULL;
+}
+
+static void begins(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+    const struct tracee *sibling = find_sibling(&hits->source.tracer.tracees, tracee);
+
+    if (!tracee->counts || !has_begun(hits))
+        return;
+    if (sibling)
+        tracee->points = sibling->points;
+    tracee->points.steps = false;
+    tracee->points.pc = 0;
+    if (sibling)
+        arm(hits, tracee);
+    else
+        arm_anew(hits, tracee);
+}
+
+static void stopped(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+
+    hits->is_hit = false;
+    if (tracee->counts && !tracee->points.steps)
+        arm(hits, tracee);
+}
+
+/* Others that need it are to stop for it. */
+static bool ask_others(struct ptrace_hits *hits)
+{
+    const struct tracees *tracees = &hits->source.tracer.tracees;
+    bool any = false;
+
+    for (size_t i = 0; i < tracees->count; i++) {
+        struct tracee *tracee = &tracees->items[i];
+        if (!tracee->counts || !tracee->has_begun || tracee->points.are_set)
+            continue;
+        any = true;
+        if (!tracee->is_asked)
+            tracer_ask(tracee);
+    }
+    return any;
+}
+
+static void called(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+
+    if (tracee_shape(tracee) == tracee->points.shape)
+        return;
+    find_points(hits, tracee);
+    if (!tracee->points.are_set)
+        arm(hits, tracee);
+    (void)ask_others(hits);
+}
+
+static void tick(void *context)
+{
+    struct ptrace_hits *hits = hits_of(context);
+    const struct tracees *tracees = &hits->source.tracer.tracees;
+
+    hits->source.ticks++;
+    for (size_t i = 0; i < tracees->count; i++) {
+        struct tracee *tracee = &tracees->items[i];
+        if (tracee->counts && tracee->has_begun &&
+            (!tracee->points.shape ||
+             (tracee->tid == tracee->pid && tracee_shape(tracee) != tracee->points.shape)))
+            find_points(hits, tracee);
+    }
+    const bool any = ask_others(hits);
+    __atomic_store_n(&hits->is_ready, !any, __ATOMIC_RELEASE);
+}
+
+static bool is_ready(const void *context)
+{
+    const struct ptrace_hits *hits = context;
+
+    return __atomic_load_n(&hits->is_ready, __ATOMIC_ACQUIRE);
+}
+
+static void ends(void *context, struct tracee *tracee)
+{
+    (void)context;
+    tracee->counts = false;
+}
+
+/* ---- Hits ---- */
+
+/* Where a step is needed, the same call is hit again if a signal comes between. */
+static bool is_new(struct tracee *tracee, uint64_t pc, uint64_t sp)
+{
+    const bool is_same = tracee->points.pc == pc && tracee->points.sp == sp;
+
+    tracee->points.pc = breakpoints_repeat() ? pc : 0;
+    tracee->points.sp = sp;
+    return !is_same;
+}
+
+static void begin_step(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    tracee->points.steps = breakpoints_repeat();
+    if (tracee->points.steps)
+        (void)tracer_arm(&hits->source.tracer, tracee, false);
+}
+
+static void end_step(struct ptrace_hits *hits, struct tracee *tracee, enum breakpoint_stop stop)
+{
+    tracee->points.steps = false;
+    if (stop == BREAKPOINT_STEPPED)
+        tracee->points.pc = 0;
+    arm(hits, tracee);
+}
+
+/*
+ * The tracer wakes up faster on the CPU where the thread stopped than on another, which must be
+ * woken up, too.
+ */
+static void stay_near(struct ptrace_hits *hits)
+{
+    cpu_set_t one;
+
+    if (sched_getcpu() == (int)hits->cpu)
+        hits->far = 0;
+    else if (hits->cpu < CPU_SETSIZE && ++hits->far == FAR_HITS) {
+        CPU_ZERO(&one);
+        CPU_SET(hits->cpu, &one);
+        (void)sched_setaffinity(0, sizeof(one), &one);
+        hits->far = 0;
+    }
+}
+
+static void take_hit(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    struct ptrace_source *source = &hits->source;
+
+    (void)tracee_state(tracee, &hits->cpu);
+    stay_near(hits);
+    hits->is_hit = ptrace_source_wants(source, tracee, hits->cpu);
+    if (!hits->is_hit) {
+        ptrace_source_leave_out(source, 1);
+        return;
+    }
+    source->state->at_entry = hits->points[hits->hit].at_entry;
+    pthread_mutex_lock(&source->lock);
+    hits->hit_at = now_ns();
+    pthread_mutex_unlock(&source->lock);
+}
+
+static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
+{
+    struct ptrace_hits *hits = hits_of(context);
+    const struct unwind_state *state = hits->source.state;
+
+    hits->is_hit = false;
+    if (stop != BREAKPOINT_HIT) {
+        end_step(hits, tracee, stop);
+        return false;
+    }
+    ptrace_source_take(&hits->source, tracee);
+    hits->hit = 0;
+    while (hits->hit < hits->count && tracee->points.addresses[hits->hit] != state->pc)
+        hits->hit++;
+    begin_step(hits, tracee);
+    if (is_new(tracee, state->pc, state->sp) && hits->hit < hits->count)
+        take_hit(hits, tracee);
+    return hits->is_hit;
+}
+
+static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
+                          const struct ring_stack *user)
+{
+    struct snoop_record *record = hits->record;
+    struct tally_task who = {.pid = 0};
+
+    ptrace_source_task(&hits->source, tracee, &who);
+    *record = (struct snoop_record){
+        .time = hits->hit_at,
+        .generation = who.generation,
+        .pid = tracee->pid,
+        .tid = tracee->tid,
+        .cpu = hits->cpu,
+        .place = (uint32_t)hits->points[hits->hit].number,
+        .walker = tracee->tid,
+        .user_bytes = (int32_t)(user->count * sizeof(*user->frames)),
+    };
+    memcpy(record->comm, tracee->comm, sizeof(record->comm));
+    if (user->count)
+        memcpy(record->frames, user->frames, (size_t)record->user_bytes);
+    return offsetof(struct snoop_record, frames) + (size_t)record->user_bytes;
+}
+
+/* The caller holds the lock. */
+static void put_in_queue(struct ptrace_hits *hits, uint64_t size)
+{
+    if (hits->queue.failed || hits->queue.length + sizeof(size) + size > hits->queue_bytes) {
+        hits->lost++;
+        return;
+    }
+    text_append(&hits->queue, (const char *)&size, sizeof(size));
+    text_append(&hits->queue, (const char *)hits->record, size);
+    hits->source.counted++;
+    (void)!write(hits->bell, &(uint64_t){1}, sizeof(uint64_t));
+}
+
+/* While it runs again. */
+static void went_on(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+
+    if (!hits->is_hit)
+        return;
+    const struct ring_stack user = ptrace_source_walk(&hits->source, tracee);
+    if (!hits->queue_bytes)
+        ptrace_source_count(&hits->source, tracee,
+                            &(struct ptrace_count){.user = user, .value = 1, .times = 1});
+    const size_t size = hits->queue_bytes ? make_record(hits, tracee, &user) : 0;
+    pthread_mutex_lock(&hits->source.lock);
+    if (size)
+        put_in_queue(hits, size);
+    hits->hit_at = 0;
+    pthread_mutex_unlock(&hits->source.lock);
+}
+
+static const struct tracer_calls tracer_calls = {
+    .execs = execs,
+    .ends = ends,
+    .stopped = stopped,
+    .went_on = went_on,
+    .tick = tick,
+    .begins = begins,
+    .hit = hit,
+    .called = called,
+    .is_ready = is_ready,
+};
+
+/* ---- Single events ---- */
+
+static struct ptrace_hits *hits_in(struct collector *collector)
+{
+    return (struct ptrace_hits *)collector;
+}
+
+static const struct ptrace_hits *seen_hits_in(const struct collector *collector)
+{
+    return (const struct ptrace_hits *)collector;
+}
+
+static int open_events(struct collector *collector, struct text *why)
+{
+    struct ptrace_hits *hits = hits_in(collector);
+
+    hits->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (hits->bell < 0)
+        return -errno;
+    const int result = ptrace_source_calls.open(collector, why);
+    hits->record = malloc(SNOOP_RECORD_BYTES(1, hits->source.depth + 1));
+    return result || hits->record ? result : -ENOMEM;
+}
+
+static void close_events(struct collector *collector)
+{
+    struct ptrace_hits *hits = hits_in(collector);
+
+    ptrace_source_calls.close(collector);
+    if (hits->bell >= 0)
+        close(hits->bell);
+    free(hits->record);
+    text_free(&hits->queue);
+}
+
+static void account_events(struct collector *collector, struct collector_account *account)
+{
+    ptrace_source_calls.account(collector, account);
+    account->lost = hits_in(collector)->lost;
+    account->seen += account->lost;
+}
+
+static void add_lost(const struct collector *collector, struct losses *losses)
+{
+    ptrace_source_calls.add_losses(collector, losses);
+    losses_add(losses, &(struct loss){.count = seen_hits_in(collector)->lost, .beside = true},
+               "were lost: they came faster than they were printed; narrow the filters, or raise "
+               "--buffer-size");
+}
+
+static int event_fd(const struct collector *collector, size_t index)
+{
+    return index ? -1 : seen_hits_in(collector)->bell;
+}
+
+static int deliver(const struct text *queue, collector_take *take, void *context)
+{
+    int count = 0;
+    uint64_t size;
+
+    for (size_t at = 0; at < queue->length; at += sizeof(size) + size, count++) {
+        memcpy(&size, queue->data + at, sizeof(size));
+        const int result =
+            take(context, (const struct snoop_record *)(const void *)(queue->data + at +
+                                                                      sizeof(size)), size);
+        if (result)
+            return result;
+    }
+    return count;
+}
+
+static int read_events(struct collector *collector, collector_take *take, void *context)
+{
+    struct ptrace_hits *hits = hits_in(collector);
+    uint64_t rung;
+
+    (void)!read(hits->bell, &rung, sizeof(rung));
+    pthread_mutex_lock(&hits->source.lock);
+    struct text queue = hits->queue;
+    hits->queue = (struct text){0};
+    hits->settled = hits->source.tracer.is_open ? now_ns() : UINT64_MAX;
+    if (hits->hit_at && hits->hit_at < hits->settled)
+        hits->settled = hits->hit_at;
+    pthread_mutex_unlock(&hits->source.lock);
+    const int result = hits->source.failure ? hits->source.failure : deliver(&queue, take, context);
+    text_free(&queue);
+    return result;
+}
+
+static uint64_t settled(const struct collector *collector)
+{
+    return seen_hits_in(collector)->settled;
+}
+
+static bool is_behind(const struct collector *collector)
+{
+    return seen_hits_in(collector)->queue.length;
+}
+
+static int stop(struct collector *collector)
+{
+    tracer_end(&hits_in(collector)->source.tracer);
+    return 0;
+}
+
+static bool wakes_at_once(const struct collector *collector)
+{
+    (void)collector;
+    return true;
+}
+
+static const struct event_source_calls event_calls = {
+    .fd = event_fd,
+    .read = read_events,
+    .settled = settled,
+    .is_behind = is_behind,
+    .stop = stop,
+    .wakes_at_once = wakes_at_once,
+};
+
+void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *options,
+                      size_t queue_bytes)
+{
+    static struct collector_calls calls;
+
+    *hits = (struct ptrace_hits){.bell = -1, .queue_bytes = queue_bytes};
+    ptrace_source_init(&hits->source, options, &tracer_calls);
+    if (!queue_bytes)
+        return;
+    calls = ptrace_source_calls;
+    calls.open = open_events;
+    calls.account = account_events;
+    calls.add_losses = add_lost;
+    calls.close = close_events;
+    hits->source.collector = (struct collector){.calls = &calls, .events = &event_calls};
+}
+
+/* ---- Places ---- */
+
+static int prepare(void *context, const struct attach_request *request, enum place_kind kind,
+                   size_t count)
+{
+    const struct ptrace_hits *hits = context;
+
+    (void)request;
+    (void)kind;
+    return count > hits->source.options.breakpoints ? -ENOSPC : 0;
+}
+
+static int attach_point(void *context, struct attachment *attachment,
+                        const struct attach_request *request, const struct place *place,
+                        size_t number)
+{
+    struct ptrace_hits *hits = context;
+
+    (void)request;
+    (void)attachment;
+    if (place->at_return || place->semaphore)
+        return place->at_return ? -EPROTO : -EROFS;
+    hits->points[hits->count++] = (struct ptrace_point){
+        .place = place,
+        .number = number,
+        .at_entry = attach_variants[attach_program_of(place)].caller,
+        .in_library = strstr(last_part(place->path), ".so"),
+    };
+    return 0;
+}
+
+static void explain(const void *context, int error, struct text *sentence)
+{
+    const struct ptrace_hits *hits = context;
+
+    if (error == -ENOSPC)
+        text_format(sentence, "a thread has %zu hardware breakpoints: name at most as many "
+                    "functions", hits->source.options.breakpoints);
+    else if (error == -EPROTO)
+        text_add(sentence, "breakpoints are where functions begin, and returns need bpf(2) or "
+                 "perf_event_open(2): run it as root, outside of a container");
+    else if (error == -EROFS)
+        text_add(sentence, "the probe's semaphore is in the program's memory, which ptrace(2) is "
+                 "not to change: name a probe without one, or a function");
+    else
+        text_add(sentence, strerror(-error));
+}
+
+const struct attach_instead ptrace_attach = {prepare, attach_point, NULL, explain};
