@@ -50,8 +50,11 @@ endif
 # well: without these passes it is 18 KB less.
 SMALLEST := -Oz -fno-schedule-insns2 -fno-caller-saves -fno-tree-tail-merge -fno-thread-jumps -fno-if-conversion \
             -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts -fno-shrink-wrap
-CFLAGS   ?= $(shell $(CC) -Werror $(SMALLEST) -E -x c /dev/null >/dev/null 2>&1 && echo $(SMALLEST) || echo -Os)
-ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) -ffunction-sections -fdata-sections \
+knows = $(shell $(CC) -Werror $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
+CFLAGS   ?= $(if $(call knows,$(SMALLEST)),$(SMALLEST),-Os)
+# On x86 arrays begin at multiples of 32 otherwise: 3 KB.
+ALIGN    := $(if $(call knows,-malign-data=abi),-malign-data=abi)
+ALL_CFLAGS := -std=gnu11 $(WARNINGS) $(CFLAGS) $(ALIGN) -ffunction-sections -fdata-sections \
             -fno-asynchronous-unwind-tables '-ffile-prefix-map=$(CURDIR)=.' \
             -D_GNU_SOURCE $(WIDE) -DSTACKBOX_VERSION='"$(VERSION)"' \
             -DSTACKBOX_DATE='"$(DATE)"' -Isrc -I. -MMD -MP
@@ -65,8 +68,9 @@ else
 # -static-pie.)
 ALL_CFLAGS  += -fno-pie
 # Segments that share pages need no padding, and what is not relocated no page of its own: 12 KB. Nor do data
-# begin a page: that is half a page on average.
-ALL_LDFLAGS += -static $(if $(findstring clang,$(CC)),,-no-pie) -s -Wl,-z,noseparate-code -Wl,-z,norelro -Wl,-z,common-page-size=32
+# begin a page: that is half a page on average. Sections that are aligned alike need no padding between them.
+ALL_LDFLAGS += -static $(if $(findstring clang,$(CC)),,-no-pie) -s -Wl,-z,noseparate-code -Wl,-z,norelro -Wl,-z,common-page-size=32 \
+               -Wl,--sort-section=alignment
 endif
 ifdef FUZZER
 ALL_CFLAGS  += -fsanitize=fuzzer-no-link

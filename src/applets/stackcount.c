@@ -244,7 +244,7 @@ static struct collector *make_walk(struct tracing *tracing)
 
 static struct collector *make_hits(struct tracing *tracing)
 {
-    struct ptrace_options hits = probing_ptrace(&settings.probes, &tracing->counting.session);
+    struct ptrace_options hits = probing_ptrace(&tracing->probing, &tracing->counting.session);
 
     hits.capture.per_process = per_process();
     ptrace_hits_init(&tracing->hits, &hits, 0);
@@ -321,7 +321,7 @@ static int open_and_trace(void *context)
     const struct collecting_config collecting = {
         .walks = walking_can(find, typed) && !values,
         .kernel_only = values,
-        .breaks = probing_breaks(find) && !values,
+        .breaks = probing_breaks(find),
         .own = !trace_options_of_all(typed),
     };
     struct session_config session = {.options = typed, .together = !per_process()};

@@ -215,7 +215,7 @@ static struct collector *make_rings(struct tracing *tracing, struct session *ses
 
 static struct collector *make_hits(struct tracing *tracing)
 {
-    struct ptrace_options hits = probing_ptrace(&settings.probes, &tracing->printer.session);
+    struct ptrace_options hits = probing_ptrace(&tracing->probing, &tracing->printer.session);
 
     ptrace_hits_init(&tracing->hits, &hits,
                      (settings.buffer_size ? settings.buffer_size : HITS_KB) * 1024);
@@ -308,7 +308,7 @@ static int open_and_trace(void *context)
     };
     const struct collecting_config collecting = {
         .kernel_only = predicates_any(predicates),
-        .breaks = probing_breaks(&tracing->probing.find) && !predicates_any(predicates),
+        .breaks = probing_breaks(&tracing->probing.find),
         .own = !trace_options_of_all(typed),
     };
     const struct bpf_events_config events = {

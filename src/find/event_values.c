@@ -253,3 +253,51 @@ bool event_values_equal(const struct event_values *a, const struct event_values 
             return false;
     return !memcmp(a->values, b->values, sizeof(a->values));
 }
+
+/* ---- In a stopped thread ---- */
+
+uint64_t event_value_read(const struct event_value *value, const uint64_t *registers)
+{
+    const unsigned above = 64u - value->bits;
+    uint64_t number = 0;
+
+    memcpy(&number, (const char *)registers + value->offset, value->size);
+    number <<= above;
+    return value->is_signed ? (uint64_t)((int64_t)number >> above) : number >> above;
+}
+
+static bool holds(const struct event_test *test, const uint64_t *registers, const char *comm)
+{
+    if (test->is_text)
+        return !strncmp(comm, test->text, COMM_BYTES) == (test->comparison == IS_EQUAL);
+    const uint64_t sign = test->value.is_signed ? (uint64_t)1 << 63 : 0;
+    const uint64_t number = event_value_read(&test->value, registers) ^ sign,
+        other = test->number ^ sign;
+
+    switch (test->comparison) {
+    case IS_EQUAL:
+        return number == other;
+    case IS_NOT_EQUAL:
+        return number != other;
+    case IS_LESS:
+        return number < other;
+    case IS_LESS_OR_EQUAL:
+        return number <= other;
+    case IS_GREATER:
+        return number > other;
+    case IS_GREATER_OR_EQUAL:
+        return number >= other;
+    }
+    return false;
+}
+
+bool event_condition_holds(const struct event_condition *condition, const uint64_t *registers,
+                           const char *comm)
+{
+    size_t at = 0;
+
+    while (at < condition->count)
+        at = holds(&condition->tests[at], registers, comm) ? condition->tests[at].yes
+                                                           : condition->tests[at].no;
+    return at != TEST_FAILS;
+}

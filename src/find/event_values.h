@@ -41,6 +41,11 @@ int event_values_find(struct event_values *values, const struct asked_values *as
                       const struct values_where *where, const struct place *place,
                       struct text *error);
 
+/* A value in the registers of a thread that has stopped there, and does the condition hold? */
+uint64_t event_value_read(const struct event_value *value, const uint64_t *registers);
+bool event_condition_holds(const struct event_condition *condition, const uint64_t *registers,
+                           const char *comm);
+
 /* Does a program made for one place find them at the other? Both are for the same request. */
 bool event_values_equal(const struct event_values *a, const struct event_values *b);
 

@@ -10,6 +10,7 @@
 
 #include "attach/attach.h"
 #include "base/util.h"
+#include "machine/machine.h"
 #include "processes/proc_maps.h"
 #include "ptrace/ptrace_source.h"
 
@@ -77,6 +78,7 @@ static void find_points(struct ptrace_hits *hits, struct tracee *of)
 {
     const struct tracees *tracees = &hits->source.tracer.tracees;
     struct search search = {.hits = hits, .pid = of->pid};
+    const size_t size = hits->count * sizeof(*search.addresses);
     const uint64_t shape = tracee_shape(of);
     uint32_t shown_by;
 
@@ -86,9 +88,9 @@ static void find_points(struct ptrace_hits *hits, struct tracee *of)
         struct tracee *tracee = &tracees->items[i];
         if (tracee->pid != of->pid)
             continue;
-        if (memcmp(tracee->points.addresses, search.addresses, sizeof(search.addresses)))
+        if (memcmp(tracee->points.addresses, search.addresses, size))
             tracee->points.are_set = false;
-        memcpy(tracee->points.addresses, search.addresses, sizeof(search.addresses));
+        memcpy(tracee->points.addresses, search.addresses, size);
         tracee->points.shape = shape;
         tracee->points.calls_stop = calls_stop;
     }
@@ -106,9 +108,21 @@ static void arm(struct ptrace_hits *hits, struct tracee *tracee)
         hits->source.failure = result;
 }
 
+/* Of calls that return, the innermost. */
+static void set_return(const struct ptrace_hits *hits, struct tracee *tracee)
+{
+    const size_t depth = tracee->points.depth;
+
+    tracee->points.addresses[hits->source.options.breakpoints - 1] =
+        depth ? tracee->points.returns[depth - 1].pc : 0;
+}
+
 static void arm_anew(struct ptrace_hits *hits, struct tracee *tracee)
 {
     tracee->points.are_set = false; /* the kernel has cleared them */
+    tracee->points.depth = 0;
+    if (hits->has_returns)
+        set_return(hits, tracee);
     find_points(hits, tracee);
     arm(hits, tracee);
 }
@@ -144,14 +158,16 @@ static void begins(void *context, struct tracee *tracee)
 
     if (!tracee->counts || !has_begun(hits))
         return;
-    if (sibling)
-        tracee->points = sibling->points;
-    tracee->points.steps = false;
-    tracee->points.pc = 0;
-    if (sibling)
-        arm(hits, tracee);
-    else
+    if (!sibling) {
         arm_anew(hits, tracee);
+        return;
+    }
+    memcpy(tracee->points.addresses, sibling->points.addresses, sizeof(sibling->points.addresses));
+    tracee->points.shape = sibling->points.shape;
+    tracee->points.calls_stop = sibling->points.calls_stop;
+    if (hits->has_returns)
+        set_return(hits, tracee);
+    arm(hits, tracee);
 }
 
 static void stopped(void *context, struct tracee *tracee)
@@ -267,21 +283,93 @@ static void stay_near(struct ptrace_hits *hits)
     }
 }
 
-static void take_hit(struct ptrace_hits *hits, struct tracee *tracee)
+/* Of the thread that stopped. */
+static void take_hit(struct ptrace_hits *hits, struct tracee *tracee, size_t point)
 {
     struct ptrace_source *source = &hits->source;
+    const struct event_values *values = hits->points[point].values;
+    struct unwind_state *state = source->state;
 
     (void)tracee_state(tracee, &hits->cpu);
     stay_near(hits);
-    hits->is_hit = ptrace_source_wants(source, tracee, hits->cpu);
-    if (!hits->is_hit) {
-        ptrace_source_leave_out(source, 1);
+    if (!ptrace_source_wants(source, tracee, hits->cpu) ||
+        !event_condition_holds(&values->condition, state->registers, tracee->comm)) {
+        ptrace_source_leave_out(source, hits->times);
         return;
     }
-    source->state->at_entry = hits->points[hits->hit].at_entry;
+    hits->is_hit = true;
+    hits->hit = point;
+    for (size_t i = 0; i < values->count; i++)
+        hits->numbers[i] = event_value_read(&values->values[i], state->registers);
+    state->at_entry = hits->points[point].at_entry;
     pthread_mutex_lock(&source->lock);
     hits->hit_at = now_ns();
     pthread_mutex_unlock(&source->lock);
+}
+
+/*
+ * Calls that were left otherwise, as by longjmp(3), are below the new one on the stack. A call of
+ * another function that returns to the same place is by a jump from there: both return.
+ */
+static bool is_left(const struct tracee_return *last, const struct tracee_return *call)
+{
+    return last->sp < call->sp ||
+           (last->sp == call->sp && (last->pc != call->pc || last->point == call->point));
+}
+
+static void take_call(struct ptrace_hits *hits, struct tracee *tracee, size_t point)
+{
+    const struct unwind_state *state = hits->source.state;
+    const bool is_pushed = hits->source.machine->link.word == MACHINE_NOWHERE;
+    const struct tracee_return call = {
+        .pc = ptrace_source_caller(&hits->source),
+        .sp = state->sp + (is_pushed ? sizeof(uint64_t) : 0),
+        .point = point,
+    };
+
+    while (tracee->points.depth &&
+           is_left(&tracee->points.returns[tracee->points.depth - 1], &call))
+        tracee->points.depth--;
+    if (array_reserve(&tracee->points.returns, &tracee->points.room, tracee->points.depth + 1,
+                      sizeof(call))) {
+        hits->source.failure = -ENOMEM;
+        return;
+    }
+    tracee->points.returns[tracee->points.depth++] = call;
+}
+
+static void take_return(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    const struct unwind_state *state = hits->source.state;
+    size_t point = 0;
+
+    hits->times = 0;
+    while (tracee->points.depth) {
+        const struct tracee_return *last = &tracee->points.returns[tracee->points.depth - 1];
+        if (last->sp > state->sp)
+            break;
+        hits->times += last->pc == state->pc;
+        point = last->point;
+        tracee->points.depth--;
+    }
+    if (hits->times)
+        take_hit(hits, tracee, point);
+}
+
+/* There may be a call and a return of one function there. */
+static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    const uint64_t pc = hits->source.state->pc;
+    const uint64_t *addresses = tracee->points.addresses;
+
+    if (hits->has_returns && pc == addresses[hits->source.options.breakpoints - 1])
+        take_return(hits, tracee);
+    hits->times = 1;
+    for (size_t i = 0; i < hits->count; i++)
+        if (pc == addresses[i] && hits->points[i].place->at_return)
+            take_call(hits, tracee, i);
+        else if (pc == addresses[i])
+            take_hit(hits, tracee, i);
 }
 
 static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
@@ -295,12 +383,13 @@ static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
         return false;
     }
     ptrace_source_take(&hits->source, tracee);
-    hits->hit = 0;
-    while (hits->hit < hits->count && tracee->points.addresses[hits->hit] != state->pc)
-        hits->hit++;
+    if (is_new(tracee, state->pc, state->sp))
+        take_stop(hits, tracee);
+    if (hits->has_returns) {
+        set_return(hits, tracee);
+        arm(hits, tracee);
+    }
     begin_step(hits, tracee);
-    if (is_new(tracee, state->pc, state->sp) && hits->hit < hits->count)
-        take_hit(hits, tracee);
     return hits->is_hit;
 }
 
@@ -308,6 +397,7 @@ static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
                           const struct ring_stack *user)
 {
     struct snoop_record *record = hits->record;
+    const size_t values = hits->points[hits->hit].values->count;
     struct tally_task who = {.pid = 0};
 
     ptrace_source_task(&hits->source, tracee, &who);
@@ -324,7 +414,8 @@ static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
     memcpy(record->comm, tracee->comm, sizeof(record->comm));
     if (user->count)
         memcpy(record->frames, user->frames, (size_t)record->user_bytes);
-    return offsetof(struct snoop_record, frames) + (size_t)record->user_bytes;
+    memcpy(record->frames + user->count, hits->numbers, values * sizeof(*hits->numbers));
+    return offsetof(struct snoop_record, frames[user->count + values]);
 }
 
 /* The caller holds the lock. */
@@ -340,6 +431,21 @@ static void put_in_queue(struct ptrace_hits *hits, uint64_t size)
     (void)!write(hits->bell, &(uint64_t){1}, sizeof(uint64_t));
 }
 
+/* What a hit adds to its count. */
+static uint64_t take_value(struct ptrace_hits *hits)
+{
+    const struct event_values *values = hits->points[hits->hit].values;
+    const uint64_t value = values->count ? hits->numbers[0] : 1;
+
+    if (values->count && values->values[0].is_signed && (int64_t)value < 0) {
+        hits->negative += hits->times;
+        return 0;
+    }
+    hits->wraps += hits->sum + value < value;
+    hits->sum += value;
+    return value;
+}
+
 /* While it runs again. */
 static void went_on(void *context, struct tracee *tracee)
 {
@@ -349,11 +455,11 @@ static void went_on(void *context, struct tracee *tracee)
         return;
     const struct ring_stack user = ptrace_source_walk(&hits->source, tracee);
     if (!hits->queue_bytes)
-        ptrace_source_count(&hits->source, tracee,
-                            &(struct ptrace_count){.user = user, .value = 1, .times = 1});
+        ptrace_source_count(&hits->source, tracee, &(struct ptrace_count){
+            .user = user, .value = take_value(hits), .times = hits->times});
     const size_t size = hits->queue_bytes ? make_record(hits, tracee, &user) : 0;
     pthread_mutex_lock(&hits->source.lock);
-    if (size)
+    for (uint64_t i = 0; size && i < hits->times; i++)
         put_in_queue(hits, size);
     hits->hit_at = 0;
     pthread_mutex_unlock(&hits->source.lock);
@@ -391,7 +497,7 @@ static int open_events(struct collector *collector, struct text *why)
     if (hits->bell < 0)
         return -errno;
     const int result = ptrace_source_calls.open(collector, why);
-    hits->record = malloc(SNOOP_RECORD_BYTES(1, hits->source.depth + 1));
+    hits->record = malloc(SNOOP_RECORD_BYTES(1, hits->source.depth + 1 + MOST_VALUES));
     return result || hits->record ? result : -ENOMEM;
 }
 
@@ -415,10 +521,17 @@ static void account_events(struct collector *collector, struct collector_account
 
 static void add_lost(const struct collector *collector, struct losses *losses)
 {
+    const struct ptrace_hits *hits = seen_hits_in(collector);
+
     ptrace_source_calls.add_losses(collector, losses);
-    losses_add(losses, &(struct loss){.count = seen_hits_in(collector)->lost, .beside = true},
+    losses_add(losses, &(struct loss){.count = hits->lost, .beside = true},
                "were lost: they came faster than they were printed; narrow the filters, or raise "
                "--buffer-size");
+    losses_add(losses, &(struct loss){.count = hits->negative},
+               "are in no sum: their value was negative");
+    losses_add(losses, &(struct loss){.count = hits->wraps ? LOSSES_UNCOUNTED : 0,
+                                      .events = "sums"},
+               "are too small: they overflowed 2^64 %llu times", (unsigned long long)hits->wraps);
 }
 
 static int event_fd(const struct collector *collector, size_t index)
@@ -498,12 +611,13 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
 
     *hits = (struct ptrace_hits){.bell = -1, .queue_bytes = queue_bytes};
     ptrace_source_init(&hits->source, options, &tracer_calls);
+    calls = ptrace_source_calls;
+    calls.add_losses = add_lost;
+    hits->source.collector.calls = &calls;
     if (!queue_bytes)
         return;
-    calls = ptrace_source_calls;
     calls.open = open_events;
     calls.account = account_events;
-    calls.add_losses = add_lost;
     calls.close = close_events;
     hits->source.collector = (struct collector){.calls = &calls, .events = &event_calls};
 }
@@ -513,11 +627,11 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
 static int prepare(void *context, const struct attach_request *request, enum place_kind kind,
                    size_t count)
 {
-    const struct ptrace_hits *hits = context;
-
+    (void)context;
     (void)request;
     (void)kind;
-    return count > hits->source.options.breakpoints ? -ENOSPC : 0;
+    (void)count;
+    return 0;
 }
 
 static int attach_point(void *context, struct attachment *attachment,
@@ -528,11 +642,15 @@ static int attach_point(void *context, struct attachment *attachment,
 
     (void)request;
     (void)attachment;
-    if (place->at_return || place->semaphore)
-        return place->at_return ? -EPROTO : -EROFS;
+    hits->has_returns = hits->has_returns || place->at_return;
+    if (place->semaphore)
+        return -EROFS;
+    if (hits->count + hits->has_returns >= hits->source.options.breakpoints)
+        return -ENOSPC;
     hits->points[hits->count++] = (struct ptrace_point){
         .place = place,
         .number = number,
+        .values = &hits->source.options.values[attach_program_of(place)],
         .at_entry = attach_variants[attach_program_of(place)].caller,
         .in_library = strstr(last_part(place->path), ".so"),
     };
@@ -544,11 +662,9 @@ static void explain(const void *context, int error, struct text *sentence)
     const struct ptrace_hits *hits = context;
 
     if (error == -ENOSPC)
-        text_format(sentence, "a thread has %zu hardware breakpoints: name at most as many "
-                    "functions", hits->source.options.breakpoints);
-    else if (error == -EPROTO)
-        text_add(sentence, "breakpoints are where functions begin, and returns need bpf(2) or "
-                 "perf_event_open(2): run it as root, outside of a container");
+        text_format(sentence, "a thread has %zu hardware breakpoints%s: name at most as many "
+                    "functions", hits->source.options.breakpoints,
+                    hits->has_returns ? ", of which returns take one" : "");
     else if (error == -EROFS)
         text_add(sentence, "the probe's semaphore is in the program's memory, which ptrace(2) is "
                  "not to change: name a probe without one, or a function");

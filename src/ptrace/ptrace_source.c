@@ -132,8 +132,7 @@ void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
     look_at_mappings(source, tracee);
 }
 
-/* Of the function at whose first instruction it is. 0: unknown. */
-static uint64_t caller_of(const struct ptrace_source *source)
+uint64_t ptrace_source_caller(const struct ptrace_source *source)
 {
     const struct machine *machine = source->machine;
     const size_t size = machine->bits / 8;
@@ -158,7 +157,7 @@ static size_t walk_frames(const struct ptrace_source *source)
 
     frames[count++] = state->pc;
     if (state->at_entry && count < source->depth && !source->options.unwind->first_alone)
-        frames[count++] = caller_of(source);
+        frames[count++] = ptrace_source_caller(source);
     while (walk && !source->options.unwind->first_alone && count < source->depth) {
         const uint64_t record = frame + (uint64_t)walk->record, at = record - state->sp;
         uint64_t pair[2] = {0};

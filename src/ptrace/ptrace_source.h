@@ -6,6 +6,7 @@
 #ifndef STACKBOX_PTRACE_PTRACE_SOURCE_H
 #define STACKBOX_PTRACE_PTRACE_SOURCE_H
 
+#include "find/event_values.h"
 #include "ptrace/tracer.h"
 #include "rings/ring_collectors.h"
 
@@ -18,7 +19,9 @@ struct ptrace_options {
     struct capture capture;       /* what is collected; depth 0: the kernel's limit */
     uint64_t frequency;           /* of ticks */
     uint64_t stacks;              /* distinct ones between two reports; 0: by free memory */
-    size_t breakpoints;           /* as in struct tracer_options */
+    /* Of hits: */
+    size_t breakpoints;           /* in each thread, at most */
+    const struct event_values *values; /* by programs: see attach_program_of */
     /* Of times: */
     const char *waits; /* in these states, as in /proc/TID/stat, */
     bool runnable;     /* and waiting for a CPU; */
@@ -61,6 +64,8 @@ void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee);
 /* Of one that is blocked there: without other registers. */
 void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
                            const struct tracee_call *call);
+/* Where the function returns to at whose first instruction the last sample is. 0: unknown. */
+uint64_t ptrace_source_caller(const struct ptrace_source *source);
 /* The stack of the last sample, valid until the next is walked. */
 struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee);
 
@@ -117,11 +122,15 @@ struct ptrace_hits {
     struct ptrace_point {
         const struct place *place; /* the applet's */
         size_t number;
+        const struct event_values *values;
         bool at_entry, in_library;
     } points[BREAKPOINTS_MOST];
     size_t count;
+    bool has_returns;  /* the last breakpoint is where a function returns to */
     bool is_hit;       /* the thread that has stopped: it is counted */
     size_t hit;        /* where, */
+    uint64_t numbers[MOST_VALUES]; /* the values, */
+    uint64_t times;    /* how often */
     unsigned cpu, far; /* there; how many before it were on other CPUs than the tracer */
     uint64_t hit_at;   /* and when, until it is delivered; then 0 */
     bool is_ready;     /* all threads that there were have their breakpoints */
@@ -130,6 +139,7 @@ struct ptrace_hits {
     struct text queue;
     size_t queue_bytes;
     uint64_t lost, settled;
+    uint64_t sum, wraps, negative; /* of the values that are summed */
     int bell;          /* rings when there is one */
 };
 

@@ -112,6 +112,7 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
         if (tracee->files[i] >= 0)
             close(tracee->files[i]);
     free(tracee->wait.frames);
+    free(tracee->points.returns);
     tracees->slots[tid] = 0;
     const struct tracee *last = &tracees->items[--tracees->count];
     if (last == tracee)

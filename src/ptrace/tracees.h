@@ -66,6 +66,11 @@ struct tracee {
         bool calls_stop; /* one of them may be mapped by a system call: it stops at each */
         bool steps;      /* over an instruction whose breakpoint is cleared meanwhile, */
         uint64_t pc, sp; /* and where that is: counted already */
+        struct tracee_return {
+            uint64_t pc, sp; /* there, */
+            size_t point;    /* from the function at that place */
+        } *returns;      /* of calls that have not returned yet, the innermost last */
+        size_t depth, room;
     } points;
     uint64_t shape;    /* of its memory, when its mappings were last read, */
     uint64_t looked;   /* and when; 0: not yet */

@@ -356,16 +356,19 @@ bool probing_breaks(const struct find *find)
            !find_any_of_kind(find, PATTERN_TRACEPOINT);
 }
 
-struct ptrace_options probing_ptrace(const struct probe_options *options, struct session *session)
+struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session)
 {
+    const struct trace_options *options = &probing->options->trace;
+
     return (struct ptrace_options){
         .scope = &session->scope,
         .unwind = &session->user_stacks.rings,
         .processes = &session->processes,
-        .capture = trace_options_capture(&options->trace),
+        .capture = trace_options_capture(options),
         .frequency = LOOKS_PER_SECOND,
-        .stacks = options->trace.storage,
+        .stacks = options->storage,
         .breakpoints = breakpoints_count(),
+        .values = probing->predicates.found,
     };
 }
 
@@ -662,7 +665,7 @@ int probing_find(struct probing *probing, const struct session *session)
                                trace_options_process(&probing->options->trace));
 
     return status ? status : predicates_find(&probing->predicates, &probing->find,
-                                             session->config.collecting.way);
+                                             session->config.collecting.way == COLLECT_RINGS);
 }
 
 /*

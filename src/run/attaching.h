@@ -36,7 +36,7 @@ extern const struct manual_row predicates_values[];
 /* As probing_check() and probing_find() do it. */
 int predicates_parse(struct predicates *predicates, const struct probe_options *options,
                      const char *option, size_t most, struct text *error);
-int predicates_find(struct predicates *predicates, const struct find *find, enum collect_way way);
+int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings);
 
 bool predicates_any(const struct predicates *predicates);
 
@@ -115,7 +115,7 @@ bool probing_uninherited(struct probing *probing);
  * when its collector is opened.
  */
 bool probing_breaks(const struct find *find);
-struct ptrace_options probing_ptrace(const struct probe_options *options, struct session *session);
+struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session);
 
 /* The event that this program is for, and what is asked of it. */
 void probing_capture(const struct probing *probing, struct capture *capture,

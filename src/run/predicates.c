@@ -66,7 +66,7 @@ bool predicates_any(const struct predicates *predicates)
     return predicates->asked.condition.count || predicates->asked.count;
 }
 
-int predicates_find(struct predicates *predicates, const struct find *find, enum collect_way way)
+int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings)
 {
     const struct values_where where = {find->tracefs, find->kernel};
     const struct place *firsts[ATTACH_PROGRAMS] = {NULL};
@@ -75,9 +75,8 @@ int predicates_find(struct predicates *predicates, const struct find *find, enum
 
     if (!predicates_any(predicates))
         return 0;
-    if (way == COLLECT_RINGS || way == COLLECT_PTRACE) {
-        say("--if, --sum and --print: values are read by BPF programs, not %s",
-            way == COLLECT_RINGS ? "from rings" : "by ptrace(2)");
+    if (by_rings) {
+        say("--if, --sum and --print: values are read by BPF programs, not from rings");
         return EXIT_FAILURE;
     }
     for (size_t i = 0; i < find->places.count && !result; i++)

@@ -146,7 +146,7 @@ else
     why=$RIGHTS
 fi
 ! have_kprobes || tells "nobody" "kernel functions" "$why"
-BREAKPOINTS="yes: by ptrace, without others' programs, returns, kernel stacks, --if, --sum, --print"
+BREAKPOINTS="yes: by ptrace, without others' programs, kernel stacks"
 begins "nobody" stackcount "$BREAKPOINTS"
 begins "nobody" flamegraph yes
 # What works without privileges depends on the machine's settings.
