@@ -101,18 +101,28 @@ static void access(struct applied *applied, bool is_load, bool is_whole, unsigne
         set_unknown(applied, reg);
 }
 
-/* A constant after the code. */
-static void load_constant(struct applied *applied, unsigned reg, int64_t offset)
+/* A constant after the code. Returns its distance from here; 0: it is not there. */
+static uint64_t see_constant(struct applied *applied, int64_t offset, uint8_t size)
 {
     const uint64_t distance = ((applied->at + (applied->is_thumb ? 4 : 8)) & ~UINT64_C(3)) +
                               (uint64_t)offset - applied->at;
 
-    if (distance > applied->size || applied->size - distance < 4) {
+    if (offset % 4 || distance > applied->size || applied->size - distance < size)
+        return 0;
+    applied->flow->data = applied->at + distance;
+    applied->flow->data_size = size;
+    return distance;
+}
+
+static void load_constant(struct applied *applied, unsigned reg, int64_t offset)
+{
+    const uint64_t distance = see_constant(applied, offset, 4);
+
+    if (!distance) {
         set_unknown(applied, reg);
         return;
     }
     const uint32_t number = machine_little32(applied->bytes + distance);
-    applied->flow->data = applied->at + distance;
     if (reg == PC)
         applied->flow->kind = CODE_INDIRECT;
     else
@@ -179,6 +189,8 @@ static void apply_coprocessor(struct applied *applied, uint32_t word)
     } else if ((word & 0x0e000000) == 0x0c000000) { /* memory */
         if (word >> 21 & 1)
             code_set_sum(&applied->values, from, from, word >> 23 & 1 ? bytes : -bytes);
+        else if ((word & 0x01000e00) == 0x01000a00 && is_load && from == PC)
+            see_constant(applied, word >> 23 & 1 ? bytes : -bytes, word & 0x100 ? 8 : 4);
     } else if ((word & 0x0f000010) == 0x0e000010 && is_load && reg != PC)
         set_unknown(applied, reg);
 }
@@ -680,6 +692,34 @@ static size_t thumb_conditional(struct applied *applied, unsigned half)
     return length;
 }
 
+#define MOST_LEAVING 28
+
+/*
+ * How many bytes there are up to a jump or a return, all of whose instructions have the same
+ * condition: whoever goes on after them has done none of them. 0: they do not leave.
+ */
+static size_t arm_leaving(const struct applied *applied, uint32_t condition)
+{
+    struct code_state state = *applied->values.state;
+    struct code_flow flow = {0};
+    struct applied one = *applied;
+
+    one.values.state = &state;
+    one.flow = &flow;
+    for (size_t at = 4; at < MOST_LEAVING && at + 4 <= applied->size; at += 4) {
+        const uint32_t word = machine_little32(applied->bytes + at);
+        if (word >> 28 != condition)
+            return 0;
+        one.at = applied->at + at;
+        one.bytes = applied->bytes + at;
+        one.size = applied->size - at;
+        arm_apply(&one, word);
+        if (flow.kind == CODE_JUMP || flow.kind == CODE_RETURN)
+            return at + 4;
+    }
+    return 0;
+}
+
 size_t code_armv7(const unsigned char *bytes, size_t size, uint64_t at, struct code_state *state,
                   struct code_flow *flow)
 {
@@ -696,16 +736,18 @@ size_t code_armv7(const unsigned char *bytes, size_t size, uint64_t at, struct c
     }
     if (size < 4)
         return 0;
-    const uint32_t word = machine_little32(bytes);
+    const uint32_t word = machine_little32(bytes), condition = word >> 28;
     flow->is_padding = word == 0xe320f000 || word == 0xe1a00000;
     arm_apply(&applied, word);
-    if (word >> 28 < ALWAYS && state->sp != before.sp && flow->kind == CODE_NEXT && size >= 8 &&
-        machine_little32(bytes + 4) >> 24 == (word >> 28 << 4 | 10)) {
-        /* A branch follows under the same condition: whoever goes on has done neither. */
-        *state = before;
-        return 8;
+    if (condition >= ALWAYS)
+        return 4;
+    if (state->sp != before.sp && flow->kind == CODE_NEXT) {
+        const size_t length = arm_leaving(&applied, condition);
+        if (length) {
+            *state = before;
+            return length;
+        }
     }
-    if (word >> 28 < ALWAYS)
-        may_apply(&applied, &before);
+    may_apply(&applied, &before);
     return 4;
 }

@@ -258,6 +258,9 @@ static void follow(struct code_finding *finding, uint64_t place)
                 refute(finding, true);
                 return;
             }
+            /* What calls without having saved its return address is within another function. */
+            refute(finding, flow.kind == CODE_CALL && before.ra_at == CODE_IN_PLACE &&
+                                !(finding->places[place].flags & ENDS));
             uint16_t there = number;
             if (!same_state(&before, &state)) {
                 memcpy(before.scratch, state.scratch, sizeof(before.scratch));

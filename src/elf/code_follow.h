@@ -18,7 +18,7 @@ enum code_flag {
     PADDING = 16,   /* struct code_flow's is_padding; of a call: padding is behind it */
     PLAIN = 32,     /* its is_plain */
     TRIED = 64,     /* its state was set by what is being tried */
-    DATA = 128,     /* a word that is no code */
+    DATA = 128,     /* two bytes that are no code */
 };
 #define KIND_SHIFT 8
 /* In the bits above: the length of the instruction, if it was decoded. */
@@ -78,7 +78,6 @@ struct code_finding {
     bool is_proven; /* something returned as it should, or met what is known */
     uint64_t via;     /* the last call before the instruction that is followed, + 1; 0: none */
     uint64_t suspect; /* the same of what refuted it: this call may not return */
-    uint64_t thumb; /* 1: what has no symbol is Thumb code, like the file's beginning; or 0 */
     uint64_t steps; /* which are left */
     uint64_t functions, unknown; /* stretches of code that nothing is known about */
     int error;

@@ -53,6 +53,7 @@ const struct code_machine *code_machine;
 /* Code has fewer that are unknown. */
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
+#define MODE_WORDS 32
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
@@ -88,11 +89,37 @@ static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
 {
     uint64_t place;
 
-    if (!code_place_of(finding, finding->areas, address, &place))
-        return;
-    note(finding, place, flag);
-    if (finding->machine->has_thumb && address & 1)
-        finding->thumb = 1;
+    if (code_place_of(finding, finding->areas, address, &place))
+        note(finding, place, flag);
+}
+
+/*
+ * The place there as ARM or as Thumb code. Stripped files have both and do not tell which: of ARM
+ * code most words have the condition "always", of Thumb code few look like that. This is decided
+ * for MODE_WORDS at a time, up to *decided; where it is in doubt, `place` stays what it is.
+ */
+static uint64_t with_mode(const struct code_finding *finding, const struct code_area *area,
+                          uint64_t place, uint64_t *decided)
+{
+    const uint64_t end = area->place + area->gap.size;
+    uint64_t at = place & ~UINT64_C(1);
+    unsigned words = 0, always = 0;
+
+    if (!finding->machine->has_thumb || at < *decided)
+        return place;
+    at += (area->gap.address + (at - area->place)) & 2;
+    for (const uint64_t most = at + 4 * MODE_WORDS; at < most && at + 4 <= end; at += 4)
+        if (!(finding->places[at].flags & DATA)) {
+            always += finding->bytes[at + 3] >> 4 == 14;
+            words++;
+        }
+    *decided = at;
+    if (3 * always <= words)
+        return place | 1;
+    if (2 * always <= words)
+        return place;
+    place &= ~UINT64_C(1);
+    return place + ((area->gap.address + (place - area->place)) & 2);
 }
 
 /* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
@@ -142,13 +169,14 @@ static void sweep(struct code_finding *finding, struct code_area *area)
     uint64_t unknown = 0;
     size_t length;
 
-    for (uint64_t place = area->place | finding->thumb;
+    for (uint64_t place = area->place, decided = 0;
          place < end && !(area->is_data && unknown > MOST_UNKNOWN) && !finding->error;
          place += length) {
         if (finding->machine->has_thumb && finding->places[place ^ 1].flags & START)
-            place ^= 1;
+            decided = 0;
+        place = with_mode(finding, area, place, &decided);
         if (finding->places[place & ~UINT64_C(1)].flags & DATA) {
-            length = 4;
+            length = 2;
             continue;
         }
         state = finding->states[FIRST];
@@ -187,8 +215,8 @@ static void sweep(struct code_finding *finding, struct code_area *area)
         }
         if (flow.taken)
             mark(finding, flow.taken, 0);
-        if (flow.data)
-            mark(finding, flow.data, DATA);
+        for (unsigned i = 0; flow.data && i < flow.data_size; i += 2)
+            mark(finding, flow.data + i, DATA);
     }
 }
 
@@ -246,8 +274,9 @@ struct passing {
     uint16_t indirect;   /* of the last indirect jump */
 };
 
-/* Does it begin with this? */
-static bool makes_frame(struct code_finding *finding, const struct code_area *area, uint64_t place)
+/* Does it begin with this? *after is the state behind its first instructions. */
+static bool makes_frame(struct code_finding *finding, const struct code_area *area, uint64_t place,
+                        struct code_state *after)
 {
     struct code_state state = finding->machine->start;
     struct code_flow flow = {0};
@@ -257,7 +286,18 @@ static bool makes_frame(struct code_finding *finding, const struct code_area *ar
                     place < area->place + area->gap.size;
          i++, place += length)
         length = code_step_at(finding, area, place, &state, &flow);
+    *after = state;
     return length && flow.kind == CODE_NEXT && !code_is_entry(finding, &state);
+}
+
+/* A function that has saved its return address does so no second time. */
+static bool saves_return(struct code_finding *finding, const struct code_area *area, uint64_t place)
+{
+    struct code_state after;
+
+    return finding->machine->start.ra_at == CODE_IN_PLACE &&
+           makes_frame(finding, area, place, &after) && after.ra_at < 0 &&
+           after.ra_at != CODE_LOST;
 }
 
 static bool try_start(struct code_finding *finding, uint64_t place, bool needs_proof, unsigned most)
@@ -276,15 +316,19 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
                   const struct passing *passing)
 {
     const bool is_close = passing->after_call && passing->is_close;
+    struct code_state after;
 
+    if (saves_return(finding, area, place) &&
+        try_start(finding, place, false, CODE_MOST_SUSPECTS))
+        return true;
     for (unsigned most = 0; most <= CODE_MOST_SUSPECTS; most += CODE_MOST_SUSPECTS) {
         const uint16_t state = is_close ? passing->after_call : passing->indirect;
         if ((state && code_try(finding, place, state, false, most)) ||
             (!is_close && try_start(finding, place, true, most)))
             return true;
     }
-    return (passing->may_make_frame && !passing->indirect && makes_frame(finding, area, place) &&
-            try_start(finding, place, false, 0)) ||
+    return (passing->may_make_frame && !passing->indirect &&
+            makes_frame(finding, area, place, &after) && try_start(finding, place, false, 0)) ||
            (!is_close && passing->after_call &&
             code_try(finding, place, passing->after_call, true, 0));
 }
@@ -311,16 +355,18 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
     bool is_skipping = false; /* until something ends */
     bool was_padding = true;
     uint64_t last = end; /* the instruction before, if it was reached; end: it was not */
-    uint64_t place = area->place | finding->thumb;
+    uint64_t place = area->place, decided = 0;
     struct code_state state;
     struct code_flow flow;
 
     while (place < end && !finding->error) {
         if (thumb && finding->places[place & ~UINT64_C(1)].flags & DATA) {
-            place += 4;
+            place += 2;
             was_padding = true;
             continue;
         }
+        if (!finding->places[place].state)
+            place = with_mode(finding, area, place, &decided);
         size_t length = code_length_at(finding, place);
         if (finding->places[place].state) {
             last = place;

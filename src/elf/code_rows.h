@@ -55,7 +55,8 @@ struct code_flow {
      */
     uint64_t target;
     uint64_t taken;  /* an address of code that this instruction computes; 0: none */
-    uint64_t data;   /* a word of data in code, behind this instruction, which reads it; 0: none */
+    uint64_t data;   /* a constant in code, behind this instruction, which reads it; 0: none */
+    uint8_t data_size; /* in bytes */
     bool is_padding; /* does nothing: linkers and compilers fill up with it */
     /*
      * It would change no state whose `scratch` is 0 and whose return address is in no other

@@ -49,6 +49,28 @@ for file in aarch64:libc.so.6:1 aarch64:libm.so.6:1 riscv64:libc.so.6:2; do
         "$(awk "BEGIN { print ($(figure wrong) <= 0.02 && $(figure frame) <= 0.02) }")" 1
 done
 
+# armv7: a stripped library whose ARM and Thumb code nothing tells apart. (Where a large frame is taken down in two
+# steps, gcc's table knows the second alone.)
+arm=arm-linux-gnueabihf tree=${0%/*}/../..
+if command -v $arm-gcc >/dev/null; then
+    mkdir "$scratch/armv7"
+    for file in "$tree"/src/demangle/*.c "$tree"/src/base/*.c "$tree"/src/flame/f*.c; do
+        kind=-mthumb
+        [ "${file#*/demangle/}" = "$file" ] || kind=-marm
+        $arm-gcc -D_GNU_SOURCE -I"$tree/src" -I"$tree" -O2 -g -fPIC $kind -c -o "$scratch/armv7/${file##*/}.o" "$file" ||
+            fail "armv7" "$file is not compiled"
+    done
+    $arm-gcc -shared -nostdlib -o "$scratch/armv7.so" "$scratch"/armv7/*.o &&
+        $arm-strip --strip-unneeded --keep-section=.debug_frame -o "$scratch/armv7.stripped" "$scratch/armv7.so"
+    timeout 100 "$judge" "$scratch/armv7.stripped" "$scratch/armv7.so" >"$scratch/total" 2>"$scratch/err" ||
+        fail "armv7" "$(head -c 300 "$scratch/err")"
+    cat "$scratch/total"
+    is "armv7: $(figure same) % are the same" "$(awk "BEGIN { print ($(figure same) >= 99) }")" 1
+    is "armv7: $(figure wrong) % are wrong" "$(awk "BEGIN { print ($(figure wrong) <= 0.1) }")" 1
+else
+    skip "armv7" "$arm-gcc is not installed"
+fi
+
 # Without tables: what each line's comment says must be the row there.
 command -v gcc >/dev/null && [ "$(uname -m)" = x86_64 ] || exit 0
 cat >"$scratch/code.s" <<'END'

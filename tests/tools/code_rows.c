@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * code_rows [-v] FILE: its rows as they are made from the code alone, as if it had no tables, judged by its
+ * code_rows [-v] FILE [WHOLE]: its rows as they are made from the code alone, as if it had no tables, judged by its
  * tables, instruction by instruction. Prints how many there are, at how many the CFA is the same, unknown to
  * us, wrong, or told by another register, and where the frame pointer is wrong. Flat are those, not in the total, of
  * which the table knows nothing, as the author of assembly left it out: it has one row for a function that pushes, or
- * the same row before and after an instruction that moves the stack pointer. With -v, each of them but the same.
+ * the same row before and after an instruction that moves the stack pointer. With -v, each of them but the same. WHOLE
+ * is FILE before it was stripped, whose symbols tell 32-bit ARM's two kinds of code apart.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -141,37 +142,39 @@ static double cpu_ms(void)
 
 int main(int argc, char **argv)
 {
-    const bool all = argc == 3 && !strcmp(argv[1], "-v");
+    const bool all = argc > 2 && !strcmp(argv[1], "-v");
+    const char *const name = argv[1 + all], *const whole_name = argv[argc - 1];
     uint64_t counts[VERDICTS] = {0}, total = 0, address, lost = 0, instructions = 0;
     struct frame_function *functions;
     struct frame_rows tables, rows;
-    struct elf elf;
+    struct elf elf, whole;
 
-    const int fd = open(argv[argc - 1], O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || elf_open(&elf, fd) || frame_rows_read(&tables, &elf, NULL))
-        return fprintf(stderr, "%s: cannot be read\n", argv[argc - 1]), 2;
+    const int fd = open(name, O_RDONLY | O_CLOEXEC), whole_fd = open(whole_name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || elf_open(&elf, fd) || elf_open(&whole, whole_fd) || frame_rows_read(&tables, &elf, NULL))
+        return fprintf(stderr, "%s: cannot be read\n", name), 2;
     code_machine = NULL;
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
         if (machines[i]->elf == elf.machine && machines[i]->bits == (elf.is_64 ? 64 : 32))
             code_machine = machines[i];
     if (!code_machine)
-        return fprintf(stderr, "%s: of an unknown machine\n", argv[argc - 1]), 2;
+        return fprintf(stderr, "%s: of an unknown machine\n", name), 2;
     const ssize_t count = frame_functions(&elf, &functions);
     hide(&elf);
     const double begun = cpu_ms();
     const int result = frame_rows_read(&rows, &elf, NULL);
     const double spent = cpu_ms() - begun;
     if (result || count < 0)
-        return fprintf(stderr, "%s: %s\n", argv[argc - 1], strerror(-result)), 2;
+        return fprintf(stderr, "%s: %s\n", name, strerror(-result)), 2;
     step = code_machine->step;
     for (ssize_t i = 0; step && i < count; i++) {
         unsigned char *bytes = malloc((size_t)functions[i].size);
         elf_renew_budget(&elf);
+        elf_renew_budget(&whole);
         size_t length;
         if (!bytes || !elf_address_of(&elf, functions[i].offset, &address) ||
             elf_read(&elf, functions[i].offset, bytes, (size_t)functions[i].size))
-            return fprintf(stderr, "%s: a function cannot be read\n", argv[argc - 1]), 2;
-        enum arm_code *codes = codes_of(&elf, address, functions[i].size);
+            return fprintf(stderr, "%s: a function cannot be read\n", name), 2;
+        enum arm_code *codes = codes_of(&whole, address, functions[i].size);
         size_t stale = SIZE_MAX; /* the table's row that did not notice such a move */
         for (uint64_t at = 0; at < functions[i].size; at += length) {
             struct code_state state = {0};
@@ -221,11 +224,13 @@ int main(int argc, char **argv)
         printf(" %s %llu %.3f", words[i], (unsigned long long)counts[i],
                total ? (double)counts[i] * 100 / (double)total : 0);
     printf(" lost %llu expressions %llu functions %zd rows %zu/%zu cpu_ms %.1f %s\n", (unsigned long long)lost,
-           (unsigned long long)(instructions - total - counts[FLAT]), count, rows.row_count, tables.row_count, spent, argv[argc - 1]);
+           (unsigned long long)(instructions - total - counts[FLAT]), count, rows.row_count, tables.row_count, spent, name);
     free(functions);
     frame_rows_free(&rows);
     frame_rows_free(&tables);
     elf_close(&elf);
+    elf_close(&whole);
     close(fd);
+    close(whole_fd);
     return 0;
 }

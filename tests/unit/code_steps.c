@@ -170,7 +170,17 @@ static const struct line {
     {code_armv7, 0, "arm: under a condition", NULL, 0, NULL},
     {NULL, 0, "push {r4, lr}", "\x10\x40\x2d\xe9", 4, "8 ? = -4"},
     {NULL, 0, "popeq {r4, pc}", "\x10\x80\xbd\x08", 4, "8 ? = -4"},
+    {NULL, 0, "addne sp, sp, #24; movne r0, #1; popne {r4, pc}", "\x18\xd0\x8d\x12\x01\x00\xa0\x13\x10\x80\xbd\x18", 12,
+     "8 ? = -4"},
+    {NULL, 0, "addne sp, sp, #8; bne .+16", "\x08\xd0\x8d\x12\x02\x00\x00\x1a", 8, "8 ? = -4"},
+    {NULL, 0, "addne sp, sp, #24; moveq r0, #1; popne {r4, pc}", "\x18\xd0\x8d\x12\x01\x00\xa0\x03\x10\x80\xbd\x18", 12,
+     "? ? = -4 length 4"},
     {NULL, 0, "subne sp, sp, #8", "\x08\xd0\x4d\x12", 4, "? ? = -4"},
+    {code_armv7, 0, "arm: constants in code", NULL, 0, NULL},
+    {NULL, 0, "vldr d7, [pc]; b .+12; .word 0, 0",
+     "\x00\x7b\x9f\xed\x01\x00\x00\xea\x00\x00\x00\x00\x00\x00\x00\x00", 16, "0 ? = = data +8 to +16 length 4"},
+    {NULL, 0, "ldr r0, [pc, #2]; .word 0, 0, 0", "\x02\x00\x9f\xe5\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", 16,
+     "0 ? = = length 4"},
     {code_armv7, 0, "arm: ways", NULL, 0, NULL},
     {NULL, 0, "b .+16", "\x02\x00\x00\xea", 4, "0 ? = = jump +16"},
     {NULL, 0, "bne .-8", "\xfc\xff\xff\x1a", 4, "0 ? = = branch -8"},
@@ -246,6 +256,8 @@ static void describe(const struct code_state *state, const struct code_flow *flo
     say_address("", flow->target, at);
     say_address("takes ", flow->taken, at);
     say_address("data ", flow->data, at);
+    if (flow->data && flow->data_size != 4)
+        say_address("to ", flow->data + flow->data_size, at);
     if (length != whole)
         say_more("length %zu ", length);
     text[strlen(text) - 1] = '\0';
