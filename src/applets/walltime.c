@@ -58,7 +58,7 @@ static const struct manual_row notes[] = {
      "/proc/TID/stack: kernel frames only."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
      "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND), which are "
-     "interrupted by ptrace(2), without kernel stacks, where nothing else works."},
+     "interrupted by ptrace(2), where nothing else works; /proc tells the kernel's part of waits."},
     {0},
 };
 

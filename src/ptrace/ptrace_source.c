@@ -21,6 +21,8 @@
 #define NS_PER_SECOND 1000000000ull
 #define STACK_BYTES UNWIND_MOST_KEPT
 #define MOST_REGISTERS 64
+#define KERNEL_STACK_BYTES 4096 /* of text */
+#define KERNEL_FRAMES 4096      /* told apart, in all stacks */
 #define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
 #define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
 #define MOST_AWAITED_MS 2000 /* until all threads have stopped once */
@@ -229,12 +231,27 @@ void ptrace_source_task(const struct ptrace_source *source, const struct tracee 
     }
 }
 
+void ptrace_source_take_kernel(struct ptrace_source *source, struct tracee *tracee)
+{
+    char text[KERNEL_STACK_BYTES] = "";
+
+    if (source->texts.frames)
+        tracee_kernel_stack(tracee, text, sizeof(text));
+    tracee->kernel_count =
+        stack_texts_number(&source->texts, text, tracee->kernel, TRACEE_KERNEL_FRAMES);
+}
+
 void ptrace_source_count(struct ptrace_source *source, const struct tracee *tracee,
                          const struct ptrace_count *count)
 {
     struct ring_key key = {.mark = count->mark};
+    uint64_t kernel[TRACEE_KERNEL_FRAMES];
     int result = 0;
 
+    for (size_t i = 0; i < tracee->kernel_count; i++)
+        kernel[i] = tracee->kernel[i];
+    if (count->with_kernel)
+        key.task.kernel = (struct ring_stack){kernel, tracee->kernel_count};
     pthread_mutex_lock(&source->lock);
     key.task.user = count->user;
     if (source->options.capture.per_process)
@@ -288,6 +305,9 @@ static int open_source(struct collector *collector, struct text *why)
     source->stack = malloc(STACK_BYTES);
     source->state = calloc(1, sizeof(*source->state));
     source->frames = calloc(source->depth, sizeof(*source->frames));
+    if (options->capture.kernel_stack)
+        source->texts.frames = calloc(KERNEL_FRAMES, sizeof(*source->texts.frames));
+    source->texts.room = source->texts.frames ? KERNEL_FRAMES : 0;
     return source->stack && source->state && source->frames ? tracer_open(&source->tracer, &tracer, why)
                                                             : -ENOMEM;
 }
@@ -355,6 +375,7 @@ static void close_source(struct collector *collector)
     free(source->stack);
     free(source->state);
     free(source->frames);
+    stack_texts_free(&source->texts);
     ring_table_free(&source->table);
     if (source->is_open)
         pthread_mutex_destroy(&source->lock);

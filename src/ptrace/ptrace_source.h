@@ -9,6 +9,7 @@
 #include "find/event_values.h"
 #include "ptrace/tracer.h"
 #include "rings/ring_collectors.h"
+#include "symbolize/stack_text.h"
 
 #define PTRACE_MOST_FREQUENCY 997
 
@@ -41,6 +42,7 @@ struct ptrace_source {
     struct unwind_state *state;  /* the last sample's, with `kept` bytes of */
     unsigned char *stack;        /* its stack */
     uint64_t *frames;            /* room for one walked by frame pointers */
+    struct stack_texts texts;    /* the kernel's frames: a stack has their numbers as addresses */
     uint32_t depth;
     uint64_t period;             /* ns */
     uint64_t most_waited;        /* ns that a thread may owe until it is sampled where it waits */
@@ -69,9 +71,13 @@ uint64_t ptrace_source_caller(const struct ptrace_source *source);
 /* The stack of the last sample, valid until the next is walked. */
 struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee);
 
+/* Where the thread is blocked in the kernel, if that is asked for, as tracee->kernel. */
+void ptrace_source_take_kernel(struct ptrace_source *source, struct tracee *tracee);
+
 /* Counts that value so often under the thread with that stack. */
 struct ptrace_count {
     struct ring_stack user;
+    bool with_kernel; /* and with tracee->kernel */
     enum tally_mark mark;
     uint64_t value, times;
 };

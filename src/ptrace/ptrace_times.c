@@ -58,6 +58,7 @@ static void put(struct ptrace_times *times, struct tracee *tracee, enum tracee_p
     if (has_part(times, part))
         ptrace_source_count(&times->source, tracee, &(struct ptrace_count){
             .user = *user,
+            .with_kernel = part == TRACEE_BLOCKED,
             .mark = !all ? MARK_NONE : user->count || part != TRACEE_RUNNING ? marks[part]
                 : MARK_NOT_SAMPLED,
             .value = (uint64_t)spent,
@@ -123,12 +124,26 @@ static void put_wait(struct ptrace_times *times, struct tracee *tracee,
 {
     struct ring_stack user = {.count = 0};
 
-    if (call->pc) {
+    if (call->pc && times->source.options.capture.user_stack) {
         ptrace_source_take_at(&times->source, tracee, call);
         user = ptrace_source_walk(&times->source, tracee);
     }
     keep_wait(tracee, false, &user);
     put(times, tracee, TRACEE_BLOCKED, &user);
+}
+
+/*
+ * Of a wait that goes on after it was interrupted the kernel shows less: what it returned from is
+ * not called again.
+ */
+static void take_kernel(struct ptrace_times *times, struct tracee *tracee,
+                        const struct tracee_call *call)
+{
+    const bool goes_on = tracee->slices && tracee->slices == tracee->wait.asked &&
+                         is_there(call->sp, call->pc, &tracee->call);
+
+    if (!goes_on || !tracee->kernel_count)
+        ptrace_source_take_kernel(&times->source, tracee);
 }
 
 /* It is only interrupted in system calls that go on by themselves afterwards. */
@@ -139,7 +154,9 @@ static void look_at_wait(struct ptrace_times *times, struct tracee *tracee, char
 
     if (result == -EAGAIN)
         return; /* it has just gone on */
-    if (!result && strchr("SD", state) && tracee_call_restarts(tracee, &call)) {
+    take_kernel(times, tracee, &call);
+    if (!result && strchr("SD", state) && times->source.options.capture.user_stack &&
+        tracee_call_restarts(tracee, &call)) {
         tracee->call = call;
         tracer_ask(tracee);
     } else {
@@ -227,6 +244,7 @@ static void put_rest(struct ptrace_times *times, struct tracee *tracee)
 {
     const struct ring_stack nowhere = {.count = 0};
 
+    tracee->kernel_count = 0;
     for (enum tracee_part part = 0; part < TRACEE_PARTS; part++)
         put(times, tracee, part, &nowhere);
     tracee->counts = false;
@@ -253,8 +271,10 @@ static void leaves(void *context, struct tracee *tracee)
     if (!tracee->counts || !tracee->since)
         return;
     const char state = look_closer(times, tracee);
-    if (state && state != 'R' && tracee_call(tracee, &call) != -EAGAIN)
+    if (state && state != 'R' && tracee_call(tracee, &call) != -EAGAIN) {
+        take_kernel(times, tracee, &call);
         put_wait(times, tracee, &call);
+    }
     put_rest(times, tracee);
 }
 

@@ -230,6 +230,15 @@ int tracee_call(const struct tracee *tracee, struct tracee_call *call)
     return call->pc ? 0 : -ENOENT;
 }
 
+void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room)
+{
+    char name[128];
+
+    if (!read_text(tracee, "stack", text, room) &&
+        read_text(tracee, "wchan", name, sizeof(name)) && strcmp(name, "0"))
+        snprintf(text, room, "[<0>] %s+0x0/0x0", name);
+}
+
 /* These the kernel begins again, with what is left of their time. */
 static const uint32_t restarted[] = {
     SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */

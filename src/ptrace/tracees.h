@@ -32,6 +32,7 @@ enum tracee_file {
     TRACEE_STATM,
     TRACEE_FILES,
 };
+#define TRACEE_KERNEL_FRAMES 64 /* the kernel's MAX_STACK_TRACE_DEPTH */
 
 struct tracee {
     uint32_t tid, pid;
@@ -58,6 +59,8 @@ struct tracee {
         uint64_t *frames;
         size_t count;
     } wait;
+    uint16_t kernel[TRACEE_KERNEL_FRAMES]; /* where it is blocked: numbers of texts, leaf first */
+    size_t kernel_count;
     /* For collectors of breakpoints. */
     struct {
         uint64_t addresses[BREAKPOINTS_MOST]; /* by place; 0: not mapped there */
@@ -112,6 +115,11 @@ char tracee_state(struct tracee *tracee, unsigned *cpu);
  * errno.
  */
 int tracee_call(const struct tracee *tracee, struct tracee_call *call);
+/*
+ * Where in the kernel it is blocked, as in /proc/TID/stack; who may not read that (without
+ * CAP_SYS_ADMIN) gets the function alone that /proc/TID/wchan names. "": neither can be had.
+ */
+void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room);
 /*
  * Does that go on when the thread is interrupted, so that its program cannot tell? Others may fail
  * with EINTR, or end with a part of what was asked for (signal(7)).

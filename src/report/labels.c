@@ -123,7 +123,10 @@ static char *item_text(const struct symbols *symbols, const struct report_option
 
     text_add(&shown, indent(options));
     if (symbol) {
-        if (options->verbose && options->format == REPORT_TEXT)
+        if (options->verbose && options->format == REPORT_TEXT && symbol->kernel &&
+            symbol->address <= SYMBOL_TEXTS)
+            text_format(&shown, "%-16s ", "-");
+        else if (options->verbose && options->format == REPORT_TEXT)
             text_format(&shown, "%-16llx ", (unsigned long long)symbol->address);
         labels_add_name(&shown, symbol, options);
         if (options->format == REPORT_SPEEDSCOPE)

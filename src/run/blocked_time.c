@@ -444,6 +444,7 @@ static int trace(struct tracing *tracing)
     const struct collecting_config collecting = {
         .programs = waits.view == VIEW_WALL,
         .traces = waits.view == VIEW_WALL || waits.view == VIEW_OFFCPU,
+        .waits = true,
         .own = options->pids.count || options->tids.count || options->command,
     };
     struct session_config session = {
@@ -470,9 +471,10 @@ static int trace(struct tracing *tracing)
     counting->report.pairs = tracing->config->pairs;
     counting->report.waiting = &tracing->waiting;
     counting->at_tracepoints = true;
-    if (way == COLLECT_PTRACE)
+    if (way == COLLECT_PTRACE) {
         counting->report.measure.events = "samples";
-    else
+        counting->texts = &tracing->traced.source.texts;
+    } else
         complete_reports(tracing);
     if (!status && counting->session.kallsyms >= 0 &&
         (report_files_have(&counting->files, REPORT_FLAT) ||

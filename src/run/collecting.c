@@ -80,8 +80,8 @@ static const struct way {
     {COLLECT_BPF, try_bpf, NULL},
     {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
-    {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace), user stacks only"},
-    {COLLECT_PTRACE, NULL, "hardware breakpoints (ptrace), user stacks only"},
+    {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace)"},
+    {COLLECT_PTRACE, NULL, "hardware breakpoints (ptrace)"},
 };
 
 /* A temporary shortage is no reason to collect in another way. */
@@ -146,15 +146,18 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     }
 }
 
-static int take_traced(struct trace_options *options)
+static int take_traced(struct trace_options *options, bool waits)
 {
     if (options->cgroup)
         say("--cgroup: ptrace(2) knows no cgroups: use -p or -- COMMAND alone");
-    else if (options->kernel_only)
+    else if (options->kernel_only && !waits)
         say("-K: ptrace(2) shows no kernel stacks: run it as root, outside of a container, or "
             "without -K");
-    options->user_only = true;
-    return options->cgroup || options->kernel_only ? EXIT_USAGE : 0;
+    else {
+        options->user_only |= !waits;
+        return 0;
+    }
+    return EXIT_USAGE;
 }
 
 int collecting_choose(struct collecting *collecting, struct trace_options *options,
@@ -177,7 +180,9 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         collecting->traces_own = found.result && traces(config) && !config->own &&
             !(config->takes_own && found.result == -EACCES) && !tracer_try();
     }
-    return collecting->way == COLLECT_PTRACE ? take_traced(options) : 0;
+    const int status = collecting->way == COLLECT_PTRACE ? take_traced(options, config->waits) : 0;
+    collecting->user_only = collecting->way == COLLECT_PTRACE && options->user_only;
+    return status;
 }
 
 void collecting_say(const struct collecting *collecting)
@@ -190,7 +195,8 @@ void collecting_say(const struct collecting *collecting)
         i++;
     if (collecting->way == COLLECT_PTRACE && collecting->breaks)
         i++;
-    say("stacks are collected by %s, as %s", ways[i].name, collecting->why);
+    say("stacks are collected by %s%s, as %s", ways[i].name,
+        collecting->user_only ? ", user stacks only" : "", collecting->why);
 }
 
 void decisions_say_machine(const struct trace_options *options)

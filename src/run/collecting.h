@@ -14,7 +14,8 @@ struct collecting_config {
     bool takes_own; /* events of the user's own tasks need no rights, */
     bool own;       /* and only events of certain tasks are asked for */
     bool programs;  /* rings will not do */
-    bool traces;    /* ptrace(2) will, for certain tasks, by interrupting threads */
+    bool traces;    /* ptrace(2) will, for certain tasks, by interrupting threads, */
+    bool waits;     /* whose waits have kernel stacks in /proc; */
     bool breaks;    /* or by hardware breakpoints */
     bool walks;     /* the stacks are kernel functions', which a program can walk */
     bool kernel_only; /* kernel stacks, or values, matter more than user stacks */
@@ -37,11 +38,12 @@ struct collecting {
     enum collect_way way; /* not COLLECT_BEST */
     const char *why;      /* it is not the first, if none was asked for; or NULL */
     bool breaks;          /* ptrace(2) sets breakpoints */
+    bool user_only;       /* it has no kernel stacks */
     bool traces_own;      /* it is refused, and ptrace(2) would do for certain tasks */
 };
 
 /*
- * What --collect says, or else the above: by ptrace only user stacks are asked for. 0 or the exit
+ * What --collect says, or else the above: by ptrace only waits have kernel stacks. 0 or the exit
  * status, with errors reported.
  */
 int collecting_choose(struct collecting *collecting, struct trace_options *options,

@@ -120,6 +120,7 @@ struct counting {
     struct report_options report; /* the applet may set its own parts */
     const char *const *traced;    /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
+    const struct stack_texts *texts; /* the kernel frames that the collector numbers; or NULL */
     bool at_tracepoints;          /* and nowhere else: the frames that lead to them are left out */
     struct session session;
     struct collector *collector;

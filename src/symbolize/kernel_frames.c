@@ -255,7 +255,7 @@ bool waiting_text_has(const struct waiting_text *text, const struct symbol *symb
         if (symbol->address >= text->starts[i] && symbol->address < text->ends[i])
             return true;
     return name_list_has(leading, name) || machines_have(MACHINE_WAYS, name) ||
-           (!text->ends[0] && name_list_has(scheduler, name));
+           ((!text->ends[0] || symbol->address <= SYMBOL_TEXTS) && name_list_has(scheduler, name));
 }
 
 /* ---- Tracing frames ---- */

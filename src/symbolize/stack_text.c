@@ -49,6 +49,47 @@ int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count)
     return 0;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* 0: there is no room. */
+static uint16_t number_of(struct stack_texts *texts, struct stack_frame *frame)
+{
+    size_t i = 0;
+
+    while (i < texts->count && !(texts->frames[i].offset == frame->offset &&
+                                 same_text(texts->frames[i].name, frame->name) &&
+                                 same_text(texts->frames[i].module, frame->module)))
+        i++;
+    if (i == texts->count && i < texts->room && frame->name) {
+        texts->frames[i] = *frame;
+        /* Another thread may read those before. */
+        __atomic_store_n(&texts->count, i + 1, __ATOMIC_RELEASE);
+        return (uint16_t)(i + 1);
+    }
+    free(frame->name);
+    free(frame->module);
+    return i < texts->count ? (uint16_t)(i + 1) : 0;
+}
+
+size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t *numbers,
+                          size_t most)
+{
+    struct stack_frame frame;
+    size_t count = 0;
+
+    while (*text && count < most) {
+        const size_t length = strcspn(text, "\n");
+        if (length > 4 && parse_line(text, length, &frame) &&
+            (numbers[count] = number_of(texts, &frame)))
+            count++;
+        text += length + (text[length] == '\n');
+    }
+    return count;
+}
+
 struct finding {
     struct stack_frame **sorted; /* by name */
     size_t count;

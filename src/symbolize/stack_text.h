@@ -25,6 +25,14 @@ struct stack_texts {
  */
 int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
 
+/*
+ * The frames of a text, leaf first, each as the number of an equal one, from 1 on: what is new is
+ * appended as long as there is room, for which none is made; what does not fit is left out. Returns
+ * how many there are.
+ */
+size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t *numbers,
+                          size_t most);
+
 /* Finds the addresses in /proc/kallsyms, open as `kallsyms`. 0 or a negative errno. */
 int stack_texts_find(struct stack_texts *texts, int kallsyms);
 

@@ -10,6 +10,7 @@
 #include "insns/unwind_layout.h"
 #include "kernel/kallsyms.h"
 #include "symbolize/naming.h"
+#include "symbolize/stack_text.h"
 
 /* ---- Each address once ---- */
 
@@ -251,24 +252,42 @@ static int name_sorted(struct symbol **sorted, size_t count,
     return result;
 }
 
+/* If unwinding ended before the root, a frame says so. NULL: it is another. */
+static const char *name_of_end(const struct symbol *symbol)
+{
+    if (symbol->kernel ||
+        !(UNWIND_IS_END_FRAME(symbol->address) || UNWIND_IS_DEFERRED_FRAME(symbol->address)))
+        return NULL;
+    return symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]";
+}
+
+/* What the kernel has named itself: its number among the texts instead of an address. */
+static const char *name_of_text(struct symbol *symbol, const struct stack_texts *texts)
+{
+    if (!symbol->kernel || !texts || symbol->address - 1 >= texts->count)
+        return NULL;
+    const struct stack_frame *frame = &texts->frames[symbol->address - 1];
+    text_add(&symbol->file, frame->module ? frame->module : "");
+    symbol->offset = frame->offset;
+    return frame->name;
+}
+
 /*
- * If unwinding ended before the root, a frame says so. *count becomes the number of the others,
- * which come first. 0 or -ENOMEM.
+ * Names what needs no looking up. *count becomes the number of the others, which come first. 0 or
+ * -ENOMEM.
  */
-static int name_ends(struct symbol **symbols, size_t *count)
+static int name_known(struct symbol **symbols, size_t *count,
+                      const struct symbolize_options *options)
 {
     size_t others = 0;
 
     for (size_t i = 0; i < *count; i++) {
         struct symbol *symbol = symbols[i];
-        if (symbol->kernel ||
-            !(UNWIND_IS_END_FRAME(symbol->address) || UNWIND_IS_DEFERRED_FRAME(symbol->address))) {
+        const char *name = name_of_end(symbol);
+        name = name ? name : name_of_text(symbol, options->texts);
+        if (!name)
             symbols[others++] = symbol;
-            continue;
-        }
-        text_add(&symbol->function,
-                 symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]");
-        if (symbol->function.failed)
+        else if (symbol_set_function(symbol, name, options) || symbol->file.failed)
             return -ENOMEM;
     }
     *count = others;
@@ -278,7 +297,7 @@ static int name_ends(struct symbol **symbols, size_t *count)
 int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
                  struct symbolize_notes *notes)
 {
-    int result = name_ends(symbols, &count);
+    int result = name_known(symbols, &count, options);
 
     if (result || !count)
         return result;
@@ -296,7 +315,7 @@ int symbols_name_all(struct symbols *symbols, const struct symbolize_options *op
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &symbols->items[i];
-    int result = name_ends(sorted, &count);
+    int result = name_known(sorted, &count, options);
     if (count)
         qsort(sorted, count, sizeof(*sorted), compare_symbols);
     if (!result)

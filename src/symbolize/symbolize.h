@@ -8,6 +8,9 @@
 #include "symbolize/mappings.h"
 #include "tally/tally.h"
 
+/* Kernel addresses up to this one are numbers of frames of which the kernel told only the text. */
+#define SYMBOL_TEXTS UINT16_MAX
+
 struct symbol {
     bool kernel;
     uint32_t pid;     /* the process that the address is from; 0 for the kernel */
@@ -38,6 +41,7 @@ struct symbols {
 
 struct processes;
 struct process_place;
+struct stack_texts;
 
 /*
  * Recorded symbols, whose machine can no longer be asked. Those of the kernel, and of code that is
@@ -57,6 +61,7 @@ struct recorded {
 struct symbolize_options {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
     struct kallsyms_known *known; /* of it, by earlier calls; or NULL */
+    const struct stack_texts *texts; /* what addresses up to SYMBOL_TEXTS are the numbers of */
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;

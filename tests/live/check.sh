@@ -204,7 +204,7 @@ for error in EPERM ENOSYS; do
     for name in stackcount profile offcputime wakeuptime offwaketime stacksnoop; do
         begins "bpf(2): $error" "$name" "yes: by perf's rings"
     done
-    begins "bpf(2): $error" walltime "yes: by ptrace, without others' programs, kernel stacks (bpf(2))"
+    begins "bpf(2): $error" walltime "yes: by ptrace, without others' programs, whole kernel stacks (bpf(2))"
     for name in stackcount stacksnoop; do
         is "bpf(2): $error: $name has no values" \
             "$(line_of $name | grep -c -e 'without .*--if, --sum, --print (bpf(2))')" 1
@@ -227,7 +227,7 @@ one_way "no programs that read stacks" offcputime ""
 under="$DENY --syscall bpf/5:EINVAL --syscall perf_event_open:EACCES --"
 agree "no programs that read stacks, and no rings"
 begins "no programs that read stacks, and no rings" stackcount "$BREAKPOINTS"
-begins "no programs that read stacks, and no rings" offcputime "yes: by ptrace, without others' programs, kernel stacks"
+begins "no programs that read stacks, and no rings" offcputime "yes: by ptrace, without others' programs, whole kernel stacks"
 # What Docker denies by default.
 under="$DENY --container --cap sys_admin --cap perfmon --cap bpf --"
 agree "container"

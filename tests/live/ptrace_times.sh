@@ -13,7 +13,7 @@
 
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
-SAID="stacks are collected by interrupting threads (ptrace), user stacks only, as bpf(2) is refused"
+SAID="stacks are collected by interrupting threads (ptrace), as bpf(2) is refused"
 chmod 755 "$scratch"
 cp "$WORKLOADS/burn" "$WORKLOADS/manners" "$WORKLOADS/sleeps" "$scratch"
 chmod 755 "$scratch/burn" "$scratch/manners" "$scratch/sleeps"
@@ -33,7 +33,7 @@ of()
 waits()
 {
     for way in nap tmout woken read mixed vfork; do
-        blocked=$(folded_sum "$scratch/out" "^$way;$2.*sleeper;${way}_outer;${way}_inner [0-9]")
+        blocked=$(folded_sum "$scratch/out" "^$way;$2.*sleeper;${way}_outer;${way}_inner[ ;]")
         late=$(folded_sum "$scratch/out" "^$way;\[runnable\]")
         between "$1: $way (${blocked:-?} us blocked, ${late:-?} us late)" $((blocked)) \
             $(($(of $way 6) - $(of $way 10) - late - 100000)) $(($(of $way 6) + $(of $way 11) + 100000))
@@ -50,7 +50,7 @@ done
 run_stackbox offcputime -f -- "$scratch/sleeps" -o nap,read -n 160
 is "offcputime says how it collects" "$status $(grep -cxF "offcputime: $SAID" "$scratch/err")" "0 1"
 for way in nap read; do
-    blocked=$(folded_sum "$scratch/out" "^$way;.*sleeper;${way}_outer;${way}_inner [0-9]")
+    blocked=$(folded_sum "$scratch/out" "^$way;.*sleeper;${way}_outer;${way}_inner[ ;]")
     [ "$GUEST" ] || between "offcputime: $way" $((blocked)) $(($(of $way 6) - $(of $way 10) - 200000)) \
         $(($(of $way 6) + $(of $way 11) + 200000))
 done
@@ -60,7 +60,7 @@ lacks "offcputime: nothing that ran" "$scratch/out" "[running]"
 # Each wait ends with a signal, at which the kernel forgets that the thread was to be interrupted: it is looked at until
 # the end all the same. Waits that are hardly longer than a tick belong in part to what was before.
 run_stackbox walltime -F 499 -f -- "$scratch/sleeps" -n 500 -u 4000 -o vfork
-blocked=$(folded_sum "$scratch/out" '^vfork;.*sleeper;vfork_outer;vfork_inner [0-9]')
+blocked=$(folded_sum "$scratch/out" '^vfork;.*sleeper;vfork_outer;vfork_inner[ ;]')
 between "a signal at each wait" "$blocked" $(($(of vfork 6) * 3 / 4)) $(($(of vfork 6) + $(of vfork 11) + 100000))
 
 # ---- all of the time
@@ -115,9 +115,48 @@ run_stackbox offcputime -f -D 2 -i 1 -p $sleeper
 between "intervals" "$(folded_sum "$scratch/out" 'nap_inner')" 1400000 2600000
 kill -s KILL $sleeper
 
+# ---- the kernel's part
+
+# kernel_of PID: root to leaf, joined by `;`, as its stack file says, or as wchan does
+kernel_of()
+{
+    part=$(sed -n 's/^\[<[0-9a-f]*>\] \([^+ ]*\)+.*/\1/p' "/proc/$1/stack" 2>/dev/null | sed '1!G;h;$!d' | tr '\n' ';')
+    [ "$part" ] && [ $who = root ] || part=$(sed 's/^0$//' "/proc/$1/wchan")
+    echo "${part%;}"
+}
+
+for who in root nobody; do
+    [ $who = root ] && user= || user=$NOBODY
+    # shellcheck disable=SC2086 # words
+    "$WORKLOADS/deny" --syscall bpf:EPERM $user -- sleep 1000 &
+    sleeper=$!
+    test_processes="$test_processes $sleeper"
+    tries=0
+    until [ "$(cat /proc/$sleeper/comm)" = sleep ] || [ $tries = 50 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    sleep 0.5
+    kernel=$(kernel_of $sleeper)
+    [ "$kernel" ] || { skip "$who: the kernel's part" "this kernel does not tell"; continue; }
+    under="$DENIED $user --"
+    run_stackbox offcputime -K -f -D 2 -p $sleeper
+    between "$who: -K: the wait is in $kernel" "$(folded_sum "$scratch/out" "^sleep;$kernel [0-9]")" 1000000 2900000
+    run_stackbox offcputime -K -v -D 1 -p $sleeper
+    is "$who: -v: it has no address" "$(grep -c "^    -                ${kernel##*;}\$" "$scratch/out")" 1
+    # This one interrupts it, after which the kernel shows less.
+    run_stackbox walltime -f -D 2 -p $sleeper
+    between "$who: it is behind the program's own" "$(folded_sum "$scratch/out" "^sleep;\[blocked\];.*;$kernel [0-9]")" \
+        $([ "$GUEST" ] && echo 1 || echo 1000000) 2900000
+    run_stackbox offcputime -U -f -D 1 -p $sleeper
+    lacks "$who: -U: the program's own alone" "$scratch/out" ";$kernel "
+    is "$who: -U: it says so" "$(grep -c 'interrupting threads (ptrace), user stacks only, as' "$scratch/err")" 1
+    kill -s KILL $sleeper
+done
+
 # ---- refusals
 
-for line in "-m:offcputime -m 1000" "-M:offcputime -M 1000" "-k:offcputime -k" "-K:offcputime -K" "-m:walltime -m 1000" \
+for line in "-m:offcputime -m 1000" "-M:offcputime -M 1000" "-k:offcputime -k" "-m:walltime -m 1000" \
     "-F:walltime -F 5000" "--cgroup:walltime --cgroup /"; do
     # shellcheck disable=SC2086 # words
     run_stackbox ${line#*:} --collect ptrace -- true
@@ -126,7 +165,7 @@ done
 for applet in offcputime walltime; do
     run_stackbox check $applet
     is "check $applet" "$status $(sed 's/ (.*//' "$scratch/out" | grep "^$applet:")" \
-        "0 $applet: yes: by ptrace, without others' programs, kernel stacks"
+        "0 $applet: yes: by ptrace, without others' programs, whole kernel stacks"
 done
 
 # ---- set-user-ID programs

@@ -68,6 +68,30 @@ static void texts_become_addresses(void)
     close(kallsyms);
 }
 
+/* Equal frames have one number, what does not fit none; a symbol with a number is that frame. */
+static void texts_become_numbers(void)
+{
+    struct stack_texts texts = {.frames = calloc(3, sizeof(struct stack_frame)), .room = 3};
+    struct symbol kernel = {.kernel = true, .address = 3}, *named = &kernel;
+    const struct symbolize_options options = {.kallsyms = -1, .texts = &texts};
+    struct symbolize_notes notes = {0};
+    uint16_t numbers[4] = {0};
+
+    CHECK_NUMBER(stack_texts_number(&texts, "[<0>] a+0x1/0x2\n[<0>] b+0x1/0x2\n[<0>] a+0x1/0x2\n", numbers, 4), 3);
+    CHECK(numbers[0] == 1 && numbers[1] == 2 && numbers[2] == 1);
+    CHECK_NUMBER(stack_texts_number(&texts, "[<0>] a+0x1/0x2 [m]\n[<0>] a+0x2/0x2\n[<0>] b+0x1/0x2", numbers, 4), 2);
+    CHECK(numbers[0] == 3 && numbers[1] == 2);
+    CHECK_NUMBER(stack_texts_number(&texts, "[<0>] a+0x1/0x2\n[<0>] b+0x1/0x2", numbers, 1), 1);
+    CHECK_NUMBER(stack_texts_number(&texts, "", numbers, 4), 0);
+    CHECK_NUMBER(texts.count, 3);
+    CHECK_NUMBER(symbols_name(&named, 1, &options, &notes), 0);
+    CHECK(!strcmp(kernel.function.data, "a") && !strcmp(kernel.file.data, "m"));
+    CHECK_NUMBER(kernel.offset, 1);
+    CHECK(!notes.kernel_hidden);
+    symbol_free(&kernel);
+    stack_texts_free(&texts);
+}
+
 static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t second, uint64_t third)
 {
     const uint64_t frames[] = {CORE(first), CORE(second), CORE(third)};
@@ -227,6 +251,7 @@ static void words_that_are_no_stacks(void)
 int main(void)
 {
     TEST(texts_become_addresses);
+    TEST(texts_become_numbers);
     TEST(interrupts_are_told_from_threads);
     TEST(kinds_of_interrupts);
     TEST(hidden_addresses_tell_nothing);
