@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "flame/flame.h"
 #include "recording/show.h"
-#include "report/flat.h"
+#include "report/report.h"
 
 bool drawing_is_stdin(const char *path)
 {

@@ -3,8 +3,7 @@
 #ifndef STACKBOX_APPLETS_DRAWING_H
 #define STACKBOX_APPLETS_DRAWING_H
 
-#include "flame/folded.h"
-#include "flame/functions.h"
+#include "flame/flame.h"
 #include "flame/svg.h"
 #include "options/options.h"
 #include "report/report_files.h"

@@ -6,7 +6,7 @@
 
 #include "attach/attach_work.h"
 #include "base/util.h"
-#include "find/kernel_functions.h"
+#include "find/find.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"
 #include "machine/machine.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/maker.h"
+#include "attach/attach.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/perf.h"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "attach/attach.h"
-#include "attach/maker.h"
 #include "find/place.h"
 #include "kernel/bpf.h"
 #include "kernel/tracefs.h"
@@ -87,7 +86,7 @@ int attach_user_places(struct work *work);
 
 /*
  * Probes as text in tracefs' kprobe_events and uprobe_events: for old kernels. Unlike all others
- * they outlive their maker if it is killed, so they carry its name (maker.h), and the next run
+ * they outlive their maker if it is killed, so they carry its name (attach.h), and the next run
  * removes what dead makers left.
  */
 

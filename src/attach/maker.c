@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "attach/maker.h"
+#include "attach/attach.h"
 
 #include <dirent.h>
 #include <errno.h>

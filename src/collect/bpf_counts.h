@@ -4,7 +4,6 @@
 #define STACKBOX_COLLECT_BPF_COUNTS_H
 
 #include "collect/collector.h"
-#include "store/drain.h"
 #include "store/store.h"
 #include "store/waits.h"
 

@@ -15,7 +15,7 @@
 #include "kernel/refusal.h"
 #include "machine/machine.h"
 #include "processes/process.h"
-#include "store/drain.h"
+#include "store/store.h"
 
 #define VERSION(major, minor) ((major) << 16 | (minor) << 8)
 

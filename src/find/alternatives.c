@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "find/library.h"
-#include "find/library_paths.h"
 #include "find/pattern.h"
 #include "find/user_file.h"
 #include "kernel/kallsyms.h"

@@ -8,8 +8,7 @@
 
 #include "base/suggest.h"
 #include "base/util.h"
-#include "find/find_user.h"
-#include "find/kernel_functions.h"
+#include "find/user_file.h"
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"

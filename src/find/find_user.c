@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "find/find_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +9,7 @@
 #include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 #include "base/util.h"
-#include "find/library_paths.h"
+#include "find/library.h"
 #include "find/user_file.h"
 #include "machine/machine.h"
 

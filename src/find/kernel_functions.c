@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "find/kernel_functions.h"
+#include "find/find.h"
 
 #include <errno.h>
 #include <fcntl.h>

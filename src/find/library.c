@@ -11,10 +11,8 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
-#include "sandbox/policy.h"
 #include "base/util.h"
 #include "elf/elf.h"
-#include "find/library_paths.h"
 #include "machine/machine.h"
 
 /* ---- Names ---- */

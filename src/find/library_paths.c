@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "find/library_paths.h"
+#include "find/library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
-#include "sandbox/policy.h"
 #include "base/opening.h"
 
 /* ---- Paths below a root ---- */

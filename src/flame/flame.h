@@ -128,4 +128,117 @@ void flame_add_name(struct text *text, const struct flame_name *name);
 /* A line per stack, by count, greatest last; then by names. Differential: two counts. */
 int flame_write_folded(FILE *out, const struct flame *flame, bool differential);
 
+/* Each name's count in a flame, by itself and with what it calls. Pure. */
+
+struct function_counts {
+    uint64_t self;  /* of stacks that end in it */
+    uint64_t total; /* of stacks that contain it */
+};
+
+struct function {
+    struct function_counts now, before;
+    uint32_t open; /* how often it is on the path to the current node */
+};
+
+struct functions {
+    const struct flame *flame;
+    struct function *items; /* by the index of their names; delimiters have no counts */
+    uint32_t *leaves;       /* by depth: the node to which a stack that ends there belongs, or 0 */
+    size_t room;
+};
+
+/* For a summed flame. 0 or -ENOMEM; functions_free after either. */
+int functions_make(struct functions *functions, const struct flame *flame);
+void functions_free(struct functions *functions);
+
+/* By how many standard errors a share must exceed the limit: by chance, once in 740. */
+#define VERDICT_SIGMAS 3
+
+/* That many of all. */
+struct share {
+    uint64_t count, all; /* all: not 0 */
+};
+
+/*
+ * By how much a share has grown at least, 1 being all: the lower end of the score interval for the
+ * difference of two independent proportions (Newcombe 1998, his tenth).
+ */
+double share_growth_at_least(const struct share *before, const struct share *now, double sigmas);
+
+struct verdict_options {
+    double limit;     /* of all, 1 being all */
+    const char *text; /* the same as typed */
+};
+
+/*
+ * Writes the verdict, and the three functions that have grown most, by themselves or with what they
+ * call; first those that have certainly grown by more than the limit, which are counted in *grown.
+ * For a summed flame whose totals are both not 0. 0 or -ENOMEM.
+ */
+int verdict_write(FILE *out, const struct flame *flame, const struct verdict_options *options,
+                  size_t *grown);
+
+/*
+ * Reads folded stacks: one per line, root first, `main;read_all;read 12`. Many tools make them, so
+ * nothing in a line is trusted, and lines that are not stacks are counted.
+ */
+
+/* Longer lines are not stacks. */
+#define FOLDED_MOST_BYTES (64 << 20)
+
+/* Lines of one kind. */
+struct folded_lines {
+    uint64_t count, first; /* the first one's line number, from 1, in its file */
+    const char *file;      /* and that file: `name` when it was read */
+};
+
+struct folded {
+    /* Where it goes: set before the first file. */
+    struct flame *flame;
+    enum flame_side side;        /* for lines with one count */
+    bool reversed;               /* leaf first */
+    bool bare;                   /* without compilers' suffixes: see folded_name_length() */
+    const char *name;            /* of the file being read: the caller's */
+
+    /* What was found, in all files so far. */
+    uint64_t stacks;           /* lines added to the flame */
+    uint64_t sums[2];          /* of their counts, by flame_side */
+    bool pairs;                /* lines have two counts: before and now */
+    struct folded_lines bad;   /* no count, or no stack */
+    struct folded_lines large; /* with this count the sum would overflow */
+    struct folded_lines odd;   /* one count among pairs, or two among single ones */
+
+    /* Private. */
+    char *buffer;
+    size_t room, start, end;
+    uint64_t line;
+    struct folded_stack *stacks_waiting;
+    size_t waiting;
+    uint64_t carry[2];
+    struct text text;
+};
+
+/*
+ * Reads a whole file, or a pipe, and adds its stacks to the flame: counts only to their last
+ * frames, so flame_sum() is needed at the end. A file whose first line has two counts is one of
+ * pairs, and so are those after it.
+ *
+ * A count may have a fraction, of which six digits are used. A fraction is carried over to the next
+ * line that has one: the sum is off by less than one.
+ *
+ * Bytes that must not be shown are escaped; a frame without a name is [unknown]. Lines that begin
+ * with `#` and a blank are comments. 0, or the error of reading; what was read is then in the
+ * flame.
+ */
+int folded_read(struct folded *folded, int fd);
+void folded_free(struct folded *folded);
+
+/*
+ * Two builds of a program may differ in suffixes that compilers add to a function's name: the
+ * length of a name without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N (also as
+ * " [clone .cold]" and " (.cold)"), and ::h with sixteen hexadecimal digits; several may follow one
+ * another.
+ */
+size_t folded_name_length(const char *name, size_t length);
+
 #endif

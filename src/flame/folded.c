@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "flame/folded.h"
+#include "flame/flame.h"
 
 #include <errno.h>
 #include <stdbool.h>

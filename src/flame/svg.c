@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "flame/flame.h"
-#include "flame/svg_layout.h"
 
 #define SVG_VANISHED_SHOWN 20
 

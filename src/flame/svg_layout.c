@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "flame/svg_layout.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Which life, and which of its programs, an event belongs to: by its `generation`, or by its time.
    */
-#include "processes/history.h"
+#include "processes/process_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "processes/process_names.h"
+#include "processes/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

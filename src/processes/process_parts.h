@@ -7,8 +7,153 @@
 
 #include "base/text.h"
 #include "kernel/task_events.h"
-#include "processes/history.h"
+#include "processes/image.h"
 #include "processes/process.h"
+
+/*
+ * The lives of processes by pid, and the programs that each ran in turn: what was reported, in
+ * order. Nothing is looked up here.
+ */
+
+/* Programs that a process left by exec, per process; the oldest are forgotten. */
+#define HISTORY_PROGRAMS 64
+
+/* Replaced mappings per program; the oldest are forgotten. */
+#define REPLACED_MOST 1024
+
+/*
+ * Mappings of a program that others replaced: a library that was unloaded, and another one at its
+ * address. The kernel does not report unmapping: a mapping lasts until another replaces it.
+ */
+struct replaced {
+    struct mapping mapping;
+    uint64_t until; /* CLOCK_MONOTONIC, ns */
+};
+
+struct replaced_list {
+    struct replaced *items; /* by time; each holds a reference of its file */
+    size_t count, room;
+    uint32_t forgotten; /* before the first */
+};
+
+enum program_origin {
+    PROGRAM_INHERITED, /* by a fork */
+    PROGRAM_SEEN,      /* in /proc, at life->seen */
+    PROGRAM_EXECUTED,
+};
+
+struct program {
+    struct program *older;
+    char name[16]; /* its process's name, as last reported or seen; "": unknown */
+    uint64_t since; /* 0: since before we looked */
+    enum program_origin origin;
+    struct image *image;
+    struct replaced_list replaced; /* earlier mappings that were replaced */
+};
+
+/* Whose a JIT's memory was, as long as /proc showed it. */
+struct owner {
+    uint32_t users[2];        /* real and effective */
+    uint32_t namespace_pid;   /* in its own pid namespace */
+    struct mapped_root *root; /* NULL: unknown */
+    uint64_t start;           /* when the process began, in ns as file times; 0: unknown */
+    uint64_t since;
+};
+
+/* All times are CLOCK_MONOTONIC, in ns. */
+struct life {
+    struct life *next;          /* in its bucket: newer ones first */
+    struct life *later;         /* that ended */
+    struct program *programs;   /* newest first; at least one */
+    size_t program_count;
+    struct owner *owner;        /* NULL: unknown */
+    uint32_t pid, parent;
+    uint32_t threads;           /* 0: unknown */
+    bool ended;
+    uint64_t forked, ended_at;  /* forked 0: before we looked */
+    uint64_t first_thread_ended; /* when; 0: it has not. Others may go on */
+    uint64_t seen, seen_until;  /* looked at in /proc: what we saw includes everything before */
+};
+
+struct history {
+    struct mapped_files *files; /* the caller's */
+    const struct processes_watcher *watcher; /* likewise; NULL: none */
+    size_t most_bytes;          /* of what is kept of the past */
+    struct life **buckets;
+    size_t bucket_count, count;
+    struct life *first_ended, *last_ended;
+    size_t past_bytes;
+    uint64_t forgotten; /* ended lives and replaced programs, for lack of room */
+    bool ends_forgotten; /* set by the caller: `generation` may be 0 although a process ended */
+};
+
+int history_open(struct history *history, struct mapped_files *files, size_t most_bytes);
+void history_close(struct history *history);
+
+/* Reports everything alive, and from then on what comes. */
+void history_watch(struct history *history, const struct processes_watcher *watcher);
+
+/* The newest life of a pid, or NULL. */
+struct life *history_newest(const struct history *history, uint32_t pid);
+/* The same if it has not ended. */
+struct life *history_living(const struct history *history, uint32_t pid);
+
+/*
+ * A new life of a pid; an earlier one has then ended. It begins with `image`, whose reference it
+ * takes. NULL: out of memory.
+ */
+struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
+                           enum program_origin origin, struct image *image);
+/* The life goes on with another program; takes its image. 0 or -ENOMEM. */
+int history_exec(struct history *history, struct life *life, uint64_t time, struct image *image);
+/* Replaces the newest program's image by `image`, as it was seen; takes it. */
+void history_see(struct history *history, struct life *life, struct image *image);
+/* As image_add, to the newest program, which has it from `time` on. */
+int history_map(struct history *history, struct life *life, const struct mapping *mapping,
+                uint64_t time);
+void history_end(struct history *history, struct life *life, uint64_t time);
+
+/*
+ * Forgets lives that ended and programs that were left before `time`, and mappings replaced before
+ * `replaced`.
+ */
+void history_forget(struct history *history, uint64_t time, uint64_t replaced);
+
+/*
+ * The program that `generation` stands for (see process.h), and its life; execs and exits have been
+ * counted since `begin`. NULL: nothing is known of it.
+ */
+struct program *history_find(const struct history *history, uint32_t pid, uint64_t generation,
+                             uint64_t begin, struct life **of);
+
+/* The same for an event of which only the time is known. */
+struct program *history_find_at(const struct history *history, uint32_t pid, uint64_t time,
+                                struct life **of);
+
+/* And its `generation`. */
+uint64_t history_generation_at(const struct history *history, uint32_t pid, uint64_t time,
+                         uint64_t begin);
+
+/* If exits were forgotten: may a `generation` of 0 belong to a later life than the one found? */
+bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t generation,
+                         uint64_t begin);
+
+/* A number for the time between two replacements in one program: never 0. */
+uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time);
+
+/* What was mapped at the address in that time; NULL: what is there now. */
+const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
+                                    uint64_t address);
+
+/*
+ * From *at on: the next mapping that held the address and was replaced at `since` or later. NULL:
+ * there are no more.
+ */
+const struct mapping *replaced_next(const struct replaced_list *list, uint64_t address,
+                                    uint64_t since, size_t *at);
+
+/* Is the address the same byte of the same file in both? */
+bool replaced_is_same(const struct mapping *a, const struct mapping *b);
 
 /* A file held without a mapping: until places are forgotten, or records taken. */
 struct loan {

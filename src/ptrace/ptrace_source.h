@@ -9,7 +9,7 @@
 #include "find/event_values.h"
 #include "ptrace/tracer.h"
 #include "rings/ring_collectors.h"
-#include "symbolize/stack_text.h"
+#include "symbolize/kernel_frames.h"
 
 #define PTRACE_MOST_FREQUENCY 997
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Functions with their shares: of stacks that end in them, and of stacks that contain them. */
-#include "report/flat.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "flame/flame.h"
-#include "flame/functions.h"
 #include "report/blocks.h"
 
 struct flat_function {

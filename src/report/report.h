@@ -12,9 +12,10 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "processes/process_names.h"
-#include "symbolize/symbolize.h"
+#include "flame/flame.h"
+#include "processes/process.h"
 #include "symbolize/kernel_frames.h"
+#include "symbolize/symbolize.h"
 #include "tally/tally.h"
 
 /* How events are told apart: --by, the same in every applet. */
@@ -115,5 +116,25 @@ struct report_summary {
 int report_write(FILE *out, const struct tally *tally, const struct symbols *symbols,
                  const struct report_options *options, const struct tm *when,
                  struct report_summary *summary);
+
+/*
+ * A summed flame as text, with a line per function. 0 or -ENOMEM: the caller checks whether it was
+ * written.
+ */
+
+/* Functions with their shares, as flat_write() does. */
+int flame_write_functions(FILE *out, const struct flame *flame, const char *counted);
+
+/*
+ * Both totals, and below them the functions whose own share has changed, the greatest change first:
+ *
+ *     before 1000, now 1200
+ *     +12.1% -> read
+ *     -0.3% -> write
+ *
+ * A change is of counts, in percent of the total now, or of the total before if there is none now;
+ * or of `shares`: each of its own total. Changes too small to be shown are one number at the end.
+ */
+int flame_write_changes(FILE *out, const struct flame *flame, bool shares);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "insns/layout.h"
 #include "kernel/limits.h"
-#include "rings/ring_tasks.h"
+#include "rings/ring_source.h"
 
 static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
 {

@@ -23,7 +23,7 @@
 #include "run/counting.h"
 #include "run/blocked_time.h"
 #include "run/session.h"
-#include "symbolize/stack_text.h"
+#include "symbolize/kernel_frames.h"
 
 #define WALL_FREQUENCY 499
 #define TICK_FREQUENCY 49 /* of threads that are interrupted */

@@ -10,7 +10,6 @@
 #include "store/blocked_threads.h"
 #include "store/waits.h"
 #include "symbolize/kernel_frames.h"
-#include "symbolize/stack_text.h"
 #include "tally/tally.h"
 
 /*

@@ -23,7 +23,6 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "sandbox/policy.h"
 #include "sandbox/privileges.h"
 
 /* In the sandbox: its socket to the broker. */

@@ -6,7 +6,6 @@
 #include "base/util.h"
 #include "insns/unwind_layout.h"
 #include "kernel/bpf.h"
-#include "store/drain.h"
 #include "store/store.h"
 
 struct drain {

@@ -8,7 +8,6 @@
 #include "insns/layout.h"
 #include "insns/programs.h"
 #include "store/blocked_threads.h"
-#include "store/drain.h"
 #include "store/store.h"
 #include "tally/tally.h"
 

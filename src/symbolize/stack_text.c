@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "symbolize/stack_text.h"
+#include "symbolize/kernel_frames.h"
 
 #include <errno.h>
 #include <stdlib.h>

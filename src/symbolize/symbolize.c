@@ -9,8 +9,8 @@
 #include "base/util.h"
 #include "insns/unwind_layout.h"
 #include "kernel/kallsyms.h"
+#include "symbolize/kernel_frames.h"
 #include "symbolize/naming.h"
-#include "symbolize/stack_text.h"
 
 /* ---- Each address once ---- */
 

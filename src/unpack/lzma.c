@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "unpack/lzma.h"
+#include "unpack/unpack.h"
 
 #include <errno.h>
 #include <stdint.h>

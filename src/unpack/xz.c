@@ -8,7 +8,6 @@
 
 #include "base/checksum.h"
 #include "base/text.h"
-#include "unpack/lzma.h"
 
 #define HEADER_BYTES 12
 #define FOOTER_BYTES 12

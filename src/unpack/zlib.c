@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "unpack/ends.h"
 #include "unpack/unpack.h"
 
 #define CODES_LONGEST 15

@@ -3,7 +3,7 @@
  * What a compromised process might answer about patterns: it is refused as a whole, or all places
  * can be attached and named.
  */
-#include "find/find_user.h"
+#include "find/user_file.h"
 
 #include <stdlib.h>
 #include <string.h>

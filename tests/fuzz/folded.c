@@ -3,14 +3,13 @@
  * Folded stacks become a tree whose names can be shown and whose sums are right; written as folded
  * stacks again, it reads back as the same.
  */
-#include "flame/folded.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "flame/flame.h"
 #include "fuzz.h"
-#include "report/flat.h"
+#include "report/report.h"
 
 struct reading {
     struct flame flame;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* ld.so.cache: an entry's strings are complete, and an entry that ends the walk does. */
-#include "find/library_paths.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "store/waits.h"
 #include "symbolize/kernel_frames.h"
-#include "symbolize/stack_text.h"
 
 static const char symbols[] =
     "ffffffff81000000 T __schedule\n"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "find/kernel_functions.h"
+#include "find/find.h"
 #include "insns/fragments.h"
 #include "insns/layout.h"
 #include "machine/machine.h"

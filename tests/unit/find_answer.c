@@ -3,7 +3,7 @@
  * What the sandbox answers about patterns: the same on both sides, and nothing in it is
  * trusted.
  */
-#include "find/find_user.h"
+#include "find/user_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

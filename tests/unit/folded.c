@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Folded stacks, read in pieces of any size, and names by their suffixes. */
-#include "flame/folded.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -18,9 +18,8 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "find/library.h"
-#include "find/library_paths.h"
 #include "machine/machine.h"
-#include "sandbox/policy.h"
+#include "sandbox/sandbox.h"
 #include "unit/followable.h"
 
 static char scratch[64];

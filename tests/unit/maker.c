@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Each maker, and everything that looks for dead ones, is a process of its own, as in reality. */
-#include "attach/maker.h"
+#include "attach/attach.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Names of processes: from /proc, as reported, and from first threads in the tally. */
-#include "processes/process_names.h"
+#include "processes/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "kernel/limits.h"
 #include "kernel/task_events.h"
 #include "processes/process.h"
-#include "rings/ring_tasks.h"
+#include "rings/ring_source.h"
 #include "test.h"
 
 /* processes/process_parts.h has a `struct program` of its own. */

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "flame/svg.h"
-#include "flame/svg_layout.h"
 #include "unit/svg_file.h"
 
 #define CHECK_PLACE(file, title, left, wide, top)                  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* A flame graph's colours: the same for the same name, legible, red and blue for changes. */
-#include "flame/svg_layout.h"
+#include "flame/svg.h"
 
 #include "base/text.h"
 #include "base/util.h"

@@ -3,7 +3,7 @@
  * Files that end early: cut off at each byte, where what is found in the rest is found in the whole
  * file, too; or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
  */
-#include "find/library_paths.h"
+#include "find/library.h"
 #include "find/user_file.h"
 
 #include <errno.h>

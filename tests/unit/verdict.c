@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* How much a share has grown at least: compared with published figures, and with chance itself. */
-#include "flame/functions.h"
+#include "flame/flame.h"
 
 #include "unit/test.h"
 
