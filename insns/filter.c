@@ -26,7 +26,8 @@ bool filter_may_change(const struct event_filter *filter)
     return filter->cpu >= 0 || filter->comm_count || filter->uid_count;
 }
 
-void emit_cpu_filter(struct program *program, const struct event_filter *filter)
+/* Drops events on other CPUs than the one asked for. */
+static void emit_cpu_filter(struct program *program, const struct event_filter *filter)
 {
     if (filter->cpu < 0)
         return;
@@ -35,7 +36,8 @@ void emit_cpu_filter(struct program *program, const struct event_filter *filter)
         JNE_IMM(R0, (int32_t)filter->cpu, "filtered"));
 }
 
-void emit_cgroup_filter(struct program *program, const struct event_filter *filter)
+/* Drops events of tasks outside the cgroup asked for and those below it. */
+static void emit_cgroup_filter(struct program *program, const struct event_filter *filter)
 {
     if (!filter->cgroup)
         return;
@@ -238,9 +240,12 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
     }
 }
 
-/* Tasks outside our namespace have other numbers. */
-void emit_own_filter(struct program *program, const struct event_filter *filter,
-                     const struct filter_places *places)
+/*
+ * Drops events of the tracer's processes, r7 being from emit_load_pid. Those asked for by pid, or
+ * as a command, do not count as the tracer's. Tasks outside our namespace have other numbers.
+ */
+static void emit_own_filter(struct program *program, const struct event_filter *filter,
+                            const struct filter_places *places)
 {
     if (!leaves_own_out(filter))
         return;

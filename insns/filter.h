@@ -40,12 +40,6 @@ bool filter_asks_others(const struct event_filter *filter);
 /* By anything that a task may change, so that it says nothing about its next event? */
 bool filter_may_change(const struct event_filter *filter);
 
-/* Drops events on other CPUs than the one asked for. */
-void emit_cpu_filter(struct program *program, const struct event_filter *filter);
-
-/* Drops events of tasks outside the cgroup asked for and those below it. */
-void emit_cgroup_filter(struct program *program, const struct event_filter *filter);
-
 /*
  * r0 = what the map of followed tasks says about the current task, r2 = the address of that. Goes
  * to the label `beyond` if the map has no place for it. The register `tid`, r7 or r8, is lost; uses
@@ -85,13 +79,6 @@ struct event_filter filter_anybody(const struct event_filter *filter);
  */
 void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
                         const char *none);
-
-/*
- * Drops events of the tracer's processes, r7 being from emit_load_pid. Those asked for by pid, or
- * as a command, do not count as the tracer's.
- */
-void emit_own_filter(struct program *program, const struct event_filter *filter,
-                     const struct filter_places *places);
 
 /*
  * All of the above, cheapest first; r6 holds the context before and after. r7 is set if any task

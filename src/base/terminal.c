@@ -81,7 +81,7 @@ static void tell_guard(char drawing)
 }
 
 /* Called from signal handlers, too. */
-void terminal_leave(void)
+static void terminal_leave(void)
 {
     if (!entered)
         return;

@@ -42,7 +42,6 @@ int terminal_keys(void);
  * becomes true. False: we are in the background at the moment, or output is paused (Ctrl-S).
  */
 bool terminal_enter(bool *anew);
-void terminal_leave(void);
 
 void terminal_draw(const struct text *bytes);
 /* The size comes as an answer (KEY_SIZE) among the keys. */

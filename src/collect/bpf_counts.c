@@ -15,7 +15,7 @@ static const struct bpf_counts *seen_counts_of(const struct collector *collector
     return (const struct bpf_counts *)collector;
 }
 
-int bpf_counts_open(struct collector *collector, struct text *why)
+static int bpf_counts_open(struct collector *collector, struct text *why)
 {
     struct bpf_counts *counts = counts_of(collector);
     int result = store_open(&counts->store, &counts->config);
@@ -29,12 +29,12 @@ int bpf_counts_open(struct collector *collector, struct text *why)
     return result;
 }
 
-int bpf_counts_start(struct collector *collector)
+static int bpf_counts_start(struct collector *collector)
 {
     return store_start(&counts_of(collector)->store);
 }
 
-void bpf_counts_account(struct collector *collector, struct collector_account *account)
+static void bpf_counts_account(struct collector *collector, struct collector_account *account)
 {
     const struct store *store = &seen_counts_of(collector)->store;
 
@@ -50,7 +50,7 @@ void bpf_counts_account(struct collector *collector, struct collector_account *a
     };
 }
 
-void bpf_counts_add_losses(const struct collector *collector, struct losses *losses)
+static void bpf_counts_add_losses(const struct collector *collector, struct losses *losses)
 {
     const struct store *store = &seen_counts_of(collector)->store;
     const struct drain_losses *lost = &seen_counts_of(collector)->losses;
@@ -77,7 +77,7 @@ void bpf_counts_add_losses(const struct collector *collector, struct losses *los
                "--stack-storage-size (it was %u)", store->stacks);
 }
 
-void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines)
+static void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines)
 {
     const struct store *store = &seen_counts_of(collector)->store;
 
@@ -95,12 +95,12 @@ void bpf_counts_describe(const struct collector *collector, bool again, struct t
                 (unsigned long long)kernel_free_memory() / 1024);
 }
 
-void bpf_counts_close(struct collector *collector)
+static void bpf_counts_close(struct collector *collector)
 {
     store_close(&counts_of(collector)->store);
 }
 
-enum collector_news bpf_counts_look(struct collector *collector)
+static enum collector_news bpf_counts_look(struct collector *collector)
 {
     switch (store_look(&counts_of(collector)->store)) {
     case STORE_NOTHING_NEW:
@@ -113,7 +113,7 @@ enum collector_news bpf_counts_look(struct collector *collector)
     return COLLECTOR_HAS_NEWS;
 }
 
-int bpf_counts_settle(struct collector *collector)
+static int bpf_counts_settle(struct collector *collector)
 {
     return store_settle(&counts_of(collector)->store);
 }

@@ -17,16 +17,6 @@ struct bpf_counts {
 /* An empty one, which may be closed. */
 void bpf_counts_init(struct bpf_counts *counts, const struct store_config *config);
 
-/* Shared with other collectors on such a store, whose first member is a bpf_counts. */
-int bpf_counts_open(struct collector *collector, struct text *why);
-int bpf_counts_start(struct collector *collector);
-void bpf_counts_account(struct collector *collector, struct collector_account *account);
-void bpf_counts_add_losses(const struct collector *collector, struct losses *losses);
-void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines);
-void bpf_counts_close(struct collector *collector);
-enum collector_news bpf_counts_look(struct collector *collector);
-int bpf_counts_settle(struct collector *collector);
-
 /*
  * A collector of waits, by BPF programs (insns/offwake.c, wall.c) that write to a store and to a
  * map of waiting threads.

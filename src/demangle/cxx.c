@@ -16,7 +16,8 @@
  */
 #define DEEPEST 128
 
-void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end)
+/* Begins a name, or begins again for another try; cxx_free ends it. */
+static void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end)
 {
     cxx_free(cxx);
     *cxx = (struct cxx){

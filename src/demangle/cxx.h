@@ -190,8 +190,6 @@ int cxx_builtin(char letter);
 int cxx_builtin_d(char letter);
 int cxx_operator(const char *code);
 
-/* cxx_nodes.c: begins a name, or begins again for another try; cxx_free ends it. */
-void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end);
 void cxx_free(struct cxx *cxx);
 /* The number of a new node; 0, with cxx->error set, if there is no room. */
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
@@ -272,7 +270,6 @@ uint32_t cxx_name(struct cxx *cxx, struct cxx_name_state *state);
 uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope,
                          uint32_t module);
 uint32_t cxx_source_name(struct cxx *cxx);
-uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state);
 uint32_t cxx_tags(struct cxx *cxx, uint32_t name);
 uint32_t cxx_type(struct cxx *cxx);
 uint32_t cxx_decltype(struct cxx *cxx);
@@ -283,7 +280,6 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
 /* The list of what T_ are in a name that begins with std::string or its kin; 0: it does not. */
 uint32_t cxx_standard_arguments(struct cxx *cxx, uint32_t name);
 uint32_t cxx_parameter(struct cxx *cxx);
-bool cxx_is_declaration(const struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);
 /* All that come; they are then open and counted in `heads`. */
 bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads);

@@ -349,7 +349,7 @@ static uint32_t conversion_operator(struct cxx *cxx, struct cxx_name_state *stat
     return cxx_wrap(cxx, CXX_CONVERSION, type);
 }
 
-uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
+static uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
 {
     if (cxx->end - cxx->at < 2)
         return 0;

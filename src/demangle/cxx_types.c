@@ -382,7 +382,7 @@ uint32_t cxx_parameter(struct cxx *cxx)
     return cxx_small(cxx, cxx_make(cxx, CXX_PARAMETER, of_lambda, 0, 0), which);
 }
 
-bool cxx_is_declaration(const struct cxx *cxx)
+static bool cxx_is_declaration(const struct cxx *cxx)
 {
     char which = cxx_peek_next(cxx);
 

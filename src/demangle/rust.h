@@ -64,9 +64,6 @@ bool rust_v0(struct rust_name *name);
 
 /* v0's numbers and identifiers: rust_v0_reader.c. */
 bool rust_decimal(struct rust_name *name, size_t *number);
-bool rust_base62(struct rust_name *name, uint64_t *number);
-/* The number after `tag`, plus one; 0 without a tag. */
-bool rust_tagged(struct rust_name *name, char tag, uint64_t *number);
 
 struct rust_identifier {
     const char *bytes;
@@ -74,20 +71,8 @@ struct rust_identifier {
     bool is_punycode;
 };
 
-bool rust_identifier(struct rust_name *name, struct rust_identifier *identifier);
-/* A UTF-8 character in its shortest form; 0: there is none. */
-uint32_t rust_next_character(const char **at, const char *end);
-bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *identifier);
-
 /* An element of the grammar: a path, a type, a constant. `inside`: see each. */
 typedef bool rust_element(struct rust_name *name, bool inside);
-
-/* Elements up to an E, separated by commas. Returns how many, or -1. */
-int rust_list(struct rust_name *name, rust_element *element, bool inside);
-/* The element that a B refers back to; the B has been read. */
-bool rust_back(struct rust_name *name, rust_element *element, bool inside);
-/* On entering something nested: false if this is too deep or too much. */
-bool rust_enter(struct rust_name *name);
 
 /* inside: an expression, where generic arguments follow ::< */
 rust_element rust_path;

@@ -18,7 +18,8 @@
 /* In characters; decoding takes time proportional to their square. */
 #define LONGEST_PUNYCODE 256
 
-bool rust_enter(struct rust_name *name)
+/* On entering something nested: false if this is too deep or too much. */
+static bool rust_enter(struct rust_name *name)
 {
     return ++name->depth <= DEEPEST && ++name->steps <= MOST_STEPS && name->at < name->end;
 }
@@ -49,7 +50,7 @@ static int base62_digit(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 36 : -1;
 }
 
-bool rust_base62(struct rust_name *name, uint64_t *number)
+static bool rust_base62(struct rust_name *name, uint64_t *number)
 {
     uint64_t value = 0;
 
@@ -65,14 +66,15 @@ bool rust_base62(struct rust_name *name, uint64_t *number)
     return rust_eat(name, '_') && !__builtin_add_overflow(value, 1, number);
 }
 
-bool rust_tagged(struct rust_name *name, char tag, uint64_t *number)
+/* The number after `tag`, plus one; 0 without a tag. */
+static bool rust_tagged(struct rust_name *name, char tag, uint64_t *number)
 {
     *number = 0;
     return !rust_eat(name, tag) ||
            (rust_base62(name, number) && !__builtin_add_overflow(*number, 1, number));
 }
 
-bool rust_identifier(struct rust_name *name, struct rust_identifier *identifier)
+static bool rust_identifier(struct rust_name *name, struct rust_identifier *identifier)
 {
     identifier->is_punycode = rust_eat(name, 'u');
     if (!rust_decimal(name, &identifier->length))
@@ -85,7 +87,7 @@ bool rust_identifier(struct rust_name *name, struct rust_identifier *identifier)
     return true;
 }
 
-uint32_t rust_next_character(const char **at, const char *end)
+static uint32_t rust_next_character(const char **at, const char *end)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)*(*at)++;
@@ -127,7 +129,8 @@ static bool put_punycode(struct rust_name *name, const struct rust_identifier *i
     return count > 0;
 }
 
-bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *identifier)
+/* A UTF-8 character in its shortest form; 0: there is none. */
+static bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *identifier)
 {
     const char *at = identifier->bytes, *end = at + identifier->length;
 
@@ -142,7 +145,8 @@ bool rust_put_identifier(struct rust_name *name, const struct rust_identifier *i
     return rust_put(name, identifier->bytes, identifier->length);
 }
 
-bool rust_back(struct rust_name *name, rust_element *element, bool inside)
+/* The element that a B refers back to; the B has been read. */
+static bool rust_back(struct rust_name *name, rust_element *element, bool inside)
 {
     const char *tag = name->at - 1;
     uint64_t place;
@@ -159,7 +163,8 @@ bool rust_back(struct rust_name *name, rust_element *element, bool inside)
     return true;
 }
 
-int rust_list(struct rust_name *name, rust_element *element, bool inside)
+/* Elements up to an E, separated by commas. Returns how many, or -1. */
+static int rust_list(struct rust_name *name, rust_element *element, bool inside)
 {
     int count = 0;
 

@@ -116,7 +116,12 @@ static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat 
     return pid ? open_below(root, sight, about) : -ENOENT;
 }
 
-int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
+/*
+ * Opens what is mapped: through the mapping itself, which works even if the file was deleted; or
+ * else by its path as the process sees it, or its parent if it is gone, or we do. *root: whose root
+ * that was. A descriptor or a negative errno.
+ */
+static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
 {
     char path[64];
 

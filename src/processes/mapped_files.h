@@ -115,13 +115,6 @@ struct mapped_root *mapped_files_root(struct mapped_files *files, uint32_t pid);
 const char *mapped_root_path(const struct mapped_root *root);
 void mapped_root_drop(struct mapped_files *files, struct mapped_root *root);
 
-/*
- * Opens what is mapped: through the mapping itself, which works even if the file was deleted; or
- * else by its path as the process sees it, or its parent if it is gone, or we do. *root: whose root
- * that was. A descriptor or a negative errno.
- */
-int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about);
-
 /* A file's time in ns. */
 uint64_t mapped_file_time(const struct timespec *time);
 

@@ -49,8 +49,6 @@ struct report {
 bool blocks_show_tasks(const struct report_options *options);
 /* And the wakers'? */
 bool blocks_show_wakers(const struct report_options *options);
-/* Are their numbers printed? In lines only if asked for. */
-bool blocks_show_numbers(const struct report_options *options);
 /* What follows a name: " (7)", " (7/8)", " (host 7)", or nothing. Returns `room`. */
 #define BLOCKS_NUMBERS_BYTES 40
 const char *blocks_numbers(char *room, const struct block_task *task,
@@ -67,12 +65,6 @@ const char *blocks_left_name(const struct report_options *options);
 void blocks_write_time(FILE *out, const struct report *report);
 /* A sum of values, as printed. */
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
-
-/* Merges blocks whose printed lines are equal, and sorts them all. */
-void blocks_merge(struct blocks *blocks, const struct report_options *options);
-/* Keeps the options->top greatest. */
-void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
-                     struct report_summary *summary);
 
 /* 0 or -ENOMEM: the caller checks afterwards whether writing worked. */
 int text_write(FILE *out, const struct report *report);

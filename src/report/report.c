@@ -67,7 +67,8 @@ uint64_t blocks_shown_value(uint64_t value, const struct report_options *options
     return options->unit ? value / options->unit : value;
 }
 
-bool blocks_show_numbers(const struct report_options *options)
+/* Are their numbers printed? In lines only if asked for. */
+static bool blocks_show_numbers(const struct report_options *options)
 {
     if (options->by == GROUP_BY_NAME)
         return false;
@@ -204,7 +205,8 @@ static struct block merge_equal(struct block *equal, size_t count,
     return merged;
 }
 
-void blocks_merge(struct blocks *blocks, const struct report_options *options)
+/* Merges blocks whose printed lines are equal, and sorts them all. */
+static void blocks_merge(struct blocks *blocks, const struct report_options *options)
 {
     size_t kept = 0, end;
 
@@ -221,8 +223,9 @@ void blocks_merge(struct blocks *blocks, const struct report_options *options)
     qsort(blocks->items, blocks->count, sizeof(*blocks->items), compare_for_print);
 }
 
-void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
-                     struct report_summary *summary)
+/* Keeps the options->top greatest. */
+static void blocks_keep_top(struct blocks *blocks, const struct report_options *options,
+                            struct report_summary *summary)
 {
     uint64_t top = options->top;
     size_t left = top && blocks->count > top ? blocks->count - (size_t)top : 0;

@@ -37,18 +37,8 @@ enum report_format {
     REPORT_SBX, /* what was counted, to be symbolized elsewhere: see src/recording */
 };
 
-/* The format with this name, or of a file with this suffix. False: there is none. */
+/* The format with this name. False: there is none. */
 bool format_by_name(const char *name, enum report_format *format);
-bool format_by_ending(const char *path, enum report_format *format);
-/* The length of that suffix; 0: the path has none of ours. */
-size_t format_ending_length(const char *path);
-
-/* Is it one document? Reports in other formats may follow one another in a file. */
-bool format_is_document(enum report_format format);
-
-/* Appends all names, or all suffixes: "text, folded, svg". */
-void formats_add_names(struct text *text);
-void formats_add_endings(struct text *text);
 
 /* One percent of the whole, for report_options.narrow. */
 #define TREE_PERCENT 1000000000

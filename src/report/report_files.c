@@ -53,7 +53,8 @@ static const struct format *find_by_ending(const char *path)
     return NULL;
 }
 
-bool format_by_ending(const char *path, enum report_format *format)
+/* The format of a file with this suffix. False: there is none. */
+static bool format_by_ending(const char *path, enum report_format *format)
 {
     const struct format *found = find_by_ending(path);
 
@@ -62,14 +63,16 @@ bool format_by_ending(const char *path, enum report_format *format)
     return found;
 }
 
-size_t format_ending_length(const char *path)
+/* The length of that suffix; 0: the path has none of ours. */
+static size_t format_ending_length(const char *path)
 {
     const struct format *found = find_by_ending(path);
 
     return found ? strlen(found->ending) : 0;
 }
 
-bool format_is_document(enum report_format format)
+/* Is it one document? Reports in other formats may follow one another in a file. */
+static bool format_is_document(enum report_format format)
 {
     return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE ||
            format == REPORT_SBX;
@@ -86,12 +89,13 @@ static void add_each(struct text *text, size_t member)
     }
 }
 
-void formats_add_names(struct text *text)
+static void formats_add_names(struct text *text)
 {
     add_each(text, offsetof(struct format, name));
 }
 
-void formats_add_endings(struct text *text)
+/* Appends all names, or all suffixes: "text, folded, svg". */
+static void formats_add_endings(struct text *text)
 {
     add_each(text, offsetof(struct format, ending));
 }

@@ -18,8 +18,12 @@
 
 #define AT(member) offsetof(struct trace_options, member)
 
-int trace_option_flat(const struct option *option, const char *text, void *destination,
-                      struct text *error)
+/*
+ * The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is the whole
+ * struct.
+ */
+static int trace_option_flat(const struct option *option, const char *text, void *destination,
+                             struct text *error)
 {
     struct trace_options *options = destination;
 
@@ -27,8 +31,8 @@ int trace_option_flat(const struct option *option, const char *text, void *desti
     return text ? option_number(option, text, &options->functions, error) : 0;
 }
 
-int trace_option_tree(const struct option *option, const char *text, void *destination,
-                      struct text *error)
+static int trace_option_tree(const struct option *option, const char *text, void *destination,
+                             struct text *error)
 {
     struct trace_options *options = destination;
     int why = text ? parse_percent(text, 100, &options->narrow) : 0;
@@ -43,8 +47,8 @@ int trace_option_tree(const struct option *option, const char *text, void *desti
     return 0;
 }
 
-int trace_option_live(const struct option *option, const char *text, void *destination,
-                      struct text *error)
+static int trace_option_live(const struct option *option, const char *text, void *destination,
+                             struct text *error)
 {
     struct trace_options *options = destination;
 
@@ -93,8 +97,8 @@ int trace_option_by_process(const struct option *option, const char *text, void 
 }
 
 /* A number of files, or of bytes, with a unit. */
-int trace_option_keep(const struct option *option, const char *text, void *destination,
-                      struct text *error)
+static int trace_option_keep(const struct option *option, const char *text, void *destination,
+                             struct text *error)
 {
     static const char units[] = "KMGT";
     struct retention *keep = destination;

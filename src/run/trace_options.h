@@ -115,17 +115,6 @@ int trace_option_by(const struct option *, const char *, void *, struct text *);
 int trace_option_by_name(const struct option *, const char *, void *, struct text *);
 int trace_option_by_process(const struct option *, const char *, void *, struct text *);
 
-/* The parser of --keep; its destination is a struct retention. */
-int trace_option_keep(const struct option *, const char *, void *, struct text *);
-
-/*
- * The parsers of --flat [N], --tree [PERCENT] and --live [SECONDS]; their destination is the whole
- * struct.
- */
-int trace_option_flat(const struct option *, const char *, void *, struct text *);
-int trace_option_tree(const struct option *, const char *, void *, struct text *);
-int trace_option_live(const struct option *, const char *, void *, struct text *);
-
 /*
  * For an applet whose only word is a duration, which -D may give instead. 0, or -EINVAL with one
  * line in `error`.
