@@ -20,11 +20,47 @@
 #include "kernel/perf.h"
 #include "processes/proc_maps.h"
 
+#define THREADS 8
+
+struct share {
+    const int *fds;
+    size_t count;
+};
+
+static void *close_share(void *context)
+{
+    const struct share *share = context;
+
+    for (size_t i = 0; i < share->count; i++)
+        close(share->fds[i]);
+    return NULL;
+}
+
 /*
  * Closes events and links. The kernel waits at each probe that is removed, so many are closed by
  * several threads, which wait at the same time.
  */
-void detach_all(const int *fds, size_t count);
+static void detach_all(const int *fds, size_t count)
+{
+    pthread_t threads[THREADS];
+    struct share shares[THREADS];
+    bool started[THREADS];
+
+    if (count < THREADS) {
+        close_share(&(struct share){fds, count});
+        return;
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        size_t from = count * i / THREADS, to = count * (i + 1) / THREADS;
+        shares[i] = (struct share){fds + from, to - from};
+        started[i] = !pthread_create(&threads[i], NULL, close_share, &shares[i]);
+        if (!started[i])
+            close_share(&shares[i]);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
+}
 
 /* One by one takes some 10 to 100 ms per function: more than this need --force. */
 #define MOST_SINGLE_PROBES 400
@@ -41,6 +77,87 @@ const char *attach_way_name(enum attach_way way, bool user)
     };
 
     return names[way][user];
+}
+
+struct search {
+    struct stat file;
+    uint64_t offset, address; /* in the file, and in memory: 0 so far */
+};
+
+/*
+ * The last mapping is it: the page where code ends and data begins is mapped twice, first as code.
+ */
+static int look_at(void *context, const struct maps_entry *entry)
+{
+    struct search *search = context;
+
+    if (entry->inode == search->file.st_ino && entry->device == search->file.st_dev &&
+        search->offset >= entry->offset &&
+            search->offset - entry->offset < entry->end - entry->start)
+        search->address = entry->start + (search->offset - entry->offset);
+    return 0;
+}
+
+/* Others change it like this, too: not atomically. */
+static int add(int memory, uint64_t address, int difference)
+{
+    uint16_t listeners;
+
+    if (pread(memory, &listeners, sizeof(listeners), (off_t)address) != sizeof(listeners))
+        return -EIO;
+    listeners = (uint16_t)(listeners + difference);
+    return pwrite(memory, &listeners, sizeof(listeners), (off_t)address) == sizeof(listeners) ? 0
+        : -EIO;
+}
+
+static int open_memory(uint32_t pid)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+    int memory = open(path, O_RDWR | O_CLOEXEC);
+    return memory < 0 ? -errno : memory;
+}
+
+int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid)
+{
+    struct search search = {.offset = place->semaphore};
+    uint32_t shown_by;
+
+    if (stat(place->file, &search.file))
+        return -errno;
+    int result = maps_each_of(pid, &shown_by, look_at, &search);
+    int memory = result ? result : semaphores->count ? semaphores->memory : open_memory(shown_by);
+    if (memory < 0)
+        result = memory;
+    if (!result && !search.address)
+        result = -ENOENT;
+    if (!result)
+        result = array_reserve(&semaphores->addresses, &semaphores->room, semaphores->count + 1,
+                               sizeof(*semaphores->addresses));
+    if (!result)
+        result = add(memory, search.address, 1);
+    if (!result) {
+        semaphores->memory = memory;
+        semaphores->addresses[semaphores->count++] = search.address;
+    } else if (memory >= 0 && !semaphores->count) {
+        close(memory);
+    }
+    return result;
+}
+
+/*
+ * Lowers each as often as it was raised. A process that has ended, or runs another program, no
+ * longer has any of them.
+ */
+static void semaphores_lower(struct semaphores *semaphores)
+{
+    for (size_t i = 0; i < semaphores->count; i++)
+        (void)add(semaphores->memory, semaphores->addresses[i], -1);
+    if (semaphores->count)
+        close(semaphores->memory);
+    free(semaphores->addresses);
+    *semaphores = (struct semaphores){0};
 }
 
 /* ---- Shared by all ways ---- */
@@ -64,6 +181,114 @@ int attach_keep(struct work *work, int fd)
     }
     attachment->fds[attachment->count++] = fd;
     return 0;
+}
+
+/*
+ * Which program a place gets; and loading it, once for all places that share it, or once for each.
+ */
+
+enum attach_program attach_program_of(const struct place *place)
+{
+    static const enum attach_program by_start[] = {
+        [START_NONE] = ATTACH_USER,
+        [START_PUSH] = ATTACH_PUSH_START,
+        [START_MARK] = ATTACH_MARK_START,
+        [START_OTHER] = ATTACH_OTHER_START,
+        [START_OF_RETURN] = ATTACH_NESTED,
+    };
+
+    if (place->kind != PLACE_USER)
+        return place->kind == PLACE_TRACEPOINT ? ATTACH_TRACEPOINT
+               : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
+    return place->at_return ? ATTACH_USER : by_start[place->start];
+}
+
+const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
+    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
+    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
+    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
+    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
+    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
+    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
+    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
+                            KEY_USER_PROBE | KEY_NO_CALLER},
+    [ATTACH_NESTED] = {"of functions whose returns are traced", false, 0},
+};
+
+static uint32_t link_type(enum attach_program which)
+{
+    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
+}
+
+static struct bpf_load how_to_load(const struct work *work, enum attach_program which,
+                                   enum program_kind kind)
+{
+    return (struct bpf_load){
+        .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
+        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
+        .name = work->request->program_name,
+        .insns = work->request->programs[which].insns,
+        .count = work->request->programs[which].count,
+        .functions = work->request->programs[which].functions,
+        .function_count = work->request->programs[which].function_count,
+    };
+}
+
+/*
+ * The verifier's log is that of the last load: a way that was refused leaves nothing for the next.
+ */
+static int load_logged(struct work *work, const struct bpf_load *load)
+{
+    text_free(&work->attachment->log);
+    return bpf_load_program(load, &work->attachment->log);
+}
+
+/*
+ * Loads a program in which the place's number is `number`, or, for a link's program, which ignores
+ * `number`, is fetched at each hit.
+ */
+static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
+                         enum program_kind kind, size_t number)
+{
+    size_t at = work->request->number_at[which];
+    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
+
+    if (!insns)
+        return -ENOMEM;
+    memcpy(insns, load.insns, load.count * sizeof(*insns));
+    insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
+                                      : INSN_CODE(MOV_IMM(R0, (int32_t)number));
+    load.insns = insns;
+    int program = load_logged(work, &load);
+    free(insns);
+    return program;
+}
+
+int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
+{
+    const struct bpf_load load = how_to_load(work, which, kind);
+    int *program = &work->attachment->programs[which][kind];
+
+    if (*program < 0)
+        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
+                                           : load_logged(work, &load);
+    return *program;
+}
+
+/* The same for this place alone: its number is in it. */
+static int attach_load_own(struct work *work, const struct place *place, enum program_kind kind)
+{
+    enum attach_program which = attach_program_of(place);
+    struct attachment *attachment = work->attachment;
+
+    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
+                      sizeof(int)))
+        return -ENOMEM;
+    int program = load_numbered(work, how_to_load(work, which, kind), which, kind,
+                                (size_t)(place - work->all));
+    if (program >= 0)
+        attachment->own_programs[attachment->own_count++] = program;
+    return program;
 }
 
 bool attach_concerns_one_place(int error)
@@ -358,226 +583,4 @@ int attach_close(struct attachment *attachment)
         result = attach_text_remove(attachment->tracefs, &attachment->maker);
     text_free(&attachment->log);
     return result;
-}
-
-/*
- * Which program a place gets; and loading it, once for all places that share it, or once for each.
- */
-
-enum attach_program attach_program_of(const struct place *place)
-{
-    static const enum attach_program by_start[] = {
-        [START_NONE] = ATTACH_USER,
-        [START_PUSH] = ATTACH_PUSH_START,
-        [START_MARK] = ATTACH_MARK_START,
-        [START_OTHER] = ATTACH_OTHER_START,
-        [START_OF_RETURN] = ATTACH_NESTED,
-    };
-
-    if (place->kind != PLACE_USER)
-        return place->kind == PLACE_TRACEPOINT ? ATTACH_TRACEPOINT
-               : place->start == START_LINK    ? ATTACH_KERNEL_START : ATTACH_KERNEL;
-    return place->at_return ? ATTACH_USER : by_start[place->start];
-}
-
-const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
-    [ATTACH_KERNEL] = {"of the kernel's functions", false, 0},
-    [ATTACH_KERNEL_START] = {"of starts of the kernel's functions", false, KEY_KERNEL_START},
-    [ATTACH_TRACEPOINT] = {"of tracepoints", false, KEY_TRACEPOINT},
-    [ATTACH_USER] = {"of user programs' events", false, KEY_USER_PROBE},
-    [ATTACH_PUSH_START] = {"of functions that begin with a push", true, KEY_USER_PROBE},
-    [ATTACH_MARK_START] = {"of functions that begin with endbr64", true, KEY_USER_PROBE | KEY_MARK},
-    [ATTACH_OTHER_START] = {"of functions that begin otherwise", true,
-                            KEY_USER_PROBE | KEY_NO_CALLER},
-    [ATTACH_NESTED] = {"of functions whose returns are traced", false, 0},
-};
-
-static uint32_t link_type(enum attach_program which)
-{
-    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
-}
-
-static struct bpf_load how_to_load(const struct work *work, enum attach_program which,
-                                   enum program_kind kind)
-{
-    return (struct bpf_load){
-        .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
-        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
-        .name = work->request->program_name,
-        .insns = work->request->programs[which].insns,
-        .count = work->request->programs[which].count,
-        .functions = work->request->programs[which].functions,
-        .function_count = work->request->programs[which].function_count,
-    };
-}
-
-/*
- * The verifier's log is that of the last load: a way that was refused leaves nothing for the next.
- */
-static int load_logged(struct work *work, const struct bpf_load *load)
-{
-    text_free(&work->attachment->log);
-    return bpf_load_program(load, &work->attachment->log);
-}
-
-/*
- * Loads a program in which the place's number is `number`, or, for a link's program, which ignores
- * `number`, is fetched at each hit.
- */
-static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
-                         enum program_kind kind, size_t number)
-{
-    size_t at = work->request->number_at[which];
-    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
-
-    if (!insns)
-        return -ENOMEM;
-    memcpy(insns, load.insns, load.count * sizeof(*insns));
-    insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
-                                      : INSN_CODE(MOV_IMM(R0, (int32_t)number));
-    load.insns = insns;
-    int program = load_logged(work, &load);
-    free(insns);
-    return program;
-}
-
-int attach_load(struct work *work, enum attach_program which, enum program_kind kind)
-{
-    const struct bpf_load load = how_to_load(work, which, kind);
-    int *program = &work->attachment->programs[which][kind];
-
-    if (*program < 0)
-        *program = work->request->numbered ? load_numbered(work, load, which, kind, 0)
-                                           : load_logged(work, &load);
-    return *program;
-}
-
-int attach_load_own(struct work *work, const struct place *place, enum program_kind kind)
-{
-    enum attach_program which = attach_program_of(place);
-    struct attachment *attachment = work->attachment;
-
-    if (array_reserve(&attachment->own_programs, &attachment->own_room, attachment->own_count + 1,
-                      sizeof(int)))
-        return -ENOMEM;
-    int program = load_numbered(work, how_to_load(work, which, kind), which, kind,
-                                (size_t)(place - work->all));
-    if (program >= 0)
-        attachment->own_programs[attachment->own_count++] = program;
-    return program;
-}
-
-struct search {
-    struct stat file;
-    uint64_t offset, address; /* in the file, and in memory: 0 so far */
-};
-
-/*
- * The last mapping is it: the page where code ends and data begins is mapped twice, first as code.
- */
-static int look_at(void *context, const struct maps_entry *entry)
-{
-    struct search *search = context;
-
-    if (entry->inode == search->file.st_ino && entry->device == search->file.st_dev &&
-        search->offset >= entry->offset &&
-            search->offset - entry->offset < entry->end - entry->start)
-        search->address = entry->start + (search->offset - entry->offset);
-    return 0;
-}
-
-/* Others change it like this, too: not atomically. */
-static int add(int memory, uint64_t address, int difference)
-{
-    uint16_t listeners;
-
-    if (pread(memory, &listeners, sizeof(listeners), (off_t)address) != sizeof(listeners))
-        return -EIO;
-    listeners = (uint16_t)(listeners + difference);
-    return pwrite(memory, &listeners, sizeof(listeners), (off_t)address) == sizeof(listeners) ? 0
-        : -EIO;
-}
-
-static int open_memory(uint32_t pid)
-{
-    char path[32];
-
-    snprintf(path, sizeof(path), "/proc/%u/mem", pid);
-    int memory = open(path, O_RDWR | O_CLOEXEC);
-    return memory < 0 ? -errno : memory;
-}
-
-int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid)
-{
-    struct search search = {.offset = place->semaphore};
-    uint32_t shown_by;
-
-    if (stat(place->file, &search.file))
-        return -errno;
-    int result = maps_each_of(pid, &shown_by, look_at, &search);
-    int memory = result ? result : semaphores->count ? semaphores->memory : open_memory(shown_by);
-    if (memory < 0)
-        result = memory;
-    if (!result && !search.address)
-        result = -ENOENT;
-    if (!result)
-        result = array_reserve(&semaphores->addresses, &semaphores->room, semaphores->count + 1,
-                               sizeof(*semaphores->addresses));
-    if (!result)
-        result = add(memory, search.address, 1);
-    if (!result) {
-        semaphores->memory = memory;
-        semaphores->addresses[semaphores->count++] = search.address;
-    } else if (memory >= 0 && !semaphores->count) {
-        close(memory);
-    }
-    return result;
-}
-
-void semaphores_lower(struct semaphores *semaphores)
-{
-    for (size_t i = 0; i < semaphores->count; i++)
-        (void)add(semaphores->memory, semaphores->addresses[i], -1);
-    if (semaphores->count)
-        close(semaphores->memory);
-    free(semaphores->addresses);
-    *semaphores = (struct semaphores){0};
-}
-
-#define THREADS 8
-
-struct share {
-    const int *fds;
-    size_t count;
-};
-
-static void *close_share(void *context)
-{
-    const struct share *share = context;
-
-    for (size_t i = 0; i < share->count; i++)
-        close(share->fds[i]);
-    return NULL;
-}
-
-void detach_all(const int *fds, size_t count)
-{
-    pthread_t threads[THREADS];
-    struct share shares[THREADS];
-    bool started[THREADS];
-
-    if (count < THREADS) {
-        close_share(&(struct share){fds, count});
-        return;
-    }
-    for (size_t i = 0; i < THREADS; i++) {
-        size_t from = count * i / THREADS, to = count * (i + 1) / THREADS;
-        shares[i] = (struct share){fds + from, to - from};
-        started[i] = !pthread_create(&threads[i], NULL, close_share, &shares[i]);
-        if (!started[i])
-            close_share(&shares[i]);
-    }
-    for (size_t i = 0; i < THREADS; i++)
-        if (started[i])
-            pthread_join(threads[i], NULL);
 }

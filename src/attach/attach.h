@@ -60,12 +60,6 @@ struct semaphores {
  */
 int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid);
 
-/*
- * Lowers each as often as it was raised. A process that has ended, or runs another program, no
- * longer has any of them.
- */
-void semaphores_lower(struct semaphores *semaphores);
-
 /* Attaches programs to places, in the best way that this kernel has. */
 
 enum attach_way {

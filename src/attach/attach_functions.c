@@ -175,27 +175,6 @@ static int attach_by_text(struct work *work)
     return result;
 }
 
-/* The best way first; what it cannot attach is left to the next. */
-int attach_functions(struct work *work)
-{
-    enum attach_way way = work->request->way;
-    int result = -EOPNOTSUPP;
-
-    attach_leave_out(work);
-    if (!work->count)
-        return 0;
-    if (work->request->instead)
-        return attach_instead_of_programs(work);
-    if (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks))
-        result = attach_by_links(work);
-    if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||
-        way == ATTACH_PMU)
-        result = attach_by_events(work);
-    if ((way == ATTACH_BEST && result == -EOPNOTSUPP) || way == ATTACH_TRACEFS)
-        result = attach_by_text(work);
-    return result;
-}
-
 /* How many places at once make sense, and what is left out of very many. */
 
 /*
@@ -247,7 +226,11 @@ static void sift(struct work *work)
     drop_failed(work);
 }
 
-void attach_leave_out(struct work *work)
+/*
+ * If there are more kernel functions than ATTACH_MOST_AT_ONCE: removes those that cannot be traced,
+ * and, with `force`, those that tracing itself would hit. Both get their error.
+ */
+static void attach_leave_out(struct work *work)
 {
     if (work->count <= ATTACH_MOST_AT_ONCE)
         return;
@@ -260,6 +243,27 @@ void attach_leave_out(struct work *work)
             work->attachment->left_out++;
         }
     drop_failed(work);
+}
+
+/* The best way first; what it cannot attach is left to the next. */
+int attach_functions(struct work *work)
+{
+    enum attach_way way = work->request->way;
+    int result = -EOPNOTSUPP;
+
+    attach_leave_out(work);
+    if (!work->count)
+        return 0;
+    if (work->request->instead)
+        return attach_instead_of_programs(work);
+    if (way == ATTACH_MULTI || (way == ATTACH_BEST && !machine_of_kernel()->links_lack_stacks))
+        result = attach_by_links(work);
+    if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||
+        way == ATTACH_PMU)
+        result = attach_by_events(work);
+    if ((way == ATTACH_BEST && result == -EOPNOTSUPP) || way == ATTACH_TRACEFS)
+        result = attach_by_text(work);
+    return result;
 }
 
 int attach_check_count(struct work *work)

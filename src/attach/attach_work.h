@@ -27,8 +27,6 @@ enum program_kind {
 
 /* Loads the program: a descriptor that stays the attachment's, or a negative errno. */
 int attach_load(struct work *work, enum attach_program which, enum program_kind kind);
-/* The same for this place alone: its number is in it. */
-int attach_load_own(struct work *work, const struct place *place, enum program_kind kind);
 
 /* Takes over an event or a link. 0 or -ENOMEM. */
 int attach_keep(struct work *work, int fd);
@@ -66,11 +64,6 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
 
-/*
- * If there are more kernel functions than ATTACH_MOST_AT_ONCE: removes those that cannot be traced,
- * and, with `force`, those that tracing itself would hit. Both get their error.
- */
-void attach_leave_out(struct work *work);
 /* 0, or -E2BIG if there are more than are traced without `force`. */
 int attach_check_count(struct work *work);
 

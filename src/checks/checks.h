@@ -133,8 +133,6 @@ extern struct ring_source *check_rings;
  */
 void check_rings_open(struct checks *checks);
 void check_rings_close(void);
-/* Could such an event be opened? 0 or a negative errno. */
-int check_ring_event(uint32_t type, uint64_t config);
 
 /* Each of these fills in the checks of its part; they run in parallel. */
 void check_maps(struct checks *checks);

@@ -22,123 +22,6 @@
 #include "sandbox/sandbox.h"
 #include "store/store.h"
 
-void scope_init(struct scope *scope)
-{
-    *scope = (struct scope){.follow = FOLLOW_NONE};
-    lifetimes_init(&scope->lifetimes);
-}
-
-void scope_close(struct scope *scope)
-{
-    if (scope->filter.cgroup)
-        close(scope->filter.cgroup);
-    sandbox_watch(NULL, NULL);
-    self_filter_close(&scope->own);
-    follow_close(&scope->follow);
-    lifetimes_close(&scope->lifetimes);
-}
-
-int scope_open_cgroup(const char *path, bool by_rings)
-{
-    struct statfs about;
-    uint32_t zero = 0;
-    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (directory < 0)
-        return -errno;
-    if (by_rings && !fstatfs(directory, &about) && about.f_type == CGROUP2_SUPER_MAGIC)
-        return directory;
-    if (by_rings) {
-        close(directory);
-        return -EBADF;
-    }
-    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
-                                     1);
-    if (!result)
-        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
-    close(directory);
-    if (result && map >= 0)
-        close(map);
-    return result ? result : map;
-}
-
-void scope_leave_own_out(struct scope *scope, bool by_rings)
-{
-    if (by_rings ? self_filter_open_in_memory(&scope->own) : self_filter_open(&scope->own))
-        return;
-    scope->filter.own = scope->own.map;
-    sandbox_watch(self_filter_watch, &scope->own);
-}
-
-int scope_ask(struct scope *scope, struct text *why)
-{
-    struct text refusal = {0};
-    int result = follow_ask(&scope->follow, &scope->filter);
-
-    if (!result)
-        return 0;
-    refusal_explain(REFUSED_MAPS, result, 0, &refusal);
-    text_add(why, text_or_error(&refusal, result));
-    text_free(&refusal);
-    return result;
-}
-
-static bool exists(uint32_t number)
-{
-    return !kill((pid_t)number, 0) || errno != ESRCH;
-}
-
-bool scope_thread_lives(const struct scope *scope)
-{
-    const int asked = scope->follow.asked;
-    const uint32_t went_on = __atomic_load_n(&scope->went_on, __ATOMIC_RELAXED);
-    uint32_t number, bits = 0;
-
-    if (asked < 0)
-        return went_on && exists(went_on);
-    for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number,
-                                                                                   &number))
-        if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && exists(number))
-            return true;
-    return false;
-}
-
-int scope_watch_asked(struct scope *scope)
-{
-    return follow_asked(&scope->follow, &scope->filter);
-}
-
-int scope_follow(struct scope *scope, struct text *why)
-{
-    enum refused what;
-    struct text refusal = {0};
-    int result = follow_open(&scope->follow, &scope->filter, &what);
-
-    if (!result)
-        return 0;
-    refusal_explain(what, result, scope->follow.size, &refusal);
-    text_add(why, text_or_error(&refusal, result));
-    text_free(&refusal);
-    return result;
-}
-
-void scope_count_lifetimes(struct scope *scope)
-{
-    scope->lifetimes_refused = lifetimes_open(&scope->lifetimes, &scope->filter);
-}
-
-struct scope_losses scope_losses(const struct scope *scope)
-{
-    struct scope_losses losses = {
-        .follow_missed = follow_missed(&scope->follow),
-        .outgrown = follow_is_outgrown(&scope->follow) ? scope->follow.size : 0,
-        .lifetimes_missed = lifetimes_missed(&scope->lifetimes),
-    };
-
-    losses.crowded_out = lifetimes_crowded_out(&scope->lifetimes, &losses.forgets);
-    return losses;
-}
-
 static int create_map(struct follow *follow)
 {
     follow->size = kernel_pid_limit();
@@ -251,7 +134,8 @@ static int put(int map, const uint32_t *numbers, size_t count, uint32_t bit)
     return result;
 }
 
-int follow_ask(struct follow *follow, struct event_filter *filter)
+/* Makes the map of what `filter` asks for. 0 or a negative errno. */
+static int follow_ask(struct follow *follow, struct event_filter *filter)
 {
     /* A thread that executes a program goes on with another number. */
     const size_t most = filter->pid_count + 2 * filter->tid_count;
@@ -264,15 +148,6 @@ int follow_ask(struct follow *follow, struct event_filter *filter)
         result = put(follow->asked, filter->tids, filter->tid_count, ASKED_THREAD);
     filter->asked = follow->asked;
     return result;
-}
-
-int follow_asked(struct follow *follow, const struct event_filter *filter)
-{
-    enum refused what;
-
-    (void)attach_exec(follow, filter, emit_follow_thread);
-    return filter->in_namespace && !filter->numbers ? -EOPNOTSUPP
-        : follow_births(follow, filter, &what);
 }
 
 uint32_t follow_other(const struct follow *follow, const struct event_filter *filter)
@@ -313,7 +188,8 @@ uint64_t follow_missed(const struct follow *follow)
     return tracepoint_missed(&follow->birth) + tracepoint_missed(&follow->exec);
 }
 
-bool follow_is_outgrown(const struct follow *follow)
+/* Has kernel.pid_max been raised since? Pids beyond the old limit are not followed. */
+static bool follow_is_outgrown(const struct follow *follow)
 {
     return follow->map >= 0 && kernel_pid_limit() > follow->size;
 }
@@ -349,7 +225,8 @@ static int map_pids(struct self_filter *own, int map)
     return 0;
 }
 
-int self_filter_open(struct self_filter *own)
+/* Adds this process. 0 or a negative errno, and nothing to close. */
+static int self_filter_open(struct self_filter *own)
 {
     struct bpf_map_shape shape = {
         .type = BPF_MAP_TYPE_ARRAY,
@@ -374,13 +251,14 @@ int self_filter_open(struct self_filter *own)
     return result;
 }
 
-int self_filter_open_in_memory(struct self_filter *own)
+/* The same in memory only, without a map: for lookups from here. */
+static int self_filter_open_in_memory(struct self_filter *own)
 {
     *own = (struct self_filter){.map = 0};
     return map_pids(own, -1);
 }
 
-void self_filter_close(struct self_filter *own)
+static void self_filter_close(struct self_filter *own)
 {
     if (own->pids)
         munmap(own->pids, mapped_bytes());
@@ -389,7 +267,8 @@ void self_filter_close(struct self_filter *own)
     *own = (struct self_filter){.map = 0};
 }
 
-void self_filter_watch(void *context, bool begins, unsigned role)
+/* As an sandbox_watcher, of a struct self_filter. */
+static void self_filter_watch(void *context, bool begins, unsigned role)
 {
     struct self_filter *own = context;
 
@@ -430,7 +309,8 @@ static uint32_t lives_to_keep(void)
     return lives;
 }
 
-void lifetimes_init(struct lifetimes *lifetimes)
+/* An empty struct, which lifetimes_close accepts. */
+static void lifetimes_init(struct lifetimes *lifetimes)
 {
     *lifetimes = (struct lifetimes){LIFE_MAPS_NONE, 0, TRACEPOINT_NONE, TRACEPOINT_NONE};
 }
@@ -531,7 +411,11 @@ uint64_t lifetimes_missed(const struct lifetimes *lifetimes)
     return tracepoint_missed(&lifetimes->begins) + tracepoint_missed(&lifetimes->ends);
 }
 
-uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets)
+/*
+ * Execs for which there was no room among live programs: they are kept with those that ended, and
+ * forgotten like them. *forgets: may any of either have been forgotten by now?
+ */
+static uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets)
 {
     struct life_account account = {0};
     uint32_t zero = 0;
@@ -540,4 +424,125 @@ uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets)
         (void)bpf_lookup(lifetimes->maps.account, &zero, &account);
     *forgets = account.ends + account.living_full > lifetimes->most_ended / MOST_HELD;
     return account.living_full;
+}
+
+void scope_init(struct scope *scope)
+{
+    *scope = (struct scope){.follow = FOLLOW_NONE};
+    lifetimes_init(&scope->lifetimes);
+}
+
+void scope_close(struct scope *scope)
+{
+    if (scope->filter.cgroup)
+        close(scope->filter.cgroup);
+    sandbox_watch(NULL, NULL);
+    self_filter_close(&scope->own);
+    follow_close(&scope->follow);
+    lifetimes_close(&scope->lifetimes);
+}
+
+int scope_open_cgroup(const char *path, bool by_rings)
+{
+    struct statfs about;
+    uint32_t zero = 0;
+    int map, directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (directory < 0)
+        return -errno;
+    if (by_rings && !fstatfs(directory, &about) && about.f_type == CGROUP2_SUPER_MAGIC)
+        return directory;
+    if (by_rings) {
+        close(directory);
+        return -EBADF;
+    }
+    int result = bpf_create_numbered(&map, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
+                                     1);
+    if (!result)
+        result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
+    close(directory);
+    if (result && map >= 0)
+        close(map);
+    return result ? result : map;
+}
+
+void scope_leave_own_out(struct scope *scope, bool by_rings)
+{
+    if (by_rings ? self_filter_open_in_memory(&scope->own) : self_filter_open(&scope->own))
+        return;
+    scope->filter.own = scope->own.map;
+    sandbox_watch(self_filter_watch, &scope->own);
+}
+
+int scope_ask(struct scope *scope, struct text *why)
+{
+    struct text refusal = {0};
+    int result = follow_ask(&scope->follow, &scope->filter);
+
+    if (!result)
+        return 0;
+    refusal_explain(REFUSED_MAPS, result, 0, &refusal);
+    text_add(why, text_or_error(&refusal, result));
+    text_free(&refusal);
+    return result;
+}
+
+static bool exists(uint32_t number)
+{
+    return !kill((pid_t)number, 0) || errno != ESRCH;
+}
+
+bool scope_thread_lives(const struct scope *scope)
+{
+    const int asked = scope->follow.asked;
+    const uint32_t went_on = __atomic_load_n(&scope->went_on, __ATOMIC_RELAXED);
+    uint32_t number, bits = 0;
+
+    if (asked < 0)
+        return went_on && exists(went_on);
+    for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number,
+                                                                                   &number))
+        if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && exists(number))
+            return true;
+    return false;
+}
+
+int scope_watch_asked(struct scope *scope)
+{
+    enum refused what;
+
+    (void)attach_exec(&scope->follow, &scope->filter, emit_follow_thread);
+    return scope->filter.in_namespace && !scope->filter.numbers ? -EOPNOTSUPP
+        : follow_births(&scope->follow, &scope->filter, &what);
+}
+
+int scope_follow(struct scope *scope, struct text *why)
+{
+    enum refused what;
+    struct text refusal = {0};
+    int result = follow_open(&scope->follow, &scope->filter, &what);
+
+    if (!result)
+        return 0;
+    refusal_explain(what, result, scope->follow.size, &refusal);
+    text_add(why, text_or_error(&refusal, result));
+    text_free(&refusal);
+    return result;
+}
+
+void scope_count_lifetimes(struct scope *scope)
+{
+    scope->lifetimes_refused = lifetimes_open(&scope->lifetimes, &scope->filter);
+}
+
+struct scope_losses scope_losses(const struct scope *scope)
+{
+    struct scope_losses losses = {
+        .follow_missed = follow_missed(&scope->follow),
+        .outgrown = follow_is_outgrown(&scope->follow) ? scope->follow.size : 0,
+        .lifetimes_missed = lifetimes_missed(&scope->lifetimes),
+    };
+
+    losses.crowded_out = lifetimes_crowded_out(&scope->lifetimes, &losses.forgets);
+    return losses;
 }

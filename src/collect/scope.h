@@ -27,14 +27,6 @@ struct follow {
 };
 #define FOLLOW_NONE {-1, -1, 0, TRACEPOINT_NONE, TRACEPOINT_NONE}
 
-/* Makes the map of what `filter` asks for. 0 or a negative errno. */
-int follow_ask(struct follow *follow, struct event_filter *filter);
-/*
- * From now on, numbers given to other tasks leave that map, if nothing is followed. 0, or a
- * negative errno if that is not possible here: before Linux 4.7, without the right to
- * task:task_newtask, or, in a namespace, without knowing tasks' numbers.
- */
-int follow_asked(struct follow *follow, const struct event_filter *filter);
 /*
  * A process asked for in which a thread other than the first has executed a program (4.17); 0: none
  * has. In the initial namespace, that thread, if asked for, is then asked for by its new number.
@@ -55,8 +47,6 @@ void follow_close(struct follow *follow);
  * other way round.
  */
 uint64_t follow_missed(const struct follow *follow);
-/* Has kernel.pid_max been raised since? Pids beyond the old limit are not followed. */
-bool follow_is_outgrown(const struct follow *follow);
 
 /*
  * The map of the tracer's own processes (insns/layout.h), in which programs look up whether an
@@ -70,15 +60,6 @@ struct self_filter {
     bool is_copied; /* they are copied into the map: it cannot be shared (before 5.5) */
 };
 
-/* Adds this process. 0 or a negative errno, and nothing to close. */
-int self_filter_open(struct self_filter *own);
-/* The same in memory only, without a map: for lookups from here. */
-int self_filter_open_in_memory(struct self_filter *own);
-void self_filter_close(struct self_filter *own);
-
-/* As an sandbox_watcher, of a struct self_filter. */
-void self_filter_watch(void *own, bool begins, unsigned role);
-
 /*
  * Maintains the maps of lives (insns/layout.h) while tracing runs: events then tell which program a
  * process was running, and whose a pid was.
@@ -90,9 +71,6 @@ struct lifetimes {
     struct tracepoint begins, ends;
 };
 
-/* An empty struct, which lifetimes_close accepts. */
-void lifetimes_init(struct lifetimes *lifetimes);
-
 /*
  * Maintains the maps from now on, for processes of the filter's pid namespace. 0, or a negative
  * errno: this kernel or our rights do not allow it, and the maps are closed. lifetimes_close after
@@ -103,12 +81,6 @@ void lifetimes_close(struct lifetimes *lifetimes);
 
 /* Execs and exits that the kernel did not pass to the programs (5.12). */
 uint64_t lifetimes_missed(const struct lifetimes *lifetimes);
-
-/*
- * Execs for which there was no room among live programs: they are kept with those that ended, and
- * forgotten like them. *forgets: may any of either have been forgotten by now?
- */
-uint64_t lifetimes_crowded_out(const struct lifetimes *lifetimes, bool *forgets);
 
 struct scope {
     struct event_filter filter; /* programs are made with this */
@@ -150,8 +122,9 @@ int scope_ask(struct scope *scope, struct text *why);
  */
 bool scope_thread_lives(const struct scope *scope);
 /*
- * From now on, if nothing is followed, others with their numbers are none of these. As
- * follow_asked.
+ * From now on, if nothing is followed, their numbers mean no other tasks that get them. 0, or a
+ * negative errno if that is not possible here: before Linux 4.7, without the right to
+ * task:task_newtask, or, in a namespace, without knowing tasks' numbers.
  */
 int scope_watch_asked(struct scope *scope);
 

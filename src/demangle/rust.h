@@ -62,24 +62,7 @@ bool rust_legacy(struct rust_name *name);
 /* v0, name->at being after _R: the path and the crate that has the instance of it. */
 bool rust_v0(struct rust_name *name);
 
-/* v0's numbers and identifiers: rust_v0_reader.c. */
+/* A decimal number without leading zeros. */
 bool rust_decimal(struct rust_name *name, size_t *number);
-
-struct rust_identifier {
-    const char *bytes;
-    size_t length;
-    bool is_punycode;
-};
-
-/* An element of the grammar: a path, a type, a constant. `inside`: see each. */
-typedef bool rust_element(struct rust_name *name, bool inside);
-
-/* inside: an expression, where generic arguments follow ::< */
-rust_element rust_path;
-/* inside: has no meaning */
-rust_element rust_type;
-rust_element rust_pattern;
-/* inside: an expression, which needs no { } around it */
-rust_element rust_const;
 
 #endif

@@ -18,6 +18,23 @@
 /* In characters; decoding takes time proportional to their square. */
 #define LONGEST_PUNYCODE 256
 
+struct rust_identifier {
+    const char *bytes;
+    size_t length;
+    bool is_punycode;
+};
+
+/* An element of the grammar: a path, a type, a constant. `inside`: see each. */
+typedef bool rust_element(struct rust_name *name, bool inside);
+
+/* inside: an expression, where generic arguments follow ::< */
+static rust_element rust_path;
+/* inside: has no meaning */
+static rust_element rust_type;
+static rust_element rust_pattern;
+/* inside: an expression, which needs no { } around it */
+static rust_element rust_const;
+
 /* On entering something nested: false if this is too deep or too much. */
 static bool rust_enter(struct rust_name *name)
 {
@@ -316,7 +333,7 @@ static bool read_path(struct rust_name *name, bool inside)
     return false;
 }
 
-bool rust_path(struct rust_name *name, bool inside)
+static bool rust_path(struct rust_name *name, bool inside)
 {
     bool fine = rust_enter(name) && read_path(name, inside);
 
@@ -454,7 +471,7 @@ static bool read_type(struct rust_name *name)
     return read_path(name, false);
 }
 
-bool rust_type(struct rust_name *name, bool inside)
+static bool rust_type(struct rust_name *name, bool inside)
 {
     bool fine = rust_enter(name) && read_type(name);
 
@@ -673,7 +690,7 @@ static bool read_const(struct rust_name *name, bool inside)
     return rust_say(name, "{") && read_expression(name, tag) && rust_say(name, "}");
 }
 
-bool rust_const(struct rust_name *name, bool inside)
+static bool rust_const(struct rust_name *name, bool inside)
 {
     bool fine = rust_enter(name) && read_const(name, inside);
 
@@ -696,7 +713,7 @@ static bool read_pattern(struct rust_name *name)
     return false;
 }
 
-bool rust_pattern(struct rust_name *name, bool inside)
+static bool rust_pattern(struct rust_name *name, bool inside)
 {
     bool fine = rust_enter(name) && read_pattern(name);
 

@@ -98,6 +98,5 @@ int options_parse(const struct option *const *tables, int argc, char **argv, voi
  * NULL.
  */
 const char *answer_to_applet(const char *word);
-const char *answer_to_option(const char *shown);
 
 #endif

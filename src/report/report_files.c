@@ -78,6 +78,7 @@ static bool format_is_document(enum report_format format)
            format == REPORT_SBX;
 }
 
+/* Appends all names, or all suffixes: "text, folded, svg". */
 static void add_each(struct text *text, size_t member)
 {
     const char *between = "";
@@ -94,7 +95,6 @@ static void formats_add_names(struct text *text)
     add_each(text, offsetof(struct format, name));
 }
 
-/* Appends all names, or all suffixes: "text, folded, svg". */
 static void formats_add_endings(struct text *text)
 {
     add_each(text, offsetof(struct format, ending));

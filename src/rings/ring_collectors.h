@@ -18,9 +18,6 @@ struct ring_callers {
     bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
 };
 
-/* Adds missing callers throughout the table. 0 or -ENOMEM. */
-int ring_callers_complete(struct ring_callers *callers, struct ring_table *table, uint32_t depth);
-
 /* Counts of stacks, made here from perf's rings: without any program. */
 
 /* What collectors that count have in common. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Shared by ring_events.c and ring_cpus.c only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -21,31 +20,6 @@
 #include "machine/machine.h"
 #include "rings/ring_source.h"
 #include "rings/rings.h"
-
-/*
- * Opens the rings of all CPUs that are online. 0 or a negative errno; rings_close_cpus after
- * either.
- */
-int rings_open_cpus(struct rings *rings);
-void rings_close_cpus(struct rings *rings);
-
-/* An event that only reports tasks. */
-struct perf_event_attr rings_teller(const struct rings *rings);
-/*
- * Opens the task event and everything asked for on the CPU with that index. 0 or a negative errno.
- */
-int rings_open_events(struct rings *rings, size_t at);
-/* Closes the events of all tasks on a CPU that is gone. */
-void rings_close_dead(struct rings *rings, struct rings_cpu *cpu);
-
-/* Frame pointers of user programs that old kernels do not save on entry to a system call. */
-
-/*
- * While an event on raw_syscalls:sys_exit is open, such kernels take another entry path, which
- * saves all registers. A descriptor of one, to be kept open; 0: this kernel does not need it, or it
- * cannot be opened.
- */
-int rings_have_frames_saved(void);
 
 #define USUAL_STACK 8192
 #define LEAST_STACK 4096
@@ -75,7 +49,8 @@ static struct perf_event_attr attributes_of(const struct rings *rings)
     };
 }
 
-struct perf_event_attr rings_teller(const struct rings *rings)
+/* An event that only reports tasks. */
+static struct perf_event_attr rings_teller(const struct rings *rings)
 {
     struct perf_event_attr attributes = attributes_of(rings);
 
@@ -192,7 +167,10 @@ static int add_for_each(struct rings *rings, const struct rings_asked *asked, si
     return result == -ENODEV && of_all && rings->config.tid_count ? 0 : result;
 }
 
-int rings_open_events(struct rings *rings, size_t at)
+/*
+ * Opens the task event and everything asked for on the CPU with that index. 0 or a negative errno.
+ */
+static int rings_open_events(struct rings *rings, size_t at)
 {
     int result = rings->cpus[at].is_told ? 0 : add_for_each(rings, NULL, at);
 
@@ -203,40 +181,23 @@ int rings_open_events(struct rings *rings, size_t at)
 }
 
 /*
- * As many samples as asked for must fit into a ring of some size, with less of each stack. A small
- * ring has room for at least some, with little of each stack, or none.
+ * While an event on raw_syscalls:sys_exit is open, kernels that do not save frame pointers of user
+ * programs on entry to a system call take another path, which saves all registers. A descriptor of
+ * one, to be kept open; 0: this kernel does not need it, or it cannot be opened.
  */
-static void fit_stacks(struct rings *rings)
+static int rings_have_frames_saved(void)
 {
-    struct rings_config *config = &rings->config;
-    const size_t share = config->samples ? rings->bytes / config->samples & ~(size_t)7 : 0;
-    const size_t usual = share > USUAL_STACK ? share : USUAL_STACK,
-        room = rings->bytes / LEAST_SAMPLES & ~(size_t)7;
-    const uint32_t most = (uint32_t)(usual < room ? usual : room);
+    int tracefs, fd = -1;
+    uint32_t id;
 
-    if (config->stack_bytes > most)
-        config->stack_bytes = most;
-    if (config->stack_bytes < LEAST_STACK)
-        config->registers = config->stack_bytes = 0;
-    rings->reading.shape.registers = config->registers;
-    rings->reading.shape.narrow = config->registers && machine_of_kernel()->bits == 32;
-}
-
-int rings_open(struct rings *rings, const struct rings_config *config)
-{
-    *rings = (struct rings){
-        .config = *config,
-        .reading.shape = {.raw = config->raw},
-        .counts_lost = perf_counts_lost(),
-    };
-    int result = rings_open_cpus(rings);
-
-    fit_stacks(rings);
-    if (!result && config->user)
-        rings->saving = rings_have_frames_saved();
-    for (size_t at = 0; at < rings->cpu_count && !result; at++)
-        result = rings_open_events(rings, at);
-    return result;
+    if (kernel_saves_frames())
+        return 0;
+    tracefs = tracefs_open();
+    if (tracefs >= 0 && !tracefs_event_id(tracefs, "raw_syscalls", "sys_exit", &id))
+        fd = perf_open_tracepoint(id);
+    if (tracefs >= 0)
+        close(tracefs);
+    return fd < 0 ? 0 : fd; /* it only has to be open */
 }
 
 static void add_lost(const struct rings_opened *opened, uint64_t *lost)
@@ -247,7 +208,8 @@ static void add_lost(const struct rings_opened *opened, uint64_t *lost)
         lost[opened->number == OF_TASKS ? RINGS_TASKS : RINGS_SAMPLES] += count;
 }
 
-void rings_close_dead(struct rings *rings, struct rings_cpu *cpu)
+/* Closes the events of all tasks on a CPU that is gone. */
+static void rings_close_dead(struct rings *rings, struct rings_cpu *cpu)
 {
     const bool keeps_told = rings->config.tid_count;
 
@@ -286,19 +248,6 @@ void rings_close_events(struct rings *rings)
             close(rings->opened[i].fd);
     rings->count = rings->asked_count = 0;
     rings->has_started = false;
-}
-
-void rings_close(struct rings *rings)
-{
-    rings_close_events(rings);
-    rings_close_cpus(rings);
-    if (rings->saving > 0)
-        close(rings->saving);
-    free(rings->reading.rings);
-    free(rings->cpus);
-    free(rings->asked);
-    free(rings->opened);
-    *rings = (struct rings){.bytes = 0};
 }
 
 int rings_add(struct rings *rings, const struct rings_event *event, uint32_t number)
@@ -436,7 +385,7 @@ static int add_cpu(void *context, unsigned cpu)
     return result;
 }
 
-void rings_close_cpus(struct rings *rings)
+static void rings_close_cpus(struct rings *rings)
 {
     for (size_t i = 0; i < rings->reading.count; i++)
         ring_close(&rings->reading.rings[i]);
@@ -466,8 +415,11 @@ static uint64_t most_bytes(const struct rings *rings)
     return bytes;
 }
 
-/* Locked memory may be limited, too: all rings are halved until they fit. */
-int rings_open_cpus(struct rings *rings)
+/*
+ * Opens the rings of all CPUs that are online. Locked memory may be limited, too: all rings are
+ * halved until they fit. 0 or a negative errno; rings_close_cpus after either.
+ */
+static int rings_open_cpus(struct rings *rings)
 {
     bool again = false;
     int result;
@@ -484,6 +436,56 @@ int rings_open_cpus(struct rings *rings)
         rings_close_cpus(rings);
     }
     return result ? result : rings->cpu_count ? 0 : -ENODEV;
+}
+
+/*
+ * As many samples as asked for must fit into a ring of some size, with less of each stack. A small
+ * ring has room for at least some, with little of each stack, or none.
+ */
+static void fit_stacks(struct rings *rings)
+{
+    struct rings_config *config = &rings->config;
+    const size_t share = config->samples ? rings->bytes / config->samples & ~(size_t)7 : 0;
+    const size_t usual = share > USUAL_STACK ? share : USUAL_STACK,
+        room = rings->bytes / LEAST_SAMPLES & ~(size_t)7;
+    const uint32_t most = (uint32_t)(usual < room ? usual : room);
+
+    if (config->stack_bytes > most)
+        config->stack_bytes = most;
+    if (config->stack_bytes < LEAST_STACK)
+        config->registers = config->stack_bytes = 0;
+    rings->reading.shape.registers = config->registers;
+    rings->reading.shape.narrow = config->registers && machine_of_kernel()->bits == 32;
+}
+
+int rings_open(struct rings *rings, const struct rings_config *config)
+{
+    *rings = (struct rings){
+        .config = *config,
+        .reading.shape = {.raw = config->raw},
+        .counts_lost = perf_counts_lost(),
+    };
+    int result = rings_open_cpus(rings);
+
+    fit_stacks(rings);
+    if (!result && config->user)
+        rings->saving = rings_have_frames_saved();
+    for (size_t at = 0; at < rings->cpu_count && !result; at++)
+        result = rings_open_events(rings, at);
+    return result;
+}
+
+void rings_close(struct rings *rings)
+{
+    rings_close_events(rings);
+    rings_close_cpus(rings);
+    if (rings->saving > 0)
+        close(rings->saving);
+    free(rings->reading.rings);
+    free(rings->cpus);
+    free(rings->asked);
+    free(rings->opened);
+    *rings = (struct rings){.bytes = 0};
 }
 
 /* ---- CPU hotplug ---- */
@@ -568,21 +570,6 @@ void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanosec
         *times += rings->reading.rings[i].throttle.times;
         *nanoseconds += throttle_stopped(&rings->reading.rings[i].throttle);
     }
-}
-
-int rings_have_frames_saved(void)
-{
-    int tracefs, fd = -1;
-    uint32_t id;
-
-    if (kernel_saves_frames())
-        return 0;
-    tracefs = tracefs_open();
-    if (tracefs >= 0 && !tracefs_event_id(tracefs, "raw_syscalls", "sys_exit", &id))
-        fd = perf_open_tracepoint(id);
-    if (tracefs >= 0)
-        close(tracefs);
-    return fd < 0 ? 0 : fd; /* it only has to be open */
 }
 
 struct trial {

@@ -40,6 +40,295 @@ static const char *const whose[] = {
     [THREADS_KERNEL] = "kernel threads",
 };
 
+static int note(void *context, const struct blocked_thread *thread)
+{
+    struct first_waits *to = context;
+
+    if (!thread->stack)
+        return 0;
+    if (array_reserve(&to->waits, &to->room, to->count + 1, sizeof(*to->waits)))
+        return -ENOMEM;
+    struct first_wait *wait = &to->waits[to->count++];
+    *wait = (struct first_wait){thread->tid, to->texts.count, 0};
+    return stack_texts_add(&to->texts, thread->stack, &wait->frames);
+}
+
+static int compare(const void *one, const void *other)
+{
+    const struct first_wait *a = one, *b = other;
+
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static struct first_wait *find(const struct first_waits *first, uint32_t tid)
+{
+    const struct first_wait key = {.tid = tid};
+
+    return first->count ? bsearch(&key, first->waits, first->count, sizeof(key), compare) : NULL;
+}
+
+static int drop(void *context, const void *key, const void *value)
+{
+    const struct wall *wall = value;
+    struct first_wait *wait = find(context, wall->tid);
+
+    (void)key;
+    if (wait)
+        wait->frames = 0;
+    return 0;
+}
+
+/*
+ * Once tracing has begun: a thread that is blocked, passes the filter and is not in the map of
+ * waits has been in this wait since then. The map is asked after all stacks were read: a wait that
+ * it does not know then had not ended. 0 or a negative errno.
+ */
+static int first_waits_note(struct first_waits *first, const struct blocked_filter *filter, int map)
+{
+    int result = blocked_threads_list(filter, note, first);
+
+    if (first->count)
+        qsort(first->waits, first->count, sizeof(*first->waits), compare);
+    const int listed = first->count
+        ? bpf_list(map, sizeof(uint64_t), sizeof(struct wall), drop, first) : 0;
+    return result ? result : listed;
+}
+
+static int give(const struct first_waits *first, struct tally *tally, struct tally_entry *entry)
+{
+    const struct first_wait *wait = find(first, entry->task.tid);
+
+    if (!wait)
+        return 0;
+    return stack_texts_put(&first->texts, wait->first, wait->frames, tally, &entry->task.kernel);
+}
+
+/* Adds them to entries of blocked time without stacks. By /proc/kallsyms, open as `kallsyms`. */
+static int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally)
+{
+    int result = 0;
+
+    if (!first->count)
+        return 0;
+    if (!first->are_found)
+        result = stack_texts_find(&first->texts, kallsyms);
+    first->are_found = true;
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        struct tally_entry *entry = &tally->entries[i];
+        if (entry->mark == MARK_BLOCKED && entry->task.kernel.state == STACK_NONE &&
+            entry->task.user.state == STACK_NONE)
+            result = give(first, tally, entry);
+    }
+    return result;
+}
+
+static void first_waits_free(struct first_waits *first)
+{
+    stack_texts_free(&first->texts);
+    free(first->waits);
+}
+
+static void judge(struct tally_task *waker, enum interrupt interrupt, bool bystanders)
+{
+    waker->interrupt = interrupt;
+    waker->user = (struct stack){.state = STACK_NONE};
+    waker->pid = waker->tid = 0;
+    waker->generation = 0;
+    waker->foreign = false;
+    if (!bystanders)
+        memset(waker->comm, 0, sizeof(waker->comm));
+}
+
+/*
+ * A wakeup by an interrupt is not the interrupted thread's doing: its waker is the interrupt,
+ * without numbers and user stack, and keeps that thread's name only with `bystanders`. Without
+ * `kernel` no waker keeps its kernel stack, which was only taken for this.
+ */
+static void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
+                                 struct tally *tally)
+{
+    for (size_t i = 0; i < tally->count; i++) {
+        struct tally_task *waker = &tally->entries[i].waker;
+        const struct stack *stack = &waker->kernel;
+        enum interrupt interrupt = INTERRUPT_NONE;
+        if (tally->entries[i].has_waker && stack->state == STACK_KEPT)
+            interrupt = interrupts_did(interrupts, tally->addresses + stack->first, stack->count);
+        if (interrupt)
+            judge(waker, interrupt, bystanders);
+        if (!kernel)
+            waker->kernel = (struct stack){.state = STACK_NONE};
+    }
+}
+
+/* ---- Threads that /proc shows ---- */
+
+struct blocked_all_along {
+    const struct waits *waits; /* after the last report */
+    uint64_t time; /* ns */
+    enum tally_mark mark;
+    int kallsyms;
+};
+
+struct listing {
+    struct listed_threads *listed;
+    bool kernel;
+};
+
+static int note_thread(void *context, const struct blocked_thread *thread)
+{
+    const struct listing *listing = context;
+    struct listed_threads *listed = listing->listed;
+    const size_t index = listed->count;
+
+    if (array_reserve(&listed->threads, &listed->room, index + 1, sizeof(*listed->threads)) ||
+        array_reserve(&listed->frames, &listed->frames_room, index + 1, sizeof(*listed->frames)))
+        return -ENOMEM;
+    listed->threads[index] = *thread;
+    listed->threads[index].stack = NULL;
+    listed->frames[index] = 0;
+    listed->count++;
+    return listing->kernel && thread->stack && thread->state != 'R'
+               ? stack_texts_add(&listed->texts, thread->stack, &listed->frames[index]) : 0;
+}
+
+/*
+ * Lists them anew, with `kernel` with the kernel stacks of those that do not run. 0 or a negative
+ * errno.
+ */
+static int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
+                               bool kernel)
+{
+    struct listing listing = {listed, kernel};
+
+    listed->count = 0;
+    stack_texts_free(&listed->texts);
+    return blocked_threads_list(filter, note_thread, &listing);
+}
+
+static void listed_threads_free(struct listed_threads *listed)
+{
+    stack_texts_free(&listed->texts);
+    free(listed->threads);
+    free(listed->frames);
+    *listed = (struct listed_threads){.count = 0};
+}
+
+static int add_thread(const struct listed_threads *listed, size_t index, size_t frame,
+                      const struct blocked_all_along *all_along, struct tally *tally)
+{
+    const struct blocked_thread *thread = &listed->threads[index];
+    struct tally_entry *entry = tally_add(tally);
+
+    if (!entry)
+        return -ENOMEM;
+    entry->value = entry->longest = all_along->time;
+    entry->events = 1;
+    entry->mark = thread->state == 'R' ? MARK_NOT_SAMPLED : all_along->mark;
+    entry->task.pid = thread->pid;
+    entry->task.tid = thread->tid;
+    memcpy(entry->task.comm, thread->comm, sizeof(thread->comm));
+    return stack_texts_put(&listed->texts, frame, listed->frames[index], tally,
+                           &entry->task.kernel);
+}
+
+/*
+ * Adds those that were not seen to block, with that mark, or, if they could run, as running. Stacks
+ * by /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
+ */
+static int blocked_add_all_along(struct listed_threads *listed,
+                                 const struct blocked_all_along *all_along, struct tally *tally)
+{
+    int result = stack_texts_find(&listed->texts, all_along->kallsyms);
+    size_t frame = 0;
+
+    for (size_t i = 0; i < listed->count && !result; frame += listed->frames[i++])
+        if (!waits_has_seen(all_along->waits, listed->threads[i].tid))
+            result = add_thread(listed, i, frame, all_along, tally);
+    return result;
+}
+
+#define BLOCKED "SDTtPI" /* as in /proc/TID/stat */
+
+/* Samples, `frequency` times a second on each CPU. 0 or the exit status. */
+static int wall_time_attach(struct wall_time *wall, const struct capture *capture,
+                            const struct trace_options *options, uint64_t frequency)
+{
+    struct sampled *sampled = &wall->sampled;
+    struct program program = {0};
+
+    sampled->config.event = sampling_events;
+    sampled->config.frequency = frequency;
+    sampled->config.cpu = -1;
+    emit_wall_sample(&program, capture);
+    int status = sampled_load(sampled, &program, options);
+    if (status)
+        return status;
+    int result = sampling_open(&sampled->sampling, &sampled->config);
+    return result ? sampled_refuse(result, &(struct text){0}) : 0;
+}
+
+void wall_time_begin(struct wall_time *wall, const struct blocked_filter *threads,
+                     struct wall_report *report)
+{
+    wall->threads = *threads;
+    wall->threads.states = "R" BLOCKED;
+    report->strangers = &wall->threads;
+}
+
+void wall_time_look(struct wall_time *wall, int map)
+{
+    struct blocked_filter blocked = wall->threads;
+
+    blocked.states = BLOCKED;
+    wall->unseen = first_waits_note(&wall->first, &blocked, map);
+}
+
+/*
+ * To be called before each report: threads that no switch will have reported are among these, and
+ * some may have ended after it. 0 or a negative errno.
+ */
+static int wall_time_list(struct wall_time *wall, struct blocked_filter *threads, bool kernel,
+                          struct wall_report *report)
+{
+    threads->states = "R" BLOCKED;
+    int result = listed_threads_list(&wall->listed, threads, kernel);
+    report->listed = wall->listed.threads;
+    report->listed_count = wall->listed.count;
+    return result;
+}
+
+/*
+ * And after it: adds what no switch has reported; the time and the mark of `all_along` are set
+ * here. 0 or a negative errno.
+ */
+static int wall_time_add(struct wall_time *wall, const struct wall_report *report,
+                         struct blocked_all_along *all_along, struct tally *tally)
+{
+    all_along->time = report->ended - report->began;
+    all_along->mark = MARK_BLOCKED;
+    int result = first_waits_give(&wall->first, all_along->kallsyms, tally);
+    return result ? result : blocked_add_all_along(&wall->listed, all_along, tally);
+}
+
+void wall_time_add_losses(struct wall_time *wall, struct losses *losses)
+{
+    struct sampling_stops stops = {.samples = 0};
+
+    sampling_stops(&wall->sampled.sampling, &stops);
+    sampled_add_stops(&wall->sampled, &stops, losses);
+    if (wall->unseen)
+        losses_add(losses, &(struct loss){.count = LOSSES_UNCOUNTED, .events = "waits"},
+                   "that began before the run may have no stack: cannot list threads: %s",
+                   strerror(-wall->unseen));
+}
+
+void wall_time_close(struct wall_time *wall)
+{
+    sampled_close(&wall->sampled);
+    first_waits_free(&wall->first);
+    listed_threads_free(&wall->listed);
+}
+
 struct tracing {
     const struct blocked_time_config *config;
     struct counting counting;
@@ -496,259 +785,4 @@ int blocked_time_run(const struct blocked_time_config *config)
     struct tracing tracing = {.config = config, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
 
     return trace(&tracing);
-}
-
-#define BLOCKED "SDTtPI" /* as in /proc/TID/stat */
-
-int wall_time_attach(struct wall_time *wall, const struct capture *capture,
-                     const struct trace_options *options, uint64_t frequency)
-{
-    struct sampled *sampled = &wall->sampled;
-    struct program program = {0};
-
-    sampled->config.event = sampling_events;
-    sampled->config.frequency = frequency;
-    sampled->config.cpu = -1;
-    emit_wall_sample(&program, capture);
-    int status = sampled_load(sampled, &program, options);
-    if (status)
-        return status;
-    int result = sampling_open(&sampled->sampling, &sampled->config);
-    return result ? sampled_refuse(result, &(struct text){0}) : 0;
-}
-
-void wall_time_begin(struct wall_time *wall, const struct blocked_filter *threads,
-                     struct wall_report *report)
-{
-    wall->threads = *threads;
-    wall->threads.states = "R" BLOCKED;
-    report->strangers = &wall->threads;
-}
-
-void wall_time_look(struct wall_time *wall, int map)
-{
-    struct blocked_filter blocked = wall->threads;
-
-    blocked.states = BLOCKED;
-    wall->unseen = first_waits_note(&wall->first, &blocked, map);
-}
-
-int wall_time_list(struct wall_time *wall, struct blocked_filter *threads, bool kernel,
-                   struct wall_report *report)
-{
-    threads->states = "R" BLOCKED;
-    int result = listed_threads_list(&wall->listed, threads, kernel);
-    report->listed = wall->listed.threads;
-    report->listed_count = wall->listed.count;
-    return result;
-}
-
-int wall_time_add(struct wall_time *wall, const struct wall_report *report,
-                  struct blocked_all_along *all_along, struct tally *tally)
-{
-    all_along->time = report->ended - report->began;
-    all_along->mark = MARK_BLOCKED;
-    int result = first_waits_give(&wall->first, all_along->kallsyms, tally);
-    return result ? result : blocked_add_all_along(&wall->listed, all_along, tally);
-}
-
-void wall_time_add_losses(struct wall_time *wall, struct losses *losses)
-{
-    struct sampling_stops stops = {.samples = 0};
-
-    sampling_stops(&wall->sampled.sampling, &stops);
-    sampled_add_stops(&wall->sampled, &stops, losses);
-    if (wall->unseen)
-        losses_add(losses, &(struct loss){.count = LOSSES_UNCOUNTED, .events = "waits"},
-                   "that began before the run may have no stack: cannot list threads: %s",
-                   strerror(-wall->unseen));
-}
-
-void wall_time_close(struct wall_time *wall)
-{
-    sampled_close(&wall->sampled);
-    first_waits_free(&wall->first);
-    listed_threads_free(&wall->listed);
-}
-
-static int note(void *context, const struct blocked_thread *thread)
-{
-    struct first_waits *to = context;
-
-    if (!thread->stack)
-        return 0;
-    if (array_reserve(&to->waits, &to->room, to->count + 1, sizeof(*to->waits)))
-        return -ENOMEM;
-    struct first_wait *wait = &to->waits[to->count++];
-    *wait = (struct first_wait){thread->tid, to->texts.count, 0};
-    return stack_texts_add(&to->texts, thread->stack, &wait->frames);
-}
-
-static int compare(const void *one, const void *other)
-{
-    const struct first_wait *a = one, *b = other;
-
-    return a->tid < b->tid ? -1 : a->tid > b->tid;
-}
-
-static struct first_wait *find(const struct first_waits *first, uint32_t tid)
-{
-    const struct first_wait key = {.tid = tid};
-
-    return first->count ? bsearch(&key, first->waits, first->count, sizeof(key), compare) : NULL;
-}
-
-static int drop(void *context, const void *key, const void *value)
-{
-    const struct wall *wall = value;
-    struct first_wait *wait = find(context, wall->tid);
-
-    (void)key;
-    if (wait)
-        wait->frames = 0;
-    return 0;
-}
-
-/* The map is asked after all stacks were read: a wait that it does not know then had not ended. */
-int first_waits_note(struct first_waits *first, const struct blocked_filter *filter, int map)
-{
-    int result = blocked_threads_list(filter, note, first);
-
-    if (first->count)
-        qsort(first->waits, first->count, sizeof(*first->waits), compare);
-    const int listed = first->count
-        ? bpf_list(map, sizeof(uint64_t), sizeof(struct wall), drop, first) : 0;
-    return result ? result : listed;
-}
-
-static int give(const struct first_waits *first, struct tally *tally, struct tally_entry *entry)
-{
-    const struct first_wait *wait = find(first, entry->task.tid);
-
-    if (!wait)
-        return 0;
-    return stack_texts_put(&first->texts, wait->first, wait->frames, tally, &entry->task.kernel);
-}
-
-int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally)
-{
-    int result = 0;
-
-    if (!first->count)
-        return 0;
-    if (!first->are_found)
-        result = stack_texts_find(&first->texts, kallsyms);
-    first->are_found = true;
-    for (size_t i = 0; i < tally->count && !result; i++) {
-        struct tally_entry *entry = &tally->entries[i];
-        if (entry->mark == MARK_BLOCKED && entry->task.kernel.state == STACK_NONE &&
-            entry->task.user.state == STACK_NONE)
-            result = give(first, tally, entry);
-    }
-    return result;
-}
-
-void first_waits_free(struct first_waits *first)
-{
-    stack_texts_free(&first->texts);
-    free(first->waits);
-}
-
-static void judge(struct tally_task *waker, enum interrupt interrupt, bool bystanders)
-{
-    waker->interrupt = interrupt;
-    waker->user = (struct stack){.state = STACK_NONE};
-    waker->pid = waker->tid = 0;
-    waker->generation = 0;
-    waker->foreign = false;
-    if (!bystanders)
-        memset(waker->comm, 0, sizeof(waker->comm));
-}
-
-void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
-                          struct tally *tally)
-{
-    for (size_t i = 0; i < tally->count; i++) {
-        struct tally_task *waker = &tally->entries[i].waker;
-        const struct stack *stack = &waker->kernel;
-        enum interrupt interrupt = INTERRUPT_NONE;
-        if (tally->entries[i].has_waker && stack->state == STACK_KEPT)
-            interrupt = interrupts_did(interrupts, tally->addresses + stack->first, stack->count);
-        if (interrupt)
-            judge(waker, interrupt, bystanders);
-        if (!kernel)
-            waker->kernel = (struct stack){.state = STACK_NONE};
-    }
-}
-
-/* ---- Threads that /proc shows ---- */
-
-struct listing {
-    struct listed_threads *listed;
-    bool kernel;
-};
-
-static int note_thread(void *context, const struct blocked_thread *thread)
-{
-    const struct listing *listing = context;
-    struct listed_threads *listed = listing->listed;
-    const size_t index = listed->count;
-
-    if (array_reserve(&listed->threads, &listed->room, index + 1, sizeof(*listed->threads)) ||
-        array_reserve(&listed->frames, &listed->frames_room, index + 1, sizeof(*listed->frames)))
-        return -ENOMEM;
-    listed->threads[index] = *thread;
-    listed->threads[index].stack = NULL;
-    listed->frames[index] = 0;
-    listed->count++;
-    return listing->kernel && thread->stack && thread->state != 'R'
-               ? stack_texts_add(&listed->texts, thread->stack, &listed->frames[index]) : 0;
-}
-
-int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
-                        bool kernel)
-{
-    struct listing listing = {listed, kernel};
-
-    listed->count = 0;
-    stack_texts_free(&listed->texts);
-    return blocked_threads_list(filter, note_thread, &listing);
-}
-
-void listed_threads_free(struct listed_threads *listed)
-{
-    stack_texts_free(&listed->texts);
-    free(listed->threads);
-    free(listed->frames);
-    *listed = (struct listed_threads){.count = 0};
-}
-
-static int add_thread(const struct listed_threads *listed, size_t index, size_t frame,
-                      const struct blocked_all_along *all_along, struct tally *tally)
-{
-    const struct blocked_thread *thread = &listed->threads[index];
-    struct tally_entry *entry = tally_add(tally);
-
-    if (!entry)
-        return -ENOMEM;
-    entry->value = entry->longest = all_along->time;
-    entry->events = 1;
-    entry->mark = thread->state == 'R' ? MARK_NOT_SAMPLED : all_along->mark;
-    entry->task.pid = thread->pid;
-    entry->task.tid = thread->tid;
-    memcpy(entry->task.comm, thread->comm, sizeof(thread->comm));
-    return stack_texts_put(&listed->texts, frame, listed->frames[index], tally,
-                           &entry->task.kernel);
-}
-
-int blocked_add_all_along(struct listed_threads *listed, const struct blocked_all_along *all_along,
-                          struct tally *tally)
-{
-    int result = stack_texts_find(&listed->texts, all_along->kallsyms);
-    size_t frame = 0;
-
-    for (size_t i = 0; i < listed->count && !result; frame += listed->frames[i++])
-        if (!waits_has_seen(all_along->waits, listed->threads[i].tid))
-            result = add_thread(listed, i, frame, all_along, tally);
-    return result;
 }

@@ -12,19 +12,6 @@
 #include "symbolize/kernel_frames.h"
 #include "tally/tally.h"
 
-/*
- * What is found out about waits only once they are in the tally: who the wakers really were, and
- * who never ran.
- */
-
-/*
- * A wakeup by an interrupt is not the interrupted thread's doing: its waker is the interrupt,
- * without numbers and user stack, and keeps that thread's name only with `bystanders`. Without
- * `kernel` no waker keeps its kernel stack, which was only taken for this.
- */
-void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
-                          struct tally *tally);
-
 /* Threads as /proc showed them at some moment. {0} is empty. */
 struct listed_threads {
     struct blocked_thread *threads; /* without stacks: those are in `texts`, one after another, */
@@ -32,28 +19,6 @@ struct listed_threads {
     size_t count, room, frames_room;
     struct stack_texts texts;
 };
-
-/*
- * Lists them anew, with `kernel` with the kernel stacks of those that do not run. 0 or a negative
- * errno.
- */
-int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
-                        bool kernel);
-void listed_threads_free(struct listed_threads *listed);
-
-/*
- * Adds those that were not seen to block, with that mark, or, if they could run, as running. Stacks
- * by
- * /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
- */
-struct blocked_all_along {
-    const struct waits *waits; /* after the last report */
-    uint64_t time; /* ns */
-    enum tally_mark mark;
-    int kallsyms;
-};
-int blocked_add_all_along(struct listed_threads *listed, const struct blocked_all_along *all_along,
-                          struct tally *tally);
 
 /*
  * Where threads were blocked when tracing began: their kernel stacks, which no program has seen.
@@ -74,16 +39,6 @@ struct first_waits {
 };
 
 /*
- * To be called once tracing has begun: a thread that is blocked, passes the filter and is not in
- * the map of waits has been in this wait since then. 0 or a negative errno.
- */
-int first_waits_note(struct first_waits *first, const struct blocked_filter *filter, int map);
-
-/* Adds them to entries of blocked time without stacks. By /proc/kallsyms, open as `kallsyms`. */
-int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally);
-void first_waits_free(struct first_waits *first);
-
-/*
  * What walltime has besides switches and wakeups (blocked_time.c): samples, and threads that no
  * switch reports. It speaks to the user.
  */
@@ -97,28 +52,11 @@ struct wall_time {
 };
 #define WALL_TIME_NONE {.sampled.config.program = -1}
 
-/* Samples, `frequency` times a second on each CPU. 0 or the exit status. */
-int wall_time_attach(struct wall_time *wall, const struct capture *capture,
-                     const struct trace_options *options, uint64_t frequency);
-
 /* Just before events are counted: unknown threads are looked for among these, in /proc. */
 void wall_time_begin(struct wall_time *wall, const struct blocked_filter *threads,
                      struct wall_report *report);
 /* And just after, if they are to have kernel stacks: in which calls they are blocked. */
 void wall_time_look(struct wall_time *wall, int map);
-
-/*
- * To be called before each report: threads that no switch will have reported are among these, and
- * some may have ended after it. 0 or a negative errno.
- */
-int wall_time_list(struct wall_time *wall, struct blocked_filter *threads, bool kernel,
-                   struct wall_report *report);
-/*
- * And after it: adds what no switch has reported; the time and the mark of `all_along` are set
- * here. 0 or a negative errno.
- */
-int wall_time_add(struct wall_time *wall, const struct wall_report *report,
-                  struct blocked_all_along *all_along, struct tally *tally);
 
 void wall_time_add_losses(struct wall_time *wall, struct losses *losses);
 void wall_time_close(struct wall_time *wall);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,62 @@
 #include "run/command.h"
 
 #define MOST_SUGGESTED 4 /* words */
+
+/* Where a command may be, in execvp(3)'s order. */
+struct path_walk {
+    const char *name, *at; /* the rest of PATH; NULL: nothing */
+    char path[PATH_MAX];
+};
+
+#define WITHOUT_PATH "/usr/local/bin:/bin:/usr/bin"
+
+/* A name with a slash is used as it is. */
+static void path_walk_begin(struct path_walk *walk, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    walk->name = name;
+    walk->at = !*name ? NULL : path ? path : WITHOUT_PATH;
+}
+
+/* The next place, valid until the next call; NULL: there are no more. */
+static const char *path_walk_next(struct path_walk *walk)
+{
+    if (walk->at && strchr(walk->name, '/')) {
+        walk->at = NULL;
+        return walk->name;
+    }
+    while (walk->at) {
+        const char *at = walk->at;
+        int length = (int)strcspn(at, ":");
+        int size = snprintf(walk->path, sizeof(walk->path), "%.*s%s%s", length, at,
+                            length ? "/" : "", walk->name);
+        walk->at = at[length] ? at + length + 1 : NULL;
+        if (size > 0 && (size_t)size < sizeof(walk->path))
+            return walk->path;
+    }
+    return NULL;
+}
+
+/* Would execve(2) accept it? */
+static bool path_is_program(const char *path)
+{
+    struct stat about;
+
+    return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
+}
+
+char *path_walk_find(const char *name)
+{
+    struct path_walk walk;
+    const char *path;
+
+    path_walk_begin(&walk, name);
+    while ((path = path_walk_next(&walk)))
+        if (path_is_program(path))
+            return realpath(path, NULL);
+    return NULL;
+}
 
 void command_init(struct command *command, char **words)
 {
@@ -249,51 +306,4 @@ int command_finish(struct command *command, struct run *run, int status)
     if (!run->command_went && run_stopped)
         return 128 + run_stopped;
     return status || !run->command_went ? EXIT_TRACER : ended;
-}
-
-#define WITHOUT_PATH "/usr/local/bin:/bin:/usr/bin"
-
-void path_walk_begin(struct path_walk *walk, const char *name)
-{
-    const char *path = getenv("PATH");
-
-    walk->name = name;
-    walk->at = !*name ? NULL : path ? path : WITHOUT_PATH;
-}
-
-const char *path_walk_next(struct path_walk *walk)
-{
-    if (walk->at && strchr(walk->name, '/')) {
-        walk->at = NULL;
-        return walk->name;
-    }
-    while (walk->at) {
-        const char *at = walk->at;
-        int length = (int)strcspn(at, ":");
-        int size = snprintf(walk->path, sizeof(walk->path), "%.*s%s%s", length, at,
-                            length ? "/" : "", walk->name);
-        walk->at = at[length] ? at + length + 1 : NULL;
-        if (size > 0 && (size_t)size < sizeof(walk->path))
-            return walk->path;
-    }
-    return NULL;
-}
-
-bool path_is_program(const char *path)
-{
-    struct stat about;
-
-    return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
-}
-
-char *path_walk_find(const char *name)
-{
-    struct path_walk walk;
-    const char *path;
-
-    path_walk_begin(&walk, name);
-    while ((path = path_walk_next(&walk)))
-        if (path_is_program(path))
-            return realpath(path, NULL);
-    return NULL;
 }

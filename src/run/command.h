@@ -6,7 +6,6 @@
 #ifndef STACKBOX_RUN_COMMAND_H
 #define STACKBOX_RUN_COMMAND_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -14,23 +13,8 @@
 #include "base/text.h"
 #include "run/run.h"
 
-/* Where a command may be, in execvp(3)'s order. */
-
-struct path_walk {
-    const char *name, *at; /* the rest of PATH; NULL: nothing */
-    char path[PATH_MAX];
-};
-
-/* A name with a slash is used as it is. */
-void path_walk_begin(struct path_walk *walk, const char *name);
-/* The next place, valid until the next call; NULL: there are no more. */
-const char *path_walk_next(struct path_walk *walk);
-
 /* The path that a command's name leads to; the caller frees it. NULL: none. */
 char *path_walk_find(const char *name);
-
-/* Would execve(2) accept it? */
-bool path_is_program(const char *path);
 
 struct command {
     char **words; /* up to a NULL; NULL: none */

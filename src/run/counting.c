@@ -30,6 +30,48 @@ static int say_failure(int result)
     return EXIT_FAILURE;
 }
 
+/* The link leads to the file, whatever its path is by now; the path is as in mappings. */
+static void open_of_process(struct traced_program *program, uint32_t pid)
+{
+    static const char deleted[] = " (deleted)";
+    char link[32], path[PATH_MAX];
+    struct stat about;
+
+    snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+    ssize_t length = readlink(link, path, sizeof(path) - 1), ending = sizeof(deleted) - 1;
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    if (length > ending && !strcmp(path + length - ending, deleted))
+        path[length - ending] = '\0';
+    program->path = strdup(path);
+    program->fd = open_regular(link, 0, &about);
+}
+
+/* Looks for it now, while it exists. traced_program_close afterwards. */
+static void traced_program_open(struct traced_program *program, const struct trace_options *options)
+{
+    uint32_t pid = trace_options_process(options);
+    struct stat about;
+
+    *program = (struct traced_program){.fd = -1};
+    if (options->command) {
+        program->path = path_walk_find(options->command[0]);
+        if (program->path)
+            program->fd = open_regular(program->path, 0, &about);
+    } else if (pid) {
+        open_of_process(program, pid);
+    }
+}
+
+static void traced_program_close(struct traced_program *program)
+{
+    if (program->fd >= 0)
+        close(program->fd);
+    free(program->path);
+    *program = (struct traced_program){.fd = -1};
+}
+
 static struct collector_account account_of(const struct counting *counting)
 {
     struct collector_account account;
@@ -115,6 +157,172 @@ int counting_open(struct counting *counting, const struct session_config *config
 }
 
 /* ---- Reports ---- */
+
+/* What a report's formats are made from. */
+struct writing {
+    struct counting *counting;
+    struct symbols symbols;
+    struct process_names names;
+    struct recording_places places; /* if a recording is written */
+    struct tm when;
+    bool told; /* what --top left out */
+};
+
+static int write_recording(const struct writing *writing, FILE *out)
+{
+    struct counting *counting = writing->counting;
+    struct collector_account account;
+
+    counting->collector->calls->account(counting->collector, &account);
+    const struct recording_source source = {
+        .tally = &counting->tally,
+        .symbols = &writing->symbols,
+        .places = writing->places.items,
+        .options = &counting->report,
+        .waiting = counting->report.waiting,
+        .when = &writing->when,
+        .top = counting->options->top,
+        .readable = trace_options_names(counting->options),
+        .notes = &counting->session.notes,
+        .program = counting->program.path,
+        .kallsyms = counting->session.kallsyms,
+        .account = {account.seen, account.counted, account.filtered, account.lost},
+    };
+
+    return writing->places.failed ? -ENOMEM : recording_write(out, &source);
+}
+
+static int write_format(void *context, FILE *out, enum report_format format)
+{
+    struct writing *writing = context;
+    struct counting *counting = writing->counting;
+    struct report_summary summary;
+
+    if (format == REPORT_SBX)
+        return write_recording(writing, out);
+    counting->report.format = format;
+    counting->report.width = out == stdout ? terminal_width(STDOUT_FILENO) : 0;
+    /* Shares are of everything; only text is cut. */
+    bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
+    counting->report.top = is_cut ? counting->options->top : 0;
+    int result = report_write(out, &counting->tally, &writing->symbols, &counting->report,
+                              &writing->when, &summary);
+    if (!result && summary.left_blocks && !writing->told)
+        say("--top left out %llu more stacks with %llu %s",
+            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
+            blocks_left_name(&counting->report));
+    writing->told = true;
+    return result;
+}
+
+/* Of the run so far. */
+static void counting_add_losses(const struct counting *counting, struct losses *losses)
+{
+    counting->collector->calls->add_losses(counting->collector, losses);
+    if (counting->add_losses)
+        counting->add_losses(counting->losing, losses);
+}
+
+/* The losses so far, and the report's number of events. */
+static void finish_facts(struct counting *counting)
+{
+    struct losses losses = {0};
+    uint64_t events = 0;
+
+    for (size_t i = 0; i < counting->tally.count; i++)
+        events += counting->tally.entries[i].events;
+    counting_add_losses(counting, &losses);
+    losses_add_lines(&losses, &counting->metadata.losses);
+    if (counting->files.unwritten)
+        text_format(&counting->metadata.losses, "%llu earlier reports could not be written\n",
+                    (unsigned long long)counting->files.unwritten);
+    losses_free(&losses);
+    metadata_count(&counting->metadata, events);
+}
+
+/* Only a recording is written: it needs no names from files. */
+static bool is_recorded_alone(const struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].format != REPORT_SBX)
+            return false;
+    return true;
+}
+
+/* Names everything in the tally. 0 or a negative errno; end_writing() after either. */
+static int begin_writing(struct writing *writing, struct counting *counting)
+{
+    const struct traced_file program = {counting->program.path, counting->program.fd};
+    bool mapped = report_files_have(&counting->files, REPORT_PPROF);
+    bool recorded = report_files_have(&counting->files, REPORT_SBX);
+    const struct symbolize_options config = {
+        .kallsyms = counting->session.kallsyms,
+        .known = &counting->session.known,
+        .texts = counting->texts,
+        .preferred = counting->traced,
+        .preferred_count = counting->traced_count,
+        .processes = counting->session.processes,
+        .readable = trace_options_names(counting->options),
+        .symfs = counting->options->symfs,
+        .mapped_for = mapped ? &program : NULL,
+        .located = recorded ? recording_locate : NULL,
+        .locating = &writing->places,
+        .without_files = is_recorded_alone(&counting->files),
+    };
+    time_t now = time(NULL);
+
+    *writing = (struct writing){.counting = counting, .places = {.symbols = &writing->symbols}};
+    localtime_r(&now, &writing->when);
+    session_before_names(&counting->session);
+    int result = symbols_make(&writing->symbols, &counting->tally, &config,
+                              &counting->session.notes);
+    if (!result && counting->at_tracepoints)
+        tracing_frames_drop(&counting->tally, &writing->symbols);
+    int named = process_names_make(&writing->names, &counting->tally, counting->session.processes);
+    counting->report.names = &writing->names;
+    return result ? result : named;
+}
+
+static void end_writing(struct writing *writing)
+{
+    writing->counting->report.names = NULL;
+    process_names_free(&writing->names);
+    symbols_free(&writing->symbols);
+    free(writing->places.items);
+}
+
+/* Names what is in the tally, and writes it to wherever reports go. 0 or a negative errno. */
+static int counting_write_report(struct counting *counting, bool last)
+{
+    const struct report_turn turn = {
+        .number = ++counting->reports,
+        .began = counting->metadata.about.began,
+        .last = last,
+    };
+    struct writing writing;
+    int result = begin_writing(&writing, counting);
+
+    if (!result)
+        finish_facts(counting);
+    if (!result)
+        cut_stacks_see(&counting->cut, &counting->tally, &writing.symbols);
+    if (!result)
+        result = report_files_write(&counting->files, &turn, write_format, &writing);
+    end_writing(&writing);
+    return result;
+}
+
+int counting_print_report(struct counting *counting, FILE *out)
+{
+    struct writing writing;
+    int result = begin_writing(&writing, counting);
+
+    for (size_t i = 0; i < counting->files.count && !result; i++)
+        if (!counting->files.items[i].path)
+            result = write_format(&writing, out, counting->files.items[i].format);
+    end_writing(&writing);
+    return result;
+}
 
 /* Adds what was counted since the last time to the tally. 0 or a negative errno. */
 static int collect(struct counting *counting, bool again)
@@ -419,209 +627,4 @@ int counting_close(struct counting *counting, int status)
     metadata_free(&counting->metadata);
     traced_program_close(&counting->program);
     return session_close(&counting->session, status);
-}
-
-/* What a report's formats are made from. */
-struct writing {
-    struct counting *counting;
-    struct symbols symbols;
-    struct process_names names;
-    struct recording_places places; /* if a recording is written */
-    struct tm when;
-    bool told; /* what --top left out */
-};
-
-static int write_recording(const struct writing *writing, FILE *out)
-{
-    struct counting *counting = writing->counting;
-    struct collector_account account;
-
-    counting->collector->calls->account(counting->collector, &account);
-    const struct recording_source source = {
-        .tally = &counting->tally,
-        .symbols = &writing->symbols,
-        .places = writing->places.items,
-        .options = &counting->report,
-        .waiting = counting->report.waiting,
-        .when = &writing->when,
-        .top = counting->options->top,
-        .readable = trace_options_names(counting->options),
-        .notes = &counting->session.notes,
-        .program = counting->program.path,
-        .kallsyms = counting->session.kallsyms,
-        .account = {account.seen, account.counted, account.filtered, account.lost},
-    };
-
-    return writing->places.failed ? -ENOMEM : recording_write(out, &source);
-}
-
-static int write_format(void *context, FILE *out, enum report_format format)
-{
-    struct writing *writing = context;
-    struct counting *counting = writing->counting;
-    struct report_summary summary;
-
-    if (format == REPORT_SBX)
-        return write_recording(writing, out);
-    counting->report.format = format;
-    counting->report.width = out == stdout ? terminal_width(STDOUT_FILENO) : 0;
-    /* Shares are of everything; only text is cut. */
-    bool is_cut = format == REPORT_TEXT || format == REPORT_FOLDED;
-    counting->report.top = is_cut ? counting->options->top : 0;
-    int result = report_write(out, &counting->tally, &writing->symbols, &counting->report,
-                              &writing->when, &summary);
-    if (!result && summary.left_blocks && !writing->told)
-        say("--top left out %llu more stacks with %llu %s",
-            (unsigned long long)summary.left_blocks, (unsigned long long)summary.left_value,
-            blocks_left_name(&counting->report));
-    writing->told = true;
-    return result;
-}
-
-void counting_add_losses(const struct counting *counting, struct losses *losses)
-{
-    counting->collector->calls->add_losses(counting->collector, losses);
-    if (counting->add_losses)
-        counting->add_losses(counting->losing, losses);
-}
-
-/* The losses so far, and the report's number of events. */
-static void finish_facts(struct counting *counting)
-{
-    struct losses losses = {0};
-    uint64_t events = 0;
-
-    for (size_t i = 0; i < counting->tally.count; i++)
-        events += counting->tally.entries[i].events;
-    counting_add_losses(counting, &losses);
-    losses_add_lines(&losses, &counting->metadata.losses);
-    if (counting->files.unwritten)
-        text_format(&counting->metadata.losses, "%llu earlier reports could not be written\n",
-                    (unsigned long long)counting->files.unwritten);
-    losses_free(&losses);
-    metadata_count(&counting->metadata, events);
-}
-
-/* Only a recording is written: it needs no names from files. */
-static bool is_recorded_alone(const struct report_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (files->items[i].format != REPORT_SBX)
-            return false;
-    return true;
-}
-
-/* Names everything in the tally. 0 or a negative errno; end_writing() after either. */
-static int begin_writing(struct writing *writing, struct counting *counting)
-{
-    const struct traced_file program = {counting->program.path, counting->program.fd};
-    bool mapped = report_files_have(&counting->files, REPORT_PPROF);
-    bool recorded = report_files_have(&counting->files, REPORT_SBX);
-    const struct symbolize_options config = {
-        .kallsyms = counting->session.kallsyms,
-        .known = &counting->session.known,
-        .texts = counting->texts,
-        .preferred = counting->traced,
-        .preferred_count = counting->traced_count,
-        .processes = counting->session.processes,
-        .readable = trace_options_names(counting->options),
-        .symfs = counting->options->symfs,
-        .mapped_for = mapped ? &program : NULL,
-        .located = recorded ? recording_locate : NULL,
-        .locating = &writing->places,
-        .without_files = is_recorded_alone(&counting->files),
-    };
-    time_t now = time(NULL);
-
-    *writing = (struct writing){.counting = counting, .places = {.symbols = &writing->symbols}};
-    localtime_r(&now, &writing->when);
-    session_before_names(&counting->session);
-    int result = symbols_make(&writing->symbols, &counting->tally, &config,
-                              &counting->session.notes);
-    if (!result && counting->at_tracepoints)
-        tracing_frames_drop(&counting->tally, &writing->symbols);
-    int named = process_names_make(&writing->names, &counting->tally, counting->session.processes);
-    counting->report.names = &writing->names;
-    return result ? result : named;
-}
-
-static void end_writing(struct writing *writing)
-{
-    writing->counting->report.names = NULL;
-    process_names_free(&writing->names);
-    symbols_free(&writing->symbols);
-    free(writing->places.items);
-}
-
-int counting_write_report(struct counting *counting, bool last)
-{
-    const struct report_turn turn = {
-        .number = ++counting->reports,
-        .began = counting->metadata.about.began,
-        .last = last,
-    };
-    struct writing writing;
-    int result = begin_writing(&writing, counting);
-
-    if (!result)
-        finish_facts(counting);
-    if (!result)
-        cut_stacks_see(&counting->cut, &counting->tally, &writing.symbols);
-    if (!result)
-        result = report_files_write(&counting->files, &turn, write_format, &writing);
-    end_writing(&writing);
-    return result;
-}
-
-int counting_print_report(struct counting *counting, FILE *out)
-{
-    struct writing writing;
-    int result = begin_writing(&writing, counting);
-
-    for (size_t i = 0; i < counting->files.count && !result; i++)
-        if (!counting->files.items[i].path)
-            result = write_format(&writing, out, counting->files.items[i].format);
-    end_writing(&writing);
-    return result;
-}
-
-/* The link leads to the file, whatever its path is by now; the path is as in mappings. */
-static void open_of_process(struct traced_program *program, uint32_t pid)
-{
-    static const char deleted[] = " (deleted)";
-    char link[32], path[PATH_MAX];
-    struct stat about;
-
-    snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-    ssize_t length = readlink(link, path, sizeof(path) - 1), ending = sizeof(deleted) - 1;
-    if (length <= 0)
-        return;
-    path[length] = '\0';
-    if (length > ending && !strcmp(path + length - ending, deleted))
-        path[length - ending] = '\0';
-    program->path = strdup(path);
-    program->fd = open_regular(link, 0, &about);
-}
-
-void traced_program_open(struct traced_program *program, const struct trace_options *options)
-{
-    uint32_t pid = trace_options_process(options);
-    struct stat about;
-
-    *program = (struct traced_program){.fd = -1};
-    if (options->command) {
-        program->path = path_walk_find(options->command[0]);
-        if (program->path)
-            program->fd = open_regular(program->path, 0, &about);
-    } else if (pid) {
-        open_of_process(program, pid);
-    }
-}
-
-void traced_program_close(struct traced_program *program)
-{
-    if (program->fd >= 0)
-        close(program->fd);
-    free(program->path);
-    *program = (struct traced_program){.fd = -1};
 }

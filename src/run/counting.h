@@ -23,10 +23,6 @@ struct traced_program {
     int fd;     /* or below 0 */
 };
 
-/* Looks for it now, while it exists. traced_program_close afterwards. */
-void traced_program_open(struct traced_program *program, const struct trace_options *options);
-void traced_program_close(struct traced_program *program);
-
 /* Which user stacks were not walked to their root, and why: for one line at the end of a run. */
 
 #define CUT_CAUSES 32 /* told apart; others are only counted in total */
@@ -168,15 +164,7 @@ void counting_say_account(const struct counting *counting, uint64_t missed);
 /* As session_close: returns the final exit status; `status` is the one so far. */
 int counting_close(struct counting *counting, int status);
 
-/* A report of what was counted, in all its formats, with what is missing. Part of counting. */
-
-/* Names what is in the tally, and writes it to wherever reports go. 0 or a negative errno. */
-int counting_write_report(struct counting *counting, bool last);
-
-/* The same for the tally so far, in stdout's format, only to `out`. */
+/* A report of the tally so far, in stdout's format, only to `out`. */
 int counting_print_report(struct counting *counting, FILE *out);
-
-/* Of the run so far. */
-void counting_add_losses(const struct counting *counting, struct losses *losses);
 
 #endif

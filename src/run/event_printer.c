@@ -169,6 +169,35 @@ static int read_events(struct event_printer *printer)
 
 /* ---- Printing ---- */
 
+/*
+ * Events are held for this long if their stacks wait for the tables of a program that just
+ * started.
+ */
+#define MOST_HELD_NS 2000000000
+
+static bool is_waiting(const struct snoop_record *record, const struct deferred *deferred)
+{
+    const uint32_t kernel = snoop_record_frames(record->kernel_bytes);
+    const uint32_t user = snoop_record_frames(record->user_bytes);
+
+    return user && deferred_is_waiting(deferred, record->frames[kernel + user - 1]);
+}
+
+/* How many of the `ready` events come before the first that is held. `deferred` may be NULL. */
+static size_t count_not_held(const struct timeline *timeline, size_t ready,
+                             const struct deferred *deferred)
+{
+    const uint64_t now = now_ns();
+    size_t size;
+
+    for (size_t i = 0; i < ready && deferred && deferred_waiting(deferred); i++) {
+        const struct snoop_record *record = timeline_bytes(timeline, i, &size);
+        if (now - record->time < MOST_HELD_NS && is_waiting(record, deferred))
+            return i;
+    }
+    return ready;
+}
+
 /* A descriptor shared with others may be non-blocking: waits for it. */
 static int write_some(const char *bytes, size_t length, size_t *written)
 {
@@ -466,30 +495,6 @@ void event_printer_say_losses(const struct event_printer *printer, uint64_t miss
     losses_free(&losses);
     say_account(printer, missed);
     session_say_names_lost(&printer->session);
-}
-
-#define MOST_HELD_NS 2000000000
-
-static bool is_waiting(const struct snoop_record *record, const struct deferred *deferred)
-{
-    const uint32_t kernel = snoop_record_frames(record->kernel_bytes);
-    const uint32_t user = snoop_record_frames(record->user_bytes);
-
-    return user && deferred_is_waiting(deferred, record->frames[kernel + user - 1]);
-}
-
-size_t count_not_held(const struct timeline *timeline, size_t ready,
-                      const struct deferred *deferred)
-{
-    const uint64_t now = now_ns();
-    size_t size;
-
-    for (size_t i = 0; i < ready && deferred && deferred_waiting(deferred); i++) {
-        const struct snoop_record *record = timeline_bytes(timeline, i, &size);
-        if (now - record->time < MOST_HELD_NS && is_waiting(record, deferred))
-            return i;
-    }
-    return ready;
 }
 
 int timeline_add(struct timeline *timeline, uint64_t time, const void *bytes, size_t size)

@@ -86,21 +86,6 @@ struct frames {
     uint64_t user_since; /* when the first process's frame was looked up */
 };
 
-/*
- * The frame of an address; `place` has the fields that identify it. Its line exists after the next
- * frames_name. NULL without memory.
- */
-struct frame *frames_want(struct frames *frames, const struct symbol *place);
-
-/* Makes the missing lines. 0 or a negative errno. */
-int frames_name(struct frames *frames, const struct symbolize_options *config,
-                struct symbolize_notes *notes, const struct record_options *options);
-
-/* Drops frames that are too old or too many: frames from earlier frames_want calls are invalid. */
-void frames_tidy(struct frames *frames, uint64_t now);
-
-void frames_free(struct frames *frames);
-
 /* From the records of a timeline to text: names of events and frames, each looked up once. */
 
 struct event_place {
@@ -137,15 +122,6 @@ void event_text_close(struct event_text *text);
 int event_text_add(struct event_text *text, const struct timeline *timeline, size_t count,
                    const struct symbolize_options *config, struct symbolize_notes *notes,
                    struct text *out);
-
-/*
- * Events that are held for a while: their stacks wait for the tables of a program that just
- * started.
- */
-
-/* How many of the `ready` events come before the first that is held. `deferred` may be NULL. */
-size_t count_not_held(const struct timeline *timeline, size_t ready,
-                      const struct deferred *deferred);
 
 /*
  * Single events, as they come: what the applet that prints them does while it runs. It speaks to

@@ -101,15 +101,8 @@ void session_say_names_lost(const struct session *session);
 
 /* Whose events count, by the options, in the form that programs need. It speaks to the user. */
 
-/* Everything that needs nothing opened. The pids are the options' own. */
-void session_filter_init(struct event_filter *filter, const struct trace_options *options);
-
 /* In a container pids are numbered differently: programs are told whose numbers to use. */
 void session_filter_namespace(struct event_filter *filter);
-
-/* The CPU and the cgroup. 0 or the exit status, with errors reported. */
-int session_filter_open(struct event_filter *filter, const struct trace_options *options,
-                        bool by_rings);
 
 /* Parts of the line that says what is traced, for applets that take a duration. */
 

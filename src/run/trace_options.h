@@ -28,11 +28,6 @@ struct comm_list {
     size_t count;
 };
 
-/* Parsers; the comment is the type of the destination. Several may be joined by commas. */
-int whose_processes(const struct option *, const char *, void *, struct text *); /* number_list */
-int whose_names(const struct option *, const char *, void *, struct text *);     /* comm_list */
-int whose_users(const struct option *, const char *, void *, struct text *);     /* number_list */
-
 /* Is it the name of a user? */
 bool whose_user_exists(const char *name);
 

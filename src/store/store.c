@@ -13,6 +13,354 @@
 #include "machine/machine.h"
 #include "store/store.h"
 
+/*
+ * What may be new within a fifth of a second, when a program does everything for the first time,
+ * and several at once. Preallocated memory costs something even if it is not used: setup takes some
+ * milliseconds.
+ */
+#define DEFAULT_STACKS 20480
+#define LEAST_STACKS 64
+#define STACKS_PER_DEEP 5
+#define COUNTS_PER_FIVE 6 /* per five stacks, as they come in pairs, and with processes */
+/* On larger machines more runs, and more is new between two looks. */
+#define STACKS_PER_CPU 512
+#define MOST_STACKS 65536
+#define MOST_IDS 4096 /* that map never grows; stacks that do not fit are kept by our own hash */
+/*
+ * Of whole stacks, however deep the kernel allows them to be: few are. What is too little for deep
+ * ones grows.
+ */
+#define FIRST_DEEP_BYTES (8u << 20)
+/* With a size asked for: a stack occurs with several others, and these with several processes. */
+#define COUNTS_PER_STACK 2
+/* What a hash entry takes besides its key and value. */
+#define ENTRY_OVERHEAD 56
+#define MOST_SHARE 4 /* of the free memory */
+#define MOST_MAP_BYTES (128u << 20) /* a single map does not grow beyond this */
+/* More than half of a map at once: then it should be at most a quarter. */
+#define GROWS_FROM 2
+#define GROWS_TO 4
+
+uint64_t store_depth_limit(void)
+{
+    const uint64_t limit = kernel_stack_depth(),
+        most = bpf_has_loops() ? MOST_DEPTH : UNROLLED_DEPTH;
+
+    return limit < most ? limit : most;
+}
+
+static uint64_t few_deep(const struct store *store, uint64_t stacks)
+{
+    const uint64_t most = FIRST_DEEP_BYTES / (store->depth * sizeof(uint64_t));
+
+    return stacks < most ? stacks : most;
+}
+
+/* Sets the sizes wanted for this many stacks: of the banks, and of the map of ids. */
+static void store_set_sizes(struct store *store, uint64_t stacks, const struct store_config *config)
+{
+    uint64_t ids = stacks;
+
+    store->stacks = (uint32_t)stacks;
+    if (config->stacks) {
+        store->wanted[BANK_DEEP] = (uint32_t)stacks;
+        store->wanted[BANK_COUNTS] =
+            (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks) * COUNTS_PER_STACK;
+    } else {
+        bool has_shallow = store->depth > SHALLOW_DEPTH;
+        store->banks.shallow_depth = has_shallow ? SHALLOW_DEPTH : 0;
+        store->wanted[BANK_SHALLOW] = has_shallow ? (uint32_t)stacks : 0;
+        store->wanted[BANK_DEEP] =
+            (uint32_t)(has_shallow ? few_deep(store, stacks / STACKS_PER_DEEP) : stacks);
+        store->wanted[BANK_COUNTS] = (uint32_t)(stacks / 5 * COUNTS_PER_FIVE);
+        ids = few_deep(store, stacks < MOST_IDS ? stacks : MOST_IDS);
+    }
+    store->id_entries = config->by_id ? (uint32_t)ids : 0;
+}
+
+struct bpf_map_shape store_map_shape(const struct store *store, enum bank_map map,
+                                     uint32_t entries)
+{
+    static const char *const names[] = {
+        [BANK_COUNTS] = "counts",
+        [BANK_SHALLOW] = "shallow",
+        [BANK_DEEP] = "deep",
+    };
+    uint32_t depth = map == BANK_SHALLOW ? SHALLOW_DEPTH : store->depth;
+
+    return (struct bpf_map_shape){
+        .type = BPF_MAP_TYPE_HASH,
+        .name = names[map],
+        .key_size = map == BANK_COUNTS ? store->key_bytes : (uint32_t)sizeof(int64_t),
+        .value_size = map == BANK_COUNTS ? store->value_bytes
+                                         : (uint32_t)SPILLED_STACK_BYTES(depth),
+        .entries = entries,
+    };
+}
+
+static uint64_t map_bytes(const struct store *store, enum bank_map map, uint64_t entries)
+{
+    struct bpf_map_shape shape = store_map_shape(store, map, 0);
+
+    return entries * (shape.key_size + shape.value_size + ENTRY_OVERHEAD);
+}
+
+uint64_t store_bytes(const struct store *store)
+{
+    uint64_t bytes = (uint64_t)store->id_entries * store->depth * sizeof(uint64_t);
+
+    for (int map = 0; map < BANK_MAPS; map++)
+        bytes += 2 * map_bytes(store, (enum bank_map)map, store->wanted[map]);
+    return bytes;
+}
+
+/* ---- Growth ---- */
+
+/* How many entries of each map are new in `now`, since `before`. */
+static void store_new_entries(const struct account *now, const struct account *before,
+                              uint64_t entries[BANK_MAPS])
+{
+    uint64_t deep = now->deep_kept - before->deep_kept;
+
+    entries[BANK_COUNTS] = now->inserted - before->inserted;
+    entries[BANK_SHALLOW] = now->stacks_kept - before->stacks_kept - deep;
+    entries[BANK_DEEP] = deep;
+}
+
+static bool may_double(const struct store *store, enum bank_map map)
+{
+    uint64_t more = map_bytes(store, map, store->wanted[map]), has = store_bytes(store);
+
+    return more * 2 <= MOST_MAP_BYTES &&
+           has + more * 2 <= (has + kernel_free_memory()) / MOST_SHARE;
+}
+
+/* After this many new ones between two looks: sets whether more is wanted from now on. */
+static void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
+{
+    for (int map = 0; map < BANK_MAPS && store->grows; map++) {
+        uint32_t *wanted = &store->wanted[map];
+        if (entries[map] <= *wanted / GROWS_FROM)
+            continue;
+        while (entries[map] > *wanted / GROWS_TO && may_double(store, (enum bank_map)map))
+            *wanted *= 2;
+    }
+    store->stacks = store->wanted[store->banks.shallow_depth ? BANK_SHALLOW : BANK_DEEP];
+}
+
+/* ---- The beginning ---- */
+
+static int count_cpu(void *context, unsigned cpu)
+{
+    uint64_t *count = context;
+
+    (void)cpu;
+    ++*count;
+    return 0;
+}
+
+/* As many new ones as this machine makes in a moment. */
+static uint64_t usual_stacks(void)
+{
+    uint64_t cpus = 0, stacks = DEFAULT_STACKS;
+
+    if (cpus_each_online(count_cpu, &cpus) || cpus * STACKS_PER_CPU > MOST_STACKS)
+        cpus = MOST_STACKS / STACKS_PER_CPU;
+    while (stacks < cpus * STACKS_PER_CPU)
+        stacks *= 2;
+    return stacks;
+}
+
+/*
+ * The same for the size asked for, or else for what suits this machine and a quarter of its free
+ * memory allows. Returns how many stacks.
+ */
+static uint64_t store_first_sizes(struct store *store, const struct store_config *config)
+{
+    uint64_t available = kernel_free_memory();
+    uint64_t stacks = config->stacks ? config->stacks : usual_stacks();
+
+    store->grows = !config->stacks;
+    store_set_sizes(store, stacks, config);
+    while (!config->stacks && available && store_bytes(store) > available / MOST_SHARE &&
+           stacks > LEAST_STACKS)
+        store_set_sizes(store, stacks /= 2, config);
+    return stacks;
+}
+
+static void close_map(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void close_bank(struct bank *bank)
+{
+    for (int map = 0; map < BANK_MAPS; map++) {
+        close_map(&bank->maps[map]);
+        bank->entries[map] = 0;
+    }
+}
+
+/*
+ * Makes a map with the room wanted, or with as much as there is memory for. 0 or a negative errno.
+ */
+static int make_map(struct store *store, enum bank_map map, bool or_less, int *fd,
+                    uint32_t *entries)
+{
+    for (*entries = store->wanted[map];; *entries /= 2) {
+        const struct bpf_map_shape shape = store_map_shape(store, map, *entries);
+        *fd = bpf_create_map(&shape);
+        if (*fd >= 0 || !or_less || *entries <= LEAST_STACKS)
+            return *fd < 0 ? *fd : 0;
+    }
+}
+
+/*
+ * Through this, programs find the maps of all banks but the first; the first bank's map is the
+ * pattern.
+ */
+static int open_others(struct store *store, enum bank_map map)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
+        .name = "banks",
+        .key_size = sizeof(uint32_t),
+        .value_size = sizeof(uint32_t),
+        .entries = 2 * CONTROL_MODES, /* see show_map() */
+        .inner = store->main.maps[map],
+    };
+
+    store->banks.first[map] = store->main.maps[map];
+    store->banks.others[map] = bpf_create_map(&shape);
+    return store->banks.others[map] < 0 ? store->banks.others[map] : 0;
+}
+
+static void banks_close(struct store *store)
+{
+    close_bank(&store->main);
+    close_bank(&store->stand_in);
+    for (int map = 0; map < BANK_MAPS; map++)
+        close_map(&store->banks.others[map]);
+    settled_close(&store->settled);
+}
+
+/*
+ * Makes the first main bank, as large as wanted. The stand-in is made when needed. 0 or a negative
+ * errno.
+ */
+static int banks_open(struct store *store)
+{
+    struct bank *bank = &store->main;
+    int result = 0;
+
+    for (int map = 0; map < BANK_MAPS && !result; map++) {
+        if (!store->wanted[map])
+            continue;
+        result = make_map(store, (enum bank_map)map, false, &bank->maps[map], &bank->entries[map]);
+        if (!result)
+            result = open_others(store, (enum bank_map)map);
+    }
+    if (!result && store->id_entries)
+        result = settled_open(&store->settled, store->id_entries, store->depth);
+    if (result)
+        banks_close(store);
+    return result;
+}
+
+/*
+ * Installs a map for programs that count into that bank, of which none runs now. 32-bit kernels
+ * store it at an index times the size of a pointer, and look for it at the index times 8.
+ */
+static int show_map(const struct store *store, enum control_mode mode, int map, int fd)
+{
+    uint32_t key = mode, inner = (uint32_t)fd;
+    int result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
+
+    key *= 2;
+    if (!result && machine_of_kernel()->bits == 32)
+        result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
+    return result;
+}
+_Static_assert(CONTROL_STAND_IN * 2 > CONTROL_GROWN, "what is shown twice hides no other");
+
+/* Replaces an empty bank's map by a larger one, if there is memory. */
+static int enlarge_map(struct store *store, struct bank *bank, enum bank_map map)
+{
+    uint32_t entries;
+    int fd;
+    int result = make_map(store, map, store->grows && !bank->entries[map], &fd, &entries);
+
+    if (!result)
+        result = show_map(store, bank->mode, (int)map, fd);
+    if (result) {
+        if (fd >= 0)
+            close(fd);
+        return result;
+    }
+    close_map(&bank->maps[map]);
+    bank->maps[map] = fd;
+    bank->entries[map] = entries;
+    bank->kept[map] = 0;
+    return 0;
+}
+
+static bool is_smaller(const struct store *store, const struct bank *bank)
+{
+    for (int map = 0; map < BANK_MAPS; map++)
+        if (bank->entries[map] < store->wanted[map])
+            return true;
+    return false;
+}
+
+/*
+ * Programs have the first main bank's maps built in: a larger one is another bank, with its own
+ * account.
+ */
+static int leave_first(struct store *store)
+{
+    struct bank *bank = &store->main;
+    int result = 0;
+
+    if (bank->mode != CONTROL_MAIN)
+        return 0;
+    for (int map = 0; map < BANK_MAPS && !result; map++)
+        if (bank->maps[map] >= 0)
+            result = show_map(store, CONTROL_GROWN, map, bank->maps[map]);
+    if (!result) {
+        bank->mode = CONTROL_GROWN;
+        bank->before = (struct account){0};
+    }
+    return result;
+}
+
+/*
+ * Enlarges a bank that no program counts into, and that is empty, to the size wanted. Without
+ * memory for that it stays as it is and nothing grows any more; but without any stand-in there can
+ * be no report: a negative errno.
+ */
+static int banks_enlarge(struct store *store, struct bank *bank)
+{
+    bool is_new = bank->maps[BANK_COUNTS] < 0;
+    int result = 0;
+
+    if (!is_smaller(store, bank) || (!is_new && !store->grows))
+        return 0;
+    if (bank == &store->main)
+        result = leave_first(store);
+    for (int map = 0; map < BANK_MAPS && !result; map++)
+        if (bank->entries[map] < store->wanted[map])
+            result = enlarge_map(store, bank, (enum bank_map)map);
+    /* Before 5.10, all maps within a map of maps have the same size: the first one's. */
+    const bool again = result == -EINVAL && store->grows;
+    if (!result || (is_new && !again))
+        return result;
+    store->grows = false;
+    memcpy(store->wanted, store->main.entries, sizeof(store->wanted));
+    return again ? banks_enlarge(store, bank) : 0;
+}
+
 /* ---- Maps ---- */
 
 void store_init(struct store *store)
@@ -213,345 +561,6 @@ int store_drain_by(struct store *store, bool again, store_drain *drain, void *co
     int result = collect(store, again, drain, context);
     bpf_end_unpreempted();
     return result;
-}
-
-/*
- * What may be new within a fifth of a second, when a program does everything for the first time,
- * and several at once. Preallocated memory costs something even if it is not used: setup takes some
- * milliseconds.
- */
-#define DEFAULT_STACKS 20480
-#define STACKS_PER_DEEP 5
-#define COUNTS_PER_FIVE 6 /* per five stacks, as they come in pairs, and with processes */
-/* On larger machines more runs, and more is new between two looks. */
-#define STACKS_PER_CPU 512
-#define MOST_STACKS 65536
-#define MOST_IDS 4096 /* that map never grows; stacks that do not fit are kept by our own hash */
-/*
- * Of whole stacks, however deep the kernel allows them to be: few are. What is too little for deep
- * ones grows.
- */
-#define FIRST_DEEP_BYTES (8u << 20)
-/* With a size asked for: a stack occurs with several others, and these with several processes. */
-#define COUNTS_PER_STACK 2
-/* What a hash entry takes besides its key and value. */
-#define ENTRY_OVERHEAD 56
-#define MOST_SHARE 4 /* of the free memory */
-#define MOST_MAP_BYTES (128u << 20) /* a single map does not grow beyond this */
-/* More than half of a map at once: then it should be at most a quarter. */
-#define GROWS_FROM 2
-#define GROWS_TO 4
-
-uint64_t store_depth_limit(void)
-{
-    const uint64_t limit = kernel_stack_depth(),
-        most = bpf_has_loops() ? MOST_DEPTH : UNROLLED_DEPTH;
-
-    return limit < most ? limit : most;
-}
-
-static uint64_t few_deep(const struct store *store, uint64_t stacks)
-{
-    const uint64_t most = FIRST_DEEP_BYTES / (store->depth * sizeof(uint64_t));
-
-    return stacks < most ? stacks : most;
-}
-
-void store_set_sizes(struct store *store, uint64_t stacks, const struct store_config *config)
-{
-    uint64_t ids = stacks;
-
-    store->stacks = (uint32_t)stacks;
-    if (config->stacks) {
-        store->wanted[BANK_DEEP] = (uint32_t)stacks;
-        store->wanted[BANK_COUNTS] =
-            (uint32_t)(stacks < LEAST_STACKS ? LEAST_STACKS : stacks) * COUNTS_PER_STACK;
-    } else {
-        bool has_shallow = store->depth > SHALLOW_DEPTH;
-        store->banks.shallow_depth = has_shallow ? SHALLOW_DEPTH : 0;
-        store->wanted[BANK_SHALLOW] = has_shallow ? (uint32_t)stacks : 0;
-        store->wanted[BANK_DEEP] =
-            (uint32_t)(has_shallow ? few_deep(store, stacks / STACKS_PER_DEEP) : stacks);
-        store->wanted[BANK_COUNTS] = (uint32_t)(stacks / 5 * COUNTS_PER_FIVE);
-        ids = few_deep(store, stacks < MOST_IDS ? stacks : MOST_IDS);
-    }
-    store->id_entries = config->by_id ? (uint32_t)ids : 0;
-}
-
-struct bpf_map_shape store_map_shape(const struct store *store, enum bank_map map,
-                                     uint32_t entries)
-{
-    static const char *const names[] = {
-        [BANK_COUNTS] = "counts",
-        [BANK_SHALLOW] = "shallow",
-        [BANK_DEEP] = "deep",
-    };
-    uint32_t depth = map == BANK_SHALLOW ? SHALLOW_DEPTH : store->depth;
-
-    return (struct bpf_map_shape){
-        .type = BPF_MAP_TYPE_HASH,
-        .name = names[map],
-        .key_size = map == BANK_COUNTS ? store->key_bytes : (uint32_t)sizeof(int64_t),
-        .value_size = map == BANK_COUNTS ? store->value_bytes
-                                         : (uint32_t)SPILLED_STACK_BYTES(depth),
-        .entries = entries,
-    };
-}
-
-static uint64_t map_bytes(const struct store *store, enum bank_map map, uint64_t entries)
-{
-    struct bpf_map_shape shape = store_map_shape(store, map, 0);
-
-    return entries * (shape.key_size + shape.value_size + ENTRY_OVERHEAD);
-}
-
-uint64_t store_bytes(const struct store *store)
-{
-    uint64_t bytes = (uint64_t)store->id_entries * store->depth * sizeof(uint64_t);
-
-    for (int map = 0; map < BANK_MAPS; map++)
-        bytes += 2 * map_bytes(store, (enum bank_map)map, store->wanted[map]);
-    return bytes;
-}
-
-/* ---- Growth ---- */
-
-void store_new_entries(const struct account *now, const struct account *before,
-                       uint64_t entries[BANK_MAPS])
-{
-    uint64_t deep = now->deep_kept - before->deep_kept;
-
-    entries[BANK_COUNTS] = now->inserted - before->inserted;
-    entries[BANK_SHALLOW] = now->stacks_kept - before->stacks_kept - deep;
-    entries[BANK_DEEP] = deep;
-}
-
-static bool may_double(const struct store *store, enum bank_map map)
-{
-    uint64_t more = map_bytes(store, map, store->wanted[map]), has = store_bytes(store);
-
-    return more * 2 <= MOST_MAP_BYTES &&
-           has + more * 2 <= (has + kernel_free_memory()) / MOST_SHARE;
-}
-
-void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
-{
-    for (int map = 0; map < BANK_MAPS && store->grows; map++) {
-        uint32_t *wanted = &store->wanted[map];
-        if (entries[map] <= *wanted / GROWS_FROM)
-            continue;
-        while (entries[map] > *wanted / GROWS_TO && may_double(store, (enum bank_map)map))
-            *wanted *= 2;
-    }
-    store->stacks = store->wanted[store->banks.shallow_depth ? BANK_SHALLOW : BANK_DEEP];
-}
-
-/* ---- The beginning ---- */
-
-static int count_cpu(void *context, unsigned cpu)
-{
-    uint64_t *count = context;
-
-    (void)cpu;
-    ++*count;
-    return 0;
-}
-
-/* As many new ones as this machine makes in a moment. */
-static uint64_t usual_stacks(void)
-{
-    uint64_t cpus = 0, stacks = DEFAULT_STACKS;
-
-    if (cpus_each_online(count_cpu, &cpus) || cpus * STACKS_PER_CPU > MOST_STACKS)
-        cpus = MOST_STACKS / STACKS_PER_CPU;
-    while (stacks < cpus * STACKS_PER_CPU)
-        stacks *= 2;
-    return stacks;
-}
-
-uint64_t store_first_sizes(struct store *store, const struct store_config *config)
-{
-    uint64_t available = kernel_free_memory();
-    uint64_t stacks = config->stacks ? config->stacks : usual_stacks();
-
-    store->grows = !config->stacks;
-    store_set_sizes(store, stacks, config);
-    while (!config->stacks && available && store_bytes(store) > available / MOST_SHARE &&
-           stacks > LEAST_STACKS)
-        store_set_sizes(store, stacks /= 2, config);
-    return stacks;
-}
-
-static void close_map(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-static void close_bank(struct bank *bank)
-{
-    for (int map = 0; map < BANK_MAPS; map++) {
-        close_map(&bank->maps[map]);
-        bank->entries[map] = 0;
-    }
-}
-
-/*
- * Makes a map with the room wanted, or with as much as there is memory for. 0 or a negative errno.
- */
-static int make_map(struct store *store, enum bank_map map, bool or_less, int *fd,
-                    uint32_t *entries)
-{
-    for (*entries = store->wanted[map];; *entries /= 2) {
-        const struct bpf_map_shape shape = store_map_shape(store, map, *entries);
-        *fd = bpf_create_map(&shape);
-        if (*fd >= 0 || !or_less || *entries <= LEAST_STACKS)
-            return *fd < 0 ? *fd : 0;
-    }
-}
-
-/*
- * Through this, programs find the maps of all banks but the first; the first bank's map is the
- * pattern.
- */
-static int open_others(struct store *store, enum bank_map map)
-{
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
-        .name = "banks",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint32_t),
-        .entries = 2 * CONTROL_MODES, /* see show_map() */
-        .inner = store->main.maps[map],
-    };
-
-    store->banks.first[map] = store->main.maps[map];
-    store->banks.others[map] = bpf_create_map(&shape);
-    return store->banks.others[map] < 0 ? store->banks.others[map] : 0;
-}
-
-void banks_close(struct store *store)
-{
-    close_bank(&store->main);
-    close_bank(&store->stand_in);
-    for (int map = 0; map < BANK_MAPS; map++)
-        close_map(&store->banks.others[map]);
-    settled_close(&store->settled);
-}
-
-int banks_open(struct store *store)
-{
-    struct bank *bank = &store->main;
-    int result = 0;
-
-    for (int map = 0; map < BANK_MAPS && !result; map++) {
-        if (!store->wanted[map])
-            continue;
-        result = make_map(store, (enum bank_map)map, false, &bank->maps[map], &bank->entries[map]);
-        if (!result)
-            result = open_others(store, (enum bank_map)map);
-    }
-    if (!result && store->id_entries)
-        result = settled_open(&store->settled, store->id_entries, store->depth);
-    if (result)
-        banks_close(store);
-    return result;
-}
-
-/*
- * Installs a map for programs that count into that bank, of which none runs now. 32-bit kernels
- * store it at an index times the size of a pointer, and look for it at the index times 8.
- */
-static int show_map(const struct store *store, enum control_mode mode, int map, int fd)
-{
-    uint32_t key = mode, inner = (uint32_t)fd;
-    int result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
-
-    key *= 2;
-    if (!result && machine_of_kernel()->bits == 32)
-        result = bpf_update(store->banks.others[map], &key, &inner, BPF_ANY);
-    return result;
-}
-_Static_assert(CONTROL_STAND_IN * 2 > CONTROL_GROWN, "what is shown twice hides no other");
-
-/* Replaces an empty bank's map by a larger one, if there is memory. */
-static int enlarge_map(struct store *store, struct bank *bank, enum bank_map map)
-{
-    uint32_t entries;
-    int fd;
-    int result = make_map(store, map, store->grows && !bank->entries[map], &fd, &entries);
-
-    if (!result)
-        result = show_map(store, bank->mode, (int)map, fd);
-    if (result) {
-        if (fd >= 0)
-            close(fd);
-        return result;
-    }
-    close_map(&bank->maps[map]);
-    bank->maps[map] = fd;
-    bank->entries[map] = entries;
-    bank->kept[map] = 0;
-    return 0;
-}
-
-static bool is_smaller(const struct store *store, const struct bank *bank)
-{
-    for (int map = 0; map < BANK_MAPS; map++)
-        if (bank->entries[map] < store->wanted[map])
-            return true;
-    return false;
-}
-
-/*
- * Programs have the first main bank's maps built in: a larger one is another bank, with its own
- * account.
- */
-static int leave_first(struct store *store)
-{
-    struct bank *bank = &store->main;
-    int result = 0;
-
-    if (bank->mode != CONTROL_MAIN)
-        return 0;
-    for (int map = 0; map < BANK_MAPS && !result; map++)
-        if (bank->maps[map] >= 0)
-            result = show_map(store, CONTROL_GROWN, map, bank->maps[map]);
-    if (!result) {
-        bank->mode = CONTROL_GROWN;
-        bank->before = (struct account){0};
-    }
-    return result;
-}
-
-/* Before 5.10, all maps within a map of maps have the same size: the first one's. */
-static int keep_size(struct store *store, struct bank *bank)
-{
-    store->grows = false;
-    memcpy(store->wanted, store->main.entries, sizeof(store->wanted));
-    return banks_enlarge(store, bank);
-}
-
-int banks_enlarge(struct store *store, struct bank *bank)
-{
-    bool is_new = bank->maps[BANK_COUNTS] < 0;
-    int result = 0;
-
-    if (!is_smaller(store, bank) || (!is_new && !store->grows))
-        return 0;
-    if (bank == &store->main)
-        result = leave_first(store);
-    for (int map = 0; map < BANK_MAPS && !result; map++)
-        if (bank->entries[map] < store->wanted[map])
-            result = enlarge_map(store, bank, (enum bank_map)map);
-    if (result == -EINVAL && store->grows)
-        return keep_size(store, bank);
-    if (!result || is_new)
-        return result;
-    store->grows = false;
-    memcpy(store->wanted, store->main.entries, sizeof(store->wanted));
-    return 0;
 }
 
 void store_capture(const struct store *store, struct capture *capture)

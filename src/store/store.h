@@ -224,45 +224,9 @@ uint64_t store_lost(const struct store *store);
 /* How many are unaccounted for: 0, or the number of threads that wait. */
 int64_t store_account_gap(const struct store *store);
 
-/* The maps of a store's banks, and their larger replacements. Part of the store. */
-
-/*
- * Makes the first main bank, as large as wanted. The stand-in is made when needed. 0 or a negative
- * errno.
- */
-int banks_open(struct store *store);
-void banks_close(struct store *store);
-
-/*
- * Enlarges a bank that no program counts into, and that is empty, to the size wanted. Without
- * memory for that it stays as it is and nothing grows any more; but without any stand-in there can
- * be no report: a negative errno.
- */
-int banks_enlarge(struct store *store, struct bank *bank);
-
-/* How large the maps of a store are. Part of the store. */
-
-#define LEAST_STACKS 64
-
-/* Sets the sizes wanted for this many stacks: of the banks, and of the map of ids. */
-void store_set_sizes(struct store *store, uint64_t stacks, const struct store_config *config);
-
-/*
- * The same for the size asked for, or else for what suits this machine and a quarter of its free
- * memory allows. Returns how many stacks.
- */
-uint64_t store_first_sizes(struct store *store, const struct store_config *config);
-
 /* The shape of a bank's map with this many entries. */
 struct bpf_map_shape store_map_shape(const struct store *store, enum bank_map map,
                                      uint32_t entries);
-
-/* How many entries of each map are new in `now`, since `before`. */
-void store_new_entries(const struct account *now, const struct account *before,
-                       uint64_t entries[BANK_MAPS]);
-
-/* After this many new ones between two looks: sets whether more is wanted from now on. */
-void store_want(struct store *store, const uint64_t entries[BANK_MAPS]);
 
 /* The maps of an open store, and the depth of their stacks. */
 void store_capture(const struct store *store, struct capture *capture);
