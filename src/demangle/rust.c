@@ -72,27 +72,6 @@ static bool put_endings(struct rust_name *name)
            rust_say(name, ")");
 }
 
-int rust_demangle(const char *name, size_t length, const struct demangle_options *options,
-                  struct text *to)
-{
-    struct rust_name state = {
-        .at = name, .end = name + length, .to = to, .shorten = options->shorten};
-    bool is_v0 = rust_eat(&state, '_') && rust_eat(&state, 'R');
-    bool fine;
-
-    if (is_v0) {
-        state.start = state.at;
-        fine = rust_v0(&state);
-    } else {
-        fine = rust_eat(&state, 'Z') && rust_eat(&state, 'N') && rust_legacy(&state);
-    }
-    state.silent = options->without_parameters;
-    fine = fine && to->length && put_endings(&state);
-    if (to->failed)
-        return -ENOMEM;
-    return fine ? 0 : -EINVAL;
-}
-
 /* The parameters of RFC 3492, section 5, by their names there. */
 enum { BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700 };
 enum { INITIAL_BIAS = 72, INITIAL_N = 128 };
@@ -355,7 +334,8 @@ static bool put_parts(struct rust_name *name, size_t count, bool *odd)
     return next_part(name, &part) && rust_eat(name, 'E');
 }
 
-bool rust_legacy(struct rust_name *name)
+/* The legacy mangling, name->at being after _ZN: up to and including the E. */
+static bool rust_legacy(struct rust_name *name)
 {
     size_t count = count_parts(*name);
     struct rust_name again = *name;
@@ -369,4 +349,25 @@ bool rust_legacy(struct rust_name *name)
     *name = again;
     name->shorten = false;
     return put_parts(name, count, &odd);
+}
+
+int rust_demangle(const char *name, size_t length, const struct demangle_options *options,
+                  struct text *to)
+{
+    struct rust_name state = {
+        .at = name, .end = name + length, .to = to, .shorten = options->shorten};
+    bool is_v0 = rust_eat(&state, '_') && rust_eat(&state, 'R');
+    bool fine;
+
+    if (is_v0) {
+        state.start = state.at;
+        fine = rust_v0(&state);
+    } else {
+        fine = rust_eat(&state, 'Z') && rust_eat(&state, 'N') && rust_legacy(&state);
+    }
+    state.silent = options->without_parameters;
+    fine = fine && to->length && put_endings(&state);
+    if (to->failed)
+        return -ENOMEM;
+    return fine ? 0 : -EINVAL;
 }

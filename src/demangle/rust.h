@@ -56,9 +56,6 @@ static inline bool rust_eat(struct rust_name *name, char c)
     return is_there;
 }
 
-/* The legacy mangling, name->at being after _ZN: up to and including the E. */
-bool rust_legacy(struct rust_name *name);
-
 /* v0, name->at being after _R: the path and the crate that has the instance of it. */
 bool rust_v0(struct rust_name *name);
 

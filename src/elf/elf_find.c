@@ -474,13 +474,15 @@ static uint8_t rank_of(const struct elf_entry *entry)
 
 /* ---- One pass over a table ---- */
 
-static void offer_entry(struct search *search, uint8_t table, const struct elf_entry *entry)
+static int offer_entry(void *context, const struct elf_symbol_table *table,
+                       const struct elf_entry *entry)
 {
+    struct search *search = context;
     const size_t first = first_in_reach(search, entry->address);
     uint64_t end;
 
     if (first == search->count)
-        return;
+        return 0;
     if (__builtin_add_overflow(entry->address, entry->size + !entry->size, &end))
         end = UINT64_MAX;
     struct slot *slot = &search->slots[first];
@@ -488,10 +490,10 @@ static void offer_entry(struct search *search, uint8_t table, const struct elf_e
     /* If functions may be missing, it is unknown what follows one without a size. */
     const bool is_near = search->tables->is_full &&
                          (!slot->nearest.any || entry->address >= slot->nearest.start);
-    struct candidate candidate = {entry->address, 0, entry->name, table, rank_of(entry), true};
-    if ((!covers && !is_near) ||
-        !elf_is_code(search->tables->items[table].elf, entry, &candidate.end))
-        return;
+    struct candidate candidate = {entry->address, 0, entry->name,
+                                  (uint8_t)(table - search->tables->items), rank_of(entry), true};
+    if ((!covers && !is_near) || !elf_is_code(table->elf, entry, &candidate.end))
+        return 0;
     if (is_near && candidate.rank & RANK_STRONG)
         offer(search, &slot->nearest, &candidate);
     for (size_t i = first; i < search->count && search->addresses[i] < end; i++) {
@@ -499,23 +501,7 @@ static void offer_entry(struct search *search, uint8_t table, const struct elf_e
         if (++search->work > MOST_WORK)
             break;
     }
-}
-
-static int pass(struct search *search, uint8_t which)
-{
-    const struct elf_symbol_table *table = &search->tables->items[which];
-    struct elf_pieces pieces;
-    struct elf_entry entry;
-    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
-
-    if (result)
-        return result;
-    while (elf_pieces_next(&pieces))
-        for (size_t i = 0; i < pieces.count; i++)
-            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
-                offer_entry(search, which, &entry);
-    elf_pieces_close(&pieces);
-    return pieces.error;
+    return 0;
 }
 
 /* A symbol without a size reaches up to the next function; a label does not. */
@@ -598,7 +584,7 @@ static int find_in_tables(const struct elf_symbol_tables *tables, const struct w
     int result = search.slots ? make_buckets(&search) : -ENOMEM;
 
     for (size_t i = 0; i < tables->count && !result; i++)
-        result = pass(&search, (uint8_t)i);
+        result = elf_each_entry(&tables->items[i], offer_entry, &search);
     if (!result)
         result = name_all(&search, wanted->where, found);
     free(search.slots);

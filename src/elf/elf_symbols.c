@@ -270,6 +270,22 @@ bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf
     return true;
 }
 
+int elf_each_entry(const struct elf_symbol_table *table, elf_entry_callback *each, void *context)
+{
+    struct elf_pieces pieces;
+    struct elf_entry entry;
+    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
+
+    if (result)
+        return result;
+    while (!result && elf_pieces_next(&pieces))
+        for (size_t i = 0; i < pieces.count && !result; i++)
+            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
+                result = each(context, table, &entry);
+    elf_pieces_close(&pieces);
+    return result ? result : pieces.error;
+}
+
 bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t *end)
 {
     if (entry->section < SHN_LORESERVE && entry->section < elf->section_count) {
@@ -417,19 +433,21 @@ struct giving {
     void *context;
     bool is_first, is_last; /* of the tables */
     struct given given;
+    struct text name;
 };
 
-static int give(struct giving *giving, const struct elf_entry *entry, struct text *name)
+static int give(void *context, const struct elf_symbol_table *table, const struct elf_entry *entry)
 {
-    const struct elf *elf = giving->window.table->elf;
+    struct giving *giving = context;
+    const struct text *name = &giving->name;
     uint64_t end;
 
-    if (!elf_is_code(elf, entry, &end))
+    if (!elf_is_code(table->elf, entry, &end))
         return 0;
-    int result = read_name(&giving->window, entry->name, name);
+    int result = read_name(&giving->window, entry->name, &giving->name);
     if (result)
         return result == -ENOEXEC ? 0 : result;
-    if (!name->length || elf_is_mark(elf, entry, name->data))
+    if (!name->length || elf_is_mark(table->elf, entry, name->data))
         return 0;
     const struct elf_symbol symbol = {name->data, entry->address, entry->size, entry->type,
                                       entry->binding, entry->entry};
@@ -437,28 +455,6 @@ static int give(struct giving *giving, const struct elf_entry *entry, struct tex
         return 0;
     result = giving->is_last ? 0 : note_given(&giving->given, &symbol);
     return result ? result : giving->each(giving->context, &symbol);
-}
-
-static int give_table(struct giving *giving, const struct elf_symbol_table *table)
-{
-    struct elf_pieces pieces;
-    struct text name = {0};
-    struct elf_entry entry;
-    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
-
-    if (result)
-        return result;
-    giving->window.table = table;
-    giving->window.from = giving->window.length = giving->window.long_names = 0;
-    while (!result && elf_pieces_next(&pieces))
-        for (size_t i = 0; i < pieces.count && !result; i++)
-            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
-                result = give(giving, &entry, &name);
-    if (!result)
-        result = pieces.error;
-    elf_pieces_close(&pieces);
-    text_free(&name);
-    return result;
 }
 
 int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *context)
@@ -475,11 +471,14 @@ int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *co
     for (size_t i = 0; i < tables.count && !result; i++) {
         giving->is_first = i == 0;
         giving->is_last = i + 1 == tables.count;
-        result = give_table(giving, &tables.items[i]);
+        giving->window.table = &tables.items[i];
+        giving->window.from = giving->window.length = giving->window.long_names = 0;
+        result = elf_each_entry(&tables.items[i], give, giving);
         giving->given.count = sort_numbers(giving->given.numbers, giving->given.count);
     }
     elf_symbol_tables_close(&tables);
     free(giving->given.numbers);
+    text_free(&giving->name);
     free(giving);
     return result < 0 ? result : 0;
 }
@@ -502,6 +501,7 @@ struct looking {
     uint32_t known[MARKS_KNOWN]; /* places of names; 0: none */
     enum arm_code known_codes[MARKS_KNOWN];
     size_t next_known;
+    struct text name;
 };
 
 static void note(const struct looking *looking, struct sight *sights, const struct sight *seen)
@@ -541,15 +541,15 @@ static enum arm_code code_of_mark(const struct elf *elf, const char *name)
 }
 
 static int read_mark(struct looking *looking, const struct elf_symbol_table *table, uint32_t place,
-                     struct text *name, enum arm_code *code)
+                     enum arm_code *code)
 {
     for (size_t i = 0; i < MARKS_KNOWN; i++)
         if (looking->known[i] == place) {
             *code = looking->known_codes[i];
             return 0;
         }
-    int result = elf_read_name(table, place, name);
-    *code = result ? ARM_CODE_UNKNOWN : code_of_mark(table->elf, name->data);
+    int result = elf_read_name(table, place, &looking->name);
+    *code = result ? ARM_CODE_UNKNOWN : code_of_mark(table->elf, looking->name.data);
     if (*code) {
         looking->known[looking->next_known] = place;
         looking->known_codes[looking->next_known++] = *code;
@@ -558,16 +558,17 @@ static int read_mark(struct looking *looking, const struct elf_symbol_table *tab
     return result == -ENOEXEC ? 0 : result;
 }
 
-static int take_entry(struct looking *looking, const struct elf_symbol_table *table,
-                      const struct elf_entry *entry, struct text *name)
+static int take_entry(void *context, const struct elf_symbol_table *table,
+                      const struct elf_entry *entry)
 {
+    struct looking *looking = context;
     struct sight seen = {.start = entry->address};
     int result = 0;
 
     if (!elf_is_code(table->elf, entry, &seen.end))
         return 0;
     if (entry->type == STT_NOTYPE) {
-        result = read_mark(looking, table, entry->name, name, &seen.code);
+        result = read_mark(looking, table, entry->name, &seen.code);
         if (seen.code)
             note(looking, looking->marks, &seen);
         return result;
@@ -576,28 +577,6 @@ static int take_entry(struct looking *looking, const struct elf_symbol_table *ta
     seen.end = entry->address + (entry->size ? entry->size : 1);
     note(looking, looking->functions, &seen);
     return 0;
-}
-
-static int take_table(struct looking *looking, const struct elf_symbol_table *table)
-{
-    struct elf_pieces pieces;
-    struct text name = {0};
-    struct elf_entry entry;
-    int result = elf_pieces_open(&pieces, table->elf, &table->symbols);
-
-    if (result)
-        return result;
-    for (size_t i = 0; i < MARKS_KNOWN; i++)
-        looking->known[i] = 0; /* the names of another table */
-    while (!result && elf_pieces_next(&pieces))
-        for (size_t i = 0; i < pieces.count && !result; i++)
-            if (elf_get_entry(table->elf, pieces.bytes + i * pieces.left.entry_size, &entry))
-                result = take_entry(looking, table, &entry, &name);
-    if (!result && pieces.error != -ENOEXEC)
-        result = pieces.error;
-    elf_pieces_close(&pieces);
-    text_free(&name);
-    return result;
 }
 
 static enum arm_code judge(const struct elf *elf, uint64_t address, enum arm_code mark,
@@ -622,8 +601,12 @@ int elf_arm_codes(const struct elf *elf, const uint64_t *addresses, size_t count
     int result = looking.marks && looking.functions ? 0 : -ENOMEM;
 
     elf_symbol_tables_open(elf, &tables);
-    for (size_t i = 0; i < tables.count && !result; i++)
-        result = take_table(&looking, &tables.items[i]);
+    for (size_t i = 0; i < tables.count && !result; i++) {
+        memset(looking.known, 0, sizeof(looking.known)); /* the names of another table */
+        result = elf_each_entry(&tables.items[i], take_entry, &looking);
+        if (result == -ENOEXEC)
+            result = 0; /* what was read counts */
+    }
     elf_symbol_tables_close(&tables);
     if (!result) {
         spread(&looking, looking.marks);
@@ -634,5 +617,6 @@ int elf_arm_codes(const struct elf *elf, const uint64_t *addresses, size_t count
     }
     free(looking.marks);
     free(looking.functions);
+    text_free(&looking.name);
     return result;
 }

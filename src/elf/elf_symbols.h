@@ -121,6 +121,13 @@ struct elf_entry {
 /* False: it is not a defined function or label with a name. */
 bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf_entry *entry);
 
+/* 0 goes on; anything else ends the walk and is returned. */
+typedef int elf_entry_callback(void *context, const struct elf_symbol_table *table,
+                               const struct elf_entry *entry);
+
+/* Calls `each` for the entries of a table that elf_get_entry() accepts. 0 or a negative errno. */
+int elf_each_entry(const struct elf_symbol_table *table, elf_entry_callback *each, void *context);
+
 /* Does its section hold code? *end: where the section ends. */
 bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t *end);
 

@@ -443,11 +443,6 @@ static int svg_head_make(struct svg_head *head, const struct svg_picture *pictur
     return head->text.failed ? -ENOMEM : 0;
 }
 
-static void svg_head_free(struct svg_head *head)
-{
-    text_free(&head->text);
-}
-
 /*
  * The assembler includes the files that make has stripped of comments and margins. The labels are
  * global: GNU's linker for aarch64 turns local ones into one address, the section's.
@@ -684,7 +679,7 @@ int svg_write(FILE *out, const struct flame *flame, const struct svg_options *op
         write_all(&picture, &head);
     if (picture.line.failed)
         result = -ENOMEM;
-    svg_head_free(&head);
+    text_free(&head.text);
     svg_layout_free(&picture.layout);
     free(picture.name_numbers);
     text_free(&picture.title);

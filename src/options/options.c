@@ -209,11 +209,6 @@ const char *answer_to_applet(const char *word)
     return find_answer(applet_rows, COUNT_OF(applet_rows), word);
 }
 
-static const char *answer_to_option(const char *shown)
-{
-    return find_answer(option_rows, COUNT_OF(option_rows), shown);
-}
-
 /* ---- Finding rows ---- */
 
 /* Is this the row of the option that has this whole name? */
@@ -352,7 +347,8 @@ static bool add_answer(struct text *error, const char *dashes, const char *name,
     struct text typed = {0};
 
     text_format(&typed, "%s%.*s", dashes, (int)length, name);
-    const char *answer = typed.failed ? NULL : answer_to_option(typed.data);
+    const char *answer = typed.failed ? NULL
+        : find_answer(option_rows, COUNT_OF(option_rows), typed.data);
     if (answer)
         text_format(error, "; %s", answer);
     text_free(&typed);

@@ -90,16 +90,6 @@ static void add_each(struct text *text, size_t member)
     }
 }
 
-static void formats_add_names(struct text *text)
-{
-    add_each(text, offsetof(struct format, name));
-}
-
-static void formats_add_endings(struct text *text)
-{
-    add_each(text, offsetof(struct format, ending));
-}
-
 #define NS_PER_SECOND 1000000000
 #define NS_PER_MILLISECOND 1000000
 #define DIGITS 5 /* of a number, at least */
@@ -300,7 +290,7 @@ static int find_format(const struct report_files_options *options, enum report_f
         return 0;
     if (!format_by_name(options->format, format)) {
         text_format(error, "--format: unknown format \"%s\"; there are ", options->format);
-        formats_add_names(error);
+        add_each(error, offsetof(struct format, name));
         return -EINVAL;
     }
     return one && *format != one->format ? refuse_two(one, "--format ", options->format, error) : 0;
@@ -309,7 +299,7 @@ static int find_format(const struct report_files_options *options, enum report_f
 static int refuse_ending(const char *path, struct text *error)
 {
     text_format(error, "-o: unknown format of \"%s\": end the name in ", path);
-    formats_add_endings(error);
+    add_each(error, offsetof(struct format, ending));
     text_add(error, ", or give --format");
     return -EINVAL;
 }
