@@ -190,11 +190,8 @@ static bool is_refused_traced(const struct sampling_event *event)
     if (!event->clock || settings.count)
         say("%s: without perf_event_open(2) only time can be sampled: use -F", settings.count ? "-c"
             : "-e");
-    else if (settings.frequency > PTRACE_MOST_FREQUENCY)
-        say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
-            (unsigned long long)settings.frequency, PTRACE_MOST_FREQUENCY);
     else
-        return false;
+        return sampled_is_too_often(settings.frequency);
     return true;
 }
 
@@ -335,12 +332,8 @@ static void check_rate(const struct sampling_event *event, struct text *error)
 {
     uint64_t limit = sampling_rate_limit();
 
-    if (settings.frequency > limit)
-        text_format(error,
-                    "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
-                    "kernel.perf_event_max_sample_rate)",
-                    (unsigned long long)settings.frequency, (unsigned long long)limit);
-    else if (settings.count && event->clock && settings.count < NS_PER_SECOND / limit)
+    sampled_check_rate(settings.frequency, error);
+    if (settings.count && event->clock && settings.count < NS_PER_SECOND / limit)
         text_format(error,
                     "-c: %llu ns of %s are less than this kernel allows: it takes %llu or more "
                     "(sysctl kernel.perf_event_max_sample_rate)",

@@ -5,7 +5,6 @@
 #include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/sampling.h"
 #include "options/applet.h"
 #include "run/blocked_time.h"
 
@@ -66,7 +65,6 @@ static const struct manual_row notes[] = {
 static int check_usage(const struct arguments *arguments, struct text *error)
 {
     const struct trace_options *trace = &settings.trace;
-    uint64_t limit = sampling_rate_limit();
 
     if (!trace_options_check(&settings.trace, arguments, error) &&
         !trace_options_choose_files(&settings.trace, error) &&
@@ -77,10 +75,8 @@ static int check_usage(const struct arguments *arguments, struct text *error)
                      "no threads selected: give -p, -t, --comm, --uid, --cgroup or -- COMMAND");
         else if (trace->cpu >= 0)
             text_add(error, "-C: blocked threads are on no CPU: leave it out");
-        else if (settings.frequency > limit)
-            text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
-                        "(sysctl kernel.perf_event_max_sample_rate)",
-                        (unsigned long long)settings.frequency, (unsigned long long)limit);
+        else
+            sampled_check_rate(settings.frequency, error);
     }
     if (!error->length && !error->failed)
         return 0;

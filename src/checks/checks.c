@@ -9,7 +9,6 @@
 #include "base/util.h"
 #include "checks/checks.h"
 #include "flame/svg.h"
-#include "insns/insn.h"
 #include "rings/rings.h"
 
 const struct check_title check_titles[CHECKS] = {

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "base/util.h"
 #include "collect/scope.h"
 #include "insns/layout.h"
 #include "insns/programs.h"
@@ -20,7 +19,6 @@
 #include "kernel/task_fields.h"
 #include "kernel/tracefs.h"
 #include "sandbox/sandbox.h"
-#include "store/store.h"
 
 static int create_map(struct follow *follow)
 {

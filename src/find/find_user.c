@@ -8,7 +8,6 @@
 
 #include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
-#include "base/util.h"
 #include "find/library.h"
 #include "find/user_file.h"
 #include "machine/machine.h"

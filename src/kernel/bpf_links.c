@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "kernel/bpf_abi.h"
 
 int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)

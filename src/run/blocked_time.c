@@ -510,10 +510,7 @@ static int refuse_traced(const struct blocked_time_config *config)
             config->least ? "-m" : "-M");
     else if (config->threads == THREADS_KERNEL)
         say("-k: ptrace(2) does not show the kernel's threads: leave it out");
-    else if (config->frequency > PTRACE_MOST_FREQUENCY)
-        say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
-            (unsigned long long)config->frequency, PTRACE_MOST_FREQUENCY);
-    else
+    else if (!sampled_is_too_often(config->frequency))
         return 0;
     return EXIT_USAGE;
 }

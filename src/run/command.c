@@ -15,7 +15,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "options/applet.h"
 #include "run/command.h"
 
 #define MOST_SUGGESTED 4 /* words */

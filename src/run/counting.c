@@ -12,7 +12,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "options/applet.h"
 #include "processes/process.h"
 #include "recording/write.h"
 #include "report/blocks.h"

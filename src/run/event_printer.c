@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "insns/layout.h"
-#include "options/applet.h"
 #include "processes/process.h"
 #include "run/progress.h"
 #include "run/event_printer.h"

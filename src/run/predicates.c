@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* What is asked of events besides their stacks: --if, --sum and --print. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/say.h"

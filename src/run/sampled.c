@@ -7,8 +7,28 @@
 #include "base/say.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
+#include "ptrace/ptrace_source.h"
 #include "run/collecting.h"
 #include "run/sampled.h"
+
+void sampled_check_rate(uint64_t frequency, struct text *error)
+{
+    const uint64_t limit = sampling_rate_limit();
+
+    if (frequency > limit)
+        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
+                    "kernel.perf_event_max_sample_rate)", (unsigned long long)frequency,
+                    (unsigned long long)limit);
+}
+
+bool sampled_is_too_often(uint64_t frequency)
+{
+    if (frequency <= PTRACE_MOST_FREQUENCY)
+        return false;
+    say("-F: \"%llu\" is more than threads can be interrupted: it takes 1 to %d",
+        (unsigned long long)frequency, PTRACE_MOST_FREQUENCY);
+    return true;
+}
 
 int sampled_refuse(int error, const struct text *log)
 {

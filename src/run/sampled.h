@@ -16,6 +16,11 @@ struct sampled {
     bool said; /* that a new CPU cannot be sampled */
 };
 
+/* Appends a sentence if -F asks for more samples than the kernel allows. */
+void sampled_check_rate(uint64_t frequency, struct text *error);
+/* Says if it asks for more than threads can be interrupted; false: it does not. */
+bool sampled_is_too_often(uint64_t frequency);
+
 /* Loads it, as the program to sample with, and frees it. 0 or the exit status. */
 int sampled_load(struct sampled *sampled, struct program *program,
                  const struct trace_options *options);

@@ -20,7 +20,6 @@
 #include "kernel/refusal.h"
 #include "kernel/task_fields.h"
 #include "machine/machine.h"
-#include "options/applet.h"
 #include "processes/process.h"
 #include "run/collecting.h"
 #include "run/session.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "kernel/bpf.h"
 #include "kernel/limits.h"
 #include "store/recorder.h"
 #include "store/store.h"

@@ -4,9 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/reading.h"
-#include "base/text.h"
-#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/cpus.h"
 #include "kernel/limits.h"

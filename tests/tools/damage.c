@@ -9,7 +9,6 @@
  *     as without 1734
  *     else 0
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

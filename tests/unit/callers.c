@@ -8,7 +8,6 @@
 
 #include "base/util.h"
 #include "find/find.h"
-#include "insns/fragments.h"
 #include "insns/layout.h"
 #include "machine/machine.h"
 #include "store/store.h"

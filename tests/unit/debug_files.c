@@ -2,7 +2,6 @@
 /* Separate debug files: where they are found, which are refused, and what they name. */
 #include "elf/debug_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

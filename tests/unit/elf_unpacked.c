@@ -5,12 +5,10 @@
  */
 #include "elf/elf_symbols.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "base/util.h"
-#include "elf/debug_files.h"
 #include "elf_image.h"
 #include "test.h"
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernel/bpf.h"
 #include "test.h"
 #include "unwind/kernel_offsets.h"
 

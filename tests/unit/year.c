@@ -4,7 +4,6 @@
  * pids wrap around again and again, a hundred thousand programs and as many files, clocks that are
  * set back. Nothing is left at the end, and all along everything has its own names.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

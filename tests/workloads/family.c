@@ -12,7 +12,6 @@
  *   -t ROUNDS        so often two threads fork while two others run (1)
  *   -m               a member that was made by an exec: its calls, and no more
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>

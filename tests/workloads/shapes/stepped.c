@@ -2,7 +2,6 @@
 /* Stretches in which every instruction is a place to unwind from. */
 #include "shape.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -2,7 +2,6 @@
 /* Stacks that do not begin in main: threads, coroutines, processes. */
 #include "shape.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
