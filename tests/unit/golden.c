@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Golden dumps: each program of the table below, dumped, is tests/golden/NAME.txt to the byte.
+ * Golden dumps: each program of the table below, dumped, is tests/golden/NAME.txt to the byte; or,
+ * for the variant of another program, that file tells how the two dumps differ:
+ *
+ *     count-cpu, but:
+ *     @@ name_asked_for:     the label above
+ *      r9 = r0               in both
+ *     -r8 = 0                in count-cpu alone
+ *     +r8 = 1                in this one alone
+ *     = 1d2e3f40             the checksum of the whole dump
  *
  *     golden [--update] [TESTS]      TESTS: the directory tests, else $TESTS, else "tests"
  *
  * --update writes the files anew. What it changed must then be read by eye, instruction by
- * instruction, as the program's listing was: a golden file that nobody read proves nothing.
+ * instruction, as the program's listing was: an unread golden file proves nothing.
  *
  * Each program states the oldest kernel that it is for, and lint.h enforces that, also for what kernels
  * before 5.5 get for the same config.
@@ -16,6 +24,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/checksum.h"
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -654,6 +663,7 @@ static const struct golden {
     const void *config;
     unsigned floor; /* the oldest kernel that it is for, */
     unsigned older; /* and that of what older kernels get for the same config; 0: nothing */
+    const char *base; /* its file tells how it differs from this one; NULL: it holds all of it */
 } goldens[] = {
     {"arithmetic", build_arithmetic, NULL, V(4, 4), 0},
     {"arithmetic32", build_arithmetic32, NULL, V(5, 0), 0},
@@ -663,39 +673,44 @@ static const struct golden {
     {"jumps", build_jumps, NULL, V(5, 3), 0},
     {"calls", build_calls, NULL, V(4, 16), 0},
     {"count-kernel", build_count, &count_kernel, V(5, 5), V(4, 18)},
-    {"count-kernel-process", build_count, &count_kernel_process, V(5, 5), V(4, 18)},
+    {"count-kernel-process", build_count, &count_kernel_process, V(5, 5), V(4, 18), "count-kernel"},
     {"count-user", build_count, &count_user, V(5, 5), V(4, 18)},
-    {"count-both", build_count, &count_both, V(5, 5), V(4, 18)},
-    {"count-thread", build_count, &count_thread, V(5, 5), V(4, 18)},
-    {"count-cpu", build_count, &count_cpu, V(5, 5), V(4, 18)},
+    {"count-both", build_count, &count_both, V(5, 5), V(4, 18), "count-kernel-process"},
+    {"count-thread", build_count, &count_thread, V(5, 5), V(4, 18), "count-kernel-process"},
+    {"count-cpu", build_count, &count_cpu, V(5, 5), V(4, 18), "count-kernel"},
     {"count-unrolled", build_count, &count_unrolled, V(4, 18), 0},
-    {"count-cgroup", build_count, &count_cgroup, V(5, 5), V(4, 18)},
-    {"count-followed", build_count, &count_followed, V(5, 5), V(4, 18)},
-    {"count-followed-pids", build_count, &count_followed_pids, V(5, 5), V(4, 18)},
-    {"count-followed-pids-namespace", build_count, &count_followed_pids_namespace, V(5, 7), 0},
-    {"count-own", build_count, &count_own, V(5, 5), V(4, 18)},
-    {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0},
-    {"count-pids", build_count, &count_pids, V(5, 5), V(4, 18)},
-    {"count-tids", build_count, &count_tids, V(5, 5), V(4, 18)},
-    {"count-namespace", build_count, &count_namespace, V(5, 7), 0},
-    {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0},
-    {"count-names", build_count, &count_names, V(5, 5), V(4, 18)},
-    {"count-users", build_count, &count_users, V(5, 5), V(4, 18)},
-    {"count-names-users-pids", build_count, &count_names_users_pids, V(5, 5), V(4, 18)},
-    {"count-everything", build_count, &count_everything, V(5, 7), 0},
+    {"count-cgroup", build_count, &count_cgroup, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-followed", build_count, &count_followed, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-followed-pids", build_count, &count_followed_pids, V(5, 5), V(4, 18), "count-pids"},
+    {"count-followed-pids-namespace", build_count, &count_followed_pids_namespace, V(5, 7), 0,
+     "count-followed-pids"},
+    {"count-own", build_count, &count_own, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-own-namespace", build_count, &count_own_namespace, V(5, 7), 0,
+     "count-not-idle-namespace"},
+    {"count-pids", build_count, &count_pids, V(5, 5), V(4, 18), "count-tids"},
+    {"count-tids", build_count, &count_tids, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-namespace", build_count, &count_namespace, V(5, 7), 0, "count-user"},
+    {"count-namespace-pids", build_count, &count_namespace_pids, V(5, 7), 0, "count-pids"},
+    {"count-names", build_count, &count_names, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-users", build_count, &count_users, V(5, 5), V(4, 18), "count-cpu"},
+    {"count-names-users-pids", build_count, &count_names_users_pids, V(5, 5), V(4, 18),
+     "count-names"},
+    {"count-everything", build_count, &count_everything, V(5, 7), 0, "count-not-idle"},
     {"count-unwind", build_count, &count_unwind, V(5, 10), 0},
-    {"count-below", build_count, &count_below, V(5, 10), 0},
-    {"count-below-pids", build_count, &count_below_pids, V(5, 10), 0},
-    {"count-unwind-namespace", build_count, &count_unwind_namespace, V(5, 10), 0},
-    {"count-unwind-red-black", build_count, &count_unwind_red_black, V(5, 10), 0},
-    {"count-unwind-aarch64", build_count, &count_unwind_aarch64, V(5, 10), 0},
-    {"count-unwind-riscv64", build_count, &count_unwind_riscv64, V(5, 10), 0},
+    {"count-below", build_count, &count_below, V(5, 10), 0, "count-namespace"},
+    {"count-below-pids", build_count, &count_below_pids, V(5, 10), 0, "count-namespace-pids"},
+    {"count-unwind-namespace", build_count, &count_unwind_namespace, V(5, 10), 0, "count-unwind"},
+    {"count-unwind-red-black", build_count, &count_unwind_red_black, V(5, 10), 0, "count-unwind"},
+    {"count-unwind-aarch64", build_count, &count_unwind_aarch64, V(5, 10), 0, "count-unwind"},
+    {"count-unwind-riscv64", build_count, &count_unwind_riscv64, V(5, 10), 0,
+     "count-unwind-aarch64"},
     {"unwind-key", build_key, &unwind_key, V(5, 10), 0},
-    {"count-meets", build_count, &count_meets, V(5, 5), V(4, 18)},
-    {"count-user-probe", build_count, &count_user_probe, V(5, 5), V(4, 18)},
-    {"count-start", build_count, &count_start, V(5, 5), V(4, 18)},
-    {"count-other-start", build_count, &count_other_start, V(5, 7), 0},
-    {"count-kernel-start", build_count, &count_kernel_start, V(5, 5), V(4, 18)},
+    {"count-meets", build_count, &count_meets, V(5, 5), V(4, 18), "count-user-probe"},
+    {"count-user-probe", build_count, &count_user_probe, V(5, 5), V(4, 18), "count-user"},
+    {"count-start", build_count, &count_start, V(5, 5), V(4, 18), "count-user-probe"},
+    {"count-other-start", build_count, &count_other_start, V(5, 7), 0, "count-start"},
+    {"count-kernel-start", build_count, &count_kernel_start, V(5, 5), V(4, 18),
+     "count-kernel-process"},
     {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
     {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
     {"caller-riscv64", build_kernel_caller, &machine_riscv64, V(4, 18), 0},
@@ -703,11 +718,12 @@ static const struct golden {
     {"caller-mips", build_kernel_caller, &machine_mips, V(4, 18), 0},
     {"caller-s390x", build_caller, &machine_s390x, V(4, 18), 0},
     {"caller-kernel-x86-64", build_kernel_caller, &machine_x86_64, V(5, 5), V(4, 18)},
-    {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18)},
-    {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0},
-    {"count-condition", build_count, &count_condition, V(5, 5), V(4, 18)},
-    {"count-sum", build_count, &count_sum, V(5, 5), V(4, 18)},
-    {"count-sum-signed", build_count, &count_sum_signed, V(5, 5), V(4, 18)},
+    {"count-not-idle", build_count, &count_not_idle, V(5, 5), V(4, 18), "count-both"},
+    {"count-not-idle-namespace", build_count, &count_not_idle_namespace, V(5, 7), 0,
+     "count-cgroup"},
+    {"count-condition", build_count, &count_condition, V(5, 5), V(4, 18), "count-kernel-process"},
+    {"count-sum", build_count, &count_sum, V(5, 5), V(4, 18), "count-kernel-process"},
+    {"count-sum-signed", build_count, &count_sum_signed, V(5, 5), V(4, 18), "count-user-probe"},
     {"follow-birth", build_follow_birth, &followed, V(4, 18), 0},
     {"follow-birth-namespace", build_follow_birth, &followed_namespace, V(5, 7), 0},
     {"follow-birth-pids", build_follow_birth, &followed_pids, V(4, 18), 0},
@@ -720,47 +736,50 @@ static const struct golden {
     {"snoop-kernel", build_snoop, &snoop_kernel, V(5, 8), 0},
     {"nested-own", build_nested, &nested_own, V(5, 5), V(4, 18)},
     {"nested-followed", build_nested, &nested_followed, V(5, 10), 0},
-    {"snoop-both", build_snoop, &snoop_both, V(5, 8), 0},
+    {"snoop-both", build_snoop, &snoop_both, V(5, 8), 0, "snoop-kernel"},
     {"snoop-start", build_snoop, &snoop_start, V(5, 8), 0},
-    {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0},
-    {"snoop-perf", build_snoop, &snoop_perf, V(4, 18), 0},
-    {"snoop-perf-user", build_snoop, &snoop_perf_user, V(5, 5), V(4, 18)},
+    {"snoop-kernel-start", build_snoop, &snoop_kernel_start, V(5, 8), 0, "snoop-both"},
+    {"snoop-perf", build_snoop, &snoop_perf, V(4, 18), 0, "snoop-perf-user"},
+    {"snoop-perf-user", build_snoop, &snoop_perf_user, V(5, 5), V(4, 18), "snoop-perf-values"},
     {"snoop-values", build_snoop, &snoop_values, V(5, 8), 0},
     {"snoop-perf-values", build_snoop, &snoop_perf_values, V(4, 18), 0},
     {"unrolled-kernel", build_unrolled, &unrolled_kernel, V(4, 4), 0},
-    {"unrolled-both", build_unrolled, &unrolled_both, V(4, 4), 0},
-    {"unrolled-user", build_unrolled, &unrolled_user, V(4, 4), 0},
+    {"unrolled-both", build_unrolled, &unrolled_both, V(4, 4), 0, "unrolled-user"},
+    {"unrolled-user", build_unrolled, &unrolled_user, V(4, 4), 0, "unrolled-kernel"},
     {"offcpu-switch-kernel", build_switch, &offcpu_kernel, V(5, 3), V(4, 18)},
-    {"offcpu-switch", build_switch, &offcpu_both, V(5, 3), V(4, 18)},
-    {"offcpu-switch-everything", build_switch, &offcpu_everything, V(5, 7), 0},
-    {"offcpu-switch-kernel-threads", build_switch, &offcpu_kernel_threads, V(5, 3), V(4, 18)},
+    {"offcpu-switch", build_switch, &offcpu_both, V(5, 3), V(4, 18), "offcpu-switch-kernel"},
+    {"offcpu-switch-everything", build_switch, &offcpu_everything, V(5, 7), 0, "offcpu-switch"},
+    {"offcpu-switch-kernel-threads", build_switch, &offcpu_kernel_threads, V(5, 3), V(4, 18),
+     "offcpu-switch-kernel"},
     {"wakeup-switch", build_switch, &wakeup_both, V(5, 3), V(4, 18)},
-    {"wakeup-waking", build_waking, &wakeup_both, V(5, 3), V(4, 18)},
-    {"offwake-switch", build_switch, &offwake_both, V(5, 3), V(4, 18)},
-    {"offwake-switch-longest", build_switch, &offwake_longest, V(5, 3), V(4, 18)},
+    {"wakeup-waking", build_waking, &wakeup_both, V(5, 3), V(4, 18), "offwake-waking"},
+    {"offwake-switch", build_switch, &offwake_both, V(5, 3), V(4, 18), "offcpu-switch"},
+    {"offwake-switch-longest", build_switch, &offwake_longest, V(5, 3), V(4, 18), "offwake-switch"},
     {"offwake-waking", build_waking, &offwake_both, V(5, 3), V(4, 18)},
-    {"offwake-switch-namespace", build_switch, &offwake_namespace, V(5, 7), 0},
-    {"offwake-waking-namespace", build_waking, &offwake_namespace, V(5, 7), 0},
-    {"offcpu-switch-raw", build_switch, &offcpu_raw, V(5, 5), V(4, 18)},
-    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18)},
-    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18)},
-    {"offwake-waking-raw", build_waking, &offwake_raw_wide, V(5, 5), V(4, 18)},
+    {"offwake-switch-namespace", build_switch, &offwake_namespace, V(5, 7), 0, "offwake-switch"},
+    {"offwake-waking-namespace", build_waking, &offwake_namespace, V(5, 7), 0, "offwake-waking"},
+    {"offcpu-switch-raw", build_switch, &offcpu_raw, V(5, 5), V(4, 18), "offcpu-switch-kernel"},
+    {"offcpu-switch-raw-state", build_switch, &offcpu_raw_state, V(5, 5), V(4, 18),
+     "offcpu-switch-raw"},
+    {"offwake-switch-raw-wide", build_switch, &offwake_raw_wide, V(5, 5), V(4, 18),
+     "offwake-switch"},
+    {"offwake-waking-raw", build_waking, &offwake_raw_wide, V(5, 5), V(4, 18), "offwake-waking"},
     {"wall-switch", build_wall_switch, &wall_of_pids, V(5, 3), V(4, 18)},
-    {"wall-switch-namespace", build_wall_switch, &wall_namespace, V(5, 7), 0},
-    {"wall-switch-raw", build_wall_switch, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-switch-namespace", build_wall_switch, &wall_namespace, V(5, 7), 0, "wall-switch-raw"},
+    {"wall-switch-raw", build_wall_switch, &wall_raw, V(5, 5), V(4, 18), "wall-switch"},
     {"wall-wakeup", build_wall_wakeup, &wall_of_pids, V(4, 18), 0},
-    {"wall-wakeup-raw", build_wall_wakeup, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-wakeup-raw", build_wall_wakeup, &wall_raw, V(5, 5), V(4, 18), "wall-wakeup"},
     {"wall-birth", build_wall_birth, &wall_of_pids, V(4, 18), 0},
     {"wall-rename", build_wall_rename, &wall_of_pids, V(5, 5), V(4, 18)},
     {"wall-rename-names", build_wall_rename, &wall_of_names, V(5, 5), V(4, 18)},
-    {"wall-rename-raw", build_wall_rename, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-rename-raw", build_wall_rename, &wall_raw, V(5, 5), V(4, 18), "wall-rename"},
     {"wall-exit-namespace", build_wall_exit, &wall_namespace, V(5, 7), 0},
-    {"wall-sample-namespace", build_wall_sample, &wall_namespace, V(5, 7), 0},
-    {"wall-sample-raw", build_wall_sample, &wall_raw, V(5, 5), V(4, 18)},
+    {"wall-sample-namespace", build_wall_sample, &wall_namespace, V(5, 7), 0, "wall-sample-raw"},
+    {"wall-sample-raw", build_wall_sample, &wall_raw, V(5, 5), V(4, 18), "wall-sample"},
     {"wall-sample", build_wall_sample, &wall_of_pids, V(5, 5), V(4, 18)},
     {"life-begins", build_life_begins, &lives_anywhere, V(4, 18), 0},
     {"life-begins-below", build_life_begins, &lives_below, V(5, 7), 0},
-    {"life-ends-below", build_life_ends_below, &lives_below, V(5, 7), 0},
+    {"life-ends-below", build_life_ends_below, &lives_below, V(5, 7), 0, "life-begins-below"},
     {"life-ends", build_life_ends, &life_guessed, V(4, 18), 0},
     {"life-ends-read", build_life_ends, &life_read, V(5, 5), V(4, 18)},
     {"life-ends-told", build_life_ends, &life_told, V(4, 18), 0},
@@ -823,6 +842,114 @@ static void show_difference(const char *path, const char *dump, const char *file
     }
 }
 
+/* ---- Variants ---- */
+
+#define MOST_LINES 2048 /* of a dump */
+#define AROUND 2 /* lines in both that are shown before and after what differs */
+
+/* Lines without the numbers of their instructions, which follow from those before them. */
+static size_t split(char *dump, char **lines)
+{
+    size_t count = 0;
+
+    for (char *line; (line = strsep(&dump, "\n")) && *line; count++) {
+        if (count == MOST_LINES)
+            abort();
+        lines[count] = *line == ' ' ? strchr(line, ':') + 2 : line;
+    }
+    return count;
+}
+
+struct edit {
+    char kind; /* ' ', '-' or '+' */
+    const char *line;
+};
+
+/* From one dump to the other, with as few changes as possible. Returns how many edits. */
+static size_t find_edits(char *base, char *own, struct edit *edits)
+{
+    static char *from[MOST_LINES], *to[MOST_LINES];
+    static uint16_t common[MOST_LINES + 1][MOST_LINES + 1]; /* lines in both, from there on */
+    const size_t from_count = split(base, from), to_count = split(own, to);
+    size_t count = 0, i, j;
+
+    for (i = from_count + 1; i--;)
+        for (j = to_count + 1; j--;)
+            common[i][j] = i == from_count || j == to_count ? 0
+                : !strcmp(from[i], to[j])                   ? common[i + 1][j + 1] + 1
+                : common[i + 1][j] > common[i][j + 1]       ? common[i + 1][j]
+                                                            : common[i][j + 1];
+    for (i = j = 0; i < from_count || j < to_count; count++)
+        if (i < from_count && j < to_count && !strcmp(from[i], to[j]))
+            edits[count] = (struct edit){' ', to[j++]}, i++;
+        else if (j == to_count || (i < from_count && common[i + 1][j] >= common[i][j + 1]))
+            edits[count] = (struct edit){'-', from[i++]};
+        else
+            edits[count] = (struct edit){'+', to[j++]};
+    return count;
+}
+
+static bool is_near_change(const struct edit *edits, size_t count, size_t at)
+{
+    for (size_t i = at > AROUND ? at - AROUND : 0; i < count && i <= at + AROUND; i++)
+        if (edits[i].kind != ' ')
+            return true;
+    return false;
+}
+
+/* From the dump of `name` to `dump`, which becomes the file's text; `base` is used up. */
+static void tell_difference(const char *name, struct text *base, struct text *dump)
+{
+    static struct edit edits[2 * MOST_LINES];
+    const char *label = "";
+    struct text told = {0};
+    struct crc32 sum;
+    bool was_near = false;
+
+    crc32_begin(&sum);
+    crc32_add(&sum, (const unsigned char *)dump->data, dump->length);
+    const size_t count = find_edits(base->data, dump->data, edits);
+    text_format(&told, "%s, but:\n", name);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_near = is_near_change(edits, count, i);
+        if (is_near && !was_near)
+            text_format(&told, "@@ %s\n", label);
+        if (is_near)
+            text_format(&told, "%c%s\n", edits[i].kind, edits[i].line);
+        if (edits[i].line[strlen(edits[i].line) - 1] == ':')
+            label = edits[i].line;
+        was_near = is_near;
+    }
+    text_format(&told, "= %08x\n", crc32_value(&sum));
+    text_free(dump);
+    *dump = told;
+}
+
+static const struct golden *golden_called(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(goldens); i++)
+        if (!strcmp(goldens[i].name, name))
+            return &goldens[i];
+    abort();
+}
+
+/* What its file has to hold. */
+static bool write_golden(const struct golden *golden, struct text *dump)
+{
+    struct text base = {0};
+    bool good = build_golden(golden, dump);
+
+    if (good && golden->base) {
+        good = build_golden(golden_called(golden->base), &base);
+        if (good)
+            tell_difference(golden->base, &base, dump);
+        text_free(&base);
+    }
+    return good && !dump->failed;
+}
+
+/* ---- Files ---- */
+
 static bool compare(const char *path, const struct text *dump)
 {
     struct text file = {0};
@@ -861,7 +988,7 @@ int main(int argc, char **argv)
         /* Names are compared as numbers, in the machine's own order. */
         const bool differs =
             __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && strstr(goldens[i].name, "-names");
-        bool good = build_golden(&goldens[i], &dump) && older_is_good(&goldens[i]) &&
+        bool good = write_golden(&goldens[i], &dump) && older_is_good(&goldens[i]) &&
                     (differs || (update ? write_file : compare)(path.data, &dump));
         printf("%s golden %s\n", good ? "PASS" : "FAIL", goldens[i].name);
         test_failures += !good;
