@@ -98,6 +98,16 @@ static void check_all(int fd, const struct expectation *expected, size_t count,
     kallsyms_free(found, count);
 }
 
+/* The same, of a file with these bytes. */
+static void check_text(const char *bytes, size_t length, const struct expectation *expected,
+                       size_t count)
+{
+    int fd = file_of(bytes, length);
+
+    check_all(fd, expected, count, NULL, 0);
+    close(fd);
+}
+
 static const struct expectation expectations[] = {
     {0, NULL, NULL, 0},
     {0x1000, NULL, NULL, 0},
@@ -172,10 +182,8 @@ static void no_newline_at_the_end(void)
         {0xffffffff81000000, "a", "", 0},
         {0xffffffff81000010, "b", "m", 0},
     };
-    int fd = file_of(bytes, sizeof(bytes) - 1);
 
-    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
-    close(fd);
+    check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
 /* A 32-bit kernel: eight digits, modules below it. */
@@ -191,10 +199,8 @@ static void short_addresses(void)
         {0xc01001ff, "vfs_read", "", 0x1ff},
         {0xc0100204, "vfs_write", "", 4},
     };
-    int fd = file_of(bytes, sizeof(bytes) - 1);
 
-    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
-    close(fd);
+    check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
 /*
@@ -220,12 +226,10 @@ static void landings(void)
         {0xc03002ef, "__sys_trace_return", "", 0xf},
         {0xc0301063, "__pabt_usr", "", 0x63},
     };
-    int fd = file_of(bytes, sizeof(bytes) - 1);
 
-    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
+    check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
     for (size_t i = 0; i < COUNT_OF(expected); i++)
-        check_all(fd, &expected[i], 1, NULL, 0);
-    close(fd);
+        check_text(bytes, sizeof(bytes) - 1, &expected[i], 1);
 }
 
 /* No known kernel lists symbols this way; if one does, the whole file is read. */
@@ -237,10 +241,8 @@ static void a_core_that_is_not_sorted(void)
         {0xffffffff81000110, "a", "", 0x10},
         {0xffffffff81000210, "d", "", 0x10},
     };
-    int fd = file_of(bytes, sizeof(bytes) - 1);
 
-    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
-    close(fd);
+    check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
 static int find_alone(const char *bytes, size_t length, uint64_t address,
@@ -578,10 +580,8 @@ static void malformed_lines(void)
         {0xffffffff80fffff6, "CAPITALS", "", 0},
         {0xffffffff81000000, "CAPITALS", "", 10},
     };
-    int fd = file_of(bytes, sizeof(bytes) - 1);
 
-    check_all(fd, expected, COUNT_OF(expected), NULL, 0);
-    close(fd);
+    check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
 static void garbage(void)

@@ -100,45 +100,7 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
 
 static inline __attribute__((always_inline)) long call_kernel(long number, long argument)
 {
-#if defined(__x86_64__)
-    long result;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"(number), "D"(argument)
-                     : "rcx", "r11", "memory");
-    return result;
-#elif defined(__aarch64__)
-    register long x8 __asm__("x8") = number;
-    register long x0 __asm__("x0") = argument;
-
-    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8) : "memory");
-    return x0;
-#elif defined(__arm__)
-    register long r0 __asm__("r0") = argument;
-
-    __asm__ volatile("mov ip, r7\n\tmov r7, %1\n\tsvc 0\n\tmov r7, ip" /* as above */
-                     : "+r"(r0)
-                     : "r"(number)
-                     : "ip", "memory");
-    return r0;
-#elif defined(__riscv)
-    register long a7 __asm__("a7") = number;
-    register long a0 __asm__("a0") = argument;
-
-    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7) : "memory");
-    return a0;
-#elif defined(__s390x__)
-    register long r1 __asm__("r1") = number;
-    register long r2 __asm__("r2") = argument;
-
-    __asm__ volatile("svc 0" : "+r"(r2) : "r"(r1) : "memory");
-    return r2;
-#elif defined(__powerpc64__) || defined(__mips__)
     return call_kernel_all(number, argument, 0, 0, 0, 0, 0);
-#else
-    return syscall(number, argument);
-#endif
 }
 
 #endif

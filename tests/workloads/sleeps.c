@@ -75,67 +75,57 @@ static const char *prefix = "";
     }                                                                                             \
     APART void way##_inner(struct sleeper *self)
 
+/* Notes how long `wait` blocks this thread. */
+#define TIMED(wait)                                                                               \
+    do {                                                                                          \
+        struct stopwatch watch = stopwatch_read();                                                \
+        wait;                                                                                     \
+        waits_add(&self->waits, &watch, bound);                                                   \
+    } while (0)
+
 WAY(nap)
 {
-    struct stopwatch watch;
-
     FRAME;
-    for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        nap(period);
-        waits_add(&self->waits, &watch, bound);
-    }
+    for (unsigned long i = 0; i < wanted; i++)
+        TIMED(nap(period));
 }
 
 WAY(mixed)
 {
-    struct stopwatch watch;
-
     FRAME;
-    for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        nap(i % 2 ? 2 * period : period / 4);
-        waits_add(&self->waits, &watch, bound);
-    }
+    for (unsigned long i = 0; i < wanted; i++)
+        TIMED(nap(i % 2 ? 2 * period : period / 4));
 }
 
 WAY(tmout)
 {
     struct timespec time = time_of_us(period);
-    struct stopwatch watch;
     uint32_t never = 0;
 
     FRAME;
-    for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        futex_wait(&never, 0, &time);
-        waits_add(&self->waits, &watch, bound);
-    }
+    for (unsigned long i = 0; i < wanted; i++)
+        TIMED(futex_wait(&never, 0, &time));
 }
 
 /* A thread that is too late for a wakeup finds the word changed, and does not block. */
+static inline __attribute__((always_inline)) void wait_until_roused(uint32_t i)
+{
+    while (__atomic_load_n(&roused, __ATOMIC_SEQ_CST) <= i)
+        futex_wait(&roused, i, NULL);
+}
+
 WAY(woken)
 {
-    struct stopwatch watch;
-
     FRAME;
-    for (uint32_t i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        while (__atomic_load_n(&roused, __ATOMIC_SEQ_CST) <= i)
-            futex_wait(&roused, i, NULL);
-        waits_add(&self->waits, &watch, bound);
-    }
+    for (uint32_t i = 0; i < wanted; i++)
+        TIMED(wait_until_roused(i));
 }
 
 WAY(rouse)
 {
-    struct stopwatch watch;
-
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        nap(period);
-        waits_add(&self->waits, &watch, bound);
+        TIMED(nap(period));
         __atomic_add_fetch(&roused, 1, __ATOMIC_SEQ_CST);
         futex_wake(&roused, 1);
     }
@@ -143,25 +133,16 @@ WAY(rouse)
 
 WAY(read)
 {
-    struct stopwatch watch;
-
     FRAME;
-    for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        read_byte(tube[0]);
-        waits_add(&self->waits, &watch, bound);
-    }
+    for (unsigned long i = 0; i < wanted; i++)
+        TIMED(read_byte(tube[0]));
 }
 
 WAY(feed)
 {
-    struct stopwatch watch;
-
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        nap(period);
-        waits_add(&self->waits, &watch, bound);
+        TIMED(nap(period));
         write_byte(tube[1]);
     }
 }
@@ -185,18 +166,22 @@ APART void child(void)
     call_kernel(SYS_exit_group, 0);
 }
 
+static inline __attribute__((always_inline)) long make_child(void)
+{
+    const long made = call_kernel_all(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
+
+    if (!made)
+        child();
+    return made;
+}
+
 WAY(vfork)
 {
-    struct stopwatch watch;
     long made;
 
     FRAME;
     for (unsigned long i = 0; i < wanted; i++) {
-        watch = stopwatch_read();
-        made = call_kernel_all(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0, 0);
-        if (!made)
-            child();
-        waits_add(&self->waits, &watch, bound);
+        TIMED(made = make_child());
         reap(made);
     }
 }
