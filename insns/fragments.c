@@ -225,7 +225,7 @@ enum {
     SCRATCH = (int)offsetof(struct slot, spilled),
 };
 
-void emit_nobody(struct program *program, unsigned base, int place)
+void emit_no_task(struct program *program, unsigned base, int place)
 {
     for (int at = 0; at < (int)sizeof(struct task_stacks); at += 8) {
         bool is_stack = at == offsetof(struct task_stacks, kernel_stack) ||
@@ -236,7 +236,7 @@ void emit_nobody(struct program *program, unsigned base, int place)
 
 void emit_clear_task(struct program *program)
 {
-    emit_nobody(program, R8, TASK);
+    emit_no_task(program, R8, TASK);
     EMIT(program, ST(W, R8, TASK_FLAGS, TASK_SEEN));
 }
 

@@ -169,7 +169,7 @@ struct task_place {
 };
 
 /* No thread, at `place` from a register. */
-void emit_nobody(struct program *program, unsigned base, int place);
+void emit_no_task(struct program *program, unsigned base, int place);
 
 /* Clears the task of the slot at r8: a thread about which nothing is known yet. */
 void emit_clear_task(struct program *program);

@@ -229,7 +229,7 @@ enum own_process {
     OWN_ASIDE,
     OWN_PROCESSES,
 };
-#define OWN_NOBODY UINT32_MAX /* 0 is the idle tasks' */
+#define OWN_NONE UINT32_MAX /* 0 is the idle tasks' */
 
 /*
  * What became of the events that programs saw: a value per bank, on each CPU, by the word of the

@@ -33,7 +33,7 @@
  *             else
  *                 account.filtered += 1
  *         }
- *         wait.waker = nobody
+ *         wait.waker = none
  *     }
  *     return 1
  *
@@ -234,7 +234,7 @@ static void emit_come(struct program *program, const struct capture *capture)
     }
     emit_count_wait(program, capture);
     if (capture->view != VIEW_OFFCPU)
-        emit_nobody(program, R7, WAKER);
+        emit_no_task(program, R7, WAKER);
 }
 
 void emit_switch(struct program *program, const struct capture *capture)
@@ -275,7 +275,7 @@ static void emit_count_woken(struct program *program, const struct capture *capt
         CALL(BPF_FUNC_ktime_get_ns));
     emit_end_wait(program);
     emit_count_wait(program, capture);
-    emit_nobody(program, R7, WAKER);
+    emit_no_task(program, R7, WAKER);
 }
 
 void emit_waking(struct program *program, const struct capture *capture)

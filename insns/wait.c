@@ -93,9 +93,9 @@ void emit_make_wait_or(struct program *program, const struct capture *capture, i
         JNE_IMM(R0, 0, "has_entry"),
         ST(DW, R10, NEW_WAIT + SINCE, 0),
         ST(DW, R10, NEW_WAIT + WAIT_TID, 0)); /* and the field next to it */
-    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    emit_no_task(program, R10, NEW_WAIT + TARGET);
     if (capture->view != VIEW_OFFCPU)
-        emit_nobody(program, R10, NEW_WAIT + WAKER);
+        emit_no_task(program, R10, NEW_WAIT + WAKER);
     EMIT(program,
         LOAD_MAP(R1, capture->waits),
         MOV_REG(R2, R10),
@@ -261,7 +261,7 @@ static void emit_new_thread(struct program *program, int waits)
         LDX(W, R1, R10, TID),
         STX(W, R10, NEW_WAIT + WAIT_TID, R1),
         ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
-    emit_nobody(program, R10, NEW_WAIT + TARGET);
+    emit_no_task(program, R10, NEW_WAIT + TARGET);
     for (int at = SPENT; at < FIRST; at += 8)
         EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
     EMIT(program,

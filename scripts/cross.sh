@@ -102,7 +102,7 @@ units()
         unit=${source##*/}
         case $unit in
         llvm.c | sandbox.c) continue ;;
-        year.c | elf_symbols.c | svg.c | svg_colors.c | jitmap.c) [ $sample = no ] || continue ;;
+        endless_run.c | elf_symbols.c | svg.c | svg_colors.c | jitmap.c) [ $sample = no ] || continue ;;
         esac
         echo "${unit%.c}"
     done

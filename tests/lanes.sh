@@ -31,11 +31,11 @@ due()
 }
 
 # guests_of TEST: the kernels in whose guests it runs. `make test-guests` uses those that differ in what the test
-# looks at; the others are `seldom`, for `make test-kernels` ($SELDOM).
+# looks at; `kernels` are the others, for `make test-kernels` ($ALL_KERNELS).
 guests_of()
 {
     echo ",$(header "$1" guests all),"
-    [ -z "${SELDOM:-}" ] || echo ",$(header "$1" seldom ''),"
+    [ -z "${ALL_KERNELS:-}" ] || echo ",$(header "$1" kernels ''),"
 }
 
 # live_tests WHERE with|without WORD: the tests that run on `host` or in a guest and state WORD, or

@@ -25,8 +25,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 case ${1:-} in
 test)    usual=600 ;;
 guests)  usual=1800 ;;
-kernels) usual=5400; export SELDOM=yes ;;
-machine) usual=18000; export SELDOM=yes ;;
+kernels) usual=5400; export ALL_KERNELS=yes ;;
+machine) usual=18000; export ALL_KERNELS=yes ;;
 arch)    usual=5400 ;;
 *) echo "usage: run.sh test|guests|kernels|machine|arch" >&2; exit 2 ;;
 esac
@@ -42,7 +42,7 @@ export WORKLOADS="$release/workloads"
 # Tests that do more in the longer runs look at this.
 [ $kind = test ] || export LATER=yes
 # It takes as long as all others.
-slow_unit=year
+slow_unit=endless_run
 . tests/progress.sh
 . tests/limits.sh
 . tests/lanes.sh

@@ -452,7 +452,7 @@ int attach_as_text(struct work *work, struct place **group, uint32_t count)
  * A user who may open other events may not open this one: some, such as irq_work's, cannot be
  * sampled at all.
  */
-static bool is_nobodys(const struct work *work, const struct place *place, int error)
+static bool cannot_be_sampled(const struct work *work, const struct place *place, int error)
 {
     return error == -EPERM && place->kind == PLACE_TRACEPOINT && work->attachment->attached;
 }
@@ -462,7 +462,7 @@ static int open_tracepoint(struct work *work, const void *context, const struct 
     int event = perf_open_tracepoint(place->id);
 
     (void)context;
-    return is_nobodys(work, place, event) ? -EOPNOTSUPP
+    return cannot_be_sampled(work, place, event) ? -EOPNOTSUPP
         : attach_event(work, event, place, PROGRAM_TRACEPOINT);
 }
 
@@ -472,7 +472,7 @@ static int open_instead(struct work *work, const void *context, const struct pla
     int result = instead->attach(work->request->context, work->attachment, work->request, place,
                                  (size_t)(place - work->all));
 
-    return is_nobodys(work, place, result) ? -EOPNOTSUPP : result;
+    return cannot_be_sampled(work, place, result) ? -EOPNOTSUPP : result;
 }
 
 int attach_instead_of_programs(struct work *work)

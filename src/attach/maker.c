@@ -25,7 +25,7 @@ static const char *const places[] = {"/run/stackbox", "/dev/shm/stackbox"};
 static char own[MAKER_NAME_ROOM - 8];
 static pthread_once_t own_once = PTHREAD_ONCE_INIT;
 
-/* Nobody else may influence who is alive. */
+/* Root alone may write there: others could make a dead maker look alive. */
 static int open_place(const char *path)
 {
     struct stat about;

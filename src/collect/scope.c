@@ -218,7 +218,7 @@ static int map_pids(struct self_filter *own, int map)
         return -errno;
     own->pids = at;
     for (size_t i = 0; i < OWN_PROCESSES; i++)
-        put_own(own, i, OWN_NOBODY);
+        put_own(own, i, OWN_NONE);
     put_own(own, OWN_TRACER, (uint32_t)getpid());
     return 0;
 }
@@ -273,9 +273,9 @@ static void self_filter_watch(void *context, bool begins, unsigned role)
     if (!own->pids)
         return;
     if (!begins) {
-        put_own(own, OWN_OPENER + role, OWN_NOBODY);
+        put_own(own, OWN_OPENER + role, OWN_NONE);
         if (role == SANDBOX_BROKER)
-            put_own(own, OWN_READER, OWN_NOBODY);
+            put_own(own, OWN_READER, OWN_NONE);
     } else {
         put_own(own, OWN_OPENER + role, (uint32_t)getpid());
         /*

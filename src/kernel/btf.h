@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The kernel's types (BTF, 5.4), only as far as needed to find the members of structs. Everybody
- * may read them. Their source is not trusted: everything is checked.
+ * The kernel's types (BTF, 5.4), only as far as needed to find the members of structs. Every
+ * user may read them. Their source is not trusted: everything is checked.
  */
 #ifndef STACKBOX_KERNEL_BTF_H
 #define STACKBOX_KERNEL_BTF_H

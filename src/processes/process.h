@@ -31,7 +31,7 @@ struct process_place {
 struct processes_options {
     const uint32_t *pids; /* of these only, if there are any */
     size_t pid_count;
-    uint32_t task; /* listen to this one and what it forks if not allowed all; 0: to nobody */
+    uint32_t task; /* listen to this one and what it forks if not allowed all; 0: not at all */
     bool silent; /* neither listen nor look: everything is looked up on demand */
     bool told;   /* by processes_tell() and processes_see(), instead of listening */
     uint64_t free_memory; /* bytes; 0: unknown */
@@ -182,8 +182,8 @@ struct jitmap_refusal {
 
 /*
  * Opens the perf map that a JIT wrote: /tmp/perf-N.map in the root of the process, N being its pid
- * in its own pid namespace, or else /tmp/perf-PID.map in ours; one older than the process is
- * somebody else's. A descriptor, which the caller closes; -ENOENT: there is none; -EACCES: there is
+ * in its own pid namespace, or else /tmp/perf-PID.map in ours; one older than the process is an
+ * earlier process's. A descriptor, which the caller closes; -ENOENT: there is none; -EACCES: there is
  * one that cannot be trusted, as *refusal says.
  */
 int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t generation,

@@ -17,7 +17,7 @@
 #include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 
-/* Nobody makes larger ones. */
+/* stackbox writes no larger recordings. */
 #define MOST_BYTES ((size_t)256 << 20)
 
 struct showing {

@@ -23,7 +23,7 @@ struct block_task {
 
 struct block {
     uint64_t value;
-    bool nobodys; /* only the task's frames are printed: it is of many tasks */
+    bool of_many; /* tasks: only the frames are printed */
     uint64_t events; /* how many make up the value */
     uint64_t longest; /* and the greatest of them, if that is kept */
     struct block_task task, waker; /* in layouts without a waker its comm is "" */

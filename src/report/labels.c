@@ -325,7 +325,7 @@ int line_make(struct line *line, const struct report *report, const struct block
         return -ENOMEM;
     if (options->time_as_root)
         add_line_time(line, report->when);
-    if (block->nobodys) {
+    if (block->of_many) {
         add_frames(line, report->blocks, &block->task);
     } else if (options->layout == LAYOUT_WAKEUPTIME) {
         add_wake(line, report, block);

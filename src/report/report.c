@@ -483,11 +483,11 @@ static int take_name(struct making *making, struct block_task *shown,
 }
 
 /* Events about which only their number is known. */
-static void make_nobodys(struct making *making, struct block *block, uint32_t *to)
+static void make_table_full(struct making *making, struct block *block, uint32_t *to)
 {
     *to = labels_special(&making->labels, TABLE_FULL_FRAME);
     take_frames(making, &block->task, 1, true);
-    block->nobodys = true;
+    block->of_many = true;
     block->task.comm = "";
     block->task.absent = true;
 }
@@ -531,7 +531,7 @@ static int make_block(struct making *making, size_t index)
         .waker = {.comm = "", .absent = true},
     };
     if (entry->mark == MARK_TABLE_FULL) {
-        make_nobodys(making, block, to);
+        make_table_full(making, block, to);
         return 0;
     }
     take_frames(making, &block->task, add_task(making, index, to), !wakers);

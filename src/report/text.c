@@ -45,22 +45,22 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
 {
     const enum report_layout layout = options->layout;
 
-    if (layout == LAYOUT_OFFWAKETIME && !block->nobodys) {
+    if (layout == LAYOUT_OFFWAKETIME && !block->of_many) {
         write_name(out, "waker:", &block->waker, options);
         write_frames(out, blocks, &block->waker);
         fprintf(out, "    %-16s %s\n", "--", "--");
-    } else if (layout == LAYOUT_WAKEUPTIME && !block->nobodys) {
+    } else if (layout == LAYOUT_WAKEUPTIME && !block->of_many) {
         write_name(out, "target:", &block->task, options);
     }
     write_frames(out, blocks, &block->task);
-    if (layout == LAYOUT_STACKCOUNT && !block->nobodys && blocks_show_tasks(options)) {
+    if (layout == LAYOUT_STACKCOUNT && !block->of_many && blocks_show_tasks(options)) {
         fputs("    ", out);
         write_who(out, &block->task, options);
         fputc('\n', out);
-    } else if (layout == LAYOUT_WAKEUPTIME && !block->nobodys) {
+    } else if (layout == LAYOUT_WAKEUPTIME && !block->of_many) {
         write_frames(out, blocks, &block->waker);
         write_name(out, "waker:", &block->waker, options);
-    } else if (layout != LAYOUT_STACKCOUNT && !block->nobodys) {
+    } else if (layout != LAYOUT_STACKCOUNT && !block->of_many) {
         write_name(out, layout == LAYOUT_PROFILE ? "-" : "target:", &block->task, options);
     }
     const bool has_unit = blocks_are_sums(options);
@@ -213,7 +213,7 @@ int pairs_write(FILE *out, const struct report *report)
         struct pair *pair = &pairs[count++];
         *pair = (struct pair){
             .value = block->value, .events = block->events, .longest = block->longest};
-        if (block->nobodys) {
+        if (block->of_many) {
             text_add(&pair->waiter, "[table full]");
             text_add(&pair->waker, "[table full]");
         } else {

@@ -61,7 +61,7 @@ static void name(struct ring_task_state *task, const char *comm)
 }
 
 /*
- * No record tells of it. Whoever has ended keeps the last one that is known, at first the parent's.
+ * No record has it. A thread that has ended keeps the last user known, at first its parent's.
  */
 static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {

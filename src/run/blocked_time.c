@@ -272,7 +272,7 @@ void wall_time_begin(struct wall_time *wall, const struct blocked_filter *thread
 {
     wall->threads = *threads;
     wall->threads.states = "R" BLOCKED;
-    report->strangers = &wall->threads;
+    report->unplaced = &wall->threads;
 }
 
 void wall_time_look(struct wall_time *wall, int map)

@@ -691,11 +691,10 @@ static void add_numbers(struct text *line, const char *one, const struct number_
         text_format(line, i ? ",%u" : "%u", list->numbers[i]);
 }
 
-void heading_add_whose(struct text *line, const struct trace_options *options,
-                       const char *everybody)
+void heading_add_whose(struct text *line, const struct trace_options *options, const char *all)
 {
     if (!options->pids.count && !options->tids.count)
-        text_add(line, everybody);
+        text_add(line, all);
     if (options->pids.count)
         add_numbers(line, "PID", &options->pids);
     if (options->follow)

@@ -106,9 +106,8 @@ void session_filter_namespace(struct event_filter *filter);
 
 /* Parts of the line that says what is traced, for applets that take a duration. */
 
-/* "PID 1", "PIDs 1,2", "TID 3", "PID 1, TID 3"; `everybody` if no task was picked. */
-void heading_add_whose(struct text *line, const struct trace_options *options,
-                       const char *everybody);
+/* "PID 1", "PIDs 1,2", "TID 3", "PID 1, TID 3"; `all` if no task was picked. */
+void heading_add_whose(struct text *line, const struct trace_options *options, const char *all);
 
 /* "user + kernel", "user" or "kernel". */
 const char *heading_stacks(const struct trace_options *options);

@@ -397,9 +397,7 @@ int store_open(struct store *store, const struct store_config *config)
         store_set_sizes(store, stacks /= 2, config);
         result = banks_open(store);
     }
-    /*
-     * Whoever asks for a size gets all of it, or is told at once that there is not enough memory.
-     */
+    /* A size that the user asks for is allocated at once: memory must not run out later. */
     if (!result && config->stacks)
         result = banks_enlarge(store, &store->stand_in);
     return result;
@@ -413,7 +411,7 @@ void store_close(struct store *store)
 
 /* ---- Reports ---- */
 
-/* Nobody needs to wait for programs that found it paused. */
+/* Programs that still find it paused write nothing: no need to wait for them. */
 int store_start(struct store *store)
 {
     return controls_set(&store->controls, store->main.mode);

@@ -122,7 +122,7 @@ struct wall_report {
      * Where to look at the end for threads that had events but have not left their CPU yet, so that
      * their process is unknown: among those listed before, and then in /proc. NULL: nowhere.
      */
-    const struct blocked_filter *strangers;
+    const struct blocked_filter *unplaced;
     const struct blocked_thread *listed;
     size_t listed_count;
     uint64_t began, ended; /* of the last report */

@@ -132,29 +132,29 @@ static int add_open(struct taking *taking, const struct wall *wall,
     return add_parts(taking, &task, spent, 0);
 }
 
-/* Whether it is known whose it is; programs keep the time of others until it is. */
-static bool is_stranger(const struct wall *wall)
+/* Its process is unknown: programs keep its time until they know it. */
+static bool is_unplaced(const struct wall *wall)
 {
     return !wall->target.flags;
 }
 
-static int compare_strangers(const void *one, const void *other)
+static int compare_tids(const void *one, const void *other)
 {
     const struct wall_thread *a = one, *b = other;
 
     return a->wall.tid < b->wall.tid ? -1 : a->wall.tid > b->wall.tid;
 }
 
-static int meet_stranger(void *context, const struct blocked_thread *thread)
+static int place_thread(void *context, const struct blocked_thread *thread)
 {
     struct taking *taking = context;
     const struct wall_thread key = {.wall.tid = thread->tid};
     struct wall_thread *met = bsearch(&key, taking->threads, taking->thread_count, sizeof(key),
-                                      compare_strangers);
+                                      compare_tids);
     struct task_stacks task = {.kernel_stack = NO_STACK, .user_stack = NO_STACK, .pid = thread->pid,
                                .tid = thread->tid};
 
-    if (!met || !is_stranger(&met->wall))
+    if (!met || !is_unplaced(&met->wall))
         return 0;
     memcpy(task.comm, thread->comm, sizeof(task.comm));
     int result = add_open(taking, &met->wall, &task);
@@ -162,22 +162,22 @@ static int meet_stranger(void *context, const struct blocked_thread *thread)
     return result;
 }
 
-static int add_strangers(struct taking *taking)
+static int add_unplaced(struct taking *taking)
 {
     const struct wall_report *report = taking->report;
     size_t kept = 0;
     int result = 0;
 
     for (size_t i = 0; i < taking->thread_count; i++)
-        if (is_stranger(&taking->threads[i].wall))
+        if (is_unplaced(&taking->threads[i].wall))
             taking->threads[kept++] = taking->threads[i];
     taking->thread_count = kept;
-    if (!kept || !report->strangers)
+    if (!kept || !report->unplaced)
         return 0;
-    qsort(taking->threads, kept, sizeof(*taking->threads), compare_strangers);
+    qsort(taking->threads, kept, sizeof(*taking->threads), compare_tids);
     for (size_t i = 0; i < report->listed_count && !result; i++)
-        result = meet_stranger(taking, &report->listed[i]);
-    return result ? result : blocked_threads_list(report->strangers, meet_stranger, taking);
+        result = place_thread(taking, &report->listed[i]);
+    return result ? result : blocked_threads_list(report->unplaced, place_thread, taking);
 }
 
 /* Also threads that have ended by now. */
@@ -215,7 +215,7 @@ static int add_entries(struct taking *taking)
             result = add_open(taking, wall, &wall->target);
     }
     waits->seen_count = sort_numbers(waits->seen, waits->seen_count);
-    return !result && taking->is_last ? add_strangers(taking) : result;
+    return !result && taking->is_last ? add_unplaced(taking) : result;
 }
 
 /* ---- To the tally ---- */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: no
 #
 # check on a machine whose owner has restricted something: it says what, and how to fix it, and the applets

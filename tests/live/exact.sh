@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10,6.1,6.12
+# kernels: 5.10,6.1,6.12
 # host: yes
 #
 # The count is the number of calls: not one more, not one less. The workload makes an exact number of calls

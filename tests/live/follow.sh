@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,newest
+# kernels: 5.10,newest
 # host: yes
 #
 # -p PID --follow: traces the process, and everything that it forks from then on, in whatever way; no other

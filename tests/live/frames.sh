@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10
-# seldom: newest
+# kernels: newest
 # host: no
 #
 # kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are kept, by

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: no
 #
 # Which functions a pattern means, and that each of them is traced once: the first line's number is compared

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,6.1,newest
+# kernels: 5.10,6.1,newest
 # host: yes
 #
 # What stackbox itself does is left out, and so is what its reader and its opener do: each of them calls

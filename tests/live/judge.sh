@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest,5.10,6.12
-# seldom: rt-6.12
+# kernels: rt-6.12
 #
 # From each seed a judge draws a life of processes and a run of stackbox, and holds the report against the life's
 # own log (tests/workloads/judge.c). FROM=1 COUNT=100, or the words from=1 count=100 for a guest's kernel, choose

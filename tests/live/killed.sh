@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,6.1,newest
+# kernels: 5.10,6.1,newest
 # host: yes
 # later: all applets, hit at random moments, take half a minute
 # again: with four times as many runs
@@ -129,9 +129,9 @@ is "each write is one report" "$(sed 's/^ *[0-9]* //' judged)" "whole 1 1"
 commands >commands
 cut -d ' ' -f 2- commands | sed 's,^,./s ,' >lines
 load
-w/strike -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >struck 2>&1
+w/signal_runs -n "$RUNS" -l $LANES -s "$SEED" -m $MOST -d runs lines >signalled 2>&1
 is "all runs and all their processes ended (seed $SEED)" \
-    "$? $(grep -c '^run ' struck) $(grep -cv '^run ' struck)" "0 $RUNS 0"
+    "$? $(grep -c '^run ' signalled) $(grep -cv '^run ' signalled)" "0 $RUNS 0"
 for process in $test_processes; do
     kill -s KILL "$process"
 done 2>/dev/null
@@ -145,7 +145,7 @@ awk 'NR == FNR { line[FNR] = $0; next }
         before = !$7 && ($6 == 1 || $6 == 1000 + $4)
         ended = $6 == 0 || before || $6 == 1009 && $4 == 9 || by_command && $6 == 128 + $4
         if (!ended) print $0, text
-    }' commands struck >wrong_ends
+    }' commands signalled >wrong_ends
 is "each run ended as it should (seed $SEED)" "$(head -n 3 wrong_ends)" ""
 
 # A text report has a last line, unless the run was killed.
@@ -154,7 +154,7 @@ awk 'NR == FNR { line[FNR] = $0; next }
         kind = line[$3]
         sub(/ .*/, "", kind)
         print "runs/" $2 ".out", kind, $6 == 1009 ? "killed" : "ended", $7, $8, "run", $2, line[$3]
-    }' commands struck >printed
+    }' commands signalled >printed
 judge_whole printed >judged
 is "every report is whole (seed $SEED)" "$(grep -v '^whole ' judged | head -n 3)" ""
 awk '$3 == "ended" && $4 && / (stackcount|wakeuptime) / && $2 == "text" { print $1 }' printed |

@@ -5,7 +5,7 @@
 #
 #     #!/bin/sh
 #     # guests: all            where it runs: all, none, or names: 5.10,6.1,6.12,newest (all)
-#     # seldom: 5.10           where only `make test-kernels` runs it
+#     # kernels: 5.10          where only `make test-kernels` runs it
 #     # host: yes              on this machine, too: yes, no (yes)
 #     # later: REASON          on this machine it runs in `make test-guests` instead of `make test`
 #     # again: with TOOLS      there, too: it can do more with these tools, which only `make test-guests` installs, or

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,newest
+# kernels: 5.10,newest
 # host: yes
 #
 # Programs that start after tracing began, and then wait while thousands of other processes end: their events

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: newest
+# kernels: newest
 # host: yes
 #
 # Losses are one line for people, with their share and what to do, and only if they matter; files and --debug

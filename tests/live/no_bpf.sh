@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: yes
 #
 # If bpf(2) is missing or refused, rings collect, without being asked to: whatever is deterministic comes out

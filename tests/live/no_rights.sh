@@ -1,6 +1,6 @@
 #!/bin/sh
 # guests: 6.12
-# seldom: 5.10,6.1,newest
+# kernels: 5.10,6.1,newest
 # own clock
 # host: yes
 #

@@ -109,9 +109,9 @@ rm -f ./*
 
 # ---- At any moment
 
-# strike SIGNALS NAMES: writes reports as fast as possible, and is killed at a random moment
+# kill_writers SIGNALS NAMES: writes reports as fast as possible, and is killed at a random moment
 chance=$(($(date +%s) % 32768))
-strike()
+kill_writers()
 {
     for signal in $1; do
         start_stackbox stackcount -i 0.005 -o "$2%n.folded" -o "$2%n.svg" -o "$2%n.speedscope.json" $EVENT
@@ -125,12 +125,12 @@ strike()
 }
 start_workload busy calls -n 100000000 -t 2 -N busy$$
 for run in 1 2 3 4 5 6 7 8 9 10; do
-    strike KILL "$run-"
+    kill_writers KILL "$run-"
 done
 is "killed: files are whole" "$(cat "$scratch/halves")" ""
 is "killed: nothing is left" "$(hidden)" ""
 between "killed: there were files" "$(names | wc -w)" 5 1000000
-strike "INT KILL TERM KILL INT KILL HUP KILL TERM KILL INT KILL INT KILL TERM KILL HUP KILL INT KILL" same-
+kill_writers "INT KILL TERM KILL INT KILL HUP KILL TERM KILL INT KILL INT KILL TERM KILL HUP KILL INT KILL" same-
 is "killed, replacing files: files are whole" "$(cat "$scratch/halves")" ""
 # A file that replaces another has a hidden name for a moment; two kills at that moment are no
 # accident.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10
-# seldom: newest
+# kernels: newest
 # own clock
 # host: yes
 # quiet

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # own clock
 # host: no
 #

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,6.1,6.12,newest
+# kernels: 5.10,6.1,6.12,newest
 # host: yes
 #
 # Each refusal is one line that says what to do, and exits with 1.

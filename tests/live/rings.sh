@@ -1,6 +1,6 @@
 #!/bin/sh
 # guests: 5.10
-# seldom: 6.1,6.12,newest
+# kernels: 6.1,6.12,newest
 # host: yes
 #
 # The collector without bpf(2): the same workloads give the same right results.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: no
 #
 # CPU hotplug with rings: CPUs that go offline are not an error, and what is in their rings is still read;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10
-# seldom: 6.1,6.12,newest
+# kernels: 6.1,6.12,newest
 # host: yes
 #
 # Samples in perf's rings are unwound by tables as programs do it in the kernel: the same stacks, also without

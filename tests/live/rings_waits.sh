@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10
-# seldom: newest
+# kernels: newest
 # host: no
 #
 # Waits from rings, for one cgroup: a switch to a thread is recorded in the name of the one that leaves, which

@@ -1,6 +1,6 @@
 #!/bin/sh
 # guests: none
-# seldom: 5.10,6.1,6.12,newest
+# kernels: 5.10,6.1,6.12,newest
 # host: yes
 #
 # Recordings: for every applet that counts, report turns an .sbx file into the same text, folded and flat

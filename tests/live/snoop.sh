@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 6.1
-# seldom: 5.10,6.12,newest
+# kernels: 5.10,6.12,newest
 # host: yes
 #
 # stacksnoop: each event once, with its own stack and name, in order. The workload takes turns, one after

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: no
 #
 # Two tracepoints in one run, one of them a system call's: since Linux 7.2 its program can be preempted, and

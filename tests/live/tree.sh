@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 6.12
+# kernels: 6.12
 # host: yes
 #
 # Trees compared with the folded stacks of the same run, from which awk works out which lines there must

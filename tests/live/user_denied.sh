@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 6.12
+# kernels: 6.12
 # host: yes
 #
 # What is only needed for names of processes that exit or exec is done without if it is refused: counts are

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10
+# kernels: 5.10
 # host: no
 #
 # Text probes are visible in all pid namespaces: those of a live run are left alone by a run in another

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10
+# kernels: 5.10
 # host: yes
 #
 # A process with its own root, mount and pid namespace, traced from outside and from inside. Outside there is

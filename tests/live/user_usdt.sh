@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 5.10
-# seldom: newest
+# kernels: newest
 # host: yes
 #
 # USDT probes: each hit of each site is counted, and a semaphore is raised while it is traced.

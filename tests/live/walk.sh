@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: newest
-# seldom: 5.10,6.1,6.12
+# kernels: 5.10,6.1,6.12
 # host: no kernel probes
 #
 # The walk for kernels that cannot store stacks: the workload knows how often it called, and from where.

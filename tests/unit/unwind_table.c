@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tables made from rows, checked against insns/unwind_layout.h; and tables made by strangers. */
+/* Tables made from rows, checked against insns/unwind_layout.h; and tables made by unplaced. */
 #include "unwind/table.h"
 
 #include <errno.h>

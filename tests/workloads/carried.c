@@ -32,7 +32,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "told.h"
+#include "captured.h"
 
 static struct {
     const char *place, *stackbox, *known, *directory, *comm;
@@ -84,7 +84,7 @@ static const char *judge_folded(const struct row *row)
 {
     static char why[200];
     double sum = 0, named = 0;
-    char *rest = told.out;
+    char *rest = captured.out;
 
     for (char *line; (line = strsep(&rest, "\n"));) {
         const char *value = strrchr(line, ' ');
@@ -102,10 +102,10 @@ static const char *judge_folded(const struct row *row)
     }
     /* Ticks that come late to an emulated machine are merged. */
     double least = row->least / (row->has_ticks && here.is_emulated ? 20 : 1) *
-                   (row->pause > 0 ? atof(row->number) * row->pause : told.known);
-    double most = here.is_unnamed && row->more > 0 ? 1e18 : told.most * row->most + row->more;
+                   (row->pause > 0 ? atof(row->number) * row->pause : captured.known);
+    double most = here.is_unnamed && row->more > 0 ? 1e18 : captured.most * row->most + row->more;
     here.has_names = named >= least;
-    if (told.known >= 0 && sum >= least && sum <= most)
+    if (captured.known >= 0 && sum >= least && sum <= most)
         return NULL;
     snprintf(why, sizeof(why), "%.0f, should be %.0f to %.0f", sum, least, most);
     return why;
@@ -115,7 +115,7 @@ static unsigned occurrences(const char *text)
 {
     unsigned count = 0;
 
-    for (const char *at = told.out; (at = strstr(at, text)); at += strlen(text))
+    for (const char *at = captured.out; (at = strstr(at, text)); at += strlen(text))
         count++;
     return count;
 }
@@ -125,7 +125,7 @@ static const char *judge_events(const struct row *row)
 {
     unsigned wanted = (unsigned)atoi(row->number);
 
-    if (occurrences("syscalls:sys_enter_getppid\n") != wanted || told.known != wanted)
+    if (occurrences("syscalls:sys_enter_getppid\n") != wanted || captured.known != wanted)
         return "not as many events as there were";
     if (!here.is_unnamed && occurrences("\n\tcalled\n") != wanted)
         return "not all events have their stack";
@@ -137,7 +137,7 @@ static const char *judge_picture(const struct row *row)
     (void)row;
     int is_right = occurrences("<title>b (3 samples, 42.86 %)") == 1 &&
                    occurrences("<title>all (7 samples, 100.00 %)") == 1 &&
-                   !strcmp(told.out + told.out_size - 7, "</svg>\n");
+                   !strcmp(captured.out + captured.out_size - 7, "</svg>\n");
     return is_right ? NULL : "not the picture of what was given";
 }
 
@@ -204,9 +204,9 @@ static const char *judge_words(const struct row *row)
 {
     static char why[300];
     size_t length = strlen(row->applet);
-    char copy[sizeof(told.err)], *rest = copy;
+    char copy[sizeof(captured.err)], *rest = copy;
 
-    memcpy(copy, told.err, sizeof(copy));
+    memcpy(copy, captured.err, sizeof(copy));
     for (char *line; (line = strsep(&rest, "\n")) && rest;) {
         if ((!strncmp(line, row->applet, length) && !strncmp(line + length, ": ", 2)) ||
             !strncmp(line, "Tracing ", 8) || !strncmp(line, "Sampling ", 9))
@@ -214,7 +214,7 @@ static const char *judge_words(const struct row *row)
         snprintf(why, sizeof(why), "it says \"%.200s\"", line);
         return why;
     }
-    return rest || copy[0] == 0 || !told.err_size || told.err[told.err_size - 1] == '\n'
+    return rest || copy[0] == 0 || !captured.err_size || captured.err[captured.err_size - 1] == '\n'
                ? NULL
                : "what it says does not end in a line's end";
 }
@@ -222,9 +222,9 @@ static const char *judge_words(const struct row *row)
 /* All its output goes to a closed stdout. */
 static const char *judge_unheard(void)
 {
-    if (told.status != 1 && told.status != 125)
+    if (captured.status != 1 && captured.status != 125)
         return "it printed to nobody";
-    return strchr(here.how.closed, '2') || strstr(told.err, "stdout is closed") ? NULL : "it does not say why";
+    return strchr(here.how.closed, '2') || strstr(captured.err, "stdout is closed") ? NULL : "it does not say why";
 }
 
 static const char *judge_right(const struct row *row)
@@ -232,34 +232,34 @@ static const char *judge_right(const struct row *row)
     const char *wrong = NULL;
 
     if (row->input && *row->input && strchr(here.how.closed, '0'))
-        return told.status == 1 ? NULL : "it drew what it was not given";
+        return captured.status == 1 ? NULL : "it drew what it was not given";
     if (strchr(here.how.closed, '1') && !(here.directory && row->ending))
         return judge_unheard();
-    if (told.status && strcmp(row->applet, "check"))
+    if (captured.status && strcmp(row->applet, "check"))
         return "its exit status is not 0";
     here.has_names = 0;
     wrong = row->judge(row);
-    if (!wrong && here.is_unnamed && !here.has_names && row->way && !strstr(told.err, " no name"))
+    if (!wrong && here.is_unnamed && !here.has_names && row->way && !strstr(captured.err, " no name"))
         wrong = "it does not say why there are no names";
     return wrong ? wrong : judge_words(row);
 }
 
 static const char *judge_refused(const struct row *row, const char *text)
 {
-    const char *end = strchr(told.err, '\n');
+    const char *end = strchr(captured.err, '\n');
     size_t length = strlen(row->applet);
 
-    if (told.status != 1 && told.status != 125)
+    if (captured.status != 1 && captured.status != 125)
         return "its exit status is none of a refusal";
-    if (told.out_size)
+    if (captured.out_size)
         return "something is on stdout";
-    if (told.known >= 0 && strcmp(row->name, "process"))
+    if (captured.known >= 0 && strcmp(row->name, "process"))
         return "the command has run";
     if (!end || end[1])
         return "it is not one line";
-    if (strncmp(told.err, row->applet, length) || strncmp(told.err + length, ": ", 2))
+    if (strncmp(captured.err, row->applet, length) || strncmp(captured.err + length, ": ", 2))
         return "the line does not say who speaks";
-    return strstr(told.err, text) ? NULL : "it is another line";
+    return strstr(captured.err, text) ? NULL : "it is another line";
 }
 
 /* ---- running */
@@ -302,10 +302,10 @@ static const char *const *words_of(const struct row *row, pid_t process, const c
 static void read_report(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, told.out, sizeof(told.out) - 1);
+    ssize_t got = fd < 0 ? 0 : read(fd, captured.out, sizeof(captured.out) - 1);
 
-    told.out_size = got > 0 ? (size_t)got : 0;
-    told.out[told.out_size] = 0;
+    captured.out_size = got > 0 ? (size_t)got : 0;
+    captured.out[captured.out_size] = 0;
     close(fd);
     unlink(path);
 }
@@ -322,7 +322,7 @@ static void run(const struct row *row)
         process = start_beside(&here.how, known);
     if (here.directory && row->ending)
         snprintf(report, sizeof(report), "%s/report%s", here.directory, row->ending);
-    run_told(&here.how, words_of(row, process, *report ? report : NULL), row->input, row->input_size, process);
+    run_captured(&here.how, words_of(row, process, *report ? report : NULL), row->input, row->input_size, process);
     if (*report)
         read_report(report);
 }
@@ -365,10 +365,10 @@ static void judge(const struct row *row)
         return;
     }
     here.failed = 1;
-    join_lines(told.err);
-    join_lines(told.out);
+    join_lines(captured.err);
+    join_lines(captured.out);
     printf("FAIL carried: %s: %s: %s: status %d, it said \"%.600s\", and \"%.600s\"\n", here.place,
-           row->name, wrong, told.status, told.err, told.out);
+           row->name, wrong, captured.status, captured.err, captured.out);
 }
 
 static const struct row *row_of(const char *applet)
@@ -392,7 +392,7 @@ static int can_be_judged(const struct row *row)
 /* Each applet that stackbox itself lists, so that none is left out. */
 static void judge_all(void)
 {
-    static char listed[sizeof(told.out)];
+    static char listed[sizeof(captured.out)];
     const char *words[] = { here.stackbox, NULL };
     int out[2];
     size_t size = 0;

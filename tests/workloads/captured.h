@@ -3,8 +3,8 @@
  * Runs a program and collects everything it prints: through pipes, or a terminal of its own. Needs
  * no shell and no file.
  */
-#ifndef STACKBOX_WORKLOADS_TOLD_H
-#define STACKBOX_WORKLOADS_TOLD_H
+#ifndef STACKBOX_WORKLOADS_CAPTURED_H
+#define STACKBOX_WORKLOADS_CAPTURED_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@ struct way_to_run {
 };
 
 /* The results of one run. On a terminal everything is in out. */
-static struct told {
+static struct captured {
     char out[1 << 20], err[1 << 16], result[64];
     size_t out_size, err_size, result_size;
     int status;
     double known, most; /* from RESULT_FD: the figure, and the most it can be; < 0: none */
-} told;
+} captured;
 
 static struct {
     int in[2], out[2], err[2], result[2], go[2];
@@ -84,7 +84,7 @@ static void become_user(long uid)
 
 static void open_ends(const struct way_to_run *how)
 {
-    memset(&told, 0, sizeof(told));
+    memset(&captured, 0, sizeof(captured));
     make_pipe(ends.in);
     make_pipe(ends.result);
     make_pipe(ends.go);
@@ -167,13 +167,13 @@ static void take_all(void)
     while (from[0].fd >= 0 || from[1].fd >= 0 || from[2].fd >= 0) {
         if (poll(from, 3, -1) < 0)
             continue;
-        if (!take(&from[0], told.out, &told.out_size, sizeof(told.out)))
+        if (!take(&from[0], captured.out, &captured.out_size, sizeof(captured.out)))
             from[0].fd = -1;
-        if (!take(&from[1], told.err, &told.err_size, sizeof(told.err)))
+        if (!take(&from[1], captured.err, &captured.err_size, sizeof(captured.err)))
             from[1].fd = -1;
-        if (!take(&from[2], told.result, &told.result_size, sizeof(told.result)))
+        if (!take(&from[2], captured.result, &captured.result_size, sizeof(captured.result)))
             from[2].fd = -1;
-        if (strstr(told.err, "Tracing ") || strstr(told.out, "Tracing "))
+        if (strstr(captured.err, "Tracing ") || strstr(captured.out, "Tracing "))
             let_go(1);
         else if (from[0].fd < 0 && from[1].fd < 0)
             let_go(0); /* it was refused: nothing is kept waiting */
@@ -184,7 +184,7 @@ static void take_all(void)
  * After open_ends: runs it to its end. `beside` is what start_beside returned, or 0: then the
  * result is this one's.
  */
-static void run_told(const struct way_to_run *how, const char *const *words, const char *input, size_t size,
+static void run_captured(const struct way_to_run *how, const char *const *words, const char *input, size_t size,
                      pid_t beside)
 {
     int status = 0;
@@ -207,12 +207,12 @@ static void run_told(const struct way_to_run *how, const char *const *words, con
     close(ends.err[0]);
     close(ends.result[0]);
     waitpid(child, &status, 0);
-    told.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    captured.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (beside)
         waitpid(beside, NULL, 0);
-    told.known = told.most = -1;
-    if (told.result_size)
-        sscanf(told.result, "%lf %lf", &told.known, &told.most);
+    captured.known = captured.most = -1;
+    if (captured.result_size)
+        sscanf(captured.result, "%lf %lf", &captured.known, &captured.most);
 }
 
 #endif

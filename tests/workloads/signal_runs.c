@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * strike [-n RUNS] [-s SEED] [-l LANES] [-m MS] [-d DIRECTORY] FILE
+ * signal_runs [-n RUNS] [-s SEED] [-l LANES] [-m MS] [-d DIRECTORY] FILE
  *
- * Runs the commands in FILE, one a line, words between blanks, in turn, and strikes each by SIGINT,
+ * Runs the commands in FILE, one a line, words between blanks, in turn, and sends each SIGINT,
  * SIGTERM, SIGHUP or SIGKILL, 0 to MS milliseconds after its start. A run's output is in DIRECTORY/N.out
  * and DIRECTORY/N.err. For each run it prints
  *
  *     run N LINE SIGNAL US STATUS BYTES NEWLINES
  *
- * LINE is the command's line, from 1 on, US when it was struck, STATUS its exit status, 1000 + the
+ * LINE is the command's line, from 1 on, US when it was signalled, STATUS its exit status, 1000 + the
  * signal that ended it, or 9999 if a signal did not end it in a minute; BYTES how many it printed,
  * and NEWLINES how many newlines are at their end, at most 2. At the end it waits for all descendants
  * of the runs: those that do not end are reported, `left PID`, and killed.
@@ -44,7 +44,7 @@ struct lane {
     pid_t pid; /* 0: nobody */
     unsigned run;
     int signal;
-    int struck;
+    int signalled;
     int status; /* -1: it runs */
     uint64_t start, delay;
 };
@@ -57,7 +57,7 @@ static const char *directory = ".";
 
 static void die(const char *what)
 {
-    fprintf(stderr, "strike: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "signal_runs: %s: %s\n", what, strerror(errno));
     exit(2);
 }
 
@@ -133,7 +133,7 @@ static void begin_run(struct lane *lane, unsigned run, uint64_t seed, uint64_t m
     lane->run = run;
     lane->signal = signals[random_of(seed, 2 * run) % 4];
     lane->delay = random_of(seed, 2 * run + 1) % (most * 1000000);
-    lane->struck = 0;
+    lane->signalled = 0;
     lane->status = -1;
     lane->start = now();
     lane->pid = fork();
@@ -162,12 +162,12 @@ static void say_end(struct lane *lane)
     lane->pid = 0;
 }
 
-/* A run goes on in its lane until it has been struck and has ended. */
+/* A run goes on in its lane until it has been signalled and has ended. */
 static void look_at(struct lane *lane, uint64_t time)
 {
-    if (lane->status < 0 && !lane->struck && time - lane->start >= lane->delay) {
+    if (lane->status < 0 && !lane->signalled && time - lane->start >= lane->delay) {
         kill(lane->pid, lane->signal);
-        lane->struck = 1;
+        lane->signalled = 1;
     }
     if (lane->status < 0 && time - lane->start >= lane->delay + MINUTE_NS) {
         kill(lane->pid, SIGKILL);
