@@ -616,7 +616,7 @@ static bool read_string(struct rust_name *name)
     return rust_say(name, "\"");
 }
 
-/* &value; a string is written like that. */
+/* &value: how strings are written, too. */
 static bool read_const_reference(struct rust_name *name, char tag)
 {
     if (tag == 'R' && rust_eat(name, 'e'))

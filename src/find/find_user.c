@@ -303,8 +303,8 @@ static bool is_mapped(const struct library_where *where, const struct found_file
 }
 
 /*
- * The kernel finds what is open here by its descriptor, whatever is put at its path: only without
- * /proc by that. What is the same file has the same name.
+ * The kernel finds what is open here by its descriptor, whatever is put at its path; without /proc
+ * by its path. What is the same file has the same name.
  */
 static int name_file(const struct find *find, const struct library_where *where,
                      struct found_file *file)

@@ -612,7 +612,7 @@ static int add(struct search *search, const char *path)
     return paths->failed ? -ENOMEM : 0;
 }
 
-/* Missing ones are not reported: the dynamic linker will do that. */
+/* Missing ones are left for the dynamic linker to report. */
 static int take_needed(void *context, const char *name)
 {
     const struct library_where where = {.root = ""};

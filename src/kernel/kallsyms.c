@@ -251,7 +251,7 @@ static void set_candidate(struct candidate *candidate, const struct kallsyms_sym
     candidate->symbol.module = candidate->module;
 }
 
-/* The address just below a landing belongs to that landing. `slot` is the one after that. */
+/* The address just below a landing belongs to the landing. `slot` is the address after it. */
 static int take_landing(struct pass *pass, const struct kallsyms_symbol *symbol, size_t slot)
 {
     const struct kallsyms_search *search = pass->search;

@@ -14,7 +14,7 @@
 
 struct kallsyms_symbol {
     uint64_t address; /* 0 if the kernel hides addresses */
-    char type;        /* as nm(1) has it: t T w W are functions */
+    char type;        /* as in nm(1): t T w W are functions */
     const char *name;
     const char *module; /* without its brackets, or NULL: the kernel itself */
 };

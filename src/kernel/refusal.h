@@ -24,7 +24,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
 
 /*
  * The same for a program. If `log` is not empty, the verifier rejected the program: the sentence
- * has the last words of that.
+ * ends with the last words of the log.
  */
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence);

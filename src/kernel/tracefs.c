@@ -57,7 +57,7 @@ int tracefs_open_mounted(void)
     return result;
 }
 
-/* In a child: makes a mount namespace, mounts tracefs over some directory in it, and opens that. */
+/* In a child: makes a mount namespace, mounts tracefs over a directory in it, and opens the mount. */
 static int mount_in_own_namespace(void)
 {
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||

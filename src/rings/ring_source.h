@@ -70,7 +70,7 @@ struct ring_tasks {
 int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope);
 void ring_tasks_close(struct ring_tasks *tasks);
 
-/* Takes what /proc has about all threads, or, if one process is named, about that. */
+/* Takes what /proc has about all threads, or about the one process that is named. */
 void ring_tasks_look(struct ring_tasks *tasks);
 
 /* The thread of a sample: never NULL. An unknown one is looked up. */

@@ -303,7 +303,7 @@ static int stop_those(struct rings *rings, bool of_tasks)
     return result;
 }
 
-/* Tasks are told of for as long as there are samples: of whom these are depends on it. */
+/* Task events stop last: they tell whose samples are. */
 int rings_stop(struct rings *rings)
 {
     rings->has_started = false;

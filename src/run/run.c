@@ -43,7 +43,7 @@ static bool repeats_first(int signal, pid_t sender)
         now_ns() - first.time < REPEATED_NS;
 }
 
-/* It does what it always does, as soon as the handler returns: the user does not want to wait. */
+/* The user does not want to wait: the signal's default action follows the handler. */
 static void end_at_once(int signal)
 {
     sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);

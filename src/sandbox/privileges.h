@@ -10,7 +10,7 @@
 /* Keeps only the capabilities that opening other processes' files takes. 0 or a negative errno. */
 int privileges_keep_opening(void);
 
-/* Drops what nothing needs once tracing runs: see there. 0 or a negative errno. */
+/* Keeps only the capabilities that running traces need. 0 or a negative errno. */
 int privileges_keep_tracing(void);
 
 /*

@@ -115,7 +115,7 @@ static int complete_user(struct drain *drain, size_t entry, const struct count_k
     struct stack *stack = user_stack(drain, entry);
     const uint64_t *frames = drain->tally->addresses + stack->first;
 
-    /* Unwinding by tables has it, too. */
+    /* Unwinding by tables finds the caller itself. */
     if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables ||
         key->flags & KEY_KERNEL_START)
         return 0;

@@ -249,7 +249,7 @@ void stack_table_keep(struct stack_table *table, int64_t word)
 
 void stack_table_drop(struct stack_table *table)
 {
-    /* Without memory for that everything stays, which does no harm. */
+    /* Without memory to rebuild it, all stacks stay for another round. */
     if (table->size && table->round > 1)
         (void)rebuild(table, table->size, table->round - 1);
 }

@@ -82,7 +82,7 @@ void settled_close(struct settled *settled);
 /* How many buckets are in use, at most. */
 uint32_t settled_used(const struct settled *settled);
 
-/* Settles the ids of buckets filled since the last time, if it is time for that. */
+/* Settles the ids of buckets filled since the last time, if it is time to. */
 int settled_advance(struct settled *settled, const struct grace *grace);
 
 /* Empties all buckets, while no program can reach one. 0 or a negative errno. */

@@ -149,7 +149,7 @@ struct reading {
 
 /* An answer consists of such parts, one per step, */
 struct part {
-    int32_t result; /* if it is not 0, nothing follows: the step goes without it */
+    int32_t result; /* if it is not 0, nothing follows: the step has no answer */
     uint32_t length;
     uint64_t ns;    /* what it took */
 };
@@ -248,7 +248,7 @@ static void note_unread(struct symbolize_notes *notes, int result, int signal)
         sandbox_explain(result, signal, &notes->unread);
 }
 
-/* If reading it took its reader's life, it goes without. */
+/* A step that crashed its reader, or took too long, gets no answer. */
 static int lose_step(struct reading *reading, int why)
 {
     const struct naming_step *step = step_of(reading);
