@@ -9,7 +9,7 @@
 #include "collect/bpf_counts.h"
 #include "insns/programs.h"
 #include "kernel/bpf.h"
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
 #include "options/applet.h"

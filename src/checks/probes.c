@@ -16,7 +16,7 @@
 #include "checks/checks.h"
 #include "collect/scope.h"
 #include "elf/elf.h"
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
 #include "kernel/switches.h"

@@ -9,7 +9,6 @@
 #include "base/util.h"
 #include "insns/unwind_layout.h"
 #include "kernel/bpf.h"
-#include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/refusal.h"

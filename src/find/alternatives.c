@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "find/alternatives.h"
+#include "find/find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 #include "base/util.h"
 #include "elf/elf_symbols.h"

@@ -87,4 +87,24 @@ int kernel_functions_check_offsets(int kallsyms, const struct places *places, st
 /* Appends "; near: a, b" for a name that is not a function's. */
 int kernel_functions_near(int kallsyms, const char *name, struct text *near);
 
+/*
+ * When no event came: the same function in other files, one of which may be the one that is called.
+ * A process may have an allocator of its own, and a container libraries of its own.
+ */
+
+/*
+ * Searches what find->pid has mapped for other files with the named functions; or, if that is 0,
+ * the roots of processes that do not see our files for the named libraries. Appends at most five
+ * lines, one per function, that say what to trace. 0 or a negative errno.
+ */
+int alternatives_find(const struct find *find, struct text *lines);
+
+/*
+ * Kernels since 6.13 may preempt the programs of system calls' tracepoints, which then miss hits:
+ * the first such place, with the function to trace instead in `pattern`. NULL: this kernel does not
+ * preempt them, or there is no such place or function.
+ */
+const struct place *exact_alternative(const struct places *places, int kallsyms,
+                                      struct text *pattern);
+
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 #include "find/library.h"
 #include "find/user_file.h"

@@ -16,7 +16,6 @@
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
 #include "kernel/btf.h"
-#include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/ring_buffers.h"
 #include "machine/machine.h"

@@ -11,7 +11,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 
 #define NS_PER_SECOND 1000000000

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/ring_buffers.h"

@@ -14,7 +14,6 @@
 #include "machine/machine.h"
 #include "recording/read.h"
 #include "report/blocks.h"
-#include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 
 /* stackbox writes no larger recordings. */

@@ -10,7 +10,6 @@
 #include "base/util.h"
 #include "kernel/kallsyms.h"
 #include "machine/machine.h"
-#include "sandbox/answer.h"
 #include "sandbox/sandbox.h"
 #include "symbolize/mappings.h"
 

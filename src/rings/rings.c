@@ -12,7 +12,6 @@
 
 #include "base/reading.h"
 #include "base/util.h"
-#include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/refusal.h"

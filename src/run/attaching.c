@@ -9,7 +9,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "find/alternatives.h"
 #include "find/find.h"
 #include "insns/programs.h"
 #include "kernel/refusal.h"

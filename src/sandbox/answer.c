@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "sandbox/answer.h"
+#include "sandbox/sandbox.h"
 
 #include <stdint.h>
 #include <string.h>

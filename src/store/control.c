@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "insns/layout.h"
 #include "kernel/bpf.h"
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 #include "store/store.h"
 
 int controls_open(struct controls *controls)

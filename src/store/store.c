@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "kernel/bpf.h"
-#include "kernel/cpus.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
 #include "store/store.h"

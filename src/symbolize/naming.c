@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "sandbox/answer.h"
+#include "sandbox/sandbox.h"
 #include "base/util.h"
 #include "elf/debug_files.h"
 #include "elf/elf_symbols.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Lists of CPUs as in /sys, and what is not one. */
-#include "kernel/cpus.h"
+#include "kernel/limits.h"
 
 #include <errno.h>
 

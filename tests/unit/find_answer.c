@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
-#include "sandbox/answer.h"
+#include "sandbox/sandbox.h"
 #include "test.h"
 
 static char *const words[] = {(char *)"vfs_read", (char *)"c:mal*", (char *)"u:/bin/a:p:x"};
