@@ -502,6 +502,21 @@ user_stacks()
     } END { for (stack in sum) print stack, sum[stack] }' "$1" | sort
 }
 
+# shape_of FILE: the format of a report, by its beginning, its end and, of pprof, its checksum
+shape_of()
+{
+    if gzip -tc <"$1" >/dev/null 2>&1; then
+        echo pprof
+        return
+    fi
+    case $(head -n 1 "$1" | cut -c 1-12),$(tail -n 1 "$1") in
+    '<?xml versio,</svg>') echo svg ;;
+    '{"$schema":",]}') echo speedscope ;;
+    '  self%  tot,'*.*) echo flat ;;
+    *) grep -q '^    *[0-9][0-9]*$' "$1" && echo text ;;
+    esac
+}
+
 # folded_functions FILE [FIRST]: for each frame, from the FIRST of a line on, its own count, that with
 # everything it calls (recursion once), and its name, separated by tabs
 folded_functions()

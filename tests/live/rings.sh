@@ -100,7 +100,7 @@ fi
 for format in text flat svg pprof speedscope; do
     "$STACKBOX" stackcount --collect rings --format $format "$EVENT" -- "$WORKLOADS/calls" -n 100 \
         > "$scratch/$format" 2> "$scratch/err"
-    [ -s "$scratch/$format" ] && pass "format $format" || fail "format $format" "$(cat "$scratch/err")"
+    is "format $format" "$(shape_of "$scratch/$format")" "$format"
 done
 
 "$STACKBOX" stacksnoop --collect rings "$EVENT" -- "$WORKLOADS/calls" -n 500 > "$scratch/out" 2> "$scratch/err"
