@@ -148,7 +148,7 @@ static int refuse_applet(const char *name)
     else
         suggestions_add(&near, &names);
     say("there is no applet \"%s\"%s (stackbox alone lists them)", name,
-        names.data ? names.data : "");
+        text_string(&names));
     suggestions_free(&near);
     text_free(&names);
     return EXIT_USAGE;

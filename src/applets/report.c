@@ -156,7 +156,7 @@ static int write_report(struct report_files *files, const struct show_options *a
     int result = 0;
 
     if (asked->missing)
-        fputs(shown->missing.length ? shown->missing.data : "", stdout);
+        fputs(text_string(&shown->missing), stdout);
     else
         result = report_files_write(files, &turn, write_format, &reporting);
     if (result && result != -EPIPE)

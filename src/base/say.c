@@ -89,7 +89,7 @@ void say(const char *format, ...)
 
 void say_lines(const struct text *lines)
 {
-    const char *rest = lines->data ? lines->data : "", *line;
+    const char *rest = text_string(lines), *line;
 
     for (size_t length; (line = next_line(&rest, &length));)
         say("%.*s", (int)length, line);

@@ -67,6 +67,11 @@ void text_add_varint(struct text *text, uint64_t number)
     text_append(text, bytes, length);
 }
 
+const char *text_string(const struct text *text)
+{
+    return text->length ? text->data : "";
+}
+
 const char *text_or_error(const struct text *text, int error)
 {
     return text->length ? text->data : strerror(-error);

@@ -19,6 +19,8 @@ void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Seven bits per byte, the lowest first; the eighth says that another byte follows. */
 void text_add_varint(struct text *text, uint64_t number);
+/* What it holds, NUL-terminated; "" if it is empty. */
+const char *text_string(const struct text *text);
 /* What it says of an error, or if it is empty what the negative errno means. */
 const char *text_or_error(const struct text *text, int error);
 /* Empties it but keeps its memory. */

@@ -361,7 +361,7 @@ static void add_member(struct text *json, const char *key, const char *text, siz
 /* The first ": " separates why from what to do. */
 static void add_answer(struct text *json, bool yes, const struct text *detail)
 {
-    const char *all = detail->data ? detail->data : "", *end = strstr(all, ": ");
+    const char *all = text_string(detail), *end = strstr(all, ": ");
 
     text_format(json, ", \"yes\": %s", yes ? "true" : "false");
     json->failed = json->failed || detail->failed;

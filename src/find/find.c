@@ -393,7 +393,7 @@ static int find_tracepoints(struct find *find, struct text *error)
     size_t unmatched = result ? find->count : first_unmatched(find, PATTERN_TRACEPOINT);
     if (unmatched < find->count) {
         text_format(error, "0 tracepoints matched by \"%s\"%s", find->patterns[unmatched].typed,
-                    near.data ? near.data : "");
+                    text_string(&near));
         result = -ENOENT;
     }
     text_free(&near);

@@ -550,7 +550,7 @@ int find_user_places(struct find *find, struct text *error)
         result = root_of_process(find->pid, &root);
     if (!result && find->pid)
         result = see(find, &seen);
-    const struct library_where where = {root.length ? root.data : "", find->pid, &seen};
+    const struct library_where where = {text_string(&root), find->pid, &seen};
     if (!result)
         result = open_files(find, &where, error);
     library_seen_free(&seen);

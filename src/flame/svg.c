@@ -577,7 +577,7 @@ static void write_vanished_line(struct svg_picture *picture, unsigned long y, ui
     text_format(line, "<tspan x=\"1%%\" y=\"%lu\">", y);
     svg_add_change(line, svg_change_of(picture, node));
     text_add(line, "  ");
-    svg_add_xml(line, path.data ? path.data : "", path.length);
+    svg_add_xml(line, text_string(&path), path.length);
     text_add(line, " (");
     svg_add_number(line, node->before);
     text_add(line, " ");

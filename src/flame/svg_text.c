@@ -87,7 +87,7 @@ void svg_add_json_bytes(struct text *text, const char *bytes, size_t length)
     struct text clean = {0};
 
     escape_bytes(&clean, bytes, length);
-    svg_add_json(text, clean.data ? clean.data : "", clean.length);
+    svg_add_json(text, text_string(&clean), clean.length);
     text->failed = text->failed || clean.failed;
     text_free(&clean);
 }

@@ -737,7 +737,7 @@ int recording_take_sections(struct recording *recording, const char *bytes, size
     process_names_sort(&recording->process_names);
     recording->options.about = &recording->about;
     recording->options.names = &recording->process_names;
-    recording->about.losses = recording->losses.length ? recording->losses.data : "";
+    recording->about.losses = text_string(&recording->losses);
     return result;
 }
 

@@ -102,7 +102,7 @@ static int write_one(struct recording *recording, enum report_format format, str
         result = -ENOMEM;
     if (!result)
         text_append(report, bytes, length);
-    if (summary.left_blocks && !strstr(shown->lines.data ? shown->lines.data : "", "--top"))
+    if (summary.left_blocks && !strstr(text_string(&shown->lines), "--top"))
         text_format(&shown->lines, "--top left out %" PRIu64 " more stacks with %" PRIu64 " %s\n",
                     summary.left_blocks, summary.left_value, blocks_left_name(&recording->options));
     free(bytes);
@@ -123,7 +123,7 @@ static __attribute__((format(printf, 2, 3))) void tell(struct text *lines, const
         escape_bytes(&line, raw, (size_t)length);
     lines->failed = lines->failed || length < 0 || line.failed;
     text_add(&line, "\n");
-    text_append(lines, line.data ? line.data : "", line.length);
+    text_append(lines, text_string(&line), line.length);
     if (length >= 0)
         free(raw);
     text_free(&line);

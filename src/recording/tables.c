@@ -201,7 +201,7 @@ static int64_t file_of(struct tables *tables, const struct symbol *symbol,
     struct mapped_file *file = NULL;
 
     if (symbol->kernel) {
-        row.path = symbol->file.length ? symbol->file.data : "";
+        row.path = text_string(&symbol->file);
         row.kind = *row.path ? RECORDED_MODULE : RECORDED_KERNEL;
     } else if (place) {
         row.kind = kind_of(place->kind);

@@ -122,7 +122,7 @@ static uint32_t pprof_escaped(struct pprof_writer *writer, const char *bytes, si
     escape_bytes(&writer->raw, bytes, length);
     if (writer->raw.failed)
         writer->result = -ENOMEM;
-    return pprof_string(writer, length && writer->raw.data ? writer->raw.data : "");
+    return pprof_string(writer, text_string(&writer->raw));
 }
 
 /* Makes `part` a field of `message`. */

@@ -163,8 +163,7 @@ static int write_profile(struct writing *writing, const struct scale *scale)
     text_free(&name);
     fprintf(writing->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\n", scale->unit,
             (unsigned long long)add_up(writing, scale));
-    fprintf(writing->out, "\"samples\":[%s],\n", writing->samples.length ? writing->samples.data
-            : "");
+    fprintf(writing->out, "\"samples\":[%s],\n", text_string(&writing->samples));
     write_weights(writing, scale);
     return 0;
 }

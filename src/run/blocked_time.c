@@ -375,7 +375,7 @@ static void show(struct program *program, const char *event, bool listing)
 
     text_format(&what, "the program of sched:%s", event);
     if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
-        say("%s: %s", what.data ? what.data : "", why.data ? why.data : "");
+        say("%s: %s", text_string(&what), text_string(&why));
     else if (!what.failed)
         decisions_say_program(what.data, program, &linked, listing);
     text_free(&what);

@@ -43,7 +43,7 @@ static void see_stack(struct cut_stacks *stacks, const struct symbols *symbols,
         : NULL;
     stacks->of[of_waker].cut += events;
     add(stacks, (enum unwind_end)(last->address & 0xff), of_waker,
-        file && file->length ? file->data : "", events);
+        file ? text_string(file) : "", events);
 }
 
 static const uint32_t *see_task(struct cut_stacks *stacks, const struct symbols *symbols,

@@ -87,7 +87,7 @@ void live_look(struct live *live)
         screen_resize(&live->screen, size.rows, size.columns);
     else if (anew)
         terminal_ask_size();
-    screen_draw(&live->screen, live->status.data ? live->status.data : "", &bytes);
+    screen_draw(&live->screen, text_string(&live->status), &bytes);
     terminal_draw(&bytes);
     text_free(&bytes);
 }

@@ -86,7 +86,7 @@ static void broker_serve(const struct sandbox_job *job, int socket)
         if (fd >= 0)
             close(fd);
         if (!result && request.how)
-            result = send(socket, told.length ? told.data : "", told.length + 1, MSG_NOSIGNAL) < 0;
+            result = send(socket, text_string(&told), told.length + 1, MSG_NOSIGNAL) < 0;
         if (result)
             break;
     }

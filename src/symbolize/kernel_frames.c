@@ -247,7 +247,7 @@ int waiting_text_find(struct waiting_text *text, int kallsyms)
 
 bool waiting_text_has(const struct waiting_text *text, const struct symbol *symbol)
 {
-    const char *name = symbol->function.length ? symbol->function.data : "";
+    const char *name = text_string(&symbol->function);
 
     if (!symbol->kernel || symbol->waits)
         return symbol->waits;

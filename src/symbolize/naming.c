@@ -102,8 +102,7 @@ static void take_mapping(struct reading *reading, struct symbol_mappings *mappin
     read.offset = answer_take_number(answer);
     answer->is_bad = answer->is_bad || !makes_sense(&read);
     if (answer->for_good && !answer->is_bad && !answer->failed) {
-        if (mappings_add(mappings, path.data ? path.data : "", build_id.data ? build_id.data : "",
-                         &added)) {
+        if (mappings_add(mappings, text_string(&path), text_string(&build_id), &added)) {
             answer->failed = true;
         } else {
             read.path = added->path;
