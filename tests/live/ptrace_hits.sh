@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: 6.12
-# seldom: 5.10,6.1,newest
+# kernels: 5.10,6.1,newest
 # host: yes
 # beside
 #
