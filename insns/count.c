@@ -294,17 +294,5 @@ void emit_count(struct program *program, const struct capture *capture)
     emit_stacks(program, capture, &slot);
     emit_add_one(program, capture);
     emit_release_slot(program, &slot);
-    if (capture->without_idle || filter_asks(&capture->filter) ||
-        (capture->condition && capture->condition->count)) {
-        EMIT(program,
-            JA("out"),
-        LABEL("filtered"));
-        emit_account(program, filtered);
-    }
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
-        EXIT());
-    if (capture->user_stack && capture->unwind)
-        emit_unwind_functions(program, capture->unwind);
+    emit_end(program, capture);
 }

@@ -305,3 +305,20 @@ void emit_copy_task(struct program *program, int place)
             LDX(DW, R1, R8, (int16_t)(TASK + at)),
             STX(DW, R0, (int16_t)(place + at), R1));
 }
+
+void emit_end(struct program *program, const struct capture *capture)
+{
+    if (capture->without_idle || filter_asks(&capture->filter) ||
+        (capture->condition && capture->condition->count)) {
+        EMIT(program,
+            JA("out"),
+        LABEL("filtered"));
+        emit_account(program, filtered);
+    }
+    EMIT(program,
+    LABEL("out"),
+        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
+        EXIT());
+    if (capture->user_stack && capture->unwind)
+        emit_unwind_functions(program, capture->unwind);
+}

@@ -64,6 +64,12 @@ void emit_load_first_slot(struct program *program, const struct slot_place *plac
 /* Releases the slot at r8. r0 to r5 are lost here as above. */
 void emit_release_slot(struct program *program, const struct slot_place *place);
 
+/*
+ * The end of a program for an event: "filtered", for events that were not asked for, and "out", with
+ * the functions that walk by tables.
+ */
+void emit_end(struct program *program, const struct capture *capture);
+
 /* ---- Walking a stack: the only place where bytecode gets frames ---- */
 
 /* A word in memory, from a register. */

@@ -219,16 +219,5 @@ void emit_snoop(struct program *program, const struct capture *capture)
     emit_hand_over(program, capture);
     EMIT(program, LABEL("full"));
     emit_account(program, table_full);
-    if (filter_asks(&capture->filter) || (capture->condition && capture->condition->count)) {
-        EMIT(program,
-            JA("out"),
-        LABEL("filtered"));
-        emit_account(program, filtered);
-    }
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
-        EXIT());
-    if (capture->user_stack && capture->unwind)
-        emit_unwind_functions(program, capture->unwind);
+    emit_end(program, capture);
 }
