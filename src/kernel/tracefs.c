@@ -267,19 +267,28 @@ static const struct dirent *next_entry(DIR *directory, int *result)
     return entry;
 }
 
+static int open_listing(int at, const char *name, DIR **directory)
+{
+    int fd = open_directory(at, name);
+
+    *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (*directory)
+        return 0;
+    int error = fd < 0 ? fd : -errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
 static int each_of_category(int events, const char *category, tracefs_each *each, void *context)
 {
-    int fd = open_directory(events, category), result = 0;
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
+    DIR *directory;
+    int result = open_listing(events, category, &directory);
 
-    if (!directory) {
-        result = fd < 0 ? fd : -errno;
-        if (fd >= 0)
-            close(fd);
-        /* Gone since it was listed, as a module's events are when it is unloaded. */
+    /* Gone since it was listed, as a module's events are when it is unloaded. */
+    if (result)
         return result == -ENOENT || result == -ENOTDIR ? 0 : result;
-    }
     while (!result && (entry = next_entry(directory, &result)))
         if (is_entry(entry))
             result = each(context, category, entry->d_name);
@@ -289,19 +298,15 @@ static int each_of_category(int events, const char *category, tracefs_each *each
 
 int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, void *context)
 {
-    int fd = open_directory(tracefs, "events"), result = 0;
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
+    DIR *directory;
+    int result = open_listing(tracefs, "events", &directory);
 
-    if (!directory) {
-        result = fd < 0 ? fd : -errno;
-        if (fd >= 0)
-            close(fd);
+    if (result)
         return result;
-    }
     while (!result && (entry = next_entry(directory, &result)))
         if (is_entry(entry) && (!wanted || wanted(context, entry->d_name)))
-            result = each_of_category(fd, entry->d_name, each, context);
+            result = each_of_category(dirfd(directory), entry->d_name, each, context);
     closedir(directory);
     return result;
 }
