@@ -3,6 +3,7 @@
  * What a report of blocked time needs besides counts: stacks that are kept, stacks from text,
  * interrupts.
  */
+#include "unit/files.h"
 #include "unit/test.h"
 
 #include <errno.h>
@@ -27,21 +28,13 @@ static const char symbols[] =
     "ffffffffc0001000 t asm_sysvec_apic_timer_interrupt\t[other]\n"
     "ffffffffc0002000 t end\t[other]\n";
 
-static int open_symbols(const char *text)
-{
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
-
-    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-    return fd;
-}
-
 #define CORE(offset) (0xffffffff81000000 + (offset))
 
 static void texts_become_addresses(void)
 {
     struct stack_texts texts = {0};
     size_t first, second;
-    int kallsyms = open_symbols(symbols);
+    int kallsyms = file_of_text(symbols);
 
     CHECK_NUMBER(stack_texts_add(&texts, "[<0>] do_sys_poll+0x4d/0x6b0\n[<0>] no_such+0x1/0x2\n"
                                          "nonsense\n[<0>] \n[<0>] +0x1/0x2\n\n", &first), 0);
@@ -101,7 +94,7 @@ static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t se
 static void interrupts_are_told_from_threads(void)
 {
     struct interrupts interrupts;
-    int kallsyms = open_symbols(symbols);
+    int kallsyms = file_of_text(symbols);
 
     CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
     CHECK(did(&interrupts, 0x605, 0x305, 0x105));
@@ -152,7 +145,7 @@ static void kinds_of_interrupts(void)
         {0x205, 0x005, 0x305, INTERRUPT_NONE},
     };
     struct interrupts interrupts;
-    int kallsyms = open_symbols(text);
+    int kallsyms = file_of_text(text);
 
     CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -169,7 +162,7 @@ static void kinds_of_interrupts(void)
 static void hidden_addresses_tell_nothing(void)
 {
     struct interrupts interrupts;
-    int kallsyms = open_symbols("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
+    int kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
                                 "0000000000000000 T try_to_wake_up\n");
 
     CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);

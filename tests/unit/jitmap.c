@@ -14,18 +14,10 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "files.h"
 #include "test.h"
 
 #define MOST_ADDRESSES 64
-
-static int file_of(const char *bytes, size_t length)
-{
-    int fd = memfd_create("map", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length)
-        WRONG("a file");
-    return fd;
-}
 
 /* ---- By hand ---- */
 

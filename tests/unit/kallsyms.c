@@ -12,16 +12,8 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "files.h"
 #include "test.h"
-
-static int file_of(const char *bytes, size_t length)
-{
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length)
-        WRONG("a file");
-    return fd;
-}
 
 /* ---- By hand ---- */
 

@@ -18,20 +18,11 @@
 #include "base/util.h"
 #include "elf_image.h"
 #include "followable.h"
+#include "files.h"
 #include "test.h"
 
 static char directory[64];
 static struct mapped_files *files;
-
-static char *in_directory(const char *name)
-{
-    static char paths[4][256];
-    static unsigned next;
-    char *path = paths[next++ % COUNT_OF(paths)];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-    return path;
-}
 
 static void write_file(const char *path, const char *content)
 {
@@ -64,7 +55,7 @@ static bool holds(const struct mapped_file *file, const char *content)
 
 static void one_file_is_opened_once(void)
 {
-    char *path = in_directory("once"), *other = in_directory("other");
+    char *path = path_in(directory, "once"), *other = path_in(directory, "other");
 
     write_file(path, "content");
     CHECK_NUMBER(link(path, other), 0);
@@ -95,7 +86,7 @@ static void one_file_is_opened_once(void)
 /* The process is gone, and so is its parent: its path is looked up in a root that others share. */
 static void in_a_root_of_others(void)
 {
-    char *program = in_directory("program");
+    char *program = path_in(directory, "program");
     struct mapped_root *root = NULL;
     int ready[2], status = 0;
     char byte = 0;
@@ -138,7 +129,7 @@ static void in_a_root_of_others(void)
 /* The file that has that name now is not the one that was mapped. */
 static void another_file_of_that_name(void)
 {
-    char *path = in_directory("replaced");
+    char *path = path_in(directory, "replaced");
 
     write_file(path, "new");
     struct mapped_sight sight = sight_of(path);
@@ -166,7 +157,7 @@ static void another_file_of_that_name(void)
 /* Not even with the same inode number, if the file system has generations. */
 static void another_generation(void)
 {
-    char *path = in_directory("generation");
+    char *path = path_in(directory, "generation");
     long generation = 0;
 
     write_file(path, "new");
@@ -200,7 +191,7 @@ static void set_times(const char *path, time_t seconds)
 /* Overwritten in place: an earlier mapping is reported as modified, a new one is right. */
 static void files_that_are_written_to(void)
 {
-    char *path = in_directory("written");
+    char *path = path_in(directory, "written");
 
     write_file(path, "first");
     set_times(path, 1000000000);
@@ -230,7 +221,7 @@ static void files_that_are_written_to(void)
 /* Between the mapping and our opening it. */
 static void files_that_were_written_to(void)
 {
-    char *path = in_directory("early");
+    char *path = path_in(directory, "early");
 
     write_file(path, "content");
     struct mapped_sight sight = sight_of(path);
@@ -270,7 +261,7 @@ static bool is_opened(const char *path)
 /* Opening anything but a regular file may have effects. */
 static void only_plain_files_are_opened(void)
 {
-    char *path = in_directory("kind");
+    char *path = path_in(directory, "kind");
 
     write_file(path, "");
     CHECK(is_opened(path));
@@ -367,7 +358,7 @@ static void addresses_in_files(void)
 {
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
                                                     {1, 0x1000, 0x402000, 0x1000}};
-    char *path = in_directory("image");
+    char *path = path_in(directory, "image");
     struct image image;
 
     image_make(&image, true, false, 64, 56, segments, COUNT_OF(segments), 0x2000);
@@ -405,7 +396,7 @@ static void few_descriptors(void)
         for (int i = 0; i < 40; i++) {
             char name[16];
             snprintf(name, sizeof(name), "file%d", i);
-            char *path = in_directory(name);
+            char *path = path_in(directory, name);
             write_file(path, name);
             struct mapped_sight sight = sight_of(path);
             seen[i] = mapped_files_see(table, &sight);

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "processes/process.h"
 #include "symbolize/symbolize.h"
+#include "files.h"
 #include "test.h"
 
 static const struct traced_file nothing = {NULL, -1};
@@ -211,15 +212,14 @@ static void the_kernel(void)
     };
     static const char *const paths[] = {"[kernel.kallsyms]", "[kernel.kallsyms]",
                                         "[kernel.kallsyms]", "[mod]", "[mod]", "[other]", "[mod]"};
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+    int fd = file_of_text(kallsyms_text);
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
     const struct symbolize_options config = {.kallsyms = fd, .mapped_for = &nothing};
     struct tally_entry *entry = tally_add(&tally);
 
-    if (!entry || write(fd, kallsyms_text, strlen(kallsyms_text)) < 0 ||
-        tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
+    if (!entry || tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
         abort();
     CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     check_apart(&symbols.mappings);
@@ -295,15 +295,14 @@ static void a_kernel_of_32_bits(void)
         "c0f00000 T _etext\n"
         "bf000000 t in_module\t[mod]\n";
     static const uint64_t kernel[] = {0xc0300104, 0xbf000010};
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+    int fd = file_of_text(text);
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
     const struct symbolize_options config = {.kallsyms = fd, .mapped_for = &nothing};
     struct tally_entry *entry = tally_add(&tally);
 
-    if (!entry || write(fd, text, strlen(text)) < 0 ||
-        tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
+    if (!entry || tally_add_stack(&tally, &entry->task.kernel, kernel, COUNT_OF(kernel)))
         abort();
     CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     CHECK_NUMBER(symbols.mappings.items[0].start, 0xc0300000);

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "base/util.h"
+#include "files.h"
 #include "test.h"
 
 static const char kallsyms_text[] =
@@ -26,15 +27,6 @@ static const char kallsyms_text[] =
     "ffffffff81000300 t third\n"
     "ffffffff81000400 B __bss_start\n"
     "ffffffffc0000000 t in_module\t[mod]\n";
-
-static int file_of(const char *bytes)
-{
-    int fd = memfd_create("kallsyms", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, bytes, strlen(bytes)) != (ssize_t)strlen(bytes))
-        WRONG("a file");
-    return fd;
-}
 
 static void add_entry(struct tally *tally, uint32_t pid, const uint64_t *kernel,
                       size_t kernel_count, const uint64_t *user, size_t user_count)
@@ -79,7 +71,7 @@ static void return_addresses(void)
     };
     struct tally tally = {0};
     struct symbols symbols;
-    const struct symbolize_options config = {.kallsyms = file_of(kallsyms_text)};
+    const struct symbolize_options config = {.kallsyms = file_of_text(kallsyms_text)};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
@@ -107,7 +99,7 @@ static void preferred_names(void)
     struct tally tally = {0};
     struct symbols symbols;
     const struct symbolize_options config = {
-        .kallsyms = file_of(kallsyms_text), .preferred = preferred, .preferred_count = 1};
+        .kallsyms = file_of_text(kallsyms_text), .preferred = preferred, .preferred_count = 1};
     struct symbolize_notes notes = {0};
 
     add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);
@@ -122,7 +114,7 @@ static void preferred_names(void)
 static void hidden_addresses(void)
 {
     static const uint64_t kernel[] = {0xffffffff81000100}, user[] = {0x1000};
-    const int zeros = file_of("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
+    const int zeros = file_of_text("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
     const int descriptors[] = {-1, zeros};
 
     for (size_t i = 0; i < COUNT_OF(descriptors); i++) {
@@ -234,7 +226,7 @@ static void processes_elsewhere_and_gone(void)
     struct tally tally = {0};
     struct symbols symbols;
     const struct symbolize_options config = {
-        .kallsyms = file_of(kallsyms_text), .processes = look_up_when_asked()};
+        .kallsyms = file_of_text(kallsyms_text), .processes = look_up_when_asked()};
     struct symbolize_notes notes = {0};
     pid_t gone = fork();
 
@@ -277,7 +269,7 @@ static void many_addresses(void)
         add_entry(&tally, 7, stack, i % FRAMES, stack, FRAMES - 1 - i % FRAMES);
         tally.entries[i].task.pid = UINT32_MAX - (unsigned)i % 3;
     }
-    const struct symbolize_options config = {.kallsyms = file_of(kallsyms.data)};
+    const struct symbolize_options config = {.kallsyms = file_of_text(kallsyms.data)};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &config, &notes), 0);
     for (size_t i = 0; i < ENTRIES; i++) {
         const struct tally_entry *entry = &tally.entries[i];
@@ -322,7 +314,7 @@ static void frames_of_tracing(void)
     struct tally tally = {0};
     struct symbols symbols;
     struct symbolize_notes notes = {0};
-    const struct symbolize_options config = {.kallsyms = file_of(text)};
+    const struct symbolize_options config = {.kallsyms = file_of_text(text)};
 
     add_entry(&tally, 7, switched, 4, switched, 2);
     add_entry(&tally, 7, switched + 2, 2, NULL, 0);
@@ -387,7 +379,7 @@ static void readable_names(void)
     for (size_t way = 0; way < COUNT_OF(shown); way++) {
         struct tally tally = {0};
         struct symbols symbols;
-        const struct symbolize_options config = {.kallsyms = file_of(text),
+        const struct symbolize_options config = {.kallsyms = file_of_text(text),
                                                 .readable = way ? &ways[way - 1] : NULL};
         struct symbolize_notes notes = {0};
         add_entry(&tally, 7, kernel, COUNT_OF(kernel), NULL, 0);

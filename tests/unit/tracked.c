@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "processes/process_parts.h"
+#include "files.h"
 #include "test.h"
 
 #define PAGE 4096
@@ -31,16 +32,6 @@
 static char directory[64];
 static struct processes *processes;
 static int answers[2], holds_back[2]; /* pipes: what children say, and what they wait for */
-
-static char *in_directory(const char *name)
-{
-    static char paths[4][256];
-    static unsigned next;
-    char *path = paths[next++ % COUNT_OF(paths)];
-
-    snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
-    return path;
-}
 
 /* ---- What the copies do ---- */
 
@@ -240,7 +231,7 @@ static void without_losses(void (*test)(void))
 
 static void programs_that_are_deleted(void)
 {
-    char *path = in_directory("deleted");
+    char *path = path_in(directory, "deleted");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -265,7 +256,7 @@ static void programs_that_are_deleted(void)
 /* The file now holds another program: that is reported, while a new run of it is right. */
 static void programs_that_are_overwritten(void)
 {
-    char *path = in_directory("written");
+    char *path = path_in(directory, "written");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -292,7 +283,7 @@ static void programs_that_are_overwritten(void)
 /* Renamed, linked and given to another owner meanwhile: it is the same file. */
 static void programs_that_move(void)
 {
-    char *path = in_directory("moved"), *now = in_directory("new name");
+    char *path = path_in(directory, "moved"), *now = path_in(directory, "new name");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -308,7 +299,8 @@ static void programs_that_move(void)
 
 static void one_pid_with_three_programs(void)
 {
-    char *one = in_directory("one"), *two = in_directory("two"), *three = in_directory("three");
+    char *one = path_in(directory, "one"), *two = path_in(directory, "two");
+    char *three = path_in(directory, "three");
     struct answer given[3];
 
     open_tracker();
@@ -333,7 +325,7 @@ static void one_pid_with_three_programs(void)
 /* Reported all at once, when everything is over. */
 static void a_process_that_is_told_late(void)
 {
-    char *one = in_directory("one"), *two = in_directory("two");
+    char *one = path_in(directory, "one"), *two = path_in(directory, "two");
     int status = 1;
 
     open_tracker();
@@ -363,7 +355,7 @@ static void a_pid_that_is_used_again(void)
     pid_t first = fork(), again;
     const struct wished_pid wished = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&first,
                                       .set_tid_size = 1};
-    char *path = in_directory("mapped");
+    char *path = path_in(directory, "mapped");
 
     if (!first)
         _exit(0);
@@ -398,7 +390,7 @@ static void a_pid_that_is_used_again(void)
 /* The tracker may start anywhere in a series of execs: the last one is right. */
 static void execs_while_it_begins(void)
 {
-    char *one = in_directory("one"), *two = in_directory("two"), fd[16], hold[16];
+    char *one = path_in(directory, "one"), *two = path_in(directory, "two"), fd[16], hold[16];
 
     CHECK(copy_to(one) && copy_to(two));
     snprintf(fd, sizeof(fd), "%d", answers[1]);
@@ -440,7 +432,7 @@ static void execs_while_it_begins(void)
 static void many_processes(void)
 {
     static struct answer given[MANY];
-    char *path = in_directory("many");
+    char *path = path_in(directory, "many");
 
     open_tracker();
     CHECK(copy_to(path));
@@ -486,7 +478,7 @@ static void reach(const char *root, const char *path, const struct stat *about)
 /* In its own root and mount namespace, which are gone when it ends. */
 static void another_root(void)
 {
-    char *root = in_directory("root"), *program = in_directory("root/program");
+    char *root = path_in(directory, "root"), *program = path_in(directory, "root/program");
     char fd[16], hold[16];
 
     if (!may_have_namespaces("another_root"))

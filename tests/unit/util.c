@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "test.h"
 
 static void arrays(void)
@@ -193,15 +194,6 @@ static void seconds(void)
 }
 
 /* ---- Lines ---- */
-
-static int file_of(const char *bytes, size_t length)
-{
-    int fd = memfd_create("lines", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, bytes, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET))
-        WRONG("a file");
-    return fd;
-}
 
 static void expect_line(struct lines *lines, const char *expected, size_t expected_length)
 {
