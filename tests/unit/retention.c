@@ -130,6 +130,13 @@ static void by_what_they_take_up(void)
     remove("spool/20240101-000002.000.txt");
 }
 
+/* Writes a report, after which two are kept. */
+static void write_report(struct retention_times *times, const char *path)
+{
+    make(path, 1);
+    prune(&(struct retention){.files = 2}, times, path);
+}
+
 /* A board without a real-time clock starts in 1970, and what it wrote before looks newer. */
 static void the_clock_was_behind(void)
 {
@@ -137,15 +144,12 @@ static void the_clock_was_behind(void)
 
     make("spool/20260101-000000.000.txt", 1);
     make("spool/20260102-000000.000.txt", 1);
-    make("spool/19700101-000100.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/19700101-000100.000.txt");
+    write_report(&times, "spool/19700101-000100.000.txt");
     CHECK(!exists("spool/20260101-000000.000.txt") && exists("spool/19700101-000100.000.txt"));
-    make("spool/19700101-000200.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/19700101-000200.000.txt");
+    write_report(&times, "spool/19700101-000200.000.txt");
     CHECK(!exists("spool/20260102-000000.000.txt") && exists("spool/19700101-000100.000.txt"));
     /* Then its clock is set. */
-    make("spool/20260103-000000.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/20260103-000000.000.txt");
+    write_report(&times, "spool/20260103-000000.000.txt");
     CHECK(!exists("spool/19700101-000100.000.txt") && exists("spool/19700101-000200.000.txt"));
     remove("spool/19700101-000200.000.txt");
     remove("spool/20260103-000000.000.txt");
@@ -156,21 +160,17 @@ static void the_clock_is_set_back(void)
 {
     struct retention_times times = {0};
 
-    make("spool/20300101-000000.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/20300101-000000.000.txt");
-    make("spool/20300101-000100.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/20300101-000100.000.txt");
-    make("spool/20260101-000000.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/20260101-000000.000.txt");
+    write_report(&times, "spool/20300101-000000.000.txt");
+    write_report(&times, "spool/20300101-000100.000.txt");
+    write_report(&times, "spool/20260101-000000.000.txt");
     CHECK(!exists("spool/20300101-000000.000.txt") && exists("spool/20260101-000000.000.txt"));
-    make("spool/20260101-000100.000.txt", 1);
-    prune(&(struct retention){.files = 2}, &times, "spool/20260101-000100.000.txt");
+    write_report(&times, "spool/20260101-000100.000.txt");
     CHECK(!exists("spool/20300101-000100.000.txt") && exists("spool/20260101-000000.000.txt"));
     remove("spool/20260101-000000.000.txt");
     remove("spool/20260101-000100.000.txt");
 }
 
-static void only_where_nobody_else_writes(void)
+static void only_where_others_may_not_write(void)
 {
     struct retention_times times = {0};
     struct text error = {0};
@@ -225,7 +225,7 @@ int main(void)
     TEST(by_what_they_take_up);
     TEST(the_clock_was_behind);
     TEST(the_clock_is_set_back);
-    TEST(only_where_nobody_else_writes);
+    TEST(only_where_others_may_not_write);
     TEST(names_that_tell_no_age);
     if (rmdir("spool") || chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
