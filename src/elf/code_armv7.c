@@ -695,26 +695,30 @@ static size_t thumb_conditional(struct applied *applied, unsigned half)
 #define MOST_LEAVING 28
 
 /*
- * How many bytes there are up to a jump or a return, all of whose instructions have the same
- * condition: whoever goes on after them has done none of them. 0: they do not leave.
+ * If this instruction moves the stack pointer: how many bytes there are up to a jump or a return,
+ * all of whose instructions have the same condition. Whoever goes on after them has done none of
+ * them. 0: they do not leave. The same in whichever state it is entered.
  */
-static size_t arm_leaving(const struct applied *applied, uint32_t condition)
+static size_t arm_leaving(const struct applied *applied)
 {
-    struct code_state state = *applied->values.state;
+    const uint32_t condition = machine_little32(applied->bytes) >> 28;
+    struct code_state state = {0};
     struct code_flow flow = {0};
     struct applied one = *applied;
 
     one.values.state = &state;
     one.flow = &flow;
-    for (size_t at = 4; at < MOST_LEAVING && at + 4 <= applied->size; at += 4) {
+    for (size_t at = 0; at < MOST_LEAVING && at + 4 <= applied->size; at += 4) {
         const uint32_t word = machine_little32(applied->bytes + at);
-        if (word >> 28 != condition)
+        if (word >> 28 != condition || flow.kind == CODE_CALL)
             return 0;
         one.at = applied->at + at;
         one.bytes = applied->bytes + at;
         one.size = applied->size - at;
         arm_apply(&one, word);
-        if (flow.kind == CODE_JUMP || flow.kind == CODE_RETURN)
+        if (!at && (!state.sp || flow.kind != CODE_NEXT))
+            return 0;
+        if (flow.kind != CODE_NEXT && flow.kind != CODE_CALL)
             return at + 4;
     }
     return 0;
@@ -736,18 +740,13 @@ size_t code_armv7(const unsigned char *bytes, size_t size, uint64_t at, struct c
     }
     if (size < 4)
         return 0;
-    const uint32_t word = machine_little32(bytes), condition = word >> 28;
+    const uint32_t word = machine_little32(bytes);
+    const size_t leaving = word >> 28 < ALWAYS ? arm_leaving(&applied) : 0;
+    if (leaving)
+        return leaving;
     flow->is_padding = word == 0xe320f000 || word == 0xe1a00000;
     arm_apply(&applied, word);
-    if (condition >= ALWAYS)
-        return 4;
-    if (state->sp != before.sp && flow->kind == CODE_NEXT) {
-        const size_t length = arm_leaving(&applied, condition);
-        if (length) {
-            *state = before;
-            return length;
-        }
-    }
-    may_apply(&applied, &before);
+    if (word >> 28 < ALWAYS)
+        may_apply(&applied, &before);
     return 4;
 }

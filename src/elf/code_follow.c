@@ -287,6 +287,7 @@ static void follow(struct code_finding *finding, uint64_t place)
                 finding->via = place + 1;
         }
         place += code_length_at(finding, place);
+        finding->has_switch |= place >= end; /* what is behind may return */
         if (place >= end || !reach(finding, place, number))
             return;
     }

@@ -78,6 +78,7 @@ struct code_finding {
     bool is_proven; /* something returned as it should, or met what is known */
     uint64_t via;     /* the last call before the instruction that is followed, + 1; 0: none */
     uint64_t suspect; /* the same of what refuted it: this call may not return */
+    bool thumb; /* the last code whose kind was told */
     uint64_t steps; /* which are left */
     uint64_t functions, unknown; /* stretches of code that nothing is known about */
     int error;

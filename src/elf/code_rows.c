@@ -54,6 +54,7 @@ const struct code_machine *code_machine;
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
 #define MODE_WORDS 32
+#define LEAST_WORDS 16 /* that tell */
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
@@ -96,30 +97,28 @@ static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
 /*
  * The place there as ARM or as Thumb code. Stripped files have both and do not tell which: of ARM
  * code most words have the condition "always", of Thumb code few look like that. This is decided
- * for MODE_WORDS at a time, up to *decided; where it is in doubt, `place` stays what it is.
+ * for MODE_WORDS at a time, up to *decided; where it is in doubt, it stays what it was before.
  */
-static uint64_t with_mode(const struct code_finding *finding, const struct code_area *area,
+static uint64_t with_mode(struct code_finding *finding, const struct code_area *area,
                           uint64_t place, uint64_t *decided)
 {
-    const uint64_t end = area->place + area->gap.size;
-    uint64_t at = place & ~UINT64_C(1);
+    const uint64_t end = area->place + area->gap.size, at = place & ~UINT64_C(1),
+                   aligned = at + ((area->gap.address + (at - area->place)) & 2);
     unsigned words = 0, always = 0;
 
-    if (!finding->machine->has_thumb || at < *decided)
+    if (!finding->machine->has_thumb)
         return place;
-    at += (area->gap.address + (at - area->place)) & 2;
-    for (const uint64_t most = at + 4 * MODE_WORDS; at < most && at + 4 <= end; at += 4)
-        if (!(finding->places[at].flags & DATA)) {
-            always += finding->bytes[at + 3] >> 4 == 14;
-            words++;
-        }
-    *decided = at;
-    if (3 * always <= words)
-        return place | 1;
-    if (2 * always <= words)
-        return place;
-    place &= ~UINT64_C(1);
-    return place + ((area->gap.address + (place - area->place)) & 2);
+    if (at >= *decided) {
+        *decided = aligned + 4 * MODE_WORDS;
+        for (uint64_t word = aligned; word < *decided && word + 4 <= end; word += 4)
+            if (!(finding->places[word].flags & DATA)) {
+                always += finding->bytes[word + 3] >> 4 == 14;
+                words++;
+            }
+        if (words >= LEAST_WORDS && (3 * always <= words || 2 * always > words))
+            finding->thumb = 3 * always <= words;
+    }
+    return finding->thumb || aligned >= end ? at | 1 : aligned;
 }
 
 /* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
@@ -157,6 +156,18 @@ static void end_at(struct code_finding *finding, uint64_t place, uint16_t state)
     finding->places[place].state = state;
 }
 
+static void add_call(struct code_finding *finding, struct code_call *call, uint64_t after,
+                     bool is_padded)
+{
+    call->after = (uint32_t)after;
+    finding->places[call->place].flags |= is_padded ? PADDING : 0;
+    if (array_reserve(&finding->calls, &finding->call_room, finding->call_count + 1,
+                      sizeof(*finding->calls)))
+        finding->error = -ENOMEM;
+    else
+        finding->calls[finding->call_count++] = *call;
+}
+
 /* Reads on from each gap's beginning, for what calls and instructions point to. */
 static void sweep(struct code_finding *finding, struct code_area *area)
 {
@@ -172,8 +183,10 @@ static void sweep(struct code_finding *finding, struct code_area *area)
     for (uint64_t place = area->place, decided = 0;
          place < end && !(area->is_data && unknown > MOST_UNKNOWN) && !finding->error;
          place += length) {
-        if (finding->machine->has_thumb && finding->places[place ^ 1].flags & START)
+        if (finding->machine->has_thumb && finding->places[place ^ 1].flags & START) {
+            finding->thumb = !(place & 1);
             decided = 0;
+        }
         place = with_mode(finding, area, place, &decided);
         if (finding->places[place & ~UINT64_C(1)].flags & DATA) {
             length = 2;
@@ -184,17 +197,12 @@ static void sweep(struct code_finding *finding, struct code_area *area)
         if (!length) {
             length = finding->machine->alignment;
             unknown += length;
-            area->is_data = unknown > area->gap.size / BYTES_AN_UNKNOWN;
+            area->is_data = !area->gap.at_calls.cfa &&
+                            unknown > area->gap.size / BYTES_AN_UNKNOWN;
             continue;
         }
         if (is_after && !flow.is_padding) {
-            call.after = (uint32_t)place;
-            finding->places[call.place].flags |= is_padded ? PADDING : 0;
-            if (array_reserve(&finding->calls, &finding->call_room, finding->call_count + 1,
-                              sizeof(*finding->calls)))
-                finding->error = -ENOMEM;
-            else
-                finding->calls[finding->call_count++] = call;
+            add_call(finding, &call, place, is_padded);
             is_after = false;
         }
         is_padded |= flow.is_padding;
@@ -218,6 +226,10 @@ static void sweep(struct code_finding *finding, struct code_area *area)
         for (unsigned i = 0; flow.data && i < flow.data_size; i += 2)
             mark(finding, flow.data + i, DATA);
     }
+    const struct code_area *next = area + 1;
+    if (is_after && next < finding->areas + finding->area_count &&
+        next->gap.address == area->gap.address + area->gap.size)
+        add_call(finding, &call, end | finding->thumb, is_padded);
 }
 
 static bool is_endless(struct code_finding *finding, uint64_t target)
@@ -475,21 +487,58 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
         code->rows[code->count++] = (struct frame_row){offset, state};
 }
 
+/*
+ * The place behind the instruction at *place, or of the next one that code jumps to. Of code that
+ * was followed both as ARM and as Thumb code, *place becomes the likelier.
+ */
+static uint64_t pass_instruction(struct code_finding *finding, const struct code_area *area,
+                                 uint64_t *place)
+{
+    const bool has_thumb = finding->machine->has_thumb;
+    uint64_t decided = 0;
+
+    if (has_thumb && finding->places[*place].state && finding->places[*place ^ 1].state)
+        *place = with_mode(finding, area, *place, &decided);
+    if (!finding->places[*place].state)
+        return *place + 1;
+    const uint64_t length = code_length_at(finding, *place), step = has_thumb ? 2 : 1;
+    uint64_t next = *place + step;
+    while (next < *place + length && next < finding->size && !finding->places[next].state)
+        next += step;
+    return has_thumb ? next & ~UINT64_C(1) : next;
+}
+
+/* Does a call there have another frame than what is known says? */
+static bool is_contradicted(struct code_finding *finding, const struct code_area *area)
+{
+    const struct unwind_rule *known = &area->gap.at_calls;
+    uint64_t next;
+
+    for (uint64_t place = area->place; known->cfa && place < area->place + area->gap.size;
+         place = next) {
+        next = pass_instruction(finding, area, &place);
+        const uint16_t state = finding->places[place].state;
+        if (!state || code_kind_at(finding, place) != CODE_CALL)
+            continue;
+        const struct unwind_rule rule = rule_of(finding, &finding->states[state]);
+        if (rule.cfa == known->cfa && rule.reg == known->reg &&
+            (rule.offset != known->offset || rule.ret != known->ret))
+            return true;
+    }
+    return false;
+}
+
 static void add_rows(struct code_finding *finding, struct code_rows *code,
                      const struct code_area *area)
 {
-    const uint64_t end = area->place + area->gap.size;
+    const uint64_t end = is_contradicted(finding, area) ? 0 : area->place + area->gap.size;
     uint64_t next;
     uint16_t last = NONE;
 
     add_row(finding, code, area->gap.offset, NONE);
     for (uint64_t place = area->place; place < end && !finding->error; place = next) {
+        next = pass_instruction(finding, area, &place);
         const uint16_t now = finding->places[place].state;
-        next = place + (now ? code_length_at(finding, place) : 1);
-        for (uint64_t within = place + 1; within < next && within < end; within++)
-            if (finding->places[within].state)
-                next = within; /* code jumps there */
-        next += next == place;
         if (now == last)
             continue;
         /* What returns to its first instruction is looked up one below. */
@@ -544,8 +593,11 @@ static void find(struct code_finding *finding, struct code_rows *code)
     code_number_of(finding, &thread_end);
     if (finding->error)
         return;
-    if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr)))
-        mark(finding, ELF_FIELD(finding->elf, header, Ehdr, e_entry), START);
+    if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr))) {
+        const uint64_t entry = ELF_FIELD(finding->elf, header, Ehdr, e_entry);
+        mark(finding, entry, START);
+        finding->thumb = finding->machine->has_thumb && entry & 1;
+    }
     mark_symbols(finding);
     for (size_t i = 0; i < finding->area_count; i++)
         sweep(finding, &finding->areas[i]);
@@ -564,9 +616,9 @@ static struct code_gap aligned(const struct code_gap *gap, uint64_t alignment)
     const uint64_t skip = -gap->address & (alignment - 1);
 
     if (gap->size < skip)
-        return (struct code_gap){gap->offset, 0, gap->address};
+        return (struct code_gap){gap->offset, 0, gap->address, gap->at_calls};
     return (struct code_gap){gap->offset + skip, (gap->size - skip) & ~(alignment - 1),
-                             gap->address + skip};
+                             gap->address + skip, gap->at_calls};
 }
 
 static int read_gaps(struct code_finding *finding, const struct code_gap *gaps, size_t count)

@@ -102,6 +102,11 @@ struct code_rule {
 /* A stretch of code without tables, in the file. */
 struct code_gap {
     uint64_t offset, size, address;
+    /*
+     * What is known of calls there: rows that contradict it are wrong. Its cfa is UNWIND_UNKNOWN if
+     * there is nothing.
+     */
+    struct unwind_rule at_calls;
 };
 
 struct code_rows {

@@ -60,7 +60,8 @@ int frame_each(const struct frame_sections *sections, frame_callback *each, void
 /*
  * .ARM.exidx and .ARM.extab: what 32-bit ARM files have instead of .eh_frame (Exception Handling
  * ABI for the Arm Architecture). For each function they tell how to find its caller while it is
- * calling another function. They do not cover its prologue and epilogue. Other builds do not read
+ * calling another function. They do not cover its prologue and epilogue, so rows that are made
+ * from the code itself come first, if they agree with them at its calls. Other builds do not read
  * them.
  */
 #if defined(__arm__)

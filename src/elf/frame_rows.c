@@ -288,19 +288,27 @@ static int make_all(struct making *making, const struct frame_sections *sections
 struct code_gaps {
     struct code_gap *gaps;
     size_t count, room;
+    const struct unwind_rule *rule; /* of those that are found */
 };
+
+/* What the code itself tells is as good: without a table, or with one that holds at calls alone. */
+static bool is_open(const struct frame_rows *frames, const struct frame_row *row)
+{
+    return !row->rule || (HAS_EXIDX && frames->rules[row->rule].inner == UNWIND_AT_CALLS);
+}
 
 static int add_code_gap(struct code_gaps *gaps, const struct elf_segment *segment, uint64_t from,
                         uint64_t to)
 {
     const uint64_t distance = segment->address - segment->offset;
 
-    if (to <= from || (to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
+    if (to <= from ||
+        (!gaps->rule->cfa && to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
         return 0;
     if (array_reserve(&gaps->gaps, &gaps->room, gaps->count + 1, sizeof(*gaps->gaps)))
         return -ENOMEM;
     gaps->gaps[gaps->count++] =
-        (struct code_gap){from, to - from, from + distance};
+        (struct code_gap){from, to - from, from + distance, *gaps->rule};
     return 0;
 }
 
@@ -340,7 +348,7 @@ static int add_code_gaps(struct code_gaps *gaps, const struct elf *elf,
 static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
                           const struct frame_rows *frames)
 {
-    uint64_t from = 0, end; /* nothing known is between `from` and row `at` */
+    uint64_t from = 0, end; /* `from` is at or behind row `at` - 1, which applies there */
     size_t at = 0;
     int result = 0;
 
@@ -350,13 +358,14 @@ static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
             __builtin_add_overflow(segment->offset, segment->file_size, &end))
             continue;
         for (from = segment->offset; from < end && !result; at++) {
-            while (at && at < frames->row_count && frames->rows[at - 1].rule &&
+            while (at && at < frames->row_count && !is_open(frames, &frames->rows[at - 1]) &&
                    frames->rows[at].offset < end)
                 at++; /* most are known */
             if (at && frames->rows[at - 1].offset > from)
                 from = frames->rows[at - 1].offset;
             const uint64_t to = at < frames->row_count ? frames->rows[at].offset : end;
-            if (to > from && (!at || !frames->rows[at - 1].rule))
+            gaps->rule = at ? &frames->rules[frames->rows[at - 1].rule] : &unknown;
+            if (to > from && (!at || is_open(frames, &frames->rows[at - 1])))
                 result = add_code_gaps(gaps, elf, segment, from, to < end ? to : end);
             from = to > from ? to : from;
             if (to >= end)
@@ -382,26 +391,24 @@ static int add_run(struct frame_rows *frames, const struct frame_row **from,
     return result;
 }
 
-static int add_code_row(struct making *making, const struct code_rows *code,
-                        const struct frame_row *row)
+/* The number of a rule of code; 0: unknown. */
+static int number_of_code(struct making *making, struct code_rule *rule, uint32_t *number)
 {
-    struct code_rule *const rule = &code->rules[row->rule];
     int result = rule->number ? 0 : number_of(making, &rule->rule, &rule->number);
 
-    if (result == -E2BIG)
-        result = 0; /* unknown */
-    return result || (!making->frames->row_count && !rule->number)
-               ? result : add_numbered(making->frames, row->offset, rule->number);
+    *number = rule->number;
+    return result == -E2BIG ? 0 : result;
 }
 
 /*
- * Puts rows of code in the places of the unknown ones. All move to the end of the array first, so
- * that they can be read while those before them are written.
+ * Puts rows of code in the places of those that are open. All move to the end of the array first,
+ * so that they can be read while those before them are written.
  */
 static int insert_code(struct making *making, const struct code_rows *code)
 {
     struct frame_rows *frames = making->frames;
     const size_t most = frames->row_count + code->count;
+    uint32_t theirs = 0, number = 0; /* the rule of what is there, and of code */
     int result = 0;
 
     if (most > FRAME_ROWS_MOST)
@@ -413,14 +420,16 @@ static int insert_code(struct making *making, const struct code_rows *code)
     frames->row_count = 0;
     for (size_t i = 0; i < code->count && !result; i++) {
         const struct frame_row *row = &code->rows[i];
-        if (old < end && old->offset < row->offset)
+        if (old < end && old->offset < row->offset) {
             result = add_run(frames, &old, end, row->offset - 1);
-        const bool is_there = old < end && old->offset == row->offset;
-        if (is_there && old->rule)
-            continue; /* code without tables ends */
-        old += is_there;
+            theirs = old[-1].rule;
+        }
+        if (old < end && old->offset == row->offset)
+            theirs = old++->rule;
         if (!result)
-            result = add_code_row(making, code, row);
+            result = number_of_code(making, &code->rules[row->rule], &number);
+        if (!result && (frames->row_count || number || theirs))
+            result = add_numbered(frames, row->offset, number ? number : theirs);
     }
     return result ? result : add_run(frames, &old, end, UINT64_MAX);
 }

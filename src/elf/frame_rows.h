@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame if there is none,
- * and for 32-bit ARM's functions in neither .ARM.exidx, read into rows. Code known to keep frame
+ * then what the code itself tells, and for 32-bit ARM's calls .ARM.exidx, as rows. Code known to keep frame
  * pointers (Go's) has rows that say so. Nothing in a file is trusted: a table that contradicts
  * itself only loses its own rows.
  */

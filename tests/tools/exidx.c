@@ -2,8 +2,7 @@
 /*
  * exidx FILE: what each entry in its .ARM.exidx means: the function's address, and where its caller's stack pointer,
  * r14, r7 and r11 are (-: unchanged). `unknown`: there is no rule. `signal N`: the registers that a signal interrupted
- * are that far above the stack pointer. Then lines for the places in functions that have rows of their own: `root`,
- * where a thread ends; `exact`, where the rule applies although no function is called.
+ * are that far above the stack pointer. `root`: where a thread ends.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +21,7 @@ static void print_place(const char *name, bool is_saved, int place)
         printf(" %s-", name);
 }
 
-static void print_row(const struct frame_entry_row *row, bool is_first)
+static void print_row(const struct frame_entry_row *row)
 {
     const struct unwind_rule *rule = &row->rule;
 
@@ -30,15 +29,13 @@ static void print_row(const struct frame_entry_row *row, bool is_first)
         printf("root %" PRIx64 "\n", row->address);
     else if (rule->cfa == UNWIND_SIGNAL)
         printf("%" PRIx64 " signal %d\n", row->address, rule->offset);
-    else if (is_first) {
+    else {
         const char *reg = rule->cfa == UNWIND_BY_SP ? "sp" : rule->cfa == UNWIND_BY_FRAME ? "r7" : "r11";
         printf("%" PRIx64 " %s%+d", row->address, reg, rule->offset);
         print_place("r14", rule->return_kind == UNWIND_RETURN_AT_CFA, rule->ret);
         print_place("r7", rule->frame_kind == UNWIND_FRAME_AT_CFA, rule->frame);
         print_place("r11", rule->base != UNWIND_BASE_SAME, rule->base);
         printf("\n");
-    } else if (rule->inner != UNWIND_AT_CALLS) {
-        printf("exact %" PRIx64 "\n", row->address);
     }
 }
 
@@ -46,7 +43,7 @@ static int print(void *context, const struct frame_entry *entry)
 {
     (void)context;
     for (size_t i = 0; i < entry->row_count; i++)
-        print_row(&entry->rows[i], !i);
+        print_row(&entry->rows[i]);
     is_told = entry->rows[0].rule.cfa != UNWIND_ROOT;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "elf/code_rows.h"
+#include "elf_image.h"
 #include "test.h"
 
 /* A title begins another function; all others are its instructions, one after another. */
@@ -307,9 +308,51 @@ static void cut_off(void)
     }
 }
 
+/* What is known of calls, if anything, decides about all rows of that code. */
+static void calls_tell(void)
+{
+    static const uint32_t words[] = {0xe92d4010, 0xe1a00001, 0xebfffffc, 0xe8bd8010}; /* push, mov, bl, pop */
+    static const struct {
+        struct unwind_rule known;
+        bool is_there;
+    } cases[] = {
+        {{.cfa = UNWIND_UNKNOWN}, true},
+        {{.cfa = UNWIND_BY_SP, .offset = 8, .ret = -4}, true},
+        {{.cfa = UNWIND_BY_FRAME, .offset = 16, .ret = -4}, true}, /* another register */
+        {{.cfa = UNWIND_BY_SP, .offset = 16, .ret = -4}, false},
+        {{.cfa = UNWIND_BY_SP, .offset = 8, .ret = -8}, false},
+        {{.cfa = UNWIND_BY_SP, .offset = 8, .return_kind = UNWIND_RETURN_IN_LINK}, false},
+    };
+    const struct image_segment segment = {1, 0x1000, 0x11000, sizeof(words)};
+    const struct code_machine *const own = code_machine;
+    struct image image;
+    struct elf elf;
+
+    image_make(&image, false, false, 52, 32, &segment, 1, 0x2000);
+    image_put(&image, 18, 2, 40);      /* ARM */
+    image_put(&image, 24, 4, 0x11000); /* it begins there */
+    for (size_t i = 0; i < sizeof(words) / 4; i++)
+        image_put(&image, 0x1000 + 4 * i, 4, words[i]);
+    CHECK(!elf_open(&elf, image_file(&image, 0x2000)));
+    code_machine = &code_machine_armv7;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct code_gap gap = {0x1000, sizeof(words), 0x11000, cases[i].known};
+        struct code_rows code;
+        bool has_call = false;
+        CHECK_NUMBER(code_rows_find(&code, &elf, &gap, 1), 0);
+        for (size_t row = 0; row < code.count; row++)
+            has_call |= code.rows[row].offset <= 0x1008 && code.rules[code.rows[row].rule].rule.offset == 8;
+        CHECK_NUMBER(has_call, cases[i].is_there);
+        code_rows_free(&code);
+    }
+    code_machine = own;
+    elf_close(&elf);
+}
+
 int main(void)
 {
     TEST(instructions_do);
     TEST(cut_off);
+    TEST(calls_tell);
     return tests_done();
 }
