@@ -13,6 +13,7 @@
 #include "base/opening.h"
 #include "base/reading.h"
 #include "base/util.h"
+#include "processes/proc_stat.h"
 #include "processes/process_parts.h"
 
 #define BUFFER_BYTES 65536
@@ -294,29 +295,17 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
     return false;
 }
 
-/*
- * When a process began, in ns of the clock of files: the 22nd word of its stat, in ticks since
- * boot; the second word is in parentheses and may contain anything. 0: unknown.
- */
+/* When a process began, in ns of the clock of files. 0: unknown. */
 static uint64_t read_start(uint32_t pid)
 {
     struct timespec real, boot;
-    struct text stat = {0};
-    uint64_t ticks = 0, since = 0;
-    char path[32];
+    struct proc_stat stat;
 
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    const char *at = read_file(AT_FDCWD, path, STATUS_LIMIT, &stat) || !stat.data
-        ? NULL : strrchr(stat.data, ')');
-    for (int word = 2; at && word < 22; word++)
-        at = strchr(at + 1, ' ');
-    if (at)
-        ticks = strtoull(at + 1, NULL, 10);
-    text_free(&stat);
+    if (!proc_stat_read(pid, &stat))
+        return 0;
     clock_gettime(CLOCK_REALTIME, &real);
     clock_gettime(CLOCK_BOOTTIME, &boot);
-    since = ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
-    return at ? mapped_file_time(&real) - mapped_file_time(&boot) + since : 0;
+    return mapped_file_time(&real) - mapped_file_time(&boot) + stat.start;
 }
 
 static bool read_owner(struct processes *processes, uint32_t pid, struct owner *owner)
