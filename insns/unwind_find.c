@@ -409,7 +409,7 @@ void emit_unwind_find(struct program *program, const struct unwind_config *confi
  *             goto counted
  *     bytes = least
  * counted:
- *     for room of 32, 8 and 2 KB, downwards from the smallest that is enough
+ *     for room of 32, 16, 8, 4 and 2 KB, downwards from the smallest that is enough
  *         if ((record = reserve(deferred, room)))             r9; r6 = room
  *             goto fill
  * lost:
@@ -418,7 +418,7 @@ void emit_unwind_find(struct program *program, const struct unwind_config *confi
  * fill:
  *     copy the state to the record
  *     record->kept = min(bytes, room), or 0 if they cannot be copied
- *     submit(record), without a wakeup
+ *     submit(record)
  *     return 0
  *
  * Reading many pages at once fails if one of them cannot be read. Most stacks are small, which is
@@ -518,12 +518,12 @@ static void emit_count_bytes(struct program *program)
 /* Goes to unwind_fill with a record at r9 that has room for r6 bytes of the stack. */
 static void emit_reserve(struct program *program, const struct unwind_config *config)
 {
-    static const char *const less[] = {"unwind_8_kb", "unwind_2_kb"};
+    static const char *const less[] = {"unwind_16_kb", "unwind_8_kb", "unwind_4_kb", "unwind_2_kb"};
 
     for (size_t i = 0; i <= COUNT_OF(less); i++) {
-        const int32_t room = UNWIND_MOST_KEPT / (1 << 2 * i);
+        const int32_t room = UNWIND_MOST_KEPT >> i;
         if (i < COUNT_OF(less))
-            EMIT(program, JLE_IMM(R7, room / 4, less[i]));
+            EMIT(program, JLE_IMM(R7, room / 2, less[i]));
         EMIT(program,
             LOAD_MAP(R1, config->maps.deferred),
             MOV_IMM(R2, (int32_t)UNWIND_RECORD_BYTES(room)),
@@ -558,7 +558,7 @@ static void emit_fill(struct program *program)
         ST(DW, R9, UNWIND_AT(kept), 0),
     LABEL("unwind_filled"),
         MOV_REG(R1, R9),
-        MOV_IMM(R2, BPF_RB_NO_WAKEUP),
+        MOV_IMM(R2, 0),
         CALL(BPF_FUNC_ringbuf_submit),
         MOV_IMM(R0, 0),
         EXIT());
