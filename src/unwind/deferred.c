@@ -8,8 +8,8 @@
 #include "base/index.h"
 #include "base/reading.h"
 #include "base/util.h"
-#include "kernel/ring_buffers.h"
 #include "machine/machine.h"
+#include "unwind/backlog.h"
 
 /* How many places of dropped items may be left unused. */
 #define FEW_PLACES 1024
@@ -25,11 +25,12 @@ struct item {
 
 struct deferred {
     struct deferred_options options;
-    struct bpf_ring ring;
+    struct backlog backlog;
     struct item *items; /* from `first` on, oldest first */
     size_t first, count, room;
     struct index index; /* by number; including those before `first` */
-    size_t waiting, bytes;
+    size_t waits_from; /* items before this one do not wait */
+    size_t waiting, bytes, waiting_bytes;
     uint64_t serial;  /* of samples */
     uint64_t *frames; /* of the stack being walked */
     struct deferred_figures figures;
@@ -156,12 +157,22 @@ static struct item *find(const struct deferred *deferred, uint64_t number)
     return NULL;
 }
 
+static void forget(struct deferred *deferred, struct item *item)
+{
+    free(item->kept);
+    deferred->bytes -= item->bytes;
+    deferred->waiting_bytes -= item->waits ? item->bytes : 0;
+    deferred->waiting -= item->waits;
+    item->kept = NULL;
+    item->bytes = 0;
+    item->waits = false;
+}
+
 static void keep(struct deferred *deferred, struct item *item, const void *bytes, size_t count)
 {
     void *copy = malloc(count);
 
-    free(item->kept);
-    deferred->bytes -= item->bytes;
+    forget(deferred, item);
     if (copy)
         memcpy(copy, bytes, count);
     item->kept = copy;
@@ -176,15 +187,18 @@ static void walk_item(struct deferred *deferred, struct item *item, const void *
     bool must_wait;
     const uint32_t count = walk(deferred, record, &must_wait);
 
-    deferred->waiting -= item->waits;
     must_wait = must_wait && !for_good;
-    if (must_wait && item->kept != record)
+    if (must_wait && item->waits)
+        return;
+    if (must_wait)
         keep(deferred, item, record,
              UNWIND_RECORD_BYTES(((const struct unwind_state *)record)->kept));
-    item->waits = must_wait && item->kept;
-    deferred->waiting += item->waits;
-    if (item->waits)
+    if (must_wait && item->kept) {
+        item->waits = true;
+        deferred->waiting++;
+        deferred->waiting_bytes += item->bytes;
         return;
+    }
     item->count = count;
     keep(deferred, item, deferred->frames, count * sizeof(*deferred->frames));
 }
@@ -195,6 +209,8 @@ static void close_ranks(struct deferred *deferred)
     if (deferred->first < FEW_PLACES || deferred->first < deferred->count / 2)
         return;
     deferred->count -= deferred->first;
+    deferred->waits_from -=
+        deferred->waits_from < deferred->first ? deferred->waits_from : deferred->first;
     memmove(deferred->items, deferred->items + deferred->first,
             deferred->count * sizeof(*deferred->items));
     deferred->first = 0;
@@ -203,21 +219,40 @@ static void close_ranks(struct deferred *deferred)
         (void)index_add(&deferred->index, hash_word(0, deferred->items[i].number), (uint32_t)i);
 }
 
+static void walk_waiting(struct deferred *deferred, bool for_good)
+{
+    size_t at = deferred->waits_from < deferred->first ? deferred->first : deferred->waits_from;
+
+    deferred->waits_from = deferred->count;
+    for (; at < deferred->count; at++) {
+        struct item *item = &deferred->items[at];
+        const bool is_enough = for_good && deferred->bytes <= deferred->options.most_bytes;
+        if (item->waits && !is_enough)
+            walk_item(deferred, item, item->kept, for_good);
+        if (item->waits && deferred->waits_from > at)
+            deferred->waits_from = at;
+        if (item->waits && is_enough)
+            break;
+    }
+}
+
 /* The oldest that wait are given up; if that is not enough, the oldest go. */
 static void make_room(struct deferred *deferred)
 {
-    for (size_t i = deferred->first;
-         deferred->bytes > deferred->options.most_bytes && i < deferred->count && deferred->waiting;
-         i++)
-        if (deferred->items[i].waits)
-            walk_item(deferred, &deferred->items[i], deferred->items[i].kept, true);
-    while (deferred->bytes + (deferred->count - deferred->first) * sizeof(*deferred->items) >
-               deferred->options.most_bytes &&
-           deferred->first < deferred->count) {
-        struct item *item = &deferred->items[deferred->first++];
-        free(item->kept);
-        deferred->bytes -= item->bytes;
-        deferred->waiting -= item->waits;
+    const struct deferred_options *options = &deferred->options;
+
+    if (deferred->bytes > options->most_bytes && deferred->waiting)
+        walk_waiting(deferred, true);
+    while (deferred->first < deferred->count) {
+        struct item *item = &deferred->items[deferred->first];
+        const size_t items = (deferred->count - deferred->first) * sizeof(*item);
+        const bool is_over = deferred->bytes + items > options->most_bytes;
+        if (!is_over &&
+            (item->waits || !options->walked_bytes ||
+             deferred->bytes - deferred->waiting_bytes + items <= options->walked_bytes))
+            break;
+        forget(deferred, item);
+        deferred->first++;
         deferred->figures.forgotten++;
     }
     close_ranks(deferred);
@@ -277,14 +312,13 @@ size_t deferred_walk_sample(struct deferred *deferred, struct unwind_state *walk
 
 int deferred_read(struct deferred *deferred)
 {
-    return deferred->ring.map < 0 ? 0 : bpf_ring_read(&deferred->ring, deferred_take, deferred);
+    return backlog_take(&deferred->backlog, deferred_take, deferred);
 }
 
 void deferred_walk(struct deferred *deferred)
 {
-    for (size_t i = deferred->first; i < deferred->count && deferred->waiting; i++)
-        if (deferred->items[i].waits)
-            walk_item(deferred, &deferred->items[i], deferred->items[i].kept, false);
+    if (deferred->waiting)
+        walk_waiting(deferred, false);
 }
 
 size_t deferred_waiting(const struct deferred *deferred)
@@ -326,7 +360,10 @@ size_t deferred_complete(struct deferred *deferred, const uint64_t *frames, size
 
 struct deferred_figures deferred_figures(const struct deferred *deferred)
 {
-    return deferred->figures;
+    struct deferred_figures figures = deferred->figures;
+
+    figures.forgotten += deferred->backlog.dropped;
+    return figures;
 }
 
 /* ---- The whole ---- */
@@ -338,11 +375,10 @@ int deferred_open(struct deferred **made, const struct deferred_options *options
     if (!deferred)
         return -ENOMEM;
     deferred->options = *options;
-    deferred->ring.map = -1;
     deferred->frames = calloc(options->depth + 1, sizeof(*deferred->frames));
-    if (!deferred->frames)
-        return -ENOMEM;
-    return options->ring_bytes ? bpf_ring_open(&deferred->ring, options->ring_bytes) : 0;
+    const int result =
+        backlog_open(&deferred->backlog, options->ring_bytes, options->most_bytes);
+    return deferred->frames ? result : -ENOMEM;
 }
 
 void deferred_close(struct deferred *deferred)
@@ -351,7 +387,7 @@ void deferred_close(struct deferred *deferred)
         return;
     for (size_t i = deferred->first; i < deferred->count; i++)
         free(deferred->items[i].kept);
-    bpf_ring_close(&deferred->ring);
+    backlog_close(&deferred->backlog);
     index_free(&deferred->index);
     free(deferred->items);
     free(deferred->frames);
@@ -360,7 +396,17 @@ void deferred_close(struct deferred *deferred)
 
 int deferred_map(const struct deferred *deferred)
 {
-    return deferred->ring.map;
+    return deferred->backlog.ring.map;
+}
+
+int deferred_fd(const struct deferred *deferred)
+{
+    return deferred->backlog.bell;
+}
+
+void deferred_begin(struct deferred *deferred)
+{
+    backlog_begin(&deferred->backlog);
 }
 
 /* ---- By the mappings of that time ---- */

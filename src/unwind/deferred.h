@@ -27,7 +27,8 @@ struct deferred_options {
     bool asked;        /* the user chose that depth: do not mark where a deeper stack is cut */
     uint32_t depth;    /* of stacks, including the frame for their end */
     size_t ring_bytes; /* 0: there is none, and others call deferred_take() */
-    size_t most_bytes; /* of what was read from it */
+    size_t most_bytes;   /* of what was read from it, */
+    size_t walked_bytes; /* and of it what is walked; 0: the same */
     size_t sampled_bytes; /* without programs: the most that is copied of a stack. Else 0 */
 };
 
@@ -35,8 +36,11 @@ struct deferred_options {
 int deferred_open(struct deferred **made, const struct deferred_options *options);
 void deferred_close(struct deferred *deferred);
 
-/* The ring buffer. */
+/* The ring buffer, and a descriptor that is readable once there is something in it. */
 int deferred_map(const struct deferred *deferred);
+int deferred_fd(const struct deferred *deferred);
+/* From now on it is read as fast as programs fill it, by a thread with the rights that we have. */
+void deferred_begin(struct deferred *deferred);
 
 /*
  * To be called often: takes what there is, and walks it and what waits, as far as there are tables.

@@ -2,13 +2,17 @@
 #include "unwind/table.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "machine/machine.h"
 
+#define HURRY_NS 500000000
 #define PAGE_WORDS (sizeof(struct unwind_page) / sizeof(uint32_t))
 #define RULE_WORDS (sizeof(struct unwind_rule) / sizeof(uint32_t))
 #define MOST_BLOCKS 65536 /* 1 GB */
@@ -344,6 +348,17 @@ static int why_none(const struct table_builder *builder, int result, int ended_b
     return result == -EBADMSG && ended_by == SIGKILL ? -ETIME : result;
 }
 
+/* A reader that was begun by bpf_begin_unpreempted() and takes long goes on as any task. */
+static void calm(const struct table_builder *builder)
+{
+    const struct sched_param none = {0};
+    const pid_t pid = builder->run.pid;
+
+    if (pid && now_ns() - builder->began > HURRY_NS &&
+        syscall(SYS_sched_getscheduler, pid) == SCHED_FIFO)
+        syscall(SYS_sched_setscheduler, pid, SCHED_OTHER, &none);
+}
+
 int table_builder_end(struct table_builder *builder, uint64_t until, table_builder_take *take,
                       void *context)
 {
@@ -356,8 +371,10 @@ int table_builder_end(struct table_builder *builder, uint64_t until, table_build
         result = -EBADMSG;
         signal = SIGKILL;
     }
-    if (result == -EINPROGRESS)
+    if (result == -EINPROGRESS) {
+        calm(builder);
         return result;
+    }
     if (!result && signal) /* perhaps while it wrote */
         result = -EBADMSG;
     const char *at = result ? NULL : run->answer.data;
