@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/bpf.h"
 #include "processes/process.h"
 #include "recording/write.h"
 #include "report/blocks.h"
@@ -461,6 +462,21 @@ static int gather(struct counting *counting)
     return result;
 }
 
+/* While stacks wait for tables, each event has one of its own, which soon fill the store. */
+static int gather_in_time(struct counting *counting)
+{
+    int result = 0;
+
+    if (user_stacks_are_waiting(&counting->session.user_stacks)) {
+        bpf_begin_unpreempted();
+        result = gather(counting);
+        bpf_end_unpreempted();
+    } else if (now_ns() >= counting->next_gather) {
+        result = gather(counting);
+    }
+    return result;
+}
+
 /* That many are merged in a few milliseconds: for a line that is shown every second. */
 #define QUICKLY_MERGED 16384
 
@@ -527,8 +543,8 @@ static int tick(struct counting *counting)
     else if (run->tick < MOST_TICK_NS)
         run_tick(run, run->tick * 2);
     int result = counting->collector->counter->settle(counting->collector);
-    if (!result && news == COLLECTOR_IS_FILLING && now_ns() >= counting->next_gather)
-        result = gather(counting);
+    if (!result && news == COLLECTOR_IS_FILLING)
+        result = gather_in_time(counting);
     if (!result)
         result = show_live(counting);
     return result ? result : show_progress(counting);
@@ -575,12 +591,13 @@ int counting_run(struct counting *counting)
 {
     run_tick(&counting->session.run, TICK_NS);
     session_shed_rights();
+    user_stacks_begin(&counting->session.user_stacks);
     int result = counting->collector->counter->settle(counting->collector);
     run_start(&counting->session.run);
     metadata_begin(&counting->metadata);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
-        if (event == RUN_WATCHED)
+        if (event == RUN_WATCHED || event == RUN_STACKS)
             result = take_told(counting);
         else if (event == RUN_KEYS)
             event = live_read_keys(&counting->live) ? RUN_END : event;

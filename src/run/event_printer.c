@@ -444,6 +444,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
         result = flush(printer);
     run_tick(&printer->session.run, PROGRESS_TICK_NS);
     session_shed_rights();
+    user_stacks_begin(&printer->session.user_stacks);
     run_start(&printer->session.run);
     if (!result)
         result = print_all(printer);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "kernel/bpf.h"
 #include "run/run.h"
 
 #ifndef SYS_pidfd_open /* 5.3, the same number on every architecture but alpha */
@@ -130,14 +131,15 @@ static bool is_pipe(int fd)
 
 int run_open(struct run *run, const struct run_config *config, uint32_t *missing)
 {
-    *run = (struct run){.config = *config, .watched = -1, .keys = -1, .command_fd = -1, .go = -1};
+    *run = (struct run){.config = *config, .watched = -1, .stacks = -1, .keys = -1,
+                        .command_fd = -1, .go = -1};
     take_signals(config->command);
     /* On a console that controls no process. Input from a file or a pipe is meant for others. */
     run->by_enter = !config->command && !config->duration && isatty(STDIN_FILENO) &&
         !has_terminal();
     run->watches_reader = is_pipe(STDOUT_FILENO);
     run->processes = calloc(config->pid_count + 1, sizeof(int));
-    run->polled = calloc(config->pid_count + 5, sizeof(*run->polled));
+    run->polled = calloc(config->pid_count + 6, sizeof(*run->polled));
     if (!run->processes || !run->polled) {
         free(run->processes);
         run->processes = NULL;
@@ -199,6 +201,11 @@ void run_forget_command(void)
 void run_watch(struct run *run, int fd)
 {
     run->watched = fd;
+}
+
+void run_watch_stacks(struct run *run, int fd)
+{
+    run->stacks = fd;
 }
 
 void run_watch_keys(struct run *run, int fd)
@@ -305,6 +312,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     polled[count++] = (struct pollfd){.fd = out};
     polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = run->keys, .events = POLLIN};
+    polled[count++] = (struct pollfd){.fd = run->stacks, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
     for (size_t i = 0; i < run->config.pid_count; i++)
         polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
@@ -313,6 +321,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     sigprocmask(SIG_SETMASK, &held, &usual);
     uint64_t now = now_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+    run->stacks_are_ready = false;
     if (!run_stopped && !report_asked &&
         ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &usual) > 0) {
         if (polled[0].revents)
@@ -321,6 +330,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
             run->reader_is_gone = true;
         run->watched_is_ready = polled[2].revents != 0;
         run->keys_are_ready = polled[3].revents != 0;
+        run->stacks_are_ready = polled[4].revents != 0;
     }
     sigprocmask(SIG_SETMASK, &usual, NULL);
     return enter;
@@ -346,7 +356,7 @@ static bool interval_is_over(struct run *run, uint64_t now)
     return true;
 }
 
-enum run_event run_wait(struct run *run)
+static enum run_event wait_for_any(struct run *run)
 {
     for (;;) {
         bool enter = sleep_until(run, next_deadline(run));
@@ -371,5 +381,28 @@ enum run_event run_wait(struct run *run)
         }
         if (tick_is_due(run, now))
             return RUN_TICK;
+        if (run->stacks_are_ready)
+            return RUN_STACKS;
     }
+}
+
+/* While we sleep, and for what takes little time. */
+static void come_first(struct run *run, bool wanted)
+{
+    if (wanted == run->comes_first)
+        return;
+    run->comes_first = wanted;
+    if (wanted)
+        bpf_begin_unpreempted();
+    else
+        bpf_end_unpreempted();
+}
+
+enum run_event run_wait(struct run *run)
+{
+    come_first(run, run->stacks >= 0);
+    const enum run_event event = wait_for_any(run);
+
+    come_first(run, event == RUN_STACKS);
+    return event;
 }

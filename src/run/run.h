@@ -21,6 +21,7 @@ struct run_config {
 
 enum run_event {
     RUN_WATCHED, /* run_watch()'s descriptor has something to read */
+    RUN_STACKS,  /* and run_watch_stacks()'s */
     RUN_KEYS,    /* and run_watch_keys()'s */
     RUN_TICK,   /* run_tick()'s time has passed again */
     RUN_REPORT, /* an interval is over, or SIGUSR1 asked: report now and go on */
@@ -37,6 +38,8 @@ struct run {
     bool reader_is_gone;
     int watched;             /* below 0: none */
     bool watched_is_ready;
+    int stacks;              /* likewise: stacks that wait for tables */
+    bool stacks_are_ready, comes_first;
     int keys;                /* likewise: keys typed during --live */
     bool keys_are_ready;
     uint64_t tick, next_tick; /* ns; 0: none */
@@ -57,6 +60,11 @@ void run_close(struct run *run);
 
 /* run_wait() returns when this descriptor is readable. Below 0: none. */
 void run_watch(struct run *run, int fd);
+/*
+ * The same for stacks that must be taken before there is no room for more: until the next wait, we
+ * come before other tasks (bpf_begin_unpreempted()).
+ */
+void run_watch_stacks(struct run *run, int fd);
 /* The same for keys; Enter then no longer ends the run. */
 void run_watch_keys(struct run *run, int fd);
 

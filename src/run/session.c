@@ -462,6 +462,7 @@ static void open_user_stacks(struct session *session, uint32_t depth)
     if (session->user_stacks.refused && options->unwind == UNWIND_WAY_BEST &&
         machine_of_kernel()->no_frames)
         user_stacks_take_first_alone(&session->user_stacks);
+    run_watch_stacks(&session->run, user_stacks_fd(&session->user_stacks));
     user_stacks_look(&session->user_stacks, 0); /* while places are found and attached */
 }
 

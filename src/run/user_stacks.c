@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -14,6 +15,7 @@
 #include "kernel/limits.h"
 #include "machine/machine.h"
 #include "processes/image.h"
+#include "processes/proc_stat.h"
 #include "run/command.h"
 #include "run/run.h"
 #include "run/user_stacks.h"
@@ -32,11 +34,22 @@
  */
 #define MOST_WAIT_NS 3000000000ull
 #define STEP_NS 50000000 /* and how often to check whether to stop */
+/*
+ * Of what runs before that, these tables are made once a stack needs them: of larger files, if the
+ * processes that have them used less than one in so many parts of their lives' time, and fewer than
+ * one in so many processes have them.
+ */
+#define LARGE_BYTES (1 << 20)
+#define BUSY_SHARE 100
+#define COMMON_SHARE 4
 /* For stacks met before there was a table: what waits to be read, and what was read. */
-#define MOST_RING_SHARE 256 /* of the free memory */
+#define MOST_RING_SHARE 64 /* of the free memory */
 #define MOST_RING_BYTES (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
-#define MOST_COLD_BYTES (16u << 20)
+#define MOST_WAITING_SHARE 32 /* of the free memory, within: */
+#define LEAST_WAITING_BYTES (16u << 20)
+#define MOST_WAITING_BYTES (256u << 20)
+#define MOST_WALKED_BYTES (16u << 20)
 #define LEAST_LOOKS 12 /* a second: MOST_TICK_NS */
 #define DEFERRED_STEP_NS 5000000
 #define MAKING_MS 1
@@ -59,14 +72,56 @@ void user_stacks_take_samples(struct user_stacks *user_stacks)
         user_stacks->rings.machine = machine_of_kernel();
 }
 
+static void see(struct user_stacks *user_stacks, uint32_t pid, struct mapped_file *file,
+                bool at_once)
+{
+    if (has_number(user_stacks->filter->pids, user_stacks->filter->pid_count, pid))
+        (void)objects_want(user_stacks->objects, file);
+    else
+        (void)objects_see(user_stacks->objects, file, at_once);
+}
+
+/* Our own file, which each reader that we fork maps, is seldom needed. */
+static bool is_ours(const struct user_stacks *user_stacks, const struct mapped_file *file)
+{
+    return file->about.st_dev == user_stacks->own.st_dev &&
+           file->about.st_ino == user_stacks->own.st_ino;
+}
+
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
 {
-    struct user_stacks *user_stacks = context;
+    const struct user_stacks *user_stacks = context;
 
-    if (has_number(user_stacks->filter->pids, user_stacks->filter->pid_count, pid))
-        (void)objects_want(user_stacks->objects, mapping->file);
-    else
-        (void)objects_see(user_stacks->objects, mapping->file);
+    see(context, pid, mapping->file,
+        !user_stacks->expects_few && !is_ours(user_stacks, mapping->file));
+}
+
+/* One that runs now, or has used the CPU for much of its life. */
+static bool is_busy(uint32_t pid)
+{
+    struct proc_stat stat;
+    struct timespec now;
+
+    if (!proc_stat_read(pid, &stat))
+        return false;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const uint64_t age = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - stat.start;
+    return stat.state == 'R' || stat.used > age / BUSY_SHARE;
+}
+
+/* Large files of processes that do not run wait for their first stack. */
+static void see_mapping_before(void *context, uint32_t pid, const struct mapping *mapping)
+{
+    struct user_stacks *user_stacks = context;
+    const bool is_large = mapping->file->about.st_size > LARGE_BYTES;
+
+    if (pid != user_stacks->last_seen) {
+        user_stacks->last_seen = pid;
+        user_stacks->running++;
+        user_stacks->is_busy = is_busy(pid);
+    }
+    see(user_stacks, pid, mapping->file,
+        (!is_large || user_stacks->is_busy) && !is_ours(user_stacks, mapping->file));
 }
 
 static void ignore_process(void *context, uint32_t pid)
@@ -83,6 +138,15 @@ static size_t ring_bytes(uint64_t free_memory)
     return bytes;
 }
 
+static size_t waiting_bytes(void)
+{
+    const uint64_t bytes = kernel_free_memory() / MOST_WAITING_SHARE;
+
+    return bytes < LEAST_WAITING_BYTES  ? LEAST_WAITING_BYTES
+           : bytes < MOST_WAITING_BYTES ? (size_t)bytes
+                                        : MOST_WAITING_BYTES;
+}
+
 /* Kept stacks can only be walked if we know what processes map. */
 static int open_deferred(struct user_stacks *user_stacks, uint32_t depth)
 {
@@ -94,7 +158,8 @@ static int open_deferred(struct user_stacks *user_stacks, uint32_t depth)
         .depth = depth,
         .asked = user_stacks->config.asked,
         .ring_bytes = is_deaf || user_stacks->rings.machine ? 0 : ring_bytes(kernel_free_memory()),
-        .most_bytes = MOST_COLD_BYTES,
+        .most_bytes = is_deaf || user_stacks->rings.machine ? LEAST_WAITING_BYTES : waiting_bytes(),
+        .walked_bytes = MOST_WALKED_BYTES,
         .sampled_bytes = user_stacks->rings.stack_bytes,
     };
 
@@ -148,6 +213,29 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
     return result ? result : open_deferred(user_stacks, depth);
 }
 
+/*
+ * The files of what runs already. That one may wait for its first stack takes room in the ring, and
+ * the right to come first when there is something in it.
+ */
+static void see_all(struct user_stacks *user_stacks)
+{
+    const bool may_wait = bpf_begin_unpreempted() && user_stacks->config.maps.deferred >= 0 &&
+        ring_bytes(kernel_free_memory()) == MOST_RING_BYTES;
+
+    bpf_end_unpreempted();
+    if (user_stacks->config.maps.deferred >= 0)
+        (void)stat("/proc/self/exe", &user_stacks->own);
+    user_stacks->watcher = (struct processes_watcher){
+        .context = user_stacks,
+        .mapped = may_wait ? see_mapping_before : see_mapping,
+        .execs = ignore_process,
+        .ended = ignore_process,
+    };
+    processes_watch(user_stacks->processes, &user_stacks->watcher);
+    user_stacks->watcher.mapped = see_mapping;
+    objects_ask(user_stacks->objects, user_stacks->running / COMMON_SHARE + 2);
+}
+
 void user_stacks_open(struct user_stacks *user_stacks, struct processes *processes,
                       const struct user_stacks_config *config)
 {
@@ -174,13 +262,7 @@ void user_stacks_open(struct user_stacks *user_stacks, struct processes *process
     user_stacks->config.namespace_inode = config->filter->namespace_inode;
     user_stacks->config.numbers = config->filter->numbers;
     user_stacks->config.claims = true;
-    user_stacks->watcher = (struct processes_watcher){
-        .context = user_stacks,
-        .mapped = see_mapping,
-        .execs = ignore_process,
-        .ended = ignore_process,
-    };
-    processes_watch(processes, &user_stacks->watcher);
+    see_all(user_stacks);
 }
 
 void user_stacks_close(struct user_stacks *user_stacks)
@@ -229,15 +311,28 @@ void user_stacks_see_command(struct user_stacks *user_stacks, const char *name)
     free(program);
 }
 
-/* If another thread walks samples, it must not be held up: so wait outside the lock. */
+/*
+ * Takes what the ring has, and what was made. While stacks wait for tables, they are made before
+ * others get the CPU: or the ring would be full. If another thread walks samples, it must not be
+ * held up: so wait outside the lock.
+ */
 static size_t make(struct user_stacks *user_stacks, uint64_t until)
 {
     const bool by_rings = user_stacks->rings.deferred;
     size_t left;
 
     processes_hold(user_stacks->processes);
+    user_stacks->deferred_objects.is_settled = false;
+    (void)deferred_read(user_stacks->deferred);
+    const bool hurries = deferred_waiting(user_stacks->deferred);
+    if (hurries)
+        bpf_begin_unpreempted();
     left = objects_make(user_stacks->objects, by_rings ? 0 : until);
-    deferred_walk(user_stacks->deferred);
+    if (hurries)
+        bpf_end_unpreempted();
+    if (user_stacks->settled != objects_settled(user_stacks->objects))
+        deferred_walk(user_stacks->deferred);
+    user_stacks->settled = objects_settled(user_stacks->objects);
     processes_release(user_stacks->processes);
     if (by_rings && left && now_ns() < until)
         (void)poll(NULL, 0, MAKING_MS);
@@ -257,34 +352,33 @@ void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events)
 {
     if (user_stacks->objects && user_stacks->config.maps.deferred >= 0 &&
         events <= ring_bytes(kernel_free_memory()) / UNWIND_MOST_KEPT * LEAST_LOOKS)
-        objects_wait_to_be_asked(user_stacks->objects);
+        user_stacks->expects_few = true;
+}
+
+void user_stacks_begin(struct user_stacks *user_stacks)
+{
+    if (user_stacks->objects)
+        deferred_begin(user_stacks->deferred);
 }
 
 void user_stacks_look(struct user_stacks *user_stacks, uint64_t most)
 {
-    const uint64_t until = user_stacks->is_behind ? 0 : now_ns() + most;
-
-    if (!user_stacks->objects)
-        return;
-    user_stacks->is_behind = make(user_stacks, until);
-    user_stacks_settle(user_stacks, 0);
+    if (user_stacks->objects)
+        user_stacks->is_behind = make(user_stacks, user_stacks->is_behind ? 0 : now_ns() + most);
 }
 
 void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most)
 {
     const uint64_t last = now_ns() + most;
-    uint64_t now;
 
     if (!user_stacks->objects)
         return;
-    processes_hold(user_stacks->processes);
-    user_stacks->deferred_objects.is_settled = false;
-    (void)deferred_read(user_stacks->deferred);
-    deferred_walk(user_stacks->deferred);
-    processes_release(user_stacks->processes);
-    while (deferred_waiting(user_stacks->deferred) && (now = now_ns()) < last &&
-           make(user_stacks, now + DEFERRED_STEP_NS))
+    bpf_begin_unpreempted();
+    (void)make(user_stacks, 0);
+    while (deferred_waiting(user_stacks->deferred) && now_ns() < last &&
+           make(user_stacks, now_ns() + DEFERRED_STEP_NS))
         ;
+    bpf_end_unpreempted();
 }
 
 static int complete(struct user_stacks *user_stacks, struct tally *tally, struct stack *stack,
@@ -340,6 +434,27 @@ static void add_counts(const struct user_stacks *user_stacks, struct unwind_coun
     free(sums);
 }
 
+bool user_stacks_are_waiting(const struct user_stacks *user_stacks)
+{
+    return user_stacks->objects && deferred_waiting(user_stacks->deferred);
+}
+
+int user_stacks_fd(const struct user_stacks *user_stacks)
+{
+    return user_stacks->objects ? deferred_fd(user_stacks->deferred) : -1;
+}
+
+static void add_demanded(const struct user_stacks *user_stacks, bool all, struct text *lines)
+{
+    struct text names = {0};
+
+    objects_add_demanded(user_stacks->objects, &names);
+    if (all && names.length)
+        text_format(lines, "unwind tables of these files were made once a stack needed them: %s\n",
+                    names.data);
+    text_free(&names);
+}
+
 void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines)
 {
     struct unwind_counts counts;
@@ -357,6 +472,7 @@ void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, stru
                     "%llu have none\n",
                     (unsigned long long)functions.by_table, (unsigned long long)functions.by_code,
                     (unsigned long long)functions.by_none);
+    add_demanded(user_stacks, all, lines);
     const struct deferred_figures figures = deferred_figures(user_stacks->deferred);
     const uint64_t gone = counts.not_kept + figures.forgotten;
     if (all && figures.taken)

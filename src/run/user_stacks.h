@@ -3,6 +3,8 @@
 #ifndef STACKBOX_RUN_USER_STACKS_H
 #define STACKBOX_RUN_USER_STACKS_H
 
+#include <sys/stat.h>
+
 #include "insns/filter.h"
 #include "insns/unwind.h"
 #include "processes/process.h"
@@ -22,6 +24,11 @@ struct user_stacks {
     struct processes_watcher watcher;
     struct unwind_config config; /* of programs that may nest */
     struct ring_unwind rings;    /* how samples in rings are walked if there are no programs */
+    uint32_t last_seen, running; /* of those that run before tracing: a pid, and how many */
+    bool is_busy;                /* that one */
+    bool expects_few;            /* see user_stacks_expect() */
+    struct stat own;             /* of our own program */
+    uint64_t settled;            /* objects_settled() when waiting stacks were last walked */
     bool is_behind;              /* of tables, at the last look: slow ones are not awaited again */
     int refused;                 /* 0, or why not: a negative errno */
 };
@@ -55,6 +62,8 @@ void user_stacks_look_at_all(struct user_stacks *user_stacks);
  * the next look, the table of a file that comes is only made once a stack needs it.
  */
 void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events);
+/* Once tracing has begun, and we have only the rights that it takes. */
+void user_stacks_begin(struct user_stacks *user_stacks);
 /*
  * To be called often while it runs: has tables made for what was mapped since, and may wait that
  * long (ns) for them.
@@ -71,6 +80,11 @@ void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most);
  * cut. 0 or -ENOMEM.
  */
 int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, bool for_good);
+
+/* Do stacks wait for tables? Until then, each event has a stack of its own in the store. */
+bool user_stacks_are_waiting(const struct user_stacks *user_stacks);
+/* Readable when stacks wait for tables; below 0: there is none. */
+int user_stacks_fd(const struct user_stacks *user_stacks);
 
 /* Which stacks were left to frame pointers: a line if that matters, or with `all`. */
 void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines);

@@ -17,8 +17,12 @@
 #define LOOKS 4
 /* Keys without an object: beyond this many, the oldest is forgotten. */
 #define MOST_KEYS 256
-/* Files read at the same time have at most this many bytes; their tables are a tenth of it. */
+/*
+ * Files read at the same time have at most this many bytes; their tables are a tenth of it. Stacks
+ * do not wait long for a small one.
+ */
 #define MOST_FILE_BYTES (64 << 20)
+#define MOST_AWAITED_BYTES (4 << 20)
 /* Failures in a row to start a process before giving up. */
 #define MOST_FAILURES 10
 
@@ -38,7 +42,9 @@ struct object {
     enum state state;
     int why;               /* HAS_NONE: a negative errno */
     bool wanted, alone;    /* it comes first; it must be made without others */
-    bool awaited;          /* stacks wait for it: it comes before all others */
+    bool demanded;         /* it was not asked for before a stack met it */
+    bool awaited;          /* stacks wait for it: it comes before all others, in turn */
+    uint64_t turn;
     uint32_t sights;
     uint32_t stored;         /* HAS_TABLE: its index */
     uint32_t blocks;       /* HAS_NO_ROOM: how many were missing */
@@ -52,14 +58,15 @@ struct objects {
     size_t count, room, gone;
     struct index index; /* by their file's address */
     size_t waiting;     /* how many are to be made */
+    uint64_t awaited;   /* how often stacks began to wait for one */
     struct table_builder builder;
     size_t batch[BUILDER_MOST]; /* the objects being made */
     unsigned failures;
-    bool waits_to_be_asked;
     struct unwind_key told[MOST_KEYS]; /* keys without an object whose kind programs were told */
     size_t told_count;
     uint64_t next_house, cpu_ns;
     uint64_t dropped; /* tables, when those without room were last tried */
+    uint64_t settled; /* how often it became known what an object has */
 };
 
 static uint64_t object_hash(const struct mapped_file *file)
@@ -70,6 +77,7 @@ static uint64_t object_hash(const struct mapped_file *file)
 static void object_set_state(struct objects *objects, struct object *object, enum state state)
 {
     objects->waiting += (size_t)(state == TO_BE_MADE) - (size_t)(object->state == TO_BE_MADE);
+    objects->settled += state != SEEN && state != TO_BE_MADE && state != IS_MADE;
     object->state = state;
 }
 
@@ -87,7 +95,7 @@ static struct object *object_find(const struct objects *objects, const struct ma
     return NULL;
 }
 
-static int see(struct objects *objects, struct mapped_file *file, bool wanted)
+static int see(struct objects *objects, struct mapped_file *file, bool at_once, bool wanted)
 {
     struct object *object = object_find(objects, file);
 
@@ -103,26 +111,33 @@ static int see(struct objects *objects, struct mapped_file *file, bool wanted)
         *object = (struct object){.file = file};
         object_set_state(objects, object, SEEN);
     }
-    if (object->state == SEEN && (wanted || !objects->waits_to_be_asked))
+    if (object->state == SEEN && at_once)
         object_set_state(objects, object, TO_BE_MADE);
     object->wanted = object->wanted || wanted;
     object->sights++;
     return 0;
 }
 
-int objects_see(struct objects *objects, struct mapped_file *file)
+int objects_see(struct objects *objects, struct mapped_file *file, bool at_once)
 {
-    return see(objects, file, false);
+    return see(objects, file, at_once, false);
 }
 
 int objects_want(struct objects *objects, struct mapped_file *file)
 {
-    return see(objects, file, true);
+    return see(objects, file, true, true);
 }
 
-void objects_wait_to_be_asked(struct objects *objects)
+void objects_ask(struct objects *objects, uint32_t least)
 {
-    objects->waits_to_be_asked = true;
+    for (size_t i = 0; i < objects->count; i++)
+        if (objects->items[i].state == SEEN && objects->items[i].sights >= least)
+            object_set_state(objects, &objects->items[i], TO_BE_MADE);
+}
+
+uint64_t objects_settled(const struct objects *objects)
+{
+    return objects->settled;
 }
 
 /* ---- What there is to report ---- */
@@ -157,6 +172,17 @@ struct objects_figures objects_figures(const struct objects *objects)
         figures.bytes += stored->users ? stored->blocks * UNWIND_BLOCK_BYTES : 0;
     }
     return figures;
+}
+
+void objects_add_demanded(const struct objects *objects, struct text *names)
+{
+    for (size_t i = 0; i < objects->count; i++) {
+        const struct object *object = &objects->items[i];
+        if (object->state == GONE || !object->demanded)
+            continue;
+        text_add(names, names->length ? ", " : "");
+        escape_bytes(names, object->file->label, strlen(object->file->label));
+    }
 }
 
 static const char *why_none(int why)
@@ -226,6 +252,16 @@ static int lend(const struct objects *objects, const struct stored_table *stored
     return 0;
 }
 
+/* Small files, which take the least time, go before some that were asked for earlier. */
+static void await(struct objects *objects, struct object *object)
+{
+    if (object->awaited)
+        return;
+    object->awaited = true;
+    object->turn =
+        objects->awaited++ + (uint64_t)object->file->about.st_size / MOST_AWAITED_BYTES;
+}
+
 int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table)
 {
     static const struct unwind_key vdso;
@@ -235,10 +271,12 @@ int objects_find(struct objects *objects, const struct mapped_file *file, struct
     struct object *object = object_find(objects, file);
     if (!object)
         return UNWIND_END_UNREAD;
-    if (object->state == SEEN)
+    if (object->state == SEEN) {
+        object->demanded = true;
         object_set_state(objects, object, TO_BE_MADE);
+    }
     if (object->state == TO_BE_MADE || object->state == IS_MADE) {
-        object->awaited = true;
+        await(objects, object);
         return -EAGAIN;
     }
     if (object->state == HAS_TABLE)
@@ -396,7 +434,9 @@ static bool comes_before(const struct object *a, const struct object *b)
         return b->alone;
     if (a->awaited != b->awaited)
         return a->awaited;
-    return a->wanted != b->wanted ? a->wanted : a->sights > b->sights;
+    if (a->wanted != b->wanted)
+        return a->wanted;
+    return a->awaited ? a->turn < b->turn : a->sights > b->sights;
 }
 
 static struct object *next_to_make(const struct objects *objects)
@@ -410,11 +450,12 @@ static struct object *next_to_make(const struct objects *objects)
     return next;
 }
 
-/* One that is awaited or wanted does not wait for others. */
-static bool goes_with(const struct object *object, const struct object *first)
+/* One that is awaited or wanted does not wait for others. `bytes`: of all of them. */
+static bool goes_with(const struct object *object, const struct object *first, uint64_t bytes)
 {
     return !object->alone && !first->alone && object->awaited == first->awaited &&
-        object->wanted == first->wanted;
+        object->wanted == first->wanted &&
+        bytes <= (first->awaited ? MOST_AWAITED_BYTES : MOST_FILE_BYTES);
 }
 
 static void begin(struct objects *objects)
@@ -426,8 +467,7 @@ static void begin(struct objects *objects)
 
     while (count < BUILDER_MOST && (object = next_to_make(objects))) {
         bytes += (uint64_t)object->file->about.st_size;
-        if (count &&
-            (!goes_with(object, &objects->items[objects->batch[0]]) || bytes > MOST_FILE_BYTES))
+        if (count && !goes_with(object, &objects->items[objects->batch[0]], bytes))
             break;
         if (is_settled(objects, object))
             continue;
@@ -503,10 +543,25 @@ static void keep_house(struct objects *objects)
         close_ranks(objects);
 }
 
+/* Stacks that wait for a table fill up memory: what no stack waits for is made after it. */
+static void make_way(struct objects *objects)
+{
+    const struct object *next = next_to_make(objects);
+
+    if (!objects->builder.count || !next || !next->awaited ||
+        objects->items[objects->batch[0]].awaited)
+        return;
+    table_builder_free(&objects->builder);
+    for (size_t i = 0; i < objects->builder.count; i++)
+        object_set_state(objects, &objects->items[objects->batch[i]], TO_BE_MADE);
+    objects->builder.count = 0;
+}
+
 size_t objects_make(struct objects *objects, uint64_t until)
 {
     struct table_builder *builder = &objects->builder;
 
+    make_way(objects);
     do {
         if (builder->count && table_builder_end(builder, until, take_made, objects) == -EINPROGRESS)
             break;

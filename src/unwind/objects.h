@@ -35,15 +35,15 @@ void objects_close(struct objects *objects);
 void objects_get_maps(const struct objects *objects, struct unwind_maps *maps);
 
 /*
- * objects_see: this is mapped as code somewhere and is to have a table; what is seen most often
- * comes first. objects_want: before anything seen, without waiting for it, and its table never
- * goes. 0 or -ENOMEM.
+ * objects_see: this is mapped as code somewhere and is to have a table: at once, what is seen most
+ * often first, or when objects_find() asks for it. objects_want: before anything seen, without
+ * waiting for it, and its table never goes. 0 or -ENOMEM.
  */
-int objects_see(struct objects *objects, struct mapped_file *file);
+int objects_see(struct objects *objects, struct mapped_file *file, bool at_once);
 int objects_want(struct objects *objects, struct mapped_file *file);
 
-/* From now on, an object's table is only made once objects_find() asks for it. */
-void objects_wait_to_be_asked(struct objects *objects);
+/* Asks for the tables of all that were seen at least so often. */
+void objects_ask(struct objects *objects, uint32_t least);
 
 /*
  * To be called often: takes finished tables, begins new ones, drops unused ones. Waits until that
@@ -66,11 +66,16 @@ struct objects_figures {
 };
 struct objects_figures objects_figures(const struct objects *objects);
 
+/* The last parts of the paths of those whose tables were made only once a stack needed them. */
+void objects_add_demanded(const struct objects *objects, struct text *names);
+
 /*
  * The table of what is mapped there, lent until the next objects_make(). 0; -EAGAIN: it is to be
  * made, now before others; or there will be none and walks end there: an end, above 0.
  */
 int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table);
+/* It changes when objects_find() may have another answer for one that was to be made. */
+uint64_t objects_settled(const struct objects *objects);
 
 /*
  * What a program met under this key, without a table, is a JIT's memory or a file that will have

@@ -28,7 +28,7 @@ static bool says_why;
 static void see(void *context, uint32_t pid, const struct mapping *mapping)
 {
     (void)context, (void)pid;
-    (void)objects_see(objects, mapping->file);
+    (void)objects_see(objects, mapping->file, true);
 }
 
 static void say_why(void *context, uint32_t pid, const struct mapping *mapping)

@@ -254,7 +254,7 @@ static size_t descriptors(void)
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
 {
     (void)context, (void)pid;
-    (void)objects_see(objects, mapping->file);
+    (void)objects_see(objects, mapping->file, true);
 }
 
 static void ignore(void *context, uint32_t pid)

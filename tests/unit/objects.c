@@ -31,6 +31,7 @@
 static char directory[] = "/tmp/objects-XXXXXX";
 static struct mapped_files *files;
 static struct objects *objects;
+static bool at_once = true; /* are tables made before they are needed? */
 
 /* ---- The file's key from /proc: not the kernel's, but also one per file ---- */
 
@@ -85,6 +86,7 @@ static void begin(void)
 
 static void end(void)
 {
+    at_once = true;
     objects_close(objects);
     CHECK_NUMBER(mapped_files_count(files), 0);
     mapped_files_close(files);
@@ -108,7 +110,7 @@ static struct mapped_file *see(const char *path)
 {
     struct mapped_file *file = open_file(path);
 
-    CHECK(file && !objects_see(objects, file));
+    CHECK(file && !objects_see(objects, file, at_once));
     return file;
 }
 
@@ -456,6 +458,52 @@ static void wanted_first(void)
     end();
 }
 
+/* Those that many processes have are made before they are needed. */
+static void common(void)
+{
+    struct mapped_file *seen[2];
+
+    begin_with(ENOUGH, SECOND);
+    at_once = false;
+    copies(some_program(), seen, 2);
+    CHECK_NUMBER(objects_see(objects, seen[1], false), 0);
+    objects_ask(objects, 3);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).made, 1); /* the vDSO's */
+    objects_ask(objects, 2);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).made, 2);
+    CHECK(!objects_why(objects, seen[1]));
+    drop(seen[0]);
+    drop(seen[1]);
+    end();
+}
+
+/* One that a stack waits for does not wait for others that are being made. */
+static void awaited_first(void)
+{
+    struct mapped_file *seen[4];
+    struct table table;
+
+    begin_with(ENOUGH, SECOND);
+    at_once = false;
+    copies(some_program(), seen, 4);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_NUMBER(objects_see(objects, seen[i], true), 0);
+    objects_make(objects, 0);
+    CHECK_NUMBER(objects_find(objects, seen[3], &table), -EAGAIN);
+    const uint64_t before = objects_figures(objects).made;
+    while (objects_figures(objects).made == before)
+        objects_make(objects, 0);
+    CHECK(!objects_why(objects, seen[3]));
+    CHECK_NUMBER(objects_figures(objects).made, before + 1);
+    make_all();
+    CHECK_NUMBER(objects_figures(objects).made, before + 4);
+    for (size_t i = 0; i < 4; i++)
+        drop(seen[i]);
+    end();
+}
+
 /*
  * Once tables are only made on demand, a new object's file is kept, and gets a table when it is
  * needed.
@@ -463,12 +511,13 @@ static void wanted_first(void)
 static void asked_for(void)
 {
     const char *path = in_directory("asked");
+    struct text names = {0};
     struct table table;
     size_t size;
 
     begin_with(ENOUGH, SECOND);
     struct mapped_file *before = see(some_program());
-    objects_wait_to_be_asked(objects);
+    at_once = false;
     char *bytes = bytes_of(some_program(), &size);
     write_file(path, bytes, size);
     free(bytes);
@@ -478,13 +527,16 @@ static void asked_for(void)
     CHECK_NUMBER(objects_figures(objects).made, 2); /* the vDSO's, and those seen before */
     CHECK(!objects_why(objects, before));
     CHECK_STRING(objects_why(objects, file), "its unwind table is not made yet");
-    CHECK_NUMBER(objects_see(objects, file), 0);
+    CHECK_NUMBER(objects_see(objects, file, false), 0);
     make_all();
     CHECK_NUMBER(objects_figures(objects).made, 2);
     CHECK_NUMBER(objects_find(objects, file, &table), -EAGAIN);
     make_all();
     CHECK_NUMBER(objects_find(objects, file, &table), 0);
     CHECK_NUMBER(objects_figures(objects).made, 3);
+    objects_add_demanded(objects, &names);
+    CHECK_STRING(names.data, "asked");
+    text_free(&names);
     drop(before);
     drop(file);
     end();
@@ -940,6 +992,8 @@ int main(void)
     TEST(drops);
     TEST(wanted);
     TEST(wanted_first);
+    TEST(common);
+    TEST(awaited_first);
     TEST(asked_for);
     TEST(told);
     TEST(little_room);
