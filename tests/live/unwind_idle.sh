@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# seldom: 5.10,6.12,newest
+# kernels: 5.10,6.12,newest
 # host: yes
 #
 # The unwind table of a large program that only sleeps is not made before tracing begins, but once it has an
