@@ -49,7 +49,8 @@ endif
 # As gcc makes it smallest, which clang and gcc before 12 do not know. Code that repeats itself is what xz packs
 # well: without these passes it is 18 KB less.
 SMALLEST := -Oz -fno-schedule-insns2 -fno-caller-saves -fno-tree-tail-merge -fno-thread-jumps -fno-if-conversion \
-            -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts -fno-shrink-wrap
+            -fno-move-loop-invariants -fno-tree-loop-im -fno-tree-dominator-opts -fno-shrink-wrap \
+            -fno-inline-functions-called-once -fno-ipa-sra
 knows = $(shell $(CC) -Werror $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
 CFLAGS   ?= $(if $(call knows,$(SMALLEST)),$(SMALLEST),-Os)
 # On x86 arrays begin at multiples of 32 otherwise: 3 KB.
@@ -106,7 +107,7 @@ ifneq ($(findstring s390x-,$(CC)),)
 WORKLOAD_CFLAGS += -mbackchain
 endif
 
-SOURCES  := $(sort $(wildcard src/*.c src/*/*.c insns/*.c))
+SOURCES  := $(sort $(wildcard src/*.c src/*/*.c)) $(sort $(wildcard insns/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
 ALL_BUT_MAIN := $(filter-out $(BUILD)/src/main.o,$(OBJECTS))
 UNITS    := $(sort $(wildcard tests/unit/*.c))

@@ -113,10 +113,9 @@ static const struct option *const options[] = {own_options, common_options, NULL
 
 static const struct manual_row input[] = {
     {NULL, "Folded stacks, one per line: frames from the root, separated by ; then a space and a "
-     "count, which may have a fraction, as written by -f of the other applets, bcc's -f, "
-     "stackcollapse-perf.pl and async-profiler. FILE may also be a recording (-o FILE.sbx of the "
-     "other applets): see report(1). Several files are added up. Without FILE, or if FILE is -, "
-     "reads stdin."},
+     "count, which may have a fraction, as -f of the other applets and of bcc, "
+     "stackcollapse-perf.pl and async-profiler write them. FILE may also be a recording (.sbx): "
+     "see report(1). Several files are added up. Without FILE, or if it is -, reads stdin."},
     {NULL, "Lines that begin with # and a space are comments. Lines without a valid count are "
      "left out; stderr says how many, and where the first is. If lines end in two counts, as "
      "difffolded.pl writes them, the first is before, the second now."},

@@ -226,9 +226,9 @@ static const struct manual_row notes[] = {
      "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not "
      "their wakers."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; offcputime requires nothing for your own "
-     "programs (-p, -- COMMAND), which are interrupted by ptrace(2), where nothing else works; "
-     "/proc tells the kernel's part of waits. Without raw tracepoints and /sys/kernel/btf/vmlinux, tracefs is used; if "
-     "it is not mounted, it is mounted for this process alone."},
+     "programs (-p, -- COMMAND): see --collect. Without raw tracepoints and "
+     "/sys/kernel/btf/vmlinux, tracefs is used, and mounted for this process alone if it is not "
+     "mounted."},
     {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
      "else by frame pointers; then code compiled without them hides its callers."},
     {0},

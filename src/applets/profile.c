@@ -77,15 +77,13 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
-     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND), which are "
-     "interrupted by ptrace(2), without kernel stacks, where nothing else works."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where kernel.perf_event_paranoid is at most "
+     "2; nothing for your own programs (-p, -- COMMAND): see --collect."},
     {NULL, "Clocks tick at a fixed rate on every CPU, so samples are time: HZ samples are one "
      "second on a CPU. Time stolen by a hypervisor has no samples. For other events, the kernel "
      "adjusts to -F as best it can, and -c is exact."},
     {NULL, "Hardware events need counters, which many virtual machines lack."},
     {NULL, "Samples that hit a CPU while it runs a BPF program are missed."},
-    {NULL, "CPU hotplug is handled: a new CPU is sampled within half a second."},
     {NULL, "For user stacks and names see stackcount(1). --hash-storage-size of bcc's profile is "
      "accepted and ignored."},
     {0},

@@ -76,17 +76,14 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed: check(1) tells "
-     "what works here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs. "
-     "Functions of your own programs (-p, -- COMMAND) need nothing: they are breakpoints of "
-     "ptrace(2), four at most, where nothing else works."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed; nothing for "
+     "functions of your own programs (-p, -- COMMAND): see --collect. check(1) tells what works "
+     "here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs."},
     {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
      "probes. --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
      "build id or .gnu_debuglink, below /usr/lib/debug), else its exported symbols; JIT-compiled "
      "code by /tmp/perf-PID.map."},
-    {NULL, "Processes that exit before the report have names, too, even if their files were "
-     "deleted or replaced: mappings are tracked during the run."},
     {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
      "else by frame pointers; then code compiled without them hides its callers."},
     {NULL, "--hash-storage-size of bcc's stackcount is accepted and ignored."},

@@ -116,9 +116,8 @@ static const struct manual_row output[] = {
 static const struct manual_row notes[] = {
     {NULL, "Events are printed in the order of their times, whichever CPU they came from."},
     {NULL,
-     "Events are dropped if the buffer is full; a line at the end tells how many: printed + lost "
-     "= all events. For events that are faster than a terminal or disk, use stackcount(1), which "
-     "counts them in the kernel."},
+     "Events are dropped if the buffer is full; a line at the end tells how many. stackcount(1) "
+     "counts those that are faster than a terminal or disk."},
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed. stackcount(1) "
      "says more on what can be traced and where names come from."},
     {0},

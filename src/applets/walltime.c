@@ -55,9 +55,8 @@ static const struct manual_row notes[] = {
     {NULL, "Times are exact; samples only divide up the running time among stacks."},
     {NULL, "A stopped thread is blocked. A wait that began before the run has the stack from "
      "/proc/TID/stack: kernel frames only."},
-    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON; only root if kernel.perf_event_paranoid is "
-     "above 2, as on some systems; nothing for your own programs (-p, -- COMMAND), which are "
-     "interrupted by ptrace(2), where nothing else works; /proc tells the kernel's part of waits."},
+    {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where kernel.perf_event_paranoid is at most "
+     "2; nothing for your own programs (-p, -- COMMAND): see --collect."},
     {0},
 };
 

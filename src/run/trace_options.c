@@ -490,11 +490,10 @@ const struct option trace_options[] = {
     {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
-     "how to collect events: bpf (BPF programs count in the kernel), walk (the same on old "
-     "kernels, for stackcount of kernel functions), rings (perf's ring buffers: without bpf(2), "
-     "and for your own programs without privileges) or ptrace (of -p or -- COMMAND, where the "
-     "kernel or a container forbids all else: threads are interrupted, or stop at breakpoints in "
-     "functions of programs); default: the first that works; a line tells if it is not bpf"},
+     "how to collect events: bpf (BPF programs), walk (the same on old kernels, for kernel "
+     "functions), rings (perf's ring buffers) or ptrace (threads of -p or -- COMMAND are "
+     "interrupted, or stop at breakpoints in functions of programs); default: the first that "
+     "works; a line tells if it is not bpf"},
     {0, "nice", "[N]", take_nice, AT(nice), 1, 19,
      "run stackbox itself at a lower priority, by 10 or N as nice(1) does; not the command"},
     {0, "best-effort", NULL, option_flag, AT(best_effort), 0, 0,
