@@ -3,6 +3,7 @@
  * armv7: ARM, and Thumb with its instructions of 16 and 32 bits; as in the Arm Architecture
  * Reference Manual, ARMv7-A, A5 and A6. Much of it is the same in both, at other places.
  */
+#include "elf/code_follow.h"
 #include "elf/code_values.h"
 
 #include "machine/machine.h"
@@ -749,4 +750,33 @@ size_t code_armv7(const unsigned char *bytes, size_t size, uint64_t at, struct c
     if (word >> 28 < ALWAYS)
         may_apply(&applied, &before);
     return 4;
+}
+
+/* ---- Which of both ---- */
+
+#define MODE_WORDS 32
+#define LEAST_WORDS 16 /* that tell */
+
+/*
+ * Stripped files do not tell ARM from Thumb code: of ARM code most words have the condition
+ * "always", of Thumb code few look like that. Where it is in doubt, it stays what it was before.
+ */
+uint64_t code_armv7_choose(struct code_finding *finding, const struct code_area *area,
+                           uint64_t place, uint64_t *decided)
+{
+    const uint64_t end = area->place + area->gap.size, at = place & ~UINT64_C(1),
+                   aligned = at + ((area->gap.address + (at - area->place)) & 2);
+    unsigned words = 0, always = 0;
+
+    if (at >= *decided) {
+        *decided = aligned + 4 * MODE_WORDS;
+        for (uint64_t word = aligned; word < *decided && word + 4 <= end; word += 4)
+            if (!(finding->places[word].flags & DATA)) {
+                always += finding->bytes[word + 3] >> 4 == 14;
+                words++;
+            }
+        if (words >= LEAST_WORDS && (3 * always <= words || 2 * always > words))
+            finding->thumb = 3 * always <= words;
+    }
+    return finding->thumb || aligned >= end ? at | 1 : aligned;
 }

@@ -41,7 +41,7 @@ bool code_place_of(const struct code_finding *finding, const struct code_area *n
 size_t code_step_at(struct code_finding *finding, const struct code_area *area, uint64_t place,
                     struct code_state *state, struct code_flow *flow)
 {
-    const uint64_t thumb = finding->machine->has_thumb ? place & 1 : 0, at = place - thumb;
+    const uint64_t thumb = finding->machine->choose ? place & 1 : 0, at = place - thumb;
 
     flow->kind = CODE_NEXT;
     flow->target = flow->taken = flow->data = 0;

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "elf/code_follow.h"
 #include "elf/elf_symbols.h"
+#include "elf/frame_entries.h"
 
 /* ---- Machines ---- */
 
@@ -22,14 +23,14 @@
     {.fp = CODE_LOST, .base = CODE_LOST} /* the return address is in the link register */
 
 const struct code_machine code_machine_x86_64 = {
-    EM_X86_64, 64, 1, false, code_x86_64,
+    EM_X86_64, 64, 1, NULL, code_x86_64,
     {.sp = 8, .fp = CODE_LOST, .ra_at = -8, .base = CODE_LOST, .base_at = CODE_LOST}, true};
-const struct code_machine code_machine_arm64 = {EM_AARCH64, 64, 4, false, code_arm64,
+const struct code_machine code_machine_arm64 = {EM_AARCH64, 64, 4, NULL, code_arm64,
                                                 START_LINKED, false};
-const struct code_machine code_machine_riscv64 = {EM_RISCV, 64, 2, false, code_riscv64,
+const struct code_machine code_machine_riscv64 = {EM_RISCV, 64, 2, NULL, code_riscv64,
                                                   START_LINKED, false};
-const struct code_machine code_machine_armv7 = {EM_ARM, 32, 2, true, code_armv7, START_LINKED,
-                                                false};
+const struct code_machine code_machine_armv7 = {EM_ARM, 32, 2, code_armv7_choose, code_armv7,
+                                                START_LINKED, false};
 
 /* Other machines' are not part of the program: no process here runs their code. */
 #if defined(__x86_64__)
@@ -53,8 +54,6 @@ const struct code_machine *code_machine;
 /* Code has fewer that are unknown. */
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
-#define MODE_WORDS 32
-#define LEAST_WORDS 16 /* that tell */
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
@@ -94,31 +93,11 @@ static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
         note(finding, place, flag);
 }
 
-/*
- * The place there as ARM or as Thumb code. Stripped files have both and do not tell which: of ARM
- * code most words have the condition "always", of Thumb code few look like that. This is decided
- * for MODE_WORDS at a time, up to *decided; where it is in doubt, it stays what it was before.
- */
-static uint64_t with_mode(struct code_finding *finding, const struct code_area *area,
-                          uint64_t place, uint64_t *decided)
+static uint64_t chosen(struct code_finding *finding, const struct code_area *area, uint64_t place,
+                       uint64_t *decided)
 {
-    const uint64_t end = area->place + area->gap.size, at = place & ~UINT64_C(1),
-                   aligned = at + ((area->gap.address + (at - area->place)) & 2);
-    unsigned words = 0, always = 0;
-
-    if (!finding->machine->has_thumb)
-        return place;
-    if (at >= *decided) {
-        *decided = aligned + 4 * MODE_WORDS;
-        for (uint64_t word = aligned; word < *decided && word + 4 <= end; word += 4)
-            if (!(finding->places[word].flags & DATA)) {
-                always += finding->bytes[word + 3] >> 4 == 14;
-                words++;
-            }
-        if (words >= LEAST_WORDS && (3 * always <= words || 2 * always > words))
-            finding->thumb = 3 * always <= words;
-    }
-    return finding->thumb || aligned >= end ? at | 1 : aligned;
+    return finding->machine->choose ? finding->machine->choose(finding, area, place, decided)
+                                    : place;
 }
 
 /* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
@@ -183,11 +162,11 @@ static void sweep(struct code_finding *finding, struct code_area *area)
     for (uint64_t place = area->place, decided = 0;
          place < end && !(area->is_data && unknown > MOST_UNKNOWN) && !finding->error;
          place += length) {
-        if (finding->machine->has_thumb && finding->places[place ^ 1].flags & START) {
+        if (finding->machine->choose && finding->places[place ^ 1].flags & START) {
             finding->thumb = !(place & 1);
             decided = 0;
         }
-        place = with_mode(finding, area, place, &decided);
+        place = chosen(finding, area, place, &decided);
         if (finding->places[place & ~UINT64_C(1)].flags & DATA) {
             length = 2;
             continue;
@@ -197,7 +176,7 @@ static void sweep(struct code_finding *finding, struct code_area *area)
         if (!length) {
             length = finding->machine->alignment;
             unknown += length;
-            area->is_data = !area->gap.at_calls.cfa &&
+            area->is_data = !(HAS_EXIDX && area->gap.at_calls.cfa) &&
                             unknown > area->gap.size / BYTES_AN_UNKNOWN;
             continue;
         }
@@ -227,7 +206,7 @@ static void sweep(struct code_finding *finding, struct code_area *area)
             mark(finding, flow.data + i, DATA);
     }
     const struct code_area *next = area + 1;
-    if (is_after && next < finding->areas + finding->area_count &&
+    if (HAS_EXIDX && is_after && next < finding->areas + finding->area_count &&
         next->gap.address == area->gap.address + area->gap.size)
         add_call(finding, &call, end | finding->thumb, is_padded);
 }
@@ -361,7 +340,7 @@ static uint16_t after_suspect(struct code_finding *finding, const struct code_ar
 /* `all`: also what does not look like a function's beginning. */
 static void pass_area(struct code_finding *finding, const struct code_area *area, bool all)
 {
-    const uint64_t thumb = finding->machine->has_thumb;
+    const uint64_t thumb = finding->machine->choose != NULL;
     const uint64_t end = area->place + area->gap.size;
     struct passing passing = {0};
     bool is_skipping = false; /* until something ends */
@@ -378,7 +357,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
             continue;
         }
         if (!finding->places[place].state)
-            place = with_mode(finding, area, place, &decided);
+            place = chosen(finding, area, place, &decided);
         size_t length = code_length_at(finding, place);
         if (finding->places[place].state) {
             last = place;
@@ -489,23 +468,24 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
 
 /*
  * The place behind the instruction at *place, or of the next one that code jumps to. Of code that
- * was followed both as ARM and as Thumb code, *place becomes the likelier.
+ * was followed as both kinds, *place becomes the likelier.
  */
 static uint64_t pass_instruction(struct code_finding *finding, const struct code_area *area,
                                  uint64_t *place)
 {
-    const bool has_thumb = finding->machine->has_thumb;
+    const bool has_two = finding->machine->choose != NULL;
     uint64_t decided = 0;
 
-    if (has_thumb && finding->places[*place].state && finding->places[*place ^ 1].state)
-        *place = with_mode(finding, area, *place, &decided);
+    if (has_two && finding->places[*place].state && finding->places[*place ^ 1].state)
+        *place = chosen(finding, area, *place, &decided);
     if (!finding->places[*place].state)
         return *place + 1;
-    const uint64_t length = code_length_at(finding, *place), step = has_thumb ? 2 : 1;
-    uint64_t next = *place + step;
-    while (next < *place + length && next < finding->size && !finding->places[next].state)
-        next += step;
-    return has_thumb ? next & ~UINT64_C(1) : next;
+    const uint64_t end = *place + code_length_at(finding, *place);
+    uint64_t next = *place;
+    do
+        next += 1 + has_two;
+    while (next < end && next < finding->size && !finding->places[next].state);
+    return has_two ? next & ~UINT64_C(1) : next;
 }
 
 /* Does a call there have another frame than what is known says? */
@@ -531,7 +511,8 @@ static bool is_contradicted(struct code_finding *finding, const struct code_area
 static void add_rows(struct code_finding *finding, struct code_rows *code,
                      const struct code_area *area)
 {
-    const uint64_t end = is_contradicted(finding, area) ? 0 : area->place + area->gap.size;
+    const bool is_wrong = HAS_EXIDX && is_contradicted(finding, area);
+    const uint64_t end = is_wrong ? 0 : area->place + area->gap.size;
     uint64_t next;
     uint16_t last = NONE;
 
@@ -543,7 +524,7 @@ static void add_rows(struct code_finding *finding, struct code_rows *code,
             continue;
         /* What returns to its first instruction is looked up one below. */
         const uint64_t before = is_end(finding, place) && place > area->place;
-        const uint64_t thumb = finding->machine->has_thumb ? place & 1 : 0;
+        const uint64_t thumb = finding->machine->choose ? place & 1 : 0;
         add_row(finding, code, area->gap.offset + (place - thumb - area->place) - before, now);
         last = now;
     }
@@ -596,7 +577,7 @@ static void find(struct code_finding *finding, struct code_rows *code)
     if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr))) {
         const uint64_t entry = ELF_FIELD(finding->elf, header, Ehdr, e_entry);
         mark(finding, entry, START);
-        finding->thumb = finding->machine->has_thumb && entry & 1;
+        finding->thumb = finding->machine->choose && entry & 1;
     }
     mark_symbols(finding);
     for (size_t i = 0; i < finding->area_count; i++)
@@ -614,11 +595,12 @@ static void find(struct code_finding *finding, struct code_rows *code)
 static struct code_gap aligned(const struct code_gap *gap, uint64_t alignment)
 {
     const uint64_t skip = -gap->address & (alignment - 1);
+    struct code_gap inner = *gap;
 
-    if (gap->size < skip)
-        return (struct code_gap){gap->offset, 0, gap->address, gap->at_calls};
-    return (struct code_gap){gap->offset + skip, (gap->size - skip) & ~(alignment - 1),
-                             gap->address + skip, gap->at_calls};
+    inner.offset += skip;
+    inner.address += skip;
+    inner.size = gap->size < skip ? 0 : (gap->size - skip) & ~(alignment - 1);
+    return inner;
 }
 
 static int read_gaps(struct code_finding *finding, const struct code_gap *gaps, size_t count)

@@ -73,17 +73,27 @@ struct code_flow {
 typedef size_t code_step(const unsigned char *bytes, size_t size, uint64_t at,
                          struct code_state *state, struct code_flow *flow);
 
+struct code_finding;
+struct code_area;
+/*
+ * The place there as code of the likelier kind, which is decided for a stretch at a time, up to
+ * *decided. Of Thumb code a place has its lowest bit set.
+ */
+typedef uint64_t code_choose(struct code_finding *finding, const struct code_area *area,
+                             uint64_t place, uint64_t *decided);
+
 struct code_machine {
     uint16_t elf; /* e_machine */
     uint8_t bits;
     uint8_t alignment; /* of instructions */
-    bool has_thumb;
+    code_choose *choose; /* NULL: its instructions are of one kind */
     code_step *step;
     struct code_state start; /* at a function's first instruction */
     bool by_frame; /* rows go by the frame pointer where there is one, as its compilers' tables do */
 };
 
 /* One for each architecture. In files named after them. */
+code_choose code_armv7_choose;
 code_step code_x86_64, code_arm64, code_riscv64, code_armv7;
 
 extern const struct code_machine code_machine_x86_64, code_machine_arm64, code_machine_riscv64,

@@ -112,7 +112,7 @@ static enum arm_code *codes_of(const struct elf *elf, uint64_t address, uint64_t
 
     for (size_t i = 0; i < count && addresses; i++)
         addresses[i] = address + 2 * i;
-    if (!code_machine->has_thumb || !addresses || !codes || elf_arm_codes(elf, addresses, count, codes)) {
+    if (!code_machine->choose || !addresses || !codes || elf_arm_codes(elf, addresses, count, codes)) {
         free(codes);
         codes = NULL;
     }

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 
 #include "elf/code_rows.h"
+#include "elf/frame_entries.h"
 #include "elf_image.h"
 #include "test.h"
 
@@ -342,7 +343,7 @@ static void calls_tell(void)
         CHECK_NUMBER(code_rows_find(&code, &elf, &gap, 1), 0);
         for (size_t row = 0; row < code.count; row++)
             has_call |= code.rows[row].offset <= 0x1008 && code.rules[code.rows[row].rule].rule.offset == 8;
-        CHECK_NUMBER(has_call, cases[i].is_there);
+        CHECK_NUMBER(has_call, cases[i].is_there || !HAS_EXIDX);
         code_rows_free(&code);
     }
     code_machine = own;
