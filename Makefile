@@ -100,7 +100,9 @@ endif
 # MIPS kernels walk no user stacks: tables are all there is.
 ifneq ($(findstring mips,$(CC)),)
 WORKLOAD_CFLAGS += -fomit-frame-pointer -fasynchronous-unwind-tables
-WORKLOAD_LIBS := -latomic # 32-bit ones count in 64 bits, too
+# 32-bit ones count in 64 bits, and so do stackbox's threads.
+ALL_LDFLAGS   += -latomic
+WORKLOAD_LIBS := -latomic
 endif
 # And on s390x only back chains.
 ifneq ($(findstring s390x-,$(CC)),)
