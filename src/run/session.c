@@ -434,8 +434,12 @@ static void say_no_tables(const struct session *session)
     if (walks(session) && session->options->unwind == UNWIND_WAY_TABLES)
         say("user stacks are unwound by frame pointers, not tables: those need --collect bpf");
     if (session->user_stacks.config.first_alone && session->options->unwind == UNWIND_WAY_BEST) {
-        say("user stacks are only the first function, and its caller if the probe is at its "
-            "start: code on this architecture keeps no frame pointers%s",
+        /* MIPS kernels give rings no function at all, but for samples. */
+        const bool lacks_memory = has_records(session) && refused == -ENOMEM;
+        say("user stacks are %s the first function, and its caller if the probe is at its "
+            "start: %s%s", lacks_memory ? "at most" : "only",
+            lacks_memory ? "there is too little free memory for tables"
+                         : "code on this architecture keeps no frame pointers",
             has_records(session) ? "" : "; --collect rings finds callers of system calls");
         return;
     }
