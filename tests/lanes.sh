@@ -142,6 +142,9 @@ jobs_kernels()
     echo "guest 6.12 6.12-one-cpu $preempted --cpus 1 --append nr_cpus=1"
     little_memory newest 96
     little_memory 5.10 96
+    for board in '5.10 72' '5.10 96' 'newest 88'; do
+        echo "small_board $board"
+    done
 }
 
 # many_tests KERNEL OPTION...: tests that do not check times
@@ -160,6 +163,15 @@ little_memory()
     shift 2
     echo "guest $kernel $kernel-$megabytes-MB tests/live/small_memory.sh \
 --programs 'session deny eater spread burn sleeps wakes calls' --memory 96" "$@"
+}
+
+# small_board KERNEL MB OPTION...: whole runs in as little memory as this kernel boots in, or little more
+small_board()
+{
+    kernel=$1 megabytes=$2
+    shift 2
+    board_guest "$kernel-$megabytes-MB" "$kernel" "$(named small_boards)" --cpus 1 --memory "$megabytes" \
+        --programs 'session bare wakes' "$@"
 }
 
 # board_tests KERNEL [own-clock]: the live tests that show most, for kernels of other machines. If times are
@@ -243,6 +255,9 @@ jobs_arch()
     done
     # On two CPUs, which wait for each other
     echo "board_guest riscv64-newest-two-cpus riscv64-newest '$(named stacks frame_pointers)' --cpus 2"
+    for board in 'armhf-newest 66' 'mipsel-6.1 48' 'mipsel-6.1 64' 'mips64el-6.1 48' 'mips64el-6.1 64'; do
+        echo "small_board $board --append nokaslr"
+    done
     echo armv7_on_arm64
     echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
 s390x-newest ppc64el-newest"
