@@ -60,10 +60,9 @@ static const struct manual_row examples[] = {
 };
 
 static const struct manual_row notes[] = {
-    {NULL, "In JSON, \"checks\" and \"applets\" are lists. A check's \"key\" never changes; "
-     "\"name\" and sentences may. Whatever does not work has \"why\" and \"what_to_do\". "
-     "\"without\" lists what an applet lacks and the key of the check that failed; \"by\" is bpf "
-     "or rings."},
+    {NULL, "In JSON, \"checks\" and \"applets\" are lists. A check's \"key\" never changes. What "
+     "does not work has \"why\" and \"what_to_do\"; \"without\" lists what an applet lacks, with "
+     "the check's key; \"by\" is bpf, rings or ptrace."},
     {0},
 };
 

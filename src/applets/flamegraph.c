@@ -136,7 +136,7 @@ static const struct manual_row text_format_rows[] = {
     {NULL, "With --fail-above: the verdict, on stdout, or on stderr if stdout has another format; "
      "without -o and --format, nothing else. A share (self or total) certainly grew if its growth "
      "less 3 standard errors is above the limit; otherwise growth is uncertain, and not a "
-     "failure. Each count is taken as one sample."},
+     "failure."},
     {0},
 };
 
@@ -164,10 +164,8 @@ static const struct manual_row notes[] = {
     {NULL, "Frames ending in _[k] are the kernel's, in _[j] JIT-compiled, in _[i] inlined, in "
      "_[w] a waker's: the suffix picks the colour and is not shown. Frames named - and -- are "
      "delimiters."},
-    {NULL, "Counts with a fraction are summed up exactly and shown as whole numbers."},
     {NULL, "Control characters, escapes and invalid UTF-8 are written as \\xNN. In folded output, "
-     "if the last frame ends in a space and a number, _ replaces the space, so that it is not "
-     "read as another count."},
+     "_ replaces a space before a number at the end of the last frame."},
     {0},
 };
 

@@ -220,8 +220,6 @@ static const struct manual_row notes[] = {
     {NULL, "A wait lasts from when a thread leaves its CPU, blocked, until it runs again; for "
      "wakeuptime, until it is woken. It counts in the report in which it ends. Preempted threads "
      "do not wait, unless --state R is given."},
-    {NULL, "A thread's name, PID and stacks are those it had when it blocked; a waker's, those it "
-     "had at the wakeup."},
     {NULL,
      "-p, -t, --comm, --uid, -C, --cgroup, -u, -k and --state select the threads that block, not "
      "their wakers."},
@@ -229,8 +227,6 @@ static const struct manual_row notes[] = {
      "programs (-p, -- COMMAND): see --collect. Without raw tracepoints and "
      "/sys/kernel/btf/vmlinux, tracefs is used, and mounted for this process alone if it is not "
      "mounted."},
-    {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
-     "else by frame pointers; then code compiled without them hides its callers."},
     {0},
 };
 

@@ -82,8 +82,6 @@ static const struct manual_row notes[] = {
     {NULL, "Clocks tick at a fixed rate on every CPU, so samples are time: HZ samples are one "
      "second on a CPU. Time stolen by a hypervisor has no samples. For other events, the kernel "
      "adjusts to -F as best it can, and -c is exact."},
-    {NULL, "Hardware events need counters, which many virtual machines lack."},
-    {NULL, "Samples that hit a CPU while it runs a BPF program are missed."},
     {NULL, "For user stacks and names see stackcount(1). --hash-storage-size of bcc's profile is "
      "accepted and ignored."},
     {0},

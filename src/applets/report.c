@@ -97,9 +97,8 @@ static const struct manual_row names[] = {
      "by size and hash; for the kernel, JIT-compiled code and the vDSO it holds names. Only the "
      "very file that was recorded is used for names."},
     {NULL, "Files are looked up by path, below --symfs if given; then by build id, in .build-id "
-     "and usr/lib/.build-id below --symfs, in /usr/lib/.build-id, and in the cache of "
-     "debuginfod-find(1) (DEBUGINFOD_CACHE_PATH, or ~/.cache/debuginfod_client). Debug files are "
-     "looked up in the same places and in usr/lib/debug."},
+     "and usr/lib/.build-id below --symfs, in /usr/lib/.build-id, and in "
+     "debuginfod-find(1)'s cache. Debug files are looked up there and in usr/lib/debug."},
     {0},
 };
 

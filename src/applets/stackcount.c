@@ -84,8 +84,6 @@ static const struct manual_row notes[] = {
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
      "build id or .gnu_debuglink, below /usr/lib/debug), else its exported symbols; JIT-compiled "
      "code by /tmp/perf-PID.map."},
-    {NULL, "User stacks are unwound by the unwind tables of their files (Linux 5.10 and BTF), "
-     "else by frame pointers; then code compiled without them hides its callers."},
     {NULL, "--hash-storage-size of bcc's stackcount is accepted and ignored."},
     {0},
 };

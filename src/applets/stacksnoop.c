@@ -217,7 +217,7 @@ static struct collector *make_hits(struct tracing *tracing)
     struct ptrace_options hits = probing_ptrace(&tracing->probing, &tracing->printer.session);
 
     ptrace_hits_init(&tracing->hits, &hits,
-                     (settings.buffer_size ? settings.buffer_size : HITS_KB) * 1024);
+                     (size_t)(settings.buffer_size ? settings.buffer_size : HITS_KB) * 1024);
     return &tracing->hits.source.collector;
 }
 

@@ -138,8 +138,7 @@ const char manual_main_synopsis[] = "APPLET [options] [arguments]";
 
 static const char manual_main_about[] =
     "Stack-tracing applets for Linux in one static binary that needs nothing else: no compiler, "
-    "kernel headers, BTF, interpreter or libraries. It assembles its own BPF programs and reads "
-    "the kernel's symbols itself.";
+    "kernel headers, BTF, interpreter or libraries.";
 
 /* "-t, -L, --tid": a row that is listed has a name and a help text. */
 static void manual_option_names(const struct option *option, const struct option *const *tables,

@@ -419,7 +419,7 @@ static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
 }
 
 /* The caller holds the lock. */
-static void put_in_queue(struct ptrace_hits *hits, uint64_t size)
+static void put_in_queue(struct ptrace_hits *hits, size_t size)
 {
     if (hits->queue.failed || hits->queue.length + sizeof(size) + size > hits->queue_bytes) {
         hits->lost++;
@@ -542,7 +542,7 @@ static int event_fd(const struct collector *collector, size_t index)
 static int deliver(const struct text *queue, collector_take *take, void *context)
 {
     int count = 0;
-    uint64_t size;
+    size_t size;
 
     for (size_t at = 0; at < queue->length; at += sizeof(size) + size, count++) {
         memcpy(&size, queue->data + at, sizeof(size));

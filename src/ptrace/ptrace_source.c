@@ -308,8 +308,9 @@ static int open_source(struct collector *collector, struct text *why)
     if (options->capture.kernel_stack)
         source->texts.frames = calloc(KERNEL_FRAMES, sizeof(*source->texts.frames));
     source->texts.room = source->texts.frames ? KERNEL_FRAMES : 0;
-    return source->stack && source->state && source->frames ? tracer_open(&source->tracer, &tracer, why)
-                                                            : -ENOMEM;
+    if (!source->stack || !source->state || !source->frames)
+        return -ENOMEM;
+    return tracer_open(&source->tracer, &tracer, why);
 }
 
 static int start(struct collector *collector)

@@ -134,7 +134,8 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
     case COLLECT_RINGS:
         return config->programs ? "rings: this can only be collected by bpf" : NULL;
     case COLLECT_PTRACE:
-        return config->breaks && !traces(config) ? "ptrace: this machine has no hardware breakpoints"
+        return config->breaks && !traces(config)
+            ? "ptrace: this machine has no hardware breakpoints"
             : !traces(config) ? "ptrace: only for profile, walltime and offcputime, and for "
                                 "functions of programs in stackcount and stacksnoop"
             : config->own ? NULL : "ptrace: only for certain programs: give -p or -- COMMAND";

@@ -427,9 +427,8 @@ const struct option trace_options[] = {
     {0, "depth", "N", option_number, AT(depth), 1, 65535,
      "frames per stack (default and maximum: sysctl kernel.perf_event_max_stack)"},
     {0, "unwind", "WAY", take_unwind_way, AT(unwind), 0, 0,
-     "how user stacks are unwound: tables, by the unwind tables in the files where there are any, "
-     "so that code without frame pointers has whole stacks (default); fp, by frame pointers; or "
-     "none: the running function without its callers"},
+     "how user stacks are unwound: tables (default), by the files' unwind tables and code (BPF "
+     "needs Linux 5.10 and BTF); fp, by frame pointers; or none: the running function alone"},
     {0, "stack-storage-size", "N", option_number, AT(storage), 1, 1 << 24,
      "how many distinct stacks to make room for (default: depends on free memory)"},
     {0, "hash-storage-size", "N", option_ignore, 0, 0, 0, NULL},
