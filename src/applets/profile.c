@@ -82,8 +82,7 @@ static const struct manual_row notes[] = {
     {NULL, "Clocks tick at a fixed rate on every CPU, so samples are time: HZ samples are one "
      "second on a CPU. Time stolen by a hypervisor has no samples. For other events, the kernel "
      "adjusts to -F as best it can, and -c is exact."},
-    {NULL, "For user stacks and names see stackcount(1). --hash-storage-size of bcc's profile is "
-     "accepted and ignored."},
+    {NULL, "For names see stackcount(1)."},
     {0},
 };
 

@@ -84,7 +84,6 @@ static const struct manual_row notes[] = {
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
      "build id or .gnu_debuglink, below /usr/lib/debug), else its exported symbols; JIT-compiled "
      "code by /tmp/perf-PID.map."},
-    {NULL, "--hash-storage-size of bcc's stackcount is accepted and ignored."},
     {0},
 };
 

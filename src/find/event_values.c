@@ -86,7 +86,7 @@ static int take_field(struct search *search, const char *name, struct event_valu
 
 /* ---- Registers ---- */
 
-static bool is_narrow(const char *file)
+bool event_values_narrow(const char *file)
 {
     unsigned char head[EI_CLASS + 1] = {0};
     struct stat about;
@@ -118,7 +118,7 @@ static const char *why_no_argument(const struct search *search)
         return "arguments are gone when a function returns: trace its start, without r:";
     if (place->kind == PLACE_KERNEL_FUNCTION && is_call(search))
         return "its only argument is registers; t:syscalls:sys_enter_... has the arguments";
-    if (place->kind == PLACE_USER && search->where->machine->bits == 64 && is_narrow(place->file))
+    if (place->kind == PLACE_USER && search->where->machine->bits == 64 && event_values_narrow(place->file))
         return "arguments of 32-bit programs cannot be read";
     return NULL;
 }

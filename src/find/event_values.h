@@ -41,6 +41,8 @@ int event_values_find(struct event_values *values, const struct asked_values *as
                       const struct values_where *where, const struct place *place,
                       struct text *error);
 
+/* Is it a 32-bit file? */
+bool event_values_narrow(const char *file);
 /* A value in the registers of a thread that has stopped there, and does the condition hold? */
 uint64_t event_value_read(const struct event_value *value, const uint64_t *registers);
 bool event_condition_holds(const struct event_condition *condition, const uint64_t *registers,

@@ -301,7 +301,7 @@ static void take_hit(struct ptrace_hits *hits, struct tracee *tracee, size_t poi
     hits->hit = point;
     for (size_t i = 0; i < values->count; i++)
         hits->numbers[i] = event_value_read(&values->values[i], state->registers);
-    state->at_entry = hits->points[point].at_entry;
+    state->at_entry = state->sp && hits->points[point].at_entry;
     pthread_mutex_lock(&source->lock);
     hits->hit_at = now_ns();
     pthread_mutex_unlock(&source->lock);
@@ -375,7 +375,7 @@ static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
 static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
 {
     struct ptrace_hits *hits = hits_of(context);
-    const struct unwind_state *state = hits->source.state;
+    struct unwind_state *state = hits->source.state;
 
     hits->is_hit = false;
     if (stop != BREAKPOINT_HIT) {
@@ -383,6 +383,8 @@ static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
         return false;
     }
     ptrace_source_take(&hits->source, tracee);
+    if (!state->pc)
+        state->pc = ptrace_source_narrow_pc(&hits->source, tracee);
     if (is_new(tracee, state->pc, state->sp))
         take_stop(hits, tracee);
     if (hits->has_returns) {
@@ -645,6 +647,8 @@ static int attach_point(void *context, struct attachment *attachment,
     hits->has_returns = hits->has_returns || place->at_return;
     if (place->semaphore)
         return -EROFS;
+    if (place->at_return && hits->source.machine->bits == 64 && event_values_narrow(place->file))
+        return -ENOEXEC;
     if (hits->count + hits->has_returns >= hits->source.options.breakpoints)
         return -ENOSPC;
     hits->points[hits->count++] = (struct ptrace_point){
@@ -665,6 +669,8 @@ static void explain(const void *context, int error, struct text *sentence)
         text_format(sentence, "a thread has %zu hardware breakpoints%s: name at most as many "
                     "functions", hits->source.options.breakpoints,
                     hits->has_returns ? ", of which returns take one" : "");
+    else if (error == -ENOEXEC)
+        text_add(sentence, "returns of 32-bit programs need probes: name the function itself");
     else if (error == -EROFS)
         text_add(sentence, "the probe's semaphore is in the program's memory, which ptrace(2) is "
                  "not to change: name a probe without one, or a function");

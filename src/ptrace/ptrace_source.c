@@ -84,6 +84,19 @@ static bool take_registers(const struct machine *machine, uint32_t tid, struct u
     return true;
 }
 
+uint64_t ptrace_source_narrow_pc(const struct ptrace_source *source, const struct tracee *tracee)
+{
+    uint32_t words[2 * MOST_REGISTERS] = {0};
+    struct iovec room = {words, sizeof(words)};
+    const struct machine *const *narrow = machines;
+
+    while (*narrow && (*narrow)->wide != source->machine)
+        narrow++;
+    if (!*narrow || ptrace(PTRACE_GETREGSET, (pid_t)tracee->tid, (void *)NT_PRSTATUS, &room))
+        return 0;
+    return words[(*narrow)->pc.word];
+}
+
 /* Its mappings, while the processes are held. */
 static void see_mappings(struct processes *processes, struct tracee *tracee)
 {

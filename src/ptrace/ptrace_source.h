@@ -66,6 +66,8 @@ void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee);
 /* Of one that is blocked there: without other registers. */
 void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
                            const struct tracee_call *call);
+/* Where a stopped thread of a 32-bit program is, whose stack is not taken. 0: unknown. */
+uint64_t ptrace_source_narrow_pc(const struct ptrace_source *source, const struct tracee *tracee);
 /* Where the function returns to at whose first instruction the last sample is. 0: unknown. */
 uint64_t ptrace_source_caller(const struct ptrace_source *source);
 /* The stack of the last sample, valid until the next is walked. */

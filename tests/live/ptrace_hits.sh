@@ -85,6 +85,26 @@ main;call_deep;recurses 20
 main;call_deep;recurses;recurses 20
 main;call_deep;recurses;recurses;recurses 20"
 fi
+cat >"$scratch/narrow.c" <<'END'
+volatile int sink;
+__attribute__((noinline)) void func(int n) { volatile int local = n; sink += local; }
+void _start(void)
+{
+    for (volatile int i = 0; i < 100; i++)
+        func(i);
+    __asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+}
+END
+if [ "$(uname -m)" = x86_64 ] && gcc -m32 -O1 -ffreestanding -nostdlib -static -fno-pie -no-pie -o "$scratch/narrow" \
+    "$scratch/narrow.c" 2>/dev/null && "$scratch/narrow"; then
+    run_stackbox stackcount -f "$scratch/narrow:func" -- "$scratch/narrow"
+    is "a 32-bit program: calls are counted, without their callers" "$status $(cat "$scratch/out")" \
+        "0 narrow;[truncated];func 100"
+    run_stackbox stackcount -f "r:$scratch/narrow:func" -- "$scratch/narrow"
+    is "its returns are refused" "$status $(grep -c "returns of 32-bit programs need probes" "$scratch/err")" "125 1"
+else
+    skip "a 32-bit program" "there is no compiler for one here, or the kernel runs none"
+fi
 run_stackbox stackcount -f "$scratch/many:many_00*" -- true
 is "ten functions are too many" "$status $(grep -c "a thread has [0-9]* hardware breakpoints: name at most" "$scratch/err")" \
     "125 1"
