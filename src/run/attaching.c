@@ -338,9 +338,9 @@ static int attach_instead(struct probing *probing, const struct probing_calls *c
     const bool by_rings = calls->instead == &ring_attach;
 
     if (request->way == ATTACH_MULTI || (request->way && !by_rings)) {
-        say("--attach-by: %s", by_rings
-            ? "multi: links need BPF programs, which rings do without: use pmu or tracefs"
-            : "ptrace(2) sets breakpoints instead: leave it out");
+        say("--attach-by%s", by_rings
+            ? " multi: links need BPF programs, which rings do without: use pmu or tracefs"
+            : ": ptrace(2) sets breakpoints instead: leave it out");
         return EXIT_USAGE;
     }
     request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
