@@ -79,8 +79,7 @@ static const struct manual_row notes[] = {
     {NULL, "Requires root, or CAP_BPF and CAP_PERFMON where tracefs is not needed; nothing for "
      "functions of your own programs (-p, -- COMMAND): see --collect. check(1) tells what works "
      "here. Kernel functions need CONFIG_KPROBE_EVENTS; tracepoints need tracefs."},
-    {NULL, "Inlined functions cannot be traced, nor can those that the kernel protects from "
-     "probes. --list prints what can."},
+    {NULL, "Inlined functions and some of the kernel's cannot be traced: --list prints what can."},
     {NULL, "User frames are named by the file's symbol table, else its separate debug file (by "
      "build id or .gnu_debuglink, below /usr/lib/debug), else its exported symbols; JIT-compiled "
      "code by /tmp/perf-PID.map."},

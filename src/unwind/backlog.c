@@ -14,6 +14,8 @@
 #include "insns/unwind.h"
 #include "kernel/bpf.h"
 
+#define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
+
 static int copy(void *context, const void *record, size_t size)
 {
     const struct unwind_state *walk = record;
@@ -58,9 +60,13 @@ static void *keep_reading(void *context)
                               {.fd = backlog->ring.map, .events = POLLIN}};
 
     come_first();
-    while (poll(polled, COUNT_OF(polled), -1) >= 0 && !polled[0].revents)
-        if (!read_ring(backlog))
+    while (!__atomic_load_n(&backlog->ends, __ATOMIC_RELAXED)) {
+        const int ready = poll(polled, COUNT_OF(polled), LOOK_MS);
+        if (ready < 0)
+            break;
+        if (ready && !read_ring(backlog))
             (void)poll(NULL, 0, 1);
+    }
     return NULL;
 }
 
@@ -116,6 +122,7 @@ int backlog_open(struct backlog *backlog, size_t ring_bytes, size_t most)
 void backlog_close(struct backlog *backlog)
 {
     if (backlog->has_reader) {
+        __atomic_store_n(&backlog->ends, true, __ATOMIC_RELAXED);
         (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
         pthread_join(backlog->reader, NULL);
     }

@@ -18,7 +18,7 @@ struct backlog {
     size_t most;          /* bytes copied */
     struct text copied;   /* each record after a word with its size */
     uint64_t dropped;     /* records for which there was no memory */
-    bool has_reader;
+    bool has_reader, ends;
     pthread_t reader;
     pthread_mutex_t lock; /* of all this while the thread runs */
 };
