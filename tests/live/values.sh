@@ -25,7 +25,7 @@ traced()
     shift
     rm -f "$scratch/truth"
     # shellcheck disable=SC2086 # words, or none
-    run_stackbox "$applet" $way "$@" -- "$SUMS" "$scratch/truth"
+    run_stackbox "$applet" $collect "$@" -- "$SUMS" "$scratch/truth"
     [ $status = 0 ] || sed 's/^/  stderr: /' "$scratch/err"
 }
 
@@ -38,12 +38,12 @@ counts()
     is "$what" "$(folded_sum "$scratch/out")" "$(truth "$name")"
 }
 
-way= # the option that says how to collect
+collect= # the option that says how to collect
 
-# of_programs: the values of functions of programs, collected in the way that $way says
+# of_programs: the values of functions of programs, collected as $collect says
 of_programs()
 {
-    by=${way:+${way#--collect }: }
+    by=${collect:+${collect#--collect }: }
     traced stackcount -f -U --sum arg4 "$SUMS:takes"
     is "${by}sums are by stack: even" "$(folded_sum "$scratch/out" ';even;')" "$(truth even_sum)"
     is "${by}sums are by stack: odd" "$(folded_sum "$scratch/out" ';odd;')" "$(truth odd_sum)"
@@ -100,9 +100,9 @@ else
 fi
 case $(uname -m) in
 x86_64 | aarch64)
-    way="--collect ptrace"
+    collect="--collect ptrace"
     of_programs
-    way=
+    collect=
     ;;
 *) skip "values by ptrace" "this machine's kernel has no hardware breakpoints for ptrace(2)" ;;
 esac
