@@ -149,13 +149,15 @@ $(BUILD)/src/applets/applets.o: $(BUILD)/applets.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# The assembler includes these without the compiler's knowledge: without comments, margins and most blanks.
+# The assembler includes these without the compiler's knowledge: without comments and margins, and without most
+# of the script's blanks.
 $(BUILD)/src/flame/svg.o: $(BUILD)/flame/flame.js $(BUILD)/flame/flame.css
 $(BUILD)/src/flame/svg.o: private ALL_CFLAGS += -Wa,-I$(BUILD)/flame
+TIGHTEN := -e 's/ \([=!]==\|=>\|&&\|||\|[<>]=\|[=?:*<>]\) /\1/g' -e 's/) {/){/g'
 $(BUILD)/flame/%: src/flame/%
 	@mkdir -p $(@D)
 	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' \
-	    -e 's/ \([=!]==\|=>\|&&\|||\|[<>]=\|[=?:*<>]\) /\1/g' -e 's/) {/){/g' -e 's/\<\(if\|for\) (/\1(/g' $< > $@
+	    $(if $(filter %.js,$@),$(TIGHTEN)) $< > $@
 
 # Every test program links the whole tree except main(): the linker drops unused parts.
 $(BUILD)/parts.a: $(ALL_BUT_MAIN)
