@@ -364,12 +364,16 @@ static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
 
     if (hits->has_returns && pc == addresses[hits->source.options.breakpoints - 1])
         take_return(hits, tracee);
-    hits->times = 1;
-    for (size_t i = 0; i < hits->count; i++)
-        if (pc == addresses[i] && hits->points[i].place->at_return)
+    for (size_t i = 0; i < hits->count; i++) {
+        if (pc != addresses[i])
+            continue;
+        if (hits->points[i].place->at_return) {
             take_call(hits, tracee, i);
-        else if (pc == addresses[i])
+        } else {
+            hits->times = 1;
             take_hit(hits, tracee, i);
+        }
+    }
 }
 
 static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)

@@ -85,6 +85,25 @@ main;call_deep;recurses 20
 main;call_deep;recurses;recurses 20
 main;call_deep;recurses;recurses;recurses 20"
 fi
+# Two functions return at once where one ends with a jump to the other.
+cat >"$scratch/jumps.c" <<'END'
+volatile int sink;
+__attribute__((noinline)) int second(int n) { volatile int local = n; sink += local; return sink; }
+__attribute__((noinline)) int first(int n) { sink++; return second(n + 1); }
+void _start(void)
+{
+    for (volatile int i = 0; i < 100; i++)
+        sink += first(i);
+    __asm__ volatile("syscall" : : "a"(60), "D"(0));
+}
+END
+if [ "$(uname -m)" = x86_64 ] && gcc -O2 -ffreestanding -nostdlib -static -fno-pie -no-pie -o "$scratch/jumps" \
+    "$scratch/jumps.c" 2>/dev/null; then
+    run_stackbox stackcount -f "r:$scratch/jumps:first" "r:$scratch/jumps:second" -- "$scratch/jumps"
+    is "both returns of a jump from one function to another" "$status $(folded_sum "$scratch/out")" "0 200"
+else
+    skip "both returns of a jump from one function to another" "there is no compiler here"
+fi
 cat >"$scratch/narrow.c" <<'END'
 volatile int sink;
 __attribute__((noinline)) void func(int n) { volatile int local = n; sink += local; }
