@@ -480,7 +480,7 @@ int attach_instead_of_programs(struct work *work)
     const struct attach_instead *instead = work->request->instead;
     int result = attach_check_count(work);
 
-    if (!result && work->count)
+    if (!result && work->count && instead->prepare)
         result = instead->prepare(work->request->context, work->request, work->places[0]->kind,
                                   work->count);
     return result ? result : attach_one_by_one(work, open_instead, instead);

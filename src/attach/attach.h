@@ -100,8 +100,8 @@ struct attach_request;
 /* Attaching without programs. */
 struct attach_instead {
     /*
-     * Called first with how many places of a kind will follow. 0, or a negative errno for all of
-     * them.
+     * Called first with how many places of a kind will follow; or NULL. 0, or a negative errno for
+     * all of them.
      */
     int (*prepare)(void *context, const struct attach_request *request, enum place_kind kind,
                    size_t count);

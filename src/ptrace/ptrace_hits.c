@@ -252,9 +252,8 @@ static bool is_new(struct tracee *tracee, uint64_t pc, uint64_t sp)
 
 static void begin_step(struct ptrace_hits *hits, struct tracee *tracee)
 {
-    tracee->points.steps = breakpoints_repeat();
-    if (tracee->points.steps)
-        (void)tracer_arm(&hits->source.tracer, tracee, false);
+    tracee->points.steps = true;
+    (void)tracer_arm(&hits->source.tracer, tracee, false);
 }
 
 static void end_step(struct ptrace_hits *hits, struct tracee *tracee, enum breakpoint_stop stop)
@@ -391,11 +390,12 @@ static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
         state->pc = ptrace_source_narrow_pc(&hits->source, tracee);
     if (is_new(tracee, state->pc, state->sp))
         take_stop(hits, tracee);
-    if (hits->has_returns) {
+    if (hits->has_returns)
         set_return(hits, tracee);
+    if (breakpoints_repeat())
+        begin_step(hits, tracee); /* which ends with setting them */
+    else if (hits->has_returns)
         arm(hits, tracee);
-    }
-    begin_step(hits, tracee);
     return hits->is_hit;
 }
 
@@ -630,16 +630,6 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
 
 /* ---- Places ---- */
 
-static int prepare(void *context, const struct attach_request *request, enum place_kind kind,
-                   size_t count)
-{
-    (void)context;
-    (void)request;
-    (void)kind;
-    (void)count;
-    return 0;
-}
-
 static int attach_point(void *context, struct attachment *attachment,
                         const struct attach_request *request, const struct place *place,
                         size_t number)
@@ -682,4 +672,4 @@ static void explain(const void *context, int error, struct text *sentence)
         text_add(sentence, strerror(-error));
 }
 
-const struct attach_instead ptrace_attach = {prepare, attach_point, NULL, explain};
+const struct attach_instead ptrace_attach = {NULL, attach_point, NULL, explain};
