@@ -169,6 +169,18 @@ static int execute(char **words)
     return why;
 }
 
+/* The command prints where stderr goes, as the report goes to stdout. Returns an errno. */
+static int print_to_stderr(void)
+{
+    int flags = fcntl(STDERR_FILENO, F_GETFD);
+
+    if (flags >= 0 && flags & FD_CLOEXEC)
+        close(STDOUT_FILENO); /* stderr was closed, and its place is held: see main.c */
+    else if (flags < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return errno;
+    return 0;
+}
+
 /* When the command begins, everything is as it was before us, except for where it prints. */
 static void be_command(const struct command *command, int go, int failure, bool stdout_is_free)
 {
@@ -180,10 +192,8 @@ static void be_command(const struct command *command, int go, int failure, bool 
         setrlimit(RLIMIT_NOFILE, &command->files);
         setrlimit(RLIMIT_MEMLOCK, &command->memory);
     }
-    if (!stdout_is_free && fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC)
-        close(STDOUT_FILENO); /* stderr was closed, and its place is held: see main.c */
-    else if (!stdout_is_free && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        error = errno;
+    if (!stdout_is_free)
+        error = print_to_stderr();
     if (command->is_traced)
         prctl(PR_SET_PTRACER, getppid()); /* as Yama would not allow a child of ours to do it */
     do
