@@ -203,13 +203,30 @@ static void emit_load_pushed(struct program *program, const struct machine *mach
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
+/* From the link register, without the bit that says that the caller is Thumb code. */
+static void emit_load_link(struct program *program, const struct machine *machine, int16_t place)
+{
+    const int16_t link = machine_place(machine, machine->link);
+
+    if (machine->bits == 64)
+        EMIT(program, LDX(DW, R1, R6, link));
+    else
+        EMIT(program, LDX(W, R1, R6, link));
+    if (machine->marks.thumb)
+        EMIT(program, AND_IMM(R1, -2));
+    EMIT(program, STX(DW, R8, place, R1));
+}
+
 void emit_load_caller(struct program *program, const struct machine *machine, uint32_t flags,
                       int16_t place)
 {
     if (flags & KEY_KERNEL_START && machine->kernel_tables)
         emit_load_pushed(program, machine, place);
-    else if (machine->emit_load_caller && (flags & KEY_KERNEL_START || !machine->link_first))
+    else if (machine->emit_load_caller)
         machine->emit_load_caller(program, place);
+    else if (machine->link.word && machine->link.word != MACHINE_NOWHERE &&
+             (flags & KEY_KERNEL_START || !machine->link_first))
+        emit_load_link(program, machine, place);
 }
 
 /* In the slot, from r8. */

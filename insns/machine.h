@@ -146,7 +146,8 @@ struct machine {
     bool restarts_late;
     /*
      * Emits *(u64 *)(r8 + place) = the return address of the function at whose first instruction we
-     * are; left unchanged if that cannot be told. r6 = struct pt_regs. r0 to r5 are lost.
+     * are; left unchanged if that cannot be told. r6 = struct pt_regs. r0 to r5 are lost. NULL: it
+     * is in `link`, if that has a word.
      */
     void (*emit_load_caller)(struct program *program, int16_t place);
     const char *caller_text; /* the same, as an argument of a text probe; NULL: unknown how */

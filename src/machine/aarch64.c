@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <elf.h>
 
-#include "insns/program.h"
 #include "insns/unwind_layout.h"
 #include "machine/machine.h"
-
-/* ---- The caller at a function's first instruction: still in a register ---- */
-
-#define X30 (30 * 8)
-
-static void emit_load_caller_x30(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(DW, R1, R6, X30),
-        STX(DW, R8, place, R1));
-}
 
 /* ---- PLT: [bti c] adrp x16, PAGE; ldr x17, [x16, #N]; add; [autia1716]; br x17 ---- */
 
@@ -102,9 +90,9 @@ const struct machine machine_aarch64 = {
     .multiarch = "aarch64-linux-gnu",
     .least_page = 12, .greatest_page = 16,
     .call_prefix = "__arm64_", .names = kernel_names, .probes_wide_alone = true,
-    .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, X30 / 8},
+    .pc = {32, 32}, .sp = {31, 31}, .frame = {29, 29}, .link = {30, 30},
     .args = {6, {0, 1, 2, 3, 4, 5}, 0},
-    .emit_load_caller = emit_load_caller_x30, .caller_text = "%x30", .walk = &walk,
+    .caller_text = "%x30", .walk = &walk,
     .instruction = 4,
     .marks = {.code = 'x', .data = 'd'},
     .plt_entry = find_entry, .irelative = 1032, /* not every <elf.h> has it */

@@ -2,21 +2,7 @@
 /* 32-bit ARM. */
 #include <elf.h>
 
-#include "insns/program.h"
 #include "machine/machine.h"
-
-/* ---- The caller at a function's first instruction ---- */
-
-#define LR (14 * 4)
-
-/* The lowest bit says that the caller is Thumb code. */
-static void emit_load_caller_lr(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(W, R1, R6, LR),
-        AND_IMM(R1, -2),
-        STX(DW, R8, place, R1));
-}
 
 /* ---- An instruction of ours ---- */
 
@@ -57,7 +43,7 @@ static const struct machine_walk walk = {
     .sampled = 0xffff,
     .base = 11,
     .address = 0xfffffffe, /* without the Thumb bit */
-    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = LR, .base = 11 * 4},
+    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = 14 * 4, .base = 11 * 4},
 };
 
 /* Thumb code's frame pointer; ARM code's is `base`. */
@@ -80,9 +66,8 @@ const struct machine machine_arm = {
     .pc = {15, 15},
     .sp = {13, 13},
     .frame = {7, 7},
-    .link = {14, LR / 4},
+    .link = {14, 14},
     .args = {4, {0, 1, 2, 3}, 0},
-    .emit_load_caller = emit_load_caller_lr,
     .caller_text = "%lr",
     .walk = &walk,
     .no_frames = true,

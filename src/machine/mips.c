@@ -2,27 +2,9 @@
 /* MIPS: 64-bit (n64), and 32-bit (o32), in both byte orders. */
 #include <elf.h>
 
-#include "insns/program.h"
 #include "machine/machine.h"
 
-/* ---- The caller at a function's first instruction: still in a register ---- */
-
 #define RA 31
-#define O32_ARGUMENTS 8 /* words of struct pt_regs before its registers */
-
-static void emit_load_caller_ra(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(DW, R1, R6, RA * 8),
-        STX(DW, R8, place, R1));
-}
-
-static void emit_load_caller_ra_narrow(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(W, R1, R6, (O32_ARGUMENTS + RA) * 4),
-        STX(DW, R8, place, R1));
-}
 
 /* ---- Names ---- */
 
@@ -113,7 +95,6 @@ const struct machine machine_mips64 = {
     .is_ours = true,
 #endif
     .args = {6, {4, 5, 6, 7, 8, 9}, 2},
-    .emit_load_caller = emit_load_caller_ra,
     WALK(walk),
 };
 
@@ -128,8 +109,7 @@ const struct machine machine_mips = {
     .is_ours = true,
 #endif
     .wide = &machine_mips64,
-    .before = O32_ARGUMENTS,
+    .before = 8, /* arguments */
     .args = {4, {12, 13, 14, 15}, 10},
-    .emit_load_caller = emit_load_caller_ra_narrow,
     WALK(walk_narrow),
 };

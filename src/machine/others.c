@@ -5,19 +5,7 @@
  */
 #include <elf.h>
 
-#include "insns/program.h"
 #include "machine/machine.h"
-
-/* ---- s390x: the caller at a function's first instruction is in a register, still ---- */
-
-#define R14 (3 + 14) /* behind a word and the PSW */
-
-static void emit_load_caller_r14(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(DW, R1, R6, R14 * 8),
-        STX(DW, R8, place, R1));
-}
 
 /*
  * Of the kernel's own functions its walk has the caller, and so this is no link of these. Links'
@@ -32,9 +20,9 @@ const struct machine machine_s390x = {
     .multiarch = "s390x-linux-gnu",
     .least_page = 12, .greatest_page = 12,
     .call_prefix = "__s390x_",
-    .link = {0, R14},
+    .link = {0, 17},
     .args = {5, {5, 6, 7, 8, 9}, 5}, /* after a word and the PSW */
-    .emit_load_caller = emit_load_caller_r14, .links_lack_stacks = true,
+    .links_lack_stacks = true,
     .instruction = 2, .wide_hash = true,
 };
 

@@ -2,19 +2,8 @@
 /* 64-bit RISC-V, and the parts that apply to 32-bit RISC-V. */
 #include <elf.h>
 
-#include "insns/program.h"
 #include "insns/unwind_layout.h"
 #include "machine/machine.h"
-
-/* The caller at a function's first instruction: still in a register. */
-#define RA (1 * 8) /* after the pc */
-
-static void emit_load_caller_ra(struct program *program, int16_t place)
-{
-    EMIT(program,
-        LDX(DW, R1, R6, RA),
-        STX(DW, R8, place, R1));
-}
 
 static const char *const kernel_names[MACHINE_NAMES] = {
     [MACHINE_INTERRUPTS] = "handle_riscv_irq\0" "riscv_intc_irq\0",
@@ -52,10 +41,9 @@ const struct machine machine_riscv64 = {
     .pc = {MACHINE_NOWHERE, 0},
     .sp = {2, 2},
     .frame = {8, 8},
-    .link = {1, RA / 8},
+    .link = {1, 1},
     .link_first = true,
     .args = {6, {10, 11, 12, 13, 14, 15}, 10},
-    .emit_load_caller = emit_load_caller_ra,
     .caller_text = "%ra",
     .walk = &walk,
     .instruction = 2,

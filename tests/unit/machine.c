@@ -202,7 +202,9 @@ static void callers_at(uint32_t flags)
         struct program program = {0};
         emit_load_caller(&program, row, flags, 32);
         CHECK_NUMBER(program.failed, 0);
-        CHECK_ROW(!program.count == !(row->emit_load_caller && (flags == KEY_KERNEL_START || !row->link_first)));
+        const bool has_link = row->link.word && row->link.word != MACHINE_NOWHERE;
+        CHECK_ROW(!program.count == !(row->emit_load_caller ||
+                                      (has_link && (flags == KEY_KERNEL_START || !row->link_first))));
         CHECK_ROW(!row->walk == !row->caller_text); /* what programs know there, text probes know, too */
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
