@@ -29,6 +29,8 @@ const struct code_machine code_machine_arm64 = {EM_AARCH64, 64, 4, NULL, code_ar
                                                 START_LINKED, false};
 const struct code_machine code_machine_riscv64 = {EM_RISCV, 64, 2, NULL, code_riscv64,
                                                   START_LINKED, false};
+const struct code_machine code_machine_loongarch64 = {258, 64, 4, NULL, code_loongarch64,
+                                                      START_LINKED, false}; /* EM_LOONGARCH */
 const struct code_machine code_machine_armv7 = {EM_ARM, 32, 2, code_armv7_choose, code_armv7,
                                                 START_LINKED, false};
 
@@ -39,6 +41,8 @@ const struct code_machine *code_machine = &code_machine_x86_64;
 const struct code_machine *code_machine = &code_machine_arm64;
 #elif defined(__riscv) && __riscv_xlen == 64
 const struct code_machine *code_machine = &code_machine_riscv64;
+#elif defined(__loongarch__) && __loongarch_grlen == 64
+const struct code_machine *code_machine = &code_machine_loongarch64;
 #elif defined(__arm__)
 const struct code_machine *code_machine = &code_machine_armv7;
 #else

@@ -94,10 +94,10 @@ struct code_machine {
 
 /* One for each architecture. In files named after them. */
 code_choose code_armv7_choose;
-code_step code_x86_64, code_arm64, code_riscv64, code_armv7;
+code_step code_x86_64, code_arm64, code_riscv64, code_loongarch64, code_armv7;
 
 extern const struct code_machine code_machine_x86_64, code_machine_arm64, code_machine_riscv64,
-    code_machine_armv7;
+    code_machine_loongarch64, code_machine_armv7;
 
 /* This program's own, whose code alone it analyses; NULL: unknown. Tests choose another. */
 extern const struct code_machine *code_machine;

@@ -42,16 +42,6 @@ const struct machine machine_ppc64 = {
     .instruction = 4, .local_entries = true,
 };
 
-const struct machine machine_loongarch64 = {
-    .elf = 258, .bits = 64, /* not every <elf.h> has it */
-#if defined(__loongarch__) && __loongarch_grlen == 64
-    .is_ours = true,
-#endif
-    .multiarch = "loongarch64-linux-gnu",
-    .least_page = 12, .greatest_page = 16,
-    .instruction = 4,
-};
-
 /* Files only: this program has never been built for it. */
 const struct machine machine_alpha = {
     .elf = EM_ALPHA, .bits = 64,

@@ -201,8 +201,8 @@ void kernel_offsets_explain(int error, struct text *why)
         return;
     switch (-error) {
     case EOPNOTSUPP:
-        text_add(why, "stackbox only does that on x86-64, arm64 and riscv64, and on armv7 and MIPS "
-                      "with --collect rings");
+        text_add(why, "stackbox only does that on x86-64, arm64, riscv64 and LoongArch, and on "
+                      "armv7 and MIPS with --collect rings");
         break;
     case ENOENT:
         text_add(why, "this kernel has no BTF: mount /sys, or boot one with "

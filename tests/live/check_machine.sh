@@ -53,14 +53,14 @@ fi
 types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
-x86_64 | aarch64 | riscv64 | mips*)
+x86_64 | aarch64 | riscv64 | loongarch64 | mips*)
     # By rings they are walked here, and not in the kernel, by its types.
     if by_rings profile; then
         begins "types" "unwind tables" yes
     else
         begins "types" "unwind tables" "$types"
     fi ;;
-*) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64 and riscv64, and on armv7 and MIPS with --collect rings" ;;
+*) begins "tables" "unwind tables" "no: user stacks are unwound by frame pointers: stackbox only does that on x86-64, arm64, riscv64 and LoongArch, and on armv7 and MIPS with --collect rings" ;;
 esac
 
 # With the JIT, and interpreted if the kernel can; Debian's s390x kernel has no JIT.
@@ -91,6 +91,8 @@ if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
     is "interpreted: stacksnoop is refused if check says so" \
         "$(line_of JIT | grep -q 'this kernel refuses .*stacksnoop' && echo yes)" "$refused"
     is "interpreted: check says so of stacksnoop" "$(line_of stacksnoop | grep -q '^no: ' && echo yes)" "$refused"
+    # Without types there are none anyway.
+    [ "$types" = yes ] || refused=
     is "interpreted: check says so of unwind tables" \
         "$(line_of "unwind tables" | grep -q 'bpf_jit_enable is 0.*: sysctl net.core.bpf_jit_enable=1$' && echo yes)" "$refused"
 else

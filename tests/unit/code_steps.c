@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What instructions of arm64, riscv64 and armv7 do to the stack, as decoded from the bytes that GNU as makes of the
- * source beside them. What is expected was written by hand: how far the stack pointer and the frame pointer are below
- * the CFA, and where the frame pointer and the return address were saved (= in place, ? unknown); behind a bar the same
- * of r11; then where it goes, relative to the instruction.
+ * What instructions of arm64, riscv64, LoongArch and armv7 do to the stack, as decoded from the bytes that GNU as makes
+ * of the source beside them. What is expected was written by hand: how far the stack pointer and the frame pointer are
+ * below the CFA, and where the frame pointer and the return address were saved (= in place, ? unknown); behind a bar
+ * the same of r11; then where it goes, relative to the instruction.
  */
 #include <stdarg.h>
 
@@ -114,6 +114,64 @@ static const struct line {
     {NULL, 0, "auipc t1, 1; jalr x0, 8(t1)", "\x17\x13\x00\x00\x67\x00\x83\x00", 8, "0 ? = = takes +4104 length 4"},
     {NULL, 0, "jalr x0, 8(t1)", "\x67\x00\x83\x00", 4, "0 ? = = jump +4100"},
     {NULL, 0, "jal t0, .+32", "\xef\x02\x00\x02", 4, "? ? = ? call +32"},
+    {code_loongarch64, 0, "loongarch64: frame", NULL, 0, NULL},
+    {NULL, 0, "addi.d $sp, $sp, -32", "\x63\x80\xff\x02", 4, "32 ? = ="},
+    {NULL, 0, "st.d $ra, $sp, 24", "\x61\x60\xc0\x29", 4, "32 ? = -8"},
+    {NULL, 0, "st.d $fp, $sp, 16", "\x76\x40\xc0\x29", 4, "32 ? -16 -8"},
+    {NULL, 0, "addi.d $fp, $sp, 32", "\x76\x80\xc0\x02", 4, "32 0 -16 -8"},
+    {NULL, 0, "sub.d $sp, $sp, $a0", "\x63\x90\x11\x00", 4, "? 0 -16 -8"},
+    {NULL, 0, "bl .+64", "\x00\x40\x00\x54", 4, "? 0 -16 -8 call +64"},
+    {NULL, 0, "addi.d $sp, $fp, -32", "\xc3\x82\xff\x02", 4, "32 0 -16 -8"},
+    {NULL, 0, "ld.d $ra, $sp, 24", "\x61\x60\xc0\x28", 4, "32 0 -16 ="},
+    {NULL, 0, "ld.d $fp, $sp, 16", "\x76\x40\xc0\x28", 4, "32 ? = ="},
+    {NULL, 0, "addi.d $sp, $sp, 32", "\x63\x80\xc0\x02", 4, "0 ? = ="},
+    {NULL, 0, "ret", "\x20\x00\x00\x4c", 4, "0 ? = = return"},
+    {code_loongarch64, 0, "loongarch64: large frame, 32 bits", NULL, 0, NULL},
+    {NULL, 0, "addi.d $sp, $sp, -2032", "\x63\x40\xe0\x02", 4, "2032 ? = ="},
+    {NULL, 0, "st.d $ra, $sp, 2024", "\x61\xa0\xdf\x29", 4, "2032 ? = -8"},
+    {NULL, 0, "stptr.d $fp, $sp, 2016", "\x76\xe0\x07\x27", 4, "2032 ? -16 -8"},
+    {NULL, 0, "lu12i.w $t0, -2", "\xcc\xff\xff\x15", 4, "2032 ? -16 -8"},
+    {NULL, 0, "ori $t0, $t0, 4080", "\x8c\xc1\xbf\x03", 4, "2032 ? -16 -8"},
+    {NULL, 0, "add.d $sp, $sp, $t0", "\x63\xb0\x10\x00", 4, "6144 ? -16 -8"},
+    {NULL, 0, "lu12i.w $t0, 1", "\x2c\x00\x00\x14", 4, "6144 ? -16 -8"},
+    {NULL, 0, "add.d $sp, $sp, $t0", "\x63\xb0\x10\x00", 4, "2048 ? -16 -8"},
+    {NULL, 0, "addi.d $sp, $sp, 16", "\x63\x40\xc0\x02", 4, "2032 ? -16 -8"},
+    {NULL, 0, "ldptr.d $fp, $sp, 2016", "\x76\xe0\x07\x26", 4, "2032 ? = -8"},
+    {NULL, 0, "ld.w $ra, $sp, 2024", "\x61\xa0\x9f\x28", 4, "2032 ? = -8"},
+    {NULL, 0, "bstrins.d $sp, $zero, 4, 0", "\x03\x00\x84\x00", 4, "? ? = -8"},
+    {code_loongarch64, 0, "loongarch64: ways", NULL, 0, NULL},
+    {NULL, 0, "b .+8", "\x00\x08\x00\x50", 4, "0 ? = = jump +8"},
+    {NULL, 0, "b .-16", "\xff\xf3\xff\x53", 4, "0 ? = = jump -16"},
+    {NULL, 0, "beqz $a0, .+4096", "\x80\x00\x10\x40", 4, "0 ? = = branch +4096"},
+    {NULL, 0, "bnez $a0, .-8", "\x9f\xf8\xff\x47", 4, "0 ? = = branch -8"},
+    {NULL, 0, "bceqz $fcc0, .+12", "\x00\x0c\x00\x48", 4, "0 ? = = branch +12"},
+    {NULL, 0, "bgeu $a0, $a1, .-8", "\x85\xf8\xff\x6f", 4, "0 ? = = branch -8"},
+    {NULL, 0, "jr $a5", "\x20\x01\x00\x4c", 4, "0 ? = = indirect"},
+    {NULL, 0, "break 0", "\x00\x00\x2a\x00", 4, "0 ? = = stop"},
+    {NULL, 0, "syscall 0", "\x00\x00\x2b\x00", 4, "0 ? = ="},
+    {NULL, 0, "nop", "\x00\x00\x40\x03", 4, "0 ? = = padding"},
+    {NULL, 0, "pcaddi $a0, 8", "\x04\x01\x00\x18", 4, "0 ? = = takes +32"},
+    {NULL, 0, "pcalau12i $a0, 1; addi.d $a0, $a0, 8", "\x24\x00\x00\x1a\x84\x20\xc0\x02", 8, "0 ? = = takes +4060 length 4"},
+    {NULL, 0, "jirl $ra, $a5, 0", "\x21\x01\x00\x4c", 4, "0 ? = ? call"},
+    {code_loongarch64, 0, "loongarch64: registers lost", NULL, 0, NULL},
+    {NULL, 0, "movgr2fr.d $fa0, $fp", "\xc0\xaa\x14\x01", 4, "0 ? = ="},
+    {NULL, 0, "fld.d $fs6, $sp, 0", "\x7e\x00\x80\x2b", 4, "0 ? = ="},
+    {NULL, 0, "st.d $ra, $a0, 0", "\x81\x00\xc0\x29", 4, "0 ? = ="},
+    {NULL, 0, "stx.d $fp, $a0, $a1", "\x96\x14\x1c\x38", 4, "0 ? = ="},
+    {NULL, 0, "sc.w $fp, $a0, 0", "\x96\x00\x00\x21", 4, "0 ? ? ="},
+    {NULL, 0, "movfr2gr.d $ra, $fa0", "\x01\xb8\x14\x01", 4, "0 ? ? ?"},
+    {code_loongarch64, 0, "loongarch64: registers lost otherwise", NULL, 0, NULL},
+    {NULL, 0, "vpickve2gr.d $fp, $vr0, 1", "\x16\xf4\xef\x72", 4, "0 ? ? ="},
+    {NULL, 0, "amswap.d $ra, $a0, $a1", "\xa1\x90\x60\x38", 4, "0 ? ? ?"},
+    {NULL, 0, "move $fp, $sp", "\x76\x00\x15\x00", 4, "0 0 ? ?"},
+    {NULL, 0, "move $sp, $fp", "\xc3\x02\x15\x00", 4, "0 0 ? ?"},
+    {NULL, 0, "ldx.d $fp, $a0, $a1", "\x96\x14\x0c\x38", 4, "0 ? ? ?"},
+    {NULL, 0, "dbar 0", "\x00\x00\x72\x38", 4, "0 ? ? ?"},
+    {code_loongarch64, 0, "loongarch64: calls of other functions, far away", NULL, 0, NULL},
+    {NULL, 0, "pcaddu18i $t0, 1", "\x2c\x00\x00\x1e", 4, "0 ? = ="},
+    {NULL, 0, "jirl $zero, $t0, 8", "\x80\x09\x00\x4c", 4, "0 ? = = jump +262148"},
+    {NULL, 0, "pcaddu18i $ra, -1", "\xe1\xff\xff\x1f", 4, "0 ? = ?"},
+    {NULL, 0, "jirl $ra, $ra, 4", "\x21\x04\x00\x4c", 4, "0 ? = ? call -262144"},
     {code_armv7, 1, "thumb: frame", NULL, 0, NULL},
     {NULL, 0, "push {r4, r7, lr}", "\x90\xb5", 2, "12 ? -8 -4"},
     {NULL, 0, "sub sp, #12", "\x83\xb0", 2, "24 ? -8 -4"},

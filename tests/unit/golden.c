@@ -714,6 +714,7 @@ static const struct golden {
     {"caller-aarch64", build_caller, &machine_aarch64, V(4, 18), 0},
     {"caller-arm", build_caller, &machine_arm, V(4, 18), 0},
     {"caller-riscv64", build_kernel_caller, &machine_riscv64, V(4, 18), 0},
+    {"caller-loongarch64", build_kernel_caller, &machine_loongarch64, V(4, 18), 0},
     {"caller-mips64", build_kernel_caller, &machine_mips64, V(4, 18), 0},
     {"caller-mips", build_kernel_caller, &machine_mips, V(4, 18), 0},
     {"caller-s390x", build_caller, &machine_s390x, V(4, 18), 0},

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <unistd.h>
-#if defined(__riscv) || defined(__mips__)
+#if defined(__riscv) || defined(__mips__) || defined(__loongarch__)
 #include <asm/ptrace.h>
 #else
 #include <sys/user.h>
@@ -179,6 +179,12 @@ static void places_of_registers(void)
     CHECK_NUMBER(row->args.words[0] * 8, PLACE(a0));
     CHECK_NUMBER(row->args.result * 8, PLACE(a0));
     CHECK_NUMBER(machine_place(row, row->link), PLACE(ra));
+#elif defined(__loongarch__)
+    CHECK_NUMBER(machine_place(row, row->pc), (long)offsetof(struct user_pt_regs, csr_era));
+    CHECK_NUMBER(machine_place(row, row->sp), (long)offsetof(struct user_pt_regs, regs[3]));
+    CHECK_NUMBER(machine_place(row, row->frame), (long)offsetof(struct user_pt_regs, regs[22]));
+    CHECK_NUMBER(machine_place(row, row->link), (long)offsetof(struct user_pt_regs, regs[1]));
+    CHECK_NUMBER(row->args.words[5] * 8, (long)offsetof(struct user_pt_regs, regs[9]));
 #elif defined(__mips__)
     /* ptrace(2) has registers of 64 bits, and not what o32 has before them. */
     const long before = row->bits == 32 ? 8 * 8 : 0, scale = 64 / row->bits;

@@ -60,6 +60,16 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
                      : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
                      : "memory");
     return a0;
+#elif defined(__loongarch__)
+    register long a7 __asm__("$a7") = number, a0 __asm__("$a0") = a, a1 __asm__("$a1") = b;
+    register long a2 __asm__("$a2") = c, a3 __asm__("$a3") = d, a4 __asm__("$a4") = e;
+    register long a5 __asm__("$a5") = f;
+
+    __asm__ volatile("syscall 0"
+                     : "+r"(a0)
+                     : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5)
+                     : "$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6", "$t7", "$t8", "memory");
+    return a0;
 #elif defined(__s390x__)
     register long r1 __asm__("r1") = number, r2 __asm__("r2") = a, r3 __asm__("r3") = b;
     register long r4 __asm__("r4") = c, r5 __asm__("r5") = d, r6 __asm__("r6") = e;
