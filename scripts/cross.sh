@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, s390x, ppc64el, i386, mipsel, mips
-# cross.sh --programs ARCH         (big endian), mips64el; all of them where none is named
+# cross.sh [--sample] [ARCH...]    ARCH: aarch64, armv7, riscv64, loongarch64, s390x, ppc64el, i386,
+# cross.sh --programs ARCH         mipsel, mips (big endian), mips64el; all of them where none is named
 #
 # Builds for other machines with Debian's cross compilers, into build/cross/ARCH (the binary is
 # build/cross/ARCH/stackbox: static, it needs nothing there), and tests the result in qemu's emulation of
@@ -24,7 +24,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 # Tests with random numbers make this many times fewer rounds here.
 export FEWER_ROUNDS="${FEWER_ROUNDS:-10}"
 
-all="aarch64 armv7 riscv64 s390x ppc64el i386 mipsel mips mips64el"
+all="aarch64 armv7 riscv64 loongarch64 s390x ppc64el i386 mipsel mips mips64el"
 native=${STACKBOX:-$PWD/stackbox}
 built=no failed=no
 
@@ -35,6 +35,7 @@ arch()
     aarch64) compiler=aarch64-linux-gnu-gcc emulator=qemu-aarch64 ;;
     armv7)   compiler=arm-linux-gnueabihf-gcc emulator=qemu-arm ;;
     riscv64) compiler=riscv64-linux-gnu-gcc emulator=qemu-riscv64 ;;
+    loongarch64) compiler=loongarch64-linux-gnu-gcc emulator=qemu-loongarch64 ;;
     s390x)   compiler=s390x-linux-gnu-gcc emulator=qemu-s390x ;;
     ppc64el) compiler=powerpc64le-linux-gnu-gcc emulator=qemu-ppc64le ;;
     i386)    compiler=i686-linux-gnu-gcc emulator=qemu-i386 ;;

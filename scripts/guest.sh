@@ -117,18 +117,23 @@ cannot()
 # x86-64 has no cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, which an interrupt before the next
 # flags are set saves and restores.
 #
+# loong64: QEMU gives a kernel that it boots itself no table of devices of the PC's kind, and its driver of PC
+# keyboards reads from nowhere. QEMU before 10 cannot boot it.
+#
 # tsc=noirqtime: one virtual CPU stands still while the other runs, most often in an interrupt that
 # involves both. If that counted as interrupt time, it would be in no thread's CPU time, and tests
 # would take it for waiting.
 describe()
 {
-    serial='-serial stdio' console=ttyAMA0 words= usual_cpus=2
+    serial='-serial stdio' console=ttyAMA0 words= usual_cpus=2 least_qemu=0
     case $kernel in
     arm64-*)   arch=aarch64 emulator=qemu-system-aarch64 board='-M virt -cpu max,pauth-impdef=on' ;;
     armhf-*)   arch=armv7 emulator=qemu-system-arm board='-M virt,highmem=off -cpu cortex-a15'
                usual_cpus=1 ;;
     riscv64-*) arch=riscv64 emulator=qemu-system-riscv64 board='-M virt -cpu rv64 -bios default' console=ttyS0
                words=no4lvl usual_cpus=1 ;;
+    loong64-*) arch=loongarch64 emulator=qemu-system-loongarch64 board='-M virt -cpu la464' console=ttyS0
+               words=initcall_blacklist=i8042_init least_qemu=10 ;;
     s390x-*)   arch=s390x emulator=qemu-system-s390x board='-M s390-ccw-virtio -cpu max' console=ttysclp0
                serial='-chardev stdio,id=c0 -device sclpconsole,chardev=c0' ;;
     # A real CPU clears its caches against speculation, which QEMU cannot.
@@ -250,6 +255,8 @@ judge()
 
 describe
 command -v $emulator >/dev/null || cannot "$emulator is not installed"
+qemu=$($emulator --version | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
+[ "$qemu" -ge $least_qemu ] || cannot "$emulator is of QEMU $qemu, and this kernel needs $least_qemu or newer"
 command -v cpio >/dev/null || cannot "cpio is not installed"
 why=$(sh scripts/kernels.sh "$kernel" 2>&1) || cannot "$(echo "$why" | tail -n 1)"
 

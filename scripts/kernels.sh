@@ -4,8 +4,8 @@
 # kernels.sh [--peers] KERNEL...    KERNEL: [MACHINE-]RELEASE
 #
 #     RELEASE   5.10, 6.1, 6.12, newest
-#     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, s390x, ppc64el, mipsel, mips64el (Malta's;
-#               their newest is 6.1); x86-64 where none is named; rt: x86-64 with PREEMPT_RT
+#     MACHINE   arm64, arm64-16k (pages of 16 KB), armhf, riscv64, loong64 (newest alone), s390x, ppc64el, mipsel,
+#               mips64el (Malta's; their newest is 6.1); x86-64 where none is named; rt: x86-64 with PREEMPT_RT
 #
 # Puts Debian's own kernel (the cloud flavour, if there is one) into build/kernels/KERNEL/:
 #     vmlinuz, version (the package it came from), modules/*.ko (a few small ones, not compressed),
@@ -45,6 +45,7 @@ describe()
     arm64-*)     architecture=arm64 flavours='cloud-arm64 arm64' ;;
     armhf-*)     architecture=armhf flavours=armmp ;;
     riscv64-*)   architecture=riscv64 flavours=riscv64 ;;
+    loong64-*)   architecture=loong64 flavours=loong64 ;;
     s390x-*)     architecture=s390x flavours=s390x ;;
     ppc64el-*)   architecture=ppc64el flavours=powerpc64le ;;
     mipsel-*)    architecture=mipsel flavours=4kc-malta ;;
@@ -160,6 +161,19 @@ fetch()
     done
 }
 
+# copy_image FROM TO: a program of EFI that unpacks its kernel, by zstd, is copied as that kernel: QEMU has no zstd.
+# It begins with "MZ", "zimg" at byte 4, where the kernel is and its size at 8, and how it is packed at 24.
+copy_image()
+{
+    if [ "$(od -An -c -N 28 "$1" | tr -d ' \n' | sed -n '/^MZ\\0\\0zimg.*zstd$/p')" ]; then
+        # shellcheck disable=SC2046 # two numbers
+        set -- "$1" "$2" $(od -An -tu4 -j 8 -N 8 "$1")
+        tail -c "+$(($3 + 1))" "$1" | head -c "$4" | zstd -qdc >"$2"
+    else
+        cp "$1" "$2"
+    fi
+}
+
 # Copies from the unpacked package to the directory that guests use. An uncompressed image is named
 # vmlinux.
 keep()
@@ -167,7 +181,7 @@ keep()
     image=$(find "$work/root" -name 'vmlinu[xz]*' -type f | head -n 1)
     busybox=$(find "$work/root" -name busybox -path '*bin/*' -type f | head -n 1)
     [ "$image" ] && [ "$busybox" ] || return 1
-    mkdir -p "$work/done/modules" && cp "$image" "$work/done/vmlinuz" &&
+    mkdir -p "$work/done/modules" && copy_image "$image" "$work/done/vmlinuz" &&
         cp "$busybox" "$work/done/busybox" || return 1
     for module in $modules; do
         file=$(find "$work/root" -name "$module.ko*" -type f | head -n 1)

@@ -66,6 +66,9 @@ arch  need gcc-powerpc64le-linux-gnu powerpc64le-linux-gnu-gcc
 arch  need libc6-dev-ppc64el-cross  /usr/powerpc64le-linux-gnu/lib/libc.a
 arch  need gcc-i686-linux-gnu       i686-linux-gnu-gcc
 arch  need libc6-dev-i386-cross     /usr/i686-linux-gnu/lib/libc.a
+arch  want gcc-loongarch64-linux-gnu loongarch64-linux-gnu-gcc
+arch  want libc6-dev-loong64-cross  /usr/loongarch64-linux-gnu/lib/libc.a
+arch  want zstd                     zstd
 arch  want gcc-mipsel-linux-gnu     mipsel-linux-gnu-gcc
 arch  want libc6-dev-mipsel-cross   /usr/mipsel-linux-gnu/lib/libc.a
 arch  want gcc-mips-linux-gnu       mips-linux-gnu-gcc
@@ -74,6 +77,7 @@ arch  want gcc-mips64el-linux-gnuabi64 mips64el-linux-gnuabi64-gcc
 arch  want libc6-dev-mips64el-cross /usr/mips64el-linux-gnuabi64/lib/libc.a
 arch  want qemu-system-ppc          qemu-system-ppc64
 arch  want qemu-system-mips         qemu-system-mipsel
+arch  want qemu-system-misc         qemu-system-loongarch64
 END
 }
 

@@ -186,11 +186,12 @@ board_tests()
     armhf-*,own-clock) names='profile_shares offcputime wakeuptime' ;;
     s390x-*,own-clock) names=profile_shares ;;
     mips*,own-clock) names= ;; # its timers stand still there
-    mipsel-*,) names='rings_mips profile_shares' ;;
-    mips64el-*,) names=rings_mips ;; # others probe kernel functions, which kills threads there
+    mipsel-*,) names='rings_boards profile_shares' ;;
+    mips64el-*,) names=rings_boards ;; # others probe kernel functions, which kills threads there
     arm64-*, | riscv64-*,)
         names='exact older stacks unwind trampolines frame_pointers kernel_callers user_attach user_usdt snoop'
         ;;
+    loong64-*,) names='exact older rings_boards values interrupts' ;;
     s390x-*,) names='exact older kernel_callers frame_pointers values' ;;
     armhf-*,) names='exact older kernel_callers frame_pointers rings_exidx' ;;
     *,) names='exact older kernel_callers' ;;
@@ -248,7 +249,7 @@ armv7_on_arm64()
 
 jobs_arch()
 {
-    for kernel in arm64-newest riscv64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
+    for kernel in arm64-newest riscv64-newest loong64-newest armhf-newest s390x-newest ppc64el-newest arm64-6.12 \
         arm64-16k-newest riscv64-6.12 armhf-6.12 arm64-5.10 armhf-5.10 mipsel-6.1 mips64el-6.1; do
         echo "board $kernel"
         echo "board $kernel own-clock"
@@ -265,7 +266,7 @@ s390x-newest ppc64el-newest"
     for kernel in arm64-newest riscv64-newest; do
         echo "board_guest $kernel-filters $kernel tests/live/filters.sh --test-timeout 1800"
     done
-    for arch in aarch64 armv7 riscv64 s390x ppc64el i386 mipsel mips mips64el; do
+    for arch in aarch64 armv7 riscv64 loongarch64 s390x ppc64el i386 mipsel mips mips64el; do
         echo "run_cross cross-$arch $arch"
     done
 }

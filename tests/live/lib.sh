@@ -193,6 +193,8 @@ riscv64) CALL=__riscv_sys_ PAGE_FAULT=do_page_fault BREAKPOINT=02 FRAME_WALK=reg
          case $(uname -r) in
          6.*) NO_RETURNS=yes ;;
          esac ;;
+loongarch64) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=0c FRAME_WALK=record
+         WAY_IN='do_syscall handle_syscall' ;;
 s390x)   CALL=__s390x_sys_ PAGE_FAULT=__do_pgm_check BREAKPOINT=00 FRAME_WALK=record
          WAY_IN='__do_syscall system_call' ;;
 mips*)   CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=0d WAY_IN='syscall_common' ;;
@@ -236,7 +238,7 @@ have_root()
 have_tables()
 {
     case $(uname -m) in
-    x86_64 | aarch64 | riscv64) ;;
+    x86_64 | aarch64 | riscv64 | loongarch64) ;;
     *) NO_TABLES="tables are not walked on this machine"; return 1 ;;
     esac
     NO_TABLES="this kernel tells nothing of its types"

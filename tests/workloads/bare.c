@@ -40,7 +40,7 @@
 #endif
 
 /* Leads a walk by frame pointers to frames that do not exist. */
-#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv) || defined(__loongarch__)
 static uint64_t fake[] = {0, 0x440008, 0x440108};
 #endif
 #if defined(__x86_64__)
@@ -49,6 +49,8 @@ static uint64_t fake[] = {0, 0x440008, 0x440108};
 #define LEAD_ASTRAY() __asm__ volatile("mov x29, %0" : : "r"(fake) : "x29")
 #elif defined(__riscv)
 #define LEAD_ASTRAY() __asm__ volatile("mv s0, %0" : : "r"(fake + 2) : "s0")
+#elif defined(__loongarch__)
+#define LEAD_ASTRAY() __asm__ volatile("move $fp, %0" : : "r"(fake + 2) : "$fp")
 #else
 #define LEAD_ASTRAY() __asm__ volatile("")
 #endif
