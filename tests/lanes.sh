@@ -260,8 +260,8 @@ jobs_arch()
         echo "small_board $board --append nokaslr"
     done
     echo armv7_on_arm64
-    echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest armhf-newest \
-s390x-newest ppc64el-newest"
+    echo "part 2400 guest-recordings sh tests/guest/recordings.sh arm64-newest riscv64-newest loong64-newest \
+armhf-newest s390x-newest ppc64el-newest mipsel-6.1 mips64el-6.1"
     # This takes a third of these boards' time, and little in it depends on the machine.
     for kernel in arm64-newest riscv64-newest; do
         echo "board_guest $kernel-filters $kernel tests/live/filters.sh --test-timeout 1800"

@@ -42,6 +42,7 @@ for kernel; do
     case $kernel in
     arm64-*) arch=aarch64 ;;
     armhf-*) arch=armv7 ;;
+    loong64-*) arch=loongarch64 ;;
     *)       arch=${kernel%%-*} ;;
     esac
     cp -r "build/cross/$arch/workloads" "$files/root/workloads" # no link: files outside --symfs are never used
