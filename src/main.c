@@ -69,13 +69,6 @@ static const struct applet *find_applet(const char *name)
     return NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* The applet that a link is named after, possibly with a prefix: profile, stackbox-profile. */
 static const struct applet *find_linked(const char *link)
 {

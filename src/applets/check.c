@@ -137,8 +137,8 @@ static int judge(const struct checks *checks, const struct arguments *arguments,
         result = as_json ? checks_print_json(stdout, checks, judged, (size_t)count)
                          : checks_print_text(stdout, checks, judged, (size_t)count);
     free(judged);
-    if (!result && (fflush(stdout) || ferror(stdout)))
-        result = errno ? -errno : -EIO;
+    if (!result)
+        result = output_flush(stdout);
     return result && result != -EPIPE ? result : all;
 }
 

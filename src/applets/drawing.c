@@ -27,16 +27,12 @@ bool drawing_is_stdin(const char *path)
 static int read_text(struct folded *folded, const struct text *stacks)
 {
     const int fd = memfd_create("stacks", MFD_CLOEXEC);
-    size_t done = 0;
-    ssize_t put = 1;
 
     if (fd < 0)
         return -errno;
-    while (done < stacks->length && put > 0) {
-        put = write(fd, stacks->data + done, stacks->length - done);
-        done += put > 0 ? (size_t)put : 0;
-    }
-    int result = done < stacks->length || lseek(fd, 0, SEEK_SET) ? -errno : folded_read(folded, fd);
+    int result = write_all(fd, stacks->data, stacks->length);
+    if (!result)
+        result = lseek(fd, 0, SEEK_SET) ? -errno : folded_read(folded, fd);
     close(fd);
     return result;
 }
@@ -216,8 +212,8 @@ static int write_format(void *context, FILE *out, enum report_format format)
     int result = format == REPORT_TEXT || format == REPORT_FLAT
         ? write_text(drawing, out)
         : write_scaled(drawing, out, format);
-    if (!result && (fflush(out) || ferror(out)))
-        result = errno ? -errno : -EIO;
+    if (!result)
+        result = output_flush(out);
     return result;
 }
 
@@ -266,7 +262,7 @@ static int prepare(struct drawing *drawing)
     return result ? result : make_texts(drawing);
 }
 
-static int write_all(struct drawing *drawing)
+static int write_files(struct drawing *drawing)
 {
     const struct report_turn turn = {.number = 1, .last = true};
     const struct flame_node *root = drawing->flame.nodes;
@@ -299,8 +295,8 @@ static int give_verdict(const struct drawing *drawing)
     }
     errno = 0;
     int result = verdict_write(out, &drawing->flame, &drawing->options->verdict, &grown);
-    if (!result && (fflush(out) || ferror(out)))
-        result = errno ? -errno : -EIO;
+    if (!result)
+        result = output_flush(out);
     if (!result || result == -EPIPE)
         return grown ? EXIT_GREW : 0;
     say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
@@ -324,7 +320,7 @@ int drawing_make(struct drawing *drawing, const struct arguments *arguments)
     if (!status)
         status = read_all(drawing, arguments);
     if (!status)
-        status = write_all(drawing);
+        status = write_files(drawing);
     return status || !drawing->options->verdict.text ? status : give_verdict(drawing);
 }
 

@@ -230,7 +230,7 @@ static int check_verdict(struct verdict_options *verdict, struct text *error)
     else if (settings.drawing.reversed)
         text_add(error, "--fail-above: cannot be combined with --reverse, which loses functions' "
                         "own shares" SEE_HELP);
-    return error->length ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int check_picture(struct svg_options *svg, struct text *error)
@@ -304,7 +304,7 @@ static int check_input(struct arguments *arguments, struct text *error)
         text_add(error, "--diff: takes OLD" SEE_HELP);
     else if (settings.drawing.normalize && !settings.diff)
         text_add(error, "--normalize: needs --diff OLD, which it scales" SEE_HELP);
-    return error->length ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int check_usage(struct drawing *drawing, struct arguments *arguments, struct text *error)

@@ -131,7 +131,7 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
                     (unsigned long long)settings.least, (unsigned long long)settings.most);
     if (error->length)
         text_add(error, see_help[view]);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int run_view(const struct arguments *arguments, enum offwake_view view)

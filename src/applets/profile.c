@@ -142,9 +142,7 @@ static int attach_to_rings(struct profiling *profiling)
     if (result == -ENOENT || result == -EOPNOTSUPP)
         return refuse_event();
     ring_source_explain(&profiling->rings.counter.source, result, &why);
-    say("cannot sample: %s", text_or_error(&why, result));
-    text_free(&why);
-    return EXIT_FAILURE;
+    return say_cannot("sample", &why, result);
 }
 
 static struct collector *make_rings(struct profiling *profiling)
@@ -364,7 +362,7 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
     if (!settings.frequency && !settings.count)
         settings.frequency = DEFAULT_FREQUENCY;
     check_rate(*event, error);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 /*

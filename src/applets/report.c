@@ -135,15 +135,9 @@ static int write_format(void *context, FILE *out, enum report_format format)
 {
     const struct reporting *reporting = context;
 
-    for (size_t i = 0; i < reporting->asked->format_count; i++) {
-        const struct text *report = &reporting->shown->reports[i];
-        if (reporting->asked->formats[i] != format)
-            continue;
-        errno = 0;
-        if ((report->length && fwrite(report->data, 1, report->length, out) != report->length) ||
-            fflush(out))
-            return errno ? -errno : -EIO;
-    }
+    for (size_t i = 0; i < reporting->asked->format_count; i++)
+        if (reporting->asked->formats[i] == format)
+            return output_text(out, &reporting->shown->reports[i]);
     return 0;
 }
 
@@ -253,7 +247,7 @@ static int choose_formats(const struct report_files *files, struct text *error)
         else if (at == asked->format_count)
             asked->formats[asked->format_count++] = format;
     }
-    return error->length ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int check_words(const struct arguments *arguments, struct text *error)
@@ -277,7 +271,7 @@ static int check_words(const struct arguments *arguments, struct text *error)
         text_add(error, "--diff and --missing cannot be combined" SEE_HELP);
     else if (settings.show.raw_names && settings.show.names.shorten)
         text_add(error, "--shorten and --raw-names cannot be combined" SEE_HELP);
-    return error->length ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int check_usage(const struct arguments *arguments, struct report_files *files,

@@ -130,6 +130,11 @@ int see_below(const char *root, const char *path, struct text *resolved)
 
 /* ---- For reading ---- */
 
+bool same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
 /* Without /proc: it is looked at again, as it may be another file by now. */
 static int open_again(const char *path, const struct stat *seen)
 {
@@ -138,7 +143,7 @@ static int open_again(const char *path, const struct stat *seen)
 
     if (fd < 0)
         return -errno;
-    if (!fstat(fd, &about) && about.st_dev == seen->st_dev && about.st_ino == seen->st_ino)
+    if (!fstat(fd, &about) && same_file(&about, seen))
         return fd;
     close(fd);
     return -ESTALE;

@@ -6,9 +6,12 @@
 #ifndef STACKBOX_BASE_OPENING_H
 #define STACKBOX_BASE_OPENING_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "base/text.h"
+
+bool same_file(const struct stat *one, const struct stat *other);
 
 /*
  * Walks a path that begins at `root`, as a process with that root would: no link leads out of it,

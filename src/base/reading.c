@@ -25,6 +25,16 @@ uint64_t reading_budget(const struct stat *about)
     return LEAST_BUDGET + 8 * (held < UINT64_MAX / 16 ? held : UINT64_MAX / 16);
 }
 
+ssize_t read_some(int fd, void *to, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, to, size);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
 int lines_open(struct lines *lines, int fd)
 {
     *lines = (struct lines){.fd = fd, .buffer = malloc(LINE_BUFFER_BYTES + 1)};
@@ -39,20 +49,14 @@ static bool lines_fill(struct lines *lines)
         lines->end -= lines->start;
         lines->start = 0;
     }
-    while (!lines->ended) {
-        ssize_t got = read(lines->fd, lines->buffer + lines->end, LINE_BUFFER_BYTES - lines->end);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            lines->error = -errno;
-        if (got <= 0) {
-            lines->ended = true;
-            break;
-        }
-        lines->end += (size_t)got;
-        return true;
-    }
-    return false;
+    if (lines->ended)
+        return false;
+    const ssize_t got = read_some(lines->fd, lines->buffer + lines->end,
+                                  LINE_BUFFER_BYTES - lines->end);
+    lines->error = got < 0 ? (int)got : 0;
+    lines->ended = got <= 0;
+    lines->end += got > 0 ? (size_t)got : 0;
+    return got > 0;
 }
 
 /* Drops the rest of a line that did not fit, including its newline. */
@@ -116,11 +120,9 @@ int read_to_end(int fd, size_t limit, struct text *text)
     char piece[16384];
 
     for (;;) {
-        ssize_t got = read(fd, piece, sizeof(piece));
-        if (got < 0 && errno == EINTR)
-            continue;
+        const ssize_t got = read_some(fd, piece, sizeof(piece));
         if (got < 0)
-            return -errno;
+            return (int)got;
         if (!got)
             return text->failed ? -ENOMEM : 0;
         if (text->length + (size_t)got > limit)

@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/text.h"
+
+/* read(2) that signals do not interrupt. How many bytes came, or a negative errno. */
+ssize_t read_some(int fd, void *to, size_t size);
 
 /*
  * Lines from an open descriptor, read in large pieces and never held whole. `fd` stays the

@@ -10,22 +10,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
 
 const char *say_as = "stackbox";
 void (*before_say)(void);
 struct text *say_aside;
-
-/* All of it, or as much as possible: a failure cannot be reported. */
-void say_write(const char *bytes, size_t length)
-{
-    size_t written = 0;
-    ssize_t count;
-
-    while (written < length &&
-           ((count = write(STDERR_FILENO, bytes + written, length - written)) > 0 ||
-            (count < 0 && errno == EINTR)))
-        written += count > 0 ? (size_t)count : 0;
-}
 
 /* Without memory a long line is cut, and harmful bytes are left out. */
 static __attribute__((format(printf, 1, 0)))
@@ -42,7 +31,7 @@ void say_in_little_room(const char *format, va_list list)
         if (line[i] < 0x20 || line[i] > 0x7e)
             line[i] = '?';
     line[end] = '\n';
-    say_write(line, end + 1);
+    (void)write_all(STDERR_FILENO, line, end + 1);
 }
 
 /* False without memory: nothing was said. */
@@ -55,17 +44,27 @@ static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format
         return false;
     text_format(&raw, "%s: %s", say_as, line);
     free(line);
-    if (!raw.failed)
-        escape_bytes(&shown, raw.data, raw.length);
+    escape_text(&shown, &raw);
     text_add(&shown, "\n");
-    bool whole = !raw.failed && !shown.failed;
+    const bool whole = !shown.failed;
     if (whole && say_aside)
         text_append(say_aside, shown.data, shown.length);
     if (whole && (!say_aside || say_aside->failed))
-        say_write(shown.data, shown.length);
-    text_free(&raw);
+        (void)write_all(STDERR_FILENO, shown.data, shown.length);
     text_free(&shown);
     return whole;
+}
+
+int output_flush(FILE *out)
+{
+    return !fflush(out) && !ferror(out) ? 0 : errno ? -errno : -EIO;
+}
+
+int output_text(FILE *out, const struct text *text)
+{
+    errno = 0;
+    fwrite(text_string(text), 1, text->length, out);
+    return output_flush(out);
 }
 
 const char *output_error(int error)
@@ -93,4 +92,11 @@ void say_lines(const struct text *lines)
 
     for (size_t length; (line = next_line(&rest, &length));)
         say("%.*s", (int)length, line);
+}
+
+int say_cannot(const char *what, struct text *why, int error)
+{
+    say("cannot %s: %s", what, text_or_error(why, error));
+    text_free(why);
+    return EXIT_FAILURE;
 }

@@ -13,6 +13,9 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/reading.h"
+#include "base/util.h"
+
 #ifndef SYS_close_range /* 5.9, the same number on every architecture but alpha */
 #define SYS_close_range 436
 #endif
@@ -58,26 +61,15 @@ unsigned terminal_width(int fd)
 
 /* ---- As it was before ---- */
 
-static void write_all(int fd, const char *bytes, size_t length)
-{
-    ssize_t written;
-
-    while (length && ((written = write(fd, bytes, length)) > 0 || (written < 0 && errno == EINTR)))
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
-}
-
 static void restore(void)
 {
-    write_all(STDOUT_FILENO, LEAVE, strlen(LEAVE));
+    (void)write_all(STDOUT_FILENO, LEAVE, strlen(LEAVE));
     tcsetattr(STDOUT_FILENO, TCSANOW, &terminal.before);
 }
 
 static void tell_guard(char drawing)
 {
-    write_all(terminal.guard, &drawing, 1);
+    (void)write_all(terminal.guard, &drawing, 1);
 }
 
 /* Called from signal handlers, too. */
@@ -97,16 +89,14 @@ static void terminal_leave(void)
 static _Noreturn void be_guard(int told)
 {
     sigset_t all;
-    ssize_t got;
     char drawing = 0;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     dup2(told, STDIN_FILENO);
     syscall(SYS_close_range, STDERR_FILENO, ~0U, 0);
-    do
-        got = read(STDIN_FILENO, &drawing, 1);
-    while (got > 0 || (got < 0 && errno == EINTR));
+    while (read_some(STDIN_FILENO, &drawing, 1) > 0)
+        ;
     if (drawing)
         restore();
     _exit(0);
@@ -168,17 +158,23 @@ static void take_signals(void)
 
 /* ---- Open and closed ---- */
 
-static bool can_be_drawn_on(void)
+bool terminal_places_text(int fd)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") &&
-           !tcgetattr(STDOUT_FILENO, &terminal.before);
+    return isatty(fd) && term && *term && strcmp(term, "dumb");
+}
+
+bool terminal_takes_text(int fd)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+
+    return poll(&polled, 1, 0) == 1 && polled.revents & POLLOUT;
 }
 
 int terminal_open(void)
 {
-    if (!can_be_drawn_on())
+    if (!terminal_places_text(STDOUT_FILENO) || tcgetattr(STDOUT_FILENO, &terminal.before))
         return -ENOTTY;
     int result = start_guard();
     if (result)
@@ -221,19 +217,12 @@ static bool is_controlling(void)
     return tcgetpgrp(STDOUT_FILENO) >= 0;
 }
 
-static bool can_be_written_to(void)
-{
-    struct pollfd polled = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-    return poll(&polled, 1, 0) == 1 && polled.revents & POLLOUT;
-}
-
 bool terminal_enter(bool *anew)
 {
     struct termios ours = terminal.before;
 
     *anew = false;
-    if ((is_controlling() && tcgetpgrp(STDOUT_FILENO) != getpgrp()) || !can_be_written_to())
+    if ((is_controlling() && tcgetpgrp(STDOUT_FILENO) != getpgrp()) || !terminal_takes_text(STDOUT_FILENO))
         return false;
     if (entered)
         return true;
@@ -244,17 +233,17 @@ bool terminal_enter(bool *anew)
     tell_guard(1);
     entered = 1;
     tcsetattr(STDOUT_FILENO, TCSANOW, &ours);
-    write_all(STDOUT_FILENO, ENTER, strlen(ENTER));
+    (void)write_all(STDOUT_FILENO, ENTER, strlen(ENTER));
     return true;
 }
 
 void terminal_draw(const struct text *bytes)
 {
     if (!bytes->failed)
-        write_all(STDOUT_FILENO, bytes->data, bytes->length);
+        (void)write_all(STDOUT_FILENO, bytes->data, bytes->length);
 }
 
 void terminal_ask_size(void)
 {
-    write_all(STDOUT_FILENO, ASK_SIZE, strlen(ASK_SIZE));
+    (void)write_all(STDOUT_FILENO, ASK_SIZE, strlen(ASK_SIZE));
 }

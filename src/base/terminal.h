@@ -23,13 +23,15 @@ struct terminal_size {
 /* False: the descriptor is not a terminal. */
 bool terminal_size(int fd, struct terminal_size *size);
 
+/* Is it a terminal that can place text (not TERM=dumb)? */
+bool terminal_places_text(int fd);
+/* Does it take text now? If output is paused (Ctrl-S), writing would block. */
+bool terminal_takes_text(int fd);
+
 /* How many columns a line may have there; 0: any number. */
 unsigned terminal_width(int fd);
 
-/*
- * 0, or a negative errno: -ENOTTY if stdout is not a terminal or is one that cannot place text
- * (TERM=dumb).
- */
+/* 0, or a negative errno: -ENOTTY if stdout is not a terminal that can place text. */
 int terminal_open(void);
 /* May be called without terminal_open, and twice. */
 void terminal_close(void);

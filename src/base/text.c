@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -75,6 +76,11 @@ const char *text_string(const struct text *text)
 const char *text_or_error(const struct text *text, int error)
 {
     return text->length ? text->data : strerror(-error);
+}
+
+int text_refusal(const struct text *text)
+{
+    return text->length || text->failed ? -EINVAL : 0;
 }
 
 void text_clear(struct text *text)
@@ -164,4 +170,11 @@ void escape_bytes(struct text *text, const char *bytes, size_t length)
         for (size_t i = size ? size : 1; i; i--)
             text_format(text, "\\x%02x", *at++);
     }
+}
+
+void escape_text(struct text *text, struct text *raw)
+{
+    escape_bytes(text, raw->data, raw->length);
+    text->failed = text->failed || raw->failed;
+    text_free(raw);
 }

@@ -23,6 +23,8 @@ void text_add_varint(struct text *text, uint64_t number);
 const char *text_string(const struct text *text);
 /* What it says of an error, or if it is empty what the negative errno means. */
 const char *text_or_error(const struct text *text, int error);
+/* Does it say, or should it, as memory ran out, why a command line is refused? -EINVAL or 0. */
+int text_refusal(const struct text *text);
 /* Empties it but keeps its memory. */
 void text_clear(struct text *text);
 void text_free(struct text *text);
@@ -39,5 +41,7 @@ const char *next_line(const char **rest, size_t *length);
  * (such as U+202E), and each byte that is not part of valid UTF-8 becomes the four characters \xNN.
  */
 void escape_bytes(struct text *text, const char *bytes, size_t length);
+/* The same for a whole text, which is freed. */
+void escape_text(struct text *text, struct text *raw);
 
 #endif

@@ -179,6 +179,25 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least)
     return least ? first_key_above(numbers, sizeof(*numbers), count, least - 1) : 0;
 }
 
+const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+int write_all(int fd, const void *bytes, size_t length)
+{
+    for (const char *at = bytes, *end = at + length; at < end;) {
+        const ssize_t written = write(fd, at, (size_t)(end - at));
+        if (written > 0)
+            at += written;
+        else if (!written || errno != EINTR)
+            return written ? -errno : -EIO;
+    }
+    return 0;
+}
+
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number)
 {
     for (size_t i = 0; i < count; i++)
@@ -224,17 +243,23 @@ static uint64_t read_clock_offset(void)
     return offset;
 }
 
+uint64_t clock_ns(int clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 uint64_t now_ns(void)
 {
     static uint64_t offset;
     static bool is_known;
-    struct timespec now;
 
     if (!is_known)
         offset = read_clock_offset();
     is_known = true;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - offset;
+    return clock_ns(CLOCK_MONOTONIC) - offset;
 }
 
 void come_before_others(void)

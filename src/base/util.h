@@ -53,11 +53,20 @@ size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
  */
 size_t first_key_above(const uint64_t *key, size_t stride, size_t count, uint64_t limit);
 
+/* The name of a file, without its directories. */
+const char *base_name(const char *path);
+
+/* All of it, or as much as possible; signal handlers may use it. 0 or a negative errno. */
+int write_all(int fd, const void *bytes, size_t length);
+
 /* Is it one of them, in whatever order? */
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
+
+/* What a clock shows, in nanoseconds. */
+uint64_t clock_ns(int clock);
 
 /*
  * The kernel's own monotonic clock in nanoseconds, as in the times of its events: in a time

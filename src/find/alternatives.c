@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
+#include "base/opening.h"
 #include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "find/library.h"
@@ -27,8 +28,7 @@
 struct other_root {
     uint32_t pid;
     struct text path;
-    dev_t device;
-    ino_t inode;
+    struct stat about;
 };
 
 struct search {
@@ -54,7 +54,7 @@ static bool is_named(const struct pattern *pattern)
 static bool is_traced(const struct search *search, const struct stat *file)
 {
     for (size_t i = 0; i < search->traced_count; i++)
-        if (search->traced[i].st_dev == file->st_dev && search->traced[i].st_ino == file->st_ino)
+        if (same_file(&search->traced[i], file))
             return true;
     return false;
 }
@@ -151,14 +151,12 @@ static int find_roots(struct search *search)
         text_clear(&other->path);
         result = root_of_process((uint32_t)pid, &other->path);
         if (result || !other->path.length || stat(other->path.data, &root) ||
-            (root.st_dev == ours.st_dev && root.st_ino == ours.st_ino))
+            same_file(&root, &ours))
             continue;
-        while (i < search->root_count && (search->roots[i].device != root.st_dev ||
-                                        search->roots[i].inode != root.st_ino))
+        while (i < search->root_count && !same_file(&search->roots[i].about, &root))
             i++;
         other->pid = (uint32_t)pid;
-        other->device = root.st_dev;
-        other->inode = root.st_ino;
+        other->about = root;
         search->root_count += i == search->root_count;
     }
     closedir(processes);

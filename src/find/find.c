@@ -147,21 +147,17 @@ static void add_line(const struct place *place, const struct demangle_options *r
 
     place_add_own_name(place, readable, &name);
     add_pattern(place, &name, &raw);
-    if (!raw.failed && !name.failed)
-        escape_bytes(line, raw.data, raw.length);
-    if (!line->failed && line->length && place->kind == PLACE_USER && !place->is_usdt)
+    escape_text(line, &raw);
+    if (!line->failed && !name.failed && place->kind == PLACE_USER && !place->is_usdt)
         meant = is_meant(line->data, place, &name);
     if (!meant) {
         text_clear(line);
-        text_clear(&raw);
         text_format(&raw, "%s%s:0x%llx", place->at_return ? "r:" : "", place->path,
                     (unsigned long long)place->address);
-        if (!raw.failed)
-            escape_bytes(line, raw.data, raw.length);
+        escape_text(line, &raw);
     }
-    line->failed = line->failed || raw.failed || name.failed || meant < 0;
+    line->failed = line->failed || name.failed || meant < 0;
     text_free(&name);
-    text_free(&raw);
 }
 
 int list_places(const struct places *places, const struct demangle_options *readable,

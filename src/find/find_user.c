@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/opening.h"
+#include "base/util.h"
 #include "sandbox/sandbox.h"
 #include "find/library.h"
 #include "find/user_file.h"
@@ -311,7 +313,7 @@ static int name_file(const struct find *find, const struct library_where *where,
     struct text *name = &file->library.file;
 
     for (const struct found_file *other = find->files; other < file && !name->length; other++)
-        if (other->about.st_dev == file->about.st_dev && other->about.st_ino == file->about.st_ino)
+        if (same_file(&other->about, &file->about))
             text_add(name, other->library.file.data);
     if (!name->length) {
         text_format(name, "/proc/self/fd/%d", file->library.fd);

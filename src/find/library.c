@@ -86,13 +86,6 @@ int library_offer(struct library_candidates *candidates, const char *name,
     return 0;
 }
 
-const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 size_t length_without_deleted(const char *path)
 {
     static const char deleted[] = " (deleted)";

@@ -35,9 +35,6 @@ int library_find(const struct library_where *where, const char *typed, struct li
                  struct text *error);
 void library_close(struct library *library);
 
-/* What follows the last slash. */
-const char *base_name(const char *path);
-
 /* The length of a path in maps without " (deleted)". */
 size_t length_without_deleted(const char *path);
 

@@ -14,11 +14,6 @@
 
 /* ---- Paths below a root ---- */
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /*
  * The kernel's name for what is open; if that does not lead to it (a link in /proc), the given
  * one.

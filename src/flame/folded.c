@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -542,16 +543,13 @@ static int make_room(struct folded *folded)
 /* How many bytes came, 0 at the end, or a negative errno. */
 static ssize_t read_more(struct folded *folded, int fd)
 {
-    ssize_t got;
+    const ssize_t got = read_some(fd, folded->buffer + folded->end, folded->room - folded->end);
 
-    do
-        got = read(fd, folded->buffer + folded->end, folded->room - folded->end);
-    while (got < 0 && errno == EINTR);
     if (got > 0)
         folded->end += (size_t)got;
     /* What follows the end is read, but not used. */
     memset(folded->buffer + folded->end, 0, FOLDED_MORE);
-    return got < 0 ? -errno : got;
+    return got;
 }
 
 /* The complete lines; the first `searched` bytes have no newline. */

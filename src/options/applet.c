@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/opening.h"
 #include "base/say.h"
 #include "base/text.h"
 
@@ -24,11 +25,6 @@ int applet_refuse(int result, const struct text *error, bool has_command)
 
     say("%s", is_usage && error->data ? error->data : "out of memory");
     return is_usage ? EXIT_USAGE : has_command ? EXIT_TRACER : EXIT_FAILURE;
-}
-
-static bool same_file(const struct stat *one, const struct stat *other)
-{
-    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
 /* The absolute path of the running binary, which may no longer be there. 0 or -1, errno set. */

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/opening.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
 
@@ -318,7 +320,7 @@ static int open_special(const struct atomic_file *file)
     if (fd < 0)
         return -errno;
     int result = fstat(fd, &now) ? -errno
-                 : now.st_dev == before->st_dev && now.st_ino == before->st_ino ? 0 : -EAGAIN;
+                 : same_file(&now, before) ? 0 : -EAGAIN;
     if (result)
         close(fd);
     return result ? result : fd;
@@ -401,8 +403,9 @@ static int link_as(const struct atomic_file *file, const char *name)
 static int write_out(FILE *out)
 {
     errno = 0;
-    if (fflush(out) || ferror(out))
-        return errno ? -errno : -EIO;
+    const int result = output_flush(out);
+    if (result)
+        return result;
     return fsync(fileno(out)) && errno != EINVAL && errno != EROFS && errno != ENOTSUP ? -errno : 0;
 }
 
@@ -484,7 +487,7 @@ int atomic_file_finish(struct atomic_file *file)
 
 int atomic_file_rename(struct atomic_file *file, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = base_name(path);
 
     if (strlen(name) > NAME_MAX)
         return -ENAMETOOLONG;

@@ -88,15 +88,12 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
     struct text raw = {0};
 
     add_name(&raw, symbol, options);
-    if (!raw.failed)
-        escape_bytes(shown, raw.data, raw.length);
-    shown->failed = shown->failed || raw.failed;
+    escape_text(shown, &raw);
     /* Flame graphs have colours for these. */
     if ((options->annotations || options->format == REPORT_SVG) && symbol->kernel)
         text_add(shown, "_[k]");
     else if (options->format == REPORT_SVG && symbol->jitted)
         text_add(shown, "_[j]");
-    text_free(&raw);
 }
 
 /* What tells functions with the same name apart. */

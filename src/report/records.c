@@ -115,14 +115,12 @@ static void add_module(struct text *line, const struct symbol *symbol)
         text_add(&raw, "[kernel.kallsyms]");
     else
         text_add(&raw, symbol->file.length ? symbol->file.data : "[unknown]");
-    if (!raw.failed)
-        escape_bytes(&module, raw.data, raw.length);
-    if (!raw.failed && !module.failed) {
+    escape_text(&module, &raw);
+    if (!module.failed) {
         replace_all(module.data, " ()", '_');
         text_add(line, module.data);
     }
-    line->failed = line->failed || raw.failed || module.failed;
-    text_free(&raw);
+    line->failed = line->failed || module.failed;
     text_free(&module);
 }
 

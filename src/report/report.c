@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/say.h"
 #include "base/text.h"
 #include "report/blocks.h"
 #include "symbolize/kernel_frames.h"
@@ -635,8 +636,8 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
             blocks_keep_top(&making.blocks, options, summary);
         errno = 0;
         result = write_format(out, &report);
-        if (!result && (fflush(out) || ferror(out)))
-            result = errno ? -errno : -EIO;
+        if (!result)
+            result = output_flush(out);
     }
     free_making(&making);
     return result;

@@ -181,14 +181,6 @@ bool file_name_fits(const char *path, const char *name, char when[FILE_NAME_TIME
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                             "_-+=:,./@%^";
 
-static uint64_t clock_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* A word as one would type it in a shell. */
 static void add_word(struct text *line, const char *word)
 {
@@ -225,7 +217,7 @@ void metadata_begin(struct report_metadata *metadata)
 {
     if (!metadata->next_began)
         metadata->start = now_ns();
-    metadata->about.began = metadata->next_began ? metadata->next_began : clock_now();
+    metadata->about.began = metadata->next_began ? metadata->next_began : clock_ns(CLOCK_REALTIME);
     metadata->about.losses = "";
     text_clear(&metadata->losses);
 }
@@ -236,7 +228,7 @@ void metadata_end(struct report_metadata *metadata)
     uint64_t now = now_ns();
 
     metadata->about.ended = metadata->about.began + (now - metadata->start);
-    metadata->next_began = clock_now();
+    metadata->next_began = clock_ns(CLOCK_REALTIME);
     metadata->start = now;
 }
 
@@ -314,7 +306,7 @@ static int check_name(const char *path, uint64_t interval, struct text *error)
     else if (interval && !result)
         text_format(error, "-o: with -i each report needs a file of its own: put %%n (the number "
                     "of the report) or %%t (its time) into \"%s\"", path);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int refuse_twice(const struct report_files *files, const char *path, struct text *error)
@@ -383,7 +375,7 @@ static int check_live(const struct report_files_options *options, enum report_fo
                         "of it");
     else if (format != REPORT_TREE && format != REPORT_FLAT)
         text_add(error, "--live: shows only --tree or --flat; write other formats with -o FILE");
-    return error->length ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 int report_files_choose(struct report_files *files, const struct report_files_options *options,

@@ -27,19 +27,12 @@ struct kept_files {
     uint64_t bytes;
 };
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* ---- The directory ---- */
 
 /* By descriptor, whatever becomes of the path. Or a negative errno. */
 static int open_directory(const char *path)
 {
-    const char *name = name_of(path);
+    const char *name = base_name(path);
     struct safe_path walked = {.directory = -1};
     struct text around = {0};
     struct stat about;
@@ -68,7 +61,7 @@ bool retention_is_asked(const struct retention *keep)
 
 int retention_check_name(const char *path, struct text *error)
 {
-    const char *name = name_of(path);
+    const char *name = base_name(path);
     const int varies = file_name_varies(name);
 
     if (varies > 0 && (varies & FILE_NAME_HAS_TIME) && strchr(path, '%') >= name)
@@ -208,10 +201,10 @@ int retention_prune(const struct retention *keep, const char *path, const char *
 
     if (directory < 0)
         return directory;
-    int result = read_directory(&files, directory, name_of(path));
-    if (!result && file_name_fits(name_of(path), name_of(name), own)) {
+    int result = read_directory(&files, directory, base_name(path));
+    if (!result && file_name_fits(base_name(path), base_name(name), own)) {
         see_time(times, &files, own);
-        result = take_away(keep, &files, directory, name_of(name));
+        result = take_away(keep, &files, directory, base_name(name));
     }
     free_files(&files);
     close(directory);

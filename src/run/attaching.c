@@ -90,8 +90,8 @@ static int print_list(const struct find *find, const struct demangle_options *re
     struct text lines = {0};
     int result = list_places(&find->places, readable, &lines);
 
-    if (!result && (fwrite(lines.data, 1, lines.length, stdout) != lines.length || fflush(stdout)))
-        result = errno ? -errno : -EIO;
+    if (!result)
+        result = output_text(stdout, &lines);
     text_free(&lines);
     if (!result || result == -EPIPE)
         return 0; /* a reader that has enough is not an error */
@@ -263,9 +263,7 @@ static int say_not_attached(const struct attachment *attachment,
     else
         refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error,
                                 &attachment->log, &why);
-    say("cannot trace: %s", text_or_error(&why, error));
-    text_free(&why);
-    return EXIT_FAILURE;
+    return say_cannot("trace", &why, error);
 }
 
 static void say_ways(const struct attachment *attachment)
@@ -624,7 +622,7 @@ static int check_words(const struct arguments *arguments, const char *see_help, 
         text_format(error, "\"%s\" is not a pattern; did you mean -D "
                            "%s?", arguments->words[number],
                     arguments->words[number]);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,

@@ -664,10 +664,7 @@ static void say_account(const struct tracing *tracing)
 
 static int count(struct tracing *tracing)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    tracing->started = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    tracing->started = clock_ns(CLOCK_BOOTTIME);
     /* In a pid namespace /proc has other numbers than programs see. */
     const bool looks = tracing->config->view == VIEW_WALL && way_of(tracing) != COLLECT_PTRACE &&
                        !tracing->config->trace->command &&

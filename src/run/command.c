@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
@@ -185,7 +186,6 @@ static int print_to_stderr(void)
 static void be_command(const struct command *command, int go, int failure, bool stdout_is_free)
 {
     char byte;
-    ssize_t got;
     int error = 0;
 
     if (command->has_limits) {
@@ -196,11 +196,8 @@ static void be_command(const struct command *command, int go, int failure, bool 
         error = print_to_stderr();
     if (command->is_traced)
         prctl(PR_SET_PTRACER, getppid()); /* as Yama would not allow a child of ours to do it */
-    do
-        got = read(go, &byte, 1);
-    while (got < 0 && errno == EINTR);
     /* The process that held us is gone, or does not want us to run. */
-    if (got != 1)
+    if (read_some(go, &byte, 1) != 1)
         _exit(EXIT_TRACER);
     error = error ? error : execute(command->words);
     if (write(failure, &error, sizeof(error)) < 0)
@@ -253,13 +250,9 @@ int command_hold(struct command *command, struct run *run, bool stdout_is_free)
 
 static void read_failure(struct command *command)
 {
-    ssize_t got;
     int error;
 
-    do
-        got = read(command->failure, &error, sizeof(error));
-    while (got < 0 && errno == EINTR);
-    if (got == sizeof(error))
+    if (read_some(command->failure, &error, sizeof(error)) == sizeof(error))
         command->error = error;
 }
 

@@ -33,14 +33,6 @@
 
 /* ---- Opening ---- */
 
-static uint64_t real_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static int open_collector(struct event_printer *printer)
 {
     const struct collector_calls *calls = printer->collector->calls;
@@ -438,7 +430,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
     text->deferred = printer->session.user_stacks.deferred;
     text->has_clock = text->options.wall_clock;
     if (text->has_clock)
-        text->clock_offset = real_ns() - now_ns();
+        text->clock_offset = clock_ns(CLOCK_REALTIME) - now_ns();
     records_add_header(&printer->out, &text->options);
     if (!result)
         result = flush(printer);

@@ -58,7 +58,7 @@ void live_close(struct live *live)
     live->drawn = false;
     if (say_aside == &live->said) {
         say_aside = NULL;
-        say_write(live->said.data, live->said.length);
+        (void)write_all(STDERR_FILENO, live->said.data, live->said.length);
     }
     text_free(&live->said);
     text_free(&live->status);

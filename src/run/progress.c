@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "flame/svg.h"
 #include "run/progress.h"
 
 #define EVERY_NS 1000000000
@@ -27,19 +26,9 @@ static bool is_in_foreground(void)
     return tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-/* If output is paused (Ctrl-S), writing would block. */
-static bool can_be_written_to(void)
-{
-    struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
-
-    return poll(&terminal, 1, 0) == 1 && terminal.revents & POLLOUT;
-}
-
 bool progress_is_wanted(void)
 {
-    const char *term = getenv("TERM");
-
-    if (!isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) || !term || !*term || !strcmp(term, "dumb"))
+    if (!terminal_places_text(STDERR_FILENO) || isatty(STDOUT_FILENO))
         return false;
     before_say = progress_clear;
     return true;
@@ -47,24 +36,13 @@ bool progress_is_wanted(void)
 
 bool progress_is_due(void)
 {
-    return now_ns() >= due && is_in_foreground() && can_be_written_to();
-}
-
-/* 12345678 as 12,345,678 */
-static void add_number(struct text *line, uint64_t number)
-{
-    if (number < 1000) {
-        text_format(line, "%llu", (unsigned long long)number);
-    } else {
-        add_number(line, number / 1000);
-        text_format(line, ",%03llu", (unsigned long long)(number % 1000));
-    }
+    return now_ns() >= due && is_in_foreground() && terminal_takes_text(STDERR_FILENO);
 }
 
 static void add_figure(struct text *line, uint64_t number, const char *one, const char *many)
 {
     text_add(line, ", ");
-    add_number(line, number);
+    svg_add_number(line, number);
     text_format(line, " %s", number == 1 ? one : many);
 }
 

@@ -183,12 +183,7 @@ void run_let_command_go(struct run *run, bool to_begin)
 {
     if (run->go < 0)
         return;
-    ssize_t written = 0;
-    if (to_begin && !run_stopped)
-        do
-            written = write(run->go, "", 1);
-        while (written < 0 && errno == EINTR);
-    run->command_went = written == 1;
+    run->command_went = to_begin && !run_stopped && !write_all(run->go, "", 1);
     close(run->go);
     run->go = -1;
 }

@@ -35,9 +35,7 @@ int sampled_refuse(int error, const struct text *log)
     struct text why = {0};
 
     refusal_explain_program(REFUSED_SAMPLING, error, log, &why);
-    say("cannot sample: %s", text_or_error(&why, error));
-    text_free(&why);
-    return EXIT_FAILURE;
+    return say_cannot("sample", &why, error);
 }
 
 static int load(struct sampled *sampled, struct program *program,

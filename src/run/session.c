@@ -326,13 +326,11 @@ static int follow(struct session *session)
     session->scope.follows = !is_command;
     if (!result)
         return is_command ? start_command(session) : 0;
-    say("cannot follow %s: %s", is_command ? "a command" : "what processes fork",
-        walks(session) && result == -EINVAL
-            ? "--collect walk needs Linux 4.17 for that: use --collect rings"
-        : why.data                                     ? why.data
-                                                       : strerror(-result));
-    text_free(&why);
-    return EXIT_FAILURE;
+    if (walks(session) && result == -EINVAL) {
+        text_clear(&why);
+        text_add(&why, "--collect walk needs Linux 4.17 for that: use --collect rings");
+    }
+    return say_cannot(is_command ? "follow a command" : "follow what processes fork", &why, result);
 }
 
 /* Programs are told who is asked for; numbers may be others' later on. */
@@ -344,11 +342,8 @@ static int ask(struct session *session)
     if (has_records(session) || !(options->pids.count || options->tids.count))
         return 0;
     int result = scope_ask(&session->scope, &why);
-    if (result) {
-        say("cannot create maps: %s", text_or_error(&why, result));
-        text_free(&why);
-        return EXIT_FAILURE;
-    }
+    if (result)
+        return say_cannot("create maps", &why, result);
     result = options->follow ? 0 : scope_watch_asked(&session->scope);
     if (result && options->debug)
         say("whoever gets the PID of a process asked for, once that has ended, is counted as "
@@ -500,15 +495,13 @@ static void print_header(struct session *session, const char *what, uint64_t dur
     collecting_say(&session->config.collecting);
     text_add(&raw, what);
     heading_add_end(&raw, duration, session->run.by_enter);
-    if (!raw.failed)
-        escape_bytes(&line, raw.data, raw.length);
-    if (!raw.failed && !line.failed)
+    escape_text(&line, &raw);
+    if (!line.failed)
         fprintf(out, "%s\n", line.data);
     else
         say("cannot print what is traced: out of memory");
     /* Errors of stdout show when there is something to report. */
     fflush(out);
-    text_free(&raw);
     text_free(&line);
 }
 

@@ -150,7 +150,7 @@ static int take_unwind_way(const struct option *option, const char *text, void *
         *way = (enum unwind_way)at;
     else
         text_format(error, "\"%s\" is not one of tables, fp, none", text);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int take_collect_way(const struct option *option, const char *text, void *destination,
@@ -202,10 +202,8 @@ static bool was_started_as(int process, const char *name)
     struct text content = {0};
     bool same = false;
 
-    if (!read_file(process, "cmdline", MOST_BYTES, &content) && content.data) {
-        const char *slash = strrchr(content.data, '/');
-        same = !strcmp(slash ? slash + 1 : content.data, name);
-    }
+    if (!read_file(process, "cmdline", MOST_BYTES, &content) && content.data)
+        same = !strcmp(base_name(content.data), name);
     text_free(&content);
     return same;
 }
@@ -292,7 +290,7 @@ static int take_process(const struct option *option, const char *word, void *des
     if (!result && search.found->count == search.before)
         suggestions_add(&search.near, error);
     suggestions_free(&search.near);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int whose_processes(const struct option *option, const char *text, void *destination,
@@ -317,7 +315,7 @@ static int take_name(const struct option *option, const char *word, void *destin
         text_format(error, "takes at most %d names", MOST_STRINGS);
     else
         memcpy(list->names[list->count++], word, length < COMM_BYTES ? length : COMM_BYTES - 1);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 /* Parsers; the comment is the type of the destination. Several may be joined by commas. */
@@ -388,7 +386,7 @@ static int take_user(const struct option *option, const char *word, void *destin
         list->numbers[list->count++] = (uint32_t)uid;
     }
     suggestions_free(&near);
-    return error->length || error->failed ? -EINVAL : 0;
+    return text_refusal(error);
 }
 
 static int whose_users(const struct option *option, const char *text, void *destination,

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/opening.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "find/library.h"
@@ -84,8 +85,7 @@ static void see(struct user_stacks *user_stacks, uint32_t pid, struct mapped_fil
 /* Our own file, which each reader that we fork maps, is seldom needed. */
 static bool is_ours(const struct user_stacks *user_stacks, const struct mapped_file *file)
 {
-    return file->about.st_dev == user_stacks->own.st_dev &&
-           file->about.st_ino == user_stacks->own.st_ino;
+    return same_file(&file->about, &user_stacks->own);
 }
 
 static void see_mapping(void *context, uint32_t pid, const struct mapping *mapping)
@@ -100,12 +100,10 @@ static void see_mapping(void *context, uint32_t pid, const struct mapping *mappi
 static bool is_busy(uint32_t pid)
 {
     struct proc_stat stat;
-    struct timespec now;
 
     if (!proc_stat_read(pid, &stat))
         return false;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    const uint64_t age = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec - stat.start;
+    const uint64_t age = clock_ns(CLOCK_BOOTTIME) - stat.start;
     return stat.state == 'R' || stat.used > age / BUSY_SHARE;
 }
 

@@ -250,22 +250,6 @@ static bool has_a_reader(int answers)
     return poll(&polled, 1, 0) != 1 || !(polled.revents & POLLERR);
 }
 
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-
-    while (size) {
-        ssize_t written = write(fd, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /*
  * The broker tells when it has given up its rights, or that it could not. If it has ended, so do
  * we.
@@ -361,8 +345,8 @@ static bool has_sent;
 /* The result first: without it, the work was not done. */
 static bool send_answer(int result, struct text *answer)
 {
-    const bool sent = (has_sent || write_all(answers_to, &result, sizeof(result))) &&
-                      write_all(answers_to, answer->data, answer->length);
+    const bool sent = (has_sent || !write_all(answers_to, &result, sizeof(result))) &&
+                      !write_all(answers_to, answer->data, answer->length);
 
     has_sent = true;
     text_clear(answer);
