@@ -88,12 +88,11 @@ static void refuse_name(const char *name, struct text *error)
 /* 0, or -EINVAL with one line in `error`. */
 static int check_usage(const struct arguments *arguments, bool *as_json, struct text *error)
 {
-    const char *format = settings.format ? settings.format : "text";
+    unsigned format;
 
-    *as_json = !strcmp(format, "json");
-    if (!*as_json && strcmp(format, "text"))
-        text_format(error, "--format: \"%s\" is not one of text, json", format);
-    else if (arguments->command)
+    (void)take_word("--format: ", "text, json", settings.format, &format, error);
+    *as_json = format == 2;
+    if (!error->length && arguments->command)
         text_add(error, "--: no command is run");
     for (size_t i = 0; i < arguments->count && !error->length; i++)
         if (!find_applet(arguments->words[i]))

@@ -226,32 +226,17 @@ static struct collector *make_hits(struct tracing *tracing)
 static int parse_format(struct tracing *tracing, struct text *error)
 {
     const char *format = settings.probes.trace.format;
-
-    if (!format || !strcmp(format, "text"))
-        return 0;
-    tracing->format = strcmp(format, "json") ? RECORD_PERF : RECORD_JSON;
-    if (tracing->format == RECORD_JSON || !strcmp(format, "perf"))
-        return 0;
     enum report_format report;
-    if (format_by_name(format, &report))
+    unsigned number;
+
+    if (format && strcmp(format, "text") && format_by_name(format, &report)) {
         text_format(error, "--format: stacksnoop prints events: %s is a format of "
                     "reports", format);
-    else
-        text_format(error, "--format: \"%s\" is not one of text, perf, json", format);
-    return -EINVAL;
-}
-
-static int parse_buffer(struct tracing *tracing, struct text *error)
-{
-    const char *buffer = settings.buffer;
-
-    if (!buffer)
-        return 0;
-    tracing->buffer = !strcmp(buffer, "ring") ? RECORDER_RING : RECORDER_PERF;
-    if (tracing->buffer == RECORDER_RING || !strcmp(buffer, "perf"))
-        return 0;
-    text_format(error, "--buffer: \"%s\" is not one of ring, perf", buffer);
-    return -EINVAL;
+        return -EINVAL;
+    }
+    const int result = take_word("--format: ", "text, perf, json", format, &number, error);
+    tracing->format = number ? (enum record_format)(number - 1) : RECORD_TEXT;
+    return result;
 }
 
 /* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
@@ -267,9 +252,11 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
         text_add(error, SEE_HELP);
         return -EINVAL;
     }
+    unsigned buffer = RECORDER_BEST;
     int result = parse_format(tracing, error);
     if (!result)
-        result = parse_buffer(tracing, error);
+        result = take_word("--buffer: ", "ring, perf", settings.buffer, &buffer, error);
+    tracing->buffer = (enum recorder_kind)buffer;
     return result ? result : probing_check(&tracing->probing, arguments, "--print", MOST_VALUES,
                                            SEE_HELP, error);
 }

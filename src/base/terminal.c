@@ -222,7 +222,8 @@ bool terminal_enter(bool *anew)
     struct termios ours = terminal.before;
 
     *anew = false;
-    if ((is_controlling() && tcgetpgrp(STDOUT_FILENO) != getpgrp()) || !terminal_takes_text(STDOUT_FILENO))
+    if ((is_controlling() && tcgetpgrp(STDOUT_FILENO) != getpgrp()) ||
+        !terminal_takes_text(STDOUT_FILENO))
         return false;
     if (entered)
         return true;

@@ -146,10 +146,9 @@ static void manual_option_names(const struct option *option, const struct option
 {
     if (option->letter)
         text_format(names, "-%c, ", option->letter);
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++)
-            if (row->parse == option_letter && !strcmp(row->name, option->name))
-                text_format(names, "-%c, ", row->letter);
+    EACH_OPTION(row, tables)
+        if (row->letter && row->parse == option_mark && !strcmp(row->name, option->name))
+            text_format(names, "-%c, ", row->letter);
     text_format(names, "--%s", option->name);
 }
 
@@ -158,10 +157,9 @@ static bool manual_lists(const struct option *option, const struct option *const
 {
     if (!option->help || !option->name)
         return option->help;
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++)
-            if (row->name && row->parse != option_letter && !strcmp(row->name, option->name))
-                return row == option;
+    EACH_OPTION(row, tables)
+        if (row->name && row->parse != option_mark && !strcmp(row->name, option->name))
+            return row == option;
     return false;
 }
 
@@ -217,11 +215,6 @@ static void print_rows(FILE *out, const struct manual_section *section, int most
     }
 }
 
-static void print_section(FILE *out, const struct manual_section *section)
-{
-    print_rows(out, section, -1);
-}
-
 static void print_option(FILE *out, const struct option *row, const struct option *const *tables,
                          bool brief)
 {
@@ -241,15 +234,14 @@ static void print_option(FILE *out, const struct option *row, const struct optio
 
 static void print_options(FILE *out, const struct option *const *tables, bool brief)
 {
-    for (const struct option *const *table = tables; *table; table++)
-        for (const struct option *row = *table; row->parse; row++) {
-            if (!manual_lists(row, tables) || (brief && !row->details))
-                continue;
-            if (row->parse == option_heading)
-                fprintf(out, "\n%s:\n", row->help);
-            else
-                print_option(out, row, tables, brief);
-        }
+    EACH_OPTION(row, tables) {
+        if (!manual_lists(row, tables) || (brief && !row->details))
+            continue;
+        if (row->parse == option_mark)
+            fprintf(out, "\n%s:\n", row->help);
+        else
+            print_option(out, row, tables, brief);
+    }
 }
 
 static void print_examples(FILE *out, const struct manual_row *examples)
@@ -284,7 +276,7 @@ void manual_help(FILE *out, const struct applet *applet)
     print_usage(out, applet);
     print_wrapped(out, applet->about, 0, 0);
     for (const struct manual_section *section = applet->sections; section->title; section++)
-        print_section(out, section);
+        print_rows(out, section, -1);
     print_options(out, applet->options, false);
     print_examples(out, applet->examples);
 }
@@ -300,7 +292,7 @@ void manual_main_help(FILE *out, const struct option *const *options,
 {
     fprintf(out, "Usage: stackbox %s\n\n", manual_main_synopsis);
     print_wrapped(out, manual_main_about, 0, 0);
-    print_section(out, &(struct manual_section){"Invocation", manual_main_usage});
+    print_rows(out, &(struct manual_section){"Invocation", manual_main_usage}, -1);
     fprintf(out, "\nApplets:\n");
     for (const struct applet *const *applet = all; *applet; applet++)
         print_row(out, (*applet)->name, (*applet)->summary);
@@ -331,13 +323,18 @@ static void print_roff(FILE *out, const char *text)
     }
 }
 
-static void roff_row(FILE *out, const char *term, const char *text)
+/* A line that is `before`, which is roff already, and the text. */
+static void roff_line(FILE *out, const char *before, const char *text)
 {
-    fputs(".TP\n.B ", out);
-    print_roff(out, term);
-    fputc('\n', out);
+    fputs(before, out);
     print_roff(out, text);
     fputc('\n', out);
+}
+
+static void roff_row(FILE *out, const char *term, const char *text)
+{
+    roff_line(out, ".TP\n.B ", term);
+    roff_line(out, "", text);
 }
 
 static void print_capitals(FILE *out, const char *text)
@@ -355,16 +352,11 @@ static void roff_heading(FILE *out, const char *title)
 
 static void roff_rows(FILE *out, const struct manual_row *rows)
 {
-    for (const struct manual_row *row = rows; row->text; row++) {
-        if (row->term) {
+    for (const struct manual_row *row = rows; row->text; row++)
+        if (row->term)
             roff_row(out, row->term, row->text);
-        } else {
-            if (row != rows)
-                fputs(".PP\n", out);
-            print_roff(out, row->text);
-            fputc('\n', out);
-        }
-    }
+        else
+            roff_line(out, row != rows ? ".PP\n" : "", row->text);
 }
 
 static void roff_section(FILE *out, const struct manual_section *section)
@@ -388,25 +380,21 @@ static void roff_option(FILE *out, const struct option *option, const struct opt
     }
     fputc('\n', out);
     print_roff(out, option->help);
-    if (option->details)
-        print_roff(out, option->details);
-    fputc('\n', out);
+    roff_line(out, "", option->details ? option->details : "");
     text_free(&names);
 }
 
 static void roff_options(FILE *out, const struct option *const *tables)
 {
     roff_heading(out, "Options");
-    for (const struct option *const *table = tables; *table; table++)
-        for (const struct option *row = *table; row->parse; row++) {
-            if (row->parse == option_heading) {
-                fputs(".SS ", out);
-                print_roff(out, row->help);
-                fputc('\n', out);
-            } else if (manual_lists(row, tables)) {
-                roff_option(out, row, tables);
-            }
-        }
+    EACH_OPTION(row, tables) {
+        if (!manual_lists(row, tables))
+            continue;
+        if (row->parse == option_mark)
+            roff_line(out, ".SS ", row->help);
+        else
+            roff_option(out, row, tables);
+    }
 }
 
 static void roff_head(FILE *out, const char *name, const char *summary, const char *usage,
@@ -418,10 +406,8 @@ static void roff_head(FILE *out, const char *name, const char *summary, const ch
     fprintf(out, ".SH NAME\n%s \\- ", name);
     print_roff(out, summary);
     fprintf(out, "\n.SH SYNOPSIS\n.B %s\n", name);
-    print_roff(out, usage);
-    fputs("\n.SH DESCRIPTION\n", out);
-    print_roff(out, about);
-    fputc('\n', out);
+    roff_line(out, "", usage);
+    roff_line(out, ".SH DESCRIPTION\n", about);
 }
 
 /* References to all other pages. */

@@ -23,11 +23,10 @@ static int refuse_number(const struct option *option, const char *text, int why,
     if (why == -EINVAL)
         text_format(error, "\"%s\" is not a whole number", text);
     else if (option->greatest == UINT64_MAX)
-        text_format(error, "\"%s\" is out of range: it takes %llu or more", text,
-                    (unsigned long long)option->least);
+        text_format(error, "\"%s\" is out of range: it takes %u or more", text, option->least);
     else
-        text_format(error, "\"%s\" is out of range: it takes %llu to %llu", text,
-                    (unsigned long long)option->least, (unsigned long long)option->greatest);
+        text_format(error, "\"%s\" is out of range: it takes %u to %llu", text, option->least,
+                    (unsigned long long)option->greatest);
     return -EINVAL;
 }
 
@@ -37,18 +36,6 @@ int option_number(const struct option *option, const char *text, void *destinati
     int why = parse_number(text, option->least, option->greatest, destination);
 
     return why ? refuse_number(option, text, why, error) : 0;
-}
-
-int option_signed(const struct option *option, const char *text, void *destination,
-                  struct text *error)
-{
-    uint64_t number;
-    int why = parse_number(text, option->least, option->greatest, &number);
-
-    if (why)
-        return refuse_number(option, text, why, error);
-    *(int64_t *)destination = (int64_t)number;
-    return 0;
 }
 
 int option_seconds(const struct option *option, const char *text, void *destination,
@@ -150,16 +137,31 @@ int option_ask(const struct option *option, const char *text, void *destination,
     return (int)option->least;
 }
 
-int option_heading(const struct option *option, const char *text, void *destination,
-                   struct text *error)
+int option_mark(const struct option *option, const char *text, void *destination,
+                struct text *error)
 {
     return option_ignore(option, text, destination, error);
 }
 
-int option_letter(const struct option *option, const char *text, void *destination,
-                  struct text *error)
+int take_word(const char *begin, const char *words, const char *typed, unsigned *number,
+              struct text *error)
 {
-    return option_ignore(option, text, destination, error);
+    const size_t length = typed ? strlen(typed) : 0;
+    unsigned count = 0;
+
+    *number = 0;
+    if (!typed)
+        return 0;
+    for (const char *at = words, *end; *at; at = end + strspn(end, ", ")) {
+        end = at + strcspn(at, ",");
+        count++;
+        if ((size_t)(end - at) == length && !memcmp(at, typed, length)) {
+            *number = count;
+            return 0;
+        }
+    }
+    text_format(error, "%s\"%s\" is not one of %s", begin, typed, words);
+    return -EINVAL;
 }
 
 struct answer_row {
@@ -214,7 +216,7 @@ const char *answer_to_applet(const char *word)
 /* Is this the row of the option that has this whole name? */
 static bool is_called(const struct option *row, const char *name, size_t length)
 {
-    return row->name && row->parse != option_letter && strlen(row->name) == length &&
+    return row->name && row->parse != option_mark && strlen(row->name) == length &&
            !memcmp(row->name, name, length);
 }
 
@@ -231,15 +233,14 @@ static const struct option *find_name(const struct option *const *tables, const 
     const struct option *found = NULL;
 
     *clashes = 0;
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++) {
-            if (is_called(row, name, length))
-                return row;
-            if (begins(row, name, length)) {
-                found = row;
-                ++*clashes;
-            }
+    EACH_OPTION(row, tables) {
+        if (is_called(row, name, length))
+            return row;
+        if (begins(row, name, length)) {
+            found = row;
+            ++*clashes;
         }
+    }
     return *clashes == 1 ? found : NULL;
 }
 
@@ -247,12 +248,10 @@ static const struct option *find_letter(const struct option *const *tables, char
 {
     size_t clashes;
 
-    for (const struct option *const *table = tables; *table; table++)
-        for (const struct option *row = *table; row->parse; row++)
-            if (row->letter == letter)
-                return row->parse == option_letter
-                    ? find_name(tables, row->name, strlen(row->name), &clashes)
-                    : row;
+    EACH_OPTION(row, tables)
+        if (row->letter == letter)
+            return row->parse != option_mark
+                ? row : find_name(tables, row->name, strlen(row->name), &clashes);
     return NULL;
 }
 
@@ -261,12 +260,11 @@ static void add_clashes(const struct option *const *tables, const char *name, si
 {
     const char *between = ": ";
 
-    for (; *tables; tables++)
-        for (const struct option *row = *tables; row->parse; row++)
-            if (begins(row, name, length)) {
-                text_format(error, "%s--%s", between, row->name);
-                between = ", ";
-            }
+    EACH_OPTION(row, tables)
+        if (begins(row, name, length)) {
+            text_format(error, "%s--%s", between, row->name);
+            between = ", ";
+        }
 }
 
 /* "; near: --pid" */
@@ -277,15 +275,14 @@ static void add_near(const struct option *const *tables, const char *name, size_
 
     text_format(&wanted, "--%.*s", (int)length, name);
     struct suggestions suggestions = {.wanted = wanted.data};
-    for (; *tables && !wanted.failed; tables++)
-        for (const struct option *row = *tables; row->parse; row++) {
-            if (!row->name || !row->help)
-                continue;
-            text_clear(&offered);
-            text_format(&offered, "--%s", row->name);
-            if (!offered.failed)
-                suggest(&suggestions, offered.data);
-        }
+    EACH_OPTION(row, tables) {
+        if (!row->name || !row->help || wanted.failed)
+            continue;
+        text_clear(&offered);
+        text_format(&offered, "--%s", row->name);
+        if (!offered.failed)
+            suggest(&suggestions, offered.data);
+    }
     suggestions_add(&suggestions, error);
     suggestions_free(&suggestions);
     text_free(&wanted);

@@ -39,23 +39,24 @@ struct option {
      */
     int (*parse)(const struct option *option, const char *text, void *destination,
                  struct text *error);
-    size_t offset;            /* of the destination in the applet's settings */
-    uint64_t least, greatest; /* for a number */
+    uint16_t offset; /* of the destination in the applet's settings */
+    uint32_t least;  /* for a number */
+    uint64_t greatest;
     const char *help;         /* NULL: accepted by its whole name, but not listed */
     const char *details;      /* --help adds them to it; NULL: -h does not list this row */
 };
 
 /* A heading, not an option: help and man page print it above the rows that follow. */
-#define OPTION_HEADING(title) {.parse = option_heading, .help = (title)}
+#define OPTION_HEADING(title) {.parse = option_mark, .help = (title)}
 
 /* One more letter for the option of this name, which may be in another table. */
 #define OPTION_LETTER(another, of_name) \
-    {.letter = (another), .name = (of_name), .parse = option_letter}
+    {.letter = (another), .name = (of_name), .parse = option_mark}
 
 /* Parsers; the comment is the type of the destination. */
 int option_flag(const struct option *, const char *, void *, struct text *);    /* bool */
-int option_number(const struct option *, const char *, void *, struct text *);  /* uint64_t */
-int option_signed(const struct option *, const char *, void *, struct text *);  /* int64_t */
+/* uint64_t or int64_t */
+int option_number(const struct option *, const char *, void *, struct text *);
 int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
 /* uint64_t, us */
 int option_microseconds(const struct option *, const char *, void *, struct text *);
@@ -65,9 +66,20 @@ int option_strings(const struct option *, const char *, void *, struct text *); 
 /* Returns `least`: one of ASKED_BRIEF, ASKED_HELP, ASKED_MAN. */
 int option_ask(const struct option *, const char *, void *, struct text *);
 int option_ignore(const struct option *, const char *, void *, struct text *);
-/* These two mark their rows and are never called. */
-int option_heading(const struct option *, const char *, void *, struct text *);
-int option_letter(const struct option *, const char *, void *, struct text *);
+/* Marks headings, and letters of options that are elsewhere: never called. */
+int option_mark(const struct option *, const char *, void *, struct text *);
+
+/* Each row of tables, up to a NULL. */
+#define EACH_OPTION(row, tables)                                                          \
+    for (const struct option *const *row##_in = (tables); *row##_in; row##_in++)          \
+        for (const struct option *row = *row##_in; row->parse; row++)
+
+/*
+ * Which of "one, two, three" is this, from 1 on? NULL is 0. 0, or -EINVAL with a sentence in
+ * `error` that begins like this.
+ */
+int take_word(const char *begin, const char *words, const char *typed, unsigned *number,
+              struct text *error);
 
 enum {
     ASKED_BRIEF = 1,

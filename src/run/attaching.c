@@ -556,24 +556,6 @@ void probing_name(struct probing *probing, struct text *heading)
 
 /* ---- What was typed ---- */
 
-static int parse_way(enum attach_way *way, const char *typed, struct text *error)
-{
-    static const struct {
-        const char *name;
-        enum attach_way way;
-    } ways[] = {{"multi", ATTACH_MULTI}, {"pmu", ATTACH_PMU}, {"tracefs", ATTACH_TRACEFS}};
-
-    *way = ATTACH_BEST;
-    if (!typed)
-        return 0;
-    for (size_t i = 0; i < COUNT_OF(ways); i++)
-        if (!strcmp(typed, ways[i].name)) {
-            *way = ways[i].way;
-            return 0;
-        }
-    text_format(error, "--attach-by: \"%s\" is not one of multi, pmu, tracefs", typed);
-    return -EINVAL;
-}
 
 /* "5" or "0.5": the first word is not a duration. "." alone may be a regular expression. */
 static bool is_number(const char *word)
@@ -634,7 +616,9 @@ int probing_check(struct probing *probing, const struct arguments *arguments, co
         text_format(error, "--list: traces nothing, so it takes no command%s", see_help);
     if (error->length || check_words(arguments, see_help, error))
         return -EINVAL;
-    int result = parse_way(&probing->way, options->attach, error);
+    unsigned way;
+    int result = take_word("--attach-by: ", "multi, pmu, tracefs", options->attach, &way, error);
+    probing->way = (enum attach_way)way;
     if (!result)
         result = predicates_parse(&probing->predicates, options, option, most, error);
     return result ? result : find_parse(&probing->find, arguments->words, arguments->count,

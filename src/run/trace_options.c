@@ -71,15 +71,11 @@ static int take_who(enum grouping *by, enum grouping asked, struct text *error)
 int trace_option_by(const struct option *option, const char *text, void *destination,
                     struct text *error)
 {
-    static const char *const words[] = {
-        [GROUP_BY_PROCESS] = "process", [GROUP_BY_THREAD] = "thread", [GROUP_BY_NAME] = "name"};
+    unsigned who;
+    const int result = take_word("", "process, thread, name", text, &who, error);
 
     (void)option;
-    for (enum grouping who = GROUP_BY_PROCESS; who <= GROUP_BY_NAME; who++)
-        if (!strcmp(text, words[who]))
-            return take_who(destination, who, error);
-    text_format(error, "\"%s\" is not one of process, thread, name", text);
-    return -EINVAL;
+    return result ? result : take_who(destination, (enum grouping)who, error);
 }
 
 int trace_option_by_name(const struct option *option, const char *text, void *destination,
@@ -135,38 +131,15 @@ static int take_nice(const struct option *option, const char *text, void *destin
 static int take_unwind_way(const struct option *option, const char *text, void *destination,
                            struct text *error)
 {
-    static const char *const names[] = {
-        [UNWIND_WAY_TABLES] = "tables",
-        [UNWIND_WAY_FRAME_POINTERS] = "fp",
-        [UNWIND_WAY_NONE] = "none",
-    };
-    enum unwind_way *way = destination;
-    size_t at = UNWIND_WAY_TABLES;
-
     (void)option;
-    while (at < COUNT_OF(names) && strcmp(text, names[at]))
-        at++;
-    if (at < COUNT_OF(names))
-        *way = (enum unwind_way)at;
-    else
-        text_format(error, "\"%s\" is not one of tables, fp, none", text);
-    return text_refusal(error);
+    return take_word("", "tables, fp, none", text, destination, error); /* enum unwind_way */
 }
 
 static int take_collect_way(const struct option *option, const char *text, void *destination,
                             struct text *error)
 {
-    static const char *const names[] = {[COLLECT_BPF] = "bpf", [COLLECT_WALK] = "walk",
-                                        [COLLECT_RINGS] = "rings",
-                                        [COLLECT_PTRACE] = "ptrace"};
-    enum collect_way *way = destination;
-
     (void)option;
-    for (*way = COLLECT_BPF; *way < COUNT_OF(names); ++*way)
-        if (!strcmp(text, names[*way]))
-            return 0;
-    text_format(error, "\"%s\" is not one of bpf, walk, rings, ptrace", text);
-    return -EINVAL;
+    return take_word("", "bpf, walk, rings, ptrace", text, destination, error); /* enum collect_way */
 }
 
 #define MOST_BYTES 65536
@@ -412,7 +385,7 @@ const struct option trace_options[] = {
      "threads of this user only, by name or number",
      ": the real user at the event, who also is whoever started a set-user-ID program"},
     {0, "user", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1, NULL},
-    {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "this CPU only"},
+    {'C', "cpu", "CPU", option_number, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
      "tasks in this cgroup (v2) and below, such as system.slice; looked up below /sys/fs/cgroup"},
     {0, "include-self", NULL, option_flag, AT(include_self), 0, 0,

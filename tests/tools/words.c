@@ -155,7 +155,7 @@ static const char *number_of(const struct option *row, bool is_right)
 
 static bool takes_number(const struct option *row)
 {
-    return row->parse == option_number || row->parse == option_signed || row->parse == option_numbers;
+    return row->parse == option_number || row->parse == option_numbers;
 }
 
 /* Invalid values decide; whether a text is valid is not known here. */
@@ -191,7 +191,7 @@ static void add_option(struct line *line, const struct option *row)
     static char value[20010];
     const enum decided before = line->decided;
 
-    if (row->parse == option_heading || row->parse == option_letter)
+    if (row->parse == option_mark)
         return;
     if (is_rare(row))
         decide(line, IS_HELP);
@@ -277,7 +277,7 @@ static const struct option *find_row(const struct applet *applet, const char *na
 {
     for (const struct option *const *table = applet->options; *table; table++)
         for (const struct option *row = *table; row->parse; row++)
-            if (row->name && row->parse != option_letter && !strcmp(row->name, name))
+            if (row->name && row->parse != option_mark && !strcmp(row->name, name))
                 return row;
     return NULL;
 }
@@ -287,7 +287,7 @@ static void add_lacking(struct line *line, const struct applet *applet)
 {
     const struct option *row = choose_option(applet->options);
 
-    if (!row->argument || row->argument[0] == '[' || !row->name || row->parse == option_letter)
+    if (!row->argument || row->argument[0] == '[' || !row->name || row->parse == option_mark)
         return;
     decide(line, IS_WRONG);
     add(line, "--%s", row->name);

@@ -30,7 +30,7 @@ static const struct option first[] = {
     {'b', "brief", NULL, option_flag, AT(brief), 0, 0, "brief"},
     {'n', "number", "N", option_number, AT(number), 3, 7, "a number"},
     {0, "any", "N", option_number, AT(any), 0, UINT64_MAX, "any number"},
-    {'C', "cpu", "CPU", option_signed, AT(cpu), 0, 65535, "a CPU"},
+    {'C', "cpu", "CPU", option_number, AT(cpu), 0, 65535, "a CPU"},
     {0},
 };
 
@@ -579,7 +579,7 @@ static void check_row(const char *applet, const struct option *row)
                       row->parse == trace_option_by_name ||
                       row->parse == trace_option_by_process;
     size_t length = row->help ? strlen(row->help) : 1;
-    bool marks = row->parse == option_heading || row->parse == option_letter ||
+    bool marks = row->parse == option_mark ||
                  (row->parse == option_ask && !row->name);
     bool listed_wrong = row->help && takes_none != !row->argument;
     bool right = length && (marks || (row->name && !listed_wrong));
@@ -597,7 +597,7 @@ static bool rows_clash(const struct option *one, const struct option *other)
 {
     if (one->letter && one->letter == other->letter)
         return true;
-    return one->parse != option_letter && other->parse != option_letter && one->name &&
+    return one->parse != option_mark && other->parse != option_mark && one->name &&
            other->name && !strcmp(one->name, other->name);
 }
 
@@ -606,7 +606,7 @@ static bool stands_for_one(const struct option *letter, const struct option *con
                            size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (rows[i]->parse != option_letter && rows[i]->name && rows[i]->help &&
+        if (rows[i]->parse != option_mark && rows[i]->name && rows[i]->help &&
             !strcmp(rows[i]->name, letter->name))
             return true;
     return false;
@@ -642,7 +642,8 @@ static void check_tables(const char *name, const struct option *const *all)
                        rows[i]->letter ? rows[i]->letter : ' ', rows[i]->name);
             CHECK(!clash);
         }
-        CHECK(rows[i]->parse != option_letter || stands_for_one(rows[i], rows, count));
+        CHECK(rows[i]->parse != option_mark || !rows[i]->name ||
+              stands_for_one(rows[i], rows, count));
     }
 }
 
