@@ -147,14 +147,9 @@ static int attach_to_rings(struct profiling *profiling)
 
 static struct collector *make_rings(struct profiling *profiling)
 {
-    struct ring_options rings = {
-        .scope = &profiling->counting.session.scope,
-        .unwind = &profiling->counting.session.user_stacks.rings,
-        .capture = trace_options_capture(&settings.trace),
-        .few = !settings.count,
-        .stacks = settings.trace.storage,
-    };
+    struct ring_options rings = session_rings(&profiling->counting.session, &settings.trace);
 
+    rings.few = !settings.count;
     rings.capture.without_idle = !settings.idle;
     ring_counts_init(&profiling->rings, &rings);
     return &profiling->rings.counter.source.collector;
@@ -164,14 +159,8 @@ static struct collector *make_rings(struct profiling *profiling)
 
 static struct collector *make_traced(struct profiling *profiling)
 {
-    const struct ptrace_options traced = {
-        .scope = &profiling->counting.session.scope,
-        .unwind = &profiling->counting.session.user_stacks.rings,
-        .processes = &profiling->counting.session.processes,
-        .capture = trace_options_capture(&settings.trace),
-        .frequency = settings.frequency,
-        .stacks = settings.trace.storage,
-    };
+    const struct ptrace_options traced = session_ptrace(&profiling->counting.session,
+                                                        &settings.trace, settings.frequency);
 
     ptrace_counts_init(&profiling->traced, &traced);
     return &profiling->traced.source.collector;
@@ -238,7 +227,7 @@ static void print_header(struct profiling *profiling)
     text_format(&line, " by %s stack", heading_stacks(trace));
     heading_add_cpu(&line, trace);
     if (!line.failed)
-        session_timed_header(&profiling->counting.session, line.data);
+        session_header(&profiling->counting.session, line.data, trace->duration);
     text_free(&line);
 }
 
@@ -285,10 +274,8 @@ static void say_account(const struct profiling *profiling)
     if (profiling->sampled.config.program >= 0 &&
         bpf_program_info(profiling->sampled.config.program, &info))
         return;
-    if (settings.trace.debug && info.run_count)
-        say("program %u: %llu runs, ns per event: %llu", info.id,
-            (unsigned long long)info.run_count,
-            (unsigned long long)(info.run_time_ns / info.run_count));
+    if (settings.trace.debug)
+        say_cost(profiling->sampled.config.program, NULL);
     counting_say_account(&profiling->counting, info.recursion_misses);
 }
 

@@ -125,27 +125,14 @@ static void build(void *context, enum attach_program which, struct program *prog
 
 /* ---- The run ---- */
 
-/* What each program cost, if the kernel keeps that. */
-static void debug_costs(const struct attachment *attachment)
-{
-    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++) {
-        struct bpf_program_info info;
-        int program = attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS];
-        if (program >= 0 && !bpf_program_info(program, &info) && info.run_count)
-            say("program %u: %llu runs, ns per event: %llu", info.id,
-                (unsigned long long)info.run_count,
-                (unsigned long long)(info.run_time_ns / info.run_count));
-    }
-}
-
 /* What the kernel knows about the programs that ran. */
 static void say_account(const struct tracing *tracing)
 {
     const struct attachment *attachment = &tracing->probing.attachment;
     uint64_t missed = attach_missed(attachment);
 
-    if (settings.probes.trace.debug)
-        debug_costs(attachment);
+    for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS && settings.probes.trace.debug; i++)
+        say_cost(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS], NULL);
     counting_say_account(&tracing->counting, missed);
 }
 
@@ -174,7 +161,7 @@ static int count(void *context)
                     counting->report.measure.unit);
     int status = counting_start(counting);
     if (!status && !heading.failed)
-        session_header(&counting->session, heading.data);
+        session_header(&counting->session, heading.data, 0);
     text_free(&heading);
     if (!status)
         status = counting_run(counting);
@@ -211,16 +198,10 @@ static int trace(struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing)
 {
-    struct session *session = &tracing->counting.session;
-    struct ring_options rings = {
-        .scope = &session->scope,
-        .unwind = &session->user_stacks.rings,
-        .capture = trace_options_capture(&settings.probes.trace),
-        .raw = true,
-        .uninherited = probing_uninherited(&tracing->probing),
-        .stacks = settings.probes.trace.storage,
-    };
+    struct ring_options rings = session_rings(&tracing->counting.session, &settings.probes.trace);
 
+    rings.raw = true;
+    rings.uninherited = probing_uninherited(&tracing->probing);
     rings.capture.per_process = per_process();
     ring_counts_init(&tracing->rings, &rings);
     return &tracing->rings.counter.source.collector;

@@ -184,7 +184,7 @@ static int snoop(void *context)
     printer->traced_count = printer->traced ? places->count : 0;
     int status = event_printer_start(printer);
     if (!status && !heading.failed)
-        session_header(&printer->session, heading.data);
+        session_header(&printer->session, heading.data, 0);
     text_free(&heading);
     printer->values = &tracing->probing.predicates;
     if (!status)
@@ -198,15 +198,11 @@ static int snoop(void *context)
 
 static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
-    struct ring_options rings = {
-        .scope = &session->scope,
-        .unwind = &session->user_stacks.rings,
-        .capture = trace_options_capture(&settings.probes.trace),
-        .raw = true,
-        .uninherited = probing_uninherited(&tracing->probing),
-        .bytes = settings.buffer_size * 1024,
-    };
+    struct ring_options rings = session_rings(session, &settings.probes.trace);
 
+    rings.raw = true;
+    rings.uninherited = probing_uninherited(&tracing->probing);
+    rings.bytes = settings.buffer_size * 1024;
     rings.capture.per_thread = true;
     ring_snoops_init(&tracing->rings, &rings);
     return &tracing->rings.source.collector;

@@ -355,18 +355,12 @@ bool probing_breaks(const struct find *find)
 
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session)
 {
-    const struct trace_options *options = &probing->options->trace;
+    struct ptrace_options hits = session_ptrace(session, &probing->options->trace,
+                                                LOOKS_PER_SECOND);
 
-    return (struct ptrace_options){
-        .scope = &session->scope,
-        .unwind = &session->user_stacks.rings,
-        .processes = &session->processes,
-        .capture = trace_options_capture(options),
-        .frequency = LOOKS_PER_SECOND,
-        .stacks = options->storage,
-        .breakpoints = breakpoints_count(),
-        .values = probing->predicates.found,
-    };
+    hits.breakpoints = breakpoints_count();
+    hits.values = probing->predicates.found;
+    return hits;
 }
 
 /* Is there a place whose events that program gets? */

@@ -460,12 +460,8 @@ static int attach_to_rings(struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing)
 {
-    struct ring_options options = {
-        .scope = &tracing->counting.session.scope,
-        .unwind = &tracing->counting.session.user_stacks.rings,
-        .capture = trace_options_capture(tracing->config->trace),
-        .stacks = tracing->config->trace->storage,
-    };
+    struct ring_options options = session_rings(&tracing->counting.session,
+                                                tracing->config->trace);
 
     select_waits(tracing, &options.capture);
     ring_waits_init(&tracing->rings, &options, &tracing->collector.waits);
@@ -486,18 +482,12 @@ static uint64_t ticks_of(const struct tracing *tracing)
 
 static struct collector *make_traced(struct tracing *tracing)
 {
-    const struct ptrace_options options = {
-        .scope = &tracing->counting.session.scope,
-        .unwind = &tracing->counting.session.user_stacks.rings,
-        .processes = &tracing->counting.session.processes,
-        .capture = trace_options_capture(tracing->config->trace),
-        .frequency = ticks_of(tracing),
-        .stacks = tracing->config->trace->storage,
-        .waits = tracing->config->letters,
-        .runnable = tracing->config->runnable,
-        .all = tracing->config->view == VIEW_WALL,
-    };
+    struct ptrace_options options = session_ptrace(&tracing->counting.session,
+                                                   tracing->config->trace, ticks_of(tracing));
 
+    options.waits = tracing->config->letters;
+    options.runnable = tracing->config->runnable;
+    options.all = tracing->config->view == VIEW_WALL;
     ptrace_times_init(&tracing->traced, &options);
     return &tracing->traced.source.collector;
 }
@@ -536,7 +526,7 @@ static void print_header(struct tracing *tracing)
                 tracing->config->view == VIEW_OFFWAKE ? "off-CPU and waker " : "");
     heading_add_cpu(&line, tracing->config->trace);
     if (!line.failed)
-        session_timed_header(&tracing->counting.session, line.data);
+        session_header(&tracing->counting.session, line.data, tracing->config->trace->duration);
     text_free(&line);
 }
 
@@ -626,17 +616,6 @@ static int complete(void *context, bool again, struct tally *tally)
     return result;
 }
 
-static void debug_cost(const struct tracepoint *tracepoint, const char *event)
-{
-    struct bpf_program_info info;
-
-    if (tracepoint->program >= 0 && !bpf_program_info(tracepoint->program, &info) &&
-        info.run_count)
-        say("program %u of sched:%s: %llu runs, ns per event: %llu", info.id, event,
-            (unsigned long long)info.run_count,
-            (unsigned long long)(info.run_time_ns / info.run_count));
-}
-
 static void add_losses(void *context, struct losses *losses)
 {
     struct tracing *tracing = context;
@@ -651,8 +630,8 @@ static void say_account(const struct tracing *tracing)
     const struct waits *waits = &tracing->collector.waits;
 
     if (tracing->config->trace->debug) {
-        debug_cost(&tracing->switches.switches, "sched_switch");
-        debug_cost(&tracing->switches.wakings, "sched_waking");
+        say_cost(tracing->switches.switches.program, "sched_switch");
+        say_cost(tracing->switches.wakings.program, "sched_waking");
     }
     ptrace_source_say(&tracing->traced.source);
     counting_say_account(&tracing->counting, switches_missed(&tracing->switches));

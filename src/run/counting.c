@@ -141,8 +141,10 @@ int counting_open(struct counting *counting, const struct session_config *config
     int status = session_open(&counting->session, &session);
     if (!status)
         status = shown;
-    if (counting->live.drawn)
-        run_watch_keys(&counting->session.run, terminal_keys());
+    if (counting->live.drawn) {
+        counting->session.run.keys = terminal_keys();
+        counting->session.run.by_enter = false;
+    }
     if (!status && result)
         status = say_failure(result);
     if (!status)
@@ -539,9 +541,9 @@ static int tick(struct counting *counting)
     look_around(counting);
     user_stacks_look(&counting->session.user_stacks, TICK_NS);
     if (news != COLLECTOR_NOTHING_NEW)
-        run_tick(run, TICK_NS);
+        run->tick = TICK_NS;
     else if (run->tick < MOST_TICK_NS)
-        run_tick(run, run->tick * 2);
+        run->tick *= 2;
     int result = counting->collector->counter->settle(counting->collector);
     if (!result && news == COLLECTOR_IS_FILLING)
         result = gather_in_time(counting);
@@ -589,7 +591,7 @@ static int take_told(struct counting *counting)
 
 int counting_run(struct counting *counting)
 {
-    run_tick(&counting->session.run, TICK_NS);
+    counting->session.run.tick = TICK_NS;
     session_shed_rights();
     user_stacks_begin(&counting->session.user_stacks);
     int result = counting->collector->counter->settle(counting->collector);

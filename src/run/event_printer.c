@@ -82,7 +82,7 @@ static int open_watch(struct event_printer *printer)
         result = watch(printer, EPOLL_CTL_ADD, printer->timer, EPOLLIN);
     for (size_t i = 0; !result && (fd = event_fd(printer, i)) >= 0; i++)
         result = watch(printer, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLONESHOT);
-    run_watch(&printer->session.run, printer->epoll);
+    printer->session.run.watched = printer->epoll;
     return result;
 }
 
@@ -434,7 +434,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
     records_add_header(&printer->out, &text->options);
     if (!result)
         result = flush(printer);
-    run_tick(&printer->session.run, PROGRESS_TICK_NS);
+    printer->session.run.tick = PROGRESS_TICK_NS;
     session_shed_rights();
     user_stacks_begin(&printer->session.user_stacks);
     run_start(&printer->session.run);

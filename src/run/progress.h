@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How often to check whether it is due (ns): for run_tick(). */
+/* How often to check whether it is due (ns): for struct run. */
 #define PROGRESS_TICK_NS 250000000
 
 struct progress_figures {

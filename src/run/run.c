@@ -193,27 +193,6 @@ void run_forget_command(void)
     passed_to = 0;
 }
 
-void run_watch(struct run *run, int fd)
-{
-    run->watched = fd;
-}
-
-void run_watch_stacks(struct run *run, int fd)
-{
-    run->stacks = fd;
-}
-
-void run_watch_keys(struct run *run, int fd)
-{
-    run->keys = fd;
-    run->by_enter = false;
-}
-
-void run_tick(struct run *run, uint64_t every)
-{
-    run->tick = every;
-}
-
 void run_start(struct run *run)
 {
     run->start = now_ns();

@@ -20,12 +20,12 @@ struct run_config {
 };
 
 enum run_event {
-    RUN_WATCHED, /* run_watch()'s descriptor has something to read */
-    RUN_STACKS,  /* and run_watch_stacks()'s */
-    RUN_KEYS,    /* and run_watch_keys()'s */
-    RUN_TICK,   /* run_tick()'s time has passed again */
-    RUN_REPORT, /* an interval is over, or SIGUSR1 asked: report now and go on */
-    RUN_END,    /* the last report */
+    RUN_WATCHED, /* there is something to read */
+    RUN_STACKS,
+    RUN_KEYS,
+    RUN_TICK,    /* that time has passed again */
+    RUN_REPORT,  /* an interval is over, or SIGUSR1 asked: report now and go on */
+    RUN_END,     /* the last report */
 };
 
 struct run {
@@ -36,13 +36,16 @@ struct run {
     bool by_enter;           /* a console that controls no process: Enter there ends the run */
     bool watches_reader;     /* stdout is a pipe: the run ends when its reader is gone */
     bool reader_is_gone;
-    int watched;             /* below 0: none */
-    bool watched_is_ready;
-    int stacks;              /* likewise: stacks that wait for tables */
-    bool stacks_are_ready, comes_first;
-    int keys;                /* likewise: keys typed during --live */
-    bool keys_are_ready;
-    uint64_t tick, next_tick; /* ns; 0: none */
+    /*
+     * Set by the caller after run_open(): descriptors for which run_wait() returns when they are
+     * readable, below 0: none, and how often it returns besides (ns), 0: never.
+     */
+    int watched;
+    int keys;   /* typed during --live; Enter does not end the run then */
+    int stacks; /* that wait for tables: until the next wait, we come before other tasks */
+    uint64_t tick;
+    bool watched_is_ready, stacks_are_ready, comes_first, keys_are_ready;
+    uint64_t next_tick;
     pid_t command;            /* the run ends when it does; 0: none */
     int command_fd;           /* its pidfd, or below 0 */
     int go;                   /* releases the command; below 0: not held */
@@ -57,19 +60,6 @@ struct run {
  */
 int run_open(struct run *run, const struct run_config *config, uint32_t *missing);
 void run_close(struct run *run);
-
-/* run_wait() returns when this descriptor is readable. Below 0: none. */
-void run_watch(struct run *run, int fd);
-/*
- * The same for stacks that must be taken before there is no room for more: until the next wait, we
- * come before other tasks (bpf_begin_unpreempted()).
- */
-void run_watch_stacks(struct run *run, int fd);
-/* The same for keys; Enter then no longer ends the run. */
-void run_watch_keys(struct run *run, int fd);
-
-/* After run_start(), run_wait() also returns this often (ns). */
-void run_tick(struct run *run, uint64_t every);
 
 /*
  * run_start() releases this child by writing a byte to `go`, and its end ends the run; closing `go`

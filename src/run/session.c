@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "collect/scope.h"
+#include "kernel/bpf.h"
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
 #include "kernel/task_fields.h"
@@ -258,7 +259,7 @@ static int open_processes(struct session *session)
     if (options->debug && listening)
         say("processes are only looked up in /proc: %s", strerror(-listening));
     processes_begin(session->processes);
-    run_watch(&session->run, processes_fd(session->processes));
+    session->run.watched = processes_fd(session->processes);
     return 0;
 }
 
@@ -461,7 +462,7 @@ static void open_user_stacks(struct session *session, uint32_t depth)
     if (session->user_stacks.refused && options->unwind == UNWIND_WAY_BEST &&
         machine_of_kernel()->no_frames)
         user_stacks_take_first_alone(&session->user_stacks);
-    run_watch_stacks(&session->run, user_stacks_fd(&session->user_stacks));
+    session->run.stacks = user_stacks_fd(&session->user_stacks);
     user_stacks_look(&session->user_stacks, 0); /* while places are found and attached */
 }
 
@@ -487,7 +488,7 @@ int session_follow_processes(struct session *session, uint32_t depth)
     return 0;
 }
 
-static void print_header(struct session *session, const char *what, uint64_t duration)
+void session_header(struct session *session, const char *what, uint64_t duration)
 {
     struct text raw = {0}, line = {0};
     FILE *out = session->config.data_on_stdout ? stderr : stdout;
@@ -527,22 +528,46 @@ struct capture session_capture(const struct session *session)
     return capture;
 }
 
+struct ring_options session_rings(struct session *session, const struct trace_options *options)
+{
+    return (struct ring_options){
+        .scope = &session->scope,
+        .unwind = &session->user_stacks.rings,
+        .capture = trace_options_capture(options),
+        .stacks = options->storage,
+    };
+}
+
+struct ptrace_options session_ptrace(struct session *session, const struct trace_options *options,
+                                     uint64_t frequency)
+{
+    return (struct ptrace_options){
+        .scope = &session->scope,
+        .unwind = &session->user_stacks.rings,
+        .processes = &session->processes,
+        .capture = trace_options_capture(options),
+        .frequency = frequency,
+        .stacks = options->storage,
+    };
+}
+
+void say_cost(int program, const char *tracepoint)
+{
+    struct bpf_program_info info;
+
+    if (program >= 0 && !bpf_program_info(program, &info) && info.run_count)
+        say("program %u%s%s: %llu runs, ns per event: %llu", info.id,
+            tracepoint ? " of sched:" : "", tracepoint ? tracepoint : "",
+            (unsigned long long)info.run_count,
+            (unsigned long long)(info.run_time_ns / info.run_count));
+}
+
 void session_shed_rights(void)
 {
     int result = privileges_keep_tracing();
 
     if (result)
         say("cannot drop privileges that are no longer needed: %s", strerror(-result));
-}
-
-void session_header(struct session *session, const char *what)
-{
-    print_header(session, what, 0);
-}
-
-void session_timed_header(struct session *session, const char *what)
-{
-    print_header(session, what, session->options->duration);
 }
 
 /*

@@ -7,7 +7,7 @@
  *     session_open                 signals, the filter
  *     session_follow_processes     just before anything is attached
  *     session_await_tables         just before anything is traced
- *     session_header               says that tracing runs; or session_timed_header
+ *     session_header               says that tracing runs
  *     run_start, run_wait ...      see run.h
  *     session_before_names         before frames are named
  *     session_say_names_lost       at the end
@@ -21,6 +21,8 @@
 #include "collect/scope.h"
 #include "insns/capture.h"
 #include "kernel/kallsyms.h"
+#include "ptrace/ptrace_source.h"
+#include "rings/ring_source.h"
 #include "run/collecting.h"
 #include "run/command.h"
 #include "run/run.h"
@@ -74,18 +76,30 @@ void session_await_tables(struct session *session);
 struct capture session_capture(const struct session *session);
 
 /*
+ * How collectors without programs collect, by options, what most applets need. `session` is open
+ * when the collector is opened.
+ */
+struct ring_options session_rings(struct session *session, const struct trace_options *options);
+struct ptrace_options session_ptrace(struct session *session, const struct trace_options *options,
+                                     uint64_t frequency);
+
+/*
+ * For --debug: what a program, perhaps of one of the scheduler's tracepoints, has cost, if the
+ * kernel keeps that.
+ */
+void say_cost(int program, const char *tracepoint);
+
+/*
  * Everything is attached and open, and a command is held in a process of its own: from now on we
  * keep only the rights that tracing needs.
  */
 void session_shed_rights(void);
 
 /*
- * Prints `what`, such as `Tracing 1 function for "vfs_read"`, and how to end it: on stdout, or on
- * stderr if stdout is only for data.
+ * Prints `what`, such as `Tracing 1 function for "vfs_read"`, and when it ends, after `duration` or
+ * (0) how: on stdout, or on stderr if stdout is only for data.
  */
-void session_header(struct session *session, const char *what);
-/* The same with the duration, if there is one: `Sampling ... for 5 secs.` */
-void session_timed_header(struct session *session, const char *what);
+void session_header(struct session *session, const char *what, uint64_t duration);
 
 /* Prints the last line of text output. 0 or the exit status, with errors reported. */
 int session_detaching(void);
