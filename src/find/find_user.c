@@ -272,8 +272,8 @@ static int open_mapped(const struct library_where *where, const char *typed,
     if (library->mapping > where->seen->count)
         return -EBADMSG;
     const struct library_mapped *mapped = &where->seen->items[library->mapping - 1];
-    const char *path = mapped->entry.path, *name = base_name(path);
-    char *own = strndup(name, length_without_deleted(name));
+    const char *path = mapped->entry.path;
+    char *own = name_of_mapped(path);
     const bool is_meant = own && library_name_rank(base_name(typed), own);
 
     free(own);

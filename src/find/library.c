@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
+#include "base/reading.h"
 #include "base/util.h"
 #include "elf/elf.h"
 #include "machine/machine.h"
@@ -128,9 +129,16 @@ struct looking {
     size_t count;
 };
 
+char *name_of_mapped(const char *path)
+{
+    const char *name = base_name(path);
+
+    return strndup(name, length_without_deleted(name));
+}
+
 static bool may_be_meant(const struct looking *looking, const char *path)
 {
-    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    char *name = name_of_mapped(path);
     bool is_meant = false;
 
     for (size_t i = 0; name && i < looking->count && !is_meant; i++)
@@ -217,7 +225,7 @@ static int offer_mapped(struct library_search *search, size_t mapping)
 {
     const char *path = search->where->seen->items[mapping - 1].entry.path;
     const struct library_candidate mapped = {.path = path, .mapping = mapping};
-    char *name = strndup(base_name(path), length_without_deleted(base_name(path)));
+    char *name = name_of_mapped(path);
     int result = name ? library_offer(&search->candidates, name, &mapped) : -ENOMEM;
 
     free(name);
@@ -351,12 +359,11 @@ static int read_in_root(struct library_search *search, const char *path, size_t 
     text_free(&resolved);
     if (fd < 0)
         return fd;
-    for (ssize_t got = 1; got && !result && bytes->length < limit && !bytes->failed;) {
+    for (ssize_t got = 1; got > 0 && bytes->length < limit && !bytes->failed;) {
         char piece[4096];
-        got = read(fd, piece, sizeof(piece));
-        if (got < 0 && errno != EINTR)
-            result = -errno;
+        got = read_some(fd, piece, sizeof(piece));
         text_append(bytes, piece, got > 0 ? (size_t)got : 0);
+        result = got < 0 ? (int)got : 0;
     }
     close(fd);
     return bytes->failed ? -ENOMEM : result;
@@ -422,19 +429,27 @@ static int find_in_directory(struct library_search *search, const char *path)
     return result ? result : take_candidate(search);
 }
 
-static int find_program_in(struct library_search *search, const char *path)
+/* A program in this directory of the root; `is_elf`: it must be one for this machine. */
+static int take_program(struct library_search *search, const char *root, const char *path,
+                        bool is_elf)
 {
     struct text whole = {0};
     struct stat file;
 
     text_format(&whole, "%s/%s", path, search->typed);
-    int result = whole.failed ? -ENOMEM : take_file(search, search->where->root, whole.data);
+    int result = whole.failed ? -ENOMEM : take_file(search, root, whole.data);
     text_free(&whole);
-    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111))) {
+    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
+                       (is_elf && !elf_own_class(search->library->fd)))) {
         close(search->library->fd);
         result = 0;
     }
     return result == -ENOMEM || result > 0 ? result : 0;
+}
+
+static int find_program_in(struct library_search *search, const char *path)
+{
+    return take_program(search, search->where->root, path, false);
 }
 
 /* The directories in a list, separated by colons or newlines, one after another. */
@@ -483,23 +498,6 @@ static int find_by_musl(struct library_search *search)
     return result;
 }
 
-/* "goapp" where one was just built: as ./goapp, after all other places. */
-static int find_here(struct library_search *search)
-{
-    struct text path = {0};
-    struct stat file;
-
-    text_format(&path, "./%s", search->typed);
-    int result = path.failed ? -ENOMEM : take_file(search, "", path.data);
-    text_free(&path);
-    if (result > 0 && (fstat(search->library->fd, &file) || !(file.st_mode & 0111) ||
-                       !elf_own_class(search->library->fd))) {
-        close(search->library->fd);
-        result = 0;
-    }
-    return result == -ENOMEM || result > 0 ? result : 0;
-}
-
 static int find_by_linker(struct library_search *search)
 {
     const char *own = machine_ours()->multiarch;
@@ -525,8 +523,9 @@ static int find_by_name(struct library_search *search)
     if (!result)
         result = find_in_list(search, programs && *programs ? programs : PROGRAM_DIRECTORIES,
                               find_program_in);
+    /* "goapp" where one was just built: as ./goapp, after all other places. */
     if (!result)
-        result = find_here(search);
+        result = take_program(search, "", ".", true);
     if (!result)
         text_format(search->error, "no library or program \"%s\": looked %sin /etc/ld.so.cache, "
                     "the directories of libraries, PATH%s%s, and here", search->typed,

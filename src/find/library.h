@@ -37,6 +37,8 @@ void library_close(struct library *library);
 
 /* The length of a path in maps without " (deleted)". */
 size_t length_without_deleted(const char *path);
+/* The file's name in it, without that: free(). NULL: memory ran out. */
+char *name_of_mapped(const char *path);
 
 /*
  * Is the file `name` what `typed` means? 0: no. The greater, the likelier: the whole name, then

@@ -168,58 +168,71 @@ static bool is_of_name(const char *name, const char *plus)
     return (size_t)(plus - name) >= length && !memcmp(plus - length, word, length);
 }
 
-/* "vfs_read+0x10" -> "vfs_read" and 0x10. In a regular expression a plus has its own meaning. */
-static int split_offset(struct pattern *pattern, char *name, bool is_regex, struct text *error)
+/* What was typed, while it becomes a pattern. */
+struct parsing {
+    struct pattern *pattern;
+    bool is_regex;
+    struct text *error;
+};
+
+/* `why` follows the pattern in quotes. */
+static int refuse(const struct parsing *parsing, const char *why)
 {
-    char *plus = is_regex ? NULL : strrchr(name, '+');
+    text_format(parsing->error, "\"%s\"%s", parsing->pattern->typed, why);
+    return -EINVAL;
+}
+
+static char *find_colon(const struct parsing *parsing, char *at)
+{
+    return (char *)next_colon(at, parsing->is_regex);
+}
+
+static int make_matcher(const struct parsing *parsing, struct matcher *matcher, const char *text)
+{
+    return matcher_make(matcher, text, parsing->is_regex, parsing->error);
+}
+
+/* "vfs_read+0x10" -> "vfs_read" and 0x10. In a regular expression a plus has its own meaning. */
+static int split_offset(const struct parsing *parsing, char *name)
+{
+    struct pattern *pattern = parsing->pattern;
+    char *plus = parsing->is_regex ? NULL : strrchr(name, '+');
 
     if (!plus || is_of_name(name, plus))
         return 0;
-    if (parse_number(plus + 1, 0, UINT32_MAX, &pattern->offset)) {
-        text_format(error, "\"%s\": expected an offset such as 0x10 after +", pattern->typed);
-        return -EINVAL;
-    }
+    if (parse_number(plus + 1, 0, UINT32_MAX, &pattern->offset))
+        return refuse(parsing, ": expected an offset such as 0x10 after +");
     /* Only the file can tell whether "f(char*)" is a name. */
     bool is_name = pattern->kind == PATTERN_USER_FUNCTION && may_have_star(name);
-    if (strchr(name, '*') && !is_name) {
-        text_format(error, "\"%s\": an offset needs one function, not a *", pattern->typed);
-        return -EINVAL;
-    }
-    if (pattern->at_return && pattern->offset) {
-        text_format(error, "\"%s\": a return has no offset", pattern->typed);
-        return -EINVAL;
-    }
+    if (strchr(name, '*') && !is_name)
+        return refuse(parsing, ": an offset needs one function, not a *");
+    if (pattern->at_return && pattern->offset)
+        return refuse(parsing, ": a return has no offset");
     *plus = '\0';
     return 0;
 }
 
-static int parse_function(struct pattern *pattern, char *name, bool is_regex, struct text *error)
+static int parse_function(const struct parsing *parsing, char *name)
 {
-    int result = split_offset(pattern, name, is_regex, error);
+    int result = split_offset(parsing, name);
 
-    if (!result && !*name) {
-        text_format(error, "\"%s\" does not name a function", pattern->typed);
-        result = -EINVAL;
-    }
-    return result ? result : matcher_make(&pattern->name, name, is_regex, error);
+    if (!result && !*name)
+        result = refuse(parsing, " does not name a function");
+    return result ? result : make_matcher(parsing, &parsing->pattern->name, name);
 }
 
-static int parse_tracepoint(struct pattern *pattern, char *category, bool is_regex,
-                            struct text *error)
+static int parse_tracepoint(const struct parsing *parsing, char *category)
 {
-    char *colon = (char *)next_colon(category, is_regex);
+    struct pattern *pattern = parsing->pattern;
+    char *colon = find_colon(parsing, category);
 
     pattern->kind = PATTERN_TRACEPOINT;
-    if (!colon || colon == category || !colon[1]) {
-        text_format(error, "\"%s\": a tracepoint is t:CATEGORY:NAME, such as t:sched:sched_switch",
-                    pattern->typed);
-        return -EINVAL;
-    }
+    if (!colon || colon == category || !colon[1])
+        return refuse(parsing,
+                      ": a tracepoint is t:CATEGORY:NAME, such as t:sched:sched_switch");
     *colon = '\0';
-    int result = matcher_make(&pattern->category, category, is_regex, error);
-    if (!result)
-        result = matcher_make(&pattern->name, colon + 1, is_regex, error);
-    return result;
+    int result = make_matcher(parsing, &pattern->category, category);
+    return result ? result : make_matcher(parsing, &pattern->name, colon + 1);
 }
 
 /* Before the first colon is a library, which may contain anything else. */
@@ -230,104 +243,102 @@ static int take_library(struct pattern *pattern, char *library, char *colon)
     return pattern->library ? 0 : -ENOMEM;
 }
 
-static int refuse_usdt(const struct pattern *pattern, struct text *error)
+static int parse_usdt(const struct parsing *parsing, char *library)
 {
-    text_format(error, "\"%s\": a USDT probe is u:LIBRARY:PROBE or u:LIBRARY:PROVIDER:PROBE, such "
-                "as u:python3:gc__start", pattern->typed);
-    return -EINVAL;
-}
-
-static int parse_usdt(struct pattern *pattern, char *library, bool is_regex, struct text *error)
-{
+    static const char form[] = ": a USDT probe is u:LIBRARY:PROBE or u:LIBRARY:PROVIDER:PROBE, "
+                               "such as u:python3:gc__start";
+    struct pattern *pattern = parsing->pattern;
     const char *provider = "*";
     char *colon = strchr(library, ':');
 
     pattern->kind = PATTERN_USDT;
     if (!colon || colon == library)
-        return refuse_usdt(pattern, error);
+        return refuse(parsing, form);
     char *probe = colon + 1;
     int result = take_library(pattern, library, colon);
-    colon = (char *)next_colon(probe, is_regex);
-    bool has_provider = colon;
-    if (has_provider) {
+    colon = find_colon(parsing, probe);
+    if (colon) {
         *colon = '\0';
         provider = probe;
         probe = colon + 1;
     }
-    if (!result && (!*provider || !*probe || next_colon(probe, is_regex)))
-        result = refuse_usdt(pattern, error);
+    if (!result && (!*provider || !*probe || find_colon(parsing, probe)))
+        result = refuse(parsing, form);
     if (!result)
-        result = matcher_make(&pattern->category, provider, is_regex && has_provider, error);
-    return result ? result : matcher_make(&pattern->name, probe, is_regex, error);
+        result = matcher_make(&pattern->category, provider, parsing->is_regex && colon,
+                              parsing->error);
+    return result ? result : make_matcher(parsing, &pattern->name, probe);
 }
 
 /* "0x1234": an address as the file numbers it. Also in place of a regular expression. */
-static int parse_address(struct pattern *pattern, const char *name, struct text *error)
+static int parse_address(const struct parsing *parsing, const char *name)
 {
+    struct pattern *pattern = parsing->pattern;
+
     pattern->is_address = true;
-    int result = parse_number(name, 0, UINT64_MAX, &pattern->address);
-    if (result)
-        text_format(error, "\"%s\": expected an address such as 0x1234 after the last colon",
-                    pattern->typed);
-    return result ? -EINVAL : matcher_make(&pattern->name, name, false, error);
+    if (parse_number(name, 0, UINT64_MAX, &pattern->address))
+        return refuse(parsing, ": expected an address such as 0x1234 after the last colon");
+    return matcher_make(&pattern->name, name, false, parsing->error);
 }
 
 /* `colon` separates the library from the function. */
-static int parse_user_function(struct pattern *pattern, char *library, char *colon, bool is_regex,
-                               struct text *error)
+static int parse_user_function(const struct parsing *parsing, char *library, char *colon)
 {
     char *name = colon + 1;
 
-    pattern->kind = PATTERN_USER_FUNCTION;
-    if (colon == library || *name == ':') {
-        text_format(error, "\"%s\": a user function is LIBRARY:FUNCTION or p:LIBRARY:FUNCTION, "
-                    "such as c:malloc or p:/usr/bin/bash:readline", pattern->typed);
-        return -EINVAL;
-    }
-    int result = take_library(pattern, library, colon);
+    parsing->pattern->kind = PATTERN_USER_FUNCTION;
+    if (colon == library || *name == ':')
+        return refuse(parsing, ": a user function is LIBRARY:FUNCTION or p:LIBRARY:FUNCTION, "
+                               "such as c:malloc or p:/usr/bin/bash:readline");
+    int result = take_library(parsing->pattern, library, colon);
     if (result)
         return result;
-    if (name[0] == '0' && name[1] == 'x')
-        return parse_address(pattern, name, error);
-    return parse_function(pattern, name, is_regex, error);
+    return name[0] == '0' && name[1] == 'x' ? parse_address(parsing, name)
+                                            : parse_function(parsing, name);
 }
 
-static int refuse_half(const struct pattern *pattern, const char *rest, struct text *error)
+static int refuse_half(const struct parsing *parsing, const char *rest)
 {
-    char kind = pattern->at_return ? 'r' : 'p';
+    char kind = parsing->pattern->at_return ? 'r' : 'p';
 
-    text_format(error, "\"%s\" does not name a library: %c::%s is a kernel function, "
-                "%c:LIBRARY:%s one of a library or program", pattern->typed, kind,
+    text_format(parsing->error, "\"%s\" does not name a library: %c::%s is a kernel function, "
+                "%c:LIBRARY:%s one of a library or program", parsing->pattern->typed, kind,
                 *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
     return -EINVAL;
 }
 
 /* After p: or r: another colon separates the function from its library, or from nothing. */
-static int parse_after_letter(struct pattern *pattern, char *rest, bool is_regex,
-                              struct text *error)
+static int parse_after_letter(const struct parsing *parsing, char *rest)
 {
     char *colon = strchr(rest, ':');
 
     if (!colon)
-        return refuse_half(pattern, rest, error);
+        return refuse_half(parsing, rest);
     /* p::f and r::f are kernel functions; p:lib:f and r:lib:f are in a library. */
     if (colon != rest)
-        return parse_user_function(pattern, rest, colon, is_regex, error);
-    const char *further = next_colon(rest + 1, is_regex);
-    if (further && further[1] != ':') { /* it belongs to the name: p::kernel::print */
-        text_format(error, "\"%s\" has too many colons: write p::vfs_read or p:c:malloc",
-                    pattern->typed);
-        return -EINVAL;
-    }
-    return parse_function(pattern, rest + 1, is_regex, error);
+        return parse_user_function(parsing, rest, colon);
+    const char *further = find_colon(parsing, rest + 1);
+    if (further && further[1] != ':') /* it belongs to the name: p::kernel::print */
+        return refuse(parsing, " has too many colons: write p::vfs_read or p:c:malloc");
+    return parse_function(parsing, rest + 1);
+}
+
+/* What one letter says about the rest. */
+static int parse_kind(const struct parsing *parsing, char letter, char *rest)
+{
+    if (letter == 't')
+        return parse_tracepoint(parsing, rest);
+    if (letter == 'u')
+        return parse_usdt(parsing, rest);
+    parsing->pattern->at_return = letter == 'r';
+    return parse_after_letter(parsing, rest);
 }
 
 /*
  * Other tools' words: kprobe:f, uretprobe:/path:f, tracepoint:a:b, usdt:lib:probe. `colon` is the
  * first one. 1: it is none of them.
  */
-static int parse_dialect(struct pattern *pattern, const char *typed, char *colon, bool is_regex,
-                         struct text *error)
+static int parse_dialect(const struct parsing *parsing, const char *typed, char *colon)
 {
     static const struct {
         const char *word;
@@ -344,52 +355,35 @@ static int parse_dialect(struct pattern *pattern, const char *typed, char *colon
         i++;
     if (i == COUNT_OF(words))
         return 1;
-    if (words[i].letter == 't')
-        return parse_tracepoint(pattern, colon + 1, is_regex, error);
-    if (words[i].letter == 'u')
-        return parse_usdt(pattern, colon + 1, is_regex, error);
-    pattern->at_return = words[i].letter == 'r';
     /* With its colon the rest is like p::f. */
-    return parse_after_letter(pattern, words[i].of_kernel ? colon : colon + 1, is_regex, error);
+    return parse_kind(parsing, words[i].letter, words[i].of_kernel ? colon : colon + 1);
 }
 
-static int parse_parts(struct pattern *pattern, char *typed, bool is_regex, struct text *error)
+static int parse_parts(const struct parsing *parsing, char *typed)
 {
     /*
      * A path ends at its first colon; a regular expression for the kernel may contain [[:alpha:]].
      */
     bool is_path = *typed == '/' || *typed == '.';
-    char *first = is_path && strchr(typed, '/') ? strchr(typed, ':')
-                                                : (char *)next_colon(typed, is_regex);
+    char *first = is_path && strchr(typed, '/') ? strchr(typed, ':') : find_colon(parsing, typed);
 
     if (!first)
-        return parse_function(pattern, typed, is_regex, error);
-    if (first != typed + 1) {
-        int result = parse_dialect(pattern, typed, first, is_regex, error);
-        if (result <= 0)
-            return result;
-        pattern->is_plain = true;
-        return parse_user_function(pattern, typed, first, is_regex, error);
-    }
-    switch (*typed) {
-    case 't':
-        return parse_tracepoint(pattern, first + 1, is_regex, error);
-    case 'u':
-        return parse_usdt(pattern, first + 1, is_regex, error);
-    case 'p':
-    case 'r':
-        pattern->at_return = *typed == 'r';
-        return parse_after_letter(pattern, first + 1, is_regex, error);
-    }
-    pattern->is_plain = true;
-    return parse_user_function(pattern, typed, first, is_regex, error);
+        return parse_function(parsing, typed);
+    int result = first != typed + 1      ? parse_dialect(parsing, typed, first)
+                 : strchr("tupr", *typed) ? parse_kind(parsing, *typed, first + 1) : 1;
+    if (result <= 0)
+        return result;
+    parsing->pattern->is_plain = true;
+    return parse_user_function(parsing, typed, first);
 }
 
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error)
 {
+    const struct parsing parsing = {pattern, is_regex, error};
+
     *pattern = (struct pattern){.typed = typed};
     char *copy = strdup(typed);
-    int result = copy ? parse_parts(pattern, copy, is_regex, error) : -ENOMEM;
+    int result = copy ? parse_parts(&parsing, copy) : -ENOMEM;
 
     free(copy);
     if (result)

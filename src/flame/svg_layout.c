@@ -264,49 +264,55 @@ struct range {
     struct svg_color base, way, light;
 };
 
-/* Warm against cool: these can be told apart by the red-green colour-blind, too. */
-static const struct range warm = {{205, 88, 42}, {10, 108, 8}, {20, 4, 10}};
-static const struct range steel = {{112, 152, 196}, {30, 22, 16}, {10, 8, 6}};
-static const struct range green = {{88, 178, 78}, {40, 26, 20}, {8, 8, 8}};
-static const struct range aqua = {{70, 188, 186}, {32, 16, 20}, {8, 8, 8}};
-static const struct range violet = {{166, 136, 226}, {30, 20, 14}, {6, 6, 6}};
+enum range_name {
+    NO_RANGE, WARM, STEEL, GREEN, AQUA, VIOLET, RED, BLUE, YELLOW, PURPLE, ORANGE, MEMORY, IO,
+};
 
-static const struct range red = {{214, 84, 76}, {14, 60, 56}, {8, 8, 8}};
-static const struct range blue = {{110, 140, 226}, {40, 40, 14}, {6, 6, 6}};
-static const struct range yellow = {{200, 172, 40}, {18, 22, 20}, {8, 6, 8}};
-static const struct range purple = {{184, 110, 206}, {24, 46, 20}, {6, 6, 6}};
-static const struct range orange = {{216, 116, 36}, {8, 50, 10}, {8, 8, 8}};
-static const struct range memory = {{92, 176, 120}, {20, 22, 60}, {8, 8, 8}};
-static const struct range io = {{112, 142, 206}, {40, 44, 22}, {8, 8, 8}};
+static const struct range ranges[] = {
+    /* Warm against cool: these can be told apart by the red-green colour-blind, too. */
+    [WARM] = {{205, 88, 42}, {10, 108, 8}, {20, 4, 10}},
+    [STEEL] = {{112, 152, 196}, {30, 22, 16}, {10, 8, 6}},
+    [GREEN] = {{88, 178, 78}, {40, 26, 20}, {8, 8, 8}},
+    [AQUA] = {{70, 188, 186}, {32, 16, 20}, {8, 8, 8}},
+    [VIOLET] = {{166, 136, 226}, {30, 20, 14}, {6, 6, 6}},
+
+    [RED] = {{214, 84, 76}, {14, 60, 56}, {8, 8, 8}},
+    [BLUE] = {{110, 140, 226}, {40, 40, 14}, {6, 6, 6}},
+    [YELLOW] = {{200, 172, 40}, {18, 22, 20}, {8, 6, 8}},
+    [PURPLE] = {{184, 110, 206}, {24, 46, 20}, {6, 6, 6}},
+    [ORANGE] = {{216, 116, 36}, {8, 50, 10}, {8, 8, 8}},
+    [MEMORY] = {{92, 176, 120}, {20, 22, 60}, {8, 8, 8}},
+    [IO] = {{112, 142, 206}, {40, 44, 22}, {8, 8, 8}},
+};
 
 static const struct svg_color delimiter_color = {200, 200, 200};
 static const struct svg_color meeting_color = {130, 130, 130};
 
-/* `scoped`: for names that contain `::`; NULL: as others. */
+/* Ranges; `scoped`: for names that contain `::`; NO_RANGE: as others. */
 struct svg_palette {
-    const char *name;
-    const struct range *plain, *kernel, *jit, *inlined, *waker, *scoped;
+    char name[7];
+    uint8_t plain, kernel, jit, inlined, waker, scoped;
 };
 
-#define ONE(range) &(range), &(range), &(range), &(range), &(range), NULL
+#define ONE(range) range, range, range, range, range, NO_RANGE
 
 static const struct svg_palette palettes[] = {
-    {"kinds", &warm, &steel, &green, &aqua, &violet, NULL},
-    {"hot", ONE(warm)},
-    {"mem", ONE(memory)},
-    {"io", ONE(io)},
-    {"java", &red, &orange, &green, &aqua, &violet, &yellow},
-    {"js", &red, &orange, &green, &aqua, &violet, &yellow},
-    {"perl", &red, &orange, &green, &aqua, &violet, &yellow},
-    {"wakeup", ONE(aqua)},
-    {"chain", &blue, &blue, &blue, &blue, &aqua, NULL},
-    {"red", ONE(red)},
-    {"green", ONE(green)},
-    {"blue", ONE(blue)},
-    {"aqua", ONE(aqua)},
-    {"yellow", ONE(yellow)},
-    {"purple", ONE(purple)},
-    {"orange", ONE(orange)},
+    {"kinds", WARM, STEEL, GREEN, AQUA, VIOLET, NO_RANGE},
+    {"hot", ONE(WARM)},
+    {"mem", ONE(MEMORY)},
+    {"io", ONE(IO)},
+    {"java", RED, ORANGE, GREEN, AQUA, VIOLET, YELLOW},
+    {"js", RED, ORANGE, GREEN, AQUA, VIOLET, YELLOW},
+    {"perl", RED, ORANGE, GREEN, AQUA, VIOLET, YELLOW},
+    {"wakeup", ONE(AQUA)},
+    {"chain", BLUE, BLUE, BLUE, BLUE, AQUA, NO_RANGE},
+    {"red", ONE(RED)},
+    {"green", ONE(GREEN)},
+    {"blue", ONE(BLUE)},
+    {"aqua", ONE(AQUA)},
+    {"yellow", ONE(YELLOW)},
+    {"purple", ONE(PURPLE)},
+    {"orange", ONE(ORANGE)},
 };
 
 const struct svg_palette *svg_palette_by_name(const char *name)
@@ -371,10 +377,10 @@ enum svg_side svg_side_of(const struct flame_name *name, enum svg_side below)
     return below;
 }
 
-static const struct range *range_of(const struct svg_palette *palette,
-                                    const struct flame_name *name, enum svg_side side)
+static uint8_t range_of(const struct svg_palette *palette, const struct flame_name *name,
+                        enum svg_side side)
 {
-    static const struct range *const parts[] = {&warm, &yellow, &blue};
+    static const uint8_t parts[] = {WARM, YELLOW, BLUE};
 
     if (side >= SVG_RUNNING && palette == palettes)
         return parts[side - SVG_RUNNING];
@@ -396,7 +402,7 @@ struct svg_color svg_color_of(const struct svg_palette *palette, const struct fl
         return delimiter_color;
     if (name->kind == FLAME_MEETING)
         return meeting_color;
-    return color_in(range_of(palette, name, side), hash_of(name->text, name->length));
+    return color_in(&ranges[range_of(palette, name, side)], hash_of(name->text, name->length));
 }
 
 /* A little above 255: so whole numbers stay whole on i386, too, which computes with more digits. */

@@ -13,15 +13,6 @@
 #include "sandbox/sandbox.h"
 #include "symbolize/mappings.h"
 
-/* {0} is empty. */
-struct strings {
-    struct index index;
-    size_t *starts; /* in `bytes`, where each has its NUL */
-    size_t count, room;
-    struct text bytes;
-    bool failed;
-};
-
 struct identifying {
     struct identified *items;
     size_t count;

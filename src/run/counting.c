@@ -12,6 +12,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "find/library.h"
 #include "kernel/bpf.h"
 #include "processes/process.h"
 #include "recording/write.h"
@@ -33,18 +34,15 @@ static int say_failure(int result)
 /* The link leads to the file, whatever its path is by now; the path is as in mappings. */
 static void open_of_process(struct traced_program *program, uint32_t pid)
 {
-    static const char deleted[] = " (deleted)";
     char link[32], path[PATH_MAX];
     struct stat about;
 
     snprintf(link, sizeof(link), "/proc/%u/exe", pid);
-    ssize_t length = readlink(link, path, sizeof(path) - 1), ending = sizeof(deleted) - 1;
+    const ssize_t length = readlink(link, path, sizeof(path) - 1);
     if (length <= 0)
         return;
     path[length] = '\0';
-    if (length > ending && !strcmp(path + length - ending, deleted))
-        path[length - ending] = '\0';
-    program->path = strdup(path);
+    program->path = strndup(path, length_without_deleted(path));
     program->fd = open_regular(link, 0, &about);
 }
 
