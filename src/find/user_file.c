@@ -164,13 +164,14 @@ static int user_file_add(const struct user_file *file, const struct place *place
     return result;
 }
 
-/* The addresses of the places to look at. */
-static size_t sort_addresses(const struct place *places, size_t count, uint64_t *addresses)
+/* The addresses of the places, or of those to look at, sorted, without duplicates. */
+static size_t sort_addresses(const struct place *places, size_t count, bool all,
+                             uint64_t *addresses)
 {
     size_t listed = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (!places[i].start)
+        if (all || !places[i].start)
             addresses[listed++] = places[i].address;
     return sort_numbers(addresses, listed);
 }
@@ -208,7 +209,7 @@ static int user_file_find_starts(const struct user_file *file, struct places *pl
     uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
     struct elf_found *found = calloc(count + 1, sizeof(*found));
     int result = addresses && found ? 0 : -ENOMEM;
-    size_t distinct = result || !count ? 0 : sort_addresses(items, count, addresses);
+    size_t distinct = result || !count ? 0 : sort_addresses(items, count, false, addresses);
 
     if (distinct)
         result = elf_find(&file->elf, addresses, distinct, found);
@@ -618,14 +619,6 @@ static const struct kinds *kinds_of(const struct user_file *file)
     return file->elf.row->compressed ? &of_mips : &of_arm;
 }
 
-/* The addresses of the places, sorted, without duplicates. */
-static size_t collect(const struct place *items, size_t count, uint64_t *addresses)
-{
-    for (size_t i = 0; i < count; i++)
-        addresses[i] = items[i].address;
-    return sort_numbers(addresses, count);
-}
-
 static void explain(const struct user_file *file, const struct pattern *pattern,
                     enum arm_code why, struct text *error)
 {
@@ -681,7 +674,7 @@ int thumb_remove(const struct user_file *file, const struct pattern *pattern,
     struct place *items = places->items + first;
     uint64_t *addresses = calloc(count, sizeof(*addresses));
     enum arm_code *codes = calloc(count, sizeof(*codes)), why = ARM_CODE_UNKNOWN;
-    const size_t distinct = addresses ? collect(items, count, addresses) : 0;
+    const size_t distinct = addresses ? sort_addresses(items, count, true, addresses) : 0;
     int result = addresses && codes ? elf_arm_codes(&file->elf, addresses, distinct, codes)
                                     : -ENOMEM;
 

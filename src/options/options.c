@@ -75,29 +75,38 @@ int option_microseconds(const struct option *option, const char *text, void *des
     return why ? -EINVAL : 0;
 }
 
-/* "12,13": added to those of an earlier -p. */
-int option_numbers(const struct option *option, const char *text, void *destination,
-                   struct text *error)
+int each_word(const struct option *option, const char *text, void *destination,
+              struct text *error, option_parser *take)
 {
-    struct number_list *list = destination;
     char *copy = strdup(text), *rest = copy;
     int result = copy ? 0 : -ENOMEM;
 
-    while (rest && !result) {
-        uint64_t number;
-        const char *word = strsep(&rest, ",");
-        int why = parse_number(word, option->least, option->greatest, &number);
-        if (why)
-            result = refuse_number(option, word, why, error);
-        if (!result && list->count == MOST_NUMBERS) {
-            text_format(error, "takes at most %d numbers", MOST_NUMBERS);
-            result = -EINVAL;
-        }
-        if (!result)
-            list->numbers[list->count++] = (uint32_t)number;
-    }
+    while (rest && !result)
+        result = take(option, strsep(&rest, ","), destination, error);
     free(copy);
     return result;
+}
+
+static int take_number(const struct option *option, const char *word, void *destination,
+                       struct text *error)
+{
+    struct number_list *list = destination;
+    uint64_t number;
+    int why = parse_number(word, option->least, option->greatest, &number);
+
+    if (why)
+        return refuse_number(option, word, why, error);
+    if (list->count == MOST_NUMBERS)
+        text_format(error, "takes at most %d numbers", MOST_NUMBERS);
+    else
+        list->numbers[list->count++] = (uint32_t)number;
+    return text_refusal(error);
+}
+
+int option_numbers(const struct option *option, const char *text, void *destination,
+                   struct text *error)
+{
+    return each_word(option, text, destination, error, take_number);
 }
 
 int option_string(const struct option *option, const char *text, void *destination,

@@ -25,6 +25,14 @@ struct string_list {
     size_t count;
 };
 
+struct option;
+/*
+ * Stores `text` in `destination`. 0, or -EINVAL with the rest of a sentence in `error`; a result
+ * above 0 ends parsing without an error.
+ */
+typedef int option_parser(const struct option *option, const char *text, void *destination,
+                          struct text *error);
+
 struct option {
     char letter;          /* -p; 0: none */
     const char *name;     /* --pid */
@@ -33,12 +41,7 @@ struct option {
      * option; another word in brackets: one that may have a decimal point.
      */
     const char *argument;
-    /*
-     * Stores `text` in `destination`. 0, or -EINVAL with the rest of a sentence in `error`; a
-     * result above 0 ends parsing without an error.
-     */
-    int (*parse)(const struct option *option, const char *text, void *destination,
-                 struct text *error);
+    option_parser *parse;
     uint16_t offset; /* of the destination in the applet's settings */
     uint32_t least;  /* for a number */
     uint64_t greatest;
@@ -54,20 +57,20 @@ struct option {
     {.letter = (another), .name = (of_name), .parse = option_mark}
 
 /* Parsers; the comment is the type of the destination. */
-int option_flag(const struct option *, const char *, void *, struct text *);    /* bool */
-/* uint64_t or int64_t */
-int option_number(const struct option *, const char *, void *, struct text *);
-int option_seconds(const struct option *, const char *, void *, struct text *); /* uint64_t, ns */
-/* uint64_t, us */
-int option_microseconds(const struct option *, const char *, void *, struct text *);
-int option_numbers(const struct option *, const char *, void *, struct text *); /* number_list */
-int option_string(const struct option *, const char *, void *, struct text *);  /* const char * */
-int option_strings(const struct option *, const char *, void *, struct text *); /* string_list */
-/* Returns `least`: one of ASKED_BRIEF, ASKED_HELP, ASKED_MAN. */
-int option_ask(const struct option *, const char *, void *, struct text *);
-int option_ignore(const struct option *, const char *, void *, struct text *);
-/* Marks headings, and letters of options that are elsewhere: never called. */
-int option_mark(const struct option *, const char *, void *, struct text *);
+option_parser option_flag; /* bool */
+option_parser option_number; /* uint64_t or int64_t */
+option_parser option_seconds; /* uint64_t, ns */
+option_parser option_microseconds; /* uint64_t, us */
+option_parser option_numbers; /* number_list: "12,13" is added to it */
+option_parser option_string;  /* const char * */
+option_parser option_strings; /* string_list */
+option_parser option_ask; /* returns `least`: one of ASKED_BRIEF, ASKED_HELP, ASKED_MAN */
+option_parser option_ignore;
+option_parser option_mark; /* of headings, and letters of options elsewhere: never called */
+
+/* Takes each of "a,b". As a parser. */
+int each_word(const struct option *option, const char *text, void *destination,
+              struct text *error, option_parser *take);
 
 /* Each row of tables, up to a NULL. */
 #define EACH_OPTION(row, tables)                                                          \

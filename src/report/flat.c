@@ -18,12 +18,6 @@ struct flat_function {
     size_t counted; /* the last block, from 1, added to its total: recursion counts once */
 };
 
-/* What shares are of. */
-struct flat_whole {
-    uint64_t value, shown; /* shown: in the unit that is printed */
-    const char *counted;   /* "samples" */
-};
-
 static int compare_functions(const void *left, const void *right)
 {
     const struct flat_function *a = left, *b = right;
@@ -74,16 +68,19 @@ static void add_line(struct flat_function *functions, const struct line *line,
         leaf->self += value;
 }
 
-/* Sorts the functions, greatest self first, and writes the first `most`. */
+/*
+ * Sorts the functions, greatest self first, and writes the first `most`, with shares of a value,
+ * which is `shown` of what was `counted`.
+ */
 static void write_functions(FILE *out, struct flat_function *functions, size_t count, size_t most,
-                            const struct flat_whole *of)
+                            uint64_t value, uint64_t shown, const char *counted)
 {
-    double whole = of->value ? (double)of->value : 1;
+    const double whole = value ? (double)value : 1;
 
     if (count)
         qsort(functions, count, sizeof(*functions), compare_functions);
-    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)of->shown,
-            of->counted);
+    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)shown,
+            counted);
     for (size_t i = 0; i < count && i < most; i++)
         fprintf(out, "%7.2f %7.2f  %s%s%s\n", 100 * (double)functions[i].self / whole,
                 100 * (double)functions[i].total / whole, functions[i].who ? functions[i].who : "",
@@ -191,12 +188,9 @@ int flat_write(FILE *out, const struct report *report)
         blocks_write_time(out, report);
     if (!result)
         write_functions(out, flat.kept, flat.kept_count,
-                             wished && wished < flat.kept_count ? (size_t)wished : flat.kept_count,
-                             &(struct flat_whole){
-                                 .value = flat.sum,
-                                 .shown = blocks_shown_value(flat.sum, report->options),
-                                 .counted = blocks_value_name(report->options),
-                             });
+                        wished && wished < flat.kept_count ? (size_t)wished : flat.kept_count,
+                        flat.sum, blocks_shown_value(flat.sum, report->options),
+                        blocks_value_name(report->options));
     for (size_t i = 0; flat.owned && i < report->blocks->count; i++)
         free(flat.owned[i].who);
     free(flat.owned);
@@ -254,11 +248,8 @@ int flame_write_functions(FILE *out, const struct flame *flame, const char *coun
     if (!result)
         result = list_names(&functions, &names, list, &count);
     if (!result)
-        write_functions(out, list, count, count, &(struct flat_whole){
-            .value = flame->nodes[0].value,
-            .shown = flame->nodes[0].value,
-            .counted = counted,
-        });
+        write_functions(out, list, count, count, flame->nodes[0].value, flame->nodes[0].value,
+                        counted);
     functions_free(&functions);
     free(list);
     text_free(&names);

@@ -59,12 +59,7 @@ struct pprof_writer {
     int result; /* 0 or -ENOMEM: nothing more is written */
 };
 
-static inline uint64_t pprof_label_id(uint32_t label)
-{
-    return (uint64_t)label + 1;
-}
-
-static inline uint64_t pprof_extra_id(const struct pprof_writer *writer, enum extra_location extra)
+static uint64_t pprof_extra_id(const struct pprof_writer *writer, enum extra_location extra)
 {
     return writer->report->blocks->label_count + (uint64_t)extra + 1;
 }
@@ -260,13 +255,6 @@ static void put_locations(struct pprof_writer *writer)
             put_location(writer, blocks->label_count + i + 1, extra_names[i], NULL);
 }
 
-/* Mappings, the locations that samples use, and their functions. */
-static void pprof_put_places(struct pprof_writer *writer)
-{
-    put_mappings(writer);
-    put_locations(writer);
-}
-
 /*
  * A report in pprof's format: a gzipped protocol buffer message. Every address in a process is a
  * location of its own, with the function that the text has for it; the task is in labels.
@@ -338,7 +326,7 @@ static uint64_t location_of(const struct pprof_writer *writer, const struct bloc
                             const struct line_frame *frame)
 {
     switch (frame->part) {
-    case LINE_FRAME: return pprof_label_id(frame->label);
+    case LINE_FRAME: return (uint64_t)frame->label + 1;
     case LINE_MEETING: return pprof_extra_id(writer, EXTRA_MEETING);
     case LINE_WAKER: return block->waker.absent ? pprof_extra_id(writer, EXTRA_NO_WAKER) : 0;
     default: return 0;
@@ -458,7 +446,8 @@ static void put_profile(struct pprof_writer *writer)
         put_about(writer, report->options->about);
     for (size_t i = report->blocks->count; i-- > 0 && !writer->result;)
         put_sample(writer, &report->blocks->items[i]);
-    pprof_put_places(writer);
+    put_mappings(writer);
+    put_locations(writer);
     put_strings(writer);
 }
 

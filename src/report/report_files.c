@@ -19,28 +19,30 @@
 
 static const struct format {
     const char *name, *ending;
-    enum report_format format;
+    bool is_document; /* one: reports in other formats may follow one another in a file */
+    bool is_binary;
 } formats[] = {
-    {"text", ".txt", REPORT_TEXT},
-    {"folded", ".folded", REPORT_FOLDED},
-    {"flat", ".flat", REPORT_FLAT},
-    {"tree", ".tree", REPORT_TREE},
-    {"svg", ".svg", REPORT_SVG},
-    {"pprof", ".pb.gz", REPORT_PPROF},
-    {"speedscope", ".speedscope.json", REPORT_SPEEDSCOPE},
-    {"sbx", ".sbx", REPORT_SBX},
+    [REPORT_TEXT] = {"text", ".txt"},
+    [REPORT_FOLDED] = {"folded", ".folded"},
+    [REPORT_FLAT] = {"flat", ".flat"},
+    [REPORT_TREE] = {"tree", ".tree"},
+    [REPORT_SVG] = {"svg", ".svg", true},
+    [REPORT_PPROF] = {"pprof", ".pb.gz", true, true},
+    [REPORT_SPEEDSCOPE] = {"speedscope", ".speedscope.json", true},
+    [REPORT_SBX] = {"sbx", ".sbx", true, true},
 };
 
 bool format_by_name(const char *name, enum report_format *format)
 {
     for (size_t i = 0; i < COUNT_OF(formats); i++)
         if (!strcmp(formats[i].name, name)) {
-            *format = formats[i].format;
+            *format = (enum report_format)i;
             return true;
         }
     return false;
 }
 
+/* The format of a file with this suffix; NULL: there is none. */
 static const struct format *find_by_ending(const char *path)
 {
     size_t length = strlen(path);
@@ -51,31 +53,6 @@ static const struct format *find_by_ending(const char *path)
             return &formats[i];
     }
     return NULL;
-}
-
-/* The format of a file with this suffix. False: there is none. */
-static bool format_by_ending(const char *path, enum report_format *format)
-{
-    const struct format *found = find_by_ending(path);
-
-    if (found)
-        *format = found->format;
-    return found;
-}
-
-/* The length of that suffix; 0: the path has none of ours. */
-static size_t format_ending_length(const char *path)
-{
-    const struct format *found = find_by_ending(path);
-
-    return found ? strlen(found->ending) : 0;
-}
-
-/* Is it one document? Reports in other formats may follow one another in a file. */
-static bool format_is_document(enum report_format format)
-{
-    return format == REPORT_SVG || format == REPORT_PPROF || format == REPORT_SPEEDSCOPE ||
-           format == REPORT_SBX;
 }
 
 /* Appends all names, or all suffixes: "text, folded, svg". */
@@ -126,7 +103,8 @@ static void add_number(struct text *name, uint64_t number)
 void file_name_add(struct text *name, const char *path, const struct report_turn *turn)
 {
     bool numbered = !turn->last && file_name_varies(path) <= 0;
-    const char *ending = path + strlen(path) - format_ending_length(path);
+    const struct format *format = find_by_ending(path);
+    const char *ending = path + strlen(path) - (format ? strlen(format->ending) : 0);
 
     for (const char *at = path;; at++) {
         if (at == ending && numbered) {
@@ -324,22 +302,22 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
 static int add_file(struct report_files *files, const char *path, const enum report_format *format,
                     const struct report_files_options *options, struct text *error)
 {
-    struct report_file file = {.path = path};
+    const struct format *by_ending = find_by_ending(path);
 
     if (!*path) {
         text_add(error, "-o: needs the name of a file");
         return -EINVAL;
     }
-    if (!format_by_ending(path, &file.format)) {
-        if (!format)
-            return refuse_ending(path, error);
-        file.format = *format;
-    }
+    if (!by_ending && !format)
+        return refuse_ending(path, error);
     if (check_name(path, options->interval, error) || refuse_twice(files, path, error))
         return -EINVAL;
     if (retention_is_asked(&options->keep) && retention_check_name(path, error))
         return -EINVAL;
-    files->items[files->count++] = file;
+    files->items[files->count++] = (struct report_file){
+        .path = path,
+        .format = by_ending ? (enum report_format)(by_ending - formats) : *format,
+    };
     return 0;
 }
 
@@ -361,7 +339,7 @@ bool report_files_use_stdout(const struct report_files *files)
 bool report_files_print_document(const struct report_files *files)
 {
     for (size_t i = 0; i < files->count; i++)
-        if (!files->items[i].path && format_is_document(files->items[i].format))
+        if (!files->items[i].path && formats[files->items[i].format].is_document)
             return true;
     return false;
 }
@@ -381,7 +359,7 @@ static int check_live(const struct report_files_options *options, enum report_fo
 int report_files_choose(struct report_files *files, const struct report_files_options *options,
                         struct text *error)
 {
-    enum report_format format, ending;
+    enum report_format format;
     bool given = options->format || options->folded || options->flat || options->tree ||
         options->live,
         used = false;
@@ -397,7 +375,8 @@ int report_files_choose(struct report_files *files, const struct report_files_op
             used = true;
             continue;
         }
-        used = used || !format_by_ending(path, &ending) || ending == format;
+        const struct format *by_ending = find_by_ending(path);
+        used = used || !by_ending || by_ending == &formats[format];
         result = add_file(files, path, given ? &format : NULL, options, error);
     }
     if (!result && retention_is_asked(&options->keep) && !options->paths->count) {
@@ -427,21 +406,17 @@ bool report_files_have(const struct report_files *files, enum report_format form
 
 /* ---- Writing ---- */
 
-static bool is_binary(enum report_format format)
-{
-    return format == REPORT_PPROF || format == REPORT_SBX;
-}
-
 /* Binary output would change a terminal's settings. */
 static bool refuse_terminal(const struct report_files *files)
 {
-    for (size_t i = 0; i < files->count; i++)
-        if (!files->items[i].path && is_binary(files->items[i].format) && isatty(STDOUT_FILENO)) {
-            const bool is_pprof = files->items[i].format == REPORT_PPROF;
-            say("--format %s: binary output does not go to a terminal: use -o FILE.%s",
-                is_pprof ? "pprof" : "sbx", is_pprof ? "pb.gz" : "sbx");
-            return true;
-        }
+    for (size_t i = 0; i < files->count; i++) {
+        const struct format *format = &formats[files->items[i].format];
+        if (files->items[i].path || !format->is_binary || !isatty(STDOUT_FILENO))
+            continue;
+        say("--format %s: binary output does not go to a terminal: use -o FILE%s", format->name,
+            format->ending);
+        return true;
+    }
     return false;
 }
 

@@ -34,8 +34,6 @@ static void write_name(FILE *out, const char *what, const struct block_task *tas
     fputc('\n', out);
 }
 
-/* Folded stacks: one per line, root first, for flame graph tools. */
-
 /*
  * In offwaketime's layout from the waker's root up to the wakeup, and from the wait down to the
  * target's root.
@@ -48,7 +46,7 @@ static void write_block(FILE *out, const struct blocks *blocks, const struct blo
     if (layout == LAYOUT_OFFWAKETIME && !block->of_many) {
         write_name(out, "waker:", &block->waker, options);
         write_frames(out, blocks, &block->waker);
-        fprintf(out, "    %-16s %s\n", "--", "--");
+        fprintf(out, "    %-16s --\n", "--");
     } else if (layout == LAYOUT_WAKEUPTIME && !block->of_many) {
         write_name(out, "target:", &block->task, options);
     }
@@ -127,16 +125,12 @@ static void add_who(struct text *text, const struct block_task *task,
     text_add(text, blocks_numbers(numbers, task, options));
 }
 
-static int compare_texts(const struct pair *a, const struct pair *b)
+static int compare_texts(const void *left, const void *right)
 {
+    const struct pair *a = left, *b = right;
     int order = strcmp(a->waiter.data, b->waiter.data);
 
     return order ? order : strcmp(a->waker.data, b->waker.data);
-}
-
-static int compare_for_merge(const void *left, const void *right)
-{
-    return compare_texts(left, right);
 }
 
 static int compare_for_print(const void *left, const void *right)
@@ -159,7 +153,7 @@ static size_t merge_pairs(struct pair *pairs, size_t count)
 {
     size_t kept = 0;
 
-    qsort(pairs, count, sizeof(*pairs), compare_for_merge);
+    qsort(pairs, count, sizeof(*pairs), compare_texts);
     for (size_t i = 0; i < count; i++) {
         if (!kept || compare_texts(&pairs[kept - 1], &pairs[i])) {
             pairs[kept++] = pairs[i];

@@ -43,8 +43,6 @@ static int report_flame_make(struct flame *flame, const struct report *report)
     return result;
 }
 
-/* A report as a flame graph. */
-
 /* ---- Its picture ---- */
 
 /* profile: CPU time */

@@ -228,42 +228,34 @@ static int say_not_attached(const struct attachment *attachment,
     bool user = places->count && places->items[0].kind == PLACE_USER;
     struct text why = {0};
 
+    const bool single = attachment->failed && attachment->failed == places->count;
+
     if (error == -E2BIG && attachment->too_many) {
         say_too_many(attachment);
-        return EXIT_FAILURE;
-    }
-    if (error == -EINTR)
-        return EXIT_FAILURE;
-    if (error == -ESTALE && user) {
+    } else if (error == -EINTR) {
+        /* The user knows. */
+    } else if (error == -ESTALE && user) {
         say("cannot trace: a file was replaced after it was read: try again");
-        return EXIT_FAILURE;
-    }
-    if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
+    } else if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
         refusal_explain(REFUSED_TRACEFS, find->tracefs, 0, &why);
         say("--attach-by: %s", text_or_error(&why, find->tracefs));
-        text_free(&why);
-        return EXIT_FAILURE;
-    }
-    if (error == ATTACH_UNARMED) {
+    } else if (error == ATTACH_UNARMED) {
         say("\"%s\" has a semaphore, which this kernel (before Linux 4.20) does not raise: trace "
             "one running process (-p PID)", places->items[0].name);
-        return EXIT_FAILURE;
-    }
-    if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
+    } else if (error == -EOPNOTSUPP && way != ATTACH_BEST) {
         say("--attach-by: this kernel has no %s", attach_way_name(way, user));
-        return EXIT_FAILURE;
-    }
-    bool single = attachment->failed && attachment->failed == places->count;
-    if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION)) {
+    } else if (single && find_any_of_kind(find, PATTERN_KERNEL_FUNCTION)) {
         say_none_traced(places);
-        return EXIT_FAILURE;
+    } else {
+        if (request->instead && error != -EOPNOTSUPP)
+            request->instead->explain(request->context, error, &why);
+        else
+            refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error,
+                                    &attachment->log, &why);
+        say("cannot trace: %s", text_or_error(&why, error));
     }
-    if (request->instead && error != -EOPNOTSUPP)
-        request->instead->explain(request->context, error, &why);
-    else
-        refusal_explain_program(user ? REFUSED_USER_PROBES : REFUSED_PROBES, error,
-                                &attachment->log, &why);
-    return say_cannot("trace", &why, error);
+    text_free(&why);
+    return EXIT_FAILURE;
 }
 
 static void say_ways(const struct attachment *attachment)
@@ -498,14 +490,12 @@ static void say_alternatives(const struct find *find, const struct trace_options
     const bool filtered = options->pids.count || options->tids.count || options->cgroup ||
                           options->comms.count || options->uids.count || options->command;
     struct text lines = {0};
-    size_t length;
 
     /* Without a process, it searches the containers of the whole machine. */
     if (!find->pid && filtered)
         return;
-    if (!alternatives_find(find, &lines) && lines.length)
-        for (const char *rest = lines.data, *line; (line = next_line(&rest, &length));)
-            say("%.*s", (int)length, line);
+    if (!alternatives_find(find, &lines))
+        say_lines(&lines);
     text_free(&lines);
 }
 

@@ -171,9 +171,7 @@ struct writing {
 static int write_recording(const struct writing *writing, FILE *out)
 {
     struct counting *counting = writing->counting;
-    struct collector_account account;
-
-    counting->collector->calls->account(counting->collector, &account);
+    const struct collector_account account = account_of(counting);
     const struct recording_source source = {
         .tally = &counting->tally,
         .symbols = &writing->symbols,

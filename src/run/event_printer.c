@@ -86,12 +86,12 @@ static int open_watch(struct event_printer *printer)
     return result;
 }
 
-static uint32_t depth_of(const struct event_printer *printer)
+static struct collector_account account_of(const struct event_printer *printer)
 {
     struct collector_account account;
 
     printer->collector->calls->account(printer->collector, &account);
-    return account.depth;
+    return account;
 }
 
 int event_printer_open(struct event_printer *printer, const struct event_printer_config *config,
@@ -121,7 +121,7 @@ int event_printer_open(struct event_printer *printer, const struct event_printer
     if (!status)
         status = open_collector(printer);
     if (!status)
-        status = session_follow_processes(&printer->session, depth_of(printer));
+        status = session_follow_processes(&printer->session, account_of(printer).depth);
     if (status)
         return status;
     result = open_watch(printer);
@@ -369,20 +369,17 @@ static int finish(struct event_printer *printer)
 /* Shows progress, if wanted. */
 static void tick(const struct event_printer *printer)
 {
-    struct collector_account account;
-
     if (printer->session.processes)
         processes_look_at_cpus(printer->session.processes, false);
     if (!progress_is_wanted() || !progress_is_due())
         return;
-    printer->collector->calls->account(printer->collector, &account);
     const struct progress_figures figures = {
         .elapsed = run_elapsed(&printer->session.run),
         .duration = (double)printer->options->duration / 1e9,
         .counted = true,
         .no_stacks = true,
         .events = printer->printed,
-        .lost = account.lost,
+        .lost = account_of(printer).lost,
     };
     progress_show(&figures);
 }
@@ -449,14 +446,11 @@ int event_printer_run(struct event_printer *printer, const struct places *places
     return EXIT_FAILURE;
 }
 
-/* What became of events that were not printed. Part of the printer. */
-
 /* What became of the events seen: printed if asked for, or if it does not add up. */
 static void say_account(const struct event_printer *printer, uint64_t missed)
 {
-    struct collector_account account;
+    const struct collector_account account = account_of(printer);
 
-    printer->collector->calls->account(printer->collector, &account);
     if (printer->options->debug)
         say("account: %llu seen = %llu recorded + %llu filtered out + %llu lost; %llu printed; "
             "%llu missed by the kernel", (unsigned long long)account.seen,

@@ -145,20 +145,6 @@ static int take_collect_way(const struct option *option, const char *text, void 
 #define MOST_BYTES 65536
 #define MOST_SHOWN 8 /* processes of a name */
 
-/* Calls `take` with each of "a,b". */
-static int each_word(const struct option *option, const char *text, void *destination,
-                     struct text *error, int (*take)(const struct option *, const char *, void *,
-                                                     struct text *))
-{
-    char *copy = strdup(text), *rest = copy;
-    int result = copy ? 0 : -ENOMEM;
-
-    while (rest && !result)
-        result = take(option, strsep(&rest, ","), destination, error);
-    free(copy);
-    return result;
-}
-
 /* ---- Processes by name ---- */
 
 struct search {

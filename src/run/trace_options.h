@@ -106,9 +106,7 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 int trace_options_choose_files(struct trace_options *options, struct text *error);
 
 /* The parsers of --by, and of its older spellings --by-name and -P. */
-int trace_option_by(const struct option *, const char *, void *, struct text *);
-int trace_option_by_name(const struct option *, const char *, void *, struct text *);
-int trace_option_by_process(const struct option *, const char *, void *, struct text *);
+option_parser trace_option_by, trace_option_by_name, trace_option_by_process;
 
 /*
  * For an applet whose only word is a duration, which -D may give instead. 0, or -EINVAL with one
