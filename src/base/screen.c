@@ -4,6 +4,7 @@
 #include "base/index.h"
 #include "base/text.h"
 #include "base/screen.h"
+#include "base/util.h"
 
 /* From U+1000 on characters may be wide; there is no list of them here. */
 #define FIRST_WIDE 0xe1
@@ -28,52 +29,30 @@ size_t columns_fit(const char *text, size_t length, size_t columns)
 #define CTRL(letter) ((letter) & 0x1f)
 #define MOST_NUMBER 9999
 
-static enum key plain_key(unsigned char byte)
-{
-    switch (byte) {
-    case 'q':
-    case 'Q':
-    case CTRL('C'): /* if the terminal makes no signal of it */
-        return KEY_QUIT;
-    case 'p':
-    case 'P': return KEY_PAUSE;
-    case 'k': return KEY_UP;
-    case 'j': return KEY_DOWN;
-    case 'b': return KEY_PAGE_UP;
-    case ' ': return KEY_PAGE_DOWN;
-    case 'g': return KEY_HOME;
-    case 'G': return KEY_END;
-    case CTRL('L'): return KEY_REDRAW;
-    default: return KEY_NONE;
-    }
-}
+enum coding { PLAIN, LETTER, NUMBER };
 
-/* ESC [ A, ESC O A, and with Ctrl or Shift ESC [ 1 ; 5 A */
-static enum key letter_key(unsigned char letter)
-{
-    switch (letter) {
-    case 'A': return KEY_UP;
-    case 'B': return KEY_DOWN;
-    case 'C': return KEY_RIGHT;
-    case 'D': return KEY_LEFT;
-    case 'H': return KEY_HOME;
-    case 'F': return KEY_END;
-    default: return KEY_NONE;
-    }
-}
+static const struct {
+    uint8_t coding, sent, key;
+} codes[] = {
+    {PLAIN, 'q', KEY_QUIT}, {PLAIN, 'Q', KEY_QUIT}, {PLAIN, 'p', KEY_PAUSE},
+    {PLAIN, CTRL('C'), KEY_QUIT}, /* if the terminal makes no signal of it */
+    {PLAIN, 'P', KEY_PAUSE}, {PLAIN, 'k', KEY_UP}, {PLAIN, 'j', KEY_DOWN},
+    {PLAIN, 'b', KEY_PAGE_UP}, {PLAIN, ' ', KEY_PAGE_DOWN}, {PLAIN, 'g', KEY_HOME},
+    {PLAIN, 'G', KEY_END}, {PLAIN, CTRL('L'), KEY_REDRAW},
+    /* ESC [ A, ESC O A, and with Ctrl or Shift ESC [ 1 ; 5 A */
+    {LETTER, 'A', KEY_UP}, {LETTER, 'B', KEY_DOWN}, {LETTER, 'C', KEY_RIGHT},
+    {LETTER, 'D', KEY_LEFT}, {LETTER, 'H', KEY_HOME}, {LETTER, 'F', KEY_END},
+    /* ESC [ 5 ~ */
+    {NUMBER, 1, KEY_HOME}, {NUMBER, 7, KEY_HOME}, {NUMBER, 4, KEY_END}, {NUMBER, 8, KEY_END},
+    {NUMBER, 5, KEY_PAGE_UP}, {NUMBER, 6, KEY_PAGE_DOWN},
+};
 
-/* ESC [ 5 ~ */
-static enum key number_key(unsigned number)
+static enum key key_of(enum coding coding, unsigned sent)
 {
-    switch (number) {
-    case 1:
-    case 7: return KEY_HOME;
-    case 4:
-    case 8: return KEY_END;
-    case 5: return KEY_PAGE_UP;
-    case 6: return KEY_PAGE_DOWN;
-    default: return KEY_NONE;
-    }
+    for (size_t i = 0; i < COUNT_OF(codes); i++)
+        if (codes[i].coding == coding && codes[i].sent == sent)
+            return (enum key)codes[i].key;
+    return KEY_NONE;
 }
 
 static enum key take_in_sequence(struct keys *keys, unsigned char byte)
@@ -91,7 +70,7 @@ static enum key take_in_sequence(struct keys *keys, unsigned char byte)
     keys->state = KEYS_PLAIN;
     if (byte == 'R' && keys->count == 1)
         return KEY_SIZE;
-    return byte == '~' ? number_key(keys->numbers[0]) : letter_key(byte);
+    return byte == '~' ? key_of(NUMBER, keys->numbers[0]) : key_of(LETTER, byte);
 }
 
 enum key keys_take(struct keys *keys, unsigned char byte)
@@ -104,11 +83,11 @@ enum key keys_take(struct keys *keys, unsigned char byte)
     case KEYS_SEQUENCE: return take_in_sequence(keys, byte);
     case KEYS_SHORT:
         keys->state = KEYS_PLAIN;
-        return letter_key(byte);
+        return key_of(LETTER, byte);
     case KEYS_ESCAPE:
         keys->state = byte == '[' ? KEYS_SEQUENCE : byte == 'O' ? KEYS_SHORT : KEYS_PLAIN;
-        return keys->state ? KEY_NONE : plain_key(byte);
-    default: return plain_key(byte);
+        return keys->state ? KEY_NONE : key_of(PLAIN, byte);
+    default: return key_of(PLAIN, byte);
     }
 }
 

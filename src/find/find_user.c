@@ -133,14 +133,21 @@ static void take_place(struct answer *answer, struct taking *taking, struct find
     answer->failed = places_add(&read->places, &place) != 0;
 }
 
+/* What a search came to: 0 or a negative errno. */
+static int take_result(struct answer *answer)
+{
+    const uint64_t negative = answer_take_number(answer);
+
+    answer->is_bad = answer->is_bad || negative > 4095;
+    return answer->is_bad ? 0 : -(int)negative;
+}
+
 /* Like find, but with only what is found here. */
 static void take_all(struct answer *answer, struct find *read, int *found, struct text *error)
 {
     struct taking taking = {0};
-    const uint64_t negative = answer_take_number(answer);
 
-    answer->is_bad = answer->is_bad || negative > 4095;
-    *found = answer->is_bad ? 0 : -(int)negative;
+    *found = take_result(answer);
     answer_take_text(answer, LONGEST, error);
     answer_take_text(answer, LONGEST, &read->unread);
     answer_take_text(answer, LONGEST, &read->left_out);
@@ -348,10 +355,7 @@ static int open_file(const struct find *find, const struct library_where *where,
 /* 0; *found is then what the search came to, with a line in `error`. */
 static int take_file(struct answer *answer, struct library *library, int *found, struct text *error)
 {
-    const uint64_t negative = answer_take_number(answer);
-
-    answer->is_bad = answer->is_bad || negative > 4095;
-    *found = answer->is_bad ? 0 : -(int)negative;
+    *found = take_result(answer);
     answer_take_text(answer, LONGEST, error);
     if (!*found) {
         library->is_ours = answer_take_flags(answer, true);

@@ -65,6 +65,11 @@ struct recording_part {
     struct waiting_text waiting; /* from the kernel's start on */
 };
 
+static void refuse_if(struct reader *reader, bool is_bad)
+{
+    reader->is_bad = reader->is_bad || is_bad;
+}
+
 static uint64_t reader_number(struct reader *reader)
 {
     uint64_t number = 0;
@@ -86,7 +91,7 @@ static uint64_t reader_number_to(struct reader *reader, uint64_t most)
 {
     const uint64_t number = reader_number(reader);
 
-    reader->is_bad = reader->is_bad || number > most;
+    refuse_if(reader, number > most);
     return number > most ? 0 : number;
 }
 
@@ -96,7 +101,7 @@ static size_t reader_count(struct reader *reader, size_t least_bytes)
     const uint64_t count = reader_number(reader);
 
     /* Of what follows the number itself. */
-    reader->is_bad = reader->is_bad || count > (uint64_t)(reader->end - reader->at) / least_bytes;
+    refuse_if(reader, count > (uint64_t)(reader->end - reader->at) / least_bytes);
     return reader->is_bad ? 0 : (size_t)count;
 }
 
@@ -158,7 +163,7 @@ static void part_take_comm(struct reader *reader, char comm[COMM_BYTES + 1])
     const char *name = reader_string(reader);
     const size_t length = strlen(name);
 
-    reader->is_bad = reader->is_bad || length > COMM_BYTES;
+    refuse_if(reader, length > COMM_BYTES);
     if (!reader->is_bad)
         memcpy(comm, name, length + 1);
 }
@@ -172,7 +177,7 @@ static void take_id(struct reader *reader, struct recorded_row *row)
     const size_t length = (size_t)reader_number_to(reader, sizeof(identity->id));
     const unsigned char *bytes = reader_bytes(reader, length);
 
-    reader->is_bad = reader->is_bad || !length;
+    refuse_if(reader, !length);
     if (!bytes)
         return;
     memcpy(identity->id, bytes, length);
@@ -187,7 +192,7 @@ static void take_identity(struct reader *reader, struct recorded_row *row)
 {
     const uint64_t kind = reader_number_to(reader, RECORDED_CHANGED);
 
-    reader->is_bad = reader->is_bad || kind == 3;
+    refuse_if(reader, kind == 3);
     row->mapped.is_changed = kind == RECORDED_CHANGED;
     row->identity.kind = row->mapped.is_changed ? IDENTITY_UNKNOWN : (unsigned)kind;
     if (kind == IDENTITY_BUILD_ID) {
@@ -258,8 +263,7 @@ static void part_take_files(struct reader *reader, struct recording_part *part)
     for (size_t i = 0; i < count && reader_goes_on(reader); i++)
         take_file(reader, &part->files[i]);
     /* The first is the kernel. */
-    reader->is_bad = reader->is_bad || !count || (part->files &&
-                                                  part->files[0].kind != RECORDED_KERNEL);
+    refuse_if(reader, !count || (part->files && part->files[0].kind != RECORDED_KERNEL));
 }
 
 /* ---- Processes ---- */
@@ -377,7 +381,7 @@ static void part_take_symbols(struct reader *reader, struct recording *recording
         group->base = reader_number(reader);
         const bool is_kernels = group->row->kind == RECORDED_KERNEL ||
             group->row->kind == RECORDED_MODULE;
-        reader->is_bad = reader->is_bad || is_kernels != !process;
+        refuse_if(reader, is_kernels != !process);
         const size_t symbols = reader_count(reader, 2);
         uint64_t last = 0;
         for (size_t at = 0; at < symbols && reader_goes_on(reader); at++)
@@ -538,7 +542,7 @@ static void take_measure(struct reader *reader, struct text words[3],
     measure->value = take_word(reader, &words[1]);
     measure->unit = take_word(reader, &words[2]);
     measure->per_event = reader_number(reader);
-    reader->is_bad = reader->is_bad || (measure->value && !measure->unit);
+    refuse_if(reader, measure->value && !measure->unit);
 }
 
 static void take_account(struct reader *reader, struct recording_account *account)
@@ -595,9 +599,8 @@ static void take_stack(struct reader *reader, struct recording *recording,
     const uint64_t head = reader_number(reader);
     const size_t count = (size_t)(head >> 2);
 
-    reader->is_bad = reader->is_bad || (head & 3) > STACK_FULL ||
-        ((head & 3) != STACK_KEPT && count) ||
-                     head >> 2 > (uint64_t)(reader->end - reader->at);
+    refuse_if(reader, (head & 3) > STACK_FULL || ((head & 3) != STACK_KEPT && count) ||
+                          head >> 2 > (uint64_t)(reader->end - reader->at));
     uint64_t *addresses = reader_room(reader, count, sizeof(*addresses));
     if (addresses && array_reserve(&symbols->frames, &recording->frame_room,
                                    recording->frame_count + count,
@@ -606,8 +609,7 @@ static void take_stack(struct reader *reader, struct recording *recording,
     for (size_t i = 0; i < count && reader_goes_on(reader); i++) {
         const size_t symbol = part->first_symbol + (size_t)reader_number_to(reader,
                                                                             part->symbol_count - 1);
-        reader->is_bad = reader->is_bad || !part->symbol_count ||
-            symbols->items[symbol].kernel != kernel;
+        refuse_if(reader, !part->symbol_count || symbols->items[symbol].kernel != kernel);
         if (reader->is_bad)
             break;
         addresses[i] = symbols->items[symbol].address;
@@ -625,7 +627,7 @@ static void take_task(struct reader *reader, struct recording *recording,
 {
     const size_t process = (size_t)reader_number_to(reader, part->process_count - 1);
 
-    reader->is_bad = reader->is_bad || !part->process_count;
+    refuse_if(reader, !part->process_count);
     if (!reader_goes_on(reader))
         return;
     task->pid = part->processes[process].pid;

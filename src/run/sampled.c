@@ -38,11 +38,12 @@ int sampled_refuse(int error, const struct text *log)
     return say_cannot("sample", &why, error);
 }
 
-static int load(struct sampled *sampled, struct program *program,
-                const struct trace_options *options, struct text *log)
+int sampled_load(struct sampled *sampled, struct program *program,
+                 const struct trace_options *options)
 {
     struct linked linked;
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
+    struct text log = {0};
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, &log);
 
     if (!result) {
         if (options->debug || options->dump_program)
@@ -55,20 +56,12 @@ static int load(struct sampled *sampled, struct program *program,
             .functions = linked.functions,
             .function_count = linked.function_count,
         };
-        result = sampled->config.program = bpf_load_program(&load, log);
+        result = sampled->config.program = bpf_load_program(&load, &log);
     }
     program_free(program);
-    if (result < 0 && options->debug && log->length)
-        fprintf(stderr, "%s\n", log->data);
-    return result < 0 ? sampled_refuse(result, log) : 0;
-}
-
-int sampled_load(struct sampled *sampled, struct program *program,
-                 const struct trace_options *options)
-{
-    struct text log = {0};
-    int status = load(sampled, program, options, &log);
-
+    if (result < 0 && options->debug && log.length)
+        fprintf(stderr, "%s\n", log.data);
+    const int status = result < 0 ? sampled_refuse(result, &log) : 0;
     text_free(&log);
     return status;
 }

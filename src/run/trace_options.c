@@ -132,14 +132,16 @@ static int take_unwind_way(const struct option *option, const char *text, void *
                            struct text *error)
 {
     (void)option;
-    return take_word("", "tables, fp, none", text, destination, error); /* enum unwind_way */
+    /* enum unwind_way */
+    return take_word("", "tables, fp, none", text, destination, error);
 }
 
 static int take_collect_way(const struct option *option, const char *text, void *destination,
                             struct text *error)
 {
     (void)option;
-    return take_word("", "bpf, walk, rings, ptrace", text, destination, error); /* enum collect_way */
+    /* enum collect_way */
+    return take_word("", "bpf, walk, rings, ptrace", text, destination, error);
 }
 
 #define MOST_BYTES 65536
