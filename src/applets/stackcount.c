@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* stackcount: counts the stacks that lead to an event. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "applets/applets.h"
 #include "base/say.h"
@@ -13,8 +11,6 @@
 #include "collect/bpf_counts.h"
 #include "find/find.h"
 #include "insns/programs.h"
-#include "kernel/bpf.h"
-#include "machine/machine.h"
 #include "options/applet.h"
 #include "rings/ring_collectors.h"
 #include "run/attaching.h"

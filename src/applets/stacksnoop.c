@@ -11,7 +11,6 @@
 #include "collect/bpf_events.h"
 #include "find/find.h"
 #include "insns/programs.h"
-#include "machine/machine.h"
 #include "options/applet.h"
 #include "rings/ring_collectors.h"
 #include "run/attaching.h"

@@ -27,9 +27,7 @@ int see_below(const char *root, const char *path, struct text *resolved);
  */
 int open_seen(int seen, const char *path, struct stat *about);
 
-/*
- * Opens a regular file for reading, and nothing else. `flags`: 0 or O_NOFOLLOW. As open_seen().
- */
+/* Opens a regular file for reading, and nothing else. `flags`: 0 or O_NOFOLLOW. As open_seen(). */
 int open_regular(const char *path, int flags, struct stat *about);
 
 /*

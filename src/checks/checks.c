@@ -390,8 +390,7 @@ static void add_applet(struct text *json, const struct checks *checks, const str
 
     text_add(json, "{\"name\": ");
     svg_add_json_bytes(json, judged->applet, strlen(judged->applet));
-    add_answer(json, verdict->yes,
-               verdict->yes ? &nothing : &checks->of[verdict->because].detail);
+    add_answer(json, verdict->yes, verdict->yes ? &nothing : &checks->of[verdict->because].detail);
     if (verdict->way)
         text_format(json, ", \"by\": \"%s\"", verdict->way == COLLECT_PTRACE ? "ptrace"
                     : verdict->way == COLLECT_RINGS ? "rings" : "bpf");

@@ -491,8 +491,7 @@ static int find_by_musl(struct library_search *search)
     if (directory)
         closedir(directory);
     if (result != -ENOMEM)
-        result = find_in_list(search, list.data ? list.data : MUSL_DIRECTORIES,
-                              find_in_directory);
+        result = find_in_list(search, list.data ? list.data : MUSL_DIRECTORIES, find_in_directory);
     text_free(&path);
     text_free(&list);
     return result;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "find/library.h"
 #include "machine/machine.h"
 
 /* What a function does first for callers from elsewhere: it loads its own table of addresses. */

@@ -139,8 +139,7 @@ int option_ignore(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
-int option_ask(const struct option *option, const char *text, void *destination,
-                 struct text *error)
+int option_ask(const struct option *option, const char *text, void *destination, struct text *error)
 {
     (void)text, (void)destination, (void)error;
     return (int)option->least;

@@ -238,8 +238,7 @@ static int show_in_sandbox(void *context, struct text *answer)
 /* ---- In this process ---- */
 
 /* Reports may contain any bytes: only their length is checked. */
-static int take_answer(struct answer *answer, const struct show_options *asked,
-                       struct shown *shown)
+static int take_answer(struct answer *answer, const struct show_options *asked, struct shown *shown)
 {
     const uint64_t result = answer_take_number(answer);
 

@@ -79,8 +79,7 @@ static void write_functions(FILE *out, struct flat_function *functions, size_t c
 
     if (count)
         qsort(functions, count, sizeof(*functions), compare_functions);
-    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)shown,
-            counted);
+    fprintf(out, "%7s %7s  of %llu %s\n", "self%", "total%", (unsigned long long)shown, counted);
     for (size_t i = 0; i < count && i < most; i++)
         fprintf(out, "%7.2f %7.2f  %s%s%s\n", 100 * (double)functions[i].self / whole,
                 100 * (double)functions[i].total / whole, functions[i].who ? functions[i].who : "",

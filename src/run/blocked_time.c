@@ -398,8 +398,7 @@ static void say_refused(const struct switches_refusal *refusal)
 
     refusal_explain_program(refusal->what, refusal->error, &refusal->log, &why);
     if (refusal->no_field)
-        say("this kernel has no tracepoint sched:%s with the fields needed",
-            refusal->event);
+        say("this kernel has no tracepoint sched:%s with the fields needed", refusal->event);
     else if (refusal->what == REFUSED_TRACEFS)
         say("cannot read %s%s: %s", refusal->event ? "the format of sched:" : "tracefs",
             refusal->event ? refusal->event : "", text_or_error(&why, refusal->error));
@@ -460,8 +459,7 @@ static int attach_to_rings(struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing)
 {
-    struct ring_options options = session_rings(&tracing->counting.session,
-                                                tracing->config->trace);
+    struct ring_options options = session_rings(&tracing->counting.session, tracing->config->trace);
 
     select_waits(tracing, &options.capture);
     ring_waits_init(&tracing->rings, &options, &tracing->collector.waits);
@@ -518,8 +516,7 @@ static void print_header(struct tracing *tracing)
                         : tracing->config->view == VIEW_WALL ? "Tracing wall-clock time (us) of "
                                                              : "Tracing blocked time (us) ");
     if (tracing->config->view == VIEW_OFFCPU || tracing->config->view == VIEW_WALL) {
-        heading_add_whose(&line, tracing->config->trace,
-                          whose[tracing->config->threads]);
+        heading_add_whose(&line, tracing->config->trace, whose[tracing->config->threads]);
         text_add(&line, " ");
     }
     text_format(&line, "by %s %sstack", heading_stacks(tracing->config->trace),

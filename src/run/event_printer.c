@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -316,8 +315,7 @@ static void forget(struct event_printer *printer, uint64_t now)
 {
     struct processes *processes = printer->session.processes;
 
-    if (!processes || now - printer->forgotten < FORGET_NS ||
-        settled(printer) < printer->forgotten)
+    if (!processes || now - printer->forgotten < FORGET_NS || settled(printer) < printer->forgotten)
         return;
     processes_forget(processes);
     printer->forgotten = now;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

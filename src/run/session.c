@@ -115,8 +115,7 @@ static int open_cgroup(struct event_filter *filter, const char *path, bool by_ri
         say("--cgroup: \"%s\" is cgroup version 1, which BPF programs cannot see: mount version 2 "
             "(mount -t cgroup2 none DIR) and name a directory in it", path);
     else if (map == -EBADF || map == -EINVAL)
-        say("--cgroup: \"%s\" is not a cgroup v2 directory, as found below /sys/fs/cgroup",
-            path);
+        say("--cgroup: \"%s\" is not a cgroup v2 directory, as found below /sys/fs/cgroup", path);
     else
         say("--cgroup: \"%s\": %s", path, strerror(-map));
     return EXIT_FAILURE;
@@ -442,8 +441,7 @@ static void say_no_tables(const struct session *session)
     if (!refused || (refused == -EOPNOTSUPP && session->options->unwind == UNWIND_WAY_BEST))
         return;
     kernel_offsets_explain(refused, &why);
-    say("user stacks are unwound by frame pointers, not tables: %s",
-        text_or_error(&why, refused));
+    say("user stacks are unwound by frame pointers, not tables: %s", text_or_error(&why, refused));
     text_free(&why);
 }
 
