@@ -99,9 +99,7 @@ static int refuse_usage(const char *name, int result, char **argv, struct text *
         has_command = !strcmp(*word, "--");
     if (error->length)
         text_format(error, " (see %s -h)", name);
-    int status = applet_refuse(result, error, has_command);
-    text_free(error);
-    return status;
+    return applet_refuse(result, error, has_command);
 }
 
 static int run_applet(const struct applet *applet, int argc, char **argv)

@@ -148,11 +148,8 @@ static int run(const struct arguments *arguments)
     bool as_json;
     int result = check_usage(arguments, &as_json, &error);
 
-    if (result) {
-        result = applet_refuse(result, &error, false);
-        text_free(&error);
-        return result;
-    }
+    if (result)
+        return applet_refuse(result, &error, false);
     checks_look(&checks);
     result = judge(&checks, arguments, as_json);
     checks_free(&checks);

@@ -329,7 +329,6 @@ static int run(const struct arguments *arguments)
     (void)signal(SIGPIPE, SIG_IGN);
     int status = result ? applet_refuse(result, &error, false) : drawing_make(&drawing, &inputs);
     drawing_close(&drawing);
-    text_free(&error);
     return status;
 }
 

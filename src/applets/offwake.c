@@ -152,17 +152,12 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
         .unfinished = settings.unfinished,
         .pairs = settings.pairs,
     };
-    int result = check_usage(arguments, view, &error), status;
+    int result = check_usage(arguments, view, &error);
 
     for (size_t i = 0, count = 0; i < COUNT_OF(letters); i++)
         if (letters[i].bit & mask)
             of_states[count++] = letters[i].letter;
-    if (result)
-        status = applet_refuse(result, &error, arguments->command);
-    else
-        status = blocked_time_run(&config);
-    text_free(&error);
-    return status;
+    return result ? applet_refuse(result, &error, arguments->command) : blocked_time_run(&config);
 }
 
 static int run_offcputime(const struct arguments *arguments)

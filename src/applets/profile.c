@@ -421,20 +421,16 @@ static int run(const struct arguments *arguments)
     struct profiling profiling = {.sampled.config = {.program = -1}};
     const struct sampling_event *event;
     struct text error = {0};
-    int result = check_usage(arguments, &event, &error), status;
+    int result = check_usage(arguments, &event, &error);
 
-    if (result) {
-        status = applet_refuse(result, &error, arguments->command);
-    } else {
-        profiling.sampled.config.event = event;
-        profiling.sampled.config.frequency = settings.frequency;
-        profiling.sampled.config.count = settings.count;
-        profiling.sampled.config.cpu = settings.trace.cpu;
-        profiling.sampled.config.idle = settings.idle;
-        status = open_and_profile(&profiling);
-    }
-    text_free(&error);
-    return status;
+    if (result)
+        return applet_refuse(result, &error, arguments->command);
+    profiling.sampled.config.event = event;
+    profiling.sampled.config.frequency = settings.frequency;
+    profiling.sampled.config.count = settings.count;
+    profiling.sampled.config.cpu = settings.trace.cpu;
+    profiling.sampled.config.idle = settings.idle;
+    return open_and_profile(&profiling);
 }
 
 const struct applet profile_applet = {

@@ -297,16 +297,13 @@ static int run(const struct arguments *arguments)
 {
     struct report_files files;
     struct text error = {0};
-    int result = check_usage(arguments, &files, &error), status;
+    int result = check_usage(arguments, &files, &error);
 
     /* A reader that left is not an error: writing reports it. */
     (void)signal(SIGPIPE, SIG_IGN);
     if (result)
-        status = applet_refuse(result, &error, false);
-    else
-        status = settings.diff ? compare(arguments, &files) : report(arguments, &files);
-    text_free(&error);
-    return status;
+        return applet_refuse(result, &error, false);
+    return settings.diff ? compare(arguments, &files) : report(arguments, &files);
 }
 
 const struct applet report_applet = {

@@ -96,11 +96,8 @@ static int run(const struct arguments *arguments)
         .frequency = settings.frequency,
     };
     int result = check_usage(arguments, &error);
-    int status = result ? applet_refuse(result, &error, arguments->command)
-        : blocked_time_run(&config);
 
-    text_free(&error);
-    return status;
+    return result ? applet_refuse(result, &error, arguments->command) : blocked_time_run(&config);
 }
 
 const struct applet walltime_applet = {

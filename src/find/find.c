@@ -175,14 +175,11 @@ int list_places(const struct places *places, const struct demangle_options *read
     }
     if (!result)
         qsort(patterns, count, sizeof(*patterns), compare_strings);
-    for (size_t i = 0; i < count; i++) {
-        if (!result && (!i || strcmp(patterns[i - 1], patterns[i])))
+    for (size_t i = 0; i < count && !result; i++)
+        if (!i || strcmp(patterns[i - 1], patterns[i]))
             text_format(lines, "%s\n", patterns[i]);
-        if (i)
-            free(patterns[i - 1]);
-    }
-    if (count)
-        free(patterns[count - 1]);
+    for (size_t i = 0; i < count; i++)
+        free(patterns[i]);
     free(patterns);
     return result ? result : lines->failed ? -ENOMEM : 0;
 }

@@ -19,11 +19,12 @@ const struct option common_options[] = {
     {0},
 };
 
-int applet_refuse(int result, const struct text *error, bool has_command)
+int applet_refuse(int result, struct text *error, bool has_command)
 {
     bool is_usage = result != -ENOMEM && !error->failed;
 
     say("%s", is_usage && error->data ? error->data : "out of memory");
+    text_free(error);
     return is_usage ? EXIT_USAGE : has_command ? EXIT_TRACER : EXIT_FAILURE;
 }
 

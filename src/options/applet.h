@@ -38,9 +38,9 @@ struct applet {
 
 /*
  * Says what is wrong with a command line, `result` being what checking it returned, and returns the
- * exit status: running out of memory is not the user's fault.
+ * exit status: running out of memory is not the user's fault. Frees the text.
  */
-int applet_refuse(int result, const struct text *error, bool has_command);
+int applet_refuse(int result, struct text *error, bool has_command);
 
 /* The rows that end every applet's tables: -h, --help and --man. */
 extern const struct option common_options[];

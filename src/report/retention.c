@@ -131,13 +131,6 @@ static int read_directory(struct kept_files *files, int directory, const char *t
     return result;
 }
 
-static void free_files(struct kept_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        free(files->items[i].name);
-    free(files->items);
-}
-
 static int compare_ages(const void *left, const void *right)
 {
     const struct kept_file *one = left, *other = right;
@@ -206,7 +199,9 @@ int retention_prune(const struct retention *keep, const char *path, const char *
         see_time(times, &files, own);
         result = take_away(keep, &files, directory, base_name(name));
     }
-    free_files(&files);
+    for (size_t i = 0; i < files.count; i++)
+        free(files.items[i].name);
+    free(files.items);
     close(directory);
     return result;
 }

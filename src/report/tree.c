@@ -11,17 +11,7 @@
 #include "flame/svg.h"
 #include "report/blocks.h"
 
-/* ---- A report as the tree of a flame graph, whose values are the blocks', as printed ---- */
-
-static int add_block(struct flame *flame, const struct line *line, uint64_t value,
-                     struct flame_slice *frames)
-{
-    for (size_t i = 0; i < line->count; i++)
-        frames[i] = (struct flame_slice){line->frames[i].name, strlen(line->frames[i].name)};
-    return flame_add(flame, FLAME_NOW, frames, line->count, value, NULL);
-}
-
-/* 0 or -ENOMEM; flame_free after either. Its values are the blocks', as printed. */
+/* A report as the tree of a flame graph. 0 or -ENOMEM; flame_free after either. */
 static int report_flame_make(struct flame *flame, const struct report *report)
 {
     struct line line = {0};
@@ -34,9 +24,11 @@ static int report_flame_make(struct flame *flame, const struct report *report)
         result = line_make(&line, report, block);
         if (!result)
             result = array_reserve(&frames, &room, line.count, sizeof(*frames));
+        for (size_t at = 0; at < line.count && !result; at++)
+            frames[at] = (struct flame_slice){line.frames[at].name, strlen(line.frames[at].name)};
         if (!result)
-            result = add_block(flame, &line, blocks_shown_value(block->value, report->options),
-                               frames);
+            result = flame_add(flame, FLAME_NOW, frames, line.count,
+                               blocks_shown_value(block->value, report->options), NULL);
     }
     free(frames);
     line_free(&line);

@@ -620,7 +620,6 @@ int probing_run(struct probing *probing, int refused, struct text *error,
 
     find_close(&probing->find);
     free(probing->names);
-    text_free(error);
     return status;
 }
 

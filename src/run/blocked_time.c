@@ -681,8 +681,10 @@ static void complete_reports(struct tracing *tracing)
     counting->losing = tracing;
 }
 
-static int trace(struct tracing *tracing)
+int blocked_time_run(const struct blocked_time_config *asked)
 {
+    struct tracing own = {.config = asked, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
+    struct tracing *tracing = &own;
     const struct store_config config = {
         .stacks = tracing->config->trace->storage,
         .depth = tracing->config->trace->depth,
@@ -748,11 +750,4 @@ static int trace(struct tracing *tracing)
     wall_time_close(&tracing->wall);
     interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
-}
-
-int blocked_time_run(const struct blocked_time_config *config)
-{
-    struct tracing tracing = {.config = config, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
-
-    return trace(&tracing);
 }

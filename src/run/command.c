@@ -64,16 +64,24 @@ static bool path_is_program(const char *path)
     return !stat(path, &about) && S_ISREG(about.st_mode) && !access(path, X_OK);
 }
 
+/* Valid as long as the walk. */
+static const char *find_program(struct path_walk *walk, const char *name)
+{
+    const char *path;
+
+    path_walk_begin(walk, name);
+    do
+        path = path_walk_next(walk);
+    while (path && !path_is_program(path));
+    return path;
+}
+
 char *path_walk_find(const char *name)
 {
     struct path_walk walk;
-    const char *path;
+    const char *path = find_program(&walk, name);
 
-    path_walk_begin(&walk, name);
-    while ((path = path_walk_next(&walk)))
-        if (path_is_program(path))
-            return realpath(path, NULL);
-    return NULL;
+    return path ? realpath(path, NULL) : NULL;
 }
 
 void command_init(struct command *command, char **words)
@@ -88,13 +96,8 @@ void command_init(struct command *command, char **words)
 bool command_exists(const char *name)
 {
     struct path_walk walk;
-    const char *path;
 
-    path_walk_begin(&walk, name);
-    while ((path = path_walk_next(&walk)))
-        if (path_is_program(path))
-            return true;
-    return false;
+    return find_program(&walk, name);
 }
 
 void command_suggest(char *const *words, size_t count, struct text *error)

@@ -45,13 +45,6 @@ int live_open(struct live *live, const struct trace_options *options)
     return live->drawn && options->command ? share_with_command() : 0;
 }
 
-/* Messages printed meanwhile would be drawn over. */
-static void keep_what_is_said(struct live *live)
-{
-    if (isatty(STDERR_FILENO))
-        say_aside = &live->said;
-}
-
 void live_close(struct live *live)
 {
     terminal_close();
@@ -76,10 +69,11 @@ void live_look(struct live *live)
 
     if (!live->drawn || !terminal_enter(&anew))
         return;
-    if (anew) {
-        keep_what_is_said(live);
+    /* Messages printed meanwhile would be drawn over. */
+    if (anew && isatty(STDERR_FILENO))
+        say_aside = &live->said;
+    if (anew)
         screen_forget(&live->screen);
-    }
     /* A terminal that does not tell its size is asked; its answer holds until the next time. */
     if (!terminal_size(STDOUT_FILENO, &size))
         return;

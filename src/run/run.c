@@ -295,16 +295,16 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     sigprocmask(SIG_SETMASK, &held, &usual);
     uint64_t now = now_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
-    run->stacks_are_ready = false;
+    run->watched_is_ready = run->keys_are_ready = run->stacks_are_ready = false;
     if (!run_stopped && !report_asked &&
         ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &usual) > 0) {
         if (polled[0].revents)
             enter = enter_pressed(run);
         if (polled[1].revents & (POLLERR | POLLHUP | POLLNVAL))
             run->reader_is_gone = true;
-        run->watched_is_ready = polled[2].revents != 0;
-        run->keys_are_ready = polled[3].revents != 0;
-        run->stacks_are_ready = polled[4].revents != 0;
+        run->watched_is_ready = polled[2].revents;
+        run->keys_are_ready = polled[3].revents;
+        run->stacks_are_ready = polled[4].revents;
     }
     sigprocmask(SIG_SETMASK, &usual, NULL);
     return enter;
@@ -345,14 +345,10 @@ static enum run_event wait_for_any(struct run *run)
         }
         if (interval_is_over(run, now))
             return RUN_REPORT;
-        if (run->keys_are_ready) {
-            run->keys_are_ready = false;
+        if (run->keys_are_ready)
             return RUN_KEYS;
-        }
-        if (run->watched_is_ready) {
-            run->watched_is_ready = false;
+        if (run->watched_is_ready)
             return RUN_WATCHED;
-        }
         if (tick_is_due(run, now))
             return RUN_TICK;
         if (run->stacks_are_ready)
