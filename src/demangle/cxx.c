@@ -16,42 +16,50 @@
  */
 #define DEEPEST 128
 
+static bool is_stored(const struct cxx *cxx, const void *items)
+{
+    return (uintptr_t)items - (uintptr_t)cxx->store < sizeof(*cxx->store);
+}
+
+static void drop(const struct cxx *cxx, void *items)
+{
+    if (!is_stored(cxx, items))
+        free(items);
+}
+
+static void cxx_free(struct cxx *cxx)
+{
+    if (!cxx->store)
+        return;
+    drop(cxx, cxx->nodes);
+    drop(cxx, cxx->lists.items);
+    drop(cxx, cxx->open.items);
+    drop(cxx, cxx->seen.items);
+    cxx->store = NULL;
+}
+
 /* Begins a name, or begins again for another try; cxx_free ends it. */
 static void cxx_start(struct cxx *cxx, struct cxx_store *store, const char *name, const char *end)
 {
     cxx_free(cxx);
     *cxx = (struct cxx){
         .name = name, .at = name, .end = end, .store = store, .scopes = cxx->scopes,
-        .nodes = store->nodes, .room = sizeof(store->nodes) / sizeof(*store->nodes),
-        .lists = {.items = store->lists, .room = sizeof(store->lists) / sizeof(uint32_t)},
-        .open = {.items = store->open, .room = sizeof(store->open) / sizeof(uint32_t)},
-        .seen = {.items = store->seen, .room = sizeof(store->seen) / sizeof(uint32_t)}};
+        .nodes = store->nodes, .room = COUNT_OF(store->nodes),
+        .lists = {.items = store->lists, .room = COUNT_OF(store->lists)},
+        .open = {.items = store->open, .room = COUNT_OF(store->open)},
+        .seen = {.items = store->seen, .room = COUNT_OF(store->seen)}};
     cxx_make(cxx, CXX_NONE, 0, 0, 0);
 }
 
-void cxx_free(struct cxx *cxx)
-{
-    if (!cxx->store)
-        return;
-    if (cxx->nodes != cxx->store->nodes)
-        free(cxx->nodes);
-    if (cxx->lists.items != cxx->store->lists)
-        free(cxx->lists.items);
-    if (cxx->open.items != cxx->store->open)
-        free(cxx->open.items);
-    if (cxx->seen.items != cxx->store->seen)
-        free(cxx->seen.items);
-    cxx->store = NULL;
-}
-
 /* Doubles the room, moving out of the store if necessary; NULL: no memory. */
-static void *grow(void *items, const void *stored, size_t *room, size_t size)
+static void *grow(const struct cxx *cxx, void *items, size_t *room, size_t size)
 {
-    void *more = realloc(items == stored ? NULL : items, 2 * *room * size);
+    const bool stored = is_stored(cxx, items);
+    void *more = realloc(stored ? NULL : items, 2 * *room * size);
 
     if (!more)
         return NULL;
-    if (items == stored)
+    if (stored)
         memcpy(more, items, *room * size);
     *room *= 2;
     return more;
@@ -64,7 +72,7 @@ static uint32_t grow_nodes(struct cxx *cxx)
 
     if (cxx->count >= MOST_NODES) {
         cxx->error = -EINVAL;
-    } else if ((more = grow(cxx->nodes, cxx->store->nodes, &cxx->room, sizeof(*cxx->nodes)))) {
+    } else if ((more = grow(cxx, cxx->nodes, &cxx->room, sizeof(*cxx->nodes)))) {
         cxx->nodes = more;
         return (uint32_t)cxx->count - 1;
     } else {
@@ -75,18 +83,23 @@ static uint32_t grow_nodes(struct cxx *cxx)
     return 0;
 }
 
-bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers)
+static bool grow_numbers(struct cxx *cxx, struct cxx_numbers *numbers)
 {
-    const uint32_t *stored = numbers == &cxx->lists  ? cxx->store->lists
-                             : numbers == &cxx->open ? cxx->store->open
-                                                     : cxx->store->seen;
-    void *more = grow(numbers->items, stored, &numbers->room, sizeof(*numbers->items));
+    void *more = grow(cxx, numbers->items, &numbers->room, sizeof(*numbers->items));
 
     if (more)
         numbers->items = more;
     else
         cxx->error = -ENOMEM;
     return more != NULL;
+}
+
+bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number)
+{
+    if (!number || (numbers->count == numbers->room && !grow_numbers(cxx, numbers)))
+        return false;
+    numbers->items[numbers->count++] = number;
+    return true;
 }
 
 bool cxx_take_two(struct cxx *cxx, const char *two)
@@ -110,9 +123,14 @@ uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, u
     return ++cxx->count < cxx->room ? (uint32_t)cxx->count - 1 : grow_nodes(cxx);
 }
 
-uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a)
+uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a, unsigned small)
 {
-    return a ? cxx_make(cxx, kind, a, 0, 0) : 0;
+    return a ? cxx_small(cxx, cxx_make(cxx, kind, a, 0, 0), small) : 0;
+}
+
+uint32_t cxx_pair(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b)
+{
+    return a && b ? cxx_make(cxx, kind, a, b, 0) : 0;
 }
 
 uint32_t cxx_list(struct cxx *cxx, size_t first)
@@ -120,7 +138,7 @@ uint32_t cxx_list(struct cxx *cxx, size_t first)
     size_t begin = cxx->lists.count, count = cxx->open.count - first;
 
     while (cxx->lists.room - begin < count)
-        if (!cxx_grow(cxx, &cxx->lists))
+        if (!grow_numbers(cxx, &cxx->lists))
             return 0;
     for (size_t i = 0; i < count; i++)
         cxx->lists.items[begin + i] = cxx->open.items[first + i];
@@ -129,9 +147,24 @@ uint32_t cxx_list(struct cxx *cxx, size_t first)
     return cxx_make(cxx, CXX_LIST, (uint32_t)begin, (uint32_t)count, 0);
 }
 
+uint32_t cxx_until(struct cxx *cxx, char ending, cxx_reader *read)
+{
+    const size_t first = cxx->open.count;
+
+    while (!cxx_take(cxx, ending))
+        if (!cxx_push(cxx, &cxx->open, read(cxx)))
+            return 0;
+    return cxx_list(cxx, first);
+}
+
 uint32_t cxx_remember(struct cxx *cxx, uint32_t number)
 {
     return cxx_push(cxx, &cxx->seen, number) ? number : 0;
+}
+
+uint32_t cxx_ended(struct cxx *cxx, uint32_t number)
+{
+    return cxx_take(cxx, 'E') ? number : 0;
 }
 
 bool cxx_enter(struct cxx *cxx)
@@ -198,43 +231,19 @@ uint32_t cxx_digits(struct cxx *cxx)
 
 /* One per letter of the alphabet, then those of D and a letter. */
 const struct cxx_builtin cxx_builtins[] = {
-    BUILTIN('a', '-', "signed char"),
-    BUILTIN('b', 'b', "bool"),
-    BUILTIN('c', '-', "char"),
-    BUILTIN('d', 'f', "double"),
-    BUILTIN('e', 'f', "long double"),
-    BUILTIN('f', 'f', "float"),
-    BUILTIN('g', 'f', "__float128"),
-    BUILTIN('h', '-', "unsigned char"),
-    BUILTIN('i', 'i', "int"),
-    BUILTIN('j', 'j', "unsigned int"),
-    NONE,
-    BUILTIN('l', 'l', "long"),
-    BUILTIN('m', 'm', "unsigned long"),
-    BUILTIN('n', '-', "__int128"),
-    BUILTIN('o', '-', "unsigned __int128"),
-    NONE,
-    NONE,
-    NONE,
-    BUILTIN('s', '-', "short"),
-    BUILTIN('t', '-', "unsigned short"),
-    NONE,
-    BUILTIN('v', '-', "void"),
-    BUILTIN('w', '-', "wchar_t"),
-    BUILTIN('x', 'x', "long long"),
-    BUILTIN('y', 'y', "unsigned long long"),
-    BUILTIN('z', '-', "..."),
-    BUILTIN('a', '-', "auto"),
-    BUILTIN('c', '-', "decltype(auto)"),
-    BUILTIN('d', '-', "decimal64"),
-    BUILTIN('e', '-', "decimal128"),
-    BUILTIN('f', '-', "decimal32"),
-    BUILTIN('h', 'f', "half"),
-    BUILTIN('i', '-', "char32_t"),
-    BUILTIN('n', '-', "decltype(nullptr)"),
-    BUILTIN('s', '-', "char16_t"),
-    BUILTIN('u', '-', "char8_t"),
-    NONE,
+    BUILTIN('a', '-', "signed char"), BUILTIN('b', 'b', "bool"), BUILTIN('c', '-', "char"),
+    BUILTIN('d', 'f', "double"), BUILTIN('e', 'f', "long double"), BUILTIN('f', 'f', "float"),
+    BUILTIN('g', 'f', "__float128"), BUILTIN('h', '-', "unsigned char"), BUILTIN('i', 'i', "int"),
+    BUILTIN('j', 'j', "unsigned int"), NONE, BUILTIN('l', 'l', "long"),
+    BUILTIN('m', 'm', "unsigned long"), BUILTIN('n', '-', "__int128"),
+    BUILTIN('o', '-', "unsigned __int128"), NONE, NONE, NONE, BUILTIN('s', '-', "short"),
+    BUILTIN('t', '-', "unsigned short"), NONE, BUILTIN('v', '-', "void"),
+    BUILTIN('w', '-', "wchar_t"), BUILTIN('x', 'x', "long long"),
+    BUILTIN('y', 'y', "unsigned long long"), BUILTIN('z', '-', "..."), BUILTIN('a', '-', "auto"),
+    BUILTIN('c', '-', "decltype(auto)"), BUILTIN('d', '-', "decimal64"),
+    BUILTIN('e', '-', "decimal128"), BUILTIN('f', '-', "decimal32"), BUILTIN('h', 'f', "half"),
+    BUILTIN('i', '-', "char32_t"), BUILTIN('n', '-', "decltype(nullptr)"),
+    BUILTIN('s', '-', "char16_t"), BUILTIN('u', '-', "char8_t"), NONE,
 };
 
 const struct cxx_standard cxx_standards[] = {
@@ -251,95 +260,23 @@ const struct cxx_standard cxx_standards[] = {
     [CXX_CHAR_TRAITS] = {0, "std::char_traits", "std::char_traits", "char_traits"},
 };
 
-/* Sorted by code. */
-const struct cxx_operator cxx_operators[] = {
-    {"aN", 'b', "&="},
-    {"aS", 'b', "="},
-    {"aa", 'b', "&&"},
-    {"ad", 'u', "&"},
-    {"an", 'b', "&"},
-    {"at", 't', "alignof"},
-    {"aw", 'u', "co_await"},
-    {"az", 'u', "alignof"},
-    {"cc", 'c', "const_cast"},
-    {"cl", '-', "()"},
-    {"cm", 'b', ","},
-    {"co", 'u', "~"},
-    {"dV", 'b', "/="},
-    {"da", 'd', "delete[]"},
-    {"dc", 'c', "dynamic_cast"},
-    {"de", 'u', "*"},
-    {"dl", 'd', "delete"},
-    {"ds", 'b', ".*"},
-    {"dt", 'm', "."},
-    {"dv", 'b', "/"},
-    {"eO", 'b', "^="},
-    {"eo", 'b', "^"},
-    {"eq", 'b', "=="},
-    {"ge", 'b', ">="},
-    {"gt", 'b', ">"},
-    {"ix", '-', "[]"},
-    {"lS", 'b', "<<="},
-    {"le", 'b', "<="},
-    {"ls", 'b', "<<"},
-    {"lt", 'b', "<"},
-    {"mI", 'b', "-="},
-    {"mL", 'b', "*="},
-    {"mi", 'b', "-"},
-    {"ml", 'b', "*"},
-    {"mm", 'p', "--"},
-    {"na", 'n', "new[]"},
-    {"ne", 'b', "!="},
-    {"ng", 'u', "-"},
-    {"nt", 'u', "!"},
-    {"nw", 'n', "new"},
-    {"nx", 'u', "noexcept"},
-    {"oR", 'b', "|="},
-    {"oo", 'b', "||"},
-    {"or", 'b', "|"},
-    {"pL", 'b', "+="},
-    {"pl", 'b', "+"},
-    {"pm", 'b', "->*"},
-    {"pp", 'p', "++"},
-    {"ps", 'u', "+"},
-    {"pt", 'm', "->"},
-    {"qu", '-', "?"},
-    {"rM", 'b', "%="},
-    {"rS", 'b', ">>="},
-    {"rc", 'c', "reinterpret_cast"},
-    {"rm", 'b', "%"},
-    {"rs", 'b', ">>"},
-    {"sc", 'c', "static_cast"},
-    {"ss", 'b', "<=>"},
-    {"st", 't', "sizeof"},
-    {"sz", 'u', "sizeof"},
-    {"te", 'u', "typeid"},
-    {"ti", 't', "typeid"},
-    {"tw", 'u', "throw"},
-};
+const char cxx_operators[] =
+    "aNb&=\0" "aSb=\0" "aab&&\0" "adu&\0" "anb&\0" "attalignof\0" "awuco_await\0" "azualignof\0"
+    "cccconst_cast\0" "cl-()\0" "cmb,\0" "cou~\0" "dVb/=\0" "daddelete[]\0" "dccdynamic_cast\0"
+    "deu*\0" "dlddelete\0" "dsb.*\0" "dtm.\0" "dvb/\0" "eOb^=\0" "eob^\0" "eqb==\0" "geb>=\0"
+    "gtb>\0" "ix-[]\0" "lSb<<=\0" "leb<=\0" "lsb<<\0" "ltb<\0" "mIb-=\0" "mLb*=\0" "mib-\0"
+    "mlb*\0" "mmp--\0" "nannew[]\0" "neb!=\0" "ngu-\0" "ntu!\0" "nwnnew\0" "nxunoexcept\0"
+    "oRb|=\0" "oob||\0" "orb|\0" "pLb+=\0" "plb+\0" "pmb->*\0" "ppp++\0" "psu+\0" "ptm->\0"
+    "qu-?\0" "rMb%=\0" "rSb>>=\0" "rccreinterpret_cast\0" "rmb%\0" "rsb>>\0" "sccstatic_cast\0"
+    "ssb<=>\0" "sttsizeof\0" "szusizeof\0" "teutypeid\0" "tittypeid\0" "twuthrow\0";
 
-/* Code, then what precedes the name. */
-const char *const cxx_specials[] = {
-    "TVvtable for ",
-    "TTVTT for ",
-    "TItypeinfo for ",
-    "TStypeinfo name for ",
-    "TFtypeinfo fn for ",
-    "TCconstruction vtable for ",
-    "Thnon-virtual thunk to ",
-    "Tvvirtual thunk to ",
-    "Tccovariant return thunk to ",
-    "THTLS init function for ",
-    "TWTLS wrapper function for ",
-    "TAtemplate parameter object for ",
-    "GVguard variable for ",
-    "GRreference temporary #",
-    "GAhidden alias for ",
-    "GTtransaction clone for ",
-    "Gnnon-transaction clone for ",
-    "GIinitializer for module ",
-    NULL,
-};
+const char cxx_specials[] =
+    "TVtvtable for \0" "TTtVTT for \0" "TIttypeinfo for \0" "TSttypeinfo name for \0"
+    "TFttypeinfo fn for \0" "TCCconstruction vtable for \0" "Thhnon-virtual thunk to \0"
+    "Tvhvirtual thunk to \0" "Tcccovariant return thunk to \0" "THnTLS init function for \0"
+    "TWnTLS wrapper function for \0" "TAatemplate parameter object for \0"
+    "GVnguard variable for \0" "GRRreference temporary #\0" "GAehidden alias for \0"
+    "GTetransaction clone for \0" "Gnenon-transaction clone for \0" "GIminitializer for module \0";
 
 const char *const cxx_texts[] = {
     [CXX_TEXT_COMPLEX] = " _Complex", [CXX_TEXT_IMAGINARY] = " _Imaginary",
@@ -361,17 +298,15 @@ int cxx_builtin_d(char letter)
     return -1;
 }
 
-static int compare_code(const void *code, const void *row)
+int cxx_row(const char *rows, const char *code)
 {
-    return strncmp(code, ((const struct cxx_operator *)row)->code, 2);
-}
-
-int cxx_operator(const char *code)
-{
-    const struct cxx_operator *found =
-        bsearch(code, cxx_operators, COUNT_OF(cxx_operators), sizeof(*cxx_operators), compare_code);
-
-    return found ? (int)(found - cxx_operators) : -1;
+    for (const char *row = rows; *row; row++) {
+        if (row[0] == code[0] && row[1] == code[1])
+            return (int)(row - rows);
+        while (*row)
+            row++;
+    }
+    return -1;
 }
 
 /* Compilers make no longer names. */
@@ -430,9 +365,7 @@ static bool take_block(struct cxx *cxx)
     if ((size_t)(cxx->end - cxx->at) < length || memcmp(cxx->at, ending, length))
         return false;
     cxx->at += length;
-    if (cxx_take(cxx, '_') && !cxx_number(cxx, &number))
-        return false;
-    return true;
+    return !cxx_take(cxx, '_') || cxx_number(cxx, &number);
 }
 
 /* The whole name, up to its clones; 0 with an error. */
@@ -440,7 +373,7 @@ static uint32_t read_name(struct cxx *cxx, bool is_block)
 {
     cxx->at += is_block ? 4 : 2;
     uint32_t number = cxx_encoding(cxx);
-    if (number && (is_block ? !take_block(cxx) : false))
+    if (number && is_block && !take_block(cxx))
         number = 0;
     return number && are_clones(cxx->at, cxx->end) && !cxx->error ? number : 0;
 }

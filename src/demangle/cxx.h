@@ -173,28 +173,29 @@ struct cxx_standard {
 };
 /* Rows of these; the second has no code. */
 enum { CXX_ALLOCATOR = 1, CXX_CHAR_TRAITS = 8 };
-struct cxx_operator {
-    char code[3];
-    char shape; /* 'u' unary, 'b' binary, 'm' member, 'p' ++ and --; '-': special */
-    const char *text;
-};
 extern const struct cxx_builtin cxx_builtins[];
 extern const struct cxx_standard cxx_standards[];
-extern const struct cxx_operator cxx_operators[];
-extern const char *const cxx_specials[];
+/*
+ * Rows of a code of two letters, one letter, and a text. The letter of operators: 'u' unary, 'b'
+ * binary, 'm' member, 'p' ++ and --, '-' special ...; of special names, whose text precedes the
+ * name: how that is read, see cxx_names.c.
+ */
+extern const char cxx_operators[], cxx_specials[];
+enum { CXX_ROW_LETTER = 2, CXX_ROW_TEXT = 3 };
+/* Where the row with that code begins, or -1. */
+int cxx_row(const char *rows, const char *code);
 extern const char *const cxx_texts[];
 enum { CXX_TEXT_COMPLEX, CXX_TEXT_IMAGINARY, CXX_TEXT_STRUCT, CXX_TEXT_UNION, CXX_TEXT_ENUM,
        CXX_TEXT_AUTO, CXX_TEXT_DECLTYPE_AUTO };
 /* Its index, or -1. */
 int cxx_builtin(char letter);
 int cxx_builtin_d(char letter);
-int cxx_operator(const char *code);
 
-void cxx_free(struct cxx *cxx);
 /* The number of a new node; 0, with cxx->error set, if there is no room. */
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
-/* The same for a node whose part must not be 0: if it is, returns 0. */
-uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a);
+/* The same for a node whose part must not be 0, or whose two parts: if one is, returns 0. */
+uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a, unsigned small);
+uint32_t cxx_pair(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b);
 static inline struct cxx_node *cxx_at(const struct cxx *cxx, uint32_t number)
 {
     return &cxx->nodes[number];
@@ -213,17 +214,15 @@ static inline uint32_t cxx_flags(const struct cxx *cxx, uint32_t number, unsigne
         cxx->nodes[number].flags = (uint8_t)flags;
     return number;
 }
-bool cxx_grow(struct cxx *cxx, struct cxx_numbers *numbers);
 /* false: it is 0, or there is no room. */
-static inline bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number)
-{
-    if (!number || (numbers->count == numbers->room && !cxx_grow(cxx, numbers)))
-        return false;
-    numbers->items[numbers->count++] = number;
-    return true;
-}
+bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number);
 /* A list of the open ones from `first` on, which are then no longer open. */
 uint32_t cxx_list(struct cxx *cxx, size_t first);
+/* A list of what `read` returns, up to the ending. */
+typedef uint32_t cxx_reader(struct cxx *cxx);
+uint32_t cxx_until(struct cxx *cxx, char ending, cxx_reader *read);
+/* What was read if an E follows, which is taken; or 0. */
+uint32_t cxx_ended(struct cxx *cxx, uint32_t number);
 /* Remembers a node for S_, and returns it; 0 stays 0. */
 uint32_t cxx_remember(struct cxx *cxx, uint32_t number);
 bool cxx_enter(struct cxx *cxx);
@@ -265,7 +264,6 @@ uint32_t cxx_digits(struct cxx *cxx);
 
 /* The grammar. Each returns the number of what it read, or 0. */
 uint32_t cxx_encoding(struct cxx *cxx);
-uint32_t cxx_special(struct cxx *cxx);
 uint32_t cxx_name(struct cxx *cxx, struct cxx_name_state *state);
 uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope,
                          uint32_t module);
@@ -289,9 +287,11 @@ uint32_t cxx_argument(struct cxx *cxx);
 uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding);
 /* The name with the arguments after it. */
 uint32_t cxx_template(struct cxx *cxx, uint32_t name, bool of_encoding);
+/* The same if there are any; 0 stays 0. */
+uint32_t cxx_maybe_template(struct cxx *cxx, uint32_t name);
 uint32_t cxx_expression(struct cxx *cxx);
 uint32_t cxx_literal(struct cxx *cxx);
-/* Names in expressions: alone, and after sr. */
+/* Names in expressions: alone, and what follows sr. */
 uint32_t cxx_base_name(struct cxx *cxx);
 uint32_t cxx_scoped_name(struct cxx *cxx);
 

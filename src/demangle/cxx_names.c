@@ -35,27 +35,6 @@ static uint32_t function_behind(struct cxx *cxx, uint32_t name, const struct cxx
                      state->quals & ~CXX_OBJECT);
 }
 
-uint32_t cxx_encoding(struct cxx *cxx)
-{
-    struct cxx_name_state state = {0};
-    uint32_t encoding = 0;
-
-    if (!cxx_enter(cxx))
-        return 0;
-    if (cxx_peek(cxx) == 'T' || cxx_peek(cxx) == 'G') {
-        encoding = cxx_special(cxx);
-    } else {
-        uint32_t outer = cxx->arguments;
-        cxx->arguments = 0;
-        uint32_t name = cxx_name(cxx, &state);
-        if (name && !cxx->was_seen)
-            encoding = function_behind(cxx, name, &state);
-        cxx->arguments = outer;
-    }
-    cxx_leave(cxx);
-    return encoding;
-}
-
 /* h<number>_ or v<number>_<number>_ */
 static bool call_offset(struct cxx *cxx)
 {
@@ -100,59 +79,66 @@ static uint32_t module_in(struct cxx *cxx, uint32_t module)
     return module;
 }
 
-static uint32_t special_of(struct cxx *cxx, char kind, char which, uint32_t *in, uint32_t *number)
+static uint32_t special_of(struct cxx *cxx, char how, uint32_t *in, uint32_t *number)
 {
-    if (kind == 'G')
-        switch (which) {
-        case 'R': return reference_temporary(cxx, number);
-        case 'A':
-        case 'T':
-        case 'n': return cxx_encoding(cxx);
-        case 'I': return module_in(cxx, 0);
-        default: return cxx_name(cxx, NULL);
-        }
-    switch (which) {
-    case 'V':
-    case 'T':
-    case 'I':
-    case 'S':
-    case 'F': return cxx_type(cxx);
-    case 'A': return cxx_argument(cxx);
+    switch (how) {
+    case 't': return cxx_type(cxx);
+    case 'e': return cxx_encoding(cxx);
+    case 'a': return cxx_argument(cxx);
+    case 'm': return module_in(cxx, 0);
+    case 'R': return reference_temporary(cxx, number);
     case 'C':
         *in = cxx_type(cxx);
         return *in && cxx_number(cxx, number) && cxx_take(cxx, '_') ? cxx_type(cxx) : 0;
     case 'c': return call_offset(cxx) && call_offset(cxx) ? cxx_encoding(cxx) : 0;
     case 'h':
-    case 'v':
         cxx->at--;
         return call_offset(cxx) ? cxx_encoding(cxx) : 0;
-    default: /* H, W */
-        return cxx_name(cxx, NULL);
+    default: return cxx_name(cxx, NULL);
     }
 }
 
-uint32_t cxx_special(struct cxx *cxx)
+static uint32_t special(struct cxx *cxx)
 {
-    char kind = cxx_peek(cxx), which = cxx_peek_next(cxx);
-    uint16_t row = 0;
+    char code[] = {cxx_peek(cxx), cxx_peek_next(cxx)};
     uint32_t in = 0, number = 0;
 
     cxx->at += 2;
     if (cxx->at > cxx->end)
         return 0;
-    if (kind == 'G' && which == 'T') {
+    if (code[0] == 'G' && code[1] == 'T') {
         char clone = cxx_peek(cxx);
         if (clone != 't' && clone != 'n')
             return 0;
         cxx->at++;
-        which = clone == 'n' ? 'n' : 'T';
+        code[1] = clone == 'n' ? 'n' : 'T';
     }
-    while (cxx_specials[row] && (cxx_specials[row][0] != kind || cxx_specials[row][1] != which))
-        row++;
-    if (!cxx_specials[row])
+    const int row = cxx_row(cxx_specials, code);
+    if (row < 0)
         return 0;
-    uint32_t of = special_of(cxx, kind, which, &in, &number);
-    return cxx_small(cxx, of ? cxx_make(cxx, CXX_SPECIAL, of, in, number) : 0, row);
+    uint32_t of = special_of(cxx, cxx_specials[row + CXX_ROW_LETTER], &in, &number);
+    return cxx_small(cxx, of ? cxx_make(cxx, CXX_SPECIAL, of, in, number) : 0, (unsigned)row);
+}
+
+uint32_t cxx_encoding(struct cxx *cxx)
+{
+    struct cxx_name_state state = {0};
+    uint32_t encoding = 0;
+
+    if (!cxx_enter(cxx))
+        return 0;
+    if (cxx_peek(cxx) == 'T' || cxx_peek(cxx) == 'G') {
+        encoding = special(cxx);
+    } else {
+        uint32_t outer = cxx->arguments;
+        cxx->arguments = 0;
+        uint32_t name = cxx_name(cxx, &state);
+        if (name && !cxx->was_seen)
+            encoding = function_behind(cxx, name, &state);
+        cxx->arguments = outer;
+    }
+    cxx_leave(cxx);
+    return encoding;
 }
 
 /* _<digit>, __<number>_: which one of several equal names; not shown. */
@@ -330,8 +316,7 @@ uint32_t cxx_tags(struct cxx *cxx, uint32_t name)
 {
     while (name && cxx_peek(cxx) == 'B') {
         cxx->at++;
-        uint32_t tag = cxx_source_name(cxx);
-        name = tag ? cxx_make(cxx, CXX_TAGGED, name, tag, 0) : 0;
+        name = cxx_pair(cxx, CXX_TAGGED, name, cxx_source_name(cxx));
     }
     return name;
 }
@@ -346,7 +331,7 @@ static uint32_t conversion_operator(struct cxx *cxx, struct cxx_name_state *stat
     cxx->no_arguments = no_arguments;
     if (state)
         state->no_return = true;
-    return cxx_wrap(cxx, CXX_CONVERSION, type);
+    return cxx_wrap(cxx, CXX_CONVERSION, type, 0);
 }
 
 static uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
@@ -356,20 +341,19 @@ static uint32_t cxx_operator_name(struct cxx *cxx, struct cxx_name_state *state)
     if (cxx_take_two(cxx, "cv"))
         return conversion_operator(cxx, state);
     if (cxx_take_two(cxx, "li"))
-        return cxx_wrap(cxx, CXX_LITERAL_NAME, cxx_source_name(cxx));
+        return cxx_wrap(cxx, CXX_LITERAL_NAME, cxx_source_name(cxx), 0);
     if (cxx->at[0] == 'v' && cxx_is_digit(cxx->at[1])) {
         cxx->at += 2;
-        return cxx_wrap(cxx, CXX_VENDOR_NAME, cxx_source_name(cxx));
+        return cxx_wrap(cxx, CXX_VENDOR_NAME, cxx_source_name(cxx), 0);
     }
-    int row = cxx_operator(cxx->at);
     /* Those that cannot be functions: casts, sizeof and the like. */
-    if (row < 0 || strchr("ct", cxx_operators[row].shape) || !strncmp(cxx->at, "nx", 2) ||
-        !strncmp(cxx->at, "sz", 2) || !strncmp(cxx->at, "az", 2) ||
-        (cxx->at[0] == 't' && cxx_operators[row].shape == 'u') || !strncmp(cxx->at, "dt", 2) ||
-        !strncmp(cxx->at, "ds", 2))
+    static const char others[] = "nx\0sz\0az\0dt\0ds\0te\0tw\0";
+    const int row = cxx_row(cxx_operators, cxx->at);
+    if (row < 0 || strchr("ct", cxx_operators[row + CXX_ROW_LETTER]) ||
+        cxx_row(others, cxx->at) >= 0)
         return 0;
     cxx->at += 2;
-    return cxx_small(cxx, cxx_make(cxx, CXX_OPERATOR, 0, 0, 0), row);
+    return cxx_small(cxx, cxx_make(cxx, CXX_OPERATOR, 0, 0, 0), (unsigned)row);
 }
 
 /* C1, C2 ...; CI1 <type>: a base class's. D0, D1 ... */
@@ -429,13 +413,9 @@ static uint32_t unnamed(struct cxx *cxx)
 
 static uint32_t binding(struct cxx *cxx)
 {
-    size_t first = cxx->open.count;
-
     cxx->at += 2;
-    while (!cxx_take(cxx, 'E'))
-        if (!cxx_push(cxx, &cxx->open, cxx_source_name(cxx)))
-            return 0;
-    return cxx->open.count == first ? 0 : cxx_wrap(cxx, CXX_BINDING, cxx_list(cxx, first));
+    return cxx_peek(cxx) == 'E'
+               ? 0 : cxx_wrap(cxx, CXX_BINDING, cxx_until(cxx, 'E', cxx_source_name), 0);
 }
 
 uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t scope,
@@ -466,7 +446,7 @@ uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t
         name = cxx_make(cxx, CXX_IN_MODULE, name, module, 0);
     name = cxx_tags(cxx, name);
     if (is_friend)
-        name = cxx_wrap(cxx, CXX_FRIEND, name);
+        name = cxx_wrap(cxx, CXX_FRIEND, name, 0);
     return name && scope ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : name;
 }
 
@@ -475,9 +455,7 @@ uint32_t cxx_unqualified(struct cxx *cxx, struct cxx_name_state *state, uint32_t
 /* <name> [<arguments>] */
 static uint32_t simple_name(struct cxx *cxx)
 {
-    uint32_t name = cxx_tags(cxx, cxx_source_name(cxx));
-
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+    return cxx_maybe_template(cxx, cxx_tags(cxx, cxx_source_name(cxx)));
 }
 
 /* <name>, on <operator>, dn <destructor> */
@@ -487,7 +465,7 @@ static uint32_t base_name_alone(struct cxx *cxx)
 
     if (cxx_take_two(cxx, "dn")) {
         name = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
-        return cxx_wrap(cxx, CXX_DESTRUCTOR, name);
+        return cxx_wrap(cxx, CXX_DESTRUCTOR, name, 0);
     }
     if (cxx_is_digit(cxx_peek(cxx)))
         return cxx_tags(cxx, cxx_source_name(cxx));
@@ -497,14 +475,7 @@ static uint32_t base_name_alone(struct cxx *cxx)
 
 uint32_t cxx_base_name(struct cxx *cxx)
 {
-    uint32_t name = base_name_alone(cxx);
-
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
-}
-
-static uint32_t in_scope(struct cxx *cxx, uint32_t scope, uint32_t name)
-{
-    return scope && name ? cxx_make(cxx, CXX_QUALIFIED, scope, name, 0) : 0;
+    return cxx_maybe_template(cxx, base_name_alone(cxx));
 }
 
 /* One or more scopes up to an E. */
@@ -512,7 +483,7 @@ static uint32_t scopes(struct cxx *cxx, uint32_t scope)
 {
     do {
         uint32_t name = simple_name(cxx);
-        scope = scope ? in_scope(cxx, scope, name) : name;
+        scope = scope ? cxx_pair(cxx, CXX_QUALIFIED, scope, name) : name;
     } while (scope && !cxx_take(cxx, 'E'));
     return scope;
 }
@@ -525,7 +496,6 @@ uint32_t cxx_scoped_name(struct cxx *cxx)
 {
     uint32_t scope, name;
 
-    cxx->at += 2;
     if (cxx->scopes == CXX_SCOPES_PLAIN && cxx_take(cxx, 'N')) {
         scope = cxx_is_digit(cxx_peek(cxx)) ? simple_name(cxx) : cxx_type(cxx);
         if (scope && !cxx_take(cxx, 'E'))
@@ -535,14 +505,12 @@ uint32_t cxx_scoped_name(struct cxx *cxx)
     } else {
         cxx->has_scope = true;
         scope = cxx_type(cxx);
-        name = scope ? cxx_base_name(cxx) : 0;
-        return in_scope(cxx, scope, name);
+        return cxx_pair(cxx, CXX_QUALIFIED, scope, scope ? cxx_base_name(cxx) : 0);
     }
     /*
      * The arguments belong to the whole name here: c++filt puts it in parentheses where it is
      * called.
      */
-    name = scope ? base_name_alone(cxx) : 0;
-    name = in_scope(cxx, scope, name);
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
+    name = cxx_pair(cxx, CXX_QUALIFIED, scope, scope ? base_name_alone(cxx) : 0);
+    return cxx_maybe_template(cxx, name);
 }

@@ -161,7 +161,7 @@ void cxx_put_form(struct cxx_print *print, const struct cxx_node *node, const ch
         case 'B': put_operand(print, node->b); break;
         case 'C': put_operand(print, node->c); break;
         case 'n': put_number(print, node->c); break;
-        case 'o': put_string(print, cxx_operators[node->small].text); break;
+        case 'o': put_string(print, cxx_operators + node->small + CXX_ROW_TEXT); break;
         case 't': put_string(print, cxx_texts[node->small]); break;
         }
     }
@@ -357,10 +357,10 @@ static void put_local(struct cxx_print *print, const struct cxx_node *node)
 
 static void put_special(struct cxx_print *print, const struct cxx_node *node)
 {
-    const char *row = cxx_specials[node->small];
+    const char *row = cxx_specials + node->small;
 
-    put_string(print, row + 2);
-    if (row[0] == 'G' && row[1] == 'R')
+    put_string(print, row + CXX_ROW_TEXT);
+    if (row[CXX_ROW_LETTER] == 'R')
         cxx_put_form(print, node, "%n for ");
     cxx_put_form(print, node, node->b ? "%a-in-%b" : "%a");
 }
@@ -400,7 +400,7 @@ static void put_name(struct cxx_print *print, const struct cxx_node *node)
         put_base_name(print, node->a);
         break;
     case CXX_CONSTRUCTOR: put_base_name(print, node->a); break;
-    case CXX_OPERATOR: put_operator(print, cxx_operators[node->small].text); break;
+    case CXX_OPERATOR: put_operator(print, cxx_operators + node->small + CXX_ROW_TEXT); break;
     case CXX_LAMBDA: put_lambda(print, node); break;
     case CXX_MODULE:
         cxx_put_form(print, node, node->flags ? "%a:%b" : node->a ? "%a.%b" : "%b");
@@ -452,7 +452,7 @@ static void put_address(struct cxx_print *print, uint32_t of)
 
 static void put_unary(struct cxx_print *print, const struct cxx_node *node)
 {
-    const char *text = cxx_operators[node->small].text;
+    const char *text = cxx_operators + node->small + CXX_ROW_TEXT;
 
     if (!node->a) {
         cxx_put(print, "throw", 5);
@@ -523,7 +523,7 @@ static uint32_t count_of(struct cxx_print *print, uint32_t number)
 
 static void put_binary(struct cxx_print *print, const struct cxx_node *node)
 {
-    const char *text = cxx_operators[node->small].text;
+    const char *text = cxx_operators + node->small + CXX_ROW_TEXT;
 
     if (!strcmp(text, ">")) /* it would otherwise end the template arguments */
         cxx_put_form(print, node, "(%A%o%B)");

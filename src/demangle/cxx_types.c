@@ -22,7 +22,7 @@ unsigned cxx_quals(struct cxx *cxx)
  */
 static uint32_t around(struct cxx *cxx, enum cxx_kind kind, uint32_t of, unsigned flags)
 {
-    uint32_t type = cxx_wrap(cxx, kind, of);
+    uint32_t type = cxx_wrap(cxx, kind, of, 0);
 
     if (!type)
         return 0;
@@ -51,19 +51,12 @@ uint32_t cxx_parameters(struct cxx *cxx)
 uint32_t cxx_decltype(struct cxx *cxx)
 {
     cxx->at += 2;
-    uint32_t expression = cxx_expression(cxx);
-    return expression && cxx_take(cxx, 'E') ? cxx_make(cxx, CXX_DECLTYPE, expression, 0, 0) : 0;
+    return cxx_wrap(cxx, CXX_DECLTYPE, cxx_ended(cxx, cxx_expression(cxx)), 0);
 }
 
 static uint32_t throw_types(struct cxx *cxx)
 {
-    size_t first = cxx->open.count;
-
-    do {
-        if (!cxx_push(cxx, &cxx->open, cxx_type(cxx)))
-            return 0;
-    } while (!cxx_take(cxx, 'E'));
-    return cxx_wrap(cxx, CXX_THROW, cxx_list(cxx, first));
+    return cxx_peek(cxx) == 'E' ? 0 : cxx_wrap(cxx, CXX_THROW, cxx_until(cxx, 'E', cxx_type), 0);
 }
 
 static bool is_function(const struct cxx *cxx)
@@ -80,8 +73,8 @@ static uint32_t function_type(struct cxx *cxx, unsigned quals)
     if (cxx_take_two(cxx, "Do")) {
         exceptions = cxx_make(cxx, CXX_NOEXCEPT, 0, 0, 0);
     } else if (cxx_take_two(cxx, "DO")) {
-        exceptions = cxx_wrap(cxx, CXX_NOEXCEPT, cxx_expression(cxx));
-        if (!exceptions || !cxx_take(cxx, 'E'))
+        exceptions = cxx_wrap(cxx, CXX_NOEXCEPT, cxx_ended(cxx, cxx_expression(cxx)), 0);
+        if (!exceptions)
             return 0;
     } else if (cxx_take_two(cxx, "Dw")) {
         if (!(exceptions = throw_types(cxx)))
@@ -100,7 +93,7 @@ static uint32_t function_type(struct cxx *cxx, unsigned quals)
     else if (cxx_take(cxx, 'O'))
         quals |= CXX_RVALUE;
     uint32_t type = cxx_make(cxx, CXX_FUNCTION, returned, list, exceptions);
-    return cxx_take(cxx, 'E') ? cxx_flags(cxx, type, quals) : 0;
+    return cxx_ended(cxx, cxx_flags(cxx, type, quals));
 }
 
 static uint32_t qualified_type(struct cxx *cxx)
@@ -122,14 +115,6 @@ static uint32_t vendor_qualified(struct cxx *cxx)
     return type ? cxx_make(cxx, CXX_VENDOR_QUAL, type, name, arguments) : 0;
 }
 
-/* u <name> [<arguments>] */
-static uint32_t vendor_type(struct cxx *cxx)
-{
-    uint32_t name = cxx_source_name(cxx);
-
-    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
-}
-
 /* A [<number> | <expression>] _ <type>, and the like. */
 static uint32_t array_type(struct cxx *cxx, enum cxx_kind kind)
 {
@@ -148,9 +133,9 @@ static uint32_t array_type(struct cxx *cxx, enum cxx_kind kind)
 
 static uint32_t member_type(struct cxx *cxx)
 {
-    uint32_t of = cxx_type(cxx), type = of ? cxx_type(cxx) : 0;
+    uint32_t of = cxx_type(cxx);
 
-    return type ? cxx_make(cxx, CXX_MEMBER, type, of, 0) : 0;
+    return cxx_pair(cxx, CXX_MEMBER, of ? cxx_type(cxx) : 0, of);
 }
 
 /* DF<digits>_, DF<digits>b, DF<digits>x */
@@ -173,7 +158,7 @@ static uint32_t float_type(struct cxx *cxx)
 static uint32_t bit_int_type(struct cxx *cxx, bool is_unsigned)
 {
     uint32_t size = cxx_is_digit(cxx_peek(cxx)) ? cxx_digits(cxx) : cxx_expression(cxx);
-    uint32_t type = cxx_wrap(cxx, CXX_BIT_INT, size);
+    uint32_t type = cxx_wrap(cxx, CXX_BIT_INT, size, 0);
 
     return cxx_take(cxx, '_') ? cxx_flags(cxx, type, is_unsigned) : 0;
 }
@@ -187,7 +172,7 @@ static uint32_t d_type(struct cxx *cxx, bool *is_new)
     if (row >= 0) {
         cxx->at += 2;
         *is_new = false;
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_BUILTIN, 1), row);
+        return cxx_wrap(cxx, CXX_BUILTIN, 1, row);
     }
     if (is_function(cxx))
         return function_type(cxx, 0);
@@ -195,13 +180,12 @@ static uint32_t d_type(struct cxx *cxx, bool *is_new)
         return cxx_decltype(cxx);
     cxx->at += 2;
     switch (which) {
-    case 'p': return cxx_wrap(cxx, CXX_EXPANSION, cxx_type(cxx));
+    case 'p': return cxx_wrap(cxx, CXX_EXPANSION, cxx_type(cxx), 0);
     case 'v': return array_type(cxx, CXX_VECTOR);
     case 'k':
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_CONSTRAINED, cxx_name(cxx, NULL)), CXX_TEXT_AUTO);
+        return cxx_wrap(cxx, CXX_CONSTRAINED, cxx_name(cxx, NULL), CXX_TEXT_AUTO);
     case 'K':
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_CONSTRAINED, cxx_name(cxx, NULL)),
-                         CXX_TEXT_DECLTYPE_AUTO);
+        return cxx_wrap(cxx, CXX_CONSTRAINED, cxx_name(cxx, NULL), CXX_TEXT_DECLTYPE_AUTO);
     case 'B':
     case 'U':
         *is_new = false;
@@ -221,8 +205,8 @@ static uint32_t t_type(struct cxx *cxx)
 
     if (kind) {
         cxx->at += 2;
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_PREFIXED, cxx_name(cxx, NULL)),
-                         CXX_TEXT_STRUCT + (unsigned)(kind - kinds));
+        return cxx_wrap(cxx, CXX_PREFIXED, cxx_name(cxx, NULL),
+                        CXX_TEXT_STRUCT + (unsigned)(kind - kinds));
     }
     uint32_t type = cxx_parameter(cxx);
     if (!type || cxx_peek(cxx) != 'I' || cxx->no_arguments)
@@ -247,10 +231,10 @@ static uint32_t new_type(struct cxx *cxx, bool *is_new)
     case 'O': return wrapped(cxx, CXX_REFERENCE, 1);
     case 'C':
         cxx->at++;
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_SUFFIXED, cxx_type(cxx)), CXX_TEXT_COMPLEX);
+        return cxx_wrap(cxx, CXX_SUFFIXED, cxx_type(cxx), CXX_TEXT_COMPLEX);
     case 'G':
         cxx->at++;
-        return cxx_small(cxx, cxx_wrap(cxx, CXX_SUFFIXED, cxx_type(cxx)), CXX_TEXT_IMAGINARY);
+        return cxx_wrap(cxx, CXX_SUFFIXED, cxx_type(cxx), CXX_TEXT_IMAGINARY);
     case 'F': return function_type(cxx, 0);
     case 'A':
         cxx->at++;
@@ -262,9 +246,9 @@ static uint32_t new_type(struct cxx *cxx, bool *is_new)
     case 'U':
         cxx->at++;
         return vendor_qualified(cxx);
-    case 'u':
+    case 'u': /* <name> [<arguments>] */
         cxx->at++;
-        return vendor_type(cxx);
+        return cxx_maybe_template(cxx, cxx_source_name(cxx));
     case 'D': return d_type(cxx, is_new);
     default:
         break;
@@ -294,7 +278,7 @@ uint32_t cxx_type(struct cxx *cxx)
     if (row < 0)
         return compound_type(cxx);
     cxx->at++;
-    return cxx_small(cxx, cxx_wrap(cxx, CXX_BUILTIN, 1), row);
+    return cxx_wrap(cxx, CXX_BUILTIN, 1, row);
 }
 
 /* Template arguments and parameters, and substitutions. */
@@ -334,7 +318,7 @@ static uint32_t standard_of_char(struct cxx *cxx, uint16_t row, uint32_t argumen
 {
     uint32_t standard = cxx_small(cxx, cxx_make(cxx, CXX_STANDARD, 0, 0, 0), row);
 
-    return !standard ? 0 : cxx_make(cxx, CXX_TEMPLATE, standard, arguments, 0);
+    return cxx_pair(cxx, CXX_TEMPLATE, standard, arguments);
 }
 
 /*
@@ -355,7 +339,7 @@ uint32_t cxx_standard_arguments(struct cxx *cxx, uint32_t name)
                                 (unsigned)cxx_builtin('c'));
     if (!cxx_push(cxx, &cxx->open, letter))
         return 0;
-    uint32_t arguments = cxx_wrap(cxx, CXX_ARGUMENTS, cxx_list(cxx, first));
+    uint32_t arguments = cxx_wrap(cxx, CXX_ARGUMENTS, cxx_list(cxx, first), 0);
     if (!arguments || !cxx_push(cxx, &cxx->open, letter) ||
         !cxx_push(cxx, &cxx->open, standard_of_char(cxx, CXX_CHAR_TRAITS, arguments)) ||
         (code == 's' &&
@@ -412,7 +396,7 @@ static uint32_t template_declaration(struct cxx *cxx, uint32_t *required)
     uint32_t list = is_fine ? cxx_list(cxx, first) : 0;
     if (list && cxx_take(cxx, 'Q') && !(*required = cxx_expression(cxx)))
         return 0;
-    return list && cxx_take(cxx, 'E') ? list : 0;
+    return cxx_ended(cxx, list);
 }
 
 /* Ty, Tn <type>, Tt <declarations> E, Tp <declaration>, Tk <concept> */
@@ -447,24 +431,20 @@ uint32_t cxx_declaration(struct cxx *cxx)
 uint32_t cxx_argument(struct cxx *cxx)
 {
     uint32_t item;
-    size_t first = cxx->open.count;
 
     switch (cxx_peek(cxx)) {
     case 'X':
         cxx->at++;
-        item = cxx_expression(cxx);
-        return cxx_take(cxx, 'E') ? item : 0;
+        return cxx_ended(cxx, cxx_expression(cxx));
     case 'L': return cxx_literal(cxx);
     case 'I': /* an older compiler's J */
     case 'J':
         if (!cxx_enter(cxx))
             return 0;
         cxx->at++;
-        while (!cxx_take(cxx, 'E'))
-            if (!cxx_push(cxx, &cxx->open, cxx_argument(cxx)))
-                return 0;
+        item = cxx_until(cxx, 'E', cxx_argument);
         cxx_leave(cxx);
-        return cxx_wrap(cxx, CXX_PACK, cxx_list(cxx, first));
+        return cxx_wrap(cxx, CXX_PACK, item, 0);
     case 'T':
         /* The parameter's kind only matters for overloading. */
         if (cxx_is_declaration(cxx))
@@ -502,7 +482,10 @@ uint32_t cxx_template_arguments(struct cxx *cxx, bool of_encoding)
 
 uint32_t cxx_template(struct cxx *cxx, uint32_t name, bool of_encoding)
 {
-    uint32_t arguments = cxx_template_arguments(cxx, of_encoding);
+    return cxx_pair(cxx, CXX_TEMPLATE, name, cxx_template_arguments(cxx, of_encoding));
+}
 
-    return arguments ? cxx_make(cxx, CXX_TEMPLATE, name, arguments, 0) : 0;
+uint32_t cxx_maybe_template(struct cxx *cxx, uint32_t name)
+{
+    return name && cxx_peek(cxx) == 'I' ? cxx_template(cxx, name, false) : name;
 }
