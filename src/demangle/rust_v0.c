@@ -60,11 +60,10 @@ bool rust_decimal(struct rust_name *name, size_t *number)
 
 static int base62_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 36 : -1;
+    return isdigit((unsigned char)c) ? c - '0'
+           : c >= 'a' && c <= 'z'    ? c - 'a' + 10
+           : c >= 'A' && c <= 'Z'    ? c - 'A' + 36
+                                     : -1;
 }
 
 static bool rust_base62(struct rust_name *name, uint64_t *number)
@@ -180,15 +179,48 @@ static bool rust_back(struct rust_name *name, rust_element *element, bool inside
     return true;
 }
 
-/* Elements up to an E, separated by commas. Returns how many, or -1. */
-static int rust_list(struct rust_name *name, rust_element *element, bool inside)
+/* Elements up to an E. Returns how many, or -1. */
+static int rust_list(struct rust_name *name, rust_element *element, bool inside, const char *between)
 {
     int count = 0;
 
     for (; !rust_eat(name, 'E'); count++)
-        if ((count && !rust_say(name, ", ")) || !element(name, inside))
+        if ((count && !rust_say(name, between)) || !element(name, inside))
             return -1;
     return count;
+}
+
+static bool read_identifier(struct rust_name *name)
+{
+    struct rust_identifier identifier;
+
+    return rust_identifier(name, &identifier) && rust_put_identifier(name, &identifier);
+}
+
+static bool read_field(struct rust_name *name, bool inside);
+
+/*
+ * Says this text, in which %t is a type, %p a path, %i an identifier, %k a constant in an
+ * expression, and %T, %K and %F are lists of types, constants and fields.
+ */
+static bool rust_form(struct rust_name *name, const char *form)
+{
+    for (bool fine = true; fine;) {
+        const char *end = strchrnul(form, '%');
+        if (!rust_put(name, form, (size_t)(end - form)) || !*end)
+            return !*end;
+        form = end + 2;
+        switch (end[1]) {
+        case 't': fine = rust_type(name, false); break;
+        case 'p': fine = rust_path(name, false); break;
+        case 'i': fine = read_identifier(name); break;
+        case 'k': fine = rust_const(name, true); break;
+        case 'T': fine = rust_list(name, rust_type, false, ", ") >= 0; break;
+        case 'K': fine = rust_list(name, rust_const, true, ", ") >= 0; break;
+        case 'F': fine = rust_list(name, read_field, true, ", ") >= 0; break;
+        }
+    }
+    return false;
 }
 
 /*
@@ -296,25 +328,22 @@ static bool read_impl(struct rust_name *name, char tag)
             return false;
         name->silent--;
     }
-    return rust_say(name, "<") && rust_type(name, false) &&
-           (tag == 'M' || (rust_say(name, " as ") && rust_path(name, false))) &&
-           rust_say(name, ">");
+    return rust_form(name, tag == 'M' ? "<%t>" : "<%t as %p>");
 }
 
 static bool read_generic(struct rust_name *name, bool inside)
 {
     return rust_path(name, inside) && (!inside || rust_say(name, "::")) &&
-           open_arguments(name) && rust_list(name, read_argument, false) >= 0 &&
+           open_arguments(name) && rust_list(name, read_argument, false, ", ") >= 0 &&
            close_arguments(name);
 }
 
+/* A crate, or the name of a field. */
 static bool read_crate(struct rust_name *name)
 {
-    struct rust_identifier identifier;
     uint64_t disambiguator;
 
-    return rust_tagged(name, 's', &disambiguator) && rust_identifier(name, &identifier) &&
-           rust_put_identifier(name, &identifier);
+    return rust_tagged(name, 's', &disambiguator) && read_identifier(name);
 }
 
 static bool read_path(struct rust_name *name, bool inside)
@@ -364,10 +393,8 @@ static bool read_function(struct rust_name *name)
     uint64_t outside = name->lifetimes;
 
     if (!read_binder(name) || (rust_eat(name, 'U') && !rust_say(name, "unsafe ")) ||
-        (rust_eat(name, 'K') && !read_abi(name)) || !rust_say(name, "fn(") ||
-        rust_list(name, rust_type, false) < 0 || !rust_say(name, ")"))
-        return false;
-    if (!rust_eat(name, 'u') && (!rust_say(name, " -> ") || !rust_type(name, false)))
+        (rust_eat(name, 'K') && !read_abi(name)) || !rust_form(name, "fn(%T)") ||
+        (!rust_eat(name, 'u') && !rust_form(name, " -> %t")))
         return false;
     name->lifetimes = outside;
     return true;
@@ -385,7 +412,7 @@ static bool read_open_path(struct rust_name *name, bool inside)
         fine = rust_back(name, read_open_path, inside);
     } else if (rust_eat(name, 'I')) {
         fine = rust_path(name, false) && open_arguments(name) &&
-               rust_list(name, read_argument, false) >= 0;
+               rust_list(name, read_argument, false, ", ") >= 0;
         name->open = true;
     } else {
         fine = rust_path(name, false);
@@ -395,19 +422,16 @@ static bool read_open_path(struct rust_name *name, bool inside)
 }
 
 /* Trait<A, Item = B> */
-static bool read_bound(struct rust_name *name)
+static bool read_bound(struct rust_name *name, bool inside)
 {
-    struct rust_identifier identifier;
-
-    if (!read_open_path(name, false))
+    if (!read_open_path(name, inside))
         return false;
     bool is_open = name->open;
     while (rust_eat(name, 'p')) {
         if (!(is_open ? rust_say(name, ", ") : open_arguments(name)))
             return false;
         is_open = true;
-        if (!rust_identifier(name, &identifier) || !rust_put_identifier(name, &identifier) ||
-            !rust_say(name, " = ") ||
+        if (!rust_form(name, "%i = ") ||
             !(rust_eat(name, 'K') ? rust_const(name, false) : rust_type(name, false)))
             return false;
     }
@@ -419,11 +443,9 @@ static bool read_dyn(struct rust_name *name)
 {
     uint64_t outside = name->lifetimes, lifetime;
 
-    if (!rust_say(name, "dyn ") || !read_binder(name))
+    if (!rust_say(name, "dyn ") || !read_binder(name) ||
+        rust_list(name, read_bound, false, " + ") < 0)
         return false;
-    for (bool is_first = true; !rust_eat(name, 'E'); is_first = false)
-        if ((!is_first && !rust_say(name, " + ")) || !read_bound(name))
-            return false;
     name->lifetimes = outside;
     return rust_eat(name, 'L') && rust_base62(name, &lifetime) &&
            (!lifetime || (rust_say(name, " + ") && put_lifetime(name, lifetime)));
@@ -436,12 +458,13 @@ static bool read_reference(struct rust_name *name, bool is_mutable)
 
     return rust_say(name, "&") && (!rust_eat(name, 'L') || rust_base62(name, &lifetime)) &&
            (!lifetime || (put_lifetime(name, lifetime) && rust_say(name, " "))) &&
-           (!is_mutable || rust_say(name, "mut ")) && rust_type(name, false);
+           rust_form(name, is_mutable ? "mut %t" : "%t");
 }
 
-static bool read_tuple(struct rust_name *name)
+/* Of types or constants. */
+static bool read_tuple(struct rust_name *name, rust_element *element)
 {
-    int count = rust_say(name, "(") ? rust_list(name, rust_type, false) : -1;
+    int count = rust_say(name, "(") ? rust_list(name, element, true, ", ") : -1;
 
     return count >= 0 && rust_say(name, count == 1 ? ",)" : ")");
 }
@@ -455,16 +478,14 @@ static bool read_type(struct rust_name *name)
     switch (tag) {
     case 'R':
     case 'Q': return read_reference(name, tag == 'Q');
-    case 'P': return rust_say(name, "*const ") && rust_type(name, false);
-    case 'O': return rust_say(name, "*mut ") && rust_type(name, false);
-    case 'A':
-        return rust_say(name, "[") && rust_type(name, false) && rust_say(name, "; ") &&
-               rust_const(name, true) && rust_say(name, "]");
-    case 'S': return rust_say(name, "[") && rust_type(name, false) && rust_say(name, "]");
-    case 'T': return read_tuple(name);
+    case 'P': return rust_form(name, "*const %t");
+    case 'O': return rust_form(name, "*mut %t");
+    case 'A': return rust_form(name, "[%t; %k]");
+    case 'S': return rust_form(name, "[%t]");
+    case 'T': return read_tuple(name, rust_type);
     case 'F': return read_function(name);
     case 'D': return read_dyn(name);
-    case 'W': return rust_type(name, false) && rust_say(name, " is ") && rust_pattern(name, false);
+    case 'W': return rust_form(name, "%t is ") && rust_pattern(name, false);
     case 'B': return rust_back(name, rust_type, false);
     }
     name->at--;
@@ -496,9 +517,9 @@ bool rust_v0(struct rust_name *name)
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    const int digit = base62_digit(c);
+
+    return digit < 16 ? digit : -1;
 }
 
 /* Digits up to a _, possibly none; *digits is where they begin, without leading zeros. */
@@ -621,24 +642,12 @@ static bool read_const_reference(struct rust_name *name, char tag)
 {
     if (tag == 'R' && rust_eat(name, 'e'))
         return read_string(name);
-    return rust_say(name, tag == 'Q' ? "&mut " : "&") && rust_const(name, true);
-}
-
-static bool read_const_tuple(struct rust_name *name)
-{
-    int count = rust_say(name, "(") ? rust_list(name, rust_const, true) : -1;
-
-    return count >= 0 && rust_say(name, count == 1 ? ",)" : ")");
+    return rust_form(name, tag == 'Q' ? "&mut %k" : "&%k");
 }
 
 static bool read_field(struct rust_name *name, bool inside)
 {
-    struct rust_identifier identifier;
-    uint64_t disambiguator;
-
-    return rust_tagged(name, 's', &disambiguator) && rust_identifier(name, &identifier) &&
-           rust_put_identifier(name, &identifier) && rust_say(name, ": ") &&
-           rust_const(name, inside);
+    return read_crate(name) && rust_say(name, ": ") && rust_const(name, inside);
 }
 
 /* Unit, Tuple(value) or Struct { field: value } */
@@ -647,11 +656,9 @@ static bool read_variant(struct rust_name *name)
     if (!rust_path(name, true))
         return false;
     if (rust_eat(name, 'T'))
-        return rust_say(name, "(") && rust_list(name, rust_const, true) >= 0 &&
-               rust_say(name, ")");
+        return rust_form(name, "(%K)");
     if (rust_eat(name, 'S'))
-        return rust_say(name, " { ") && rust_list(name, read_field, true) >= 0 &&
-               rust_say(name, " }");
+        return rust_form(name, " { %F }");
     return rust_eat(name, 'U');
 }
 
@@ -662,10 +669,8 @@ static bool read_expression(struct rust_name *name, char tag)
     case 'e': return rust_say(name, "*") && read_string(name);
     case 'R':
     case 'Q': return read_const_reference(name, tag);
-    case 'A':
-        return rust_say(name, "[") && rust_list(name, rust_const, true) >= 0 &&
-               rust_say(name, "]");
-    case 'T': return read_const_tuple(name);
+    case 'A': return rust_form(name, "[%K]");
+    case 'T': return read_tuple(name, rust_const);
     case 'V': return read_variant(name);
     }
     /* A named constant, in something generic over its value. */
@@ -702,13 +707,9 @@ static bool rust_const(struct rust_name *name, bool inside)
 static bool read_pattern(struct rust_name *name)
 {
     switch (*name->at++) {
-    case 'R': return rust_const(name, true) && rust_say(name, "..=") && rust_const(name, true);
+    case 'R': return rust_form(name, "%k..=%k");
     case 'u': return rust_say(name, "!null");
-    case 'O':
-        for (bool is_first = true; !rust_eat(name, 'E'); is_first = false)
-            if ((!is_first && !rust_say(name, " | ")) || !rust_pattern(name, false))
-                return false;
-        return true;
+    case 'O': return rust_list(name, rust_pattern, false, " | ") >= 0;
     }
     return false;
 }
