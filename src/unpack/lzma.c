@@ -88,11 +88,19 @@ HEART uint32_t take_even(struct range *range, unsigned bits)
 
 HEART unsigned take_length(struct range *range, struct lzma_lengths *lengths, unsigned alignment)
 {
-    if (!take_bit(range, &lengths->is_middle))
-        return 2 + take_tree(range, lengths->low[alignment], 8);
-    if (!take_bit(range, &lengths->is_high))
-        return 10 + take_tree(range, lengths->middle[alignment], 8);
-    return 18 + take_tree(range, lengths->high, 256);
+    uint16_t *chances = lengths->low[alignment];
+    unsigned least = 2, size = 8;
+
+    if (take_bit(range, &lengths->is_middle)) {
+        chances = lengths->middle[alignment];
+        least = 10;
+        if (take_bit(range, &lengths->is_high)) {
+            chances = lengths->high;
+            least = 18;
+            size = 256;
+        }
+    }
+    return least + take_tree(range, chances, size);
 }
 
 /*
@@ -107,26 +115,21 @@ HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, 
         return magnitude;
     unsigned bits = (magnitude >> 1) - 1;
     uint32_t distance = (2 | (magnitude & 1)) << bits;
-    if (magnitude < 14)
-        return distance | take_low_first(range, chances->middle[magnitude - 4], bits);
-    distance |= take_even(range, bits - 4) << 4;
-    return distance | take_low_first(range, chances->low, 4);
-}
-
-HEART unsigned take_literal(struct range *range, uint16_t *chances)
-{
-    unsigned literal = 1;
-
-    while (literal < 256)
-        literal = literal << 1 | take_bit(range, &chances[literal]);
-    return literal;
+    uint16_t *low = chances->low;
+    if (magnitude < 14) {
+        low = chances->middle[magnitude - 4];
+    } else {
+        distance |= take_even(range, bits - 4) << 4;
+        bits = 4;
+    }
+    return distance | take_low_first(range, low, bits);
 }
 
 /*
  * The byte with which the last repeat would have continued chooses probabilities, until a bit
- * differs.
+ * differs. The bits so far.
  */
-HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsigned other)
+HEART unsigned take_expected(struct range *range, uint16_t *chances, unsigned other)
 {
     unsigned literal = 1, bit, expected;
 
@@ -136,8 +139,6 @@ HEART unsigned take_other_literal(struct range *range, uint16_t *chances, unsign
         bit = take_bit(range, &chances[0x100 + expected + literal]);
         literal = literal << 1 | bit;
     } while (literal < 256 && bit == expected >> 8);
-    while (literal < 256)
-        literal = literal << 1 | take_bit(range, &chances[literal]);
     return literal;
 }
 
@@ -196,19 +197,17 @@ HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text
 {
     const unsigned char *end = (const unsigned char *)text->data + text->length;
     size_t place = text->length - lzma->start;
-    unsigned before = place ? end[-1] : 0, state = lzma->state, literal;
+    unsigned before = place ? end[-1] : 0, state = lzma->state, literal = 1;
     unsigned which = ((unsigned)place & ((1u << lzma->place_bits) - 1)) << lzma->before_bits |
                      before >> (8 - lzma->before_bits);
     uint16_t *chances = &lzma->chances.literal[LZMA_LITERAL_CHANCES * which];
 
-    if (state < 7) {
-        literal = take_literal(range, chances);
-        lzma->state = state < 4 ? 0 : state - 3;
-    } else {
-        /* Only a repeat leads to such a state, and it has checked the distance. */
-        literal = take_other_literal(range, chances, *(end - (size_t)lzma->distances[0] - 1));
-        lzma->state = state < 10 ? state - 3 : state - 6;
-    }
+    /* Only a repeat leads to such a state, and it has checked the distance. */
+    if (state >= 7)
+        literal = take_expected(range, chances, *(end - (size_t)lzma->distances[0] - 1));
+    while (literal < 256)
+        literal = literal << 1 | take_bit(range, &chances[literal]);
+    lzma->state = state < 4 ? 0 : state < 10 ? state - 3 : state - 6;
     text->data[text->length++] = (char)literal;
 }
 

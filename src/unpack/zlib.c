@@ -162,8 +162,8 @@ struct inflating {
     struct bits bits;
     struct sink *sink;
     size_t start; /* where in the text repeats may begin */
-    bool has_fixed;
-    struct codes fixed_literals, fixed_distances, literals, distances, lengths;
+    bool has_fixed; /* the fixed codes, as the last block with codes */
+    struct codes literals, distances, lengths;
 };
 
 /* 0 or -EBADMSG: a last byte that is not there may leave nothing. */
@@ -189,9 +189,9 @@ static void make_fixed(struct inflating *now)
     memset(lengths + 144, 9, 112);
     memset(lengths + 256, 7, 24);
     memset(lengths + 280, 8, 8);
-    codes_make(&now->fixed_literals, lengths, CODES_MOST, false);
+    codes_make(&now->literals, lengths, CODES_MOST, false);
     memset(lengths, 5, 32);
-    codes_make(&now->fixed_distances, lengths, 32, false);
+    codes_make(&now->distances, lengths, 32, false);
     now->has_fixed = true;
 }
 
@@ -227,6 +227,7 @@ static int make_dynamic(struct inflating *now)
     unsigned char lengths[MOST_LITERALS + MOST_DISTANCES] = {0};
     struct bits *bits = &now->bits;
 
+    now->has_fixed = false;
     unsigned literals = 257 + bits_take(bits, 5), distances = 1 + bits_take(bits, 5);
     unsigned count = 4 + bits_take(bits, 4);
     if (literals > MOST_LITERALS || distances > MOST_DISTANCES)
@@ -263,7 +264,7 @@ static unsigned take_distance(struct bits *bits, unsigned symbol)
     return 1 + ((2 | (symbol & 1)) << more) + bits_take(bits, more);
 }
 
-static int repeat(struct inflating *now, unsigned symbol, const struct codes *distances)
+static int repeat(struct inflating *now, unsigned symbol)
 {
     struct bits *bits = &now->bits;
     struct text *text = now->sink->text;
@@ -271,7 +272,7 @@ static int repeat(struct inflating *now, unsigned symbol, const struct codes *di
     if (symbol > 28)
         return -EBADMSG;
     unsigned length = take_length(bits, symbol);
-    int which = codes_take(distances, bits);
+    int which = codes_take(&now->distances, bits);
     if (which < 0 || which >= MOST_DISTANCES)
         return -EBADMSG;
     unsigned distance = take_distance(bits, (unsigned)which);
@@ -283,8 +284,7 @@ static int repeat(struct inflating *now, unsigned symbol, const struct codes *di
     return result;
 }
 
-static int coded_block(struct inflating *now, const struct codes *literals,
-                       const struct codes *distances)
+static int coded_block(struct inflating *now)
 {
     struct text *text = now->sink->text;
     struct bits *bits = &now->bits;
@@ -292,7 +292,7 @@ static int coded_block(struct inflating *now, const struct codes *literals,
 
     do {
         bits_fill(bits);
-        symbol = codes_take(literals, bits);
+        symbol = codes_take(&now->literals, bits);
         if (symbol < 0 || bits->is_cut)
             return -EBADMSG;
         if (symbol < END_OF_BLOCK) {
@@ -300,7 +300,7 @@ static int coded_block(struct inflating *now, const struct codes *literals,
             if (!result)
                 text->data[text->length++] = (char)symbol;
         } else if (symbol > END_OF_BLOCK) {
-            result = repeat(now, (unsigned)symbol - END_OF_BLOCK - 1, distances);
+            result = repeat(now, (unsigned)symbol - END_OF_BLOCK - 1);
         }
     } while (!result && symbol != END_OF_BLOCK);
     return result;
@@ -308,16 +308,12 @@ static int coded_block(struct inflating *now, const struct codes *literals,
 
 static int block(struct inflating *now, unsigned kind)
 {
-    int result;
-
     switch (kind) {
     case 0: return stored_block(now);
     case 1:
         make_fixed(now);
-        return coded_block(now, &now->fixed_literals, &now->fixed_distances);
-    case 2:
-        result = make_dynamic(now);
-        return result ? result : coded_block(now, &now->literals, &now->distances);
+        return coded_block(now);
+    case 2: return make_dynamic(now) ? -EBADMSG : coded_block(now);
     default: return -EBADMSG;
     }
 }
