@@ -59,22 +59,34 @@ static void read_traits(const struct elf *elf, struct traits *traits)
 
 /* ---- Is a file the right one? ---- */
 
-static int checksum_of(const struct elf *elf, uint64_t size, uint32_t *checksum)
+/* In words of eight bytes, low ones first, padded with zeros: the same on every machine. */
+static uint64_t add_to_hash(uint64_t hash, const unsigned char *bytes, size_t size)
 {
-    struct crc32 crc;
+    for (size_t at = 0; at < size; at += 8) {
+        uint64_t word = 0;
+        for (size_t i = 0; i < 8 && at + i < size; i++)
+            word |= (uint64_t)bytes[at + i] << (8 * i);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Adds a whole file to a checksum, or, if that is NULL, to a hash. */
+static int add_file(const struct elf *elf, uint64_t size, struct crc32 *crc, uint64_t *hash)
+{
     unsigned char *bytes = malloc(PIECE_BYTES);
     int result = bytes ? 0 : elf_note_trouble(elf, -ENOMEM);
 
-    crc32_begin(&crc);
-    for (uint64_t at = 0; at < size && !result;) {
+    for (uint64_t at = 0; at < size && !result; at += PIECE_BYTES) {
         const size_t piece = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
         result = elf_read(elf, at, bytes, piece);
-        if (!result)
-            crc32_add(&crc, bytes, piece);
-        at += piece;
+        if (!result && crc)
+            crc32_add(crc, bytes, piece);
+        else if (!result)
+            *hash = add_to_hash(*hash, bytes, piece);
     }
     free(bytes);
-    *checksum = crc32_value(&crc);
     return result;
 }
 
@@ -101,7 +113,7 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
 {
     unsigned char id[ELF_LONGEST_BUILD_ID];
     size_t id_length;
-    uint32_t checksum;
+    struct crc32 crc;
 
     if (traits->id_length && !elf_build_id(debug, id, &id_length))
         return id_length == traits->id_length && !memcmp(id, traits->id, id_length);
@@ -110,7 +122,8 @@ static bool is_proven(const struct elf *elf, const struct elf *debug, uint64_t s
     if (proof != BY_CHECKSUM || size > MOST_CHECKED_BYTES || size > traits->checkable)
         return false;
     traits->checkable -= size;
-    return !checksum_of(debug, size, &checksum) && checksum == traits->checksum;
+    crc32_begin(&crc);
+    return !add_file(debug, size, &crc, NULL) && crc32_value(&crc) == traits->checksum;
 }
 
 /* ---- Where it may be ---- */
@@ -165,6 +178,19 @@ static bool try_file(struct search *search, const char *root, const struct text 
     return false;
 }
 
+/* Where files have their build ids as names; one of at least two bytes is split: ab/cdef... */
+static void add_id_path(struct text *path, const char *before, const unsigned char *id,
+                        size_t length, bool is_split, const char *after)
+{
+    text_add(path, before);
+    if (is_split) {
+        text_format(path, "%02x/", *id++);
+        length--;
+    }
+    build_id_add(id, length, path);
+    text_add(path, after);
+}
+
 static bool try_by_id(struct search *search, const char *root, struct text *path)
 {
     const struct traits *traits = &search->traits;
@@ -172,9 +198,7 @@ static bool try_by_id(struct search *search, const char *root, struct text *path
     if (traits->id_length < 2)
         return false;
     text_clear(path);
-    text_format(path, "/usr/lib/debug/.build-id/%02x/", traits->id[0]);
-    build_id_add(traits->id + 1, traits->id_length - 1, path);
-    text_add(path, ".debug");
+    add_id_path(path, "/usr/lib/debug/.build-id/", traits->id, traits->id_length, true, ".debug");
     return try_file(search, root, path, BY_ID);
 }
 
@@ -183,9 +207,8 @@ static bool try_cache(struct search *search, struct text *path)
     if (!search->where->cache || !search->traits.id_length)
         return false;
     text_clear(path);
-    text_format(path, "%s/", search->where->cache);
-    build_id_add(search->traits.id, search->traits.id_length, path);
-    text_add(path, "/debuginfo");
+    text_add(path, search->where->cache);
+    add_id_path(path, "/", search->traits.id, search->traits.id_length, false, "/debuginfo");
     return try_file(search, NULL, path, BY_ID);
 }
 
@@ -313,19 +336,6 @@ int debug_files_find(const struct elf *elf, const struct debug_search *where,
 
 /* ---- What it is ---- */
 
-/* In words of eight bytes, low ones first, padded with zeros: the same on every machine. */
-static uint64_t add_to_hash(uint64_t hash, const unsigned char *bytes, size_t size)
-{
-    for (size_t at = 0; at < size; at += 8) {
-        uint64_t word = 0;
-        for (size_t i = 0; i < 8 && at + i < size; i++)
-            word |= (uint64_t)bytes[at + i] << (8 * i);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 static int hash_file(const struct elf *elf, struct file_identity *identity)
 {
     struct stat about;
@@ -335,18 +345,9 @@ static int hash_file(const struct elf *elf, struct file_identity *identity)
     const uint64_t size = (uint64_t)about.st_size;
     if (size > MOST_HASHED_BYTES)
         return -EFBIG;
-    unsigned char *bytes = malloc(PIECE_BYTES);
-    int result = bytes ? 0 : -ENOMEM;
     identity->size = size;
     identity->hash = size;
-    for (uint64_t at = 0; at < size && !result; at += PIECE_BYTES) {
-        const size_t piece = size - at < PIECE_BYTES ? (size_t)(size - at) : PIECE_BYTES;
-        result = elf_read(elf, at, bytes, piece);
-        if (!result)
-            identity->hash = add_to_hash(identity->hash, bytes, piece);
-    }
-    free(bytes);
-    return result;
+    return add_file(elf, size, NULL, &identity->hash);
 }
 
 int identity_read(const struct elf *elf, struct file_identity *identity)
@@ -438,26 +439,18 @@ static int try_path(const struct file_identity *wanted, const char *root, const 
 static int try_place(const struct file_identity *wanted, const struct debug_search *where,
                      const struct place *place, struct elf *elf, int *trouble)
 {
-    struct text path = {0}, id = {0};
+    struct text path = {0};
     int fd = -ENOENT;
 
-    if (place->root == BELOW_SYMFS ? !where->symfs : place->root == IN_CACHE && !where->cache)
+    if (wanted->id_length < 2 ||
+        (place->root == BELOW_SYMFS ? !where->symfs : place->root == IN_CACHE && !where->cache))
         return fd;
-    build_id_add(wanted->id, wanted->id_length, &id);
-    text_format(&path, "%s%s", place->root == IN_CACHE ? where->cache : "", place->before);
-    if (id.failed || path.failed || id.length < 3) {
-        fd = -ENOENT;
-    } else {
-        text_append(&path, id.data, place->is_split ? 2 : id.length);
-        if (place->is_split)
-            text_format(&path, "/%s", id.data + 2);
-        text_add(&path, place->after);
-        if (!path.failed)
-            fd = try_path(wanted, place->root == BELOW_SYMFS ? where->symfs : NULL, path.data, elf,
-                          trouble);
-    }
+    text_add(&path, place->root == IN_CACHE ? where->cache : "");
+    add_id_path(&path, place->before, wanted->id, wanted->id_length, place->is_split, place->after);
+    if (!path.failed)
+        fd = try_path(wanted, place->root == BELOW_SYMFS ? where->symfs : NULL, path.data, elf,
+                      trouble);
     text_free(&path);
-    text_free(&id);
     return fd;
 }
 

@@ -358,16 +358,25 @@ int elf_own_class(int fd)
 
 /* ---- What is where ---- */
 
-bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address)
+/* The best segment with that address or offset; NULL: none. */
+static const struct elf_segment *segment_with(const struct elf *elf, uint64_t place, bool is_address)
 {
     const struct elf_segment *best = NULL;
 
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *segment = &elf->segments[i];
-        if (offset >= segment->offset && offset - segment->offset < segment->file_size &&
+        const uint64_t start = is_address ? segment->address : segment->offset;
+        if (place >= start && place - start < segment->file_size &&
             (!best || (segment->flags & ~best->flags & PF_X)))
             best = segment;
     }
+    return best;
+}
+
+bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address)
+{
+    const struct elf_segment *best = segment_with(elf, offset, false);
+
     if (best)
         *address = best->address + (offset - best->offset);
     return best;
@@ -375,14 +384,8 @@ bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address)
 
 bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset)
 {
-    const struct elf_segment *best = NULL;
+    const struct elf_segment *best = segment_with(elf, address, true);
 
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const struct elf_segment *segment = &elf->segments[i];
-        if (address >= segment->address && address - segment->address < segment->file_size &&
-            (!best || (segment->flags & ~best->flags & PF_X)))
-            best = segment;
-    }
     if (best)
         *offset = best->offset + (address - best->address);
     return best;
@@ -560,59 +563,59 @@ int elf_build_id(const struct elf *elf, unsigned char id[ELF_LONGEST_BUILD_ID], 
 
 #define MOST_ENTRIES 4096
 
-struct dynamic {
-    const struct elf *elf;
-    uint64_t names, names_size;
-};
-
-/* The entry with that number; DT_NULL past the last. */
-static uint64_t entry_at(const struct elf *elf, uint64_t number, uint64_t *value)
+int elf_dynamic_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uint64_t *value)
 {
     unsigned char bytes[sizeof(Elf64_Dyn)];
     const size_t size = ELF_SIZE(elf, Dyn);
+    const struct elf_segment *dynamic = &elf->dynamic;
 
-    *value = 0;
-    if (number >= MOST_ENTRIES || number >= elf->dynamic.file_size / size ||
-        elf_read(elf, elf->dynamic.offset + number * size, bytes, size))
-        return DT_NULL;
+    *tag = DT_NULL;
+    if (number >= MOST_ENTRIES || number >= dynamic->file_size / size)
+        return 0;
+    if (dynamic->offset > UINT64_MAX - number * size)
+        return -ENOEXEC;
+    int result = elf_read(elf, dynamic->offset + number * size, bytes, size);
+    if (result)
+        return result;
     *value = ELF_FIELD(elf, bytes, Dyn, d_un.d_val);
-    return ELF_FIELD(elf, bytes, Dyn, d_tag);
+    *tag = ELF_FIELD(elf, bytes, Dyn, d_tag);
+    return 0;
 }
 
-static void find_names(struct dynamic *dynamic)
+/* False: there are no more; what cannot be read does not count. */
+static bool next_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uint64_t *value)
 {
-    uint64_t tag, value;
-
-    for (uint64_t i = 0; (tag = entry_at(dynamic->elf, i, &value)) != DT_NULL; i++) {
-        if (tag == DT_STRTAB && !elf_offset_of(dynamic->elf, value, &dynamic->names))
-            return;
-        if (tag == DT_STRSZ)
-            dynamic->names_size = value;
-    }
+    (void)elf_dynamic_entry(elf, number, tag, value);
+    return *tag != DT_NULL;
 }
 
 /* False: it leads out of the table, or is too long. */
-static bool read_name(const struct dynamic *dynamic, uint64_t at, char name[ELF_LONGEST_NEEDED + 1])
+static bool read_name(const struct elf *elf, uint64_t names, uint64_t names_size, uint64_t at,
+                      char name[ELF_LONGEST_NEEDED + 1])
 {
-    if (at >= dynamic->names_size)
+    if (at >= names_size)
         return false;
-    uint64_t size = dynamic->names_size - at;
+    uint64_t size = names_size - at;
     if (size > ELF_LONGEST_NEEDED + 1)
         size = ELF_LONGEST_NEEDED + 1;
-    return !elf_read(dynamic->elf, dynamic->names + at, name, (size_t)size) &&
-           memchr(name, '\0', (size_t)size) && *name;
+    return !elf_read(elf, names + at, name, (size_t)size) && memchr(name, '\0', (size_t)size) &&
+           *name;
 }
 
 int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context)
 {
-    struct dynamic dynamic = {.elf = elf};
     char name[ELF_LONGEST_NEEDED + 1];
-    uint64_t tag, value;
+    uint64_t tag, value, names = 0, names_size = 0;
     int result = 0;
 
-    find_names(&dynamic);
-    for (uint64_t i = 0; !result && (tag = entry_at(elf, i, &value)) != DT_NULL; i++)
-        if (tag == DT_NEEDED && read_name(&dynamic, value, name))
+    for (uint64_t i = 0; next_entry(elf, i, &tag, &value); i++) {
+        if (tag == DT_STRTAB && !elf_offset_of(elf, value, &names))
+            break;
+        if (tag == DT_STRSZ)
+            names_size = value;
+    }
+    for (uint64_t i = 0; !result && next_entry(elf, i, &tag, &value); i++)
+        if (tag == DT_NEEDED && read_name(elf, names, names_size, value, name))
             result = each(context, name);
     return result;
 }

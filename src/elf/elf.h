@@ -175,4 +175,10 @@ typedef int elf_needed_callback(void *context, const char *name);
 
 int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context);
 
+/*
+ * The entry of PT_DYNAMIC with that number: its d_tag, DT_NULL past the last, and d_val. 0 or as
+ * elf_read().
+ */
+int elf_dynamic_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uint64_t *value);
+
 #endif

@@ -13,7 +13,6 @@
 #define PIECE_BYTES 65536
 /* More than any table has: a sparse file may claim any size. */
 #define MOST_TABLE_BYTES ((uint64_t)1 << 30)
-#define MOST_DYNAMIC 4096
 #define MOST_BUCKETS (1 << 22)
 
 /* ---- Pieces ---- */
@@ -93,40 +92,22 @@ struct dynamic {
     uint64_t symbols, names, names_size, entry_size, hash, gnu_hash;
 };
 
-static uint64_t *place_of_tag(struct dynamic *dynamic, uint64_t tag)
-{
-    switch (tag) {
-    case DT_SYMTAB: return &dynamic->symbols;
-    case DT_STRTAB: return &dynamic->names;
-    case DT_STRSZ: return &dynamic->names_size;
-    case DT_SYMENT: return &dynamic->entry_size;
-    case DT_HASH: return &dynamic->hash;
-    case DT_GNU_HASH: return &dynamic->gnu_hash;
-    }
-    return NULL;
-}
-
 static int read_dynamic(const struct elf *elf, struct dynamic *dynamic)
 {
-    const size_t size = ELF_SIZE(elf, Dyn);
-    uint64_t count = elf->dynamic.file_size / size;
-    int result = 0;
-
-    for (uint64_t i = 0; i < count && i < MOST_DYNAMIC && !result; i++) {
-        unsigned char entry[sizeof(Elf64_Dyn)];
-        if (elf->dynamic.offset > UINT64_MAX - i * size)
-            return -ENOEXEC;
-        result = elf_read(elf, elf->dynamic.offset + i * size, entry, size);
+    for (uint64_t i = 0, tag, value;; i++) {
+        const int result = elf_dynamic_entry(elf, i, &tag, &value);
         if (result)
-            break;
-        const uint64_t tag = ELF_FIELD(elf, entry, Dyn, d_tag);
-        if (tag == DT_NULL)
-            break;
-        uint64_t *place = place_of_tag(dynamic, tag);
-        if (place)
-            *place = ELF_FIELD(elf, entry, Dyn, d_un.d_val);
+            return result;
+        switch (tag) {
+        case DT_NULL: return 0;
+        case DT_SYMTAB: dynamic->symbols = value; break;
+        case DT_STRTAB: dynamic->names = value; break;
+        case DT_STRSZ: dynamic->names_size = value; break;
+        case DT_SYMENT: dynamic->entry_size = value; break;
+        case DT_HASH: dynamic->hash = value; break;
+        case DT_GNU_HASH: dynamic->gnu_hash = value; break;
+        }
     }
-    return result;
 }
 
 /*
