@@ -8,21 +8,13 @@
 
 /* DW_EH_PE_ */
 #define PE_FORM 0x0f
+#define PE_SIGNED 0x08 /* of the form */
 #define PE_BASE 0x70
 #define PE_PC_RELATIVE 0x10
 #define PE_DATA_RELATIVE 0x30
 #define PE_INDIRECT 0x80
-enum {
-    PE_ABSOLUTE = 0,
-    PE_ULEB = 1,
-    PE_UDATA2 = 2,
-    PE_UDATA4 = 3,
-    PE_UDATA8 = 4,
-    PE_SLEB = 9,
-    PE_SDATA2 = 10,
-    PE_SDATA4 = 11,
-    PE_SDATA8 = 12,
-};
+/* The others have 2, 4 or 8 bytes. */
+enum { PE_WORD, PE_LEB, PE_DATA2, PE_DATA8 = 4 };
 
 uint64_t cfi_take(struct cfi_bytes *bytes, size_t size)
 {
@@ -78,27 +70,20 @@ int64_t cfi_take_sleb(struct cfi_bytes *bytes)
 
 static uint64_t take_form(struct cfi_bytes *bytes, unsigned form)
 {
-    switch (form) {
-    case PE_ABSOLUTE:
+    const bool is_signed = form & PE_SIGNED;
+    const unsigned kind = form & ~(unsigned)PE_SIGNED;
+
+    if (form == PE_WORD)
         return cfi_take(bytes, elf_word_size(bytes->elf));
-    case PE_ULEB:
-        return cfi_take_uleb(bytes);
-    case PE_SLEB:
-        return (uint64_t)cfi_take_sleb(bytes);
-    case PE_UDATA2:
-        return cfi_take(bytes, 2);
-    case PE_UDATA4:
-        return cfi_take(bytes, 4);
-    case PE_SDATA2:
-        return (uint64_t)(int64_t)(int16_t)cfi_take(bytes, 2);
-    case PE_SDATA4:
-        return (uint64_t)(int64_t)(int32_t)cfi_take(bytes, 4);
-    case PE_UDATA8:
-    case PE_SDATA8:
-        return cfi_take(bytes, 8);
+    if (kind == PE_LEB)
+        return is_signed ? (uint64_t)cfi_take_sleb(bytes) : cfi_take_uleb(bytes);
+    if (kind < PE_DATA2 || kind > PE_DATA8) {
+        bytes->bad = true;
+        return 0;
     }
-    bytes->bad = true;
-    return 0;
+    const unsigned size = 1u << (kind - 1), unused = 64 - 8 * size;
+    const uint64_t value = cfi_take(bytes, size) << unused;
+    return is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
 }
 
 uint64_t cfi_take_pointer(struct cfi_bytes *bytes, unsigned encoding, uint64_t data)
@@ -106,20 +91,12 @@ uint64_t cfi_take_pointer(struct cfi_bytes *bytes, unsigned encoding, uint64_t d
     const uint64_t here = bytes->address - (uint64_t)(bytes->end - bytes->at);
     uint64_t value = take_form(bytes, encoding & PE_FORM);
 
-    switch (encoding & PE_BASE) {
-    case 0:
-        break;
-    case PE_PC_RELATIVE:
-        value += here;
-        break;
-    case PE_DATA_RELATIVE:
-        value += data;
-        break;
-    default:
-        bytes->bad = true;
+    switch (encoding & (PE_BASE | PE_INDIRECT)) {
+    case 0: break;
+    case PE_PC_RELATIVE: value += here; break;
+    case PE_DATA_RELATIVE: value += data; break;
+    default: bytes->bad = true;
     }
-    if (encoding & PE_INDIRECT)
-        bytes->bad = true;
     return bytes->elf->is_64 ? value : (uint32_t)value;
 }
 
@@ -133,29 +110,12 @@ enum {
     CFA_OFFSET = 0x80,
     CFA_RESTORE = 0xc0,
 
-    CFA_NOP = 0,
-    CFA_SET_LOC,
-    CFA_ADVANCE_LOC1,
-    CFA_ADVANCE_LOC2,
-    CFA_ADVANCE_LOC4,
-    CFA_OFFSET_EXTENDED,
-    CFA_RESTORE_EXTENDED,
-    CFA_UNDEFINED,
-    CFA_SAME_VALUE,
-    CFA_REGISTER,
-    CFA_REMEMBER_STATE,
-    CFA_RESTORE_STATE,
-    CFA_DEF_CFA,
-    CFA_DEF_CFA_REGISTER,
-    CFA_DEF_CFA_OFFSET,
-    CFA_DEF_CFA_EXPRESSION,
-    CFA_EXPRESSION,
-    CFA_OFFSET_EXTENDED_SF,
-    CFA_DEF_CFA_SF,
-    CFA_DEF_CFA_OFFSET_SF,
-    CFA_VAL_OFFSET,
-    CFA_VAL_OFFSET_SF,
-    CFA_VAL_EXPRESSION,
+    CFA_NOP = 0, CFA_SET_LOC, CFA_ADVANCE_LOC1, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4,
+    CFA_OFFSET_EXTENDED, CFA_RESTORE_EXTENDED, CFA_UNDEFINED, CFA_SAME_VALUE, CFA_REGISTER,
+    CFA_REMEMBER_STATE, CFA_RESTORE_STATE,
+    CFA_DEF_CFA, CFA_DEF_CFA_REGISTER, CFA_DEF_CFA_OFFSET, CFA_DEF_CFA_EXPRESSION,
+    CFA_EXPRESSION, CFA_OFFSET_EXTENDED_SF, CFA_DEF_CFA_SF, CFA_DEF_CFA_OFFSET_SF,
+    CFA_VAL_OFFSET, CFA_VAL_OFFSET_SF, CFA_VAL_EXPRESSION,
     CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
@@ -227,22 +187,6 @@ static struct cfi_place take_expression(struct running *running, enum cfi_kind k
     return (struct cfi_place){.kind = kind, .expression = begin, .expression_end = bytes->at};
 }
 
-static int remember(struct running *running)
-{
-    if (running->remembered_count == MOST_REMEMBERED)
-        return -EBADMSG;
-    running->remembered[running->remembered_count++] = *running->state;
-    return 0;
-}
-
-static int recall(struct running *running)
-{
-    if (!running->remembered_count)
-        return -EBADMSG;
-    *running->state = running->remembered[--running->remembered_count];
-    return 0;
-}
-
 static void define_cfa(struct running *running, uint64_t reg, int64_t offset)
 {
     running->state->expression = NULL;
@@ -250,12 +194,19 @@ static void define_cfa(struct running *running, uint64_t reg, int64_t offset)
     running->state->cfa_offset = offset;
 }
 
+static int64_t take_factored(struct running *running)
+{
+    const uint64_t value = (uint64_t)cfi_take_sleb(running->bytes);
+
+    return (int64_t)(value * (uint64_t)running->common->data_factor);
+}
+
 /* C evaluates a call's arguments in no fixed order: each is read by itself. */
 static int run_extended(struct running *running, unsigned operation)
 {
     struct cfi_bytes *bytes = running->bytes;
     struct cfi_state *state = running->state;
-    const int64_t factor = running->common->data_factor;
+    struct cfi_place place = {0};
     uint64_t reg;
 
     switch (operation) {
@@ -275,24 +226,29 @@ static int run_extended(struct running *running, unsigned operation)
     case CFA_ADVANCE_LOC4:
         return advance(running, cfi_take(bytes, 4));
     case CFA_REMEMBER_STATE:
-        return remember(running);
+        if (running->remembered_count == MOST_REMEMBERED)
+            return -EBADMSG;
+        running->remembered[running->remembered_count++] = *state;
+        return 0;
     case CFA_RESTORE_STATE:
-        return recall(running);
+        if (!running->remembered_count)
+            return -EBADMSG;
+        *state = running->remembered[--running->remembered_count];
+        return 0;
     case CFA_DEF_CFA_OFFSET:
         state->cfa_offset = (int64_t)cfi_take_uleb(bytes);
         return 0;
     case CFA_DEF_CFA_OFFSET_SF:
-        state->cfa_offset = (int64_t)((uint64_t)cfi_take_sleb(bytes) * (uint64_t)factor);
+        state->cfa_offset = take_factored(running);
         return 0;
     case CFA_GNU_ARGS_SIZE:
         cfi_take_uleb(bytes);
         return 0;
-    case CFA_DEF_CFA_EXPRESSION: {
-        struct cfi_place place = take_expression(running, CFI_EXPRESSION);
+    case CFA_DEF_CFA_EXPRESSION:
+        place = take_expression(running, CFI_EXPRESSION);
         state->expression = place.expression;
         state->expression_end = place.expression_end;
         return 0;
-    }
     }
     reg = cfi_take_uleb(bytes); /* all others begin with a register */
     switch (operation) {
@@ -308,38 +264,40 @@ static int run_extended(struct running *running, unsigned operation)
     case CFA_RESTORE_EXTENDED:
         restore(running, reg);
         return 0;
-    case CFA_UNDEFINED:
-        set(running, reg, (struct cfi_place){.kind = CFI_UNDEFINED});
-        return 0;
-    case CFA_SAME_VALUE:
-        set(running, reg, (struct cfi_place){.kind = CFI_SAME});
-        return 0;
-    case CFA_REGISTER:
-        set(running, reg,
-            (struct cfi_place){.kind = CFI_IN_REGISTER, .offset = (int64_t)cfi_take_uleb(bytes)});
-        return 0;
-    case CFA_VAL_OFFSET:
-    case CFA_VAL_OFFSET_SF:
-        cfi_take_uleb(bytes);
-        set(running, reg, (struct cfi_place){.kind = CFI_ELSEWHERE});
-        return 0;
-    case CFA_EXPRESSION:
-        set(running, reg, take_expression(running, CFI_EXPRESSION));
-        return 0;
-    case CFA_VAL_EXPRESSION:
-        set(running, reg, take_expression(running, CFI_ELSEWHERE));
-        return 0;
     case CFA_DEF_CFA:
         define_cfa(running, reg, (int64_t)cfi_take_uleb(bytes));
         return 0;
     case CFA_DEF_CFA_SF:
-        define_cfa(running, reg, (int64_t)((uint64_t)cfi_take_sleb(bytes) * (uint64_t)factor));
+        define_cfa(running, reg, take_factored(running));
         return 0;
     case CFA_DEF_CFA_REGISTER:
         define_cfa(running, reg, state->cfa_offset);
         return 0;
+    case CFA_UNDEFINED:
+        place.kind = CFI_UNDEFINED;
+        break;
+    case CFA_SAME_VALUE:
+        place.kind = CFI_SAME;
+        break;
+    case CFA_REGISTER:
+        place.kind = CFI_IN_REGISTER;
+        place.offset = (int64_t)cfi_take_uleb(bytes);
+        break;
+    case CFA_VAL_OFFSET:
+    case CFA_VAL_OFFSET_SF:
+        cfi_take_uleb(bytes);
+        place.kind = CFI_ELSEWHERE;
+        break;
+    case CFA_EXPRESSION:
+    case CFA_VAL_EXPRESSION:
+        place = take_expression(running, operation == CFA_EXPRESSION ? CFI_EXPRESSION
+                                                                     : CFI_ELSEWHERE);
+        break;
+    default:
+        return -EBADMSG;
     }
-    return -EBADMSG;
+    set(running, reg, place);
+    return 0;
 }
 
 static int run_one(struct running *running)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Call frame instructions (DWARF 5, 6.4): what the tables say about a function, from one
- * instruction to the next. Part of frame_rows: frame_bytes.c reads bytes, frame_cfi.c runs
- * instructions, frame_rule.c makes rules from the result.
+ * instruction to the next.
  */
 #ifndef STACKBOX_ELF_FRAME_CFI_H
 #define STACKBOX_ELF_FRAME_CFI_H
