@@ -37,10 +37,8 @@ static const char *const kernel_names[MACHINE_NAMES] = {
 /* Only for perf's rings: BPF programs walk 64-bit stacks. */
 static const struct machine_walk walk = {
     .registers = 18,
-    .call = 7,
-    .mode = {16, 0x1f, 0x10},
-    .numbered = 16,
-    .sampled = 0xffff,
+    .call = 7, .mode = {16, 0x1f, 0x10},
+    .numbered = 16, .sampled = 0xffff,
     .base = 11,
     .address = 0xfffffffe, /* without the Thumb bit */
     .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = 14 * 4, .base = 11 * 4},
@@ -48,8 +46,7 @@ static const struct machine_walk walk = {
 
 /* Thumb code's frame pointer; ARM code's is `base`. */
 const struct machine machine_arm = {
-    .elf = EM_ARM,
-    .bits = 32,
+    .elf = EM_ARM, .bits = 32,
 #if defined(__ARMEB__)
     .is_big = true,
 #endif
@@ -57,21 +54,14 @@ const struct machine machine_arm = {
     .is_ours = true,
 #endif
     .family = EM_AARCH64,
-    .wide = &machine_aarch64,
-    .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
+    .wide = &machine_aarch64, .in_wide = {.call = 7, .sp = 13, .mode = 0x10 /* USR */},
     .multiarch = "arm-linux-gnueabihf",
-    .least_page = 12,
-    .greatest_page = 12,
+    .least_page = 12, .greatest_page = 12,
     .names = kernel_names,
-    .pc = {15, 15},
-    .sp = {13, 13},
-    .frame = {7, 7},
-    .link = {14, 14},
+    .pc = {15, 15}, .sp = {13, 13}, .frame = {7, 7}, .link = {14, 14},
     .args = {4, {0, 1, 2, 3}, 0},
-    .caller_text = "%lr",
-    .walk = &walk,
-    .no_frames = true,
-    .instruction = 4,
+    .caller_text = "%lr", .walk = &walk,
+    .no_frames = true, .instruction = 4,
     .marks = {.code = 'a', .thumb = 't', .data = 'd'},
     .unused_instruction = UNUSED_INSTRUCTION,
 };

@@ -15,8 +15,7 @@ static const struct machine_walk walk = {
     .registers = 33,
     .call = 17, .execs = {221, 281},
     .mode = {32, 0x100, 0}, /* status: user mode */
-    .numbered = 32,
-    .sampled = 0xffffffff,
+    .numbered = 32, .sampled = 0xffffffff,
     .record = -16,
     .signal = {.at = 304, .bytes = 72, .pc = 0, .link = 8, .sp = 16, .frame = 64},
     .thread_exit = 0x0000007305d00893, /* li a7, 93; ecall */
@@ -25,27 +24,19 @@ static const struct machine_walk walk = {
 };
 
 const struct machine machine_riscv64 = {
-    .elf = EM_RISCV,
-    .bits = 64,
+    .elf = EM_RISCV, .bits = 64,
 #if defined(__riscv) && __riscv_xlen == 64
     .is_ours = true,
 #endif
     .family = EM_RISCV,
     .multiarch = "riscv64-linux-gnu",
-    .least_page = 12,
-    .greatest_page = 12,
-    .call_prefix = "__riscv_",
-    .names = kernel_names,
-    .entry_patch = 8,
-    .links_lack_stacks = true,
-    .pc = {MACHINE_NOWHERE, 0},
-    .sp = {2, 2},
-    .frame = {8, 8},
-    .link = {1, 1},
+    .least_page = 12, .greatest_page = 12,
+    .call_prefix = "__riscv_", .names = kernel_names,
+    .entry_patch = 8, .links_lack_stacks = true,
+    .pc = {MACHINE_NOWHERE, 0}, .sp = {2, 2}, .frame = {8, 8}, .link = {1, 1},
     .link_first = true,
     .args = {6, {10, 11, 12, 13, 14, 15}, 10},
-    .caller_text = "%ra",
-    .walk = &walk,
+    .caller_text = "%ra", .walk = &walk,
     .instruction = 2,
     .marks = {.code = 'x', .data = 'd'},
 };

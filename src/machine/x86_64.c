@@ -189,25 +189,17 @@ const struct machine machine_x86_64 = {
 
 /* Whether its own kernels have the caller has not been tried yet. */
 const struct machine machine_i386 = {
-    .elf = EM_386,
-    .bits = 32,
+    .elf = EM_386, .bits = 32,
 #if defined(__i386__)
     .is_ours = true,
 #endif
     .family = EM_X86_64,
-    .wide = &machine_x86_64,
-    .in_wide = {.call = 15, .sp = 19, .mode = CS_OF_32_BIT_CODE},
+    .wide = &machine_x86_64, .in_wide = {.call = 15, .sp = 19, .mode = CS_OF_32_BIT_CODE},
     .multiarch = "i386-linux-gnu",
-    .least_page = 12,
-    .greatest_page = 12,
+    .least_page = 12, .greatest_page = 12,
     .names = kernel_names,
-    .pc = {8, 12},
-    .sp = {4, 15},
-    .frame = {5, 5},
-    .link = {8, MACHINE_NOWHERE},
+    .pc = {8, 12}, .sp = {4, 15}, .frame = {5, 5}, .link = {8, MACHINE_NOWHERE},
     .instruction = 1,
-    .push = PUSH_FRAME_POINTER,
-    .mark = ENDBR64,
-    .plt_entry = find_entry,
-    .irelative = R_386_IRELATIVE,
+    .push = PUSH_FRAME_POINTER, .mark = ENDBR64,
+    .plt_entry = find_entry, .irelative = R_386_IRELATIVE,
 };

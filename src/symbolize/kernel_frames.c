@@ -175,54 +175,20 @@ static const char *const bounds[2][2] = {
 /*
  * Wakeups and the ways in and out are in no section; those of only some machines are in their rows.
  */
-static const char leading[] = "try_to_wake_up\0"
-                              "ttwu_*\0"
-                              "wake_up_*\0"
-                              "__wake_up*\0"
-                              "default_wake_function\0"
-                              "complete\0"
-                              "complete_all\0"
-                              "complete_with_flags\0"
-                              "autoremove_wake_function\0"
-                              "woken_wake_function\0"
-                              "pollwake\0"
-                              "ep_poll_callback\0"
-                              "ep_autoremove_wake_function\0"
-                              "swake_up_*\0"
-                              "rcuwait_wake_up\0"
-                              "signal_wake_up_state\0"
-                              "hrtimer_wakeup\0"
-                              "process_timeout\0"
-                              "wake_page_function\0"
-                              "wake_bit_function\0"
-                              "var_wake_function\0"
-                              "exit_to_user_mode*\0"
-                              "irqentry_exit*\0"
-                              "syscall_exit_to_user_mode*\0"
-                              "ret_from_fork*\0";
+static const char leading[] =
+    "try_to_wake_up\0" "ttwu_*\0" "wake_up_*\0" "__wake_up*\0" "default_wake_function\0"
+    "complete\0" "complete_all\0" "complete_with_flags\0" "autoremove_wake_function\0"
+    "woken_wake_function\0" "pollwake\0" "ep_poll_callback\0" "ep_autoremove_wake_function\0"
+    "swake_up_*\0" "rcuwait_wake_up\0" "signal_wake_up_state\0" "hrtimer_wakeup\0"
+    "process_timeout\0" "wake_page_function\0" "wake_bit_function\0" "var_wake_function\0"
+    "exit_to_user_mode*\0" "irqentry_exit*\0" "syscall_exit_to_user_mode*\0" "ret_from_fork*\0";
 /* Functions of those sections that appear in stacks, in case the sections are unknown. */
-static const char scheduler[] = "__schedule\0"
-                                "schedule\0"
-                                "schedule_*\0"
-                                "preempt_schedule*\0"
-                                "io_schedule*\0"
-                                "do_nanosleep\0"
-                                "usleep_range*\0"
-                                "wait_for_completion*\0"
-                                "__wait_for_common*\0"
-                                "__mutex_lock*\0"
-                                "mutex_lock*\0"
-                                "__down*\0"
-                                "down_read*\0"
-                                "down_write*\0"
-                                "rwsem_down_*\0"
-                                "__rt_mutex_*\0"
-                                "rt_mutex_*\0"
-                                "bit_wait*\0"
-                                "__wait_on_bit*\0"
-                                "out_of_line_wait_on_bit*\0"
-                                "__cond_resched*\0"
-                                "yield*\0";
+static const char scheduler[] =
+    "__schedule\0" "schedule\0" "schedule_*\0" "preempt_schedule*\0" "io_schedule*\0"
+    "do_nanosleep\0" "usleep_range*\0" "wait_for_completion*\0" "__wait_for_common*\0"
+    "__mutex_lock*\0" "mutex_lock*\0" "__down*\0" "down_read*\0" "down_write*\0" "rwsem_down_*\0"
+    "__rt_mutex_*\0" "rt_mutex_*\0" "bit_wait*\0" "__wait_on_bit*\0" "out_of_line_wait_on_bit*\0"
+    "__cond_resched*\0" "yield*\0";
 
 static int take_waiting_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
@@ -265,20 +231,11 @@ bool waiting_text_has(const struct waiting_text *text, const struct symbol *symb
  * first appears as soon as another task has another one.
  */
 static const char beginnings[] =
-    "__traceiter_*\0"
-    "perf_trace_*\0"
-    "trace_event_raw_event_*\0"
-    "__bpf_trace_*\0"
+    "__traceiter_*\0" "perf_trace_*\0" "trace_event_raw_event_*\0" "__bpf_trace_*\0"
     "bpf_trace_run*\0"
     /* For raw tracepoints the program itself, too; without a JIT, its interpreter. */
-    "bpf_prog_*\0"
-    "___bpf_prog_run*\0"
-    "__bpf_prog_run*\0"
-    "bpf_dispatcher_*\0"
-    "perf_syscall_enter*\0"
-    "perf_syscall_exit*\0"
-    "perf_call_bpf_enter*\0"
-    "perf_call_bpf_exit*\0";
+    "bpf_prog_*\0" "___bpf_prog_run*\0" "__bpf_prog_run*\0" "bpf_dispatcher_*\0"
+    "perf_syscall_enter*\0" "perf_syscall_exit*\0" "perf_call_bpf_enter*\0" "perf_call_bpf_exit*\0";
 
 bool tracing_frames_has(const struct symbol *symbol)
 {
