@@ -2,14 +2,166 @@
 #include "unwind/deferred.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/index.h"
 #include "base/reading.h"
 #include "base/util.h"
+#include "kernel/bpf.h"
+#include "kernel/ring_buffers.h"
 #include "machine/machine.h"
-#include "unwind/backlog.h"
+
+/* ---- The backlog ---- */
+
+/*
+ * Programs' ring of kept stacks is read as fast as they fill it, whatever else we are doing: a thread
+ * that comes before other tasks copies them from there, without what their records left unused.
+ */
+#define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
+
+struct backlog {
+    struct bpf_ring ring;
+    int bell;             /* readable once the thread has copied something; below 0: none */
+    int stop;             /* and once the thread is to end */
+    size_t most;          /* bytes copied */
+    struct text copied;   /* each record after a word with its size */
+    uint64_t dropped;     /* records for which there was no memory */
+    bool has_reader, ends;
+    pthread_t reader;
+    pthread_mutex_t lock; /* of all this while the thread runs */
+};
+
+static int copy_record(void *context, const void *record, size_t size)
+{
+    const struct unwind_state *walk = record;
+    struct backlog *backlog = context;
+
+    if (size < UNWIND_KEPT_HEAD || walk->kept > size - UNWIND_KEPT_HEAD)
+        return 0; /* programs write no such record */
+    const uint64_t bytes = (UNWIND_RECORD_BYTES(walk->kept) + 7) & ~(uint64_t)7;
+    if (bytes > size || backlog->copied.failed || backlog->copied.length + bytes > backlog->most) {
+        backlog->dropped++;
+        return 0;
+    }
+    text_append(&backlog->copied, (const char *)&bytes, sizeof(bytes));
+    text_append(&backlog->copied, record, (size_t)bytes);
+    return 0;
+}
+
+/* How many records there were. */
+static int read_ring(struct backlog *backlog)
+{
+    pthread_mutex_lock(&backlog->lock);
+    const int count = bpf_ring_read(&backlog->ring, copy_record, backlog);
+    if (count > 0)
+        (void)!write(backlog->bell, &(uint64_t){1}, sizeof(uint64_t));
+    pthread_mutex_unlock(&backlog->lock);
+    return count;
+}
+
+/* Before the makers of tables, too, which bpf_begin_unpreempted() may have raised. */
+static void come_first(void)
+{
+    const struct sched_param second = {.sched_priority = 2};
+
+    syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &second);
+}
+
+/* A program whose record is not submitted yet may be waiting for our CPU. */
+static void *keep_reading(void *context)
+{
+    struct backlog *backlog = context;
+    struct pollfd polled[] = {{.fd = backlog->stop, .events = POLLIN},
+                              {.fd = backlog->ring.map, .events = POLLIN}};
+
+    come_first();
+    while (!__atomic_load_n(&backlog->ends, __ATOMIC_RELAXED)) {
+        const int ready = poll(polled, COUNT_OF(polled), LOOK_MS);
+        if (ready < 0)
+            break;
+        if (ready && !read_ring(backlog))
+            (void)poll(NULL, 0, 1);
+    }
+    return NULL;
+}
+
+/* From now on a thread reads; without it backlog_take() does. It has the rights that we have now. */
+static void backlog_begin(struct backlog *backlog)
+{
+    sigset_t all, before;
+
+    if (backlog->has_reader || backlog->ring.map < 0)
+        return;
+    /* Signals are handled by the thread that waits for them. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    backlog->has_reader = !pthread_create(&backlog->reader, NULL, keep_reading, backlog);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Hands out what there is now, oldest first. How many, or a negative errno. */
+static int backlog_take(struct backlog *backlog, ring_take *take, void *context)
+{
+    int count = 0, result = 0;
+    uint64_t size, times;
+
+    if (backlog->ring.map < 0)
+        return 0;
+    /* The thread must not wait for us while we wait for a CPU. */
+    bpf_begin_unpreempted();
+    pthread_mutex_lock(&backlog->lock);
+    (void)!read(backlog->bell, &times, sizeof(times));
+    (void)bpf_ring_read(&backlog->ring, copy_record, backlog);
+    struct text taken = backlog->copied;
+    backlog->copied = (struct text){0};
+    pthread_mutex_unlock(&backlog->lock);
+    bpf_end_unpreempted();
+    for (size_t at = 0; at < taken.length && !result; at += sizeof(size) + (size_t)size, count++) {
+        memcpy(&size, taken.data + at, sizeof(size));
+        result = take(context, taken.data + at + sizeof(size), (size_t)size);
+    }
+    text_free(&taken);
+    return result ? result : count;
+}
+
+/* ring_bytes 0: there is no ring. 0 or a negative errno; backlog_close after either. */
+static int backlog_open(struct backlog *backlog, size_t ring_bytes, size_t most)
+{
+    *backlog = (struct backlog){.ring.map = -1, .bell = -1, .stop = -1, .most = most};
+    pthread_mutex_init(&backlog->lock, NULL);
+    if (!ring_bytes)
+        return 0;
+    backlog->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    backlog->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return backlog->bell < 0 || backlog->stop < 0 ? -errno
+                                                  : bpf_ring_open(&backlog->ring, ring_bytes);
+}
+
+static void backlog_close(struct backlog *backlog)
+{
+    if (backlog->has_reader) {
+        __atomic_store_n(&backlog->ends, true, __ATOMIC_RELAXED);
+        (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
+        pthread_join(backlog->reader, NULL);
+    }
+    bpf_ring_close(&backlog->ring);
+    if (backlog->bell >= 0)
+        close(backlog->bell);
+    if (backlog->stop >= 0)
+        close(backlog->stop);
+    text_free(&backlog->copied);
+    pthread_mutex_destroy(&backlog->lock);
+}
+
+/* ---- Kept stacks ---- */
 
 /* How many places of dropped items may be left unused. */
 #define FEW_PLACES 1024
