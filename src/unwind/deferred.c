@@ -22,8 +22,9 @@
 /* ---- The backlog ---- */
 
 /*
- * Programs' ring of kept stacks is read as fast as they fill it, whatever else we are doing: a thread
- * that comes before other tasks copies them from there, without what their records left unused.
+ * Programs' ring of kept stacks is read as fast as they fill it, whatever else we are doing: a
+ * thread that comes before other tasks copies them from there, without what their records left
+ * unused.
  */
 #define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
 
@@ -93,7 +94,7 @@ static void *keep_reading(void *context)
     return NULL;
 }
 
-/* From now on a thread reads; without it backlog_take() does. It has the rights that we have now. */
+/* From now on a thread reads, with the rights that we have now; without it backlog_take() does. */
 static void backlog_begin(struct backlog *backlog)
 {
     sigset_t all, before;

@@ -1,51 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * walk_stack(): the same as insns/unwind.c and insns/unwind_step.c; both must agree.
- *
- *     pc, sp, frame, link, base = the registers'; exact = first = true; lost, sp_lost = false
- *     for (;;)
- *         at = exact ? pc : pc - 1                        a call may be the last of its function
- *         object = what is mapped at `at`
- *         if (nothing is)
- *             return UNMAPPED                             a frame counts only where code is
- *         if (there are `depth` frames)
- *             return DEPTH
- *         append pc + (exact && !first)
- *         if (a call has returned to a trampoline)
- *             rule = CFA = sp + 16
- *         else if (object has no table)
- *             rule = does its code keep frame pointers ? FRAME_RECORD : return its end
- *         else
- *             rule = the table's at `at`, or return NO_TABLE
- *
- *         switch (rule.cfa)
- *             UNKNOWN:       return NO_TABLE    on sparse machines as FRAME_RECORD, here and above
- *             ROOT:          return ROOT
- *             UNSUPPORTED:   return UNSUPPORTED
- *             SIGNAL:        pc, sp, frame, link are in the frame at sp + the rule's offset
- *                            exact = true, lost = false, base = the place in it; goto next
- *             FRAME_RECORD:  if (frame == 0) return ROOT
- *                            record = frame + where the machine has it
- *                            if (record < sp) return SENSELESS
- *                            cfa = record + 16; pc = *(record + 8), frame = *record
- *                            sp_lost = if that does not tell the stack pointer
- *             FAR_RECORD:    the same, by any frame
- *             else:          UNSUPPORTED, if exact and the rule holds at calls alone
- *                            cfa = as the rule says; UNSUPPORTED by a frame or stack pointer that
- *                            is lost, and by other registers than these, but in the first frame;
- *                            by rbx: as it is at `base`, if that is not lost
- *                            pc = *(cfa + ret), or link, if exact, or the first frame's register
- *                            frame = as the rule says, but as it is where that was saved below sp
- *                            base = rule.base is 0 ? lost : SAME ? base : cfa + rule.base
- *         if (cfa <= sp, or < sp by a register, or is not aligned, or no user's)
- *             return SENSELESS                            before anything is read there
- *         sp = cfa, exact = false
- *         if (pc == 0)
- *             return ROOT                             what a signal interrupted there called NULL
- *     next:
- *         first = false
- *
- * What cannot be read ends it as UNREADABLE. Where NO_TABLE ends it in start code it is ROOT.
+ * The same as insns/unwind.c, insns/unwind_step.c and insns/unwind_rule.c, whose listings say what
+ * is done; both must agree. Here, what cannot be read ends a walk as UNREADABLE.
  */
 #include "unwind/walk.h"
 
@@ -145,7 +101,7 @@ static enum unwind_end find_register(const struct at *at, uint8_t number, uint64
     return read_word(at, at->base, value) ? ONWARD : UNWIND_END_UNREADABLE;
 }
 
-/* The CFA, or why it is unknown. */
+/* The CFA, or why it is unknown: before anything is read there. */
 static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *rule, uint64_t *cfa)
 {
     const bool by_frame = rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_FRAME_WORD;
@@ -269,7 +225,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     const struct unwind_rule trampoline = unwind_trampoline(at->walk);
     static const struct unwind_rule linked = {.cfa = UNWIND_BY_SP,
                                               .return_kind = UNWIND_RETURN_IN_LINK};
-    const uint64_t pc = at->exact ? at->pc : at->pc - 1;
+    const uint64_t pc = at->exact ? at->pc : at->pc - 1; /* a call may end its function */
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
 
     at->options->find(at->options->context, pc, &object);
