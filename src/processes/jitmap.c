@@ -184,7 +184,7 @@ static int read_lines(const struct search *search, char *buffer, uint64_t from, 
 
 /* Reads the line of a newest entry again: so no name had to be kept before it had won. */
 static int take_entry(const struct search *search, uint64_t offset, uint64_t address,
-                      struct jitmap_found *found)
+                      struct elf_found *found)
 {
     char line[LONGEST_NUMBERS + LONGEST_NAME];
     struct entry entry;
@@ -210,7 +210,7 @@ static int take_entry(const struct search *search, uint64_t offset, uint64_t add
     return found->found ? 0 : -ENOMEM;
 }
 
-static int take_entries(const struct search *search, struct jitmap_found *found)
+static int take_entries(const struct search *search, struct elf_found *found)
 {
     uint64_t before = 0;
     int result = 0;
@@ -233,7 +233,7 @@ static int take_entries(const struct search *search, struct jitmap_found *found)
     return result;
 }
 
-int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct jitmap_found *found)
+int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct elf_found *found)
 {
     struct search search = {.fd = fd, .addresses = addresses, .count = count};
     struct stat status;
@@ -256,12 +256,6 @@ int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct jitmap_f
         result = take_entries(&search, found);
     free(search.newest);
     return result;
-}
-
-void jitmap_free(struct jitmap_found *found, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        text_free(&found[i].name);
 }
 
 /* ---- Opening it, for a process that may be gone and may see another /tmp ---- */

@@ -8,13 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
-
-struct jitmap_found {
-    bool found;       /* otherwise no entry covers it, or the newest has no name */
-    uint64_t start;   /* of the entry */
-    struct text name; /* bytes from the file, anything but a newline: at most 1024 */
-};
+#include "elf/elf_symbols.h"
 
 /*
  * Finds for each of `count` addresses, sorted and without duplicates, the newest entry that covers
@@ -25,10 +19,10 @@ struct jitmap_found {
  * `fd` is an open regular file and stays the caller's, with its offset; what is written to it
  * meanwhile is left for the next pass, and of a file above 1 GiB only the last 1 GiB is read.
  * Memory is 16 bytes per address and what is in `found`. found[i], which must be {0}, belongs to
- * addresses[i]; jitmap_free frees their contents, after an error, too. 0 or a negative errno:
- * -EINVAL if it is not a regular file.
+ * addresses[i], and is not found if no entry covers it or the newest has no name. A name has at
+ * most 1024 bytes from the file, anything but a newline. elf_found_free frees their contents, after
+ * an error, too. 0 or a negative errno: -EINVAL if it is not a regular file.
  */
-int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct jitmap_found *found);
-void jitmap_free(struct jitmap_found *found, size_t count);
+int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct elf_found *found);
 
 #endif

@@ -190,33 +190,6 @@ int names_answer_read(const char *bytes, size_t length, const struct names_reque
     return reading.answer.failed ? -ENOMEM : 0;
 }
 
-/* ---- Names of code generated at run time ---- */
-
-static int give_jit_names(const struct naming *naming, const struct located *jitted, size_t count)
-{
-    struct jitmap_found *found = calloc(count, sizeof(*found));
-    size_t distinct = 0, at = 0;
-
-    if (!found)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        naming_add_address(naming, &distinct, symbol_lookup_address(jitted[i].symbol));
-    int result = jitmap_find(jitted[0].map, naming->addresses, distinct, found);
-    for (size_t i = 0; i < count && result != -ENOMEM; i++) {
-        struct symbol *symbol = jitted[i].symbol;
-        at += naming->addresses[at] != symbol_lookup_address(symbol);
-        if (!found[at].found)
-            continue;
-        if (symbol_set_function(symbol, found[at].name.data, naming->options))
-            result = -ENOMEM;
-        symbol->offset = symbol->address - found[at].start;
-        symbol->jitted = true;
-    }
-    jitmap_free(found, distinct);
-    free(found);
-    return result == -ENOMEM ? result : 0;
-}
-
 /* ---- Names from files ---- */
 
 static int compare_files(const struct located *a, const struct located *b)
@@ -280,41 +253,56 @@ static struct debug_search search_for(const struct naming *naming,
     };
 }
 
-static int give_file_names(const struct naming *naming, const struct elf *elf,
-                           const struct located *located, size_t count, size_t most)
+static uint64_t address_of(const struct located *located, const struct elf *elf)
 {
-    const struct mapped_file *file = located[0].place.file;
+    return elf ? located->place.address : symbol_lookup_address(located->symbol);
+}
+
+static int find_in_file(const struct naming *naming, const struct elf *elf,
+                        const struct process_place *place, size_t count, struct elf_found *found)
+{
     struct text refused = {0};
-    struct debug_search search = search_for(naming, &located[0].place);
+    struct debug_search search = search_for(naming, place);
+
+    search.refused = &refused;
+    int result = debug_files_find(elf, &search, naming->addresses, count, found);
+    note_packed(naming->notes, refused.data);
+    if (elf->unpacked && elf->unpacked->refusal) {
+        text_clear(&refused);
+        text_format(&refused, "%s: %s", place->file->path, elf->unpacked->refusal);
+        note_packed(naming->notes, refused.data);
+    }
+    text_free(&refused);
+    return result;
+}
+
+/* Of one file, or, if `elf` is NULL, of code generated at run time. `most`: bytes of names. */
+static int give_names(const struct naming *naming, const struct elf *elf,
+                      const struct located *located, size_t count, size_t most)
+{
     struct elf_found *found = calloc(count, sizeof(*found));
     size_t distinct = 0, at = 0;
 
     if (!found)
         return -ENOMEM;
-    search.refused = &refused;
     for (size_t i = 0; i < count; i++)
-        naming_add_address(naming, &distinct, located[i].place.address);
-    int result = debug_files_find(elf, &search, naming->addresses, distinct, found);
-    note_packed(naming->notes, refused.data);
-    if (elf->unpacked && elf->unpacked->refusal) {
-        text_clear(&refused);
-        text_format(&refused, "%s: %s", file->path, elf->unpacked->refusal);
-        note_packed(naming->notes, refused.data);
-    }
-    text_free(&refused);
+        naming_add_address(naming, &distinct, address_of(&located[i], elf));
+    int result = elf ? find_in_file(naming, elf, &located[0].place, distinct, found)
+                     : jitmap_find(located[0].map, naming->addresses, distinct, found);
     for (size_t i = 0; i < count && result != -ENOMEM && most; i++) {
         struct symbol *symbol = located[i].symbol;
-        at += naming->addresses[at] != located[i].place.address;
+        at += naming->addresses[at] != address_of(&located[i], elf);
         if (!found[at].found)
             continue;
         if (symbol_set_function(symbol, found[at].name.data, naming->options))
             result = -ENOMEM;
-        symbol->offset -= found[at].start;
+        symbol->offset = (elf ? symbol->offset : symbol->address) - found[at].start;
+        symbol->jitted = symbol->jitted || !elf;
         const size_t length = symbol->function.length + symbol->raw.length;
         most -= length < most ? length : most;
     }
     if (!most)
-        note_unopened(naming->notes, file, -E2BIG);
+        note_unopened(naming->notes, located[0].place.file, -E2BIG);
     elf_found_free(found, distinct);
     free(found);
     return result == -ENOMEM ? result : 0;
@@ -487,7 +475,7 @@ static int name_in_file(const struct naming *naming, const struct located *locat
         return give_mappings(naming, NULL, located, count);
     bool is_open = !without && !open_image(naming, &located[0].place, &elf, &unpacked, &trouble);
     if (is_open)
-        result = give_file_names(naming, &elf, located, count, most);
+        result = give_names(naming, &elf, located, count, most);
     if (is_open && !result)
         result = give_starts(&elf, located, count);
     elf_unpacked_free(&unpacked);
@@ -534,7 +522,7 @@ static int take_map(const struct naming *naming, const struct naming_step *step,
     struct text *refused = &naming->notes->refused_map;
 
     if (!without)
-        return give_jit_names(naming, step->located, step->count);
+        return give_names(naming, NULL, step->located, step->count, SIZE_MAX);
     if (!refused->length)
         text_format(refused, "the perf map of process %u: %s", step->located[0].symbol->pid,
                     reason_of(without));

@@ -124,7 +124,7 @@ void fuzz_input(const uint8_t *data, size_t size)
                     !has_long_line(data, size);
     free(text);
     size_t count = choose_addresses(entries, entry_count, addresses);
-    struct jitmap_found *found = calloc(count, sizeof(*found));
+    struct elf_found *found = calloc(count, sizeof(*found));
     ALWAYS(found && !jitmap_find(fuzz_sparse_file(data, size, &whole), addresses, count, found));
     for (size_t i = 0; i < count; i++) {
         if (is_known) {
@@ -138,6 +138,6 @@ void fuzz_input(const uint8_t *data, size_t size)
         ALWAYS(found[i].name.length > 0 && found[i].name.length <= 1024);
         ALWAYS(!memchr(found[i].name.data, '\n', found[i].name.length));
     }
-    jitmap_free(found, count);
+    elf_found_free(found, count);
     free(found);
 }

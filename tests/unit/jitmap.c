@@ -27,7 +27,7 @@ struct expectation {
     uint64_t start;
 };
 
-static void check_one(const struct expectation *expected, const struct jitmap_found *found)
+static void check_one(const struct expectation *expected, const struct elf_found *found)
 {
     const char *name = expected->name;
 
@@ -46,7 +46,7 @@ static void check_map(const char *map, size_t length, const struct expectation *
                       size_t count)
 {
     uint64_t addresses[MOST_ADDRESSES];
-    struct jitmap_found found[MOST_ADDRESSES] = {{0}};
+    struct elf_found found[MOST_ADDRESSES] = {{0}};
     int fd = file_of(map, length);
 
     for (size_t i = 0; i < count; i++)
@@ -54,7 +54,7 @@ static void check_map(const char *map, size_t length, const struct expectation *
     CHECK_NUMBER(jitmap_find(fd, addresses, count, found), 0);
     for (size_t i = 0; i < count; i++)
         check_one(&expected[i], &found[i]);
-    jitmap_free(found, count);
+    elf_found_free(found, count);
     close(fd);
 }
 
@@ -135,12 +135,12 @@ static void name_with_nul(void)
 {
     static const char map[] = "1000 10 a\0b\n";
     const uint64_t address = 0x1000;
-    struct jitmap_found found = {0};
+    struct elf_found found = {0};
     int fd = file_of(map, sizeof(map) - 1);
 
     CHECK_NUMBER(jitmap_find(fd, &address, 1, &found), 0);
     CHECK(found.found && found.name.length == 3 && !memcmp(found.name.data, "a\0b", 4));
-    jitmap_free(&found, 1);
+    elf_found_free(&found, 1);
     close(fd);
 }
 
@@ -309,7 +309,7 @@ static void many_lines(void)
     const size_t lines = 3000;
     struct text map = {0};
     uint64_t *addresses = calloc(lines, sizeof(*addresses));
-    struct jitmap_found *found = calloc(lines, sizeof(*found));
+    struct elf_found *found = calloc(lines, sizeof(*found));
     char filler[300];
 
     memset(filler, 'x', sizeof(filler));
@@ -330,7 +330,7 @@ static void many_lines(void)
                  !memcmp(found[i].name.data, name, (size_t)digits);
     }
     CHECK_NUMBER(right, lines);
-    jitmap_free(found, lines);
+    elf_found_free(found, lines);
     free(found);
     free(addresses);
     text_free(&map);
@@ -343,7 +343,7 @@ static void only_the_end(void)
     static const char first[] = "1000 10 too far from the end\n2000 10 old\n";
     static const char last[] = "2000 10 new\n3000 10 last\n";
     const uint64_t addresses[] = {0x1000, 0x2000, 0x3000};
-    struct jitmap_found found[3] = {{0}};
+    struct elf_found found[3] = {{0}};
     int fd = file_of(first, sizeof(first) - 1);
     const off_t end = ((off_t)1 << 30) + 4096;
 
@@ -357,7 +357,7 @@ static void only_the_end(void)
     CHECK(!found[0].found);
     CHECK(found[1].found && !strcmp(found[1].name.data, "new"));
     CHECK(found[2].found && !strcmp(found[2].name.data, "last"));
-    jitmap_free(found, 3);
+    elf_found_free(found, 3);
     close(fd);
 }
 
@@ -385,7 +385,7 @@ struct plain_entry {
 /* The name of an entry is its number. */
 static void check_against_search(const struct plain_entry *entries, size_t entry_count,
                                  const uint64_t *addresses, size_t count,
-                                 const struct jitmap_found *found)
+                                 const struct elf_found *found)
 {
     for (size_t i = 0; i < count; i++) {
         char name[32] = "";
@@ -401,7 +401,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
 {
     struct plain_entry *entries = calloc(entry_count, sizeof(*entries));
     uint64_t addresses[MOST_ADDRESSES], base = UINT64_MAX - range / 2;
-    struct jitmap_found found[MOST_ADDRESSES] = {{0}};
+    struct elf_found found[MOST_ADDRESSES] = {{0}};
     struct text map = {0};
     size_t distinct = 0;
 
@@ -421,7 +421,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     int fd = file_of(map.data, map.length);
     CHECK_NUMBER(jitmap_find(fd, addresses, distinct, found), 0);
     check_against_search(entries, entry_count, addresses, distinct, found);
-    jitmap_free(found, distinct);
+    elf_found_free(found, distinct);
     close(fd);
     text_free(&map);
     free(entries);
@@ -439,7 +439,7 @@ static void random_maps(void)
 static void other_descriptors(void)
 {
     const uint64_t address = 0x1000;
-    struct jitmap_found found = {0};
+    struct elf_found found = {0};
     int ends[2], directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     CHECK(!pipe2(ends, O_CLOEXEC));
@@ -448,7 +448,7 @@ static void other_descriptors(void)
     CHECK_NUMBER(jitmap_find(-1, &address, 1, &found), -EBADF);
     CHECK_NUMBER(jitmap_find(-1, &address, 0, &found), 0);
     CHECK(!found.found);
-    jitmap_free(&found, 1);
+    elf_found_free(&found, 1);
     close(ends[0]);
     close(ends[1]);
     close(directory);
@@ -459,14 +459,14 @@ static void offset_of_the_caller(void)
 {
     static const char map[] = "1000 10 one\n2000 10 two\n";
     const uint64_t address = 0x1000;
-    struct jitmap_found found = {0};
+    struct elf_found found = {0};
     int fd = file_of(map, sizeof(map) - 1);
 
     CHECK(lseek(fd, 14, SEEK_SET) == 14);
     CHECK_NUMBER(jitmap_find(fd, &address, 1, &found), 0);
     CHECK(found.found && !strcmp(found.name.data, "one"));
     CHECK(lseek(fd, 0, SEEK_CUR) == 14);
-    jitmap_free(&found, 1);
+    elf_found_free(&found, 1);
     close(fd);
 }
 
@@ -509,7 +509,7 @@ static void shrinking_file(void)
     struct shrinking shrinking = {.fd = file_of(map.data, map.length), .map = &map};
     CHECK(!pthread_create(&thread, NULL, shrink_and_grow, &shrinking));
     for (; runs < 200; runs++) {
-        struct jitmap_found found[MOST_ADDRESSES] = {{0}};
+        struct elf_found found[MOST_ADDRESSES] = {{0}};
         CHECK_NUMBER(jitmap_find(shrinking.fd, addresses, MOST_ADDRESSES, found), 0);
         for (size_t i = 0; i < MOST_ADDRESSES; i++) {
             char name[32];
@@ -518,7 +518,7 @@ static void shrinking_file(void)
                   !strncmp(found[i].name.data, name, strlen(found[i].name.data)));
             CHECK(!found[i].found || addresses[i] - found[i].start < 0x100);
         }
-        jitmap_free(found, MOST_ADDRESSES);
+        elf_found_free(found, MOST_ADDRESSES);
     }
     atomic_store(&shrinking.stop, true);
     pthread_join(thread, NULL);
@@ -531,7 +531,7 @@ static void bounded_memory(void)
 {
     struct rusage before, after;
     const uint64_t addresses[] = {0x1000, 0x2000};
-    struct jitmap_found found[2] = {{0}};
+    struct elf_found found[2] = {{0}};
     char piece[4096];
     int fd = memfd_create("map", MFD_CLOEXEC);
 
@@ -544,7 +544,7 @@ static void bounded_memory(void)
     getrusage(RUSAGE_SELF, &after);
     CHECK(found[0].found && found[1].found && !strcmp(found[1].name.data, "ab"));
     CHECK(after.ru_maxrss - before.ru_maxrss < 4096);
-    jitmap_free(found, 2);
+    elf_found_free(found, 2);
     close(fd);
 }
 
