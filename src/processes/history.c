@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which life, and which of its programs, an event belongs to: by its `generation`, or by its time.
-   */
+/* Which life, and which of its programs, an event belongs to: by its `generation` or its time. */
 #include "processes/process_parts.h"
 
 #include <errno.h>
@@ -127,20 +126,29 @@ static struct program *program_at(const struct life *life, uint64_t time)
     return program;
 }
 
-/* The owner of the pid at `time`, or the first one later. */
-static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
+/* The first owner of the pid that began after `time`, or else that had not ended before it. */
+static struct life *first_life(const struct history *history, uint32_t pid, uint64_t time,
+                               bool is_after)
 {
     struct life *found = NULL;
 
     for (struct life *life = history_newest(history, pid); life; life = life->next)
-        if (life->pid == pid && !(life->ended && life->ended_at < time))
+        if (life->pid == pid &&
+            (is_after ? life->forked > time : !(life->ended && life->ended_at < time)))
             found = life;
     return found;
 }
 
+/* The owner of the pid at `time`, or the first one later. */
+static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
+{
+    return first_life(history, pid, time, false);
+}
+
 /*
- * The owner of the pid at `time`, also on its way out. Kernels below 6.16 with the stable branches' fixes of
- * June 2025 (6.1.142) report an exit before all memory is freed, and pass their tracepoint of it after that.
+ * The owner of the pid at `time`, also on its way out. Kernels below 6.16 with the stable branches'
+ * fixes of June 2025 (6.1.142) report an exit before all memory is freed, and pass their tracepoint
+ * of it after that.
  */
 static struct life *life_at(const struct history *history, uint32_t pid, uint64_t time)
 {
@@ -149,17 +157,6 @@ static struct life *life_at(const struct history *history, uint32_t pid, uint64_
     while (life && (life->pid != pid || life->forked > time))
         life = life->next;
     return life;
-}
-
-/* The first owner of the pid after `time`. */
-static struct life *life_after(const struct history *history, uint32_t pid, uint64_t time)
-{
-    struct life *found = NULL;
-
-    for (struct life *life = history_newest(history, pid); life; life = life->next)
-        if (life->pid == pid && life->forked > time)
-            found = life;
-    return found;
 }
 
 /* The program of an exec that was counted at `time`; it was reported before. */
@@ -185,7 +182,7 @@ struct program *history_find(const struct history *history, uint32_t pid, uint64
         *of = life_from(history, pid, generation);
         return executed_at(*of, generation);
     }
-    *of = generation ? life_after(history, pid, generation) : life_from(history, pid, begin);
+    *of = generation ? first_life(history, pid, generation, true) : life_from(history, pid, begin);
     if (*of) {
         struct program *first =
             program_at(*of, (*of)->forked > begin || generation ? 0 : begin);

@@ -767,33 +767,11 @@ static size_t bytes_to_keep(uint64_t free_memory)
     return bytes > PROCESSES_KEPT_BYTES ? (size_t)bytes : PROCESSES_KEPT_BYTES;
 }
 
-int processes_open(struct processes **made, const struct processes_options *options)
+/* Listens, if that is wanted and allowed, and then looks. 0 or a negative errno. */
+static int begin_listening(struct processes *processes, const struct processes_options *options)
 {
-    struct processes *processes = calloc(1, sizeof(*processes));
-    int result = processes ? mapped_files_open(&processes->files) : -ENOMEM;
-    pthread_mutexattr_t again;
+    int result = 0;
 
-    *made = processes;
-    if (processes) {
-        pthread_mutexattr_init(&again);
-        pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
-        pthread_mutex_init(&processes->lock, &again);
-    }
-    if (!result)
-        result = history_open(&processes->history, processes->files,
-                              bytes_to_keep(options->free_memory));
-    if (!result && options->pid_count) {
-        processes->pids = malloc(options->pid_count * sizeof(*processes->pids));
-        result = processes->pids ? 0 : -ENOMEM;
-    }
-    if (result) {
-        processes_close(processes);
-        *made = NULL;
-        return result;
-    }
-    if (options->pid_count)
-        memcpy(processes->pids, options->pids, options->pid_count * sizeof(*processes->pids));
-    processes->pid_count = options->pid_count;
     processes->listening = options->silent ? -ECANCELED
         : options->told ? 0 : task_events_open(&processes->events, 0);
     if ((processes->listening == -EACCES || processes->listening == -EPERM) && options->task)
@@ -803,8 +781,31 @@ int processes_open(struct processes **made, const struct processes_options *opti
     if (!options->told || options->pid_count)
         result = look_at_all(processes);
     processes_begin(processes);
+    return result ? result : processes_read(processes);
+}
+
+int processes_open(struct processes **made, const struct processes_options *options)
+{
+    struct processes *processes = *made = calloc(1, sizeof(*processes));
+    const size_t pid_bytes = options->pid_count * sizeof(*processes->pids);
+    pthread_mutexattr_t again;
+
+    if (!processes)
+        return -ENOMEM;
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&processes->lock, &again);
+    int result = mapped_files_open(&processes->files);
     if (!result)
-        result = processes_read(processes);
+        result = history_open(&processes->history, processes->files,
+                              bytes_to_keep(options->free_memory));
+    if (!result && pid_bytes && !(processes->pids = malloc(pid_bytes)))
+        result = -ENOMEM;
+    if (!result && pid_bytes)
+        memcpy(processes->pids, options->pids, pid_bytes);
+    processes->pid_count = options->pid_count;
+    if (!result)
+        result = begin_listening(processes, options);
     if (result) {
         processes_close(processes);
         *made = NULL;
