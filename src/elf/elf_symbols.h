@@ -161,6 +161,16 @@ bool elf_unpack_image(const struct elf *elf, struct elf *image);
 /* Empties it. Whatever was opened from it may no longer be read. */
 void elf_unpacked_free(struct elf_unpacked *unpacked);
 
+/*
+ * Are there programs with code of two kinds that run here: ARM's, or MIPS's? Other builds do not ask
+ * which kind it is.
+ */
+#if defined(__arm__) || defined(__aarch64__) || defined(__mips__)
+#define HAS_ARM_CODES 1
+#else
+#define HAS_ARM_CODES 0
+#endif
+
 enum arm_code {
     ARM_CODE_UNKNOWN, /* unknown */
     ARM_CODE_ARM,

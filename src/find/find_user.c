@@ -9,6 +9,7 @@
 #include "base/opening.h"
 #include "base/util.h"
 #include "sandbox/sandbox.h"
+#include "elf/elf_symbols.h"
 #include "find/library.h"
 #include "find/user_file.h"
 #include "machine/machine.h"
@@ -461,7 +462,7 @@ static int find_in_file(struct find *find, size_t i, struct user_file *file, con
     result = pattern->kind == PATTERN_USDT
         ? usdt_find(file, pattern, &find->places, &find->matched[i], error)
         : user_functions_find(file, pattern, &find->places, &find->matched[i], error);
-    if (!result)
+    if (HAS_ARM_CODES && !result)
         result = thumb_remove(file, pattern, &find->places, first, &find->left_out, error);
     /* If a single function was named and found, nothing is missing. */
     if (!result && file->unpacked.refusal && pattern->kind == PATTERN_USER_FUNCTION &&
