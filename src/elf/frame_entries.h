@@ -119,7 +119,4 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to,
  */
 bool frame_go_text(const struct elf *elf, uint64_t *address, uint64_t *size);
 
-/* Does it hold little more than the code through which signal handlers return? */
-bool frame_is_vdso(const struct elf *elf);
-
 #endif

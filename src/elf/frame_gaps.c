@@ -22,7 +22,7 @@ static void add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule
 
 /* Is all of it code? If so, sets its offset. */
 static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size,
-                            struct frame_gap *gap)
+                      struct frame_gap *gap)
 {
     const struct elf_segment *segment = elf_code_at(elf, address);
     uint64_t end;
@@ -38,8 +38,7 @@ static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size,
 }
 
 /* Where, within `size` bytes of the file from `offset` on, these eight are; 0: nowhere. */
-static uint64_t find_code(const struct elf *elf, uint64_t code, uint64_t offset,
-                                uint64_t size)
+static uint64_t find_code(const struct elf *elf, uint64_t code, uint64_t offset, uint64_t size)
 {
     unsigned char *bytes = malloc((size_t)size);
     uint64_t found = 0;
@@ -277,7 +276,13 @@ static bool is_exporting_v8(const struct elf *elf)
     return !elf_each_function(elf, see_export, &is_exported) && is_exported;
 }
 
-/* ---- arm64's vDSO, which has no tables ---- */
+/* ---- The vDSO of arm64 and MIPS, which has no tables. Other builds do not look for it ---- */
+
+#if defined(__aarch64__) || defined(__mips__)
+#define HAS_BARE_VDSO 1
+#else
+#define HAS_BARE_VDSO 0
+#endif
 
 #define MOST_BYTES (64u << 10)
 #define INSTRUCTION 4
@@ -300,11 +305,6 @@ static uint64_t sigreturn_of(const struct elf *elf)
             return found - segment->offset + segment->address;
     }
     return 0;
-}
-
-bool frame_is_vdso(const struct elf *elf)
-{
-    return sigreturn_of(elf) != 0;
 }
 
 static bool leaves_sp_alone(const struct elf *elf, const struct frame_gap *gap)
@@ -342,10 +342,10 @@ static int add_function(void *context, const struct elf_symbol *symbol)
  * That code, and those of its functions that leave the stack pointer alone. Returns how many there
  * are.
  */
-static size_t vdso_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
+static size_t vdso_gaps(const struct elf *elf, uint64_t sigreturn,
+                        struct frame_gap gaps[FRAME_GAPS_MOST])
 {
     struct gaps found = {.elf = elf, .gaps = gaps};
-    const uint64_t sigreturn = sigreturn_of(elf);
     const int16_t plain = elf->row->walk->plain;
 
     /* A handler's return address is its first instruction, and the lookup is one below. */
@@ -519,7 +519,8 @@ size_t frame_gaps(const struct elf *elf, struct frame_gap gaps[FRAME_GAPS_MOST])
     memset(gaps, 0, FRAME_GAPS_MOST * sizeof(*gaps));
     if (!elf->row->walk)
         return 0;
-    const size_t count = frame_is_vdso(elf) ? vdso_gaps(elf, gaps) : known_gaps(elf, gaps);
+    const uint64_t sigreturn = HAS_BARE_VDSO ? sigreturn_of(elf) : 0;
+    const size_t count = sigreturn ? vdso_gaps(elf, sigreturn, gaps) : known_gaps(elf, gaps);
     qsort(gaps, count, sizeof(*gaps), compare_gaps);
     return count;
 }
