@@ -10,12 +10,12 @@
 
 #define MOST_FRAMES 64 /* of a text: the kernel's MAX_STACK_TRACE_DEPTH */
 
-/* One line, up to its newline. False: it is not a frame. */
+/* One line. False: it is not a frame. */
 static bool parse_line(const char *line, size_t length, struct stack_frame *frame)
 {
     const char *name = memchr(line, ']', length), *end = line + length;
 
-    if (line[0] != '[' || line[1] != '<' || !name || end - name < 3 || name[1] != ' ')
+    if (length < 5 || line[0] != '[' || line[1] != '<' || !name || end - name < 3 || name[1] != ' ')
         return false;
     name += 2;
     const char *plus = memchr(name, '+', (size_t)(end - name));
@@ -35,17 +35,16 @@ static bool parse_line(const char *line, size_t length, struct stack_frame *fram
 
 int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count)
 {
-    *count = 0;
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n");
+    const size_t before = texts->count;
+    const char *line;
+    size_t length;
+
+    while ((line = next_line(&text, &length))) {
         if (array_reserve(&texts->frames, &texts->room, texts->count + 1, sizeof(*texts->frames)))
             return -ENOMEM;
-        if (length > 4 && parse_line(line, length, &texts->frames[texts->count])) {
-            texts->count++;
-            ++*count;
-        }
-        line += length + (line[length] == '\n');
+        texts->count += parse_line(line, length, &texts->frames[texts->count]);
     }
+    *count = texts->count - before;
     return 0;
 }
 
@@ -78,15 +77,12 @@ size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t 
                           size_t most)
 {
     struct stack_frame frame;
-    size_t count = 0;
+    const char *line;
+    size_t count = 0, length;
 
-    while (*text && count < most) {
-        const size_t length = strcspn(text, "\n");
-        if (length > 4 && parse_line(text, length, &frame) &&
-            (numbers[count] = number_of(texts, &frame)))
+    while (count < most && (line = next_line(&text, &length)))
+        if (parse_line(line, length, &frame) && (numbers[count] = number_of(texts, &frame)))
             count++;
-        text += length + (text[length] == '\n');
-    }
     return count;
 }
 

@@ -153,56 +153,43 @@ static int compare_for_search(const void *left, const void *right)
     return a_address < b_address ? -1 : a_address > b_address;
 }
 
-/* The addresses of sorted symbols, without duplicates; where[i] is the one of symbols[i]. */
-static size_t distinct_addresses(struct symbol *const *symbols, size_t count, uint64_t *addresses,
-                                 size_t *where)
+/* Sorted symbols, all of them the kernel's. */
+static int name_kernel(struct symbol *const *symbols, size_t count,
+                       const struct symbolize_options *options, struct symbolize_notes *notes)
 {
-    size_t distinct = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        uint64_t address = symbol_lookup_address(symbols[i]);
-        if (!distinct || addresses[distinct - 1] != address)
-            addresses[distinct++] = address;
-        where[i] = distinct - 1;
-    }
-    return distinct;
-}
-
-struct batch {
-    struct symbol **symbols; /* sorted, all the kernel's */
-    size_t count;
-    uint64_t *addresses; /* room for as many */
-    size_t *where;
-};
-
-static int name_kernel(const struct batch *batch, const struct symbolize_options *options,
-                       struct symbolize_notes *notes)
-{
-    const struct kallsyms_search search = {
-        .addresses = batch->addresses,
-        .count = distinct_addresses(batch->symbols, batch->count, batch->addresses, batch->where),
+    uint64_t *addresses = calloc(count, sizeof(*addresses)); /* without duplicates */
+    struct kallsyms_found *found = calloc(count, sizeof(*found));
+    struct kallsyms_search search = {
+        .addresses = addresses,
         .preferred = options->preferred,
         .preferred_count = options->preferred_count,
     };
-    struct kallsyms_found *found = calloc(search.count + 1, sizeof(*found));
+    size_t at = 0;
+    int result = !addresses || !found ? -ENOMEM : options->kallsyms < 0 ? -EACCES : 0;
 
-    if (!found)
-        return -ENOMEM;
-    int result = options->kallsyms < 0 ? -EACCES
-        : options->known ? kallsyms_find_known(options->known, options->kallsyms, &search, found)
-                         : kallsyms_find(options->kallsyms, &search, found);
-    for (size_t i = 0; i < batch->count && !result; i++) {
-        const struct kallsyms_found *at = &found[batch->where[i]];
-        struct symbol *symbol = batch->symbols[i];
-        if (!at->found)
+    for (size_t i = 0; i < count && !result; i++) {
+        const uint64_t address = symbol_lookup_address(symbols[i]);
+        if (!search.count || addresses[search.count - 1] != address)
+            addresses[search.count++] = address;
+    }
+    if (!result)
+        result = options->known
+            ? kallsyms_find_known(options->known, options->kallsyms, &search, found)
+            : kallsyms_find(options->kallsyms, &search, found);
+    for (size_t i = 0; i < count && !result; i++) {
+        struct symbol *symbol = symbols[i];
+        at += addresses[at] != symbol_lookup_address(symbol);
+        if (!found[at].found)
             continue;
-        text_add(&symbol->file, at->module.data);
-        symbol->offset = symbol->address - at->start;
-        if (symbol_set_function(symbol, at->name.data, options) || symbol->file.failed)
+        text_add(&symbol->file, found[at].module.data);
+        symbol->offset = symbol->address - found[at].start;
+        if (symbol_set_function(symbol, found[at].name.data, options) || symbol->file.failed)
             result = -ENOMEM;
     }
-    kallsyms_free(found, search.count);
+    if (found)
+        kallsyms_free(found, search.count);
     free(found);
+    free(addresses);
     notes->kernel_hidden = notes->kernel_hidden || result == -EACCES;
     return result == -EACCES ? 0 : result;
 }
@@ -222,33 +209,25 @@ static int compare_symbols(const void *left, const void *right)
  * The kernel's come first, then those of processes, then those that cannot be looked up. Sets
  * `mappings`, too, unless NULL.
  */
-static int name_sorted(struct symbol **sorted, size_t count,
+static int name_sorted(struct symbol *const *sorted, size_t count,
                        const struct symbolize_options *options, struct symbolize_notes *notes,
                        struct symbol_mappings *mappings)
 {
-    struct batch kernel = {
-        .symbols = sorted,
-        .addresses = calloc(count + 1, sizeof(*kernel.addresses)),
-        .where = calloc(count + 1, sizeof(*kernel.where)),
-    };
-    size_t user_end;
-    int result = kernel.addresses && kernel.where ? 0 : -ENOMEM;
+    size_t user = 0, user_end;
+    int result = 0;
 
-    while (kernel.count < count && sorted[kernel.count]->kernel)
-        kernel.count++;
-    for (user_end = kernel.count; user_end < count && !sorted[user_end]->foreign; user_end++)
+    while (user < count && sorted[user]->kernel)
+        user++;
+    for (user_end = user; user_end < count && !sorted[user_end]->foreign; user_end++)
         ;
-    if (!result && kernel.count && !options->recorded)
-        result = name_kernel(&kernel, options, notes);
-    if (!result && mappings && (kernel.count || options->recorded))
-        result = mappings_take_kernel(mappings, sorted, kernel.count, options);
-    free(kernel.addresses);
-    free(kernel.where);
+    if (user && !options->recorded)
+        result = name_kernel(sorted, user, options, notes);
+    if (!result && mappings && (user || options->recorded))
+        result = mappings_take_kernel(mappings, sorted, user, options);
     if (!options->processes && !options->recorded)
-        user_end = kernel.count;
-    if (!result && (user_end > kernel.count || mappings))
-        result = user_names_give(sorted + kernel.count, user_end - kernel.count, options, notes,
-                                 mappings);
+        user_end = user;
+    if (!result && (user_end > user || mappings))
+        result = user_names_give(sorted + user, user_end - user, options, notes, mappings);
     return result;
 }
 
@@ -294,15 +273,22 @@ static int name_known(struct symbol **symbols, size_t *count,
     return 0;
 }
 
-int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
-                 struct symbolize_notes *notes)
+static int name_all(struct symbol **symbols, size_t count, const struct symbolize_options *options,
+                    struct symbolize_notes *notes, struct symbol_mappings *mappings)
 {
     int result = name_known(symbols, &count, options);
 
-    if (result || !count)
+    if (result)
         return result;
-    qsort(symbols, count, sizeof(*symbols), compare_symbols);
-    return name_sorted(symbols, count, options, notes, NULL);
+    if (count)
+        qsort(symbols, count, sizeof(*symbols), compare_symbols);
+    return name_sorted(symbols, count, options, notes, mappings);
+}
+
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
+                 struct symbolize_notes *notes)
+{
+    return name_all(symbols, count, options, notes, NULL);
 }
 
 int symbols_name_all(struct symbols *symbols, const struct symbolize_options *options,
@@ -315,12 +301,8 @@ int symbols_name_all(struct symbols *symbols, const struct symbolize_options *op
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &symbols->items[i];
-    int result = name_known(sorted, &count, options);
-    if (count)
-        qsort(sorted, count, sizeof(*sorted), compare_symbols);
-    if (!result)
-        result = name_sorted(sorted, count, options, notes,
-                             options->mapped_for ? &symbols->mappings : NULL);
+    int result = name_all(sorted, count, options, notes,
+                          options->mapped_for ? &symbols->mappings : NULL);
     free(sorted);
     if (!result && options->mapped_for)
         result = mappings_place(&symbols->mappings, options->mapped_for, symbols->items,
