@@ -96,17 +96,23 @@ static bool enter(struct cxx_print *print)
     return true;
 }
 
+/* Does it need no parentheses within another? */
+static bool is_simple(const struct cxx_print *print, uint32_t number)
+{
+    uint8_t kind = cxx_at(print->cxx, number)->kind;
+
+    return kind == CXX_NAME || kind == CXX_QUALIFIED || kind == CXX_ARGUMENT || kind == CXX_BRACED;
+}
+
 /* An expression within another: in parentheses unless it is simple. */
 static void put_operand(struct cxx_print *print, uint32_t number)
 {
-    uint8_t kind = cxx_at(print->cxx, number)->kind;
-    bool is_simple = kind == CXX_NAME || kind == CXX_QUALIFIED || kind == CXX_ARGUMENT ||
-                     kind == CXX_BRACED;
+    const bool bare = is_simple(print, number);
 
-    if (!is_simple)
+    if (!bare)
         cxx_put_byte(print, '(');
     cxx_put_node(print, number);
-    if (!is_simple)
+    if (!bare)
         cxx_put_byte(print, ')');
 }
 
@@ -197,23 +203,29 @@ uint32_t cxx_resolve(struct cxx_print *print, uint32_t number)
     return 0;
 }
 
-/* Empty items leave nothing. */
+/* Of a list that began at `first`. An empty item leaves nothing: false. */
+static bool put_item(struct cxx_print *print, size_t first, uint32_t number)
+{
+    const size_t before = print->length;
+
+    if (before > first)
+        cxx_put(print, ", ", 2);
+    const size_t empty = print->length;
+    cxx_put_node(print, number);
+    const bool any = print->length != empty;
+    if (!any)
+        print->length = before;
+    return any;
+}
+
 static void put_list(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *list = cxx_at(print->cxx, number);
     size_t first = print->length;
 
-    for (uint32_t i = 0; i < list->b && !print->error; i++) {
-        size_t before = print->length;
-        if (before > first)
-            cxx_put(print, ", ", 2);
-        size_t empty = print->length;
-        cxx_put_node(print, print->cxx->lists.items[list->a + i]);
-        if (print->length == empty) {
-            print->length = before;
-            print->dropped = before;
-        }
-    }
+    for (uint32_t i = 0; i < list->b && !print->error; i++)
+        if (!put_item(print, first, print->cxx->lists.items[list->a + i]))
+            print->dropped = print->length;
 }
 
 /* A constructor's name: the last name of its class, without arguments. */
@@ -616,14 +628,12 @@ static void put_expansion(struct cxx_print *print, uint32_t pattern)
 {
     int32_t pack = print->pack, count = print->pack_count;
     size_t first = print->length;
-    uint8_t kind = cxx_at(print->cxx, pattern)->kind;
 
     print->pack = CXX_PACK_UNKNOWN;
     print->changing++;
     cxx_put_node(print, pattern);
     if (print->pack == CXX_PACK_UNKNOWN) {
-        if (kind != CXX_NAME && kind != CXX_QUALIFIED && kind != CXX_ARGUMENT &&
-            kind != CXX_BRACED) {
+        if (!is_simple(print, pattern)) {
             cxx_put_byte(print, ')');
             if (!print->error) {
                 memmove(print->out + first + 1, print->out + first, print->length - first - 1);
@@ -637,14 +647,8 @@ static void put_expansion(struct cxx_print *print, uint32_t pattern)
         if (!here)
             print->length = first;
         for (int32_t i = 1; i < here && !print->error; i++) {
-            size_t before = print->length;
-            if (before > first)
-                cxx_put(print, ", ", 2);
-            size_t empty = print->length;
             print->pack = i;
-            cxx_put_node(print, pattern);
-            if (print->length == empty)
-                print->length = before;
+            put_item(print, first, pattern);
         }
     }
     print->changing--;

@@ -180,7 +180,8 @@ static bool rust_back(struct rust_name *name, rust_element *element, bool inside
 }
 
 /* Elements up to an E. Returns how many, or -1. */
-static int rust_list(struct rust_name *name, rust_element *element, bool inside, const char *between)
+static int rust_list(struct rust_name *name, rust_element *element, bool inside,
+                     const char *between)
 {
     int count = 0;
 
