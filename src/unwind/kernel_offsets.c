@@ -181,7 +181,8 @@ int kernel_offsets_open(struct kernel_offsets *offsets, struct text *log)
 {
     const struct machine *machine = machine_of_kernel();
     /* BPF programs only walk stacks of 64 bits. */
-    int result = machine_walks() && machine->bits == 64 && machine->walk->registers ? 0 : -EOPNOTSUPP;
+    const bool walks = machine_walks() && machine->bits == 64 && machine->walk->registers;
+    int result = walks ? 0 : -EOPNOTSUPP;
 
     *offsets = (struct kernel_offsets)KERNEL_OFFSETS_NONE;
     offsets->machine = machine;
@@ -195,32 +196,26 @@ int kernel_offsets_open(struct kernel_offsets *offsets, struct text *log)
     return result ? result : load_key_program(offsets, log);
 }
 
-void kernel_offsets_explain(int error, struct text *why)
+static const char *reason_of(int error)
 {
-    if (refusal_explain_interpreter(error, why))
-        return;
     switch (-error) {
     case EOPNOTSUPP:
-        text_add(why, "stackbox only does that on x86-64, arm64, riscv64 and LoongArch, and on "
-                      "armv7 and MIPS with --collect rings");
-        break;
+        return "stackbox only does that on x86-64, arm64, riscv64 and LoongArch, and on armv7 and "
+               "MIPS with --collect rings";
     case ENOENT:
-        text_add(why, "this kernel has no BTF: mount /sys, or boot one with "
-                      "CONFIG_DEBUG_INFO_BTF");
-        break;
-    case ENOMEM:
-        text_add(why, "there is too little free memory for them");
-        break;
-    case ENODATA:
-        text_add(why, "this kernel's layout of registers or mappings is unknown");
-        break;
+        return "this kernel has no BTF: mount /sys, or boot one with CONFIG_DEBUG_INFO_BTF";
+    case ENOMEM: return "there is too little free memory for them";
+    case ENODATA: return "this kernel's layout of registers or mappings is unknown";
     case EINVAL:
-    case KERNEL_ENOTSUPP:
-        text_add(why, "that needs Linux 5.10 or later");
-        break;
-    default:
-        text_add(why, strerror(-error));
+    case KERNEL_ENOTSUPP: return "that needs Linux 5.10 or later";
     }
+    return strerror(-error);
+}
+
+void kernel_offsets_explain(int error, struct text *why)
+{
+    if (!refusal_explain_interpreter(error, why))
+        text_add(why, reason_of(error));
 }
 
 void kernel_offsets_close(struct kernel_offsets *offsets)

@@ -162,14 +162,14 @@ struct objects_figures objects_figures(const struct objects *objects)
     }
     for (size_t i = 0; i < objects->tables.count; i++) {
         const struct stored_table *stored = &objects->tables.items[i];
-        figures.tables += stored->users != 0;
         if (!stored->users)
             continue;
+        figures.tables++;
         figures.counts.rows += stored->counts.rows;
         figures.counts.by_table += stored->counts.by_table;
         figures.counts.by_code += stored->counts.by_code;
         figures.counts.by_none += stored->counts.by_none;
-        figures.bytes += stored->users ? stored->blocks * UNWIND_BLOCK_BYTES : 0;
+        figures.bytes += stored->blocks * UNWIND_BLOCK_BYTES;
     }
     return figures;
 }
@@ -188,18 +188,12 @@ void objects_add_demanded(const struct objects *objects, struct text *names)
 static const char *why_none(int why)
 {
     switch (why) {
-    case -ENOENT:
-        return "there are no unwind tables in it";
-    case -ETIME:
-        return "it takes too long to read its unwind tables";
-    case -E2BIG:
-        return "its unwind tables are too large";
-    case -EBADMSG:
-        return "its unwind tables are malformed";
-    case SANDBOX_KEEPS_RIGHTS:
-        return "its reader could not drop its privileges";
-    case -ENODATA:
-        return "the kernel has no key for it";
+    case -ENOENT: return "there are no unwind tables in it";
+    case -ETIME: return "it takes too long to read its unwind tables";
+    case -E2BIG: return "its unwind tables are too large";
+    case -EBADMSG: return "its unwind tables are malformed";
+    case SANDBOX_KEEPS_RIGHTS: return "its reader could not drop its privileges";
+    case -ENODATA: return "the kernel has no key for it";
     }
     return strerror(-why);
 }
@@ -510,11 +504,10 @@ static void close_ranks(struct objects *objects)
 
 static bool has_none_waiting(const struct objects *objects)
 {
-    size_t i = 0;
-
-    while (i < objects->count && objects->items[i].state != HAS_NO_ROOM)
-        i++;
-    return i == objects->count;
+    for (size_t i = 0; i < objects->count; i++)
+        if (objects->items[i].state == HAS_NO_ROOM)
+            return false;
+    return true;
 }
 
 /* Those for which there was no room, now that others are gone. */
