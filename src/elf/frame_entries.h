@@ -38,8 +38,7 @@ struct frame_entry_row {
 struct frame_entry {
     const struct cfi_common *common;
     struct cfi_bytes program; /* of this function only */
-    const struct frame_entry_row *rows; /* .ARM.exidx's, instead of those two; else NULL */
-    size_t row_count;
+    const struct frame_entry_row *row; /* .ARM.exidx's, instead of those two; else NULL */
     uint64_t start, end;      /* addresses; not empty */
     bool is_debug; /* from .debug_frame or .ARM.exidx: other tables may have it, too */
 };
@@ -73,7 +72,7 @@ int frame_each(const struct frame_sections *sections, frame_callback *each, void
 #define FRAME_EXIDX_BYTES 8 /* of an entry */
 
 /*
- * Calls `each` with the function whose entry is at this offset of .ARM.exidx, if it has any rows.
+ * Calls `each` with the function whose entry is at this offset of .ARM.exidx, if it has a row.
  * 0; -EBADMSG: the entry is damaged; -ENOMEM; or what `each` returned.
  */
 int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback *each,

@@ -35,11 +35,6 @@ struct recipe {
     uint16_t saved; /* a bit for each register that has a place */
 };
 
-struct exidx_rows {
-    struct frame_entry_row *items; /* the caller's to free */
-    size_t count, room;
-};
-
 #define CANNOT 1            /* EXIDX_CANTUNWIND */
 #define IS_HERE 0x80000000u /* instructions, not a place in .ARM.extab */
 #define MOST_WORDS 64       /* in .ARM.extab, after the first; the format allows 255 */
@@ -217,15 +212,6 @@ static bool read_table(struct words *words, uint64_t address)
 
 /* ---- Entries ---- */
 
-/* 0 or -ENOMEM, like the functions below. */
-static int add_row(struct exidx_rows *rows, uint64_t address, const struct unwind_rule *rule)
-{
-    if (array_reserve(&rows->items, &rows->room, rows->count + 1, sizeof(*rows->items)))
-        return -ENOMEM;
-    rows->items[rows->count++] = (struct frame_entry_row){address, *rule};
-    return 0;
-}
-
 bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *start)
 {
     if (at % FRAME_EXIDX_BYTES || index->size < FRAME_EXIDX_BYTES ||
@@ -255,14 +241,16 @@ static bool find_function(const struct frame_section *index, size_t at, struct f
 
 /* ---- Rows ---- */
 
-/* Adds a root at the code that ends a thread after its first function, if it is in this entry. */
-static int add_thread_exit(const struct frame_section *index, const struct frame_entry *entry,
-                           uint64_t offset, struct exidx_rows *rows)
+/*
+ * A root at the code that ends a thread after its first function: above 0 if it is in this entry;
+ * 0, or a negative errno.
+ */
+static int find_thread_exit(const struct frame_section *index, const struct frame_entry *entry,
+                            uint64_t offset, struct frame_entry_row *row)
 {
     static const unsigned char thumb[] = {0x4f, 0xf0, 0x01,
                                           0x07, 0x00, 0xdf}; /* mov.w r7, #1; svc 0 */
     static const unsigned char arm[] = {0x01, 0x70, 0xa0, 0xe3, 0x00, 0x00, 0x00, 0xef};
-    static const struct unwind_rule root = {.cfa = UNWIND_ROOT};
     const size_t size =
         entry->end - entry->start < MOST_CODE ? (size_t)(entry->end - entry->start) : MOST_CODE;
     unsigned char *bytes = malloc(size);
@@ -271,23 +259,13 @@ static int add_thread_exit(const struct frame_section *index, const struct frame
 
     if (!result && !found)
         found = memmem(bytes, size, arm, sizeof(arm));
-    if (found && found != bytes)
-        result = add_row(rows, entry->start + (uint64_t)(found - bytes) - 1, &root);
+    if (found && found != bytes) {
+        *row = (struct frame_entry_row){entry->start + (uint64_t)(found - bytes) - 1,
+                                        {.cfa = UNWIND_ROOT}};
+        result = 1;
+    }
     free(bytes);
     return result;
-}
-
-/* ---- Entries ---- */
-
-static int make_rows(const struct frame_section *index, const struct frame_entry *entry,
-                     uint64_t offset, const struct unwind_rule *rule, struct exidx_rows *rows)
-{
-    struct unwind_rule at_calls = *rule;
-
-    at_calls.inner = UNWIND_AT_CALLS;
-    if (rule->cfa == UNWIND_UNKNOWN)
-        return add_thread_exit(index, entry, offset, rows);
-    return add_row(rows, entry->start, rule->cfa == UNWIND_SIGNAL ? rule : &at_calls);
 }
 
 static bool find_rule(const struct frame_section *index, size_t at, struct unwind_rule *rule)
@@ -315,25 +293,24 @@ int frame_exidx_see(const struct frame_section *index, size_t at, frame_callback
                     void *context)
 {
     struct frame_entry entry = {.is_debug = true};
-    struct exidx_rows rows = {0};
-    struct unwind_rule rule;
+    struct frame_entry_row row;
     uint64_t offset;
 
-    if (!frame_exidx_start(index, at, &entry.start) || !find_rule(index, at, &rule))
+    if (!frame_exidx_start(index, at, &entry.start) || !find_rule(index, at, &row.rule))
         return -EBADMSG;
     /* Some linkers put EXIDX_CANTUNWIND after the end of all code. */
     if (!find_function(index, at, &entry, &offset))
-        return rule.cfa == UNWIND_UNKNOWN ? 0 : -EBADMSG;
-    int result = make_rows(index, &entry, offset, &rule, &rows);
-    if (!result && rows.count) {
-        entry.rows = rows.items;
-        entry.row_count = rows.count;
-        if (rule.cfa == UNWIND_UNKNOWN) {
-            entry.start = rows.items->address;
-            entry.end = entry.start + 2;
-        }
-        result = each(context, &entry);
+        return row.rule.cfa == UNWIND_UNKNOWN ? 0 : -EBADMSG;
+    row.address = entry.start;
+    if (row.rule.cfa == UNWIND_UNKNOWN) {
+        const int found = find_thread_exit(index, &entry, offset, &row);
+        if (found <= 0)
+            return found;
+        entry.start = row.address;
+        entry.end = entry.start + 2;
+    } else if (row.rule.cfa != UNWIND_SIGNAL) {
+        row.rule.inner = UNWIND_AT_CALLS;
     }
-    free(rows.items);
-    return result;
+    entry.row = &row;
+    return each(context, &entry);
 }

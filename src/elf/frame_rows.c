@@ -160,16 +160,6 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
     return address < making->last ? add_row(making, offset, &rule) : 0;
 }
 
-/* A function whose rows exist already. */
-static int take_rows(struct making *making, const struct frame_entry *entry)
-{
-    int result = 0;
-
-    for (size_t i = 0; i < entry->row_count && !result; i++)
-        result = add_row(making, entry->rows[i].address + making->delta, &entry->rows[i].rule);
-    return result;
-}
-
 /* The rows of a gap from `from` up to `to`, where nothing is known afterwards. */
 static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
 {
@@ -221,7 +211,7 @@ static bool ends_contexts(const struct elf *elf, const struct frame_entry *entry
 {
     const uint64_t code = elf->row->walk ? elf->row->walk->context_end : 0;
     const bool saves_nothing =
-        !entry->rows && entry->program.at < entry->program.end && !*entry->program.at;
+        !entry->row && entry->program.at < entry->program.end && !*entry->program.at;
     unsigned char bytes[sizeof(uint32_t) + sizeof(code)];
 
     if (!code || !saves_nothing || entry->end - entry->start < sizeof(bytes) ||
@@ -248,8 +238,8 @@ static int make_rows(void *context, const struct frame_entry *entry)
     making->common = entry->common;
     if (!result && ends_contexts(making->placing.elf, entry, start))
         result = add_row(making, before < start ? start - 1 : start, &root);
-    else if (!result && entry->rows)
-        result = take_rows(making, entry);
+    else if (!result && entry->row)
+        result = add_row(making, entry->row->address + making->delta, &entry->row->rule);
     else if (!result) {
         state = entry->common->state;
         result = cfi_run(entry->common, &program, &state, entry->start, take_row, making);
@@ -512,7 +502,7 @@ static int take_bounds(void *context, const struct frame_entry *entry)
 {
     struct bounds *bounds = context;
     uint64_t delta;
-    if (entry->rows)
+    if (entry->row)
         return 0; /* which may be several functions' */
     int result = place(&bounds->placing, entry, &delta);
     if (result)

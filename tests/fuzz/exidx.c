@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* .ARM.exidx: rows within their function, in order, each a rule that tables take. */
+/* .ARM.exidx: a row within its function, a rule that tables take. */
 #include "elf/frame_entries.h"
 
 #include <errno.h>
@@ -8,19 +8,13 @@
 
 static int look(void *context, const struct frame_entry *entry)
 {
-    uint64_t start = 0;
-
     (void)context;
-    ALWAYS(entry->row_count && entry->start < entry->end && entry->is_debug);
-    for (size_t i = 0; i < entry->row_count; i++) {
-        const struct unwind_rule *rule = &entry->rows[i].rule;
-        ALWAYS(entry->rows[i].address >= entry->start && entry->rows[i].address <= entry->end);
-        ALWAYS(!i || entry->rows[i].address > start);
-        ALWAYS(rule->cfa == UNWIND_BY_SP || rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_REGISTER ||
-               rule->cfa == UNWIND_SIGNAL || rule->cfa == UNWIND_ROOT);
-        ALWAYS(rule->offset >= 0 && rule->frame_kind < UNWIND_FRAMES && rule->return_kind < UNWIND_RETURNS);
-        start = entry->rows[i].address;
-    }
+    ALWAYS(entry->row && entry->start < entry->end && entry->is_debug);
+    const struct unwind_rule *rule = &entry->row->rule;
+    ALWAYS(entry->row->address >= entry->start && entry->row->address <= entry->end);
+    ALWAYS(rule->cfa == UNWIND_BY_SP || rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_REGISTER ||
+           rule->cfa == UNWIND_SIGNAL || rule->cfa == UNWIND_ROOT);
+    ALWAYS(rule->offset >= 0 && rule->frame_kind < UNWIND_FRAMES && rule->return_kind < UNWIND_RETURNS);
     return 0;
 }
 

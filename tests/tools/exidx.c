@@ -42,9 +42,8 @@ static void print_row(const struct frame_entry_row *row)
 static int print(void *context, const struct frame_entry *entry)
 {
     (void)context;
-    for (size_t i = 0; i < entry->row_count; i++)
-        print_row(&entry->rows[i]);
-    is_told = entry->rows[0].rule.cfa != UNWIND_ROOT;
+    print_row(entry->row);
+    is_told = entry->row->rule.cfa != UNWIND_ROOT;
     return 0;
 }
 
