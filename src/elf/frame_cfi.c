@@ -211,20 +211,16 @@ static int run_extended(struct running *running, unsigned operation)
 
     switch (operation) {
     case CFA_NOP:
-    case CFA_AARCH64_NEGATE_RA_STATE:
-        return 0;
+    case CFA_AARCH64_NEGATE_RA_STATE: return 0;
     case CFA_SET_LOC: {
         uint64_t to = cfi_take_pointer(bytes, running->common->encoding, 0);
         int result = advance(running, 0);
         running->address = to;
         return result;
     }
-    case CFA_ADVANCE_LOC1:
-        return advance(running, cfi_take(bytes, 1));
-    case CFA_ADVANCE_LOC2:
-        return advance(running, cfi_take(bytes, 2));
-    case CFA_ADVANCE_LOC4:
-        return advance(running, cfi_take(bytes, 4));
+    case CFA_ADVANCE_LOC1: return advance(running, cfi_take(bytes, 1));
+    case CFA_ADVANCE_LOC2: return advance(running, cfi_take(bytes, 2));
+    case CFA_ADVANCE_LOC4: return advance(running, cfi_take(bytes, 4));
     case CFA_REMEMBER_STATE:
         if (running->remembered_count == MOST_REMEMBERED)
             return -EBADMSG;
@@ -293,8 +289,7 @@ static int run_extended(struct running *running, unsigned operation)
         place = take_expression(running, operation == CFA_EXPRESSION ? CFI_EXPRESSION
                                                                      : CFI_ELSEWHERE);
         break;
-    default:
-        return -EBADMSG;
+    default: return -EBADMSG;
     }
     set(running, reg, place);
     return 0;
@@ -305,8 +300,7 @@ static int run_one(struct running *running)
     const unsigned operation = (unsigned)cfi_take(running->bytes, 1), low = operation & 0x3f;
 
     switch (operation & 0xc0) {
-    case CFA_ADVANCE_LOC:
-        return advance(running, low);
+    case CFA_ADVANCE_LOC: return advance(running, low);
     case CFA_OFFSET:
         set_offset(running, low, cfi_take_uleb(running->bytes));
         return 0;

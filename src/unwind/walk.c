@@ -125,8 +125,7 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
     case UNWIND_BY_PLT:
         *cfa += (at->pc & 15) >= (uint16_t)rule->inner ? 8 : 0;
         break;
-    default:
-        return UNWIND_END_UNSUPPORTED;
+    default: return UNWIND_END_UNSUPPORTED;
     }
     if (end != ONWARD)
         return end;
@@ -142,8 +141,7 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
 static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
     switch (rule->frame_kind) {
-    case UNWIND_FRAME_SAME:
-        return true;
+    case UNWIND_FRAME_SAME: return true;
     case UNWIND_FRAME_AT_CFA:
         if (cfa + (int64_t)rule->frame < at->sp)
             return true;
@@ -202,17 +200,12 @@ static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
 static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
 {
     switch (rule->cfa) {
-    case UNWIND_UNKNOWN:
-        return at->walk->is_sparse ? by_record(at, false) : UNWIND_END_NO_TABLE;
-    case UNWIND_ROOT:
-        return UNWIND_END_ROOT;
-    case UNWIND_SIGNAL:
-        return interrupted(at, rule);
+    case UNWIND_UNKNOWN: return at->walk->is_sparse ? by_record(at, false) : UNWIND_END_NO_TABLE;
+    case UNWIND_ROOT: return UNWIND_END_ROOT;
+    case UNWIND_SIGNAL: return interrupted(at, rule);
     case UNWIND_FRAME_RECORD:
-    case UNWIND_FAR_RECORD:
-        return by_record(at, rule->cfa == UNWIND_FAR_RECORD);
-    default:
-        return by_rule(at, rule);
+    case UNWIND_FAR_RECORD: return by_record(at, rule->cfa == UNWIND_FAR_RECORD);
+    default: return by_rule(at, rule);
     }
 }
 
