@@ -119,25 +119,6 @@ static void emit_thread(struct program *program)
         STX(W, R8, KEY_FLAGS, R1));
 }
 
-/* r1 = the bank's map of counts. */
-static void emit_load_counts(struct program *program, const struct capture *capture,
-                             const struct bank_labels *labels)
-{
-    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, "uncounted"};
-
-    emit_load_bank_map(program, &choice, labels);
-}
-
-static void emit_find_number(struct program *program, const struct capture *capture,
-                             const struct bank_labels *labels)
-{
-    emit_load_counts(program, capture, labels);
-    EMIT(program,
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, KEY),
-        CALL(BPF_FUNC_map_lookup_elem));
-}
-
 #define SUM ((int)offsetof(struct summed, sum))
 
 /*
@@ -168,35 +149,17 @@ static void emit_add_value(struct program *program, const struct event_value *va
 
 static void emit_add_one(struct program *program, const struct capture *capture)
 {
-    static const struct bank_labels first = {"other_counts", "counts"};
-    static const struct bank_labels insert = {"other_insert", "insert"};
-    static const struct bank_labels second = {"other_again", "again"};
-
-    emit_find_number(program, capture, &first);
-    EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, inserted);
-    emit_load_counts(program, capture, &insert);
-    EMIT(program,
-        MOV_REG(R2, R8),
-        ADD_IMM(R2, KEY));
-    if (capture->sum)
-        EMIT(program,
-            ST(DW, R10, SCRATCH, 0),
-            ST(DW, R10, SCRATCH + 8, 0),
-            MOV_REG(R3, R10),
-            ADD_IMM(R3, SCRATCH));
-    else
-        EMIT(program,
-            MOV_REG(R3, R8),
-            ADD_IMM(R3, ZERO));
-    EMIT(program,
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
-    emit_find_number(program, capture, &second);
-    EMIT(program,
-        JNE_IMM(R0, 0, "found"),
-    LABEL("uncounted"));
-    emit_account(program, table_full);
+    emit_find_count(program, &(struct count_place){
+        .capture = capture,
+        .index = INDEX,
+        .labels = &count_labels,
+        .base = R8,
+        .key = KEY,
+        .new_base = capture->sum ? R10 : R8,
+        .new_value = capture->sum ? SCRATCH : ZERO,
+        .cleared = capture->sum ? sizeof(struct summed) : 0,
+        .late = true,
+    });
     if (capture->sum)
         EMIT(program,
             MOV_REG(R0, R9),
@@ -211,17 +174,6 @@ static void emit_add_one(struct program *program, const struct capture *capture)
     if (capture->sum)
         emit_add_value(program, capture->sum);
     EMIT(program, LABEL("done"));
-}
-
-static void name_maps(struct program *program, const struct capture *capture)
-{
-    program_name_map(program, capture->control, "control");
-    program_name_map(program, capture->account, "account");
-    program_name_map(program, capture->slots, "slots");
-    life_name_maps(program, &capture->lifetimes);
-    program_name_map(program, capture->ids.map, "ids");
-    program_name_map(program, capture->ids.settled, "settled");
-    name_bank_maps(program, &capture->banks);
 }
 
 static bool meets(const struct capture *capture)

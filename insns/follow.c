@@ -97,11 +97,7 @@ static void emit_forget(struct program *program, const struct follow_programs *p
         emit_load_new_pid(program, programs);
         EMIT(program, STX(W, R10, SCRATCH, R1));
     }
-    EMIT(program,
-        LOAD_MAP(R1, filter->asked),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, SCRATCH),
-        CALL(BPF_FUNC_map_delete_elem));
+    emit_delete(program, filter->asked, SCRATCH);
     if (filter->in_namespace)
         EMIT(program, LABEL("not_ours"));
 }
@@ -182,14 +178,9 @@ void emit_follow_thread(struct program *program, const struct event_filter *filt
     LABEL("new"),
         JEQ_IMM(R8, 0, "out"),
         OR_IMM(R8, ASKED_OTHER),
-        STX(W, R10, BITS, R8),
-        LOAD_MAP(R1, filter->asked),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, SCRATCH),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, BITS),
-        MOV_IMM(R4, BPF_ANY),
-        CALL(BPF_FUNC_map_update_elem),
+        STX(W, R10, BITS, R8));
+    emit_update(program, filter->asked, SCRATCH, BITS, BPF_ANY);
+    EMIT(program,
     LABEL("out"),
         MOV_IMM(R0, 0),
         EXIT());

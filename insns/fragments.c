@@ -21,6 +21,65 @@ void emit_look_up_only(struct program *program, int map, int16_t index, const ch
     EMIT(program, JEQ_IMM(R0, 0, none));
 }
 
+void emit_update(struct program *program, int map, int16_t key, int16_t value, int32_t flags)
+{
+    EMIT(program,
+        LOAD_MAP(R1, map),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, key),
+        MOV_REG(R3, R10),
+        ADD_IMM(R3, value),
+        MOV_IMM(R4, flags),
+        CALL(BPF_FUNC_map_update_elem));
+}
+
+void emit_delete(struct program *program, int map, int16_t key)
+{
+    EMIT(program,
+        LOAD_MAP(R1, map),
+        MOV_REG(R2, R10),
+        ADD_IMM(R2, key),
+        CALL(BPF_FUNC_map_delete_elem));
+}
+
+void name_maps(struct program *program, const struct capture *capture)
+{
+#define MAP(member) (uint8_t)(offsetof(struct capture, member) / sizeof(int))
+    static const struct {
+        uint8_t at;
+        char name[15];
+    } maps[] = {
+        {MAP(control), "control"},
+        {MAP(account), "account"},
+        {MAP(slots), "slots"},
+        {MAP(lifetimes.living), "living"},
+        {MAP(lifetimes.ended), "ended"},
+        {MAP(lifetimes.account), "life_account"},
+        {MAP(ids.map), "ids"},
+        {MAP(ids.settled), "settled"},
+        {MAP(banks.first[BANK_COUNTS]), "counts"},
+        {MAP(banks.others[BANK_COUNTS]), "other_counts"},
+        {MAP(banks.first[BANK_SHALLOW]), "shallow"},
+        {MAP(banks.others[BANK_SHALLOW]), "other_shallow"},
+        {MAP(banks.first[BANK_DEEP]), "deep"},
+        {MAP(banks.others[BANK_DEEP]), "other_deep"},
+        {MAP(scratches), "scratches"},
+        {MAP(buckets), "buckets"},
+        {MAP(waits), "waits"},
+        {MAP(cuts), "cuts"},
+        {MAP(rests), "rests"},
+    };
+    _Static_assert(offsetof(struct capture, rests) / sizeof(int) <= UINT8_MAX, "near");
+
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++) {
+        const int fd = ((const int *)capture)[maps[i].at];
+        if (fd > 0)
+            program_name_map(program, fd, maps[i].name);
+    }
+    if (capture->buffer > 0)
+        program_name_map(program, capture->buffer, capture->to_ring ? "ring" : "buffers");
+}
+
 /*
  *     mode = control[0]
  *     if (mode == PAUSED)

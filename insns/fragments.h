@@ -22,6 +22,13 @@ void emit_look_up(struct program *program, int map, int16_t key);
  */
 void emit_look_up_only(struct program *program, int map, int16_t index, const char *none);
 
+/* map[*(r10 + key)] = *(r10 + value), with these flags; or no longer has that key. */
+void emit_update(struct program *program, int map, int16_t key, int16_t value, int32_t flags);
+void emit_delete(struct program *program, int map, int16_t key);
+
+/* All maps of the capture that there are get their names in dumps. */
+void name_maps(struct program *program, const struct capture *capture);
+
 /* ---- The account ---- */
 
 /*
@@ -120,8 +127,6 @@ struct bank_labels {
     const char *other, *chosen;
 };
 
-void name_bank_maps(struct program *program, const struct bank_maps *banks);
-
 /*
  * r1 = that map of the bank whose account is at r9; goes to `none` if the bank has none, and so is
  * not counted into. Chosen anew wherever it is needed: a register that may hold either bank's map
@@ -136,6 +141,32 @@ struct bank_choice {
 };
 void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
                         const struct bank_labels *labels);
+
+/* ---- A count in the bank's map ---- */
+
+struct count_labels {
+    struct bank_labels first, insert, second;
+    const char *found, *uncounted;
+};
+/* Of the only count in a program: "found", "uncounted". */
+extern const struct count_labels count_labels;
+
+struct count_place {
+    const struct capture *capture;
+    int16_t index;                    /* 4 free bytes on the stack */
+    const struct count_labels *labels;
+    unsigned base;                    /* the key is at this register */
+    int32_t key;                      /* + this, */
+    unsigned new_base;                /* and a new count's value likewise, */
+    int32_t new_value;
+    int16_t cleared;                  /* of which so many bytes are cleared first, on the stack, */
+    bool late;                        /* or only when its map is known */
+};
+/*
+ * Goes to `found` with r0 = the count, made if it is not there; without room counts that in the
+ * account, and goes on as `uncounted`.
+ */
+void emit_find_count(struct program *program, const struct count_place *place);
 
 struct stack_place {
     bool user;      /* the user's stack, otherwise the kernel's */

@@ -38,10 +38,8 @@ enum {
 
 #define EXIT_GROUP_DEAD 8 /* in sched_process_exit's context: a bool */
 
-void life_name_maps(struct program *program, const struct life_maps *maps)
+static void name_life_maps(struct program *program, const struct life_maps *maps)
 {
-    if (maps->living < 0)
-        return;
     program_name_map(program, maps->living, "living");
     program_name_map(program, maps->ended, "ended");
     program_name_map(program, maps->account, "life_account");
@@ -79,18 +77,6 @@ static void emit_pid_and_time(struct program *program, const struct event_filter
     EMIT(program, STX(DW, R10, TIME, R0));
 }
 
-static void emit_update(struct program *program, int map)
-{
-    EMIT(program,
-        LOAD_MAP(R1, map),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, PID),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, TIME),
-        MOV_IMM(R4, BPF_ANY),
-        CALL(BPF_FUNC_map_update_elem));
-}
-
 static void emit_add(struct program *program, const struct life_maps *maps, int16_t word)
 {
     emit_look_up_only(program, maps->account, INDEX, "out");
@@ -110,12 +96,12 @@ static void emit_out(struct program *program)
 void emit_life_begins(struct program *program, const struct life_maps *maps,
                       const struct event_filter *filter)
 {
-    life_name_maps(program, maps);
+    name_life_maps(program, maps);
     emit_pid_and_time(program, filter, false);
-    emit_update(program, maps->living);
+    emit_update(program, maps->living, PID, TIME, BPF_ANY);
     EMIT(program, JEQ_IMM(R0, 0, "out"));
     emit_add(program, maps, (int16_t)offsetof(struct life_account, living_full));
-    emit_update(program, maps->ended);
+    emit_update(program, maps->ended, PID, TIME, BPF_ANY);
     emit_out(program);
 }
 
@@ -158,15 +144,11 @@ void emit_life_ends(struct program *program, const struct life_maps *maps,
                     enum life_telling telling, const struct task_fields *fields,
                     const struct event_filter *filter)
 {
-    life_name_maps(program, maps);
+    name_life_maps(program, maps);
     emit_is_last(program, telling, fields);
     emit_pid_and_time(program, filter, true);
-    emit_update(program, maps->ended);
-    EMIT(program,
-        LOAD_MAP(R1, maps->living),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, PID),
-        CALL(BPF_FUNC_map_delete_elem));
+    emit_update(program, maps->ended, PID, TIME, BPF_ANY);
+    emit_delete(program, maps->living, PID);
     emit_add(program, maps, (int16_t)offsetof(struct life_account, ends));
     emit_out(program);
 }

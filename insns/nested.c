@@ -30,8 +30,7 @@ enum { MAX_URETPROBE_DEPTH = 64 };
 
 void emit_nested(struct program *program, const struct capture *capture)
 {
-    program_name_map(program, capture->control, "control");
-    program_name_map(program, capture->account, "account");
+    name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
     emit_load_nesting(program, &capture->nesting, SCRATCH, "filtered");
     EMIT(program, JLT_IMM(R0, MAX_URETPROBE_DEPTH, "filtered"));

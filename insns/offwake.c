@@ -190,12 +190,8 @@ static void emit_leave(struct program *program, const struct capture *capture)
         JA("out"));
     if (leaves_out_threads(capture))
         emit_left_out(program, capture);
-    EMIT(program,
-    LABEL("ends"),
-        LOAD_MAP(R1, capture->waits),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
-        CALL(BPF_FUNC_map_delete_elem));
+    EMIT(program, LABEL("ends"));
+    emit_delete(program, capture->waits, TID);
 }
 
 /* ---- The thread that runs next ---- */

@@ -50,9 +50,6 @@ void emit_unrolled(struct program *program, const struct capture *capture);
  * another process with its pid.
  */
 
-/* Gives them names for dumps. */
-void life_name_maps(struct program *program, const struct life_maps *maps);
-
 /*
  * For sched_process_exec. In the filter's pid namespace, processes go by their numbers there, where
  * each may come again by itself; those outside are in no map.

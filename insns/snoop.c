@@ -66,16 +66,6 @@ static int32_t record_bytes(const struct capture *capture)
                      capture->value_count * sizeof(uint64_t));
 }
 
-static void name_maps(struct program *program, const struct capture *capture)
-{
-    program_name_map(program, capture->buffer, capture->to_ring ? "ring" : "buffers");
-    program_name_map(program, capture->control, "control");
-    program_name_map(program, capture->account, "account");
-    if (!capture->to_ring)
-        program_name_map(program, capture->slots, "slots");
-    life_name_maps(program, &capture->lifetimes);
-}
-
 static struct slot_place slot_of(const struct capture *capture)
 {
     return (struct slot_place){

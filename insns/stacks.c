@@ -83,20 +83,6 @@ struct labels {
 static const struct labels kernel_labels = STACK_LABELS("kernel");
 static const struct labels user_labels = STACK_LABELS("user");
 
-void name_bank_maps(struct program *program, const struct bank_maps *banks)
-{
-    static const char *const names[][2] = {
-        [BANK_COUNTS] = {"counts", "other_counts"},
-        [BANK_SHALLOW] = {"shallow", "other_shallow"},
-        [BANK_DEEP] = {"deep", "other_deep"},
-    };
-
-    for (int map = 0; map < BANK_MAPS; map++) {
-        program_name_map(program, banks->first[map], names[map][0]);
-        program_name_map(program, banks->others[map], names[map][1]);
-    }
-}
-
 void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
                         const struct bank_labels *labels)
 {
@@ -112,6 +98,58 @@ void emit_load_bank_map(struct program *program, const struct bank_choice *choic
         JEQ_IMM(R0, 0, choice->none),
         MOV_REG(R1, R0),
     LABEL(labels->chosen));
+}
+
+const struct count_labels count_labels = {
+    {"other_counts", "counts"}, {"other_insert", "insert"}, {"other_again", "again"},
+    "found", "uncounted",
+};
+
+/* r1 = the map, r2 = the key. */
+static void emit_load_counts(struct program *program, const struct count_place *place,
+                             const struct bank_labels *labels)
+{
+    const struct bank_choice choice = {&place->capture->banks, BANK_COUNTS, place->index,
+                                       place->labels->uncounted};
+
+    emit_load_bank_map(program, &choice, labels);
+    EMIT(program,
+        MOV_REG(R2, place->base & 0xf),
+        ADD_IMM(R2, place->key));
+}
+
+static void emit_look_for_count(struct program *program, const struct count_place *place,
+                                const struct bank_labels *labels)
+{
+    emit_load_counts(program, place, labels);
+    EMIT(program,
+        CALL(BPF_FUNC_map_lookup_elem),
+        JNE_IMM(R0, 0, place->labels->found));
+}
+
+static void emit_clear_new(struct program *program, const struct count_place *place, bool late)
+{
+    for (int at = 0; late == place->late && at < place->cleared; at += 8)
+        EMIT(program, ST(DW, R10, (int16_t)(place->new_value + at), 0));
+}
+
+void emit_find_count(struct program *program, const struct count_place *place)
+{
+    const struct count_labels *labels = place->labels;
+
+    emit_look_for_count(program, place, &labels->first);
+    emit_account(program, inserted);
+    emit_clear_new(program, place, false);
+    emit_load_counts(program, place, &labels->insert);
+    emit_clear_new(program, place, true);
+    EMIT(program,
+        MOV_REG(R3, place->new_base & 0xf),
+        ADD_IMM(R3, place->new_value),
+        MOV_IMM(R4, BPF_NOEXIST),
+        CALL(BPF_FUNC_map_update_elem));
+    emit_look_for_count(program, place, &labels->second);
+    EMIT(program, LABEL(labels->uncounted));
+    emit_account(program, table_full);
 }
 
 /* Goes to `deep` if the stack in the scratch is not shallow. */

@@ -445,13 +445,6 @@ static void emit_keep_unrolled(struct program *program, const struct capture *ca
 
 /* ---- All of it ---- */
 
-static void name_maps(struct program *program, const struct capture *capture)
-{
-    program_name_map(program, capture->control, "control");
-    program_name_map(program, capture->scratches, "scratches");
-    program_name_map(program, capture->buckets, "buckets");
-}
-
 void emit_unrolled(struct program *program, const struct capture *capture)
 {
     const int16_t counts = WALKED + (int16_t)offsetof(struct walked, kernel_frames);

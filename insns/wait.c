@@ -2,17 +2,6 @@
 #include "insns/fragments.h"
 #include "insns/wait.h"
 
-static void name_maps(struct program *program, const struct capture *capture)
-{
-    program_name_map(program, capture->control, "control");
-    program_name_map(program, capture->account, "account");
-    program_name_map(program, capture->slots, "slots");
-    life_name_maps(program, &capture->lifetimes);
-    program_name_map(program, capture->waits, "waits");
-    name_bank_maps(program, &capture->banks);
-}
-
-/* r6 and r9; goes to "end" if there is nothing to do. */
 void wait_begin(struct program *program, const struct capture *capture)
 {
     name_maps(program, capture);
@@ -22,9 +11,7 @@ void wait_begin(struct program *program, const struct capture *capture)
 
 /* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
 
-/* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
-void wait_read_fields(struct program *program, const struct capture *capture,
-                      bool switches)
+void wait_read_fields(struct program *program, const struct capture *capture, bool switches)
 {
     const struct task_fields *task = &capture->task;
 
@@ -35,7 +22,6 @@ void wait_read_fields(struct program *program, const struct capture *capture,
         emit_read_state(program, task, RAW_STATE);
 }
 
-/* r1 = prev_pid; r0 and r2 to r5 are lost */
 void wait_load_prev_pid(struct program *program, const struct capture *capture)
 {
     if (capture->task.known)
@@ -46,9 +32,7 @@ void wait_load_prev_pid(struct program *program, const struct capture *capture)
         EMIT(program, LDX(W, R1, R6, capture->prev_pid));
 }
 
-/* r1 = next_pid, or the pid of the thread being woken */
-void wait_load_other_pid(struct program *program, const struct capture *capture,
-                         int16_t field)
+void wait_load_other_pid(struct program *program, const struct capture *capture, int16_t field)
 {
     if (capture->task.known)
         EMIT(program, LDX(W, R1, R10, RAW_PID));
@@ -96,14 +80,7 @@ void emit_make_wait_or(struct program *program, const struct capture *capture, i
     emit_no_task(program, R10, NEW_WAIT + TARGET);
     if (capture->view != VIEW_OFFCPU)
         emit_no_task(program, R10, NEW_WAIT + WAKER);
-    EMIT(program,
-        LOAD_MAP(R1, capture->waits),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, TID),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_WAIT),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
+    emit_update(program, capture->waits, TID, NEW_WAIT, BPF_NOEXIST);
     emit_find_wait(program, capture->waits);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
     emit_account_word(program, full);
@@ -113,25 +90,6 @@ void emit_make_wait_or(struct program *program, const struct capture *capture, i
 }
 
 /* ---- Counts ---- */
-
-/* r1 = the bank's map of counts. */
-static void emit_load_counts(struct program *program, const struct capture *capture,
-                             const struct bank_labels *labels)
-{
-    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, "uncounted"};
-
-    emit_load_bank_map(program, &choice, labels);
-}
-
-static void emit_find_count(struct program *program, const struct capture *capture,
-                            const struct bank_labels *labels)
-{
-    emit_load_counts(program, capture, labels);
-    EMIT(program,
-        MOV_REG(R2, R7),
-        ADD_IMM(R2, TARGET),
-        CALL(BPF_FUNC_map_lookup_elem));
-}
 
 static bool has_bounds(const struct capture *capture)
 {
@@ -167,31 +125,17 @@ static void emit_longest(struct program *program)
 
 void emit_count_wait(struct program *program, const struct capture *capture)
 {
-    static const struct bank_labels first = {"other_counts", "counts"};
-    static const struct bank_labels insert = {"other_insert", "insert"};
-    static const struct bank_labels second = {"other_again", "again"};
-
-    const int16_t new_count = capture->longest ? NEW_WHOLE_COUNT : NEW_COUNT;
-
     emit_time_filter(program, capture);
-    emit_find_count(program, capture, &first);
-    EMIT(program, JNE_IMM(R0, 0, "found"));
-    emit_account(program, inserted);
-    for (int at = 0; at < (int)offwake_value_bytes(capture->longest); at += 8)
-        EMIT(program, ST(DW, R10, (int16_t)(new_count + at), 0));
-    emit_load_counts(program, capture, &insert);
-    EMIT(program,
-        MOV_REG(R2, R7),
-        ADD_IMM(R2, TARGET),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, new_count),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
-    emit_find_count(program, capture, &second);
-    EMIT(program,
-        JNE_IMM(R0, 0, "found"),
-    LABEL("uncounted"));
-    emit_account(program, table_full);
+    emit_find_count(program, &(struct count_place){
+        .capture = capture,
+        .index = INDEX,
+        .labels = &count_labels,
+        .base = R7,
+        .key = TARGET,
+        .new_base = R10,
+        .new_value = capture->longest ? NEW_WHOLE_COUNT : NEW_COUNT,
+        .cleared = (int16_t)offwake_value_bytes(capture->longest),
+    });
     EMIT(program,
         XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R8),
         JA("counted"),
@@ -222,8 +166,6 @@ void emit_end_wait(struct program *program)
 void wall_begin(struct program *program, const struct capture *capture)
 {
     wait_begin(program, capture);
-    program_name_map(program, capture->cuts, "cuts");
-    program_name_map(program, capture->rests, "rests");
     EMIT(program,
         LDX(DW, R1, R9, offsetof(struct account, bank)),
         STX(W, R10, INDEX, R1));
@@ -264,14 +206,7 @@ static void emit_new_thread(struct program *program, int waits)
     emit_no_task(program, R10, NEW_WAIT + TARGET);
     for (int at = SPENT; at < FIRST; at += 8)
         EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
-    EMIT(program,
-        LOAD_MAP(R1, waits),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, KEY),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_WAIT),
-        MOV_IMM(R4, BPF_ANY),
-        CALL(BPF_FUNC_map_update_elem));
+    emit_update(program, waits, KEY, NEW_WAIT, BPF_ANY);
     emit_look_up(program, waits, KEY);
 }
 
@@ -336,15 +271,8 @@ static void emit_keep_rest(struct program *program, const struct capture *captur
         EMIT(program,
             LDX(DW, R1, R7, (int16_t)at),
             STX(DW, R10, (int16_t)(NEW_WAIT + at), R1));
-    EMIT(program,
-        LOAD_MAP(R1, capture->rests),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, KEY),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_WAIT),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem),
-        JEQ_IMM(R0, 0, kept));
+    emit_update(program, capture->rests, KEY, NEW_WAIT, BPF_NOEXIST);
+    EMIT(program, JEQ_IMM(R0, 0, kept));
     emit_account(program, wakes_full);
 }
 
@@ -398,18 +326,6 @@ void emit_forget(struct program *program)
 
 /* ---- Counts ---- */
 
-/* r1 = the bank's map of counts, r2 = the key at base + place. */
-static void emit_load_count(struct program *program, const struct capture *capture,
-                            const struct bank_labels *labels, const char *none, unsigned base)
-{
-    const struct bank_choice choice = {&capture->banks, BANK_COUNTS, INDEX, none};
-
-    emit_load_bank_map(program, &choice, labels);
-    EMIT(program,
-        MOV_REG(R2, base & 0xf),
-        ADD_IMM(R2, base == R8 ? SLOT_TASK : TARGET));
-}
-
 /* r1 = all that the thread r7 has spent. */
 static void emit_sum(struct program *program)
 {
@@ -421,33 +337,25 @@ static void emit_sum(struct program *program)
 }
 
 void emit_count_spent(struct program *program, const struct capture *capture,
-                      const struct count_labels *labels, unsigned base, bool spent)
+                      const struct count_labels *labels, const char *counted, unsigned base,
+                      bool spent)
 {
-    emit_load_count(program, capture, &labels->first, labels->uncounted, base);
-    EMIT(program,
-        CALL(BPF_FUNC_map_lookup_elem),
-        JNE_IMM(R0, 0, labels->found));
-    emit_account(program, inserted);
-    for (int at = 0; at < (int)sizeof(struct walled); at += 8)
-        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
-    emit_load_count(program, capture, &labels->insert, labels->uncounted, base);
-    EMIT(program,
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, NEW_WAIT),
-        MOV_IMM(R4, BPF_NOEXIST),
-        CALL(BPF_FUNC_map_update_elem));
-    emit_load_count(program, capture, &labels->second, labels->uncounted, base);
-    EMIT(program,
-        CALL(BPF_FUNC_map_lookup_elem),
-        JNE_IMM(R0, 0, labels->found),
-    LABEL(labels->uncounted));
-    emit_account(program, table_full);
+    emit_find_count(program, &(struct count_place){
+        .capture = capture,
+        .index = INDEX,
+        .labels = labels,
+        .base = base,
+        .key = base == R8 ? SLOT_TASK : TARGET,
+        .new_base = R10,
+        .new_value = NEW_WAIT,
+        .cleared = sizeof(struct walled),
+    });
     if (spent) {
         emit_sum(program);
         EMIT(program, XADD(DW, R9, (int16_t)offsetof(struct account, table_full_ns), R1));
     }
     EMIT(program,
-        JA(labels->counted),
+        JA(counted),
     LABEL(labels->found),
         MOV_IMM(R1, 1),
         XADD(DW, R0, (int16_t)offsetof(struct walled, events), R1));
@@ -455,7 +363,7 @@ void emit_count_spent(struct program *program, const struct capture *capture,
         EMIT(program,
             LDX(DW, R1, R7, (int16_t)(SPENT + at)),
             XADD(DW, R0, (int16_t)at, R1));
-    EMIT(program, LABEL(labels->counted));
+    EMIT(program, LABEL(counted));
     if (spent)
         emit_clear_spent(program);
 }

@@ -144,10 +144,6 @@ _Static_assert(sizeof(struct wall) >= sizeof(struct walled), "or for a count");
 struct close_labels {
     const char *known, *cut, *uncut, *later;
 };
-struct count_labels {
-    struct bank_labels first, insert, second;
-    const char *found, *uncounted, *counted;
-};
 
 /* As wait_begin, and CUT and NOW. */
 void wall_begin(struct program *program, const struct capture *capture);
@@ -170,10 +166,11 @@ void emit_forget(struct program *program);
 
 /*
  * Adds an event to the count of the slot's task, if `base` is r8, or of the target of the thread
- * r7; and r7's times, if `spent`.
+ * r7; and r7's times, if `spent`. Then `counted`.
  */
 void emit_count_spent(struct program *program, const struct capture *capture,
-                      const struct count_labels *labels, unsigned base, bool spent);
+                      const struct count_labels *labels, const char *counted, unsigned base,
+                      bool spent);
 
 /* Where the filter has its places; KEY is that of the current thread. */
 extern const struct filter_places wall_places;

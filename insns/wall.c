@@ -99,9 +99,6 @@ void emit_wall_wakeup(struct program *program, const struct capture *capture, bo
 /* ---- The thread that runs ---- */
 
 static const struct close_labels closing = {"known", "cut", "uncut", "later"};
-static const struct count_labels counting = {
-    {"other_counts", "counts"}, {"other_insert", "insert"}, {"other_again", "again"},
-    "found", "uncounted", "counted"};
 
 void emit_wall_sample(struct program *program, const struct capture *capture)
 {
@@ -139,7 +136,7 @@ void emit_wall_sample(struct program *program, const struct capture *capture)
         LDX(W, R1, R8, SLOT_FLAGS),
         OR_IMM(R1, TASK_SAMPLE),
         STX(W, R8, SLOT_FLAGS, R1));
-    emit_count_spent(program, capture, &counting, R8, false);
+    emit_count_spent(program, capture, &count_labels, "counted", R8, false);
     EMIT(program, JA("out"));
     emit_last_numbers(program, capture);
     EMIT(program, LABEL("filtered"));
@@ -259,7 +256,7 @@ void emit_wall_rename(struct program *program, const struct capture *capture)
     LABEL("is_known"),
         ST(DW, R7, TARGET_KERNEL, NO_STACK),
         ST(DW, R7, TARGET_USER, NO_STACK));
-    emit_count_spent(program, capture, &counting, R7, true);
+    emit_count_spent(program, capture, &count_labels, "counted", R7, true);
     if (capture->filter.comm_count) {
         EMIT(program,
             ST(W, R7, TARGET_FLAGS, 0),
@@ -352,15 +349,6 @@ void emit_wall_exit(struct program *program, const struct capture *capture)
  * What close(), count() and forget() are, and what is in the registers, is in wait.h.
  */
 
-static void emit_delete_thread(struct program *program, int waits)
-{
-    EMIT(program,
-        LOAD_MAP(R1, waits),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, KEY),
-        CALL(BPF_FUNC_map_delete_elem));
-}
-
 /* ---- The thread that leaves ---- */
 
 static void emit_pass_leaving(struct program *program, const struct capture *capture)
@@ -394,7 +382,7 @@ static void emit_leave(struct program *program, const struct capture *capture)
     static const struct count_labels labels = {
         {"ran_other", "ran_chosen"}, {"ran_other_insert", "ran_insert"},
         {"ran_other_again", "ran_again"},
-        "ran_found", "ran_uncounted", "ran_counted"};
+        "ran_found", "ran_uncounted"};
     const struct task_place shown = {capture->kernel_stack, capture->user_stack, FOREIGN, INDEX};
 
     emit_pass_leaving(program, capture);
@@ -408,7 +396,7 @@ static void emit_leave(struct program *program, const struct capture *capture)
         STX(W, R0, WAIT_TID, R7),
         MOV_REG(R7, R0));
     emit_tell_ending(program, capture);
-    emit_count_spent(program, capture, &labels, R8, true);
+    emit_count_spent(program, capture, &labels, "ran_counted", R8, true);
     wait_load_state(program, capture);
     EMIT(program, JSET_IMM(R1, STATE_ENDING, "ends"));
     emit_task_stacks(program, capture, &shown);
@@ -436,7 +424,7 @@ static void emit_left_out(struct program *program, const struct capture *capture
             JEQ_IMM(R1, 0, "out"));
     }
     EMIT(program, LABEL("ends"));
-    emit_delete_thread(program, capture->waits);
+    emit_delete(program, capture->waits, KEY);
 }
 
 /* ---- The thread that runs next ---- */
@@ -462,7 +450,7 @@ static void emit_come(struct program *program, const struct capture *capture)
     static const struct count_labels labels = {
         {"off_other", "off_chosen"}, {"off_other_insert", "off_insert"},
         {"off_other_again", "off_again"},
-        "off_found", "off_uncounted", "off_counted"};
+        "off_found", "off_uncounted"};
 
     wait_load_other_pid(program, capture, capture->next_pid);
     EMIT(program,
@@ -487,7 +475,7 @@ static void emit_come(struct program *program, const struct capture *capture)
     if (capture->least)
         emit_shorten(program, capture->least);
     emit_account(program, seen);
-    emit_count_spent(program, capture, &labels, R7, true);
+    emit_count_spent(program, capture, &labels, "off_counted", R7, true);
 }
 
 void emit_wall_switch(struct program *program, const struct capture *capture)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "insns/fragments.h"
 #include "kernel/bpf.h"
 #include "kernel/btf.h"
 #include "kernel/task_fields.h"
@@ -244,14 +245,9 @@ static void emit_answer(struct program *program, int answer)
         MOV_IMM(R7, 0),
     LABEL("known"),
         ST(W, R10, INDEX, 0),
-        STX(DW, R10, PLACE, R7),
-        LOAD_MAP(R1, answer),
-        MOV_REG(R2, R10),
-        ADD_IMM(R2, INDEX),
-        MOV_REG(R3, R10),
-        ADD_IMM(R3, PLACE),
-        MOV_IMM(R4, BPF_ANY),
-        CALL(BPF_FUNC_map_update_elem),
+        STX(DW, R10, PLACE, R7));
+    emit_update(program, answer, INDEX, PLACE, BPF_ANY);
+    EMIT(program,
         MOV_IMM(R0, 0),
         EXIT());
 }
