@@ -139,10 +139,8 @@ void emit_follow_exec(struct program *program, const struct event_filter *filter
     emit_load_followed(program, filter, R7, SCRATCH, "out");
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
-        ST(B, R2, 0, TASK_FOLLOWED),
-    LABEL("out"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        ST(B, R2, 0, TASK_FOLLOWED));
+    emit_return(program, "out", 0);
 }
 
 void emit_follow_thread(struct program *program, const struct event_filter *filter)
@@ -180,8 +178,5 @@ void emit_follow_thread(struct program *program, const struct event_filter *filt
         OR_IMM(R8, ASKED_OTHER),
         STX(W, R10, BITS, R8));
     emit_update(program, filter->asked, SCRATCH, BITS, BPF_ANY);
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, 0),
-        EXIT());
+    emit_return(program, "out", 0);
 }

@@ -42,6 +42,14 @@ void emit_delete(struct program *program, int map, int16_t key)
         CALL(BPF_FUNC_map_delete_elem));
 }
 
+void emit_return(struct program *program, const char *label, int32_t value)
+{
+    EMIT(program,
+    LABEL(label),
+        MOV_IMM(R0, value),
+        EXIT());
+}
+
 void name_maps(struct program *program, const struct capture *capture)
 {
 #define MAP(member) (uint8_t)(offsetof(struct capture, member) / sizeof(int))
@@ -391,10 +399,7 @@ void emit_end(struct program *program, const struct capture *capture)
         LABEL("filtered"));
         emit_account(program, filtered);
     }
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0),
-        EXIT());
+    emit_return(program, "out", capture->flags & KEY_TRACEPOINT ? FOR_PERF_TOO : 0);
     if (capture->user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
 }

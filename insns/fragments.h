@@ -26,6 +26,9 @@ void emit_look_up_only(struct program *program, int map, int16_t index, const ch
 void emit_update(struct program *program, int map, int16_t key, int16_t value, int32_t flags);
 void emit_delete(struct program *program, int map, int16_t key);
 
+/* label: return that value */
+void emit_return(struct program *program, const char *label, int32_t value);
+
 /* All maps of the capture that there are get their names in dumps. */
 void name_maps(struct program *program, const struct capture *capture);
 

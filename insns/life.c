@@ -85,14 +85,6 @@ static void emit_add(struct program *program, const struct life_maps *maps, int1
         XADD(DW, R0, word, R1));
 }
 
-static void emit_out(struct program *program)
-{
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, 0),
-        EXIT());
-}
-
 void emit_life_begins(struct program *program, const struct life_maps *maps,
                       const struct event_filter *filter)
 {
@@ -102,7 +94,7 @@ void emit_life_begins(struct program *program, const struct life_maps *maps,
     EMIT(program, JEQ_IMM(R0, 0, "out"));
     emit_add(program, maps, (int16_t)offsetof(struct life_account, living_full));
     emit_update(program, maps->ended, PID, TIME, BPF_ANY);
-    emit_out(program);
+    emit_return(program, "out", 0);
 }
 
 /* Goes to "out" if other threads of the process go on; the context is in r1. */
@@ -150,7 +142,7 @@ void emit_life_ends(struct program *program, const struct life_maps *maps,
     emit_update(program, maps->ended, PID, TIME, BPF_ANY);
     emit_delete(program, maps->living, PID);
     emit_add(program, maps, (int16_t)offsetof(struct life_account, ends));
-    emit_out(program);
+    emit_return(program, "out", 0);
 }
 
 void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,

@@ -38,8 +38,5 @@ void emit_nested(struct program *program, const struct capture *capture)
     emit_event_filter(program, &capture->filter,
                       &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
     emit_account(program, nested);
-    EMIT(program,
-    LABEL("filtered"),
-        MOV_IMM(R0, 0),
-        EXIT());
+    emit_return(program, "filtered", 0);
 }

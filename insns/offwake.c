@@ -241,10 +241,7 @@ void emit_switch(struct program *program, const struct capture *capture)
     emit_leave(program, capture);
     EMIT(program, LABEL("out"));
     emit_come(program, capture);
-    EMIT(program,
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    emit_return(program, "end", FOR_PERF_TOO);
     if (capture->view != VIEW_WAKEUP && capture->user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
 }
@@ -277,20 +274,14 @@ static void emit_count_woken(struct program *program, const struct capture *capt
 void emit_waking(struct program *program, const struct capture *capture)
 {
     const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
-    /* Anybody: filters are for threads that wait. */
-    const struct event_filter anybody = {
-        .cpu = -1,
-        .in_namespace = capture->filter.in_namespace,
-        .namespace_device = capture->filter.namespace_device,
-        .namespace_inode = capture->filter.namespace_inode,
-        .numbers = capture->filter.numbers,
-    };
+    struct event_filter anybody = filter_anybody(&capture->filter); /* filters are for waits */
     /*
      * Even with -U: the kernel's stack identifies wakeups by an interrupt, which have no user
      * stack.
      */
     const struct task_place shown = {true, capture->user_stack, FOREIGN, INDEX};
 
+    anybody.cpu = -1;
     wait_begin(program, capture);
     wait_read_fields(program, capture, false);
     wait_load_other_pid(program, capture, capture->target_pid);
@@ -310,11 +301,8 @@ void emit_waking(struct program *program, const struct capture *capture)
         ST(W, R0, WOKEN, 1));
     if (capture->view == VIEW_WAKEUP)
         emit_count_woken(program, capture);
-    EMIT(program,
-    LABEL("out"),
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    EMIT(program, LABEL("out"));
+    emit_return(program, "end", FOR_PERF_TOO);
     if (shown.user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
 }

@@ -53,10 +53,15 @@ struct linked {
     size_t function_count;
 };
 
-/* Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Errors are reported by linking. */
-#define EMIT(program, ...)                                            \
-    program_emit(program, (const union insn[]){__VA_ARGS__},         \
-                 sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn))
+/*
+ * Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Errors are reported by linking. In a
+ * block of their own, those of several EMITs share their place on the stack.
+ */
+#define EMIT(program, ...)                                                    \
+    do                                                                        \
+        program_emit(program, (const union insn[]){__VA_ARGS__},              \
+                     sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn)); \
+    while (0)
 
 void program_emit(struct program *program, const union insn *insns, size_t count);
 

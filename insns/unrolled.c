@@ -468,8 +468,5 @@ void emit_unrolled(struct program *program, const struct capture *capture)
         LABEL("filtered"));
         emit_account(program, filtered);
     }
-    EMIT(program,
-    LABEL("out"),
-        MOV_IMM(R0, 0),
-        EXIT());
+    emit_return(program, "out", 0);
 }

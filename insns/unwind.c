@@ -57,6 +57,7 @@
 
 #include <errno.h>
 
+#include "insns/fragments.h"
 
 #define SOME 16 /* frames */
 
@@ -111,10 +112,8 @@ static void emit_user(struct program *program, const struct unwind_config *confi
         EXIT(),
     LABEL("unwind_user_walked"),
         MOV_REG(R0, R6),
-        EXIT(),
-    LABEL("unwind_busy"),
-        MOV_IMM(R0, -EBUSY),
         EXIT());
+    emit_return(program, "unwind_busy", -EBUSY);
 }
 
 static void emit_release(struct program *program, const struct unwind_config *config)
@@ -129,17 +128,22 @@ static void emit_release(struct program *program, const struct unwind_config *co
         EXIT());
 }
 
-/* *(r8 + to) = the kernel's word at r9 + offset; goes to unwind_nobody if it cannot be read. */
-static void emit_task_word(struct program *program, int32_t offset, int16_t to)
+void emit_unwind_peek(struct program *program, int16_t to, int32_t bytes, int32_t offset,
+                      const char *failed)
 {
     EMIT(program,
         MOV_REG(R1, R8),
         ADD_IMM(R1, to),
-        MOV_IMM(R2, 8),
+        MOV_IMM(R2, bytes),
         MOV_REG(R3, R9),
         ADD_IMM(R3, offset),
         CALL(BPF_FUNC_probe_read_kernel),
-        JNE_IMM(R0, 0, "unwind_nobody"));
+        JNE_IMM(R0, 0, failed));
+}
+
+static void emit_task_word(struct program *program, int32_t offset, int16_t to)
+{
+    emit_unwind_peek(program, to, 8, offset, "unwind_nobody");
 }
 
 /* An earlier walk's mappings do not apply to this one. */
@@ -214,7 +218,7 @@ static void emit_count_one(struct program *program, int16_t of)
 }
 
 /* r9 = the frame for the end of the walk: after the frames, unless it is complete. */
-static void emit_end(struct program *program, const struct unwind_config *config)
+static void emit_last_frame(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
         LDX(W, R2, R8, UNWIND_AT(count)),
@@ -295,16 +299,13 @@ static void emit_loop(struct program *program, const struct unwind_config *confi
         LD_IMM64(R1, UNWIND_END_FRAME(0)),
         OR_REG(R9, R1),
     LABEL("unwind_end_frame"));
-    emit_end(program, config);
+    emit_last_frame(program, config);
     EMIT(program, LABEL("unwind_no_room"));
     emit_count_one(program, UNWIND_AT(counts.fell_back));
     EMIT(program,
         MOV_IMM(R0, -EAGAIN),
         EXIT());
-    EMIT(program,
-    LABEL("unwind_nobody"),
-        MOV_IMM(R0, -EFAULT),
-        EXIT());
+    emit_return(program, "unwind_nobody", -EFAULT);
 }
 
 static void emit_some(struct program *program)
@@ -366,10 +367,8 @@ void emit_unwind_key(struct program *program, const struct unwind_config *config
         MOV_IMM(R1, 0),
         CALL_LABEL("unwind_find"),
         MOV_IMM(R0, 0),
-        EXIT(),
-    LABEL("unwind_nobody"),
-        MOV_IMM(R0, 0),
         EXIT());
+    emit_return(program, "unwind_nobody", 0);
     emit_unwind_find(program, config);
 }
 

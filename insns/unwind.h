@@ -219,6 +219,10 @@ void emit_unwind_rule(struct program *program, const struct unwind_config *confi
  */
 void emit_unwind_returns(struct program *program, const struct unwind_config *config);
 
+/* *(r8 + to) = the kernel's bytes at r9 + offset; goes to `failed` if they cannot be read. */
+void emit_unwind_peek(struct program *program, int16_t to, int32_t bytes, int32_t offset,
+                      const char *failed);
+
 /*
  * r9 = the kernel's word at r9 + offset, of that many bytes; goes to `failed` if it cannot be read.
  */

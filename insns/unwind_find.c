@@ -57,6 +57,7 @@
  * r6 = index, r7 = at, r8 = state, r9 = node or entry.
  */
 #include "base/util.h"
+#include "insns/fragments.h"
 #include "insns/unwind.h"
 
 #define MOST_LEVELS 40       /* for a red-black tree of 65530 mappings: 32 */
@@ -94,34 +95,20 @@ enum {
 /* state.node = the bytes at r9 + before; goes to `failed` if they cannot be read. */
 static void emit_copy(struct program *program, int32_t before, const char *failed)
 {
-    EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, NODE),
-        MOV_IMM(R2, UNWIND_NODE_BYTES),
-        MOV_REG(R3, R9),
-        ADD_IMM(R3, before),
-        CALL(BPF_FUNC_probe_read_kernel),
-        JNE_IMM(R0, 0, failed));
+    emit_unwind_peek(program, NODE, UNWIND_NODE_BYTES, before, failed);
 }
 
 void emit_unwind_follow(struct program *program, int32_t offset, int32_t bytes, const char *failed)
 {
-    EMIT(program,
-        ST(DW, R8, UNWIND_AT(word), 0),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, UNWIND_AT(word)),
-        MOV_IMM(R2, bytes),
-        MOV_REG(R3, R9),
-        ADD_IMM(R3, offset),
-        CALL(BPF_FUNC_probe_read_kernel),
-        JNE_IMM(R0, 0, failed),
-        LDX(DW, R9, R8, UNWIND_AT(word)));
+    EMIT(program, ST(DW, R8, UNWIND_AT(word), 0));
+    emit_unwind_peek(program, UNWIND_AT(word), bytes, offset, failed);
+    EMIT(program, LDX(DW, R9, R8, UNWIND_AT(word)));
 }
 
-static void emit_return(struct program *program, int32_t value)
+static void emit_found(struct program *program)
 {
     EMIT(program,
-        MOV_IMM(R0, value),
+        MOV_IMM(R0, LEVEL_FOUND),
         EXIT());
 }
 
@@ -141,7 +128,7 @@ static void emit_red_black(struct program *program, const struct unwind_fields *
         LDX(DW, R9, R8, left),
         LDX(DW, R1, R8, start),
         JLT_REG(R7, R1, "unwind_down"));
-    emit_return(program, LEVEL_FOUND);
+    emit_found(program);
 }
 
 /* r5 = where slots are in the state, r4 = 8 times the number of the last one. */
@@ -206,7 +193,7 @@ static void emit_maple(struct program *program, const struct unwind_fields *fiel
         JLT_REG(R7, R1, "unwind_nowhere"),
         LDX(DW, R1, R8, (int16_t)(NODE + fields->vma_end)),
         JGE_REG(R7, R1, "unwind_nowhere"));
-    emit_return(program, LEVEL_FOUND);
+    emit_found(program);
 }
 
 static void emit_level(struct program *program, const struct unwind_config *config)
@@ -222,10 +209,10 @@ static void emit_level(struct program *program, const struct unwind_config *conf
         emit_red_black(program, config->fields);
     EMIT(program,
     LABEL("unwind_down"),
-        STX(DW, R8, UNWIND_AT(entry), R9));
-    emit_return(program, LEVEL_DOWN);
-    EMIT(program, LABEL("unwind_nowhere"));
-    emit_return(program, LEVEL_NOWHERE);
+        STX(DW, R8, UNWIND_AT(entry), R9),
+        MOV_IMM(R0, LEVEL_DOWN),
+        EXIT());
+    emit_return(program, "unwind_nowhere", LEVEL_NOWHERE);
 }
 
 /*
@@ -255,8 +242,9 @@ static void emit_other(struct program *program)
             LDX(DW, R2, R8, UNWIND_AT(other) + at),
             STX(DW, R8, UNWIND_AT(other) + at, R1),
             STX(DW, R8, UNWIND_AT(mapping) + at, R2));
-    emit_return(program, 0);
     EMIT(program,
+        MOV_IMM(R0, 0),
+        EXIT(),
     LABEL("unwind_search"));
 }
 
@@ -288,9 +276,8 @@ static void emit_search(struct program *program, const struct unwind_config *con
         JLT_IMM(R1, TRIES, "unwind_try"),
     LABEL("unwind_unmapped"),
         ST(DW, R8, UNWIND_AT(mapping.start), 0),
-        ST(DW, R8, UNWIND_AT(mapping.end), 0),
-    LABEL("unwind_not_found"));
-    emit_return(program, UNWIND_END_UNMAPPED + 1);
+        ST(DW, R8, UNWIND_AT(mapping.end), 0));
+    emit_return(program, "unwind_not_found", UNWIND_END_UNMAPPED + 1);
     EMIT(program, LABEL("unwind_mapped"));
 }
 
@@ -367,10 +354,8 @@ static void emit_object(struct program *program, const struct unwind_config *con
             STX(DW, R8, UNWIND_AT(mapping.object) + at, R1));
     EMIT(program,
         LDX(W, R1, R8, UNWIND_AT(mapping.object.kind)),
-        STX(W, R8, UNWIND_AT(mapping.kind), R1),
-    LABEL("unwind_known"),
-        MOV_IMM(R0, 0),
-        EXIT());
+        STX(W, R8, UNWIND_AT(mapping.kind), R1));
+    emit_return(program, "unwind_known", 0);
 }
 
 void emit_unwind_find(struct program *program, const struct unwind_config *config)
@@ -577,9 +562,7 @@ void emit_unwind_keep(struct program *program, const struct unwind_config *confi
     LABEL("unwind_lost"),
         LDX(DW, R1, R8, UNWIND_AT(counts.not_kept)),
         ADD_IMM(R1, 1),
-        STX(DW, R8, UNWIND_AT(counts.not_kept), R1),
-    LABEL("unwind_no_state"),
-        MOV_IMM(R0, 1),
-        EXIT());
+        STX(DW, R8, UNWIND_AT(counts.not_kept), R1));
+    emit_return(program, "unwind_no_state", 1);
     emit_fill(program);
 }

@@ -17,6 +17,7 @@
  */
 #include <errno.h>
 
+#include "insns/fragments.h"
 #include "insns/unwind.h"
 
 #define PAGE_BYTES (1 << UNWIND_PAGE_BITS)
@@ -429,8 +430,6 @@ void emit_unwind_reader(struct program *program, const struct unwind_config *con
         MOV_IMM(R2, 8),
         MOV_REG(R3, R7),
         CALL(BPF_FUNC_probe_read_user),
-        EXIT(),
-    LABEL("unwind_not_read"),
-        MOV_IMM(R0, -EFAULT),
         EXIT());
+    emit_return(program, "unwind_not_read", -EFAULT);
 }

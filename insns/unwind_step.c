@@ -39,6 +39,8 @@
 
 #include <string.h>
 
+#include "insns/fragments.h"
+
 #define USER_BITS 56 /* of addresses */
 #define MOST_STACK_BYTES (64 << 20) /* no two frames are this far apart */
 #define SIGNAL_BASE 8 /* after the frame pointer, in a signal frame: only x86-64 has UNWIND_BASE */
@@ -48,7 +50,7 @@
  * first address of a mapping without a file, and the address one below is in none, or in one that
  * has no file, either.
  */
-static void emit_return(struct program *program)
+static void emit_real_return(struct program *program)
 {
     EMIT(program,
         LDX(W, R0, R8, UNWIND_AT(mapping.kind)),
@@ -89,7 +91,7 @@ static void emit_place(struct program *program, const struct unwind_config *conf
         JNE_IMM(R0, 0, config->fields->returns ? "unwind_outside" : "unwind_step_out"),
     LABEL("unwind_in_mapping"));
     if (config->fields->returns)
-        emit_return(program);
+        emit_real_return(program);
     EMIT(program,
         MOV_IMM(R0, UNWIND_END_DEPTH + 1),
         LDX(W, R2, R8, UNWIND_AT(count)),
@@ -408,10 +410,7 @@ static void emit_ends(struct program *program, const struct machine_walk *walk)
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         if (walk->is_sparse && ends[i].end == UNWIND_END_NO_TABLE)
             continue;
-        EMIT(program,
-        LABEL(ends[i].label),
-            MOV_IMM(R0, ends[i].end + 1),
-            EXIT());
+        emit_return(program, ends[i].label, ends[i].end + 1);
     }
     EMIT(program,
     LABEL("unwind_step_out"),

@@ -60,21 +60,28 @@
 #include "insns/fragments.h"
 #include "insns/wait.h"
 
+static const struct close_labels closing = {"known", "cut", "uncut", "later"};
+
+/* r7 = the entry of the thread r1, which is the task in that word; 0 is none: goes to `none`. */
+static void emit_enter(struct program *program, const struct capture *capture, int word,
+                       const char *has_entry, const char *none)
+{
+    EMIT(program,
+        JEQ_IMM(R1, 0, none),
+        STX(W, R10, TID, R1));
+    emit_thread_key(program, capture, word);
+    emit_find_thread(program, capture, has_entry, offsetof(struct account, wakes_full), none);
+    EMIT(program, MOV_REG(R7, R0));
+}
+
 /* ---- The thread that is woken ---- */
 
 void emit_wall_wakeup(struct program *program, const struct capture *capture, bool is_new)
 {
-    static const struct close_labels labels = {"known", "cut", "uncut", "later"};
-
     wall_begin(program, capture);
     wait_read_fields(program, capture, false);
     wait_load_other_pid(program, capture, capture->target_pid);
-    EMIT(program,
-        JEQ_IMM(R1, 0, "end"),
-        STX(W, R10, TID, R1));
-    emit_thread_key(program, capture, WAKING_TASK);
-    emit_find_thread(program, capture, "has_entry", offsetof(struct account, wakes_full), "end");
-    EMIT(program, MOV_REG(R7, R0));
+    emit_enter(program, capture, WAKING_TASK, "has_entry", "end");
     if (is_new) {
         emit_forget(program); /* r1 = now */
         EMIT(program,
@@ -87,18 +94,13 @@ void emit_wall_wakeup(struct program *program, const struct capture *capture, bo
         EMIT(program,
             LDX(W, R1, R7, PART),
             JLT_IMM(R1, WALL_BLOCKED, "end"));
-        emit_close(program, capture, WALL_BLOCKED, &labels);
+        emit_close(program, capture, WALL_BLOCKED, &closing);
     }
-    EMIT(program,
-        ST(W, R7, PART, WALL_RUNNABLE),
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    EMIT(program, ST(W, R7, PART, WALL_RUNNABLE));
+    emit_return(program, "end", FOR_PERF_TOO);
 }
 
 /* ---- The thread that runs ---- */
-
-static const struct close_labels closing = {"known", "cut", "uncut", "later"};
 
 void emit_wall_sample(struct program *program, const struct capture *capture)
 {
@@ -141,11 +143,8 @@ void emit_wall_sample(struct program *program, const struct capture *capture)
     emit_last_numbers(program, capture);
     EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
-    EMIT(program,
-    LABEL("out"),
-    LABEL("end"),
-        MOV_IMM(R0, 0),
-        EXIT());
+    EMIT(program, LABEL("out"));
+    emit_return(program, "end", 0);
     if (shown.user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
 }
@@ -268,10 +267,7 @@ void emit_wall_rename(struct program *program, const struct capture *capture)
         emit_take_name(program, capture);
         EMIT(program, LABEL("filtered"));
     }
-    EMIT(program,
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    emit_return(program, "end", FOR_PERF_TOO);
 }
 
 /* ---- The thread that ends ---- */
@@ -300,10 +296,8 @@ void emit_wall_exit(struct program *program, const struct capture *capture)
         LDX(DW, R2, R10, NOW),
         OR_REG(R1, R2),
         STX(DW, R7, TARGET_GENERATION, R1),
-    LABEL("filtered"),
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    LABEL("filtered"));
+    emit_return(program, "end", FOR_PERF_TOO);
 }
 
 /*
@@ -357,13 +351,7 @@ static void emit_pass_leaving(struct program *program, const struct capture *cap
                                                "prev_later"};
 
     wait_load_prev_pid(program, capture);
-    EMIT(program,
-        JEQ_IMM(R1, 0, "out"),
-        STX(W, R10, TID, R1));
-    emit_thread_key(program, capture, SWITCH_PREV);
-    emit_find_thread(program, capture, "prev_has_entry", offsetof(struct account, wakes_full),
-                     "out");
-    EMIT(program, MOV_REG(R7, R0));
+    emit_enter(program, capture, SWITCH_PREV, "prev_has_entry", "out");
     emit_close(program, capture, WALL_RUNNING, &labels);
     wait_load_state(program, capture);
     EMIT(program,
@@ -453,13 +441,7 @@ static void emit_come(struct program *program, const struct capture *capture)
         "off_found", "off_uncounted"};
 
     wait_load_other_pid(program, capture, capture->next_pid);
-    EMIT(program,
-        JEQ_IMM(R1, 0, "end"),
-        STX(W, R10, TID, R1));
-    emit_thread_key(program, capture, SWITCH_NEXT);
-    emit_find_thread(program, capture, "next_has_entry", offsetof(struct account, wakes_full),
-                     "end");
-    EMIT(program, MOV_REG(R7, R0));
+    emit_enter(program, capture, SWITCH_NEXT, "next_has_entry", "end");
     emit_close(program, capture, WALL_RUNNABLE, &thread);
     EMIT(program,
         ST(W, R7, PART, WALL_RUNNING),
@@ -486,10 +468,7 @@ void emit_wall_switch(struct program *program, const struct capture *capture)
     emit_left_out(program, capture);
     EMIT(program, LABEL("out"));
     emit_come(program, capture);
-    EMIT(program,
-    LABEL("end"),
-        MOV_IMM(R0, FOR_PERF_TOO),
-        EXIT());
+    emit_return(program, "end", FOR_PERF_TOO);
     if (capture->user_stack && capture->unwind)
         emit_unwind_functions(program, capture->unwind);
 }
