@@ -177,6 +177,9 @@ union insn {
 
 /* dst = *(u8 *)(base + offset) */
 #define LDX(size, dst, base, offset)   INSN(BPF_LDX | BPF_MEM | BPF_##size, dst, base, offset, 0)
+/* The same of 8 bytes, or of 4 */
+#define LDX_WIDE(is_wide, dst, base, offset) \
+    INSN(BPF_LDX | BPF_MEM | ((is_wide) ? BPF_DW : BPF_W), dst, base, offset, 0)
 /* *(u8 *)(base + offset) = src */
 #define STX(size, base, offset, src)   INSN(BPF_STX | BPF_MEM | BPF_##size, base, src, offset, 0)
 /* *(u8 *)(base + offset) = imm */

@@ -47,11 +47,8 @@ static void emit_read(struct program *program, unsigned base, uint16_t offset, i
         MOV_REG(R1, R10),
         ADD_IMM(R1, place),
         CALL(BPF_FUNC_probe_read_kernel),
-        JNE_IMM(R0, 0, failed));
-    if (bytes == 8)
-        EMIT(program, LDX(DW, R0, R10, place));
-    else
-        EMIT(program, LDX(W, R0, R10, place));
+        JNE_IMM(R0, 0, failed),
+        LDX_WIDE(bytes == 8, R0, R10, place));
 }
 
 void emit_load_level(struct program *program, const struct pid_fields *fields, int16_t place,
@@ -114,10 +111,7 @@ static void emit_own_state(struct program *program, const struct task_fields *fi
         return;
     }
     emit_read_task(program, SWITCH_PREV, fields->state, fields->wide_state ? 8 : 4, place);
-    if (fields->wide_state)
-        EMIT(program, LDX(DW, R1, R10, place));
-    else
-        EMIT(program, LDX(W, R1, R10, place));
+    EMIT(program, LDX_WIDE(fields->wide_state, R1, R10, place));
 }
 
 void emit_read_state(struct program *program, const struct task_fields *fields, int16_t place)

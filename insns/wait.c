@@ -57,10 +57,8 @@ void wait_load_state(struct program *program, const struct capture *capture)
 {
     if (capture->task.known)
         EMIT(program, LDX(DW, R1, R10, RAW_STATE));
-    else if (capture->wide_state)
-        EMIT(program, LDX(DW, R1, R6, capture->prev_state));
     else
-        EMIT(program, LDX(W, R1, R6, capture->prev_state));
+        EMIT(program, LDX_WIDE(capture->wide_state, R1, R6, capture->prev_state));
 }
 
 /* ---- Entries ---- */
