@@ -123,8 +123,6 @@ static void check_cgroups(struct check *check)
 
 /* ---- Capabilities ---- */
 
-#define NUMBER_CAP_PERFMON 38 /* 5.8 */
-#define NUMBER_CAP_BPF 39     /* 5.8 */
 
 static const struct {
     unsigned number;

@@ -55,13 +55,12 @@ static bool raise_locked_memory(void)
     return !setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
-static int create(struct bpf_abi_map_create *attributes)
+/* Again if RLIMIT_MEMLOCK refuses it (before 5.11), and could be raised. */
+static int call_locked(enum bpf_abi_command command, void *attributes, unsigned size)
 {
-    int fd = bpf_call(BPF_ABI_MAP_CREATE, attributes, sizeof(*attributes));
+    int fd = bpf_call(command, attributes, size);
 
-    if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_MAP_CREATE, attributes, sizeof(*attributes));
-    return fd;
+    return fd == -EPERM && raise_locked_memory() ? bpf_call(command, attributes, size) : fd;
 }
 
 /* May a kernel say this because it does not know a feature? */
@@ -82,11 +81,11 @@ int bpf_create_map(const struct bpf_map_shape *shape)
     };
 
     copy_name(attributes.map_name, shape->name);
-    int fd = create(&attributes);
+    int fd = call_locked(BPF_ABI_MAP_CREATE, &attributes, sizeof(attributes));
     if (!is_of_age(fd))
         return fd;
     memset(attributes.map_name, 0, sizeof(attributes.map_name));
-    int nameless = create(&attributes);
+    int nameless = call_locked(BPF_ABI_MAP_CREATE, &attributes, sizeof(attributes));
     return nameless < 0 ? fd : nameless;
 }
 
@@ -135,11 +134,7 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
 
 static int load_once(struct bpf_abi_prog_load *attributes)
 {
-    int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
-
-    if (fd == -EPERM && raise_locked_memory())
-        fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
-    return fd;
+    return call_locked(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
 }
 
 /*
@@ -409,11 +404,17 @@ static int map_call(enum bpf_abi_command command, void *attributes, unsigned siz
     return result;
 }
 
+static int element(enum bpf_abi_command command, int map, const void *key, const void *value,
+                   uint64_t flags)
+{
+    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), flags};
+
+    return map_call(command, &elem, sizeof(elem));
+}
+
 int bpf_lookup(int map, const void *key, void *value)
 {
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), 0};
-
-    return map_call(BPF_ABI_MAP_LOOKUP_ELEM, &elem, sizeof(elem));
+    return element(BPF_ABI_MAP_LOOKUP_ELEM, map, key, value, 0);
 }
 
 int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
@@ -434,40 +435,34 @@ int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words)
 
 int bpf_update(int map, const void *key, const void *value, uint64_t flags)
 {
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), flags};
-
-    return map_call(BPF_ABI_MAP_UPDATE_ELEM, &elem, sizeof(elem));
+    return element(BPF_ABI_MAP_UPDATE_ELEM, map, key, value, flags);
 }
 
 int bpf_delete(int map, const void *key)
 {
-    struct bpf_abi_map_elem elem = {.map_fd = (uint32_t)map, .key = pointer(key)};
-
-    return map_call(BPF_ABI_MAP_DELETE_ELEM, &elem, sizeof(elem));
+    return element(BPF_ABI_MAP_DELETE_ELEM, map, key, NULL, 0);
 }
 
 int bpf_next_key(int map, const void *key, void *next)
 {
-    struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(next), 0};
-
-    return map_call(BPF_ABI_MAP_GET_NEXT_KEY, &elem, sizeof(elem));
+    return element(BPF_ABI_MAP_GET_NEXT_KEY, map, key, next, 0);
 }
 
-/*
- * `command` is a lookup, or a lookup with deletion. `any` is set once a batch was answered: an
- * error before that means that the kernel has no batches, and nothing was taken yet.
- */
-static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size,
-                        uint32_t value_size, bpf_take *take, void *context, bool *any)
+typedef int one_by_one(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
+                       void *context);
+
+/* `command` is a lookup, or a lookup with deletion. */
+static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map,
+                    uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
     /* The kernel's position: at most as large as a key. */
     char *place = calloc(1, key_size > 8 ? key_size : 8);
     bool first = true;
-    int result = keys && values && place ? 0 : -ENOMEM;
+    int got = 0, result = keys && values && place ? 0 : -ENOMEM;
 
-    while (!result) {
+    while (!result && got != -ENOENT) {
         struct bpf_abi_map_batch batch = {
             .in_batch = first ? 0 : pointer(place),
             .out_batch = pointer(place),
@@ -476,7 +471,7 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
             .count = room,
             .map_fd = (uint32_t)map,
         };
-        int got = map_call(command, &batch, sizeof(batch));
+        got = map_call(command, &batch, sizeof(batch));
         if (got == -ENOSPC) { /* a hash bucket holds more than there is room for */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
@@ -488,15 +483,14 @@ static int take_batches(enum bpf_abi_command command, int map, uint32_t key_size
             continue;
         }
         if (got && got != -ENOENT) {
-            result = got;
+            /* At the first: the kernel has no batches, and nothing was taken yet. */
+            result = first && got != -ENOMEM ? otherwise(map, key_size, value_size, take, context)
+                                             : got;
             break;
         }
-        *any = true;
         first = false;
         for (uint32_t i = 0; i < batch.count && !result; i++)
             result = take(context, keys + (size_t)i * key_size, values + (size_t)i * value_size);
-        if (got == -ENOENT)
-            break;
     }
     free(keys);
     free(values);
@@ -541,13 +535,8 @@ static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_tak
 
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
-    bool any = false;
-    int result = take_batches(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, map, key_size, value_size, take,
-                              context, &any);
-
-    if (result && !any && result != -ENOMEM)
-        result = drain_singly(map, key_size, value_size, take, context);
-    return result;
+    return take_all(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, drain_singly, map, key_size, value_size,
+                    take, context);
 }
 
 /* If the previous entry was deleted meanwhile, the kernel starts over: entries are listed again. */
@@ -573,11 +562,6 @@ static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take
 
 int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
-    bool any = false;
-    int result = take_batches(BPF_ABI_MAP_LOOKUP_BATCH, map, key_size, value_size, take, context,
-                              &any);
-
-    if (result && !any && result != -ENOMEM)
-        result = list_singly(map, key_size, value_size, take, context);
-    return result;
+    return take_all(BPF_ABI_MAP_LOOKUP_BATCH, list_singly, map, key_size, value_size, take,
+                    context);
 }

@@ -250,17 +250,20 @@ static bool find_named(const struct btf *btf, enum kind kind, const char *name, 
     return false;
 }
 
-static bool names_another(enum kind kind)
+static bool is_one_of(enum kind kind, uint32_t kinds)
 {
-    return kind == KIND_TYPEDEF || kind == KIND_VOLATILE || kind == KIND_CONST ||
-           kind == KIND_RESTRICT || kind == KIND_TYPE_TAG;
+    return kinds >> kind & 1;
 }
+#define KIND(kind) (1u << KIND_##kind)
+#define NAMES_ANOTHER \
+    (KIND(TYPEDEF) | KIND(VOLATILE) | KIND(CONST) | KIND(RESTRICT) | KIND(TYPE_TAG))
+#define HAS_SIZE (KIND(INT) | KIND(ENUM) | KIND(ENUM64) | KIND(STRUCT) | KIND(UNION))
 
 /* The type that others name or qualify. False: there is none, or they go round in a circle. */
 static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
 {
     for (int step = 0; step < MOST_STEPS && get_type(btf, id, type); step++) {
-        if (!names_another(type->kind))
+        if (!is_one_of(type->kind, NAMES_ANOTHER))
             return true;
         id = type->size;
     }
@@ -272,10 +275,7 @@ static uint32_t size_of(const struct type *type)
 {
     if (type->kind == KIND_PTR)
         return machine_of_kernel()->bits ? machine_of_kernel()->bits / 8 : sizeof(long);
-    return type->kind == KIND_INT || type->kind == KIND_ENUM || type->kind == KIND_ENUM64 ||
-                   type->kind == KIND_STRUCT || type->kind == KIND_UNION
-               ? type->size
-               : 0;
+    return is_one_of(type->kind, HAS_SIZE) ? type->size : 0;
 }
 
 struct search {
@@ -315,7 +315,7 @@ static int search_in(struct search *search, const struct type *structure, uint64
             return is_bit_field ? -EINVAL : take_member(search, id, offset);
         if (!is_called(search->btf, name, "") || depth == DEEPEST ||
             !get_bare_type(search->btf, id, &inner) ||
-            (inner.kind != KIND_STRUCT && inner.kind != KIND_UNION))
+            !is_one_of(inner.kind, KIND(STRUCT) | KIND(UNION)))
             continue;
         int result = search_in(search, &inner, offset, depth + 1);
         if (result != -ENOENT)
@@ -376,9 +376,6 @@ int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *coun
 }
 
 #define INFO(kind, count) ((uint32_t)(kind) << 24 | (count))
-#define KIND_INT 1
-#define KIND_FUNC 12
-#define KIND_FUNC_PROTO 13
 #define LINKAGE_STATIC 0
 #define LINKAGE_GLOBAL 1
 #define SIGNED (1u << 24)
@@ -402,9 +399,9 @@ static const struct {
     uint32_t words[WORDS_OF_TYPES];
     char names[sizeof(NAMES)];
 } types = {
-    .magic = 0xeb9f,
-    .version = 1,
-    .header_length = 24,
+    .magic = MAGIC,
+    .version = VERSION,
+    .header_length = HEADER_BYTES,
     .types_size = WORDS_OF_TYPES * sizeof(uint32_t),
     .strings = WORDS_OF_TYPES * sizeof(uint32_t),
     .strings_size = sizeof(NAMES),

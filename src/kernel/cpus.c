@@ -92,6 +92,20 @@ int cpus_each_present(cpus_add *add, void *context)
     return each_of(PRESENT, add, context);
 }
 
+static int count_cpu(void *count, unsigned cpu)
+{
+    (void)cpu;
+    ++*(uint64_t *)count;
+    return 0;
+}
+
+uint64_t cpus_count(int (*each)(cpus_add *add, void *context))
+{
+    uint64_t count = 0;
+
+    return each(count_cpu, &count) ? 0 : count;
+}
+
 size_t cpus_possible(void)
 {
     static size_t known; /* constant */

@@ -17,24 +17,40 @@
 
 #define DEFAULT_DEPTH 127
 
-/* The number after `after` in a small file (NULL: at its start), or `otherwise`. */
-static uint64_t number_in(const char *path, const char *after, uint64_t otherwise)
+#define MOST_BYTES 65536 /* of memory.stat and the like, and of paths */
+
+/* The number after `key`, or `otherwise`, as for "max". */
+static uint64_t number_after(const struct text *content, const char *key, uint64_t otherwise)
+{
+    const char *at = content->data ? strstr(content->data, key) : NULL;
+    char *end;
+
+    if (!at)
+        return otherwise;
+    at += strlen(key);
+    const uint64_t number = strtoull(at, &end, 10);
+    return end == at ? otherwise : number;
+}
+
+static void read_content(int directory, const char *path, struct text *content)
+{
+    if (read_file(directory, path, MOST_BYTES, content))
+        text_clear(content);
+}
+
+static uint64_t number_in(const char *path, const char *key, uint64_t otherwise)
 {
     struct text content = {0};
-    uint64_t number = otherwise;
 
-    if (!read_file(AT_FDCWD, path, 65536, &content) && content.data) {
-        char *at = after ? strstr(content.data, after) : content.data;
-        if (at) {
-            at += after ? strlen(after) : 0;
-            at += strspn(at, " \t");
-            at[strspn(at, "0123456789")] = '\0';
-            if (parse_number(at, 0, UINT64_MAX, &number))
-                number = otherwise;
-        }
-    }
+    read_content(AT_FDCWD, path, &content);
+    const uint64_t number = number_after(&content, key, otherwise);
     text_free(&content);
     return number;
+}
+
+uint64_t kernel_number(const char *path, uint64_t otherwise)
+{
+    return number_in(path, "", otherwise);
 }
 
 uint64_t kernel_free_memory(void)
@@ -52,21 +68,21 @@ uint64_t kernel_free_memory(void)
 
 uint32_t kernel_most_threads(void)
 {
-    const uint64_t most = number_in("/proc/sys/kernel/threads-max", NULL, MOST_PID);
+    const uint64_t most = kernel_number("/proc/sys/kernel/threads-max", MOST_PID);
 
     return most < MOST_PID ? (uint32_t)most : MOST_PID;
 }
 
 uint64_t kernel_stack_depth(void)
 {
-    return number_in("/proc/sys/kernel/perf_event_max_stack", NULL, DEFAULT_DEPTH);
+    return kernel_number("/proc/sys/kernel/perf_event_max_stack", DEFAULT_DEPTH);
 }
 
 uint32_t kernel_pid_limit(void)
 {
     struct stat own;
     const bool is_initial = !stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE;
-    const uint64_t limit = is_initial ? number_in("/proc/sys/kernel/pid_max", NULL, MOST_PID)
+    const uint64_t limit = is_initial ? kernel_number("/proc/sys/kernel/pid_max", MOST_PID)
         : MOST_PID;
 
     return limit && limit <= MOST_PID ? (uint32_t)limit : MOST_PID;
@@ -76,12 +92,12 @@ static const char jit_enable[] = "/proc/sys/net/core/bpf_jit_enable";
 
 bool kernel_jit_is_off(void)
 {
-    return !number_in(jit_enable, NULL, 1);
+    return !kernel_number(jit_enable, 1);
 }
 
 bool kernel_jit_is_on(void)
 {
-    return number_in(jit_enable, NULL, 0);
+    return kernel_number(jit_enable, 0);
 }
 
 #define NAME "Linux"
@@ -117,8 +133,6 @@ uint32_t own_version(void)
     }
     return version;
 }
-
-#define MOST_BYTES 65536 /* of memory.stat, and of paths */
 
 /*
  * File cache is charged, too. What was read once goes first; of the rest a program needs some.
@@ -313,27 +327,13 @@ static void find_place(struct place *place, bool is_v2)
 
 /* ---- What is there ---- */
 
-/* The number after `key`, or `otherwise`, as for "max". */
-static uint64_t number_after(const struct text *content, const char *key, uint64_t otherwise)
-{
-    const char *at = content->data ? strstr(content->data, key) : NULL;
-    char *end;
-
-    if (!at)
-        return otherwise;
-    at += strlen(key);
-    const uint64_t number = strtoull(at, &end, 10);
-    return end == at ? otherwise : number;
-}
-
 static void read_of(const struct place *place, const char *name, struct text *content)
 {
     struct text path = {0};
 
-    text_clear(content);
     text_format(&path, "%s/%s", place->path.data, name);
-    if (path.failed || read_file(place->directory, path.data, MOST_BYTES, content))
-        text_clear(content);
+    if (!path.failed)
+        read_content(place->directory, path.data, content);
     text_free(&path);
 }
 
@@ -367,9 +367,8 @@ static void take_level(const struct place *place, struct cgroup_memory *found)
     struct text stat = {0};
 
     read_of(place, "memory.stat", &stat);
-    const uint64_t cache = number_after(&stat, version->once, 0) + number_after(&stat,
-                                                                                version->again,
-                                                                                0) / 2;
+    const uint64_t cache = number_after(&stat, version->once, 0) +
+                           number_after(&stat, version->again, 0) / 2;
     const uint64_t smallest = number_after(&stat, version->smallest, UINT64_MAX);
     text_free(&stat);
     for (size_t i = 0; i < COUNT_OF(version->pairs); i++) {

@@ -25,6 +25,9 @@ uint32_t own_version(void);
  */
 uint64_t kernel_free_memory(void);
 
+/* The number that such a file begins with, or `otherwise`. */
+uint64_t kernel_number(const char *path, uint64_t otherwise);
+
 /* How many threads there may be on the machine: kernel.threads-max. */
 uint32_t kernel_most_threads(void);
 
@@ -69,6 +72,8 @@ typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
 /* The same for each CPU that could be brought online. */
 int cpus_each_present(cpus_add *add, void *context);
+/* How many either has; 0: unknown. */
+uint64_t cpus_count(int (*each)(cpus_add *add, void *context));
 
 /* An upper bound of how many CPUs there may ever be: per-CPU maps have that many values. */
 size_t cpus_possible(void);

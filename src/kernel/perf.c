@@ -34,11 +34,6 @@ static int open_with(struct perf_event_attr *attributes, pid_t pid, int cpu, uns
     return fd < 0 ? -errno : (int)fd;
 }
 
-static int open_once(struct perf_event_attr *attributes, pid_t pid, int cpu)
-{
-    return open_with(attributes, pid, cpu, 0);
-}
-
 int perf_open(struct perf_event_attr *attributes, int pid, unsigned cpu, unsigned long flags)
 {
     return cpu < MOST_CPUS ? open_with(attributes, pid, (int)cpu, flags) : -EINVAL;
@@ -53,7 +48,7 @@ static int open_for_program(struct perf_event_attr *attributes)
     int result = -ENODEV;
 
     for (int cpu = 0; cpu < MOST_CPUS && result == -ENODEV; cpu++) {
-        result = open_once(attributes, -1, cpu);
+        result = open_with(attributes, -1, cpu, 0);
         if (result == -EINVAL && cpu >= sysconf(_SC_NPROCESSORS_CONF))
             break;
     }
@@ -123,7 +118,7 @@ int perf_open_uprobe(const struct perf_probe_type *type, const struct perf_uprob
         return -EOVERFLOW;
     if (!probe->pid)
         return open_for_program(&attributes);
-    return open_once(&attributes, (pid_t)probe->pid, -1);
+    return open_with(&attributes, (pid_t)probe->pid, -1, 0);
 }
 
 int perf_open_tracepoint(uint32_t id)
@@ -166,12 +161,16 @@ int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task)
     return perf_open(&attributes, task ? (int)task : -1, cpu, 0);
 }
 
+static int control(int event, unsigned request, unsigned long argument)
+{
+    return ioctl(event, request, argument) ? -errno : 0;
+}
+
 int perf_attach(int event, int program)
 {
-    if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program) ||
-        ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
-        return -errno;
-    return 0;
+    int result = control(event, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
+
+    return result ? result : perf_enable(event);
 }
 
 int perf_open_sampled(const struct perf_sampled *sampled)
@@ -189,9 +188,7 @@ int perf_open_sampled(const struct perf_sampled *sampled)
         .clockid = CLOCK_MONOTONIC,
     };
 
-    if (sampled->cpu >= MOST_CPUS)
-        return -EINVAL;
-    return open_once(&attributes, -1, (int)sampled->cpu);
+    return perf_open(&attributes, -1, sampled->cpu, 0);
 }
 
 enum counted {
@@ -236,7 +233,7 @@ bool perf_counts_lost(void)
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
-    int fd = open_once(&attributes, 0, -1);
+    int fd = open_with(&attributes, 0, -1, 0);
 
     if (fd >= 0)
         close(fd);
@@ -259,29 +256,27 @@ int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
         .wakeup_watermark = wakeup_bytes,
     };
 
-    if (cpu >= MOST_CPUS)
-        return -EINVAL;
-    return open_once(&attributes, -1, (int)cpu);
+    return perf_open(&attributes, -1, cpu, 0);
 }
 
 int perf_redirect(int event, int ring)
 {
-    return ioctl(event, PERF_EVENT_IOC_SET_OUTPUT, ring) ? -errno : 0;
+    return control(event, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)ring);
 }
 
 int perf_id(int event, uint64_t *id)
 {
-    return ioctl(event, PERF_EVENT_IOC_ID, id) ? -errno : 0;
+    return control(event, PERF_EVENT_IOC_ID, (unsigned long)id);
 }
 
 int perf_enable(int event)
 {
-    return ioctl(event, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+    return control(event, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 int perf_disable(int event)
 {
-    return ioctl(event, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+    return control(event, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 #define SAVES_ALL 0x041000 /* Linux 4.16, and stable kernels with a backport */

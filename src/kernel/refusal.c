@@ -20,10 +20,6 @@
 #include "kernel/limits.h"
 #include "kernel/tracefs.h"
 
-#define NUMBER_CAP_SYS_ADMIN 21
-#define NUMBER_CAP_PERFMON 38 /* 5.8 */
-#define NUMBER_CAP_BPF 39     /* 5.8 */
-
 /* The inode of the initial user namespace, the same in every kernel. */
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFD
 
@@ -104,7 +100,7 @@ static bool explain_lockdown(struct text *sentence)
 
 static bool explain_capabilities(struct text *sentence)
 {
-    bool admin = refusal_has_capability(NUMBER_CAP_SYS_ADMIN);
+    bool admin = refusal_has_capability(CAP_SYS_ADMIN);
     bool bpf = admin || refusal_has_capability(NUMBER_CAP_BPF);
     bool perfmon = admin || refusal_has_capability(NUMBER_CAP_PERFMON);
 
@@ -142,20 +138,15 @@ static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
 
 long refusal_paranoid(void)
 {
-    struct text level = {0};
-    bool read = !read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_paranoid", 64, &level);
-    long value = read && level.data ? strtol(level.data, NULL, 10) : -1;
-
-    text_free(&level);
-    return value;
+    return (long)kernel_number("/proc/sys/kernel/perf_event_paranoid", UINT64_MAX);
 }
 
-static bool explain_paranoid(struct text *sentence)
+bool refusal_explain_paranoid(struct text *sentence)
 {
     long value = refusal_paranoid();
 
     /* Up to 2, CAP_PERFMON is enough. Higher values are extensions of Debian and others. */
-    if (value < 3 || refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
+    if (value < 3 || refusal_has_capability(CAP_SYS_ADMIN))
         return false;
     text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: run "
                 "it as root, or lower it (sysctl kernel.perf_event_paranoid=2)", value);
@@ -165,7 +156,7 @@ static bool explain_paranoid(struct text *sentence)
 /* Links to programs take only CAP_PERFMON; events on programs are for CAP_SYS_ADMIN only. */
 static bool explain_user_probes(struct text *sentence)
 {
-    if (refusal_has_capability(NUMBER_CAP_SYS_ADMIN))
+    if (refusal_has_capability(CAP_SYS_ADMIN))
         return false;
     text_add(sentence, "CAP_SYS_ADMIN is missing, which user probes need without uprobe.multi "
              "links (before Linux 6.6): run it as root, or give it CAP_SYS_ADMIN");
@@ -187,7 +178,7 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
         return;
     if (what == REFUSED_USER_PROBES && explain_user_probes(sentence))
         return;
-    if (!maps && explain_paranoid(sentence))
+    if (!maps && refusal_explain_paranoid(sentence))
         return;
     if (explain_lockdown(sentence))
         return;

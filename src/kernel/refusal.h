@@ -32,6 +32,11 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
 /* Some kernels' interpreters do not run all programs: if that is why, appends the sentence. */
 bool refusal_explain_interpreter(int error, struct text *sentence);
 
+/* The same if kernel.perf_event_paranoid is. */
+bool refusal_explain_paranoid(struct text *sentence);
+
+#define NUMBER_CAP_PERFMON 38 /* 5.8 */
+#define NUMBER_CAP_BPF 39     /* 5.8 */
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 

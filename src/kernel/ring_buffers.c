@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -8,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
@@ -314,38 +311,14 @@ static int open_rings(struct perf_rings *rings, size_t bytes)
     return result ? result : rings->count ? 0 : -ENODEV;
 }
 
-/* Possible CPUs: by the highest number, not by how many are configured now. */
-static uint32_t possible_cpus(void)
-{
-    struct text list = {0};
-    uint64_t last = 0;
-
-    if (!read_file(AT_FDCWD, "/sys/devices/system/cpu/possible", 4096, &list) && list.data) {
-        list.data[strcspn(list.data, "\n")] = '\0';
-        const char *dash = strrchr(list.data, '-'), *comma = strrchr(list.data, ',');
-        const char *number = dash > comma ? dash + 1 : comma ? comma + 1 : list.data;
-        (void)parse_number(number, 0, 65535, &last);
-    }
-    text_free(&list);
-    long configured = sysconf(_SC_NPROCESSORS_CONF);
-    return configured > (long)last ? (uint32_t)configured : (uint32_t)last + 1;
-}
-
 int perf_rings_open(struct perf_rings *rings, size_t bytes)
 {
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
-        .name = "buffers",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint32_t),
-        .entries = possible_cpus(),
-    };
-
     *rings = (struct perf_rings){.map = -1, .record = malloc(PERF_RING_MOST_RECORD_BYTES)};
     if (!rings->record)
         return -ENOMEM;
-    rings->map = bpf_create_map(&shape);
-    return rings->map < 0 ? rings->map : open_rings(rings, bytes);
+    int result = bpf_create_numbered(&rings->map, BPF_MAP_TYPE_PERF_EVENT_ARRAY, "buffers",
+                                     sizeof(uint32_t), (uint32_t)cpus_possible());
+    return result ? result : open_rings(rings, bytes);
 }
 
 void perf_rings_close(struct perf_rings *rings)

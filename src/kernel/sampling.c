@@ -2,13 +2,11 @@
 #include "kernel/sampling.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/limits.h"
@@ -42,13 +40,8 @@ const struct sampling_event *sampling_find_event(const char *name)
 
 uint64_t sampling_rate_limit(void)
 {
-    struct text content = {0};
-    uint64_t limit = 0;
+    const uint64_t limit = kernel_number("/proc/sys/kernel/perf_event_max_sample_rate", 0);
 
-    if (!read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 64, &content) &&
-        content.data)
-        limit = strtoull(content.data, NULL, 10);
-    text_free(&content);
     return limit ? limit : DEFAULT_RATE_LIMIT;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
-#include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/reading.h"
 #include "base/util.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
@@ -391,24 +390,17 @@ static void rings_close_cpus(struct rings *rings)
     rings->reading.count = rings->cpu_count = 0;
 }
 
-static int count_cpu(void *count, unsigned cpu)
-{
-    (void)cpu;
-    ++*(uint64_t *)count;
-    return 0;
-}
-
 static uint64_t most_bytes(const struct rings *rings)
 {
     const bool has_stacks = rings->config.registers;
     const uint64_t free_memory = kernel_free_memory();
     const uint64_t share = free_memory / (has_stacks ? MOST_SHARE_WITH_STACKS : MOST_SHARE);
-    uint64_t cpus = 0, all = rings->config.bytes;
+    const uint64_t cpus = cpus_count(cpus_each_present);
+    uint64_t all = rings->config.bytes;
     uint64_t bytes = all ? 1u << 30 : has_stacks ? MOST_WITH_STACKS : MOST_BYTES;
 
     if (!all)
         all = free_memory && (has_stacks || share < MOST_OF_ALL) ? share : MOST_OF_ALL;
-    (void)cpus_each_present(count_cpu, &cpus);
     while (bytes > LEAST_BYTES && bytes * cpus > all)
         bytes /= 2;
     return bytes;
@@ -604,23 +596,18 @@ int rings_try(bool own, bool kernel)
 
 /* Why there are no rings, or no event in them, and what to do about it. */
 
-#define NUMBER_CAP_SYS_ADMIN 21
-#define NUMBER_CAP_PERFMON 38 /* 5.8 */
-
 static void explain_memory(struct text *sentence)
 {
-    struct text own = {0};
+    const uint64_t own = kernel_number("/proc/sys/kernel/perf_event_mlock_kb", UINT64_MAX);
     struct rlimit limit;
 
     text_add(sentence, "the kernel refuses the memory for the rings");
-    if (!read_file(AT_FDCWD, "/proc/sys/kernel/perf_event_mlock_kb", 64, &own) && own.data &&
-        !getrlimit(RLIMIT_MEMLOCK, &limit)) {
-        text_format(sentence, ", of which a user may have %lu KB per CPU",
-                    strtoul(own.data, NULL, 10));
+    if (own != UINT64_MAX && !getrlimit(RLIMIT_MEMLOCK, &limit)) {
+        text_format(sentence, ", of which a user may have %llu KB per CPU",
+                    (unsigned long long)own);
         if (limit.rlim_cur != RLIM_INFINITY)
             text_format(sentence, " plus %llu KB", (unsigned long long)limit.rlim_cur / 1024);
     }
-    text_free(&own);
     text_add(sentence, ": stop other tracers, or raise sysctl kernel.perf_event_mlock_kb or "
                        "ulimit -l");
 }
@@ -628,10 +615,9 @@ static void explain_memory(struct text *sentence)
 /* A filter says EPERM; the kernel says EACCES if perf_event_paranoid is the reason. */
 static void explain_no_right(int error, struct text *sentence)
 {
-    const bool admin = refusal_has_capability(NUMBER_CAP_SYS_ADMIN);
-    const bool perfmon = admin || refusal_has_capability(NUMBER_CAP_PERFMON);
+    const bool perfmon = refusal_has_capability(CAP_SYS_ADMIN) ||
+                         refusal_has_capability(NUMBER_CAP_PERFMON);
     const bool filtered = error == -EPERM && prctl(PR_GET_SECCOMP) == 2;
-    const long paranoid = refusal_paranoid();
 
     if (filtered && !perfmon)
         text_add(sentence, "a seccomp filter blocks perf_event_open(2): give the container "
@@ -639,9 +625,8 @@ static void explain_no_right(int error, struct text *sentence)
     else if (filtered)
         text_add(sentence, "a seccomp filter blocks perf_event_open(2): start the container or "
                  "service with a filter that allows it");
-    else if (paranoid > 2 && !admin)
-        text_format(sentence, "perf_event_open(2) is refused at kernel.perf_event_paranoid = %ld: "
-                    "run it as root, or lower it (sysctl kernel.perf_event_paranoid=2)", paranoid);
+    else if (refusal_explain_paranoid(sentence))
+        return;
     else if (!perfmon)
         text_add(sentence, "without CAP_PERFMON you can only trace your own processes: give -p "
                  "PID or -- COMMAND, or run it as root");

@@ -146,21 +146,12 @@ static void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
 
 /* ---- The beginning ---- */
 
-static int count_cpu(void *context, unsigned cpu)
-{
-    uint64_t *count = context;
-
-    (void)cpu;
-    ++*count;
-    return 0;
-}
-
 /* As many new ones as this machine makes in a moment. */
 static uint64_t usual_stacks(void)
 {
-    uint64_t cpus = 0, stacks = DEFAULT_STACKS;
+    uint64_t cpus = cpus_count(cpus_each_online), stacks = DEFAULT_STACKS;
 
-    if (cpus_each_online(count_cpu, &cpus) || cpus * STACKS_PER_CPU > MOST_STACKS)
+    if (!cpus || cpus * STACKS_PER_CPU > MOST_STACKS)
         cpus = MOST_STACKS / STACKS_PER_CPU;
     while (stacks < cpus * STACKS_PER_CPU)
         stacks *= 2;
