@@ -19,14 +19,8 @@ static int bpf_counts_open(struct collector *collector, struct text *why)
 {
     struct bpf_counts *counts = counts_of(collector);
     int result = store_open(&counts->store, &counts->config);
-    struct text refusal = {0};
 
-    if (!result)
-        return 0;
-    refusal_explain(REFUSED_MAPS, result, store_bytes(&counts->store), &refusal);
-    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
-    text_free(&refusal);
-    return result;
+    return result ? refusal_of_maps(result, store_bytes(&counts->store), why) : 0;
 }
 
 static int bpf_counts_start(struct collector *collector)
@@ -160,7 +154,6 @@ static const struct bpf_waits *seen_waits_of(const struct collector *collector)
 static int open_waits(struct collector *collector, struct text *why)
 {
     struct waits *waits = &waits_of(collector)->waits;
-    struct text refusal = {0};
     struct task_fields needed_later;
 
     /* A small machine has no room for the kernel's types beside the maps. */
@@ -170,12 +163,7 @@ static int open_waits(struct collector *collector, struct text *why)
         return result;
     waits->store = &waits_of(collector)->counts.store;
     result = waits_open(waits);
-    if (!result)
-        return 0;
-    refusal_explain(REFUSED_MAPS, result, waits_bytes(waits), &refusal);
-    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
-    text_free(&refusal);
-    return result;
+    return result ? refusal_of_maps(result, waits_bytes(waits), why) : 0;
 }
 
 /* Until the end it is unknown who is waiting, and so which events are missing from the account. */

@@ -28,7 +28,6 @@ static int open_events(struct collector *collector, struct text *why)
         .stacks = events->config.kernel + events->config.user,
         .values = events->config.values,
     };
-    struct text refusal = {0};
     int result = recorder_open(&events->recorder, &wanted);
 
     if (!result) {
@@ -42,9 +41,8 @@ static int open_events(struct collector *collector, struct text *why)
         text_add(why, "--buffer: this kernel has no ring buffers (Linux 5.8)");
         return result;
     }
-    refusal_explain(REFUSED_MAPS, result, events->recorder.bytes, &refusal);
-    text_format(why, "cannot create the buffer: %s", text_or_error(&refusal, result));
-    text_free(&refusal);
+    text_add(why, "cannot create the buffer: ");
+    refusal_explain(REFUSED_MAPS, result, events->recorder.bytes, why);
     return result;
 }
 

@@ -23,16 +23,17 @@
 static int create_map(struct follow *follow)
 {
     follow->size = kernel_pid_limit();
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_ARRAY,
-        .name = "followed",
-        .key_size = sizeof(uint32_t),
-        .value_size = follow->size,
-        .entries = 1,
-    };
+    return bpf_create_numbered(&follow->map, BPF_MAP_TYPE_ARRAY, "followed", follow->size, 1);
+}
 
-    follow->map = bpf_create_map(&shape);
-    return follow->map < 0 ? follow->map : 0;
+static int attach(struct tracepoint *tracepoint, const struct tracepoint_config *config,
+                  struct program *program)
+{
+    struct text log = {0};
+    int result = tracepoint_open(tracepoint, config, program, &log);
+
+    text_free(&log);
+    return result;
 }
 
 /* `tracefs` below 0: use the raw tracepoint. */
@@ -40,15 +41,9 @@ static int attach_birth(struct follow *follow, int tracefs, const struct follow_
 {
     const struct tracepoint_config config = {tracefs, "task", "task_newtask", "follow_birth"};
     struct program program = {0};
-    struct text log = {0};
 
     emit_follow_birth(&program, programs);
-    int result = tracefs < 0 ? tracepoint_open_raw(&follow->birth, config.name, config.program_name,
-                                                   &program, &log)
-                             : tracepoint_open(&follow->birth, &config, &program, &log);
-    program_free(&program);
-    text_free(&log);
-    return result;
+    return attach(&follow->birth, &config, &program);
 }
 
 static int follow_births_by_tracefs(struct follow *follow, struct follow_programs *programs,
@@ -108,15 +103,11 @@ static int follow_births(struct follow *follow, const struct event_filter *filte
 static int attach_exec(struct follow *follow, const struct event_filter *filter,
                        void (*emit)(struct program *program, const struct event_filter *filter))
 {
+    const struct tracepoint_config config = {-1, NULL, "sched_process_exec", "follow_exec"};
     struct program program = {0};
-    struct text log = {0};
 
     emit(&program, filter);
-    int result = tracepoint_open_raw(&follow->exec, "sched_process_exec", "follow_exec", &program,
-                                     &log);
-    program_free(&program);
-    text_free(&log);
-    return result;
+    return attach(&follow->exec, &config, &program);
 }
 
 static int put(int map, const uint32_t *numbers, size_t count, uint32_t bit)
@@ -328,28 +319,19 @@ static int open_maps(struct lifetimes *lifetimes)
                                                  sizeof(struct life_account), 1);
 }
 
-static int attach(struct tracepoint *tracepoint, const char *name, const char *program_name,
-                  struct program *program)
-{
-    struct text log = {0};
-    int result = tracepoint_open_raw(tracepoint, name, program_name, program, &log);
-
-    text_free(&log);
-    program_free(program);
-    return result;
-}
-
 static int keep_begins(struct lifetimes *lifetimes, const struct event_filter *filter)
 {
+    const struct tracepoint_config config = {-1, NULL, "sched_process_exec", "life_begins"};
     struct program program = {0};
 
     emit_life_begins(&program, &lifetimes->maps, filter);
-    return attach(&lifetimes->begins, "sched_process_exec", "life_begins", &program);
+    return attach(&lifetimes->begins, &config, &program);
 }
 
 static int keep_ends(struct lifetimes *lifetimes, enum life_telling telling,
                      const struct event_filter *filter)
 {
+    const struct tracepoint_config config = {-1, NULL, "sched_process_exit", "life_ends"};
     struct program program = {0};
     struct task_fields fields = {0};
 
@@ -359,7 +341,7 @@ static int keep_ends(struct lifetimes *lifetimes, enum life_telling telling,
             return -EINVAL;
     }
     emit_life_ends(&program, &lifetimes->maps, telling, &fields, filter);
-    return attach(&lifetimes->ends, "sched_process_exit", "life_ends", &program);
+    return attach(&lifetimes->ends, &config, &program);
 }
 
 static int open_ends(struct lifetimes *lifetimes, const struct event_filter *filter)
@@ -474,14 +456,10 @@ void scope_leave_own_out(struct scope *scope, bool by_rings)
 
 int scope_ask(struct scope *scope, struct text *why)
 {
-    struct text refusal = {0};
     int result = follow_ask(&scope->follow, &scope->filter);
 
-    if (!result)
-        return 0;
-    refusal_explain(REFUSED_MAPS, result, 0, &refusal);
-    text_add(why, text_or_error(&refusal, result));
-    text_free(&refusal);
+    if (result)
+        refusal_explain(REFUSED_MAPS, result, 0, why);
     return result;
 }
 
@@ -517,14 +495,10 @@ int scope_watch_asked(struct scope *scope)
 int scope_follow(struct scope *scope, struct text *why)
 {
     enum refused what;
-    struct text refusal = {0};
     int result = follow_open(&scope->follow, &scope->filter, &what);
 
-    if (!result)
-        return 0;
-    refusal_explain(what, result, scope->follow.size, &refusal);
-    text_add(why, text_or_error(&refusal, result));
-    text_free(&refusal);
+    if (result)
+        refusal_explain(what, result, scope->follow.size, why);
     return result;
 }
 

@@ -91,7 +91,6 @@ static int open_counts(struct collector *collector, struct text *why)
 {
     struct walk_counts *counts = counts_of(collector);
     const size_t stacks = (size_t)counts->capture.kernel_stack + counts->capture.user_stack;
-    struct text refusal = {0};
     int result = choose_depth(counts, why);
 
     if (result)
@@ -103,12 +102,7 @@ static int open_counts(struct collector *collector, struct text *why)
     choose_bits(counts);
     counts->value = malloc(counts->bucket_bytes + counts->scratch_bytes);
     result = counts->value ? create_maps(counts) : -ENOMEM;
-    if (!result)
-        return 0;
-    refusal_explain(REFUSED_MAPS, result, bytes_of(counts), &refusal);
-    text_format(why, "cannot create maps: %s", text_or_error(&refusal, result));
-    text_free(&refusal);
-    return result;
+    return result ? refusal_of_maps(result, bytes_of(counts), why) : 0;
 }
 
 static void close_counts(struct collector *collector)

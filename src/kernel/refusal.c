@@ -281,6 +281,13 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
     }
 }
 
+int refusal_of_maps(int error, uint64_t map_bytes, struct text *sentence)
+{
+    text_add(sentence, "cannot create maps: ");
+    refusal_explain(REFUSED_MAPS, error, map_bytes, sentence);
+    return error;
+}
+
 /*
  * The last line of a verifier's log that is not one of its figures, which follow everything else.
  */

@@ -22,6 +22,9 @@ enum refused {
  */
 void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct text *sentence);
 
+/* The same after "cannot create maps: ". Returns the error. */
+int refusal_of_maps(int error, uint64_t map_bytes, struct text *sentence);
+
 /*
  * The same for a program. If `log` is not empty, the verifier rejected the program: the sentence
  * ends with the last words of the log.

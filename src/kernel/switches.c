@@ -67,8 +67,20 @@ static int find_fields(const struct opening *opening)
     return result;
 }
 
+typedef void emit_program(struct program *program, const struct capture *capture);
+
+static void emit_birth(struct program *program, const struct capture *capture)
+{
+    emit_wall_wakeup(program, capture, true);
+}
+
+static void emit_wakeup(struct program *program, const struct capture *capture)
+{
+    emit_wall_wakeup(program, capture, false);
+}
+
 static int attach_program(const struct opening *opening, struct tracepoint *tracepoint,
-                          const char *event, struct program *program)
+                          const char *event, emit_program *emit)
 {
     const struct tracepoint_config config = {
         .tracefs = opening->tracefs,
@@ -76,58 +88,40 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
         .name = event,
         .program_name = event,
     };
-    struct text *log = &opening->refusal->log;
+    struct program program = {0};
 
+    emit(&program, opening->capture);
     if (opening->show)
-        opening->show(program, event);
-    int result = opening->tracefs < 0 ? tracepoint_open_raw(tracepoint, event, event, program, log)
-                                      : tracepoint_open(tracepoint, &config, program, log);
-    program_free(program);
+        opening->show(&program, event);
+    int result = tracepoint_open(tracepoint, &config, &program, &opening->refusal->log);
     return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
-}
-
-static int attach_wall(const struct opening *opening)
-{
-    struct switches *to = opening->switches;
-    struct program births = {0}, wakeups = {0}, switches = {0}, renames = {0}, exits = {0};
-
-    emit_wall_wakeup(&births, opening->capture, true);
-    emit_wall_wakeup(&wakeups, opening->capture, false);
-    emit_wall_switch(&switches, opening->capture);
-    emit_wall_rename(&renames, opening->capture);
-    emit_wall_exit(&exits, opening->capture);
-    int result = attach_program(opening, &to->births, "sched_wakeup_new", &births);
-    if (!result)
-        result = attach_program(opening, &to->wakings, "sched_wakeup", &wakeups);
-    if (!result)
-        result = attach_program(opening, &to->switches, "sched_switch", &switches);
-    if (!result)
-        result = attach_program(opening, &to->renames, "task_rename", &renames);
-    if (!result)
-        result = attach_program(opening, &to->exits, "sched_process_exit", &exits);
-    program_free(&exits);
-    program_free(&renames);
-    program_free(&wakeups);
-    program_free(&switches);
-    return result;
 }
 
 /* Wakeups first: wakers are known before any thread is seen to wait. */
 static int attach(const struct opening *opening)
 {
-    struct program switches = {0}, wakings = {0};
+    static const struct row {
+        const char *event;
+        emit_program *emit;
+    } waits[SWITCHES_POINTS] = {
+        [SWITCHES_WAKING] = {"sched_waking", emit_waking},
+        [SWITCHES_SWITCH] = {"sched_switch", emit_switch},
+    }, wall[SWITCHES_POINTS] = {
+        [SWITCHES_BIRTH] = {"sched_wakeup_new", emit_birth},
+        [SWITCHES_WAKING] = {"sched_wakeup", emit_wakeup},
+        [SWITCHES_SWITCH] = {"sched_switch", emit_wall_switch},
+        [SWITCHES_RENAME] = {"task_rename", emit_wall_rename},
+        [SWITCHES_EXIT] = {"sched_process_exit", emit_wall_exit},
+    };
+    const struct row *of = opening->capture->view == VIEW_WALL ? wall : waits;
     int result = 0;
 
-    if (opening->capture->view == VIEW_WALL)
-        return attach_wall(opening);
-    if (opening->capture->view != VIEW_OFFCPU) {
-        emit_waking(&wakings, opening->capture);
-        result = attach_program(opening, &opening->switches->wakings, "sched_waking", &wakings);
-    }
-    if (result)
-        return result;
-    emit_switch(&switches, opening->capture);
-    return attach_program(opening, &opening->switches->switches, "sched_switch", &switches);
+    for (int i = opening->capture->view == VIEW_OFFCPU ? SWITCHES_SWITCH : 0;
+         i < SWITCHES_POINTS && !result; i++)
+        if (of[i].event)
+            result = attach_program(opening, &opening->switches->points[i], of[i].event,
+                                    of[i].emit);
+    return result;
 }
 
 static int open_by_tracefs(struct opening *opening)
@@ -186,17 +180,16 @@ int switches_open(struct switches *switches, struct capture *capture, switches_s
 
 void switches_close(struct switches *switches)
 {
-    tracepoint_close(&switches->switches);
-    tracepoint_close(&switches->wakings);
-    tracepoint_close(&switches->births);
-    tracepoint_close(&switches->renames);
-    tracepoint_close(&switches->exits);
-    *switches = (struct switches)SWITCHES_NONE;
+    for (int i = 0; i < SWITCHES_POINTS; i++)
+        tracepoint_close(&switches->points[i]);
+    switches->raw = false;
 }
 
 uint64_t switches_missed(const struct switches *switches)
 {
-    return tracepoint_missed(&switches->switches) + tracepoint_missed(&switches->wakings) +
-           tracepoint_missed(&switches->births) + tracepoint_missed(&switches->renames) +
-           tracepoint_missed(&switches->exits);
+    uint64_t missed = 0;
+
+    for (int i = 0; i < SWITCHES_POINTS; i++)
+        missed += tracepoint_missed(&switches->points[i]);
+    return missed;
 }

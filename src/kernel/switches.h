@@ -11,13 +11,21 @@
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 
+enum switches_point {
+    SWITCHES_BIRTH, /* of a thread, for VIEW_WALL */
+    SWITCHES_WAKING,
+    SWITCHES_SWITCH,
+    SWITCHES_RENAME, /* for VIEW_WALL, likewise */
+    SWITCHES_EXIT,
+    SWITCHES_POINTS,
+};
+
 struct switches {
-    struct tracepoint switches, wakings;
-    struct tracepoint births, renames, exits; /* of threads, for VIEW_WALL */
+    struct tracepoint points[SWITCHES_POINTS];
     bool raw; /* on raw tracepoints */
 };
-#define SWITCHES_NONE                                                               \
-    {TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, false}
+#define SWITCHES_NONE \
+    {{TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE, TRACEPOINT_NONE}, false}
 
 /* Why it failed: the program for this event was refused; NULL: something before it was. */
 struct switches_refusal {

@@ -357,29 +357,23 @@ static int load(uint32_t type, const char *name, struct program *program, struct
 int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_config *config,
                     struct program *program, struct text *log)
 {
-    uint32_t id;
+    const bool is_raw = config->tracefs < 0;
+    uint32_t id = 0;
 
     *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
-    int result = tracefs_event_id(config->tracefs, config->category, config->name, &id);
-    if (result)
+    int result = is_raw ? 0 : tracefs_event_id(config->tracefs, config->category, config->name, &id);
+    if (!result)
+        result = tracepoint->program =
+            load(is_raw ? BPF_PROG_TYPE_RAW_TRACEPOINT : BPF_PROG_TYPE_TRACEPOINT,
+                 config->program_name, program, log);
+    program_free(program);
+    if (result < 0)
         return result;
-    tracepoint->program = load(BPF_PROG_TYPE_TRACEPOINT, config->program_name, program, log);
-    if (tracepoint->program < 0)
-        return tracepoint->program;
-    tracepoint->event = perf_open_tracepoint(id);
-    return tracepoint->event < 0 ? tracepoint->event
-                                 : perf_attach(tracepoint->event, tracepoint->program);
-}
-
-int tracepoint_open_raw(struct tracepoint *tracepoint, const char *name, const char *program_name,
-                        struct program *program, struct text *log)
-{
-    *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
-    tracepoint->program = load(BPF_PROG_TYPE_RAW_TRACEPOINT, program_name, program, log);
-    if (tracepoint->program < 0)
-        return tracepoint->program;
-    tracepoint->event = bpf_open_raw_tracepoint(tracepoint->program, name);
-    return tracepoint->event < 0 ? tracepoint->event : 0;
+    tracepoint->event = is_raw ? bpf_open_raw_tracepoint(tracepoint->program, config->name)
+                               : perf_open_tracepoint(id);
+    if (tracepoint->event < 0)
+        return tracepoint->event;
+    return is_raw ? 0 : perf_attach(tracepoint->event, tracepoint->program);
 }
 
 void tracepoint_close(struct tracepoint *tracepoint)

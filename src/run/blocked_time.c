@@ -627,8 +627,8 @@ static void say_account(const struct tracing *tracing)
     const struct waits *waits = &tracing->collector.waits;
 
     if (tracing->config->trace->debug) {
-        say_cost(tracing->switches.switches.program, "sched_switch");
-        say_cost(tracing->switches.wakings.program, "sched_waking");
+        say_cost(tracing->switches.points[SWITCHES_SWITCH].program, "sched_switch");
+        say_cost(tracing->switches.points[SWITCHES_WAKING].program, "sched_waking");
     }
     ptrace_source_say(&tracing->traced.source);
     counting_say_account(&tracing->counting, switches_missed(&tracing->switches));
