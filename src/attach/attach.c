@@ -323,8 +323,8 @@ static int give_program(struct work *work, int event, const struct place *place,
     return result ? result : perf_enable(event);
 }
 
-static int attach_event_by(struct work *work, int event, const struct place *place,
-                           enum program_kind kind, bool by_link)
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind,
+                 bool by_link)
 {
     if (event < 0)
         return event;
@@ -334,17 +334,6 @@ static int attach_event_by(struct work *work, int event, const struct place *pla
         return result;
     }
     return attach_keep(work, event);
-}
-
-int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind)
-{
-    return attach_event_by(work, event, place, kind, false);
-}
-
-int attach_event_by_link(struct work *work, int event, const struct place *place,
-                         enum program_kind kind)
-{
-    return attach_event_by(work, event, place, kind, true);
 }
 
 int attach_by_halves(struct work *work, attach_link *link, int program, struct place **part,
@@ -425,7 +414,7 @@ static int attach_text_event(struct work *work, struct place **group, uint32_t c
                                     &id);
 
     if (!result)
-        result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE);
+        result = attach_event(work, perf_open_tracepoint(id), *group, PROGRAM_PROBE, false);
     for (uint32_t i = 0; i < count && !result; i++)
         attachment->attached += !group[i]->error;
     /* If none could be defined, every place has its error: there is nothing more to say. */
@@ -463,7 +452,7 @@ static int open_tracepoint(struct work *work, const void *context, const struct 
 
     (void)context;
     return cannot_be_sampled(work, place, event) ? -EOPNOTSUPP
-        : attach_event(work, event, place, PROGRAM_TRACEPOINT);
+        : attach_event(work, event, place, PROGRAM_TRACEPOINT, false);
 }
 
 static int open_instead(struct work *work, const void *context, const struct place *place)
@@ -572,8 +561,7 @@ int attach_close(struct attachment *attachment)
     attachment->fds = NULL;
     attachment->count = 0;
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
-        if (attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS] >= 0)
-            close(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
+        close_fd(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
         close(attachment->own_programs[i]);
     free(attachment->own_programs);

@@ -133,7 +133,7 @@ static int open_event(struct work *work, const void *context, const struct place
 
     if (event == -EINVAL && (offset = place_later(place)))
         event = open_at(context, place, offset);
-    return attach_event_by_link(work, event, place, PROGRAM_PROBE);
+    return attach_event(work, event, place, PROGRAM_PROBE, true);
 }
 
 static int attach_by_events(struct work *work)

@@ -108,8 +108,7 @@ static int remove_listed(int tracefs, const char *maker)
         int removed = events < 0 ? events : remove_from(events, &names);
         if (removed && removed != -ENOENT)
             refused = removed;
-        if (events >= 0)
-            close(events);
+        close_fd(events);
     }
     if (!result && names.count)
         result = refused;

@@ -114,7 +114,7 @@ static int open_event(struct work *work, const void *context, const struct place
     };
 
     work->attachment->of_process = work->attachment->of_process || probe.pid;
-    return attach_event(work, perf_open_uprobe(context, &probe), place, PROGRAM_PROBE);
+    return attach_event(work, perf_open_uprobe(context, &probe), place, PROGRAM_PROBE, false);
 }
 
 static int attach_by_events(struct work *work)

@@ -32,13 +32,11 @@ int attach_load(struct work *work, enum attach_program which, enum program_kind 
 int attach_keep(struct work *work, int fd);
 /*
  * Attaches its program to the event of a place, or of several that are not numbered, and keeps it;
- * closes it on failure. `event` may be an errno.
+ * closes it on failure. `event` may be an errno. `by_link`: if the kernel has links, which report
+ * what the probe itself missed.
  */
-int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind);
-
-/* The same with a link, if the kernel has those: it reports what the probe itself missed. */
-int attach_event_by_link(struct work *work, int event, const struct place *place,
-                         enum program_kind kind);
+int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind,
+                 bool by_link);
 
 /* The places' numbers, for a link; NULL if not needed, or without memory: -ENOMEM. */
 int attach_cookies(const struct work *work, struct place *const *part, uint32_t count,

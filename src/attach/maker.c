@@ -119,8 +119,7 @@ const char *maker_name(struct maker *maker)
      */
     if (result)
         make_name(maker);
-    if (makers >= 0)
-        close(makers);
+    close_fd(makers);
     return maker->name;
 }
 
@@ -155,8 +154,8 @@ void makers_each_dead(maker_dead *dead, void *context)
             look_at(makers, name->d_name, dead, context);
     if (names)
         closedir(names);
-    else if (makers >= 0)
-        close(makers);
+    else
+        close_fd(makers);
 }
 
 void maker_end(struct maker *maker)

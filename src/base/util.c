@@ -198,6 +198,12 @@ int write_all(int fd, const void *bytes, size_t length)
     return 0;
 }
 
+void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number)
 {
     for (size_t i = 0; i < count; i++)

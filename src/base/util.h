@@ -59,6 +59,9 @@ const char *base_name(const char *path);
 /* All of it, or as much as possible; signal handlers may use it. 0 or a negative errno. */
 int write_all(int fd, const void *bytes, size_t length);
 
+/* Closes it, unless it is below 0: none. */
+void close_fd(int fd);
+
 /* Is it one of them, in whatever order? */
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 

@@ -96,15 +96,9 @@ static void bpf_counts_close(struct collector *collector)
 
 static enum collector_news bpf_counts_look(struct collector *collector)
 {
-    switch (store_look(&counts_of(collector)->store)) {
-    case STORE_NOTHING_NEW:
-        return COLLECTOR_NOTHING_NEW;
-    case STORE_IS_FILLING:
-        return COLLECTOR_IS_FILLING;
-    case STORE_HAS_NEWS:
-        break;
-    }
-    return COLLECTOR_HAS_NEWS;
+    _Static_assert((int)STORE_HAS_NEWS == (int)COLLECTOR_HAS_NEWS &&
+                   (int)STORE_IS_FILLING == (int)COLLECTOR_IS_FILLING, "the same");
+    return (enum collector_news)store_look(&counts_of(collector)->store);
 }
 
 static int bpf_counts_settle(struct collector *collector)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "base/util.h"
 #include "collect/scope.h"
 #include "insns/layout.h"
 #include "insns/programs.h"
@@ -165,10 +166,8 @@ void follow_close(struct follow *follow)
 {
     tracepoint_close(&follow->birth);
     tracepoint_close(&follow->exec);
-    if (follow->map >= 0)
-        close(follow->map);
-    if (follow->asked >= 0)
-        close(follow->asked);
+    close_fd(follow->map);
+    close_fd(follow->asked);
     *follow = (struct follow)FOLLOW_NONE;
 }
 
@@ -233,8 +232,7 @@ static int self_filter_open(struct self_filter *own)
     }
     int result = own->map < 0 ? own->map : map_pids(own, own->is_copied ? -1 : own->map);
     if (result) {
-        if (own->map >= 0)
-            close(own->map);
+        close_fd(own->map);
         *own = (struct self_filter){.map = 0};
     }
     return result;
@@ -370,19 +368,13 @@ int lifetimes_open(struct lifetimes *lifetimes, const struct event_filter *filte
     return result;
 }
 
-static void close_map(int map)
-{
-    if (map >= 0)
-        close(map);
-}
-
 void lifetimes_close(struct lifetimes *lifetimes)
 {
     tracepoint_close(&lifetimes->begins);
     tracepoint_close(&lifetimes->ends);
-    close_map(lifetimes->maps.living);
-    close_map(lifetimes->maps.ended);
-    close_map(lifetimes->maps.account);
+    close_fd(lifetimes->maps.living);
+    close_fd(lifetimes->maps.ended);
+    close_fd(lifetimes->maps.account);
     lifetimes_init(lifetimes);
 }
 

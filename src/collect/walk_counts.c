@@ -112,8 +112,7 @@ static void close_counts(struct collector *collector)
                         counts->capture.buckets};
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
-        if (maps[i] >= 0)
-            close(maps[i]);
+        close_fd(maps[i]);
     grace_close(&counts->grace);
     free(counts->value);
     walk_counts_init(counts, &(struct capture){0}, 0);

@@ -121,8 +121,7 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
         attributes->log_size = size;
         attributes->log_buf = pointer(buffer);
         int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
-        if (fd >= 0)
-            close(fd); /* not what was asked for: the first answer stands */
+        close_fd(fd); /* not what was asked for: the first answer stands */
         if (fd != -ENOSPC || size * 4 > LAST_LOG_BYTES) {
             text_append(log, buffer, strnlen(buffer, size));
             free(buffer);
@@ -320,8 +319,7 @@ bool bpf_has_loops(void)
     };
     int fd = known ? -EEXIST : load_once(&attributes);
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     if (!known)
         known = fd == -EINVAL ? NONE : LOOPS;
     return known == LOOPS;

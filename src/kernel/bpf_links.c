@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/bpf_abi.h"
 
 int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
@@ -76,8 +77,7 @@ bool bpf_has_uprobe_multi_of_processes(void)
     int program = bpf_load_nothing(BPF_ABI_TRACE_UPROBE_SESSION);
     bool has = program >= 0 && knows_link(program, BPF_ABI_TRACE_UPROBE_SESSION);
 
-    if (program >= 0)
-        close(program);
+    close_fd(program);
     return has;
 }
 

@@ -104,8 +104,7 @@ bool kallsyms_has(const char *name)
     int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
     int result = fd < 0 ? 0 : kallsyms_each(fd, is_named, (void *)(uintptr_t)name);
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return result == -EEXIST;
 }
 

@@ -235,8 +235,7 @@ bool perf_counts_lost(void)
     };
     int fd = open_with(&attributes, 0, -1, 0);
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return fd >= 0;
 }
 

@@ -89,8 +89,7 @@ void bpf_ring_close(struct bpf_ring *ring)
         munmap(ring->consumer, page);
     if (ring->producer)
         munmap(ring->producer, page + 2 * ring->bytes);
-    if (ring->map >= 0)
-        close(ring->map);
+    close_fd(ring->map);
     *ring = (struct bpf_ring){.map = -1};
 }
 
@@ -195,8 +194,7 @@ void perf_ring_close(struct perf_ring *ring)
 {
     if (ring->page)
         munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
-    if (ring->fd >= 0)
-        close(ring->fd);
+    close_fd(ring->fd);
     *ring = (struct perf_ring){.fd = -1};
 }
 
@@ -325,8 +323,7 @@ void perf_rings_close(struct perf_rings *rings)
 {
     for (size_t i = 0; i < rings->count; i++)
         perf_ring_close(&rings->rings[i]);
-    if (rings->map >= 0)
-        close(rings->map);
+    close_fd(rings->map);
     free(rings->rings);
     free(rings->taken);
     free(rings->record);

@@ -141,8 +141,7 @@ static int add_cpu(void *context, unsigned cpu)
     if (!result)
         result = perf_attach(fd, sampling->config.program);
     if (result) {
-        if (fd >= 0)
-            close(fd);
+        close_fd(fd);
         return result;
     }
     throttle_open(&sampling->events[cpu], fd);

@@ -390,10 +390,8 @@ void task_events_close(struct task_events *events)
     if (!events)
         return;
     close_rings(events);
-    if (events->epoll >= 0)
-        close(events->epoll);
-    if (events->timer >= 0)
-        close(events->timer);
+    close_fd(events->epoll);
+    close_fd(events->timer);
     free(events->rings);
     free(events);
 }

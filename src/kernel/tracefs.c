@@ -275,8 +275,7 @@ static int open_listing(int at, const char *name, DIR **directory)
     if (*directory)
         return 0;
     int error = fd < 0 ? fd : -errno;
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return error;
 }
 
@@ -332,8 +331,7 @@ int own_mount(const char *type)
     int result = mounted < 0 ? -errno : openat(mounted, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (mounted >= 0 && result < 0)
         result = -errno;
-    if (mounted >= 0)
-        close(mounted);
+    close_fd(mounted);
     close(context);
     return result;
 }
@@ -378,10 +376,8 @@ int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_confi
 
 void tracepoint_close(struct tracepoint *tracepoint)
 {
-    if (tracepoint->event >= 0)
-        close(tracepoint->event);
-    if (tracepoint->program >= 0)
-        close(tracepoint->program);
+    close_fd(tracepoint->event);
+    close_fd(tracepoint->program);
     *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
 }
 

@@ -101,21 +101,6 @@ static void close_counts(struct collector *collector)
     ring_table_free(&counter->table);
 }
 
-static int insert(struct tally *tally, struct stack *stack, uint64_t caller, uint32_t depth)
-{
-    const uint32_t kept = stack->count < depth ? stack->count : depth - 1;
-    uint64_t *frames = malloc((kept + 1) * sizeof(*frames));
-
-    if (!frames)
-        return -ENOMEM;
-    frames[0] = tally->addresses[stack->first];
-    frames[1] = caller;
-    memcpy(frames + 2, tally->addresses + stack->first + 1, (kept - 1) * sizeof(*frames));
-    int result = tally_add_stack(tally, stack, frames, kept + 1);
-    free(frames);
-    return result;
-}
-
 static enum caller_seen see_kernel(struct ring_callers *callers, uint64_t caller,
                                    const uint64_t *frames, size_t count)
 {
@@ -156,7 +141,7 @@ static int ring_callers_complete(struct ring_callers *callers, struct ring_table
         const enum caller_seen seen = table->callers[i] ? see(callers, table, i) : CALLER_IS_THERE;
         if ((seen == CALLER_IS_MISSING && !(kernel && callers->kernel_finds)) ||
             (seen == CALLER_IN_DOUBT && callers_are_left_out(&callers->of_users, flags)))
-            result = insert(tally, kernel ? &task->kernel : &task->user, table->callers[i], depth);
+            result = callers_insert(tally, kernel ? &task->kernel : &task->user, table->callers[i], depth);
     }
     return result;
 }
@@ -276,6 +261,20 @@ static int keep_task(struct tally *tally, struct tally_task *to, const struct co
     return 0;
 }
 
+static int make(struct tally *tally, const struct ring_key *key, struct tally_entry **made)
+{
+    struct tally_entry *entry = *made = tally_add(tally);
+    int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
+
+    if (!result && key->waker)
+        result = keep_task(tally, &entry->waker, key->waker);
+    if (result)
+        return result;
+    entry->has_waker = key->waker != NULL;
+    entry->mark = key->mark;
+    return 0;
+}
+
 static int keep(struct ring_table *table, const struct ring_key *key, uint64_t hash,
                 struct tally_entry **made)
 {
@@ -285,21 +284,15 @@ static int keep(struct ring_table *table, const struct ring_key *key, uint64_t h
     if (array_reserve(&table->callers, &table->callers_room, item + 1, sizeof(uint64_t)) ||
         array_reserve(&table->flags, &table->flags_room, item + 1, sizeof(uint64_t)))
         return -ENOMEM;
-    struct tally_entry *entry = tally_add(tally);
-    int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
-    if (!result && key->waker)
-        result = keep_task(tally, &entry->waker, key->waker);
+    int result = make(tally, key, made);
     if (!result)
         result = index_add(&table->index, hash, (uint32_t)item);
     if (result) {
         tally->count = item;
         return result;
     }
-    entry->has_waker = key->waker != NULL;
-    entry->mark = key->mark;
     table->callers[item] = key->task.caller;
     table->flags[item] = key->task.flags;
-    *made = entry;
     return 0;
 }
 
@@ -327,17 +320,13 @@ int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_
 
 int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value)
 {
-    struct tally_entry *entry = tally_add(tally);
-    int result = entry ? keep_task(tally, &entry->task, &key->task) : -ENOMEM;
+    struct tally_entry *entry;
+    int result = make(tally, key, &entry);
 
-    if (!result && key->waker)
-        result = keep_task(tally, &entry->waker, key->waker);
     if (result)
         return result;
-    entry->has_waker = key->waker != NULL;
     entry->value = entry->longest = value;
     entry->events = 1;
-    entry->mark = key->mark;
     return 0;
 }
 
@@ -365,21 +354,6 @@ static int copy(struct tally *to, const struct tally *from, const struct tally_e
     return result ? result : copy_stack(to, from, &made->waker.user);
 }
 
-static int move_full(struct ring_table *table, struct tally *to)
-{
-    struct tally_entry *entry = table->full ? tally_add(to) : NULL;
-
-    if (!table->full)
-        return 0;
-    if (!entry)
-        return -ENOMEM;
-    entry->mark = MARK_TABLE_FULL;
-    entry->events = table->full;
-    entry->value = table->full_value;
-    table->full = table->full_value = 0;
-    return 0;
-}
-
 int ring_table_move(struct ring_table *table, struct tally *to)
 {
     int result = 0;
@@ -388,7 +362,10 @@ int ring_table_move(struct ring_table *table, struct tally *to)
         result = copy(to, &table->tally, &table->tally.entries[i]);
     tally_clear(&table->tally);
     index_free(&table->index);
-    return result ? result : move_full(table, to);
+    if (!result)
+        result = drain_uncounted(to, table->full, table->full_value);
+    table->full = table->full_value = 0;
+    return result;
 }
 
 void ring_table_free(struct ring_table *table)

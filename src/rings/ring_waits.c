@@ -333,15 +333,9 @@ static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uin
                                  wait->woken && wait->waker.is_there ? &wait->waker.task : NULL,
                                  MARK_UNFINISHED};
 
-    if (wait->tid) {
-        if (array_reserve(&waits->seen, &waits->seen_room, waits->seen_count + 1,
-                          sizeof(*waits->seen)))
-            return -ENOMEM;
-        waits->seen[waits->seen_count++] = wait->tid;
-    }
-    if (!wait->since)
-        return 0;
-    if (!is_long_enough(of, time))
+    if (wait->tid && waits_note_seen(waits, wait->tid))
+        return -ENOMEM;
+    if (!wait->since || !is_long_enough(of, time))
         return 0;
     waits->waiting++;
     waits->waited += time;

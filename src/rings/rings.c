@@ -193,8 +193,7 @@ static int rings_have_frames_saved(void)
     tracefs = tracefs_open();
     if (tracefs >= 0 && !tracefs_event_id(tracefs, "raw_syscalls", "sys_exit", &id))
         fd = perf_open_tracepoint(id);
-    if (tracefs >= 0)
-        close(tracefs);
+    close_fd(tracefs);
     return fd < 0 ? 0 : fd; /* it only has to be open */
 }
 
@@ -242,8 +241,7 @@ uint64_t rings_lost(const struct rings *rings, enum rings_kind kind)
 void rings_close_events(struct rings *rings)
 {
     for (size_t i = 0; i < rings->count; i++)
-        if (rings->opened[i].fd >= 0)
-            close(rings->opened[i].fd);
+        close_fd(rings->opened[i].fd);
     rings->count = rings->asked_count = 0;
     rings->has_started = false;
 }

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,10 +36,9 @@ int controls_open_cuts(struct controls *controls)
                                CONTROL_MODES);
 }
 
-static void close_map(int *fd)
+void close_map(int *fd)
 {
-    if (*fd >= 0)
-        close(*fd);
+    close_fd(*fd);
     *fd = -1;
 }
 
@@ -81,24 +82,16 @@ int controls_set_and_wait(struct controls *controls, enum control_mode mode)
 int controls_account(const struct controls *controls, enum control_mode mode,
                      struct account *account)
 {
-    int result = bpf_sum_of_cpus(controls->account, mode, (uint64_t *)account, ACCOUNT_WORDS);
-    return result;
+    return bpf_sum_of_cpus(controls->account, mode, (uint64_t *)account, ACCOUNT_WORDS);
 }
 
 #define MEMBARRIER_SHARED 1 /* MEMBARRIER_CMD_GLOBAL's name in kernels before 4.16 */
 
 int grace_open(struct grace *grace)
 {
-    const struct bpf_map_shape inner = {
-        .type = BPF_MAP_TYPE_ARRAY,
-        .name = "grace_inner",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint32_t),
-        .entries = 1,
-    };
-
     *grace = (struct grace)GRACE_NONE;
-    grace->inner = bpf_create_map(&inner);
+    int result = bpf_create_numbered(&grace->inner, BPF_MAP_TYPE_ARRAY, "grace_inner",
+                                     sizeof(uint32_t), 1);
     const struct bpf_map_shape outer = {
         .type = BPF_MAP_TYPE_ARRAY_OF_MAPS,
         .name = "grace",
@@ -107,19 +100,16 @@ int grace_open(struct grace *grace)
         .entries = 1,
         .inner = grace->inner,
     };
-    if (grace->inner < 0)
-        return grace->inner;
+    if (result)
+        return result;
     grace->outer = bpf_create_map(&outer);
     return grace->outer < 0 && grace->outer != -EINVAL ? grace->outer : 0;
 }
 
 void grace_close(struct grace *grace)
 {
-    if (grace->outer >= 0)
-        close(grace->outer);
-    if (grace->inner >= 0)
-        close(grace->inner);
-    *grace = (struct grace)GRACE_NONE;
+    close_map(&grace->outer);
+    close_map(&grace->inner);
 }
 
 static int run_on(void *context, unsigned cpu)
@@ -159,8 +149,7 @@ int grace_wait(const struct grace *grace)
 
     if (grace->outer < 0)
         return wait_for_cpus();
-    int result = bpf_update(grace->outer, &zero, &inner, BPF_ANY);
-    return result;
+    return bpf_update(grace->outer, &zero, &inner, BPF_ANY);
 }
 
 enum caller_seen callers_see(struct callers *callers, uint64_t caller, uint64_t flags,
@@ -189,4 +178,28 @@ bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames
 size_t callers_count_twice(const uint64_t *frames, size_t count)
 {
     return count > 1 && frames[0] == frames[1];
+}
+
+void callers_drop_twice(const struct tally *tally, struct stack *stack)
+{
+    const uint32_t twice = stack->state == STACK_KEPT
+        ? (uint32_t)callers_count_twice(tally->addresses + stack->first, stack->count) : 0;
+
+    stack->first += twice;
+    stack->count -= twice;
+}
+
+int callers_insert(struct tally *tally, struct stack *stack, uint64_t caller, uint32_t depth)
+{
+    const uint32_t kept = stack->count < depth ? stack->count : depth - 1;
+    uint64_t *frames = malloc((kept + 1) * sizeof(*frames));
+
+    if (!frames)
+        return -ENOMEM;
+    frames[0] = tally->addresses[stack->first];
+    frames[1] = caller;
+    memcpy(frames + 2, tally->addresses + stack->first + 1, (kept - 1) * sizeof(*frames));
+    int result = tally_add_stack(tally, stack, frames, kept + 1);
+    free(frames);
+    return result;
 }

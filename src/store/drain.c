@@ -79,13 +79,7 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
 
 static int insert_caller(struct drain *drain, struct stack *stack, uint64_t caller)
 {
-    uint32_t kept = stack->count < drain->store->depth ? stack->count : drain->store->depth - 1;
-    const uint64_t *frames = drain->tally->addresses + stack->first;
-
-    drain->addresses[0] = frames[0];
-    drain->addresses[1] = caller;
-    memcpy(drain->addresses + 2, frames + 1, (kept - 1) * sizeof(*frames));
-    return tally_add_stack(drain->tally, stack, drain->addresses, kept + 1);
+    return callers_insert(drain->tally, stack, caller, drain->store->depth);
 }
 
 static struct stack *user_stack(struct drain *drain, size_t entry)
@@ -100,11 +94,8 @@ static int complete_kernel(struct drain *drain, struct stack *stack, const struc
 
     if (stack->state != STACK_KEPT)
         return 0;
-    if (key->flags & KEY_TRACEPOINT) {
-        const uint32_t twice = (uint32_t)callers_count_twice(frames, stack->count);
-        stack->first += twice;
-        stack->count -= twice;
-    }
+    if (key->flags & KEY_TRACEPOINT)
+        callers_drop_twice(drain->tally, stack);
     return drain->store->depth > 1 &&
         callers_miss_kernel(key->caller, key->flags, frames, stack->count)
                ? insert_caller(drain, stack, key->caller) : 0;
@@ -285,11 +276,6 @@ static int empty_of_counts(void *context, struct bank *bank, bool again)
 int drain_counts(struct store *store, bool again, struct tally *tally, struct drain_losses *losses)
 {
     struct collecting collecting = {store, tally, losses};
-    const struct account before = store->sum;
-    int result = store_drain_by(store, again, empty_of_counts, &collecting);
-    const uint64_t full = store->sum.table_full - before.table_full;
-    const uint64_t value = adds_up(store) ? store->sum.table_full_ns - before.table_full_ns : full;
 
-    store->summed += value;
-    return result ? result : drain_uncounted(tally, full, value);
+    return store_drain_by(store, again, empty_of_counts, &collecting, tally);
 }

@@ -50,14 +50,6 @@ static int open_states(struct settled *settled, uint32_t buckets)
 
 int settled_open(struct settled *settled, uint32_t stacks, uint32_t depth)
 {
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_STACK_TRACE,
-        .name = "ids",
-        .key_size = sizeof(uint32_t),
-        .value_size = depth * (uint32_t)sizeof(uint64_t),
-        .entries = stacks,
-    };
-
     *settled = (struct settled)SETTLED_NONE;
     int result = open_states(settled, power_of_two(stacks));
     if (result == -EINVAL)
@@ -65,18 +57,16 @@ int settled_open(struct settled *settled, uint32_t stacks, uint32_t depth)
     if (result)
         return result;
     settled->ids.buckets = power_of_two(stacks);
-    settled->ids.map = bpf_create_map(&shape);
-    return settled->ids.map < 0 ? settled->ids.map : 0;
+    return bpf_create_numbered(&settled->ids.map, BPF_MAP_TYPE_STACK_TRACE, "ids",
+                               depth * sizeof(uint64_t), stacks);
 }
 
 void settled_close(struct settled *settled)
 {
     if (settled->states)
         munmap((void *)settled->states, settled->ids.buckets);
-    if (settled->ids.settled >= 0)
-        close(settled->ids.settled);
-    if (settled->ids.map >= 0)
-        close(settled->ids.map);
+    close_fd(settled->ids.settled);
+    close_fd(settled->ids.map);
     *settled = (struct settled)SETTLED_NONE;
 }
 

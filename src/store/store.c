@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
@@ -175,13 +176,6 @@ static uint64_t store_first_sizes(struct store *store, const struct store_config
     return stacks;
 }
 
-static void close_map(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void close_bank(struct bank *bank)
 {
     for (int map = 0; map < BANK_MAPS; map++) {
@@ -282,8 +276,7 @@ static int enlarge_map(struct store *store, struct bank *bank, enum bank_map map
     if (!result)
         result = show_map(store, bank->mode, (int)map, fd);
     if (result) {
-        if (fd >= 0)
-            close(fd);
+        close_fd(fd);
         return result;
     }
     close_map(&bank->maps[map]);
@@ -540,12 +533,19 @@ static int collect(struct store *store, bool again, store_drain *drain, void *co
     return result;
 }
 
-int store_drain_by(struct store *store, bool again, store_drain *drain, void *context)
+int store_drain_by(struct store *store, bool again, store_drain *drain, void *context,
+                   struct tally *tally)
 {
+    const struct account before = store->sum;
+
     bpf_begin_unpreempted();
     int result = collect(store, again, drain, context);
     bpf_end_unpreempted();
-    return result;
+    const uint64_t full = store->sum.table_full - before.table_full;
+    const uint64_t value = store->value_bytes > sizeof(uint64_t)
+        ? store->sum.table_full_ns - before.table_full_ns : full;
+    store->summed += value;
+    return result ? result : drain_uncounted(tally, full, value);
 }
 
 void store_capture(const struct store *store, struct capture *capture)

@@ -22,6 +22,9 @@ struct grace {
 };
 #define GRACE_NONE {-1, -1}
 
+/* Closes a descriptor, unless it is below 0, which it becomes. */
+void close_map(int *fd);
+
 /* 0 or a negative errno; grace_close after either. */
 int grace_open(struct grace *grace);
 void grace_close(struct grace *grace);
@@ -121,6 +124,11 @@ bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames
 
 /* For a tracepoint's stack, if it is the kernel's: how many of its frames are duplicates. */
 size_t callers_count_twice(const uint64_t *frames, size_t count);
+/* Leaves them out of a stack in a tally. */
+void callers_drop_twice(const struct tally *tally, struct stack *stack);
+
+/* Inserts the caller after the first frame, with at most `depth` of all. 0 or -ENOMEM. */
+int callers_insert(struct tally *tally, struct stack *stack, uint64_t caller, uint32_t depth);
 
 /*
  * The maps that count, and the word that tells programs where to count: into the main bank, or,
@@ -208,10 +216,11 @@ int store_settle(struct store *store);
 /*
  * Ends the current report: calls `drain` for each bank, while no program writes to it, to take what
  * is in it. With `again` the next report starts at the same instant, and `drain` empties the bank;
- * otherwise counting ends there.
+ * otherwise counting ends there. Adds what no table had room for to `tally`.
  */
 typedef int store_drain(void *context, struct bank *bank, bool again);
-int store_drain_by(struct store *store, bool again, store_drain *drain, void *context);
+int store_drain_by(struct store *store, bool again, store_drain *drain, void *context,
+                   struct tally *tally);
 
 /* Does it hold so many stacks that they should be dropped? */
 bool store_has_filled(const struct bank *bank);

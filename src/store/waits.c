@@ -51,13 +51,6 @@ static int open_map(struct waits *waits, const char *name)
     return bpf_create_map(&shape);
 }
 
-static void close_map(int *map)
-{
-    if (*map >= 0)
-        close(*map);
-    *map = -1;
-}
-
 static int open_maps(struct waits *waits)
 {
     waits->map = open_map(waits, "waits");
@@ -107,16 +100,6 @@ bool waits_has_seen(const struct waits *waits, uint32_t tid)
     return at < waits->seen_count && waits->seen[at] == tid;
 }
 
-/* All come from tracepoints. */
-static void drop_twice(const struct tally *tally, struct stack *stack)
-{
-    const uint32_t twice = stack->state == STACK_KEPT
-        ? (uint32_t)callers_count_twice(tally->addresses + stack->first, stack->count) : 0;
-
-    stack->first += twice;
-    stack->count -= twice;
-}
-
 int waits_take_task(const struct waits_taking *taking, const struct task_stacks *task,
                     uint64_t events, struct tally_task *to)
 {
@@ -129,7 +112,7 @@ int waits_take_task(const struct waits_taking *taking, const struct task_stacks 
     memcpy(to->comm, task->comm, sizeof(task->comm));
     int result = stack_table_find(stacks, task->kernel_stack, taking->tally, &to->kernel);
     if (!result)
-        drop_twice(taking->tally, &to->kernel);
+        callers_drop_twice(taking->tally, &to->kernel); /* all come from tracepoints */
     if (!result)
         result = stack_table_find(stacks, task->user_stack, taking->tally, &to->user);
     if (to->kernel.state == STACK_FULL || to->user.state == STACK_FULL)
@@ -168,7 +151,7 @@ static int take_count(void *context, const void *key, const void *value)
     return blocked.waits ? add_entry(taking, &wait, &blocked, MARK_NONE) : 0;
 }
 
-int waits_take_stack(void *context, const void *key, const void *value)
+static int take_stack(void *context, const void *key, const void *value)
 {
     const struct waits_taking *taking = context;
     int64_t word;
@@ -177,18 +160,22 @@ int waits_take_stack(void *context, const void *key, const void *value)
     return stack_table_add(&taking->waits->stacks, word, value, taking->waits->store->depth);
 }
 
-/* Stacks first: counts in either bank may refer to stacks of both. */
-static int drain(void *context, struct bank *bank, bool again)
+int waits_take_bank(void *context, struct bank *bank, bpf_take *take)
 {
-    struct waits_taking *taking = context;
-    struct store *store = taking->waits->store;
-    int result = drain_stacks(store, bank, waits_take_stack, taking);
+    const struct waits_taking *taking = context;
+    const struct store *store = taking->waits->store;
+    int result = drain_stacks(store, bank, take_stack, context);
 
-    (void)again;
     bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
     return result ? result
-                  : bpf_drain(bank->maps[BANK_COUNTS], store->key_bytes, store->value_bytes,
-                              take_count, taking);
+                  : bpf_drain(bank->maps[BANK_COUNTS], store->key_bytes, store->value_bytes, take,
+                              context);
+}
+
+static int drain(void *context, struct bank *bank, bool again)
+{
+    (void)again;
+    return waits_take_bank(context, bank, take_count);
 }
 
 static void read_wait(const struct waits_taking *taking, const void *value, struct wait *wait)
@@ -266,14 +253,8 @@ static int collect(struct waits_taking *taking, bool again)
 {
     struct waits *waits = taking->waits;
 
-    const struct account *sum = &waits->store->sum;
-    uint64_t full = sum->table_full, full_ns = sum->table_full_ns;
-
     stack_table_begin(&waits->stacks);
-    int result = store_drain_by(waits->store, again, drain, taking);
-    if (!result)
-        result = drain_uncounted(taking->tally, sum->table_full - full,
-                                     sum->table_full_ns - full_ns);
+    int result = store_drain_by(waits->store, again, drain, taking, taking->tally);
     if (result)
         return result;
     if (!again)

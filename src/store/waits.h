@@ -103,8 +103,11 @@ struct waits_taking {
 /* A task with its stacks, for that many events. 0 or -ENOMEM. */
 int waits_take_task(const struct waits_taking *taking, const struct task_stacks *task,
                     uint64_t events, struct tally_task *to);
-/* For bpf_drain of stacks; `context` is a struct waits_taking. */
-int waits_take_stack(void *context, const void *key, const void *value);
+/*
+ * Takes a bank's stacks, and then its counts, by `take`: those of either bank may refer to stacks of
+ * both. What `context` points to begins with a struct waits_taking. 0 or a negative errno.
+ */
+int waits_take_bank(void *context, struct bank *bank, bpf_take *take);
 /* Notes that this thread was seen. 0 or -ENOMEM. */
 int waits_note_seen(struct waits *waits, uint32_t tid);
 

@@ -23,7 +23,7 @@ struct wall_thread {
 };
 
 struct taking {
-    struct waits_taking of;
+    struct waits_taking of; /* first */
     struct wall_report *report;
     bool is_last;
     struct wall_row *rows;
@@ -342,19 +342,13 @@ static int drain(void *context, struct bank *bank, bool again)
 {
     struct taking *taking = context;
     struct waits *waits = taking->of.waits;
-    struct store *store = waits->store;
     int result = 0;
 
     (void)again;
-    if (bank == &store->main)
+    if (bank == &waits->store->main)
         result = bpf_list(waits->map, waits_key_bytes(waits), waits_value_bytes(waits), take_entry,
                           taking);
-    if (!result)
-        result = drain_stacks(store, bank, waits_take_stack, taking);
-    bank->kept[BANK_SHALLOW] = bank->kept[BANK_DEEP] = 0;
-    return result ? result
-                  : bpf_drain(bank->maps[BANK_COUNTS], store->key_bytes, store->value_bytes,
-                              take_count, taking);
+    return result ? result : waits_take_bank(taking, bank, take_count);
 }
 
 /*
@@ -365,20 +359,15 @@ static int collect(struct taking *taking, bool again)
 {
     struct waits *waits = taking->of.waits;
     struct wall_report *report = taking->report;
-    const struct account *sum = &waits->store->sum;
     const uint64_t *cut = &waits->store->controls.cut;
-    uint64_t full = sum->table_full, full_ns = sum->table_full_ns;
 
     stack_table_begin(&waits->stacks);
     report->began = *cut;
-    int result = store_drain_by(waits->store, again, drain, taking);
+    int result = store_drain_by(waits->store, again, drain, taking, taking->of.tally);
     report->ended = *cut;
     if (!result)
         result = bpf_drain(waits->rests, waits_key_bytes(waits), waits_value_bytes(waits),
                            take_rest, taking);
-    if (!result)
-        result = drain_uncounted(taking->of.tally, sum->table_full - full,
-                                 sum->table_full_ns - full_ns);
     if (!result)
         result = add_entries(taking);
     if (!result)
