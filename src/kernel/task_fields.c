@@ -41,13 +41,13 @@ struct kernel {
     struct btf_struct structs[STRUCTS];
 };
 
-/* A member: where its offset goes, and its size; 0: any. */
+/* A member, its size (0: any), and where its offset goes in the struct that is filled in. */
 struct field {
-    enum structure structure;
+    uint8_t structure, bytes;
+    uint16_t to;
     const char *name;
-    uint16_t *offset;
-    uint32_t bytes;
 };
+#define FIELD(structure, name, bytes, to) {structure, bytes, (uint16_t)(to), name}
 
 static int open_types(struct kernel *kernel)
 {
@@ -68,8 +68,13 @@ static int open_types(struct kernel *kernel)
     return 0;
 }
 
+static uint16_t *place_of(const struct field *field, void *found)
+{
+    return (uint16_t *)((char *)found + field->to);
+}
+
 /* The member's size, or a negative errno. */
-static int find(const struct kernel *kernel, const struct field *field)
+static int find(const struct kernel *kernel, const struct field *field, void *found)
 {
     struct btf_member member;
     int result = btf_find_member_of(&kernel->btf, kernel->structs[field->structure].id, field->name,
@@ -79,56 +84,59 @@ static int find(const struct kernel *kernel, const struct field *field)
         return result;
     if ((field->bytes && member.size != field->bytes) || member.offset > INT16_MAX)
         return -EINVAL;
-    *field->offset = (uint16_t)member.offset;
+    *place_of(field, found) = (uint16_t)member.offset;
     return (int)member.size;
 }
 
 /* The size of the last one, or a negative errno. */
-static int find_each(const struct kernel *kernel, const struct field *fields, size_t count)
+static int find_each(const struct kernel *kernel, const struct field *fields, size_t count,
+                     void *found)
 {
     int result = 0;
 
     for (size_t i = 0; i < count && result >= 0; i++)
-        result = find(kernel, &fields[i]);
+        result = find(kernel, &fields[i], found);
     return result;
 }
 
 /* The same for fields that nothing else is read with. 0 or a negative errno. */
-static int read_fields(const struct field *fields, size_t count)
+static int read_fields(const struct field *fields, size_t count, void *found)
 {
     struct kernel kernel;
     int result = open_types(&kernel);
 
     if (result)
         return result;
-    result = find_each(&kernel, fields, count);
+    result = find_each(&kernel, fields, count, found);
     btf_free(&kernel.btf);
     return result < 0 ? result : 0;
 }
 
-/* A member of a member, both named. */
-static int find_within(const struct kernel *kernel, const struct field *outer,
-                       const struct field *inner)
+/* A member of a member, both named, whose offset goes to the same place. */
+static int find_within(const struct kernel *kernel, const struct field path[2], void *found)
 {
-    int result = find(kernel, outer);
-    uint16_t base = *outer->offset;
+    int result = find(kernel, &path[0], found);
+    uint16_t *place = place_of(&path[0], found), base = *place;
 
     if (result >= 0)
-        result = find(kernel, inner);
-    if (result >= 0)
-        *outer->offset = (uint16_t)(base + *inner->offset);
+        result = find(kernel, &path[1], found);
+    *place = (uint16_t)(*place + base);
     return result;
 }
 
 /* ---- A task: its number, and the state in which it leaves its CPU ---- */
 
+#define IN(member) offsetof(struct task_fields, member)
+
 /* The state's name and size changed in 5.14. */
 static int find_state(const struct kernel *kernel, struct task_fields *fields)
 {
-    int size = find(kernel, &(struct field){TASK, "__state", &fields->state, 0});
+    static const struct field state = FIELD(TASK, "__state", 0, IN(state)),
+        older = FIELD(TASK, "state", 0, IN(state));
+    int size = find(kernel, &state, fields);
 
     if (size == -ENOENT)
-        size = find(kernel, &(struct field){TASK, "state", &fields->state, 0});
+        size = find(kernel, &older, fields);
     if (size != 4 && size != 8)
         return size < 0 ? size : -EINVAL;
     fields->has_state = true;
@@ -138,8 +146,9 @@ static int find_state(const struct kernel *kernel, struct task_fields *fields)
 
 static int find_task(const struct kernel *kernel, struct task_fields *fields)
 {
+    static const struct field pid = FIELD(TASK, "pid", 4, IN(pid));
     uint32_t parameters;
-    int result = find(kernel, &(struct field){TASK, "pid", &fields->pid, 4});
+    int result = find(kernel, &pid, fields);
 
     if (result > 0)
         result = btf_count_parameters(&kernel->btf, "btf_trace_sched_switch", &parameters);
@@ -152,12 +161,15 @@ static int find_task(const struct kernel *kernel, struct task_fields *fields)
 
 static void find_live(const struct kernel *kernel, struct task_fields *fields)
 {
-    int bytes = find(kernel, &(struct field){TASK, "signal", &fields->signal, 0});
+    static const struct field signal = FIELD(TASK, "signal", 0, IN(signal)),
+        live = FIELD(SIGNAL, "live", 4, IN(live));
+    int bytes = find(kernel, &signal, fields);
 
-    fields->has_live = (bytes == 4 || bytes == 8) &&
-                       find(kernel, &(struct field){SIGNAL, "live", &fields->live, 4}) >= 0;
+    fields->has_live = (bytes == 4 || bytes == 8) && find(kernel, &live, fields) >= 0;
     fields->pointer_bytes = fields->has_live ? (uint8_t)bytes : 0;
 }
+
+#undef IN
 
 static struct task_fields task_fields;
 static int task_fields_result;
@@ -191,36 +203,42 @@ int task_fields_find(struct task_fields *fields)
 
 int nesting_fields_find(struct nesting_fields *fields)
 {
-    const struct field all[] = {
-        {TASK, "utask", &fields->utask, 8},
-        {UTASK, "depth", &fields->depth, 4},
+    static const struct field all[] = {
+        FIELD(TASK, "utask", 8, offsetof(struct nesting_fields, utask)),
+        FIELD(UTASK, "depth", 4, offsetof(struct nesting_fields, depth)),
     };
 
-    return read_fields(all, COUNT_OF(all));
+    return read_fields(all, COUNT_OF(all), fields);
 }
 
 /* ---- A task's numbers in our PID namespace ---- */
 
 static int read_pid_fields(struct pid_fields *fields)
 {
-    uint16_t number = 0, space = 0, common = 0;
-    const struct field all[] = {
-        {TASK, "thread_pid", &fields->task_pid, POINTER_BYTES},
-        {TASK, "signal", &fields->task_signal, POINTER_BYTES},
-        {SIGNAL, "pids", &fields->signal_pid, 0},
-        {PID, "level", &fields->pid_level, 4},
-        {PID, "numbers", &fields->pid_number, 0},
-        {NUMBER, "nr", &number, 4},
-        {NUMBER, "ns", &space, POINTER_BYTES},
-        {NAMESPACE, "ns", &common, 0},
-        {COMMON, "inum", &fields->space_inode, 4},
+    struct read {
+        struct pid_fields fields;
+        uint16_t number, space, common;
+    } read = {.fields = *fields};
+#define IN(member) offsetof(struct read, member)
+    static const struct field all[] = {
+        FIELD(TASK, "thread_pid", POINTER_BYTES, IN(fields.task_pid)),
+        FIELD(TASK, "signal", POINTER_BYTES, IN(fields.task_signal)),
+        FIELD(SIGNAL, "pids", 0, IN(fields.signal_pid)),
+        FIELD(PID, "level", 4, IN(fields.pid_level)),
+        FIELD(PID, "numbers", 0, IN(fields.pid_number)),
+        FIELD(NUMBER, "nr", 4, IN(number)),
+        FIELD(NUMBER, "ns", POINTER_BYTES, IN(space)),
+        FIELD(NAMESPACE, "ns", 0, IN(common)),
+        FIELD(COMMON, "inum", 4, IN(fields.space_inode)),
     };
-    int result = read_fields(all, COUNT_OF(all));
+#undef IN
+    int result = read_fields(all, COUNT_OF(all), &read);
 
+    *fields = read.fields;
     fields->signal_pid = (uint16_t)(fields->signal_pid + PIDTYPE_TGID * POINTER_BYTES);
-    fields->pid_space = (uint16_t)(fields->pid_number + space);
-    fields->pid_number = (uint16_t)(fields->pid_number + number);
-    fields->space_inode = (uint16_t)(fields->space_inode + common);
+    fields->pid_space = (uint16_t)(fields->pid_number + read.space);
+    fields->pid_number = (uint16_t)(fields->pid_number + read.number);
+    fields->space_inode = (uint16_t)(fields->space_inode + read.common);
     return result;
 }
 
@@ -335,47 +353,50 @@ const struct pid_fields *pid_fields_find(uint64_t inode)
 
 /* ---- What unwinding by tables reads ---- */
 
+#define IN(member) offsetof(struct unwind_fields, member)
+
 /* 6.1 brought the maple tree. */
 static int find_tree(const struct kernel *kernel, struct unwind_fields *fields)
 {
-    uint16_t inner = 0;
-    const struct field maple = {MM, "mm_mt", &fields->mm_tree, 0};
-    const struct field maple_root = {MAPLE, "ma_root", &inner, 8};
-    const struct field red_black = {MM, "mm_rb", &fields->mm_tree, 8};
-    const struct field node = {MAPPING, "vm_rb", &fields->vma_node, 24};
-    int result = find_within(kernel, &maple, &maple_root);
+    static const struct field maple[] = {
+        FIELD(MM, "mm_mt", 0, IN(mm_tree)),
+        FIELD(MAPLE, "ma_root", 8, IN(mm_tree)),
+    };
+    static const struct field red_black[] = {
+        FIELD(MM, "mm_rb", 8, IN(mm_tree)),
+        FIELD(MAPPING, "vm_rb", 24, IN(vma_node)),
+    };
+    int result = find_within(kernel, maple, fields);
 
     fields->maple = result >= 0;
-    if (result != -ENOENT)
-        return result;
-    result = find(kernel, &red_black);
-    return result < 0 ? result : find(kernel, &node);
+    return result == -ENOENT ? find_each(kernel, red_black, COUNT_OF(red_black), fields) : result;
 }
 
 static int find_vdso(const struct kernel *kernel, struct unwind_fields *fields)
 {
-    uint16_t inner = 0;
-    const struct field context = {MM, "context", &fields->mm_vdso, 0};
-    const struct field vdso = {CONTEXT, "vdso", &inner, 8};
+    static const struct field vdso[] = {
+        FIELD(MM, "context", 0, IN(mm_vdso)),
+        FIELD(CONTEXT, "vdso", 8, IN(mm_vdso)),
+    };
 
-    return find_within(kernel, &context, &vdso);
+    return find_within(kernel, vdso, fields);
 }
 
 /* Kernels without uprobes have none of it. */
 static bool find_returns(const struct kernel *kernel, struct unwind_fields *fields)
 {
-    const struct field all[] = {
-        {TASK, "utask", &fields->task_utask, 8},
-        {UTASK, "return_instances", &fields->utask_returns, 8},
-        {RETURN, "stack", &fields->return_stack, 8},
-        {RETURN, "orig_ret_vaddr", &fields->return_address, 8},
-        {RETURN, "next", &fields->return_next, 8},
+    static const struct field all[] = {
+        FIELD(TASK, "utask", 8, IN(task_utask)),
+        FIELD(UTASK, "return_instances", 8, IN(utask_returns)),
+        FIELD(RETURN, "stack", 8, IN(return_stack)),
+        FIELD(RETURN, "orig_ret_vaddr", 8, IN(return_address)),
+        FIELD(RETURN, "next", 8, IN(return_next)),
     };
 
-    return find_each(kernel, all, COUNT_OF(all)) >= 0 &&
-        fields->return_stack + 8 <= UNWIND_RETURN_BYTES &&
+    return find_each(kernel, all, COUNT_OF(all), fields) >= 0 &&
+           fields->return_stack + 8 <= UNWIND_RETURN_BYTES &&
            fields->return_address + 8 <= UNWIND_RETURN_BYTES &&
-               fields->return_next + 8 <= UNWIND_RETURN_BYTES;
+           fields->return_next + 8 <= UNWIND_RETURN_BYTES;
 }
 
 /* Only a mapping's first bytes are read. */
@@ -393,22 +414,22 @@ static bool are_near(const struct unwind_fields *fields)
 
 static int find_unwind_fields(const struct kernel *kernel, struct unwind_fields *fields)
 {
-    const struct field all[] = {
-        {TASK, "mm", &fields->task_mm, 8},
-        {TASK, "stack", &fields->task_stack, 8},
-        {MAPPING, "vm_start", &fields->vma_start, 8},
-        {MAPPING, "vm_end", &fields->vma_end, 8},
-        {MAPPING, "vm_pgoff", &fields->vma_page, 8},
-        {MAPPING, "vm_flags", &fields->vma_flags, 8},
-        {MAPPING, "vm_file", &fields->vma_file, 8},
-        {FILE_OPEN, "f_inode", &fields->file_inode, 8},
-        {INODE, "i_generation", &fields->inode_generation, 4},
-        {INODE, "i_sb", &fields->inode_super, 8},
-        {SUPER, "s_dev", &fields->super_device, 4},
-        {MM, "start_stack", &fields->mm_first_stack, 8},
-        {INODE, "i_ino", &fields->inode_number, 0},
+    static const struct field all[] = {
+        FIELD(TASK, "mm", 8, IN(task_mm)),
+        FIELD(TASK, "stack", 8, IN(task_stack)),
+        FIELD(MAPPING, "vm_start", 8, IN(vma_start)),
+        FIELD(MAPPING, "vm_end", 8, IN(vma_end)),
+        FIELD(MAPPING, "vm_pgoff", 8, IN(vma_page)),
+        FIELD(MAPPING, "vm_flags", 8, IN(vma_flags)),
+        FIELD(MAPPING, "vm_file", 8, IN(vma_file)),
+        FIELD(FILE_OPEN, "f_inode", 8, IN(file_inode)),
+        FIELD(INODE, "i_generation", 4, IN(inode_generation)),
+        FIELD(INODE, "i_sb", 8, IN(inode_super)),
+        FIELD(SUPER, "s_dev", 4, IN(super_device)),
+        FIELD(MM, "start_stack", 8, IN(mm_first_stack)),
+        FIELD(INODE, "i_ino", 0, IN(inode_number)),
     };
-    int result = find_each(kernel, all, COUNT_OF(all));
+    int result = find_each(kernel, all, COUNT_OF(all), fields);
 
     fields->wide_number = result == 8;
     if (result >= 0)
