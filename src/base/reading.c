@@ -131,6 +131,25 @@ int read_to_end(int fd, size_t limit, struct text *text)
     }
 }
 
+bool each_line(int directory, const char *path, take_line *take, void *context)
+{
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
+    struct lines lines;
+    bool taken = false;
+    size_t length;
+    char *line;
+
+    if (fd < 0)
+        return false;
+    if (!lines_open(&lines, fd)) {
+        while (!taken && (line = lines_next(&lines, &length)))
+            taken = take(context, line);
+        lines_close(&lines);
+    }
+    close(fd);
+    return taken;
+}
+
 int read_file(int directory, const char *path, size_t limit, struct text *text)
 {
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);

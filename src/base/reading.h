@@ -36,6 +36,10 @@ int lines_open(struct lines *lines, int fd);
 char *lines_next(struct lines *lines, size_t *length);
 void lines_close(struct lines *lines);
 
+/* Calls `take` with the lines of a file below `directory` until it returns true. Did it? */
+typedef bool take_line(void *context, char *line);
+bool each_line(int directory, const char *path, take_line *take, void *context);
+
 /*
  * Appends a whole small file below `directory` (AT_FDCWD: as the path says) to `text`, which may
  * grow to `limit` bytes; a longer file is -EFBIG. 0 or a negative errno. An empty file leaves an

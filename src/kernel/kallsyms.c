@@ -357,26 +357,14 @@ void kallsyms_known_free(struct kallsyms_known *known)
 }
 
 /* Names and addresses of modules, "ext4 1069056 2 - Live 0xffffffffc0800000", not who uses them. */
-static uint64_t hash_modules(void)
+static bool hash_module(void *context, char *line)
 {
-    int fd = open("/proc/modules", O_RDONLY | O_CLOEXEC);
-    uint64_t hash = 0;
-    struct lines lines;
-    size_t length;
-    char *line;
+    uint64_t *hash = context;
+    const char *address = strstr(line, " 0x");
 
-    if (fd < 0)
-        return 0;
-    if (!lines_open(&lines, fd)) {
-        while ((line = lines_next(&lines, &length))) {
-            const char *address = strstr(line, " 0x");
-            hash = hash_bytes(hash, line, strcspn(line, " "));
-            hash = address ? hash_bytes(hash, address, strlen(address)) : hash;
-        }
-        lines_close(&lines);
-    }
-    close(fd);
-    return hash;
+    *hash = hash_bytes(*hash, line, strcspn(line, " "));
+    *hash = address ? hash_bytes(*hash, address, strlen(address)) : *hash;
+    return false;
 }
 
 static int copy_found(struct kallsyms_found *to, const struct kallsyms_found *from)
@@ -475,9 +463,10 @@ int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kalls
 {
     uint64_t *addresses = calloc(search->count + 1, sizeof(*addresses));
     size_t *which = calloc(search->count + 1, sizeof(*which));
-    const uint64_t modules = hash_modules();
+    uint64_t modules = 0;
     int result = -ENOMEM;
 
+    each_line(AT_FDCWD, "/proc/modules", hash_module, &modules);
     if (modules != known->modules)
         kallsyms_known_free(known);
     known->modules = modules;

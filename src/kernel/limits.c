@@ -194,28 +194,6 @@ static const char *path_in(char *line, bool is_v2)
     return (is_v2 ? !strcmp(line, "0") : has_word(controllers, "memory")) ? path : NULL;
 }
 
-typedef bool take_line(void *context, char *line);
-
-/* Until one is taken. */
-static bool each_line(const char *path, take_line *take, void *context)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct lines lines;
-    bool taken = false;
-    size_t length;
-    char *line;
-
-    if (fd < 0)
-        return false;
-    if (!lines_open(&lines, fd)) {
-        while (!taken && (line = lines_next(&lines, &length)))
-            taken = take(context, line);
-        lines_close(&lines);
-    }
-    close(fd);
-    return taken;
-}
-
 struct search {
     bool is_v2;
     struct text own; /* our path */
@@ -314,9 +292,9 @@ static void find_place(struct place *place, bool is_v2)
 {
     struct search search = {.is_v2 = is_v2, .place = place};
 
-    if (each_line("/proc/self/cgroup", take_own, &search) && search.own.data &&
+    if (each_line(AT_FDCWD, "/proc/self/cgroup", take_own, &search) && search.own.data &&
         !search.own.failed) {
-        each_line("/proc/self/mountinfo", take_mount, &search);
+        each_line(AT_FDCWD, "/proc/self/mountinfo", take_mount, &search);
         if (!place->version && is_v2)
             mount_own(&search);
     }

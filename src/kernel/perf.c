@@ -303,31 +303,27 @@ uint64_t misses_of_links(const int *fds, size_t count)
     return sum;
 }
 
+struct missed {
+    const char *prefix;
+    uint64_t sum;
+};
+
 /* "  name   hits   missed" */
-static uint64_t misses_of_line(const char *line, const char *prefix)
+static bool add_missed(void *context, char *line)
 {
-    line += strspn(line, " \t");
-    if (strncmp(line, prefix, strlen(prefix)))
-        return 0;
+    struct missed *missed = context;
     const char *last = strrchr(line, ' ');
-    return last ? strtoull(last, NULL, 10) : 0;
+
+    line += strspn(line, " \t");
+    if (last && !strncmp(line, missed->prefix, strlen(missed->prefix)))
+        missed->sum += strtoull(last, NULL, 10);
+    return false;
 }
 
 uint64_t misses_of_text(int tracefs, const char *prefix)
 {
-    int fd = openat(tracefs, "kprobe_profile", O_RDONLY | O_CLOEXEC);
-    struct lines lines;
-    uint64_t sum = 0;
-    size_t length;
-    char *line;
+    struct missed missed = {.prefix = prefix};
 
-    if (fd < 0)
-        return 0;
-    if (!lines_open(&lines, fd)) {
-        while ((line = lines_next(&lines, &length)))
-            sum += misses_of_line(line, prefix);
-        lines_close(&lines);
-    }
-    close(fd);
-    return sum;
+    each_line(tracefs, "kprobe_profile", add_missed, &missed);
+    return missed.sum;
 }

@@ -25,7 +25,7 @@
 #include "base/util.h"
 #include "sandbox/privileges.h"
 
-/* In the sandbox: its socket to the broker. */
+/* In the sandbox: its socket to the broker, for sandbox_open() and sandbox_ask(). */
 static int asks = -1;
 
 static int open_plain(const char *root, const char *path)
@@ -67,8 +67,10 @@ static bool is_request(const struct request *request, ssize_t size)
            (ssize_t)strlen(request->names) < length - 1;
 }
 
-/* In the broker: answers requests from this socket until it closes. */
-/* The descriptor is followed by the text about it, with its NUL. */
+/*
+ * In the broker: answers requests from this socket until it closes. The descriptor is followed by
+ * the text about it, with its NUL.
+ */
 static void broker_serve(const struct sandbox_job *job, int socket)
 {
     struct request request;
@@ -91,12 +93,6 @@ static void broker_serve(const struct sandbox_job *job, int socket)
             break;
     }
     text_free(&told);
-}
-
-/* In the sandbox: the socket that sandbox_open() and sandbox_ask() use from now on. */
-static void broker_is_at(int socket)
-{
-    asks = socket;
 }
 
 bool sandbox_is_here(void)
@@ -279,19 +275,12 @@ static void tell_watcher(bool begins, unsigned role)
         watcher(watcher_context, begins, role);
 }
 
-/* Of the one that we start. */
-static unsigned role_of(bool aside)
+static void limit_to(int what, uint64_t wanted)
 {
-    return aside ? SANDBOX_ASIDE : SANDBOX_BROKER;
-}
-
-/* It cannot avoid being killed: all signals but that one are blocked. */
-static void limit_time(unsigned seconds)
-{
-    const rlim_t most = seconds ? seconds : SANDBOX_MOST_SECONDS;
+    const rlim_t most = (rlim_t)wanted == wanted ? (rlim_t)wanted : RLIM_INFINITY;
     const struct rlimit limit = {most, most};
 
-    setrlimit(RLIMIT_CPU, &limit);
+    setrlimit(what, &limit);
 }
 
 void sandbox_bound(sandbox_memory *free_memory)
@@ -328,16 +317,6 @@ static uint64_t most_data(const struct sandbox_job *job)
     return most ? own_data() + most : 0;
 }
 
-/* Before 4.7 only of what is allocated in small pieces. */
-static void limit_memory(uint64_t bytes)
-{
-    const rlim_t most = (rlim_t)bytes == bytes ? (rlim_t)bytes : RLIM_INFINITY;
-    const struct rlimit limit = {most, most};
-
-    if (bytes)
-        setrlimit(RLIMIT_DATA, &limit);
-}
-
 /* Where the reader answers, and whether it has begun to. */
 static int answers_to;
 static bool has_sent;
@@ -365,13 +344,14 @@ static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
 
     answers_to = answers;
     tell_watcher(true, job->aside ? SANDBOX_ASIDE : SANDBOX_READER);
-    limit_time(job->seconds);
+    /* It cannot avoid being killed: all signals but that one are blocked. */
+    limit_to(RLIMIT_CPU, job->seconds ? job->seconds : SANDBOX_MOST_SECONDS);
     int result = close_others(job->keep, job->keep_count, socket, answers);
 
     /* Becoming another user resets what end_with_parent() sets: so that comes afterwards. */
     if (!result && (privileges_keep_none() || end_with_parent()))
         result = SANDBOX_KEEPS_RIGHTS;
-    broker_is_at(socket);
+    asks = socket;
     if (!result && socket >= 0)
         result = wait_for_broker(socket);
     if (!has_a_reader(answers))
@@ -465,7 +445,8 @@ static pid_t begin(const struct sandbox_job *job, const int ends[2])
     pid_t child = fork();
     if (!child) {
         close(ends[0]);
-        limit_memory(bytes);
+        if (bytes) /* before 4.7 only of what is allocated in small pieces */
+            limit_to(RLIMIT_DATA, bytes);
         if (job->asks_nothing)
             be_sandbox(job, ends[1], -1);
         be_broker(job, ends[1]);
@@ -504,7 +485,7 @@ static int end_run(struct sandbox_run *run)
 
     close(run->answers);
     (void)wait_to_end(run->pid);
-    tell_watcher(false, role_of(run->aside));
+    tell_watcher(false, run->aside ? SANDBOX_ASIDE : SANDBOX_BROKER);
     while (wait4(run->pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
     run->pid = 0;
