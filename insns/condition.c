@@ -14,6 +14,8 @@
  */
 #include "insns/condition.h"
 
+#include "insns/fragments.h"
+
 static uint8_t load_of(unsigned bytes)
 {
     return BPF_LDX | BPF_MEM | (bytes == 1 ? BPF_B : bytes == 2 ? BPF_H : bytes == 4 ? BPF_W
@@ -58,14 +60,10 @@ static void emit_text(struct program *program, const struct event_test *test, in
     const int16_t from = value->is_comm ? scratch : (int16_t)value->offset;
     const unsigned base = value->is_comm ? R10 : R6;
 
-    if (value->is_comm)
-        EMIT(program,
-            ST(DW, R10, scratch, 0),
-            ST(DW, R10, (int16_t)(scratch + 8), 0),
-            MOV_REG(R1, R10),
-            ADD_IMM(R1, scratch),
-            MOV_IMM(R2, COMM_BYTES),
-            CALL(BPF_FUNC_get_current_comm));
+    if (value->is_comm) {
+        emit_zeros(program, R10, scratch, COMM_BYTES);
+        emit_comm(program, R10, scratch);
+    }
     for (int16_t i = 0; i < value->size; i++) {
         EMIT(program,
             LDX(B, R1, base & 0xf, (int16_t)(from + i)),

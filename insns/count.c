@@ -101,11 +101,8 @@ static void emit_process(struct program *program, const struct capture *capture)
     EMIT(program,
         MOV_REG(R1, R7),
         RSH_IMM(R1, 32),
-        STX(W, R8, KEY_PID, R1),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, KEY_COMM),
-        MOV_IMM(R2, (int)sizeof(((struct count_key *)0)->comm)),
-        CALL(BPF_FUNC_get_current_comm));
+        STX(W, R8, KEY_PID, R1));
+    emit_comm(program, R8, KEY_COMM);
 }
 
 /* The tid shares its word with the flags. */

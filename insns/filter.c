@@ -66,7 +66,6 @@ static void emit_user_filter(struct program *program, const struct event_filter 
     LABEL("user_asked_for"));
 }
 
-/* Not every kernel fills all of a comm. */
 static void emit_name_filter(struct program *program, const struct event_filter *filter,
                              int16_t comm)
 {
@@ -74,13 +73,9 @@ static void emit_name_filter(struct program *program, const struct event_filter 
 
     if (!filter->comm_count)
         return;
+    emit_zeros(program, R10, comm, COMM_BYTES);
+    emit_comm(program, R10, comm);
     EMIT(program,
-        ST(DW, R10, comm, 0),
-        ST(DW, R10, comm + 8, 0),
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, comm),
-        MOV_IMM(R2, COMM_BYTES),
-        CALL(BPF_FUNC_get_current_comm),
         LDX(DW, R1, R10, comm),
         LDX(DW, R2, R10, (int16_t)(comm + 8)));
     for (size_t i = 0; i < filter->comm_count; i++) {
@@ -196,6 +191,18 @@ void emit_load_pid(struct program *program, const struct event_filter *filter,
         MOV_REG(R7, R0));
 }
 
+void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
+                      int16_t scratch, const char *outside)
+{
+    const struct event_filter anybody = filter_anybody(filter);
+
+    EMIT(program, ST(W, R10, foreign, 0));
+    emit_load_pid(program, &anybody, &(struct filter_places){foreign, scratch, NULL, 0});
+    EMIT(program,
+        LDX(W, R1, R10, foreign),
+        JNE_IMM(R1, 0, outside));
+}
+
 void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
                         const char *none)
 {
@@ -207,6 +214,15 @@ void emit_look_up_asked(struct program *program, const struct event_filter *filt
         LDX(W, R0, R0, 0));
 }
 
+void emit_look_up_process(struct program *program, const struct event_filter *filter, int16_t key,
+                          const char *none)
+{
+    EMIT(program,
+        MOV_REG(R0, R7),
+        RSH_IMM(R0, 32));
+    emit_look_up_asked(program, filter, key, none);
+}
+
 /* Drops all but the processes and threads asked for, and followed tasks. */
 static void emit_pid_filter(struct program *program, const struct event_filter *filter,
                             const struct filter_places *places)
@@ -216,11 +232,8 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
             EMIT(program,
                 LDX(W, R0, R10, places->foreign),
                 JNE_IMM(R0, 0, "no_pid"));
-        EMIT(program,
-            MOV_REG(R0, R7),
-            RSH_IMM(R0, 32));
-        emit_look_up_asked(program, filter, places->scratch,
-                           filter->followed ? "no_pid" : "filtered");
+        emit_look_up_process(program, filter, places->scratch,
+                             filter->followed ? "no_pid" : "filtered");
         EMIT(program, JSET_IMM(R0, ASKED_PROCESS, "pid_asked_for"));
         if (filter->followed) {
             EMIT(program, LABEL("no_pid"));

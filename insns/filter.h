@@ -70,6 +70,13 @@ void emit_load_pid(struct program *program, const struct event_filter *filter,
 /* The label for tasks of other pid namespaces. */
 const char *filter_outside(const struct event_filter *filter);
 
+/*
+ * Of whoever is current: r7, likewise; goes to `outside` in another namespace. Uses 4 bytes at
+ * r10 + foreign.
+ */
+void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
+                      int16_t scratch, const char *outside);
+
 /* Only the caller's namespace. */
 struct event_filter filter_anybody(const struct event_filter *filter);
 
@@ -79,6 +86,9 @@ struct event_filter filter_anybody(const struct event_filter *filter);
  */
 void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
                         const char *none);
+/* The same of the process in r7. */
+void emit_look_up_process(struct program *program, const struct event_filter *filter, int16_t key,
+                          const char *none);
 
 /*
  * All of the above, cheapest first; r6 holds the context before and after. r7 is set if any task

@@ -52,23 +52,15 @@ static void emit_load_new_pid(struct program *program, const struct follow_progr
 static void emit_state(struct program *program, const struct follow_programs *programs)
 {
     const struct event_filter *filter = programs->filter;
-    const struct event_filter anybody = filter_anybody(filter);
 
     EMIT(program, MOV_IMM(R8, TASK_NOT_FOLLOWED));
     emit_load_followed(program, filter, R7, SCRATCH, "beyond");
     EMIT(program,
         MOV_REG(R8, R0),
-    LABEL("beyond"),
-        ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
-    EMIT(program,
-        LDX(W, R1, R10, FOREIGN),
-        JNE_IMM(R1, 0, "another"));
+    LABEL("beyond"));
+    emit_load_inside(program, filter, FOREIGN, SCRATCH, "another");
     if (filter->pid_count) {
-        EMIT(program,
-            MOV_REG(R0, R7),
-            RSH_IMM(R0, 32));
-        emit_look_up_asked(program, filter, SCRATCH, "another");
+        emit_look_up_process(program, filter, SCRATCH, "another");
         EMIT(program,
             JSET_IMM(R0, ASKED_PROCESS, "asked_for"),
             JA("another"),
@@ -145,20 +137,14 @@ void emit_follow_exec(struct program *program, const struct event_filter *filter
 
 void emit_follow_thread(struct program *program, const struct event_filter *filter)
 {
-    const struct event_filter anybody = filter_anybody(filter);
-
     EMIT(program,
         LDX(DW, R9, R1, EXEC_OLD_TID * 8),
         MOV32_REG(R9, R9),
         CALL(BPF_FUNC_get_current_pid_tgid),
         MOV32_REG(R0, R0),
         JEQ_REG(R0, R9, "out"),
-        MOV_IMM(R8, 0),
-        ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
-    EMIT(program,
-        LDX(W, R1, R10, FOREIGN),
-        JNE_IMM(R1, 0, "out"));
+        MOV_IMM(R8, 0));
+    emit_load_inside(program, filter, FOREIGN, SCRATCH, "out");
     if (!filter->in_namespace) {
         EMIT(program, MOV_REG(R0, R9));
         emit_look_up_asked(program, filter, SCRATCH, "another");
@@ -167,10 +153,7 @@ void emit_follow_thread(struct program *program, const struct event_filter *filt
             MOV_REG(R8, R0),
         LABEL("another"));
     }
-    EMIT(program,
-        MOV_REG(R0, R7),
-        RSH_IMM(R0, 32));
-    emit_look_up_asked(program, filter, SCRATCH, "new");
+    emit_look_up_process(program, filter, SCRATCH, "new");
     EMIT(program,
         OR_REG(R8, R0),
     LABEL("new"),

@@ -42,6 +42,30 @@ void emit_delete(struct program *program, int map, int16_t key)
         CALL(BPF_FUNC_map_delete_elem));
 }
 
+void emit_zeros(struct program *program, unsigned base, int at, int bytes)
+{
+    for (int end = at + bytes; at < end; at += 8)
+        EMIT(program, ST(DW, base & 0xf, (int16_t)at, 0));
+}
+
+void emit_words(struct program *program, unsigned to, int to_at, unsigned from, int from_at,
+                int bytes)
+{
+    for (int i = 0; i < bytes; i += 8)
+        EMIT(program,
+            LDX(DW, R1, from & 0xf, (int16_t)(from_at + i)),
+            STX(DW, to & 0xf, (int16_t)(to_at + i), R1));
+}
+
+void emit_comm(struct program *program, unsigned base, int at)
+{
+    EMIT(program,
+        MOV_REG(R1, base & 0xf),
+        ADD_IMM(R1, at),
+        MOV_IMM(R2, COMM_BYTES),
+        CALL(BPF_FUNC_get_current_comm));
+}
+
 void emit_return(struct program *program, const char *label, int32_t value)
 {
     EMIT(program,
@@ -348,11 +372,7 @@ void emit_who(struct program *program, const struct capture *capture,
               const struct task_place *shown)
 {
     emit_numbers(program, capture, shown);
-    EMIT(program,
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, TASK_COMM),
-        MOV_IMM(R2, (int)sizeof(((struct task_stacks *)0)->comm)),
-        CALL(BPF_FUNC_get_current_comm));
+    emit_comm(program, R8, TASK_COMM);
     if (capture->lifetimes.living >= 0)
         emit_load_life(program, &capture->lifetimes, true,
                        capture->filter.in_namespace ? shown->foreign : 0, shown->index,
@@ -384,10 +404,7 @@ void emit_task(struct program *program, const struct capture *capture,
 
 void emit_copy_task(struct program *program, int place)
 {
-    for (int at = 0; at < (int)sizeof(struct task_stacks); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R8, (int16_t)(TASK + at)),
-            STX(DW, R0, (int16_t)(place + at), R1));
+    emit_words(program, R0, place, R8, TASK, sizeof(struct task_stacks));
 }
 
 void emit_end(struct program *program, const struct capture *capture)

@@ -26,6 +26,14 @@ void emit_look_up_only(struct program *program, int map, int16_t index, const ch
 void emit_update(struct program *program, int map, int16_t key, int16_t value, int32_t flags);
 void emit_delete(struct program *program, int map, int16_t key);
 
+/* Zeros, and words from one place to another, by r1: `bytes`, at registers + these. */
+void emit_zeros(struct program *program, unsigned base, int at, int bytes);
+void emit_words(struct program *program, unsigned to, int to_at, unsigned from, int from_at,
+                int bytes);
+
+/* The current thread's name. Not every kernel fills all of it. */
+void emit_comm(struct program *program, unsigned base, int at);
+
 /* label: return that value */
 void emit_return(struct program *program, const char *label, int32_t value);
 

@@ -48,18 +48,12 @@ static void name_life_maps(struct program *program, const struct life_maps *maps
 /* r0 = pid << 32 | tid; goes to "out" if the process is outside the namespace. */
 static void emit_numbers(struct program *program, const struct event_filter *filter)
 {
-    const struct event_filter anybody = filter_anybody(filter);
-
     if (!filter->in_namespace) {
         EMIT(program, CALL(BPF_FUNC_get_current_pid_tgid));
         return;
     }
-    EMIT(program, ST(W, R10, FOREIGN, 0));
-    emit_load_pid(program, &anybody, &(struct filter_places){FOREIGN, SCRATCH, NULL, 0});
-    EMIT(program,
-        LDX(W, R1, R10, FOREIGN),
-        JNE_IMM(R1, 0, "out"),
-        MOV_REG(R0, R7));
+    emit_load_inside(program, filter, FOREIGN, SCRATCH, "out");
+    EMIT(program, MOV_REG(R0, R7));
 }
 
 /* PID = the current process's pid, TIME = now, with the lowest bit as required. */

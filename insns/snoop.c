@@ -114,11 +114,9 @@ static void emit_event(struct program *program, const struct capture *capture)
         ST(W, R8, AT(capture, kernel_bytes), 0),
         ST(W, R8, AT(capture, user_bytes), 0),
         ST(DW, R8, AT(capture, comm), 0),
-        ST(DW, R8, (int16_t)(AT(capture, comm) + 8), 0),
-        MOV_REG(R1, R8),
-        ADD_IMM(R1, AT(capture, comm)),
-        MOV_IMM(R2, (int)sizeof(((struct snoop_record *)0)->comm)),
-        CALL(BPF_FUNC_get_current_comm),
+        ST(DW, R8, (int16_t)(AT(capture, comm) + 8), 0));
+    emit_comm(program, R8, AT(capture, comm));
+    EMIT(program,
         MOV_REG(R1, R6),
     LABEL(SNOOP_PLACE_LABEL),
         MOV_IMM(R0, 0),

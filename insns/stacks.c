@@ -129,8 +129,8 @@ static void emit_look_for_count(struct program *program, const struct count_plac
 
 static void emit_clear_new(struct program *program, const struct count_place *place, bool late)
 {
-    for (int at = 0; late == place->late && at < place->cleared; at += 8)
-        EMIT(program, ST(DW, R10, (int16_t)(place->new_value + at), 0));
+    if (late == place->late)
+        emit_zeros(program, R10, place->new_value, place->cleared);
 }
 
 void emit_find_count(struct program *program, const struct count_place *place)

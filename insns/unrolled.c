@@ -114,9 +114,7 @@ static void emit_mix(struct program *program)
 /* What is not told apart stays 0 in every scratch. */
 static void emit_take_process(struct program *program, const struct capture *capture)
 {
-    EMIT(program,
-        ST(DW, R10, COMM, 0),
-        ST(DW, R10, COMM + WORD, 0));
+    emit_zeros(program, R10, COMM, COMM_BYTES);
     if (!capture->per_process) {
         EMIT(program, MOV_IMM(R8, 0));
         return;
@@ -130,11 +128,7 @@ static void emit_take_process(struct program *program, const struct capture *cap
         STX(W, R9, WALKED_PID, R7));
     if (!capture->per_thread)
         EMIT(program, MOV_REG(R8, R7));
-    EMIT(program,
-        MOV_REG(R1, R10),
-        ADD_IMM(R1, COMM),
-        MOV_IMM(R2, 2 * WORD),
-        CALL(BPF_FUNC_get_current_comm));
+    emit_comm(program, R10, COMM);
     for (int16_t at = 0; at < 2 * WORD; at += WORD) {
         EMIT(program,
             LDX(DW, R1, R10, COMM + at),
@@ -248,8 +242,7 @@ static void emit_find_regs(struct program *program, const struct machine *machin
     const int32_t bytes = tail_bytes(machine);
     const int16_t mode = tail_place(machine, machine->walk->mode.word);
 
-    for (int16_t at = 0; at < bytes; at += WORD)
-        EMIT(program, ST(DW, R10, UNROLLED_REGS + at, 0));
+    emit_zeros(program, R10, UNROLLED_REGS, bytes);
     EMIT(program,
         LDX(DW, R3, R10, UNROLLED_WHERE),
         OR_IMM(R3, (1 << machine->kernel_stack) - 1),
@@ -412,10 +405,7 @@ static void emit_copy(struct program *program, const struct capture *capture)
     const size_t stacks = (size_t)capture->kernel_stack + capture->user_stack;
     const size_t bytes = sizeof(struct walked) + stacks * capture->depth * sizeof(uint64_t);
 
-    for (size_t at = 0; at < bytes; at += sizeof(uint64_t))
-        EMIT(program,
-            LDX(DW, R1, R9, (int16_t)(offsetof(struct walk_scratch, walked) + at)),
-            STX(DW, R0, (int16_t)(offsetof(struct walk_bucket, walked) + at), R1));
+    emit_words(program, R0, offsetof(struct walk_bucket, walked), R9, WALKED, (int)bytes);
 }
 
 static void emit_keep_unrolled(struct program *program, const struct capture *capture)

@@ -229,10 +229,8 @@ static void emit_other(struct program *program)
         JLT_REG(R7, R2, "unwind_back"),
         LDX(DW, R1, R8, UNWIND_AT(mapping.end)),
         JEQ_IMM(R1, 0, "unwind_search"));
-    for (int16_t at = 0; at < (int16_t)sizeof(struct unwind_mapping); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R8, UNWIND_AT(mapping) + at),
-            STX(DW, R8, UNWIND_AT(other) + at, R1));
+    emit_words(program, R8, UNWIND_AT(other), R8, UNWIND_AT(mapping),
+               sizeof(struct unwind_mapping));
     EMIT(program,
         JA("unwind_search"),
     LABEL("unwind_back"));
@@ -348,10 +346,7 @@ static void emit_object(struct program *program, const struct unwind_config *con
         LOAD_MAP(R1, config->maps.objects),
         CALL(BPF_FUNC_map_lookup_elem),
         JEQ_IMM(R0, 0, "unwind_known"));
-    for (int16_t at = 0; at < (int16_t)sizeof(struct unwind_object); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R0, at),
-            STX(DW, R8, UNWIND_AT(mapping.object) + at, R1));
+    emit_words(program, R8, UNWIND_AT(mapping.object), R0, 0, sizeof(struct unwind_object));
     EMIT(program,
         LDX(W, R1, R8, UNWIND_AT(mapping.object.kind)),
         STX(W, R8, UNWIND_AT(mapping.kind), R1));

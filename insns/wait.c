@@ -202,8 +202,7 @@ static void emit_new_thread(struct program *program, int waits)
         STX(W, R10, NEW_WAIT + WAIT_TID, R1),
         ST(W, R10, NEW_WAIT + PART, WALL_UNKNOWN));
     emit_no_task(program, R10, NEW_WAIT + TARGET);
-    for (int at = SPENT; at < FIRST; at += 8)
-        EMIT(program, ST(DW, R10, (int16_t)(NEW_WAIT + at), 0));
+    emit_zeros(program, R10, NEW_WAIT + SPENT, FIRST - SPENT);
     emit_update(program, waits, KEY, NEW_WAIT, BPF_ANY);
     emit_look_up(program, waits, KEY);
 }
@@ -258,17 +257,13 @@ void emit_tell_ending(struct program *program, const struct capture *capture)
 
 static void emit_clear_spent(struct program *program)
 {
-    for (int at = SPENT; at < THREAD_LEFT; at += 8)
-        EMIT(program, ST(DW, R7, (int16_t)at, 0));
+    emit_zeros(program, R7, SPENT, THREAD_LEFT - SPENT);
 }
 
 /* rests[KEY] = the thread r7. There is room for as many as have an entry. */
 static void emit_keep_rest(struct program *program, const struct capture *capture, const char *kept)
 {
-    for (int at = 0; at < (int)sizeof(struct wall); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R7, (int16_t)at),
-            STX(DW, R10, (int16_t)(NEW_WAIT + at), R1));
+    emit_words(program, R10, NEW_WAIT, R7, 0, sizeof(struct wall));
     emit_update(program, capture->rests, KEY, NEW_WAIT, BPF_NOEXIST);
     EMIT(program, JEQ_IMM(R0, 0, kept));
     emit_account(program, wakes_full);

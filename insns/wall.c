@@ -181,17 +181,13 @@ static void emit_take_name(struct program *program, const struct capture *captur
         EMIT(program,
             MOV_REG(R3, R6),
             ADD_IMM(R3, capture->new_comm));
+    emit_zeros(program, R10, NEW_COMM, COMM_BYTES);
     EMIT(program,
-        ST(DW, R10, NEW_COMM, 0),
-        ST(DW, R10, NEW_COMM + 8, 0),
         MOV_REG(R1, R10),
         ADD_IMM(R1, NEW_COMM),
-        MOV_IMM(R2, (int)sizeof(((struct task_stacks *)0)->comm)),
+        MOV_IMM(R2, COMM_BYTES),
         CALL(BPF_FUNC_probe_read_kernel_str));
-    for (int at = 0; at < (int)sizeof(((struct task_stacks *)0)->comm); at += 8)
-        EMIT(program,
-            LDX(DW, R1, R10, (int16_t)(NEW_COMM + at)),
-            STX(DW, R7, (int16_t)(TARGET_COMM + at), R1));
+    emit_words(program, R7, TARGET_COMM, R10, NEW_COMM, COMM_BYTES);
 }
 
 /*
