@@ -190,13 +190,12 @@ static bool wants_caller(const struct capture *capture)
         : capture->user_stack && capture->caller;
 }
 
-static void emit_stacks(struct program *program, const struct capture *capture,
-                        const struct slot_place *slot)
+static void emit_stacks(struct program *program, const struct capture *capture)
 {
-    struct stack_place stack = {.index = INDEX, .meets = slot->meets};
+    struct stack_place stack = {.index = INDEX, .meets = meets(capture)};
 
-    if (slot->meets && (has_kernel_stack(capture) || capture->user_stack))
-        emit_load_first_slot(program, slot, "done");
+    if (stack.meets && (has_kernel_stack(capture) || capture->user_stack))
+        emit_load_first_slot(program, capture->slots, INDEX, "done");
     if (has_kernel_stack(capture)) {
         stack.place = KEY_KERNEL_STACK;
         emit_stack(program, capture, &stack);
@@ -210,12 +209,6 @@ static void emit_stacks(struct program *program, const struct capture *capture,
 
 void emit_count(struct program *program, const struct capture *capture)
 {
-    const struct slot_place slot = {
-        .slots = capture->slots,
-        .meets = meets(capture),
-        .index = INDEX,
-    };
-
     name_maps(program, capture);
     EMIT(program, MOV_REG(R6, R1));
     emit_load_account(program, capture->control, capture->account, INDEX, "out");
@@ -227,7 +220,7 @@ void emit_count(struct program *program, const struct capture *capture)
                       capture->per_process);
     if (capture->condition)
         emit_event_condition(program, capture->condition, SCRATCH);
-    emit_claim_slot(program, &slot);
+    emit_claim_slot(program, capture->slots, meets(capture), INDEX);
     emit_clear(program, capture);
     if (capture->per_process)
         emit_process(program, capture);
@@ -240,8 +233,9 @@ void emit_count(struct program *program, const struct capture *capture)
                        capture->filter.in_namespace ? FOREIGN : 0, INDEX, KEY_GENERATION);
     if (wants_caller(capture))
         emit_load_caller(program, capture->machine, capture->flags, KEY_CALLER);
-    emit_stacks(program, capture, &slot);
+    emit_stacks(program, capture);
     emit_add_one(program, capture);
-    emit_release_slot(program, &slot);
+    if (meets(capture))
+        emit_release_slot(program);
     emit_end(program, capture);
 }

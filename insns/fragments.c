@@ -158,56 +158,53 @@ void emit_account_word(struct program *program, int16_t offset)
  * no slot ever has two users. A program that cannot nest takes the first without claiming it.
  */
 
-static void emit_find(struct program *program, const struct slot_place *place, int index,
+static void emit_find(struct program *program, int slots, int number, int16_t index,
                       const char *none)
 {
-    EMIT(program, ST(W, R10, place->index, index));
-    emit_look_up(program, place->slots, place->index);
+    EMIT(program, ST(W, R10, index, number));
+    emit_look_up(program, slots, index);
     EMIT(program, JEQ_IMM(R0, 0, none));
 }
 
-static void emit_try(struct program *program, const struct slot_place *place, int index)
+static void emit_try(struct program *program, int slots, int number, int16_t index)
 {
-    emit_find(program, place, index, "out");
+    emit_find(program, slots, number, index, "out");
     EMIT(program,
         MOV_REG(R8, R0),
-        ST(W, R8, (int16_t)offsetof(struct slot, number), index + 1),
+        ST(W, R8, (int16_t)offsetof(struct slot, number), number + 1),
         MOV_IMM(R1, 1),
         XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1),
         LDX(DW, R1, R8, (int16_t)offsetof(struct slot, users)),
-        JEQ_IMM(R1, 1, "claimed"),
-        MOV_IMM(R1, -1),
-        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+        JEQ_IMM(R1, 1, "claimed"));
+    emit_release_slot(program);
 }
 
-void emit_claim_slot(struct program *program, const struct slot_place *place)
+void emit_claim_slot(struct program *program, int slots, bool meets, int16_t index)
 {
-    if (!place->meets) {
-        emit_find(program, place, 0, "out");
+    if (!meets) {
+        emit_find(program, slots, 0, index, "out");
         EMIT(program, MOV_REG(R8, R0));
         return;
     }
-    for (int index = 0; index < SLOTS_PER_CPU; index++)
-        emit_try(program, place, index);
+    for (int number = 0; number < SLOTS_PER_CPU; number++)
+        emit_try(program, slots, number, index);
     emit_account(program, slots_taken);
     EMIT(program,
         JA("out"),
     LABEL("claimed"));
 }
 
-void emit_load_first_slot(struct program *program, const struct slot_place *place,
-                          const char *none)
+void emit_load_first_slot(struct program *program, int slots, int16_t index, const char *none)
 {
-    emit_find(program, place, 0, none);
+    emit_find(program, slots, 0, index, none);
     EMIT(program, MOV_REG(R7, R0));
 }
 
-void emit_release_slot(struct program *program, const struct slot_place *place)
+void emit_release_slot(struct program *program)
 {
-    if (place->meets)
-        EMIT(program,
-            MOV_IMM(R1, -1),
-            XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
+    EMIT(program,
+        MOV_IMM(R1, -1),
+        XADD(DW, R8, (int16_t)offsetof(struct slot, users), R1));
 }
 
 /*

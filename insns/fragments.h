@@ -63,24 +63,21 @@ void emit_account_word(struct program *program, int16_t offset);
  * own, and notes there when it walks a stack.
  */
 
-struct slot_place {
-    int slots;     /* the map */
-    bool meets;    /* otherwise the first slot is always free */
-    int16_t index; /* 4 free bytes on the stack */
-};
-
-/* r8 = a slot of our own. If none is free, counts that in the account at r9, and goes to "out". */
-void emit_claim_slot(struct program *program, const struct slot_place *place);
+/*
+ * r8 = a slot of our own, in that map; if the program does not meet others, the first, which is
+ * always free. If none is free, counts that in the account at r9, and goes to "out". Uses 4 bytes at
+ * r10 + index.
+ */
+void emit_claim_slot(struct program *program, int slots, bool meets, int16_t index);
 
 /*
  * r7 = the first slot of this CPU, where programs that nest leave notes; goes to `none` without
  * one.
  */
-void emit_load_first_slot(struct program *program, const struct slot_place *place,
-                          const char *none);
+void emit_load_first_slot(struct program *program, int slots, int16_t index, const char *none);
 
 /* Releases the slot at r8. r0 to r5 are lost here as above. */
-void emit_release_slot(struct program *program, const struct slot_place *place);
+void emit_release_slot(struct program *program);
 
 /*
  * The end of a program for an event: "filtered", for events that were not asked for, and "out", with
@@ -144,14 +141,8 @@ struct bank_labels {
  * would make the verifier follow everything after it twice. Uses 4 bytes at r10 + index. r0 to r5
  * are lost, here as below.
  */
-struct bank_choice {
-    const struct bank_maps *banks;
-    enum bank_map map;
-    int16_t index;
-    const char *none;
-};
-void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
-                        const struct bank_labels *labels);
+void emit_load_bank_map(struct program *program, const struct bank_maps *banks, enum bank_map map,
+                        int16_t index, const char *none, const struct bank_labels *labels);
 
 /* ---- A count in the bank's map ---- */
 

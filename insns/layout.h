@@ -334,6 +334,6 @@ struct snoop_slot {
     (offsetof(struct snoop_slot, record) + SNOOP_RECORD_BYTES(stacks, depth))
 _Static_assert(offsetof(struct snoop_slot, users) == offsetof(struct slot, users) &&
                offsetof(struct snoop_slot, number) == offsetof(struct slot, number) &&
-               offsetof(struct snoop_slot, record) == 24, "slot.c claims both");
+               offsetof(struct snoop_slot, record) == 24, "claimed alike");
 
 #endif

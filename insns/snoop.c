@@ -27,11 +27,11 @@
  * The time is taken once the record has its place in the ring: so a reader that has seen how far
  * the ring is reserved knows that everything after that will have a later time.
  *
- * Without a ring the record is made in a slot (slot.c), and copied to this CPU's perf buffer
+ * Without a ring the record is made in a slot (fragments.h), and copied to this CPU's perf buffer
  * instead of submit(); if there is no room, goto full.
  *
  * Any of these programs may be preempted by another, in another thread: while it walks, it leaves
- * its thread's number in the account (walk.c).
+ * its thread's number in the account (fragments.c).
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */
@@ -66,21 +66,10 @@ static int32_t record_bytes(const struct capture *capture)
                      capture->value_count * sizeof(uint64_t));
 }
 
-static struct slot_place slot_of(const struct capture *capture)
-{
-    return (struct slot_place){
-        .slots = capture->slots,
-        .meets = true,
-        .index = INDEX,
-    };
-}
-
 static void emit_reserve(struct program *program, const struct capture *capture)
 {
-    const struct slot_place slot = slot_of(capture);
-
     if (!capture->to_ring) {
-        emit_claim_slot(program, &slot);
+        emit_claim_slot(program, capture->slots, true, INDEX);
         return;
     }
     EMIT(program,
@@ -156,8 +145,6 @@ static void emit_frames(struct program *program, const struct capture *capture, 
 /* Submits the record, or goes to "full". */
 static void emit_hand_over(struct program *program, const struct capture *capture)
 {
-    const struct slot_place slot = slot_of(capture);
-
     if (capture->to_ring) {
         EMIT(program,
             MOV_REG(R1, R8),
@@ -175,7 +162,7 @@ static void emit_hand_over(struct program *program, const struct capture *captur
         MOV_IMM(R5, record_bytes(capture)),
         CALL(BPF_FUNC_perf_event_output),
         MOV_REG(R7, R0));
-    emit_release_slot(program, &slot);
+    emit_release_slot(program);
     EMIT(program, JEQ_IMM(R7, 0, "out"));
 }
 

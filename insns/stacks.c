@@ -83,19 +83,19 @@ struct labels {
 static const struct labels kernel_labels = STACK_LABELS("kernel");
 static const struct labels user_labels = STACK_LABELS("user");
 
-void emit_load_bank_map(struct program *program, const struct bank_choice *choice,
-                        const struct bank_labels *labels)
+void emit_load_bank_map(struct program *program, const struct bank_maps *banks, enum bank_map map,
+                        int16_t index, const char *none, const struct bank_labels *labels)
 {
     EMIT(program,
         LDX(DW, R1, R9, BANK),
         JNE_IMM(R1, CONTROL_MAIN, labels->other),
-        LOAD_MAP(R1, choice->banks->first[choice->map]),
+        LOAD_MAP(R1, banks->first[map]),
         JA(labels->chosen),
     LABEL(labels->other),
-        STX(W, R10, choice->index, R1));
-    emit_look_up(program, choice->banks->others[choice->map], choice->index);
+        STX(W, R10, index, R1));
+    emit_look_up(program, banks->others[map], index);
     EMIT(program,
-        JEQ_IMM(R0, 0, choice->none),
+        JEQ_IMM(R0, 0, none),
         MOV_REG(R1, R0),
     LABEL(labels->chosen));
 }
@@ -109,10 +109,8 @@ const struct count_labels count_labels = {
 static void emit_load_counts(struct program *program, const struct count_place *place,
                              const struct bank_labels *labels)
 {
-    const struct bank_choice choice = {&place->capture->banks, BANK_COUNTS, place->index,
-                                       place->labels->uncounted};
-
-    emit_load_bank_map(program, &choice, labels);
+    emit_load_bank_map(program, &place->capture->banks, BANK_COUNTS, place->index,
+                       place->labels->uncounted, labels);
     EMIT(program,
         MOV_REG(R2, place->base & 0xf),
         ADD_IMM(R2, place->key));
@@ -166,18 +164,17 @@ static void emit_load_stacks(struct program *program, const struct capture *capt
                              const struct stack_place *at, const char *none,
                              const struct looking_labels *labels)
 {
-    struct bank_choice choice = {&capture->banks, BANK_SHALLOW, at->index, none};
+    const struct bank_maps *banks = &capture->banks;
 
-    if (capture->banks.shallow_depth) {
-        emit_tell_depth(program, &capture->banks, labels->is_deep);
-        emit_load_bank_map(program, &choice, &labels->shallow);
+    if (banks->shallow_depth) {
+        emit_tell_depth(program, banks, labels->is_deep);
+        emit_load_bank_map(program, banks, BANK_SHALLOW, at->index, none, &labels->shallow);
         EMIT(program,
             JA(labels->chosen),
         LABEL(labels->is_deep));
     }
-    choice.map = BANK_DEEP;
-    emit_load_bank_map(program, &choice, &labels->deep);
-    if (capture->banks.shallow_depth)
+    emit_load_bank_map(program, banks, BANK_DEEP, at->index, none, &labels->deep);
+    if (banks->shallow_depth)
         EMIT(program, LABEL(labels->chosen));
 }
 

@@ -44,12 +44,7 @@ void wait_load_other_pid(struct program *program, const struct capture *capture,
 
 void wait_claim_slot(struct program *program, const struct capture *capture)
 {
-    const struct slot_place slot = {
-        .slots = capture->slots,
-        .index = INDEX,
-    };
-
-    emit_claim_slot(program, &slot);
+    emit_claim_slot(program, capture->slots, false, INDEX);
     emit_clear_task(program);
 }
 

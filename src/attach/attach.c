@@ -406,6 +406,22 @@ int attach_one_by_one(struct work *work, attach_open_event *open, const void *co
     return 0;
 }
 
+int attach_each(struct work *work, const char *name, attach_open_event *open, enum attach_way *way)
+{
+    struct perf_probe_type type;
+
+    if (perf_probe_type(name, &type))
+        return -EOPNOTSUPP;
+    /* Checked before the first probe: if a program does not load, that is not a place's fault. */
+    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
+    if (program < 0)
+        return program;
+    int result = attach_one_by_one(work, open, &type);
+    if (!result && *way == ATTACH_BEST)
+        *way = ATTACH_PMU;
+    return result;
+}
+
 static int attach_text_event(struct work *work, struct place **group, uint32_t count)
 {
     struct attachment *attachment = work->attachment;

@@ -138,19 +138,7 @@ static int open_event(struct work *work, const void *context, const struct place
 
 static int attach_by_events(struct work *work)
 {
-    struct perf_probe_type type;
-    int result = perf_probe_type("kprobe", &type);
-
-    if (result)
-        return -EOPNOTSUPP;
-    /* Checked before the first probe: if a program does not load, that is not a place's fault. */
-    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
-    if (program < 0)
-        return program;
-    result = attach_one_by_one(work, open_event, &type);
-    if (!result && work->attachment->kernel_way == ATTACH_BEST)
-        work->attachment->kernel_way = ATTACH_PMU;
-    return result;
+    return attach_each(work, "kprobe", open_event, &work->attachment->kernel_way);
 }
 
 static int attach_by_text(struct work *work)

@@ -119,16 +119,7 @@ static int open_event(struct work *work, const void *context, const struct place
 
 static int attach_by_events(struct work *work)
 {
-    struct perf_probe_type type;
-
-    if (perf_probe_type("uprobe", &type))
-        return -EOPNOTSUPP;
-    int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
-    if (program < 0)
-        return program;
-    int result = attach_one_by_one(work, open_event, &type);
-    work->attachment->user_way = ATTACH_PMU;
-    return result;
+    return attach_each(work, "uprobe", open_event, &work->attachment->user_way);
 }
 
 /* ---- Text ---- */

@@ -62,6 +62,10 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
 int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
 
+/* The same by events of such a type (perf_probe_type), its context; -EOPNOTSUPP: there is none. */
+int attach_each(struct work *work, const char *type, attach_open_event *open,
+                enum attach_way *way);
+
 /* 0, or -E2BIG if there are more than are traced without `force`. */
 int attach_check_count(struct work *work);
 

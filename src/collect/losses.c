@@ -86,10 +86,7 @@ static void add_line(const struct losses *losses, size_t kind, struct text *line
 
 void losses_add_lines(const struct losses *losses, struct text *lines)
 {
-    for (size_t i = 0; i < losses->count; i++) {
-        add_line(losses, i, lines);
-        text_add(lines, "\n");
-    }
+    losses_add_shares(losses, 0, NULL, lines);
 }
 
 void losses_add_shares(const struct losses *losses, uint64_t events, const char *name,
@@ -99,7 +96,7 @@ void losses_add_shares(const struct losses *losses, uint64_t events, const char 
 
     for (size_t i = 0; i < losses->count; i++) {
         add_line(losses, i, lines);
-        if (losses->kinds[i].count != LOSSES_UNCOUNTED) {
+        if (name && losses->kinds[i].count != LOSSES_UNCOUNTED) {
             text_add(lines, " (");
             add_share(lines, losses->kinds[i].count, all);
             text_add(lines, " of ");

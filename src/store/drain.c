@@ -184,17 +184,16 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
     return result ? result : complete_user(drain, drain->tally->count - 1, &key);
 }
 
-static int drain_bank(struct store *store, const struct bank *bank, struct tally *tally,
-                      struct drain_losses *losses)
+static int drain_bank(const struct drain *of, const struct bank *bank)
 {
-    uint32_t depth = store->depth;
+    struct store *store = of->store;
     struct drain drain = {
         .store = store,
         .bank = bank,
-        .tally = tally,
-        .losses = losses,
-        .addresses = calloc(depth, sizeof(uint64_t)),
-        .spilled = malloc(SPILLED_STACK_BYTES(depth)),
+        .tally = of->tally,
+        .losses = of->losses,
+        .addresses = calloc(store->depth, sizeof(uint64_t)),
+        .spilled = malloc(SPILLED_STACK_BYTES(store->depth)),
         .ids = bank == &store->main ? store->settled.ids.buckets : 0,
     };
     drain.known = calloc(drain.ids + 1, sizeof(struct stack));
@@ -254,18 +253,11 @@ int drain_uncounted(struct tally *tally, uint64_t events, uint64_t value)
     return 0;
 }
 
-struct collecting {
-    struct store *store;
-    struct tally *tally;
-    struct drain_losses *losses;
-};
-
 /* Stacks stay from report to report: their keys are derived from their contents only. */
 static int empty_of_counts(void *context, struct bank *bank, bool again)
 {
-    struct collecting *collecting = context;
-    struct store *store = collecting->store;
-    int result = drain_bank(store, bank, collecting->tally, collecting->losses);
+    struct store *store = ((const struct drain *)context)->store;
+    int result = drain_bank(context, bank);
 
     if (result || !again || !store_has_filled(bank))
         return result;
@@ -275,7 +267,7 @@ static int empty_of_counts(void *context, struct bank *bank, bool again)
 
 int drain_counts(struct store *store, bool again, struct tally *tally, struct drain_losses *losses)
 {
-    struct collecting collecting = {store, tally, losses};
+    struct drain drain = {.store = store, .tally = tally, .losses = losses};
 
-    return store_drain_by(store, again, empty_of_counts, &collecting, tally);
+    return store_drain_by(store, again, empty_of_counts, &drain, tally);
 }
