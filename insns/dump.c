@@ -12,7 +12,6 @@ struct dump {
     const struct bpf_insn *insns;
     size_t count;
     const struct program *program;
-    uint32_t *numbers; /* without a program: each slot's label number, 0 for none */
 };
 
 /* The fields besides the opcode: those that an instruction does not use are 0. */
@@ -70,31 +69,6 @@ static bool jumps(const struct bpf_insn *insn, int64_t *distance)
 
 /* ---- Labels ---- */
 
-/* Numbers the instructions that jumps lead to, in order. 0, or -1 without memory. */
-static int number_labels(struct dump *dump)
-{
-    uint32_t number = 0;
-
-    dump->numbers = calloc(dump->count, sizeof(*dump->numbers));
-    if (!dump->numbers)
-        return -1;
-    for (size_t i = 0; i < dump->count; i += is_wide(dump, i) ? 2 : 1) {
-        int64_t distance;
-        if (!jumps(&dump->insns[i], &distance))
-            continue;
-        int64_t target = (int64_t)i + 1 + distance;
-        if (target >= 0 && target < (int64_t)dump->count)
-            dump->numbers[target] = 1;
-    }
-    for (size_t i = 0; i < dump->count; i++) {
-        if (dump->numbers[i])
-            dump->numbers[i] = ++number;
-        if (is_wide(dump, i))
-            dump->numbers[++i] = 0; /* no instruction begins there */
-    }
-    return 0;
-}
-
 static bool is_before(const void *label, const void *slot)
 {
     return ((const struct program_label *)label)->slot < *(const size_t *)slot;
@@ -111,11 +85,6 @@ static void add_labels_here(const struct dump *dump, size_t index)
 {
     const struct program *program = dump->program;
 
-    if (!program) {
-        if (dump->numbers[index])
-            text_format(dump->text, "L%u:\n", dump->numbers[index]);
-        return;
-    }
     for (size_t i = first_label(program, index);
          i < program->label_count && program->labels[i].slot == index; i++)
         text_format(dump->text, "%s:\n", program->labels[i].name);
@@ -124,21 +93,13 @@ static void add_labels_here(const struct dump *dump, size_t index)
 static void add_target(const struct dump *dump, size_t index, int64_t distance)
 {
     const struct program *program = dump->program;
-    int64_t target = (int64_t)index + 1 + distance;
+    const size_t target = (size_t)((int64_t)index + 1 + distance);
+    const size_t label = first_label(program, target);
 
-    if (target >= 0 && target < (int64_t)dump->count) {
-        if (program) {
-            size_t label = first_label(program, (size_t)target);
-            if (label < program->label_count && program->labels[label].slot == (size_t)target) {
-                text_add(dump->text, program->labels[label].name);
-                return;
-            }
-        } else if (dump->numbers[target]) {
-            text_format(dump->text, "L%u", dump->numbers[target]);
-            return;
-        }
-    }
-    text_format(dump->text, "pc%+lld", (long long)distance);
+    if (label < program->label_count && program->labels[label].slot == target)
+        text_add(dump->text, program->labels[label].name);
+    else
+        text_format(dump->text, "pc%+lld", (long long)distance);
 }
 
 /* ---- Operands ---- */
@@ -161,7 +122,7 @@ static void add_operand(struct text *text, const struct bpf_insn *insn, bool mas
 
 static void add_map(const struct dump *dump, int fd)
 {
-    const char *name = dump->program ? program_map_name(dump->program, fd) : NULL;
+    const char *name = program_map_name(dump->program, fd);
 
     if (name)
         text_format(dump->text, "map %s", name);
@@ -345,10 +306,6 @@ void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
 {
     struct dump dump = {.text = text, .insns = insns, .count = count, .program = program};
 
-    if (count && !program && number_labels(&dump)) {
-        text->failed = true;
-        return;
-    }
     for (size_t i = 0; i < count; i++) {
         add_labels_here(&dump, i);
         text_format(text, "%6zu: ", i);
@@ -361,5 +318,4 @@ void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
         if (is_wide(&dump, i))
             i++;
     }
-    free(dump.numbers);
 }

@@ -86,11 +86,10 @@ void program_free(struct program *program);
 
 /*
  * Appends `count` slots of linked code, one line per instruction, which begins with its index.
- * Labels are on lines of their own. They and the maps have their names if `program`, from which the
- * code was linked, is given; if it is NULL, labels are L1, L2 ... and maps `map fd 7`. Any bytes
- * are accepted: what is not an instruction of insn.h, or has a value in a field that its
- * instruction leaves 0, is `unknown` and its bytes. A jump that leads to no instruction is shown as
- * `goto pc+5`, counted from the next one.
+ * Labels, on lines of their own, and maps have the names that they have in `program`, from which the
+ * code was linked; a map without one is `map fd 7`, and a jump to no label `goto pc+5`, counted from
+ * the next instruction. Any bytes are accepted: what is not an instruction of insn.h, or has a value
+ * in a field that its instruction leaves 0, is `unknown` and its bytes.
  */
 void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
                 const struct program *program);

@@ -136,11 +136,6 @@ static int open_event(struct work *work, const void *context, const struct place
     return attach_event(work, event, place, PROGRAM_PROBE, true);
 }
 
-static int attach_by_events(struct work *work)
-{
-    return attach_each(work, "kprobe", open_event, &work->attachment->kernel_way);
-}
-
 static int attach_by_text(struct work *work)
 {
     if (work->request->tracefs < 0)
@@ -248,7 +243,7 @@ int attach_functions(struct work *work)
         result = attach_by_links(work);
     if ((way == ATTACH_BEST && (!result || result == -EOPNOTSUPP) && work->count) ||
         way == ATTACH_PMU)
-        result = attach_by_events(work);
+        result = attach_each(work, "kprobe", open_event, &work->attachment->kernel_way);
     if ((way == ATTACH_BEST && result == -EOPNOTSUPP) || way == ATTACH_TRACEFS)
         result = attach_by_text(work);
     return result;
