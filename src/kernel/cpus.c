@@ -7,6 +7,7 @@
 
 #include "base/reading.h"
 #include "base/text.h"
+#include "base/util.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
 #define PRESENT "/sys/devices/system/cpu/present"
@@ -90,6 +91,28 @@ int cpus_each_online(cpus_add *add, void *context)
 int cpus_each_present(cpus_add *add, void *context)
 {
     return each_of(PRESENT, add, context);
+}
+
+struct trial {
+    cpus_add *open;
+    void *context;
+};
+
+/* -ECANCELED: it can, which is all we need to know. */
+static int try_on(void *context, unsigned cpu)
+{
+    const struct trial *trial = context;
+    int fd = trial->open(trial->context, cpu);
+
+    close_fd(fd);
+    return fd < 0 ? fd : -ECANCELED;
+}
+
+int cpus_try(cpus_add *open, void *context)
+{
+    int result = cpus_each_online(try_on, &(struct trial){open, context});
+
+    return result == -ECANCELED ? 0 : result ? result : -ENODEV;
 }
 
 static int count_cpu(void *count, unsigned cpu)

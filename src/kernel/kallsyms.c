@@ -295,6 +295,14 @@ static bool is_function(char type)
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+static int copy_found(struct kallsyms_found *to, const struct kallsyms_found *from)
+{
+    const struct kallsyms_symbol symbol = {from->start, from->type, from->name.data,
+                                           from->module.data};
+
+    return from->found ? keep(to, &symbol, from->rank) : 0;
+}
+
 /* The symbol nearest to an address is also nearest to the next, unless that has a nearer one. */
 static int spread(const struct kallsyms_search *search, struct kallsyms_found *found)
 {
@@ -302,9 +310,7 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
         const struct kallsyms_found *before = &found[i - 1];
         if (found[i].found || !before->found)
             continue;
-        const struct kallsyms_symbol same = {
-            before->start, before->type, before->name.data, before->module.data};
-        if (keep(&found[i], &same, before->rank))
+        if (copy_found(&found[i], before))
             return -ENOMEM;
         found[i].end = before->end;
     }
@@ -365,14 +371,6 @@ static bool hash_module(void *context, char *line)
     *hash = hash_bytes(*hash, line, strcspn(line, " "));
     *hash = address ? hash_bytes(*hash, address, strlen(address)) : *hash;
     return false;
-}
-
-static int copy_found(struct kallsyms_found *to, const struct kallsyms_found *from)
-{
-    const struct kallsyms_symbol symbol = {from->start, from->type, from->name.data,
-                                           from->module.data};
-
-    return from->found ? keep(to, &symbol, from->rank) : 0;
 }
 
 static int compare_places(const void *left, const void *right)

@@ -72,6 +72,8 @@ typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
 /* The same for each CPU that could be brought online. */
 int cpus_each_present(cpus_add *add, void *context);
+/* Can it be opened on one that is online? `open` returns a descriptor or a negative errno. */
+int cpus_try(cpus_add *open, void *context);
 /* How many either has; 0: unknown. */
 uint64_t cpus_count(int (*each)(cpus_add *add, void *context));
 

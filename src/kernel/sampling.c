@@ -79,23 +79,14 @@ static int open_event(const struct sampling_config *config, unsigned cpu)
     return result == -EOPNOTSUPP ? -ENOENT : result;
 }
 
-/* -ECANCELED: it can be opened, which is all we need to know. */
 static int try_event(void *event, unsigned cpu)
 {
-    const struct sampling_config config = {.event = event, .frequency = 1, .idle = true};
-    int fd = open_event(&config, cpu);
-
-    if (fd < 0)
-        return fd;
-    close(fd);
-    return -ECANCELED;
+    return open_event(&(struct sampling_config){.event = event, .frequency = 1, .idle = true}, cpu);
 }
 
 int sampling_try(const struct sampling_event *event)
 {
-    int result = cpus_each_online(try_event, (void *)(uintptr_t)event);
-
-    return result == -ECANCELED ? 0 : result ? result : -ENODEV;
+    return cpus_try(try_event, (void *)(uintptr_t)event);
 }
 
 void sampling_add_available(struct text *names)
@@ -113,21 +104,16 @@ void sampling_add_available(struct text *names)
 
 static int make_room(struct sampling *sampling, unsigned cpu)
 {
-    int result = array_reserve(&sampling->events, &sampling->room, cpu + 1,
-                               sizeof(*sampling->events));
+    int result = array_reserve(&sampling->cpus, &sampling->room, cpu + 1, sizeof(*sampling->cpus));
 
-    if (!result)
-        result = array_reserve(&sampling->armed, &sampling->armed_room, cpu + 1, sizeof(uint64_t));
-    for (; !result && sampling->count <= cpu; sampling->count++) {
-        sampling->events[sampling->count] = (struct throttle){.ring.fd = -1};
-        sampling->armed[sampling->count] = 0;
-    }
+    for (; !result && sampling->count <= cpu; sampling->count++)
+        sampling->cpus[sampling->count] = (struct sampled_cpu){.event.ring.fd = -1};
     return result;
 }
 
 static bool is_sampled(const struct sampling *sampling, unsigned cpu)
 {
-    return cpu < sampling->count && sampling->events[cpu].ring.fd >= 0;
+    return cpu < sampling->count && sampling->cpus[cpu].event.ring.fd >= 0;
 }
 
 static int add_cpu(void *context, unsigned cpu)
@@ -144,14 +130,14 @@ static int add_cpu(void *context, unsigned cpu)
         close_fd(fd);
         return result;
     }
-    throttle_open(&sampling->events[cpu], fd);
-    sampling->armed[cpu] = 0;
+    throttle_open(&sampling->cpus[cpu].event, fd);
+    sampling->cpus[cpu].armed = 0;
     return 0;
 }
 
 static void add_stops(const struct sampling *sampling, unsigned cpu, struct sampling_stops *stops)
 {
-    const struct throttle *event = &sampling->events[cpu];
+    const struct throttle *event = &sampling->cpus[cpu].event;
     uint64_t stopped = throttle_stopped(event);
 
     stops->times += event->times;
@@ -165,7 +151,7 @@ void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)
     *stops = sampling->stops;
     for (unsigned cpu = 0; cpu < sampling->count; cpu++)
         if (is_sampled(sampling, cpu)) {
-            throttle_read(&sampling->events[cpu]);
+            throttle_read(&sampling->cpus[cpu].event);
             add_stops(sampling, cpu, stops);
         }
 }
@@ -177,14 +163,14 @@ static void drop_dead(struct sampling *sampling)
         uint64_t armed = 0;
         if (!is_sampled(sampling, cpu))
             continue;
-        throttle_read(&sampling->events[cpu]);
-        bool is_on = !perf_armed_ns(sampling->events[cpu].ring.fd, &armed) &&
-            armed > sampling->armed[cpu];
-        sampling->armed[cpu] = armed;
+        throttle_read(&sampling->cpus[cpu].event);
+        bool is_on = !perf_armed_ns(sampling->cpus[cpu].event.ring.fd, &armed) &&
+            armed > sampling->cpus[cpu].armed;
+        sampling->cpus[cpu].armed = armed;
         if (is_on)
             continue;
         add_stops(sampling, cpu, &sampling->stops);
-        throttle_close(&sampling->events[cpu]);
+        throttle_close(&sampling->cpus[cpu].event);
     }
 }
 
@@ -214,8 +200,7 @@ void sampling_close(struct sampling *sampling)
 {
     for (unsigned cpu = 0; cpu < sampling->count; cpu++)
         if (is_sampled(sampling, cpu))
-            throttle_close(&sampling->events[cpu]);
-    free(sampling->events);
-    free(sampling->armed);
+            throttle_close(&sampling->cpus[cpu].event);
+    free(sampling->cpus);
     *sampling = (struct sampling){0};
 }

@@ -50,11 +50,15 @@ struct sampling_stops {
     uint64_t samples;            /* that were due meanwhile; 0 if unknown */
 };
 
+struct sampled_cpu {
+    struct throttle event;
+    uint64_t armed; /* for how long (ns) it had been when last looked at */
+};
+
 struct sampling {
     struct sampling_config config;
-    struct throttle *events; /* by CPU */
-    uint64_t *armed;         /* for how long (ns) each had been armed when last looked at */
-    size_t count, room, armed_room;
+    struct sampled_cpu *cpus;
+    size_t count, room;
     uint64_t looked;         /* when that was */
     struct sampling_stops stops; /* of events that are gone */
 };

@@ -565,7 +565,6 @@ struct trial {
     bool own, kernel;
 };
 
-/* -ECANCELED: it can be opened, which is all we need to know. */
 static int try_one(void *context, unsigned cpu)
 {
     const struct trial *trial = context;
@@ -576,20 +575,13 @@ static int try_one(void *context, unsigned cpu)
         .exclude_kernel = !trial->kernel,
         .exclude_hv = 1,
     };
-    int fd = perf_open(&attributes, trial->own ? 0 : -1, cpu, 0);
 
-    if (fd < 0)
-        return fd;
-    close(fd);
-    return -ECANCELED;
+    return perf_open(&attributes, trial->own ? 0 : -1, cpu, 0);
 }
 
 int rings_try(bool own, bool kernel)
 {
-    struct trial trial = {own, kernel};
-    int result = cpus_each_online(try_one, &trial);
-
-    return result == -ECANCELED ? 0 : result ? result : -ENODEV;
+    return cpus_try(try_one, &(struct trial){own, kernel});
 }
 
 /* Why there are no rings, or no event in them, and what to do about it. */
