@@ -124,16 +124,6 @@ static bool asks_by_number(const struct event_filter *filter)
     return (filter->pid_count || filter->tid_count) && !filter->followed;
 }
 
-struct event_filter filter_anybody(const struct event_filter *filter)
-{
-    return (struct event_filter){
-        .in_namespace = filter->in_namespace,
-        .namespace_device = filter->namespace_device,
-        .namespace_inode = filter->namespace_inode,
-        .numbers = filter->numbers,
-    };
-}
-
 const char *filter_outside(const struct event_filter *filter)
 {
     return asks_by_number(filter) ? "filtered" : "foreign";
@@ -179,8 +169,13 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
         EMIT(program, LABEL("numbers_known"));
 }
 
-void emit_load_pid(struct program *program, const struct event_filter *filter,
-                   const struct filter_places *places)
+/*
+ * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
+ * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
+ * *)(r10 + foreign) = 1.
+ */
+static void emit_load_pid(struct program *program, const struct event_filter *filter,
+                          const struct filter_places *places)
 {
     if (filter->in_namespace) {
         emit_load_pid_of_namespace(program, filter, places);
@@ -191,13 +186,24 @@ void emit_load_pid(struct program *program, const struct event_filter *filter,
         MOV_REG(R7, R0));
 }
 
-void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
-                      int16_t scratch, const char *outside)
+void emit_load_anybody(struct program *program, const struct event_filter *filter, int16_t foreign,
+                       int16_t scratch)
 {
-    const struct event_filter anybody = filter_anybody(filter);
+    const struct event_filter anybody = {
+        .in_namespace = filter->in_namespace,
+        .namespace_device = filter->namespace_device,
+        .namespace_inode = filter->namespace_inode,
+        .numbers = filter->numbers,
+    };
 
     EMIT(program, ST(W, R10, foreign, 0));
     emit_load_pid(program, &anybody, &(struct filter_places){foreign, scratch, NULL, 0});
+}
+
+void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
+                      int16_t scratch, const char *outside)
+{
+    emit_load_anybody(program, filter, foreign, scratch);
     EMIT(program,
         LDX(W, R1, R10, foreign),
         JNE_IMM(R1, 0, outside));

@@ -59,26 +59,18 @@ struct filter_places {
     int16_t comm; /* 16 bytes, if names are asked for */
 };
 
-/*
- * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
- * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
- * *)(r10 + foreign) = 1.
- */
-void emit_load_pid(struct program *program, const struct event_filter *filter,
-                   const struct filter_places *places);
-
 /* The label for tasks of other pid namespaces. */
 const char *filter_outside(const struct event_filter *filter);
 
 /*
- * Of whoever is current: r7, likewise; goes to `outside` in another namespace. Uses 4 bytes at
- * r10 + foreign.
+ * r7 = pid << 32 | tid of the current task, in the caller's pid namespace; that of the initial one
+ * in another, and then *(u32 *)(r10 + foreign) = 1, otherwise 0. Uses 8 bytes at r10 + scratch.
  */
+void emit_load_anybody(struct program *program, const struct event_filter *filter, int16_t foreign,
+                       int16_t scratch);
+/* The same, but goes to `outside` then. */
 void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
                       int16_t scratch, const char *outside);
-
-/* Only the caller's namespace. */
-struct event_filter filter_anybody(const struct event_filter *filter);
 
 /*
  * r0 = what the map of processes and threads asked for says of the number r0; goes to `none` if

@@ -123,26 +123,16 @@ void emit_walk(struct program *program, const struct stack_walk *walk);
 /*
  * ---- A stack, kept in a bank's map ----
  *
- * The fast way is the
- * kernel's: get_stackid, whose id is a bucket of a hash. If another stack has that bucket, or it is
- * not certain yet whose it is, the stack is fetched whole, hashed here with 64 bits, and kept in a
- * hash map under that. Programs that may nest keep every stack this way, and so do those for which
- * a report's time matters more than an event's.
+ * The fast way is the kernel's: get_stackid, whose id is a bucket of a hash. If another stack has
+ * that bucket, or it is not certain yet whose it is, the stack is fetched whole, hashed here with 64
+ * bits, and kept in a hash map under that. Programs that may nest keep every stack this way, and so
+ * do those for which a report's time matters more than an event's.
  */
 
 /* Labels that the program has only once. */
 struct bank_labels {
     const char *other, *chosen;
 };
-
-/*
- * r1 = that map of the bank whose account is at r9; goes to `none` if the bank has none, and so is
- * not counted into. Chosen anew wherever it is needed: a register that may hold either bank's map
- * would make the verifier follow everything after it twice. Uses 4 bytes at r10 + index. r0 to r5
- * are lost, here as below.
- */
-void emit_load_bank_map(struct program *program, const struct bank_maps *banks, enum bank_map map,
-                        int16_t index, const char *none, const struct bank_labels *labels);
 
 /* ---- A count in the bank's map ---- */
 

@@ -273,15 +273,12 @@ static void emit_count_woken(struct program *program, const struct capture *capt
 
 void emit_waking(struct program *program, const struct capture *capture)
 {
-    const struct filter_places places = {FOREIGN, PID_SCRATCH, NULL, NEW_COUNT};
-    struct event_filter anybody = filter_anybody(&capture->filter); /* filters are for waits */
     /*
      * Even with -U: the kernel's stack identifies wakeups by an interrupt, which have no user
      * stack.
      */
     const struct task_place shown = {true, capture->user_stack, FOREIGN, INDEX};
 
-    anybody.cpu = -1;
     wait_begin(program, capture);
     wait_read_fields(program, capture, false);
     wait_load_other_pid(program, capture, capture->target_pid);
@@ -290,7 +287,7 @@ void emit_waking(struct program *program, const struct capture *capture)
         STX(W, R10, TID, R1));
     if (marks_unwanted(capture))
         emit_waking_filter(program, capture);
-    emit_event_filter(program, &anybody, &places, true);
+    emit_load_anybody(program, &capture->filter, FOREIGN, PID_SCRATCH); /* filters are for waits */
     wait_claim_slot(program, capture);
     emit_task(program, capture, &shown);
     emit_make_wait(program, capture, wakes_full);

@@ -83,8 +83,14 @@ struct labels {
 static const struct labels kernel_labels = STACK_LABELS("kernel");
 static const struct labels user_labels = STACK_LABELS("user");
 
-void emit_load_bank_map(struct program *program, const struct bank_maps *banks, enum bank_map map,
-                        int16_t index, const char *none, const struct bank_labels *labels)
+/*
+ * r1 = that map of the bank whose account is at r9; goes to `none` if the bank has none, and so is
+ * not counted into. Chosen anew wherever it is needed: a register that may hold either bank's map
+ * would make the verifier follow everything after it twice. Uses 4 bytes at r10 + index.
+ */
+static void emit_load_bank_map(struct program *program, const struct bank_maps *banks,
+                               enum bank_map map, int16_t index, const char *none,
+                               const struct bank_labels *labels)
 {
     EMIT(program,
         LDX(DW, R1, R9, BANK),

@@ -381,7 +381,7 @@ void attach_allow_descriptors(size_t wanted)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)
+static int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)
 {
     bool asks = work->count > MOST_SINGLE_PROBES && !work->request->force;
     size_t before = work->attachment->attached, kept_before = work->attachment->count;

@@ -56,13 +56,10 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
                      uint32_t count);
 
 /*
- * Opens an event for each place left. -E2BIG, and how long it would take, if there are too many
- * without `force`.
+ * Opens an event of such a type (perf_probe_type, the context) for each place left. -E2BIG, and how
+ * long it would take, if there are too many without `force`; -EOPNOTSUPP: there is no such type.
  */
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
-int attach_one_by_one(struct work *work, attach_open_event *open, const void *context);
-
-/* The same by events of such a type (perf_probe_type), its context; -EOPNOTSUPP: there is none. */
 int attach_each(struct work *work, const char *type, attach_open_event *open,
                 enum attach_way *way);
 
