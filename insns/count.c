@@ -190,28 +190,11 @@ static bool wants_caller(const struct capture *capture)
         : capture->user_stack && capture->caller;
 }
 
-static void emit_stacks(struct program *program, const struct capture *capture)
-{
-    struct stack_place stack = {.index = INDEX, .meets = meets(capture)};
-
-    if (stack.meets && (has_kernel_stack(capture) || capture->user_stack))
-        emit_load_first_slot(program, capture->slots, INDEX, "done");
-    if (has_kernel_stack(capture)) {
-        stack.place = KEY_KERNEL_STACK;
-        emit_stack(program, capture, &stack);
-    }
-    if (capture->user_stack) {
-        stack.user = true;
-        stack.place = KEY_USER_STACK;
-        emit_stack(program, capture, &stack);
-    }
-}
-
 void emit_count(struct program *program, const struct capture *capture)
 {
-    name_maps(program, capture);
-    EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, capture->control, capture->account, INDEX, "out");
+    const bool kernel = has_kernel_stack(capture);
+
+    emit_begin(program, capture, INDEX, "out");
     emit_account(program, seen);
     if (capture->without_idle)
         emit_idle_filter(program);
@@ -233,7 +216,10 @@ void emit_count(struct program *program, const struct capture *capture)
                        capture->filter.in_namespace ? FOREIGN : 0, INDEX, KEY_GENERATION);
     if (wants_caller(capture))
         emit_load_caller(program, capture->machine, capture->flags, KEY_CALLER);
-    emit_stacks(program, capture);
+    if (meets(capture) && (kernel || capture->user_stack))
+        emit_load_first_slot(program, capture->slots, INDEX, "done");
+    emit_stacks(program, capture, INDEX, meets(capture), kernel ? KEY_KERNEL_STACK : 0,
+                capture->user_stack ? KEY_USER_STACK : 0);
     emit_add_one(program, capture);
     if (meets(capture))
         emit_release_slot(program);

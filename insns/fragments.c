@@ -120,20 +120,28 @@ void name_maps(struct program *program, const struct capture *capture)
  *     account.bank = mode
  */
 
-void emit_load_account(struct program *program, int control, int account, int16_t index,
+void emit_load_account(struct program *program, const struct capture *capture, int16_t index,
                        const char *paused)
 {
-    emit_look_up_only(program, control, index, paused);
+    emit_look_up_only(program, capture->control, index, paused);
     EMIT(program,
         LDX(W, R1, R0, 0),
         JEQ_IMM(R1, CONTROL_PAUSED, paused),
         STX(W, R10, index, R1));
-    emit_look_up(program, account, index);
+    emit_look_up(program, capture->account, index);
     EMIT(program,
         JEQ_IMM(R0, 0, paused),
         MOV_REG(R9, R0),
         LDX(W, R1, R10, index),
         STX(DW, R9, (int16_t)offsetof(struct account, bank), R1));
+}
+
+void emit_begin(struct program *program, const struct capture *capture, int16_t index,
+                const char *paused)
+{
+    name_maps(program, capture);
+    EMIT(program, MOV_REG(R6, R1));
+    emit_load_account(program, capture, index, paused);
 }
 
 void emit_account_word(struct program *program, int16_t offset)
@@ -379,17 +387,8 @@ void emit_who(struct program *program, const struct capture *capture,
 void emit_task_stacks(struct program *program, const struct capture *capture,
                       const struct task_place *shown)
 {
-    struct stack_place stack = {.index = shown->index};
-
-    if (shown->kernel_stack) {
-        stack.place = TASK_KERNEL_STACK;
-        emit_stack(program, capture, &stack);
-    }
-    if (shown->user_stack) {
-        stack.user = true;
-        stack.place = TASK_USER_STACK;
-        emit_stack(program, capture, &stack);
-    }
+    emit_stacks(program, capture, shown->index, false, shown->kernel_stack ? TASK_KERNEL_STACK : 0,
+                shown->user_stack ? TASK_USER_STACK : 0);
 }
 
 void emit_task(struct program *program, const struct capture *capture,

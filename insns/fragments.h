@@ -46,8 +46,11 @@ void name_maps(struct program *program, const struct capture *capture);
  * r9 = this CPU's account of the bank that events are counted into. If they are not counted now,
  * the program goes on at `paused`. Uses 4 bytes at r10 + index. r0 to r5 are lost.
  */
-void emit_load_account(struct program *program, int control, int account, int16_t index,
+void emit_load_account(struct program *program, const struct capture *capture, int16_t index,
                        const char *paused);
+/* The same where a program begins: r6 = the context, and its maps have names. */
+void emit_begin(struct program *program, const struct capture *capture, int16_t index,
+                const char *paused);
 
 /* Increments this word of the account at r9. r1 is lost. */
 #define emit_account(program, member) \
@@ -160,19 +163,14 @@ struct count_place {
  */
 void emit_find_count(struct program *program, const struct count_place *place);
 
-struct stack_place {
-    bool user;      /* the user's stack, otherwise the kernel's */
-    int16_t index;  /* 4 free bytes on the stack */
-    int16_t place;  /* where in the slot its word goes: see layout.h */
-    bool meets;     /* the program may nest with others (see above): its stacks have no ids */
-};
-
 /*
- * r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account, and, if programs nest, r7 the
- * first slot of this CPU. If there is no stack, the word is NO_STACK or a negative errno.
+ * The kernel's stack and the user's: their words go to these places in the slot (layout.h); 0: it is
+ * not wanted. r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. If there is no
+ * stack, the word is NO_STACK or a negative errno. `meets`: the program may nest with others (see
+ * above), so its stacks have no ids, and r7 is the first slot of this CPU.
  */
-void emit_stack(struct program *program, const struct capture *capture,
-                const struct stack_place *at);
+void emit_stacks(struct program *program, const struct capture *capture, int16_t index, bool meets,
+                 int kernel_at, int user_at);
 
 /*
  * ---- The caller ----

@@ -34,7 +34,7 @@ void emit_nested(struct program *program, const struct capture *capture)
     EMIT(program, MOV_REG(R6, R1));
     emit_load_nesting(program, &capture->nesting, SCRATCH, "filtered");
     EMIT(program, JLT_IMM(R0, MAX_URETPROBE_DEPTH, "filtered"));
-    emit_load_account(program, capture->control, capture->account, INDEX, "filtered");
+    emit_load_account(program, capture, INDEX, "filtered");
     emit_event_filter(program, &capture->filter,
                       &(struct filter_places){FOREIGN, SCRATCH, NULL, COMM}, false);
     emit_account(program, nested);

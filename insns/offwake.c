@@ -131,7 +131,7 @@ static void emit_forget_prev(struct program *program, const struct capture *capt
     EMIT(program,
         JEQ_IMM(R1, 0, "out"),
         STX(W, R10, TID, R1));
-    emit_find_wait(program, capture->waits);
+    emit_look_up(program, capture->waits, TID);
     EMIT(program,
         JEQ_IMM(R0, 0, "forgotten"),
         LDX(DW, R1, R0, SINCE),
@@ -149,7 +149,7 @@ static void emit_left_out(struct program *program, const struct capture *capture
     EMIT(program, LABEL("filtered"));
     emit_account(program, filtered);
     if (marks_unwanted(capture)) {
-        emit_find_wait(program, capture->waits);
+        emit_look_up(program, capture->waits, TID);
         EMIT(program,
             JEQ_IMM(R0, 0, "out"),
             LDX(W, R1, R0, TARGET_FLAGS),
@@ -206,7 +206,7 @@ static void emit_come(struct program *program, const struct capture *capture)
     EMIT(program,
         JEQ_IMM(R1, 0, "end"),
         STX(W, R10, TID, R1));
-    emit_find_wait(program, capture->waits);
+    emit_look_up(program, capture->waits, TID);
     EMIT(program,
         JEQ_IMM(R0, 0, "end"),
         MOV_REG(R7, R0),
@@ -235,7 +235,7 @@ static void emit_come(struct program *program, const struct capture *capture)
 
 void emit_switch(struct program *program, const struct capture *capture)
 {
-    wait_begin(program, capture);
+    emit_begin(program, capture, INDEX, "end");
     wait_read_fields(program, capture, true);
     EMIT(program, ST(DW, R10, LEFT, 0));
     emit_leave(program, capture);
@@ -251,7 +251,7 @@ void emit_switch(struct program *program, const struct capture *capture)
 /* Goes to "out" if no wait needs to know who wakes the thread TID. */
 static void emit_waking_filter(struct program *program, const struct capture *capture)
 {
-    emit_find_wait(program, capture->waits);
+    emit_look_up(program, capture->waits, TID);
     EMIT(program,
         JEQ_IMM(R0, 0, "first_waking"),
         LDX(W, R1, R0, TARGET_FLAGS),
@@ -279,7 +279,7 @@ void emit_waking(struct program *program, const struct capture *capture)
      */
     const struct task_place shown = {true, capture->user_stack, FOREIGN, INDEX};
 
-    wait_begin(program, capture);
+    emit_begin(program, capture, INDEX, "end");
     wait_read_fields(program, capture, false);
     wait_load_other_pid(program, capture, capture->target_pid);
     EMIT(program,

@@ -168,9 +168,7 @@ static void emit_hand_over(struct program *program, const struct capture *captur
 
 void emit_snoop(struct program *program, const struct capture *capture)
 {
-    name_maps(program, capture);
-    EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, capture->control, capture->account, INDEX, "out");
+    emit_begin(program, capture, INDEX, "out");
     emit_account(program, seen);
     emit_event_filter(program, &capture->filter,
                       &(struct filter_places){FOREIGN, PID_SCRATCH, NULL, SCRATCH}, true);

@@ -156,6 +156,13 @@ void emit_find_count(struct program *program, const struct count_place *place)
     emit_account(program, table_full);
 }
 
+struct stack_place {
+    bool user;     /* the user's stack, otherwise the kernel's */
+    int16_t index; /* 4 free bytes on the stack */
+    int16_t place; /* where in the slot its word goes */
+    bool meets;
+};
+
 /* Goes to `deep` if the stack in the scratch is not shallow. */
 static void emit_tell_depth(struct program *program, const struct bank_maps *banks,
                             const char *deep)
@@ -354,8 +361,8 @@ static void emit_try_id(struct program *program, const struct capture *capture,
     LABEL(labels->by_hash));
 }
 
-void emit_stack(struct program *program, const struct capture *capture,
-                const struct stack_place *at)
+static void emit_stack(struct program *program, const struct capture *capture,
+                       const struct stack_place *at)
 {
     const struct labels *labels = at->user ? &user_labels : &kernel_labels;
 
@@ -363,4 +370,13 @@ void emit_stack(struct program *program, const struct capture *capture,
         emit_try_id(program, capture, at, labels);
     emit_fetch(program, capture, at, labels);
     emit_keep_by_hash(program, capture, at, labels);
+}
+
+void emit_stacks(struct program *program, const struct capture *capture, int16_t index, bool meets,
+                 int kernel_at, int user_at)
+{
+    if (kernel_at)
+        emit_stack(program, capture, &(struct stack_place){false, index, (int16_t)kernel_at, meets});
+    if (user_at)
+        emit_stack(program, capture, &(struct stack_place){true, index, (int16_t)user_at, meets});
 }

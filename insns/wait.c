@@ -2,13 +2,6 @@
 #include "insns/fragments.h"
 #include "insns/wait.h"
 
-void wait_begin(struct program *program, const struct capture *capture)
-{
-    name_maps(program, capture);
-    EMIT(program, MOV_REG(R6, R1));
-    emit_load_account(program, capture->control, capture->account, INDEX, "end");
-}
-
 /* ---- Fields: of the tracepoint's context r6, or on the stack ---- */
 
 void wait_read_fields(struct program *program, const struct capture *capture, bool switches)
@@ -58,14 +51,9 @@ void wait_load_state(struct program *program, const struct capture *capture)
 
 /* ---- Entries ---- */
 
-void emit_find_wait(struct program *program, int waits)
-{
-    emit_look_up(program, waits, TID);
-}
-
 void emit_make_wait_or(struct program *program, const struct capture *capture, int16_t full)
 {
-    emit_find_wait(program, capture->waits);
+    emit_look_up(program, capture->waits, TID);
     EMIT(program,
         JNE_IMM(R0, 0, "has_entry"),
         ST(DW, R10, NEW_WAIT + SINCE, 0),
@@ -74,7 +62,7 @@ void emit_make_wait_or(struct program *program, const struct capture *capture, i
     if (capture->view != VIEW_OFFCPU)
         emit_no_task(program, R10, NEW_WAIT + WAKER);
     emit_update(program, capture->waits, TID, NEW_WAIT, BPF_NOEXIST);
-    emit_find_wait(program, capture->waits);
+    emit_look_up(program, capture->waits, TID);
     EMIT(program, JNE_IMM(R0, 0, "has_entry"));
     emit_account_word(program, full);
     EMIT(program,
@@ -158,7 +146,7 @@ void emit_end_wait(struct program *program)
 
 void wall_begin(struct program *program, const struct capture *capture)
 {
-    wait_begin(program, capture);
+    emit_begin(program, capture, INDEX, "end");
     EMIT(program,
         LDX(DW, R1, R9, offsetof(struct account, bank)),
         STX(W, R10, INDEX, R1));

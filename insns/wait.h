@@ -38,9 +38,6 @@ enum {
     WAKER_FLAGS = WAKER + (int)offsetof(struct task_stacks, flags),
 };
 
-/* r6 and r9; goes to "end" if there is nothing to do. */
-void wait_begin(struct program *program, const struct capture *capture);
-
 /* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
 void wait_read_fields(struct program *program, const struct capture *capture, bool switches);
 /* r1 = prev_pid; r0 and r2 to r5 are lost */
@@ -52,9 +49,6 @@ void wait_load_state(struct program *program, const struct capture *capture);
 
 /* r8 = a slot with a cleared task; or goes to "out" */
 void wait_claim_slot(struct program *program, const struct capture *capture);
-
-/* r0 = waits[TID] */
-void emit_find_wait(struct program *program, int waits);
 
 /*
  * r0 = waits[TID], made if it is not there. Without room: counts that in this word of the account,
@@ -145,7 +139,7 @@ struct close_labels {
     const char *known, *cut, *uncut, *later;
 };
 
-/* As wait_begin, and CUT and NOW. */
+/* As emit_begin, which goes to "end" if there is nothing to do; and CUT and NOW. */
 void wall_begin(struct program *program, const struct capture *capture);
 
 /* KEY = that of the thread TID, which is the task in that word of the context, or current. */
