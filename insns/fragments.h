@@ -68,8 +68,8 @@ void emit_account_word(struct program *program, int16_t offset);
 
 /*
  * r8 = a slot of our own, in that map; if the program does not meet others, the first, which is
- * always free. If none is free, counts that in the account at r9, and goes to "out". Uses 4 bytes at
- * r10 + index.
+ * always free. If none is free, counts that in the account at r9, and goes to "out". Uses 4 bytes
+ * at r10 + index.
  */
 void emit_claim_slot(struct program *program, int slots, bool meets, int16_t index);
 
@@ -127,9 +127,9 @@ void emit_walk(struct program *program, const struct stack_walk *walk);
  * ---- A stack, kept in a bank's map ----
  *
  * The fast way is the kernel's: get_stackid, whose id is a bucket of a hash. If another stack has
- * that bucket, or it is not certain yet whose it is, the stack is fetched whole, hashed here with 64
- * bits, and kept in a hash map under that. Programs that may nest keep every stack this way, and so
- * do those for which a report's time matters more than an event's.
+ * that bucket, or it is not certain yet whose it is, the stack is fetched whole, hashed here with
+ * 64 bits, and kept in a hash map under that. Programs that may nest keep every stack this way, and
+ * so do those for which a report's time matters more than an event's.
  */
 
 /* Labels that the program has only once. */
@@ -164,8 +164,8 @@ struct count_place {
 void emit_find_count(struct program *program, const struct count_place *place);
 
 /*
- * The kernel's stack and the user's: their words go to these places in the slot (layout.h); 0: it is
- * not wanted. r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. If there is no
+ * The kernel's stack and the user's: their words go to these places in the slot (layout.h); 0: it
+ * is not wanted. r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. If there is no
  * stack, the word is NO_STACK or a negative errno. `meets`: the program may nest with others (see
  * above), so its stacks have no ids, and r7 is the first slot of this CPU.
  */

@@ -57,10 +57,10 @@ struct linked {
  * Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Errors are reported by linking. In a
  * block of their own, those of several EMITs share their place on the stack.
  */
-#define EMIT(program, ...)                                                    \
-    do                                                                        \
-        program_emit(program, (const union insn[]){__VA_ARGS__},              \
-                     sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn)); \
+#define EMIT(program, ...)                                                               \
+    do                                                                                   \
+        program_emit(program, (const union insn[]){__VA_ARGS__},                         \
+                     sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn));    \
     while (0)
 
 void program_emit(struct program *program, const union insn *insns, size_t count);
@@ -82,28 +82,24 @@ int program_link(struct program *program, size_t limit, struct linked *linked, s
 
 void program_free(struct program *program);
 
-/* The disassembler behind --debug: linked code as readable text, one line per instruction. */
-
 /*
- * Appends `count` slots of linked code, one line per instruction, which begins with its index.
- * Labels, on lines of their own, and maps have the names that they have in `program`, from which the
- * code was linked; a map without one is `map fd 7`, and a jump to no label `goto pc+5`, counted from
- * the next instruction. Any bytes are accepted: what is not an instruction of insn.h, or has a value
- * in a field that its instruction leaves 0, is `unknown` and its bytes.
+ * The disassembler behind --debug: appends `count` slots of linked code, one line per instruction,
+ * which begins with its index. Labels, on lines of their own, and maps have the names that they
+ * have in `program`, from which the code was linked; a map without one is `map fd 7`, and a jump to
+ * no label `goto pc+5`, counted from the next instruction. Any bytes are accepted: what is not an
+ * instruction of insn.h, or has a value in a field that its instruction leaves 0, is `unknown` and
+ * its bytes.
  */
 void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
                 const struct program *program);
 
-/* The names of the BPF helpers that programs call. */
-
 /* The name of BPF_FUNC_... number `id`, or NULL: nothing in insns/ calls it. */
 const char *helper_name(uint32_t id);
 
-/* Translates a program for older kernels. */
-
 /*
- * Reads of the kernel's or the user's memory have had helpers of their own since 5.5. Before, there
- * was one for both, which still works where an address can only be one of them.
+ * Translates a program for older kernels. Reads of the kernel's or the user's memory have had
+ * helpers of their own since 5.5. Before, there was one for both, which still works where an
+ * address can only be one of them.
  */
 void insns_make_older(struct bpf_insn *insns, size_t count);
 

@@ -375,8 +375,12 @@ static void emit_stack(struct program *program, const struct capture *capture,
 void emit_stacks(struct program *program, const struct capture *capture, int16_t index, bool meets,
                  int kernel_at, int user_at)
 {
+    struct stack_place at = {.index = index, .place = (int16_t)kernel_at, .meets = meets};
+
     if (kernel_at)
-        emit_stack(program, capture, &(struct stack_place){false, index, (int16_t)kernel_at, meets});
+        emit_stack(program, capture, &at);
+    at.user = true;
+    at.place = (int16_t)user_at;
     if (user_at)
-        emit_stack(program, capture, &(struct stack_place){true, index, (int16_t)user_at, meets});
+        emit_stack(program, capture, &at);
 }

@@ -60,8 +60,6 @@ struct semaphores {
  */
 int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid);
 
-/* Attaches programs to places, in the best way that this kernel has. */
-
 enum attach_way {
     ATTACH_BEST,    /* the first of these that works */
     ATTACH_MULTI,   /* one link to many functions (5.18; of user programs: 6.6) */
@@ -143,7 +141,7 @@ struct attach_request {
 #define ATTACH_MOST_OF_ALL 1000
 /* A place's error: it was left out because tracing itself would hit it all the time. */
 #define ATTACH_LEFT_OUT (-ECANCELED)
-/* Likewise: a USDT probe whose semaphore neither the kernel nor we can raise (semaphores.h). */
+/* Likewise: a USDT probe whose semaphore neither the kernel nor we can raise. */
 #define ATTACH_UNARMED (-ENOLINK)
 
 /* For links, probe events and tracepoint events: the kernel has a program type for each. */
@@ -185,7 +183,7 @@ int attach_open(struct attachment *attachment, const struct attach_request *requ
 /* Makes room for that many descriptors. */
 void attach_allow_descriptors(size_t wanted);
 
-/* Events that the kernel did not pass to programs, as far as it reports them (kernel/misses.h). */
+/* Events that the kernel did not pass to programs, as far as it reports them (kernel/perf.h). */
 uint64_t attach_missed(const struct attachment *attachment);
 
 /* Detaches everything. 0, or a negative errno: probes are left in tracefs. */

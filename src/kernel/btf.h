@@ -56,11 +56,9 @@ int btf_find_member(const struct btf *btf, const char *structure, const char *me
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count);
 
 /*
- * The types of our own programs, as far as the kernel needs them: the verifier checks a function by
- * itself, rather than at each call, only if it is global, and BTF is where that is declared.
+ * The numbers of our own programs' types, as far as the kernel needs them: the verifier checks a
+ * function by itself, rather than at each call, only if it is global, and BTF declares that.
  */
-
-/* The types' numbers. */
 enum own_btf_type {
     OWN_BTF_INT = 1,
     OWN_BTF_PROTOTYPE, /* int (int) */

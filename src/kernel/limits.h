@@ -10,14 +10,11 @@
 #include "base/text.h"
 
 /*
- * The running kernel's LINUX_VERSION_CODE: kernels before 5.0 load no kprobe program without it.
- * uname(2) may differ: its third number goes beyond 255, and distributions change it.
+ * The running kernel's LINUX_VERSION_CODE, without which kernels before 5.0 load no kprobe program:
+ * from the note in the vDSO, which the kernel maps into each process; 0: there is none. uname(2)
+ * may differ: its third number goes beyond 255, and distributions change it.
  */
-
-/* From the note in the vDSO, which the kernel maps into each process; 0: there is none. */
 uint32_t own_version(void);
-
-/* The kernel's limits, from its files. */
 
 /*
  * Memory that may still be used, in bytes: of the machine, or less if limits of our cgroups leave
@@ -48,10 +45,9 @@ uint64_t kernel_stack_depth(void);
 uint32_t kernel_pid_limit(void);
 
 /*
- * The memory limits of the cgroups that we are in, v1 and v2, as far up as can be seen from here.
+ * Of the memory limits of the cgroups that we are in, v1 and v2, as far up as can be seen from
+ * here, the one that leaves the least.
  */
-
-/* The one that leaves the least. */
 struct cgroup_memory {
     uint64_t left; /* bytes that may still be used; UINT64_MAX: there is no limit */
     uint64_t limit;
@@ -59,8 +55,6 @@ struct cgroup_memory {
 };
 
 void cgroup_memory_find(struct cgroup_memory *found);
-
-/* Which CPUs exist, and which are online. */
 
 /*
  * Calls `add` with each CPU that is online: 0, or a negative errno, which ends this and is
@@ -80,9 +74,9 @@ uint64_t cpus_count(int (*each)(cpus_add *add, void *context));
 /* An upper bound of how many CPUs there may ever be: per-CPU maps have that many values. */
 size_t cpus_possible(void);
 
-/* ---- For tests ---- */
-
-/* Takes the next range from a list such as "0-3,6\n"; false at its end, or if it is not a list. */
+/*
+ * For tests: takes the next range from a list such as "0-3,6\n"; false at its end, or without one.
+ */
 bool cpus_next(const char **list, unsigned *first, unsigned *last);
 
 #endif

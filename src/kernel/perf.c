@@ -184,7 +184,7 @@ int perf_open_sampled(const struct perf_sampled *sampled)
         .exclude_idle = sampled->leaves_idle_out,
         .freq = sampled->by_frequency,
         .sample_period = sampled->period,
-        .use_clockid = 1, /* for the records in its ring (kernel/throttle.c) */
+        .use_clockid = 1, /* for the records in its ring (throttle_read) */
         .clockid = CLOCK_MONOTONIC,
     };
 

@@ -99,9 +99,7 @@ bool kernel_saves_frames(void);
 /*
  * Events that the kernel did not pass to programs, as far as it reports them. Each function counts
  * different ones: their sum counts nothing twice. To be read before anything is detached.
- */
-
-/*
+ *
  * Missed because a program was running on that CPU. Reported for programs on tracepoints (5.12 if
  * they interrupt themselves, 6.7 otherwise), on kprobes and kprobe.multi (6.7). `program` may be
  * below 0: none.

@@ -8,10 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Records in perf's rings, as the kernel writes them: what follows these fields depends on what was
- * asked for.
- */
+/* Records in perf's rings: what follows these fields depends on what was asked for. */
 
 struct fork_record { /* and of an exit */
     struct perf_event_header header;
@@ -60,13 +57,10 @@ typedef int ring_take(void *context, const void *record, size_t size);
  */
 int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context);
 
-/* The ring of one perf event, as the kernel fills it and we read it. */
-
-struct perf_event_mmap_page;
-
 /* A record's length is a 16-bit number. */
 #define PERF_RING_MOST_RECORD_BYTES 65536
 
+/* The ring of one perf event, as the kernel fills it and we read it. */
 struct perf_ring {
     int fd; /* the event, owned by the ring */
     struct perf_event_mmap_page *page;
@@ -121,11 +115,9 @@ void perf_rings_close(struct perf_rings *rings);
 /* Hands out what is there, CPU by CPU. Returns how many, or a negative errno. */
 int perf_rings_read(struct perf_rings *rings, ring_take *take, void *context);
 
-/* ---- For tests ---- */
-
 /*
- * Finds a program's bytes in a ring's record of `size` bytes, and how many: NULL if it is not a
- * program's; if it reports lost records, *lost grows by them.
+ * For tests: finds a program's bytes in a ring's record of `size` bytes, and how many: NULL if it
+ * is not a program's; if it reports lost records, *lost grows by them.
  */
 const void *perf_rings_parse(const char *record, size_t size, size_t *found, uint64_t *lost);
 
@@ -155,8 +147,6 @@ void throttle_read(struct throttle *throttle);
 
 /* For how long (ns) it was throttled in all, as far as was read. */
 uint64_t throttle_stopped(const struct throttle *throttle);
-
-/* ---- For tests ---- */
 
 /* Takes in a record of the ring. */
 void throttle_take(struct throttle *throttle, const char *record, size_t size);

@@ -17,21 +17,13 @@ int nesting_fields_find(struct nesting_fields *fields);
 
 /*
  * How programs find a task's numbers in our pid namespace, even if the task is in one below it: the
- * kernel's helper only knows tasks of exactly ours.
- */
-
-/*
- * By the kernel's types, and by a program that runs once and looks at us. `inode`: of our
- * namespace. The fields, which stay, or NULL: the kernel has no types, is 32-bit, or older than
- * 5.10, or its structs are others.
+ * kernel's helper only knows tasks of exactly ours. By the kernel's types, and by a program that
+ * runs once and looks at us. `inode`: of our namespace. The fields, which stay, or NULL: the kernel
+ * has no types, is 32-bit, or older than 5.10, or its structs are others.
  */
 const struct pid_fields *pid_fields_find(uint64_t inode);
 
-/* Where the kernel keeps what unwinding by tables needs: everything but registers. */
-
-/*
- * By the kernel's types, which every user may read. 0, or a negative errno: -ENOENT if it has none.
- */
+/* What unwinding by tables needs, but for registers. As task_fields_find(). */
 int unwind_fields_find(struct unwind_fields *fields);
 
 #endif

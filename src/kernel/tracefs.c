@@ -359,7 +359,8 @@ int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_confi
     uint32_t id = 0;
 
     *tracepoint = (struct tracepoint)TRACEPOINT_NONE;
-    int result = is_raw ? 0 : tracefs_event_id(config->tracefs, config->category, config->name, &id);
+    int result = is_raw ? 0
+        : tracefs_event_id(config->tracefs, config->category, config->name, &id);
     if (!result)
         result = tracepoint->program =
             load(is_raw ? BPF_PROG_TYPE_RAW_TRACEPOINT : BPF_PROG_TYPE_TRACEPOINT,

@@ -9,15 +9,11 @@
 #include "base/text.h"
 #include "insns/program.h"
 
-/* One of the kernel's own file systems, mounted nowhere, for us only. */
-
 /*
- * Its root, open as a directory: the mount is detached and goes away with the last descriptor. A
- * negative errno on failure, -ENOSYS before 5.2.
+ * The root of one of the kernel's own file systems, open as a directory: it is mounted nowhere, and
+ * goes away with the last descriptor. A negative errno on failure, -ENOSYS before 5.2.
  */
 int own_mount(const char *type);
-
-/* Finds tracefs, or mounts it where only this process sees it, and reads from it. */
 
 /*
  * An open directory of tracefs; the caller closes it. The usual mount points are tried first; if it
@@ -61,7 +57,6 @@ typedef int tracefs_each(void *context, const char *category, const char *name);
 int tracefs_each_event(int tracefs, tracefs_wanted *wanted, tracefs_each *each, void *context);
 
 /* A program on one tracepoint known by name, for applets that watch the scheduler. */
-
 struct tracepoint {
     int program, event; /* below 0: none */
 };
@@ -69,8 +64,8 @@ struct tracepoint {
 
 struct tracepoint_config {
     /*
-     * An open directory. Below 0: the raw tracepoint (4.17), whose program gets the arguments of the
-     * kernel's call, and misses no hit for calls of bpf(2).
+     * An open directory. Below 0: the raw tracepoint (4.17), whose program gets the arguments of
+     * the kernel's call, and misses no hit for calls of bpf(2).
      */
     int tracefs;
     const char *category, *name;

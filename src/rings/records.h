@@ -13,11 +13,6 @@
 
 #include "kernel/ring_buffers.h"
 
-/*
- * Parses one record of a ring whose events all have RECORD_SAMPLE_TYPE: a sample, or what the
- * kernel reports about tasks and lost records. Nothing in it is trusted.
- */
-
 /* What each sample has, and, except for the address and the stack, what ends every other record. */
 #define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | \
                             PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
@@ -77,8 +72,8 @@ struct record_shape {
 };
 
 /*
- * Parses the record of `size` bytes, aligned to 8 bytes and followed by a byte of room, which is
- * written to, as is the end of the record.
+ * Parses the record of `size` bytes, of events that all have RECORD_SAMPLE_TYPE, aligned to 8 bytes
+ * and followed by a byte of room, which is written to, as is the end of the record.
  */
 void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape,
                        struct ring_record *record);

@@ -18,8 +18,6 @@ struct ring_callers {
     bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
 };
 
-/* Counts of stacks, made here from perf's rings: without any program. */
-
 /* What collectors that count have in common. */
 struct ring_counter {
     struct ring_source source;
@@ -27,6 +25,7 @@ struct ring_counter {
     uint64_t table_full; /* events, since the beginning */
 };
 
+/* Counts of stacks, made here from perf's rings: without any program. */
 struct ring_counts {
     struct ring_counter counter; /* attach with ring_source_add() */
     struct ring_callers callers;
@@ -66,7 +65,6 @@ void ring_waits_init(struct ring_waits *collector, const struct ring_options *op
 int ring_waits_attach(struct ring_waits *collector, int tracefs, const char **event);
 
 /* Single events, from perf's rings. */
-
 struct ring_snoops {
     struct ring_source source; /* attach with ring_source_add() */
     struct snoop_record *record;

@@ -141,7 +141,8 @@ static int ring_callers_complete(struct ring_callers *callers, struct ring_table
         const enum caller_seen seen = table->callers[i] ? see(callers, table, i) : CALLER_IS_THERE;
         if ((seen == CALLER_IS_MISSING && !(kernel && callers->kernel_finds)) ||
             (seen == CALLER_IN_DOUBT && callers_are_left_out(&callers->of_users, flags)))
-            result = callers_insert(tally, kernel ? &task->kernel : &task->user, table->callers[i], depth);
+            result = callers_insert(tally, kernel ? &task->kernel : &task->user,
+                                    table->callers[i], depth);
     }
     return result;
 }

@@ -22,8 +22,6 @@
 #include "tally/tally.h"
 #include "unwind/deferred.h"
 
-/* Whose the samples of rings are, and what is known about those tasks. */
-
 /* The threads that a filter names, as they are now: for events that are not those of all tasks. */
 
 struct ring_threads {
@@ -90,8 +88,6 @@ void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time);
 /* Applies what was reported at that time. */
 void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *task, uint64_t time);
 
-/* Counts equal samples: entries of a tally, found by their tasks and stacks. */
-
 struct ring_stack {
     const uint64_t *frames; /* leaf first */
     size_t count;
@@ -111,6 +107,7 @@ struct ring_key {
     enum tally_mark mark;
 };
 
+/* Counts equal samples: entries of a tally, found by their tasks and stacks. */
 struct ring_table {
     struct tally tally;
     struct index index;
@@ -130,10 +127,8 @@ void ring_table_free(struct ring_table *table);
 
 /*
  * Samples' user stacks, walked here by tables as programs walk them in the kernel (insns/unwind.c):
- * from the registers and the copy of the stack in a sample.
+ * from the registers and the copy of the stack in a sample. The session's, which fills it in.
  */
-
-/* The session's, which fills it in. */
 struct ring_unwind {
     const struct machine *machine; /* of samples to be walked here; NULL: none */
     uint32_t stack_bytes;          /* how much of its stack each has: set on opening them; else 0 */
@@ -163,11 +158,6 @@ bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *samp
 /* The same for a walk that has not begun, with `kept` bytes of the stack. `deferred` is there. */
 bool ring_unwind_walk_from(struct ring_unwind *unwind, struct unwind_state *state,
                            const void *bytes, struct ring_stack *stack);
-
-/*
- * Shared by collectors that read rings: whose samples they are, and what is known about those
- * tasks.
- */
 
 struct ring_options {
     struct scope *scope;        /* the run's, open when the collector is opened */
@@ -261,11 +251,9 @@ void ring_source_add_losses(const struct collector *collector, struct losses *lo
 void ring_source_describe(const struct collector *collector, bool again, struct text *lines);
 
 /*
- * Makes events in rings from places: tracepoints by id, probes as text in tracefs or, without it,
- * through the PMUs.
+ * attach_request.instead, for a struct ring_source. Makes events in rings from places: tracepoints
+ * by id, probes as text in tracefs or, without it, through the PMUs.
  */
-
-/* attach_request.instead, for a struct ring_source. */
 extern const struct attach_instead ring_attach;
 
 #endif

@@ -128,11 +128,9 @@ uint64_t rings_lost(const struct rings *rings, enum rings_kind kind);
 /* For how long (ns) the kernel throttled events, and how often. */
 void rings_stopped(const struct rings *rings, uint64_t *times, uint64_t *nanoseconds);
 
-/* Would the kernel let us collect through rings? */
-
 /*
- * Events of all tasks, or only our own; including the kernel, or only the user part. 0 or a
- * negative errno.
+ * Would the kernel let us collect through rings: events of all tasks, or only our own; including
+ * the kernel, or only the user part? 0 or a negative errno.
  */
 int rings_try(bool own, bool kernel);
 /* Why that was refused and, after ": ", what to do about it. */

@@ -99,7 +99,7 @@ void sandbox_explain(int result, int signal, struct text *why);
 /*
  * Opens a regular file for reading, in whichever process may. If `root` is not NULL, the path is
  * below it and no link in `path` leads out of it. A descriptor, -EINVAL for anything but a regular
- * file or for a place where no programs are (sandbox_places.h), or another negative errno.
+ * file or for a place where no programs are (policy_allows), or another negative errno.
  */
 int sandbox_open(const char *root, const char *path);
 

@@ -90,8 +90,6 @@ uint64_t waits_bytes(const struct waits *waits);
 /* Was the thread seen to block while tracing ran? After the last report. */
 bool waits_has_seen(const struct waits *waits, uint32_t tid);
 
-/* Counts of waits: from the maps to a tally, with stacks that were taken some reports ago. */
-
 /* From which maps of waits and counts, and where to. */
 struct waits_taking {
     struct waits *waits;
@@ -104,8 +102,8 @@ struct waits_taking {
 int waits_take_task(const struct waits_taking *taking, const struct task_stacks *task,
                     uint64_t events, struct tally_task *to);
 /*
- * Takes a bank's stacks, and then its counts, by `take`: those of either bank may refer to stacks of
- * both. What `context` points to begins with a struct waits_taking. 0 or a negative errno.
+ * Takes a bank's stacks, and then its counts, by `take`: those of either bank may refer to stacks
+ * of both. What `context` points to begins with a struct waits_taking. 0 or a negative errno.
  */
 int waits_take_bank(void *context, struct bank *bank, bpf_take *take);
 /* Notes that this thread was seen. 0 or -ENOMEM. */
