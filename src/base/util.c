@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,17 @@ int array_reserve(void *items, size_t *room, size_t need, size_t size)
     memcpy(items, &array, sizeof(array));
     *room = want;
     return 0;
+}
+
+int thread_begin(pthread_t *thread, void *(*run)(void *), void *context)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    int result = -pthread_create(thread, NULL, run, context);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return result;
 }
 
 static int digit_value(char c)

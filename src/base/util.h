@@ -3,6 +3,7 @@
 #ifndef STACKBOX_BASE_UTIL_H
 #define STACKBOX_BASE_UTIL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,12 @@ int array_reserve(void *items, size_t *room, size_t need, size_t size);
  * blank. 0, -EINVAL if it is not a number, -ERANGE if it is outside [least, greatest].
  */
 int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t *number);
+
+/*
+ * pthread_create(), for a thread that gets no signals: they are handled by the one that waits for
+ * them. 0 or a negative errno.
+ */
+int thread_begin(pthread_t *thread, void *(*run)(void *), void *context);
 
 /* 292 years: adding it to the clock does not overflow. */
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)

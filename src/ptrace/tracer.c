@@ -590,7 +590,6 @@ static int make_bits(struct tracer *tracer)
 
 static int begin(struct tracer *tracer)
 {
-    sigset_t all, before;
     int result = tracees_open(&tracer->tracees);
 
     tracer->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -608,11 +607,7 @@ static int begin(struct tracer *tracer)
     tracer->random = now_ns() | 1;
     tracer->was_killed = true;
     sem_init(&tracer->is_ready, 0, 0);
-    /* Signals are handled by the thread that waits for them. */
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    result = -pthread_create(&tracer->keeper, NULL, keep, tracer);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    result = thread_begin(&tracer->keeper, keep, tracer);
     if (result)
         return result;
     tracer->is_open = true;

@@ -235,15 +235,10 @@ static void *keep_reading(void *context)
 int ring_source_settle(struct collector *collector)
 {
     struct ring_source *source = source_of(collector);
-    sigset_t all, before;
 
     if (source->has_reader)
         return source->failure;
-    /* Signals are handled by the thread that waits for them. */
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    source->has_reader = !pthread_create(&source->reader, NULL, keep_reading, source);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    source->has_reader = !thread_begin(&source->reader, keep_reading, source);
     if (source->has_reader)
         return 0;
     /* Without a thread, read whenever asked. */

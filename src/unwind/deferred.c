@@ -97,15 +97,8 @@ static void *keep_reading(void *context)
 /* From now on a thread reads, with the rights that we have now; without it backlog_take() does. */
 static void backlog_begin(struct backlog *backlog)
 {
-    sigset_t all, before;
-
-    if (backlog->has_reader || backlog->ring.map < 0)
-        return;
-    /* Signals are handled by the thread that waits for them. */
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    backlog->has_reader = !pthread_create(&backlog->reader, NULL, keep_reading, backlog);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (!backlog->has_reader && backlog->ring.map >= 0)
+        backlog->has_reader = !thread_begin(&backlog->reader, keep_reading, backlog);
 }
 
 /* Hands out what there is now, oldest first. How many, or a negative errno. */
