@@ -29,11 +29,10 @@
 #define LONGEST_NAME 512
 #define LONGEST_MODULE 64
 
-/* The values of hexadecimal digits plus one; 0 for anything else. */
-static const uint8_t digit_values[256] = {
-    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+/* The values of hexadecimal digits plus one, from '0' on; 0 for anything else. */
+static const uint8_t digit_values['f' - '0' + 1] = {
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ['A' - '0'] = 11, 12, 13, 14, 15, 16,
+    ['a' - '0'] = 11, 12, 13, 14, 15, 16,
 };
 
 /* Hexadecimal digits up to a blank; NULL for anything else, or more than 64 bits. */
@@ -43,7 +42,8 @@ static char *parse_address(char *at, const char *end, uint64_t *address)
     uint64_t value = 0;
 
     for (; at < end && *at != ' '; at++) {
-        unsigned digit = digit_values[(unsigned char)*at];
+        const unsigned byte = (unsigned char)*at - '0';
+        const unsigned digit = byte < sizeof(digit_values) ? digit_values[byte] : 0;
         if (!digit || value >> 60)
             return NULL;
         value = value << 4 | (digit - 1);
