@@ -15,11 +15,6 @@
 
 #define LONGEST_NAME 512 /* KSYM_NAME_LEN */
 
-static bool is_function(char type)
-{
-    return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
-
 /* Padding before a function, for those who patch it: it never runs as a function. */
 static bool is_padding(const char *name)
 {
@@ -49,7 +44,7 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
         memcpy(pass->first_name, symbol->name, length);
         pass->first_name[length] = '\0';
     }
-    if (!is_function(symbol->type))
+    if (!kallsyms_is_function(symbol->type))
         return 0;
     if (pass->tables && !strcmp(symbol->name, pass->tables))
         pass->has_tables = true;
@@ -224,7 +219,7 @@ int kernel_functions_sift(int tracefs, struct place *const *functions, size_t co
 
 static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
-    if (is_function(symbol->type))
+    if (kallsyms_is_function(symbol->type))
         suggest(context, symbol->name);
     return 0;
 }

@@ -290,7 +290,7 @@ static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
     return result;
 }
 
-static bool is_function(char type)
+bool kallsyms_is_function(char type)
 {
     return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
@@ -315,7 +315,7 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
         found[i].end = before->end;
     }
     for (size_t i = 0; i < search->count; i++)
-        if (!is_function(found[i].type) ||
+        if (!kallsyms_is_function(found[i].type) ||
             /* landings start one above */
             search->addresses[i] + 1 - found[i].start > LONGEST_FUNCTION)
             found[i].found = false;

@@ -14,10 +14,12 @@
 
 struct kallsyms_symbol {
     uint64_t address; /* 0 if the kernel hides addresses */
-    char type;        /* as in nm(1): t T w W are functions */
+    char type;        /* as in nm(1) */
     const char *name;
     const char *module; /* without its brackets, or NULL: the kernel itself */
 };
+
+bool kallsyms_is_function(char type); /* t T w W */
 
 /*
  * Calls `each` with every symbol, in the file's order; what it points to is valid during the call.

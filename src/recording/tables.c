@@ -213,7 +213,7 @@ static int take_start(void *context, const struct kallsyms_symbol *symbol)
     size_t at = 0;
     uint32_t item;
 
-    while (symbol->module && strchr("tTwW", symbol->type) &&
+    while (symbol->module && kallsyms_is_function(symbol->type) &&
            index_next(&tables->file_index, hash_of(&wanted, NULL), &at, &item)) {
         struct file_row *row = &tables->files[item];
         if (row->kind == RECORDED_MODULE && !strcmp(row->path, symbol->module) &&

@@ -88,7 +88,7 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
     while (finding->open < interrupts->count &&
            symbol->address > interrupts->ranges[finding->open].start)
         interrupts->ranges[finding->open++].end = symbol->address;
-    if (!symbol->address || !strchr("tTwW", symbol->type))
+    if (!symbol->address || !kallsyms_is_function(symbol->type))
         return 0;
     const struct interrupts_range range = {
         .start = symbol->address,

@@ -114,7 +114,7 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
     struct finding *finding = context;
 
-    if (!symbol->address || !strchr("tTwW", symbol->type))
+    if (!symbol->address || !kallsyms_is_function(symbol->type))
         return 0;
     size_t at = search_first(finding->sorted, finding->count, sizeof(*finding->sorted),
                              symbol->name, is_before);
