@@ -140,6 +140,11 @@ static void add_losses(void *context, struct losses *losses)
     losses_add_nested(losses, tracing->counts.store.sum.nested, settings.probes.condition != NULL);
 }
 
+static void end(void *context)
+{
+    attach_end(&((struct tracing *)context)->probing.attachment);
+}
+
 /* Counts and reports until the end; everything is attached. */
 static int count(void *context)
 {
@@ -152,6 +157,7 @@ static int count(void *context)
     counting->traced_count = counting->traced ? tracing->probing.find.places.count : 0;
     counting->add_losses = add_losses;
     counting->losing = tracing;
+    counting->end = end;
     if (counting->report.measure.value)
         text_format(&heading, ", sum of %s (%s)", counting->report.measure.value,
                     counting->report.measure.unit);

@@ -20,46 +20,39 @@
 #include "kernel/perf.h"
 #include "processes/proc_maps.h"
 
-#define THREADS 8
-
-struct share {
-    const int *fds;
-    size_t count;
-};
-
-static void *close_share(void *context)
+static void *close_next(void *context)
 {
-    const struct share *share = context;
+    struct attachment *attachment = context;
+    size_t next;
 
-    for (size_t i = 0; i < share->count; i++)
-        close(share->fds[i]);
+    while ((next = __atomic_fetch_add(&attachment->closed, 1, __ATOMIC_RELAXED)) <
+           attachment->count)
+        close(attachment->fds[next]);
     return NULL;
 }
 
 /*
- * Closes events and links. The kernel waits at each probe that is removed, so many are closed by
- * several threads, which wait at the same time.
+ * Closes events and links from the first on. The kernel waits at each probe that is removed, so
+ * several threads do it, which wait at the same time.
  */
-static void detach_all(const int *fds, size_t count)
+static void begin_closing(struct attachment *attachment, size_t first)
 {
-    pthread_t threads[THREADS];
-    struct share shares[THREADS];
-    bool started[THREADS];
+    attachment->closed = first;
+    while (attachment->closers < ATTACH_CLOSERS &&
+           attachment->closers < attachment->count - first &&
+           !thread_begin(&attachment->threads[attachment->closers], close_next, attachment))
+        attachment->closers++;
+}
 
-    if (count < THREADS) {
-        close_share(&(struct share){fds, count});
-        return;
-    }
-    for (size_t i = 0; i < THREADS; i++) {
-        size_t from = count * i / THREADS, to = count * (i + 1) / THREADS;
-        shares[i] = (struct share){fds + from, to - from};
-        started[i] = !pthread_create(&threads[i], NULL, close_share, &shares[i]);
-        if (!started[i])
-            close_share(&shares[i]);
-    }
-    for (size_t i = 0; i < THREADS; i++)
-        if (started[i])
-            pthread_join(threads[i], NULL);
+/* Here, too, as threads may be refused. */
+static void close_from(struct attachment *attachment, size_t first)
+{
+    if (!attachment->closers)
+        begin_closing(attachment, first);
+    close_next(attachment);
+    while (attachment->closers)
+        pthread_join(attachment->threads[--attachment->closers], NULL);
+    attachment->count = first;
 }
 
 /* One by one takes some 10 to 100 ms per function: more than this need --force. */
@@ -360,8 +353,7 @@ static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start
 {
     struct attachment *attachment = work->attachment;
 
-    detach_all(attachment->fds + kept_before, attachment->count - kept_before);
-    attachment->count = kept_before;
+    close_from(attachment, kept_before);
     if (attachment->instead && attachment->instead->detach)
         attachment->instead->detach(attachment->context);
     attachment->too_many = work->count;
@@ -551,6 +543,8 @@ uint64_t attach_missed(const struct attachment *attachment)
 {
     uint64_t missed = 0;
 
+    if (attachment->closers)
+        return attachment->missed;
     for (size_t i = 0; i < ATTACH_NESTED * ATTACH_KINDS; i++)
         missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)
@@ -565,6 +559,14 @@ uint64_t attach_missed(const struct attachment *attachment)
     return missed;
 }
 
+void attach_end(struct attachment *attachment)
+{
+    if (attachment->instead)
+        return;
+    attachment->missed = attach_missed(attachment);
+    begin_closing(attachment, 0);
+}
+
 int attach_close(struct attachment *attachment)
 {
     int result = 0;
@@ -572,10 +574,9 @@ int attach_close(struct attachment *attachment)
     semaphores_lower(&attachment->semaphores);
     if (attachment->instead && attachment->instead->detach)
         attachment->instead->detach(attachment->context);
-    detach_all(attachment->fds, attachment->count);
+    close_from(attachment, 0);
     free(attachment->fds);
     attachment->fds = NULL;
-    attachment->count = 0;
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)
         close_fd(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
     for (size_t i = 0; i < attachment->own_count; i++)

@@ -4,6 +4,7 @@
 #define STACKBOX_ATTACH_ATTACH_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -147,9 +148,15 @@ struct attach_request {
 /* For links, probe events and tracepoint events: the kernel has a program type for each. */
 #define ATTACH_KINDS 3
 
+#define ATTACH_CLOSERS 8
+
 struct attachment {
     int *fds; /* events and links */
     size_t count, room;
+    size_t closed;   /* the next to be closed */
+    pthread_t threads[ATTACH_CLOSERS];
+    size_t closers;  /* threads that close them */
+    uint64_t missed; /* before they began */
     int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: not needed */
     int *own_programs; /* of numbered places, one each */
     size_t own_count, own_room;
@@ -186,6 +193,11 @@ void attach_allow_descriptors(size_t wanted);
 /* Events that the kernel did not pass to programs, as far as it reports them (kernel/perf.h). */
 uint64_t attach_missed(const struct attachment *attachment);
 
+/*
+ * Begins to detach: the kernel waits some 50 ms at a tracepoint, while the report is made. Not
+ * needed before attach_close.
+ */
+void attach_end(struct attachment *attachment);
 /* Detaches everything. 0, or a negative errno: probes are left in tracefs. */
 int attach_close(struct attachment *attachment);
 

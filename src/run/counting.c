@@ -378,6 +378,8 @@ static int make_report(struct counting *counting, bool again)
     uint64_t began = now_ns();
 
     metadata_end(&counting->metadata);
+    if (!again && counting->end)
+        counting->end(counting->losing);
     int result = collect(counting, again);
     uint64_t collected = now_ns();
 

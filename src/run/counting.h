@@ -130,6 +130,8 @@ struct counting {
     /* Adds further losses; or NULL. */
     void (*add_losses)(void *context, struct losses *losses);
     void *losing;
+    /* With that context, before the last report: may begin to detach; or NULL. */
+    void (*end)(void *context);
     struct tally tally;
     uint64_t bytes;       /* of kernel memory, as last reported with --debug */
     uint64_t events;      /* likewise: those in reports, and in the tally for the next */
