@@ -49,6 +49,8 @@ struct kallsyms_search {
     /* Among several names at one address these win; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;
+    kallsyms_callback *also; /* as for kallsyms_each, of the same pass; or NULL */
+    void *context;
 };
 
 /*

@@ -339,7 +339,6 @@ struct tracing {
     struct wall_time wall; /* for VIEW_WALL */
     struct interrupts interrupts;
     struct waiting_text waiting; /* if a flat table needs it */
-    bool knows_interrupts;
     uint64_t started; /* since boot, ns */
 };
 
@@ -532,11 +531,11 @@ static void print_header(struct tracing *tracing)
 /* Interrupts' wakeups are recognized by names, which are looked up once. */
 static int judge_wakers(struct tracing *tracing, struct tally *tally)
 {
+    struct session *session = &tracing->counting.session;
     int result = 0;
 
-    if (!tracing->knows_interrupts && tracing->counting.session.kallsyms >= 0)
-        result = interrupts_find(&tracing->interrupts, tracing->counting.session.kallsyms);
-    tracing->knows_interrupts = true;
+    if (!tracing->interrupts.are_found && session->kallsyms >= 0)
+        result = interrupts_find(&tracing->interrupts, tally, session->kallsyms, &session->known);
     blocked_judge_wakers(&tracing->interrupts, !tracing->config->trace->user_only,
                          tracing->config->trace->verbose, tally);
     return result;

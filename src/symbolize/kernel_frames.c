@@ -83,6 +83,7 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
     struct finding *finding = context;
     struct interrupts *interrupts = finding->interrupts;
 
+    interrupts->are_found = true;
     if (symbol->module)
         return 1; /* the kernel itself is done */
     while (finding->open < interrupts->count &&
@@ -108,21 +109,17 @@ static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct interrupts_range *a = left, *b = right;
-
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
-int interrupts_find(struct interrupts *interrupts, int kallsyms)
+int interrupts_find(struct interrupts *interrupts, const struct tally *tally, int kallsyms,
+                    struct kallsyms_known *known)
 {
     struct finding finding = {.interrupts = interrupts};
+    const struct symbolize_options options = {
+        .kallsyms = kallsyms, .known = known, .also = take_symbol, .also_context = &finding};
+    struct symbolize_notes notes = {0};
+    struct symbols symbols;
+    int result = symbols_make(&symbols, tally, &options, &notes);
 
-    *interrupts = (struct interrupts){0};
-    int result = kallsyms_each(kallsyms, take_symbol, &finding);
-    if (interrupts->count)
-        qsort(interrupts->ranges, interrupts->count, sizeof(*interrupts->ranges), compare_ranges);
+    symbols_free(&symbols);
     return result;
 }
 

@@ -12,10 +12,15 @@
 struct interrupts {
     struct interrupts_range *ranges; /* the functions that tell, sorted */
     size_t count, room;
+    bool are_found;
 };
 
-/* Reads /proc/kallsyms, open as `kallsyms`. 0 or a negative errno; interrupts_free after either. */
-int interrupts_find(struct interrupts *interrupts, int kallsyms);
+/*
+ * Reads /proc/kallsyms, open as `kallsyms`, if the tally has kernel frames, whose names `known` then
+ * has. 0 or a negative errno; interrupts_free after either. {0} is empty.
+ */
+int interrupts_find(struct interrupts *interrupts, const struct tally *tally, int kallsyms,
+                    struct kallsyms_known *known);
 void interrupts_free(struct interrupts *interrupts);
 
 /* `frames` leaf first. Also INTERRUPT_NONE if the kernel hides its addresses. */

@@ -163,6 +163,8 @@ static int name_kernel(struct symbol *const *symbols, size_t count,
         .addresses = addresses,
         .preferred = options->preferred,
         .preferred_count = options->preferred_count,
+        .also = options->also,
+        .context = options->also_context,
     };
     size_t at = 0;
     int result = !addresses || !found ? -ENOMEM : options->kallsyms < 0 ? -EACCES : 0;

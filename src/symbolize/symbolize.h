@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "demangle/demangle.h"
+#include "kernel/kallsyms.h"
 #include "symbolize/mappings.h"
 #include "tally/tally.h"
 
@@ -65,6 +66,9 @@ struct symbolize_options {
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const char *const *preferred;
     size_t preferred_count;
+    /* Called with the symbols of kallsyms, if they are read for names; or NULL. */
+    kallsyms_callback *also;
+    void *also_context;
     struct processes *processes; /* who had what mapped; NULL: user frames get no names */
     const struct demangle_options *readable; /* how; NULL: names as in the tables */
     const char *symfs;           /* look here for binaries and debug files first, or NULL */

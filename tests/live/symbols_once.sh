@@ -6,7 +6,8 @@
 # beside
 #
 # The kernel's symbols are read for the functions that are new. By the bytes that the kernel says were read
-# (/proc/PID/io): reports of the same functions, and events that are printed as they come, add none.
+# (/proc/PID/io): reports of the same functions, and events that are printed as they come, add none; what else is
+# looked for in them is found in the same pass.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -55,3 +56,28 @@ start_stackbox stackcount -K -f -i 0.3 "$EVENT" || fail "reports" "$(cat "$scrat
 once "reports"
 start_stackbox stacksnoop -K "$EVENT" || fail "events" "$(cat "$scratch/err")"
 once "events"
+
+# read_at_end ARG...: sets $bytes, read by a run from when it is asked to end. The kernel adds what a process has
+# read to what its parent has.
+read_at_end()
+{
+    sh -c '"$@" >"$0/out" 2>"$0/err" & echo $! >"$0/pid"; wait; cat /proc/$$/io >"$0/io"' "$scratch" "$STACKBOX" "$@" &
+    runner=$!
+    test_processes="$test_processes $runner"
+    wait_until "$LIMIT" grep -q '^Tracing' "$scratch/out" || fail "$*: it traces" "$(cat "$scratch/err")"
+    sleep 1
+    before=$(read_by "$(cat "$scratch/pid")")
+    own=$(read_by "$runner")
+    kill -TERM "$(cat "$scratch/pid")"
+    wait "$runner"
+    bytes=$(($(sed -n 's/^rchar: //p' "$scratch/io") - own - before))
+}
+
+# With room for all: tables that fill up are emptied during the run, and so looked through.
+for applet in wakeuptime offwaketime; do
+    : >"$scratch/out" >"$scratch/err"
+    read_at_end $applet -K --stack-storage-size 65536
+    [ "$bytes" -lt $((symbols * 5 / 4)) ] && pass "$applet: symbols are read once" ||
+        fail "$applet: symbols are read once" "$bytes bytes were read; they are $symbols"
+    contains "$applet: wakers have names" "$scratch/out" "try_to_wake_up"
+done

@@ -90,12 +90,37 @@ static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t se
     return interrupts_did(interrupts, frames, COUNT_OF(frames)) != INTERRUPT_NONE;
 }
 
+/* With a kernel frame: its name is then known without reading kallsyms again. */
+static void find_interrupts(struct interrupts *interrupts, int kallsyms)
+{
+    const uint64_t frame = CORE(5);
+    const struct kallsyms_search search = {.addresses = &frame, .count = 1};
+    struct kallsyms_found found = {0};
+    struct kallsyms_known known = {0};
+    struct tally tally = {0};
+    struct tally_entry *entry = tally_add(&tally);
+
+    *interrupts = (struct interrupts){0};
+    CHECK_NUMBER(interrupts_find(interrupts, &tally, kallsyms, &known), 0);
+    CHECK(!interrupts->are_found);
+    CHECK_NUMBER(tally_add_stack(&tally, &entry->task.kernel, &frame, 1), 0);
+    CHECK_NUMBER(interrupts_find(interrupts, &tally, kallsyms, &known), 0);
+    CHECK(interrupts->are_found);
+    if (interrupts->count) {
+        CHECK_NUMBER(kallsyms_find_known(&known, -1, &search, &found), 0);
+        CHECK_STRING(text_string(&found.name), "__schedule");
+    }
+    kallsyms_free(&found, 1);
+    kallsyms_known_free(&known);
+    tally_free(&tally);
+}
+
 static void interrupts_are_told_from_threads(void)
 {
     struct interrupts interrupts;
     int kallsyms = file_of_text(symbols);
 
-    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    find_interrupts(&interrupts, kallsyms);
     CHECK(did(&interrupts, 0x605, 0x305, 0x105));
     CHECK(did(&interrupts, 0x605, 0x2ff, 0x105));
     CHECK(!did(&interrupts, 0x605, 0x105, 0x105));
@@ -146,7 +171,7 @@ static void kinds_of_interrupts(void)
     struct interrupts interrupts;
     int kallsyms = file_of_text(text);
 
-    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    find_interrupts(&interrupts, kallsyms);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const uint64_t frames[] = {CORE(cases[i].leaf), CORE(cases[i].middle), CORE(cases[i].root)};
         CHECK_NUMBER(interrupts_did(&interrupts, frames, COUNT_OF(frames)), cases[i].kind);
@@ -164,7 +189,7 @@ static void hidden_addresses_tell_nothing(void)
     int kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
                                 "0000000000000000 T try_to_wake_up\n");
 
-    CHECK_NUMBER(interrupts_find(&interrupts, kallsyms), 0);
+    find_interrupts(&interrupts, kallsyms);
     CHECK(!interrupts_did(&interrupts, (uint64_t[]){0, 5}, 2));
     interrupts_free(&interrupts);
     close(kallsyms);
