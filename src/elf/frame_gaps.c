@@ -221,8 +221,8 @@ bool frame_go_text(const struct elf *elf, uint64_t *address, uint64_t *size)
 
 /* Files that contain V8 are larger; the symbols of others are not searched. */
 #define LEAST_CODE (4u << 20)
-/* The code itself is more than one megabyte, and nothing else that has no tables comes near. */
-#define LEAST_BLOB (256u << 10)
+/* The code itself is larger; of other code without tables, few files have so much. */
+#define LEAST_BLOB (1u << 20)
 
 struct blob {
     uint64_t start, end; /* end 0: not found */

@@ -235,7 +235,7 @@ between "files" $seen 5 1000
 # V8's own functions: a stretch without tables, in a library that tells of it though its symbols were stripped
 for exported in _ZN2v87Isolate20GetEmbeddedCodeRangeEPPKvPm another; do
     echo ".text; .globl $exported; .type $exported, @function; $exported: .cfi_startproc; ret; .cfi_endproc
-        .size $exported, . - $exported; .balign 4096; .fill 300000, 1, 0x90; after: .cfi_startproc; ret; .cfi_endproc" |
+        .size $exported, . - $exported; .balign 4096; .fill 1100000, 1, 0x90; after: .cfi_startproc; ret; .cfi_endproc" |
         tr ';' '\n' >"$scratch/blob.s"
     gcc -shared -nostdlib -s -o "$scratch/blob.so" "$scratch/blob.s" 2>/dev/null || continue
     is "code without tables, beside $exported" "$("$WORKLOADS/frame_rows" "$scratch/blob.so" | grep -c ' record$')" \
