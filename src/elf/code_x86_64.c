@@ -22,46 +22,63 @@
 /*
  * A letter for each opcode: what follows it, and which register it writes.
  *
- *     . nothing   m ModRM   r the same, writes its reg   w writes its r/m   x writes both   ! invalid
- *     1 imm8   2 imm16   4 imm32   8 an address   3 imm16, imm8   v imm32 or imm64, writes the opcode's register
+ *     . nothing   m ModRM   r the same, writes its reg   w writes its r/m   x writes both   ! invalid   blank: a prefix
+ *     1 imm8   2 imm16   4 imm32   J a jump's imm32   8 an address   3 imm16, imm8
+ *     v imm32 or imm64, writes the opcode's register
  *     b ModRM, imm8   i the same, writes r/m   j writes reg   z ModRM, imm32, writes r/m   y writes reg
  *     g, G groups 1   f group 3   h groups 4 and 5   o writes the opcode's register   c the same, with imm8
+ *     M, R, W m, r, w of instructions that step_one() and step_two() know
  */
 static const char one[] =
-    "wwrr14!!wwrr14!." "wwrr14!!wwrr14!!" "wwrr14!!wwrr14!!" "wwrr14!!mmmm14!!"
-    "!!!!!!!!!!!!!!!!" "........oooooooo" "!!!r!!!!4y1j...." "1111111111111111"
-    "gG!gmmxxwwrrwrmw" "oooooooo..!....." "8888....14......" "ccccccccvvvvvvvv"
-    "ii2.!!iz3.2..1!." "wwww!!!.mmmmmmmm" "1111111144!1...." "!.!!..ff......hh";
+    "wwrr14!!wwrr14!." "wwrr14!!wwrr14!!" "wwrr14 !wwrr14 !" "wwrr14 !mMmM14 !"
+    "!!!!!!!!!!!!!!!!" "........oooooooo" "!!!r    4y1j...." "1111111111111111"
+    "gG!gmmxxwWrRwRmW" "oooooooo..!....." "8888....14......" "ccccccccvvvvvvvv"
+    "ii2.!!iz3.2..1!." "wwww!!!.mmmmmmmm" "11111111JJ!1...." " .  ..ff......hh";
 static const char two[] = /* after 0f */
-    "mmrr!.....!.!m.b" "mmmmmmmmmmmmmmmm" "wwmm!!!!mmmmrrmm" "........!!!!!!!!"
+    "mmrr!.....!.!m.b" "mmmmmmmmmmmmmmmM" "wwmm!!!!mmmmrrmm" "........!!!!!!!!"
     "rrrrrrrrrrrrrrrr" "rmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmm" "bbbbmmm.mmmmmmwm"
-    "4444444444444444" "wwwwwwwwwwwwwwww" "...miw!!...wiwmr" "wwrwrrrrrmiwrrrr"
-    "xxbmbjbwoooooooo" "mmmmmmmrmmmmmmmm" "mmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmm";
+    "JJJJJJJJJJJJJJJJ" "wwwwwwwwwwwwwwww" "...miw!!...wiwmr" "wwrwrrrrrMiwrrrr"
+    "xxbmbjbwoooooooo" "mmmmmmmrmmmmmmmm" "mmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmM";
 
 /* What a letter says: what follows (OTHER: some other number), and what it writes. */
-enum trait { MODRM = 1, IMM8 = 2, IMM32 = 4, TO_RM = 8, TO_REG = 16, TO_OP = 32, OTHER = 64 };
+enum trait {
+    IMM8 = 1,
+    IMM32 = 2,
+    OTHER = 3,
+    TO_RM = 4,
+    TO_REG = 8,
+    TO_OP = 16,
+    MODRM = 32,
+    MORE = 64, /* step_one() and step_two() may know it */
+};
+#define IMMEDIATE 3 /* the bits of the first three */
 
 static const uint8_t traits[] = {
     ['m'] = MODRM,
     ['r'] = MODRM | TO_REG,
     ['w'] = MODRM | TO_RM,
+    ['M'] = MODRM | MORE,
+    ['R'] = MODRM | TO_REG | MORE,
+    ['W'] = MODRM | TO_RM | MORE,
+    ['.'] = MORE,
     ['x'] = MODRM | TO_RM | TO_REG,
     ['b'] = MODRM | IMM8,
     ['i'] = MODRM | IMM8 | TO_RM,
     ['j'] = MODRM | IMM8 | TO_REG,
-    ['z'] = MODRM | IMM32 | TO_RM,
+    ['z'] = MODRM | IMM32 | TO_RM | MORE,
     ['y'] = MODRM | IMM32 | TO_REG,
-    ['g'] = MODRM | IMM8 | TO_RM,
-    ['G'] = MODRM | IMM32 | TO_RM,
+    ['g'] = MODRM | IMM8 | TO_RM | MORE,
+    ['G'] = MODRM | IMM32 | TO_RM | MORE,
     ['f'] = MODRM | TO_RM | OTHER,
-    ['h'] = MODRM | TO_RM,
-    ['1'] = IMM8,
-    ['4'] = IMM32,
-    ['o'] = TO_OP,
+    ['h'] = MODRM | TO_RM | MORE,
+    ['1'] = IMM8 | MORE,
+    ['4'] = IMM32 | MORE,
+    ['J'] = OTHER | MORE,
+    ['o'] = TO_OP | MORE,
     ['c'] = IMM8 | TO_OP,
-    ['v'] = TO_OP | OTHER,
-    ['2'] = OTHER,
-    ['3'] = OTHER,
+    ['v'] = TO_OP | OTHER | MORE,
+    ['2'] = OTHER | MORE,
+    ['3'] = OTHER | MORE,
     ['8'] = OTHER,
 };
 
@@ -80,150 +97,133 @@ struct instruction {
     uint8_t mod, reg, rm;
 };
 
-/* A number of 1 to 8 bytes. */
-static int64_t take(struct instruction *in, unsigned size)
+/* A number of 0 to 8 bytes. */
+static int64_t number_at(const unsigned char *at, unsigned size)
 {
-    const uint64_t value =
-        machine_little32(in->at) | (uint64_t)machine_little32(in->at + 4) << 32;
+    const uint64_t value = machine_little32(at) | (uint64_t)machine_little32(at + 4) << 32;
+    const unsigned half = 32 - 4 * size; /* of the other bits: all 64 at once cannot be shifted */
 
-    in->at += size;
-    return code_signed(value, 8 * size);
+    return (int64_t)(value << half << half) >> half >> half;
 }
 
-static void take_prefixes(struct instruction *in)
+/* These return what is behind. */
+static const unsigned char *take_prefixes(struct instruction *in, const unsigned char *at)
 {
-    for (; in->at < in->end; in->at++) {
-        const unsigned char byte = *in->at;
-        if ((byte & 0xf0) == 0x40) {
-            in->rex = byte & 15;
-            in->at++;
-            return;
-        }
-        if (one[byte] != '!')
-            return;
-        if (byte == 0x66)
-            in->is_short = true;
-        else if (byte == 0xf2 || byte == 0xf3)
-            in->pp = byte == 0xf3 ? 2 : 3;
-        else if (byte == 0x67)
-            in->has_address = true;
-        else if ((byte & 0xe7) != 0x26 && byte != 0x64 && byte != 0x65 && byte != 0xf0)
-            return;
+    for (; one[*at] == ' ' && at < in->end; at++) {
+        in->is_short |= *at == 0x66;
+        in->has_address |= *at == 0x67;
+        if (*at >= 0xf2)
+            in->pp = (uint8_t)(5 - (*at & 3));
     }
+    const unsigned has_rex = (*at & 0xf0) == 0x40;
+    in->rex = (uint8_t)(*at & 15 & -has_rex);
+    return at + has_rex;
 }
 
 /* VEX in two or three bytes, or EVEX in four. */
-static void take_vex(struct instruction *in, unsigned char first)
+static const unsigned char *take_vex(struct instruction *in, const unsigned char *bytes)
 {
-    const unsigned char *const bytes = in->at;
-    const unsigned count = first == 0xc5 ? 1 : first == 0xc4 ? 2 : 3;
-
-    in->at += count;
+    const unsigned count = bytes[-1] == 0xc5 ? 1 : bytes[-1] == 0xc4 ? 2 : 3;
     const unsigned char last = bytes[count == 1 ? 0 : 1];
+
     in->is_vex = true;
     in->rex = (uint8_t)((~bytes[0] >> 5 & 4) | (count > 1 ? ~bytes[0] >> 5 & 1 : 0));
     in->map = count == 1 ? 1 : bytes[0] & 7;
     in->pp = last & 3;
-    in->op = *in->at++;
-    const uint8_t other = (uint8_t)(~last >> 3 & 15);
+    in->op = bytes[count];
     in->form = in->map == 3 ? 'b' : 'm';
-    if (in->map == 1 && in->op == 0x77)
-        in->form = '.';
-    else if (in->map == 1 && two[in->op] == 'b')
-        in->form = 'b';
-    else if (in->map == 1 && (in->op == 0xc5 || in->op == 0x7e))
-        in->form = two[in->op];
-    else if (in->map == 1 && (in->op >> 1 == 0x2c >> 1 || in->op == 0x50 || in->op == 0xd7 ||
-                              in->op == 0x93))
+    if (in->map == 1) {
+        const char form = two[in->op];
+        if (in->op == 0x77)
+            in->form = '.';
+        else if (form == 'b' || in->op == 0xc5 || in->op == 0x7e)
+            in->form = form;
+        else if (in->op >> 1 == 0x2c >> 1 || in->op == 0x50 || in->op == 0xd7 || in->op == 0x93)
+            in->form = 'r';
+    } else if (in->map == 2 && in->op >> 3 == 0xf0 >> 3) {
         in->form = 'r';
-    else if (in->map == 2 && in->op >= 0xf0 && in->op < 0xf8) {
-        in->form = 'r';
-        in->written = in->op == 0xf3 || in->op == 0xf6 ? other : 0;
+        if (in->op == 0xf3 || in->op == 0xf6)
+            in->written = ~last >> 3 & 15;
     }
+    return bytes + count + 1;
 }
 
-static void take_opcode(struct instruction *in)
+static const unsigned char *take_opcode(struct instruction *in, const unsigned char *at)
 {
-    unsigned char byte = *in->at++;
+    const unsigned char byte = *at++;
 
-    if (byte == 0xc5 || byte == 0xc4 || byte == 0x62) {
-        take_vex(in, byte);
-        return;
-    }
-    if (byte == 0x0f) {
-        byte = *in->at++;
-        in->map = byte == 0x38 ? 2 : byte == 0x3a ? 3 : 1;
-        if (in->map > 1)
-            byte = *in->at++;
-    }
     in->op = byte;
-    in->form = in->map == 0 ? one[byte] : in->map == 1 ? two[byte] : in->map == 3 ? 'b' : 'm';
-    if (in->map == 2 && byte >= 0xf0 && byte < 0xf8)
-        in->form = 'r';
+    in->form = one[byte];
+    if (byte == 0x0f) {
+        in->map = 1;
+        in->op = *at++;
+        in->form = two[in->op];
+        if (in->op == 0x38 || in->op == 0x3a) {
+            in->map = in->op == 0x38 ? 2 : 3;
+            in->op = *at++;
+            in->form = in->map == 3 ? 'b' : in->op >> 3 == 0xf0 >> 3 ? 'r' : 'm';
+        }
+    } else if (in->form == '!' && (byte == 0xc5 || byte == 0xc4 || byte == 0x62))
+        at = take_vex(in, at);
+    return at;
 }
 
-static void take_operands(struct instruction *in)
-{
-    const unsigned char modrm = *in->at++;
+#define SIZES_OF_MOD 0x0410 /* of displacements, from the lowest digit on */
 
-    in->mod = modrm >> 6;
-    in->reg = (uint8_t)((modrm >> 3 & 7) | (in->rex & 4) << 1);
-    in->rm = (uint8_t)((modrm & 7) | (in->rex & 1) << 3);
-    if (in->mod == 3)
-        return;
-    unsigned size = in->mod == 1 ? 1 : in->mod == 2 ? 4 : 0;
-    if ((modrm & 7) == 4) {
-        in->sib = *in->at++;
-        if (!in->mod && (in->sib & 7) == 5)
-            size = 4;
-    } else if (!in->mod && (modrm & 7) == 5) {
-        size = 4;
-        in->is_rip = true;
-    }
-    in->displacement = size ? (int32_t)take(in, size) : 0;
+/* Without branches, which are hard to predict: if it has no operands, they are not used. */
+static const unsigned char *take_operands(struct instruction *in, const unsigned char *at)
+{
+    const unsigned has = in->traits / MODRM & 1, modrm = *at, low = modrm & 7;
+
+    at += has;
+    in->mod = (uint8_t)(modrm >> 6);
+    in->reg = (uint8_t)((modrm >> 3 & 7) | (in->rex & 4u) << 1);
+    in->rm = (uint8_t)(low | (in->rex & 1u) << 3);
+    in->is_rip = !in->mod & (low == 5);
+    in->sib = *at;
+    const unsigned has_sib = has & (low == 4) & (in->mod != 3),
+                   base = low ^ ((low ^ in->sib) & 7 & -has_sib),
+                   size = (SIZES_OF_MOD >> 4 * in->mod & 7) + 4u * (!in->mod & (base == 5));
+    at += has_sib;
+    in->displacement = (int32_t)number_at(at, size);
+    return at + (size & -has);
 }
 
-/* What follows an instruction's operands. */
-static void take_immediate(struct instruction *in)
+/* Of an immediate that is not of one byte. */
+static unsigned immediate_size(const struct instruction *in)
 {
-    const bool is_jump = in->map || in->op == 0xe8 || in->op == 0xe9;
-    const unsigned full = in->is_short && !(in->rex & REX_W) && !is_jump ? 2 : 4;
-    unsigned size = in->traits & IMM8 ? 1 : full;
+    const unsigned full = in->is_short && !(in->rex & REX_W) ? 2 : 4;
 
     switch (in->form) {
     case '2':
-        size = 2;
-        break;
+        return 2;
+    case 'J':
+        return 4;
     case 'f':
-        if ((in->reg & 7) > 1)
-            return;
-        size = in->op == 0xf6 ? 1 : full;
-        break;
+        return (in->reg & 7) > 1 ? 0 : in->op == 0xf6 ? 1 : full;
     case '8':
-        size = in->has_address ? 4 : 8;
-        break;
+        return in->has_address ? 4 : 8;
     case 'v':
-        size = in->rex & REX_W ? 8 : full;
-        break;
+        return in->rex & REX_W ? 8 : full;
     case '3':
-        size = 3;
-        break;
+        return 3;
     }
-    in->immediate = take(in, size);
+    return full;
 }
 
 /* False: it is unknown. */
 static bool decode(struct instruction *in)
 {
-    take_prefixes(in);
-    take_opcode(in);
+    const unsigned char *at = take_opcode(in, take_prefixes(in, in->at));
+
     in->traits = traits[(unsigned char)in->form];
-    if (in->traits & MODRM)
-        take_operands(in);
-    in->immediate = 0;
-    if (in->traits & (IMM8 | IMM32 | OTHER))
-        take_immediate(in);
-    return in->form != '!' && in->at <= in->end;
+    at = take_operands(in, at);
+    unsigned size = in->traits & IMMEDIATE;
+    if (size > IMM8)
+        size = immediate_size(in);
+    in->immediate = number_at(at, size);
+    in->at = at + size;
+    return in->form > '!' && in->at <= in->end;
 }
 
 /* ---- Registers ---- */
@@ -389,9 +389,9 @@ static bool calculate(struct code_state *state, const struct instruction *in,
             set(state, to, get(state, from));
             return true;
         }
-        const int32_t place = place_of(state, in);
         if (in->reg != FP)
             return false;
+        const int32_t place = place_of(state, in);
         if (in->op == 0x8b)
             restore_frame(state, place);
         else if (state->fp_at == CODE_IN_PLACE && place != CODE_LOST && place < 0)
@@ -565,7 +565,7 @@ size_t code_x86_64(const unsigned char *bytes, size_t size, uint64_t at, struct 
     const uint64_t next = at + length;
     bool is_done = false;
     state->scratch[0] &= ~IS_COMPARED;
-    if (!in.is_vex && in.map < 2)
+    if (in.traits & MORE && !in.is_vex)
         is_done = (in.map ? step_two : step_one)(state, &in, next, is_compared, flow);
     if (!is_done) {
         const uint32_t written = written_by(&in);
