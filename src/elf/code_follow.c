@@ -2,11 +2,11 @@
 #include "elf/code_follow.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/util.h"
 
 #define MOST_STATES UINT16_MAX
+#define LONGEST 16 /* instruction */
 
 /* ---- Places ---- */
 
@@ -20,7 +20,7 @@ const struct code_area *code_area_at(const struct code_finding *finding, uint64_
                ? &areas[behind - 1] : NULL;
 }
 
-static const struct code_area *area_of(const struct code_finding *finding, uint64_t place)
+const struct code_area *code_area_of(const struct code_finding *finding, uint64_t place)
 {
     const struct code_area *areas = finding->areas;
 
@@ -41,7 +41,7 @@ bool code_place_of(const struct code_finding *finding, const struct code_area *n
 size_t code_step_at(struct code_finding *finding, const struct code_area *area, uint64_t place,
                     struct code_state *state, struct code_flow *flow)
 {
-    const uint64_t thumb = finding->machine->choose ? place & 1 : 0, at = place - thumb;
+    const uint64_t thumb = place & finding->has_two, at = place - thumb;
 
     flow->kind = CODE_NEXT;
     flow->target = flow->taken = flow->data = 0;
@@ -49,54 +49,44 @@ size_t code_step_at(struct code_finding *finding, const struct code_area *area, 
     const size_t length =
         finding->machine->step(finding->bytes + at, (size_t)(area->place + area->gap.size - at),
                                area->gap.address + (place - area->place), state, flow);
-    finding->places[place].flags |= (uint16_t)(length << LENGTH_SHIFT | flow->kind << KIND_SHIFT) |
-                             (flow->is_plain ? PLAIN : 0) | (flow->is_padding ? PADDING : 0);
+    struct code_place *const here = &finding->places[place];
+    if (finding->steps && !(here->flags >> LENGTH_SHIFT) && !finding->has_two)
+        for (size_t i = 0; i < LONGEST && i <= place; i++)
+            finding->places[place - i].flags |= OVERLAPS;
+    here->flags |= (uint16_t)(length << LENGTH_SHIFT | flow->kind << KIND_SHIFT) |
+                   (flow->is_plain ? PLAIN : 0) | (flow->is_padding ? PADDING : 0);
     return length;
 }
 
 /* ---- States ---- */
 
-static int32_t same_or_lost(int32_t a, int32_t b)
-{
-    return a == b ? a : CODE_LOST;
-}
-
 static struct code_state merge(const struct code_state *a, const struct code_state *b)
 {
-    struct code_state both = {
-        .sp = same_or_lost(a->sp, b->sp),
-        .fp = same_or_lost(a->fp, b->fp),
-        .fp_at = same_or_lost(a->fp_at, b->fp_at),
-        .ra_at = same_or_lost(a->ra_at, b->ra_at),
-        .base = same_or_lost(a->base, b->base),
-        .base_at = same_or_lost(a->base_at, b->base_at),
-    };
+    struct code_state both = *a;
 
-    if (!memcmp(a->scratch, b->scratch, sizeof(both.scratch)))
-        memcpy(both.scratch, a->scratch, sizeof(both.scratch));
+    for (size_t i = 0; i < COUNT_OF(both.fields); i++)
+        if (a->fields[i] != b->fields[i])
+            both.fields[i] = CODE_LOST;
+    if (a->scratch[0] != b->scratch[0] || a->scratch[1] != b->scratch[1])
+        both.scratch[0] = both.scratch[1] = 0;
     return both;
 }
 
-/* As numbers, which are compared faster. */
 static bool same_state(const struct code_state *a, const struct code_state *b)
 {
-    uint64_t words[sizeof(*a) / 8], others[sizeof(*a) / 8];
-    bool is_same = true;
+    uint64_t differs = 0;
 
-    memcpy(words, a, sizeof(words));
-    memcpy(others, b, sizeof(others));
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        is_same &= words[i] == others[i];
-    return is_same;
+    for (size_t i = 0; i < COUNT_OF(a->words); i++)
+        differs |= a->words[i] ^ b->words[i];
+    return !differs;
 }
 
 static uint64_t hash_of(const struct code_state *state)
 {
-    uint64_t words[sizeof(*state) / 8], hash = 0;
+    uint64_t hash = 0;
 
-    memcpy(words, state, sizeof(words));
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        hash = hash_word(hash, words[i]);
+    for (size_t i = 0; i < COUNT_OF(state->words); i++)
+        hash = hash_word(hash, state->words[i]);
     return hash;
 }
 
@@ -238,21 +228,17 @@ static bool has_nothing(const struct code_state *state)
 /* From one instruction to the next, until one has been here in the same state. */
 static void follow(struct code_finding *finding, uint64_t place)
 {
-    const struct code_area *area = area_of(finding, place);
+    const struct code_area *area = code_area_of(finding, place);
     const uint64_t end = area->place + area->gap.size;
-    uint16_t number = NONE;
-    struct code_state state, before;
+    uint16_t number = finding->places[place].state;
+    struct code_state state = finding->states[number], before;
     struct code_flow flow;
-    bool is_simple = false;
+    bool is_simple = has_nothing(&state);
 
     while (finding->steps && !finding->error && !(finding->is_trial && finding->is_refuted)) {
-        if (finding->places[place].state != number) {
-            number = finding->places[place].state;
-            state = finding->states[number];
-            is_simple = has_nothing(&state);
-        }
         finding->steps--;
-        if (!is_simple || !(finding->places[place].flags & PLAIN)) {
+        const uint16_t flags = finding->places[place].flags;
+        if (!is_simple || !(flags & PLAIN)) {
             before = state;
             if (!code_step_at(finding, area, place, &state, &flow)) {
                 refute(finding, true);
@@ -260,14 +246,14 @@ static void follow(struct code_finding *finding, uint64_t place)
             }
             /* What calls without having saved its return address is within another function. */
             refute(finding, flow.kind == CODE_CALL && before.ra_at == CODE_IN_PLACE &&
-                                !(finding->places[place].flags & ENDS));
+                                !(flags & ENDS));
             uint16_t there = number;
             if (!same_state(&before, &state)) {
-                memcpy(before.scratch, state.scratch, sizeof(before.scratch));
+                before.scratch[0] = state.scratch[0];
+                before.scratch[1] = state.scratch[1];
                 there = flow.target ? code_number_of(finding, &before) : number;
                 number = code_number_of(finding, &state);
                 state = finding->states[number];
-                is_simple = has_nothing(&state);
             }
             if (flow.kind == CODE_JUMP || flow.kind == CODE_BRANCH)
                 reach_later(finding, area, flow.target, there);
@@ -278,18 +264,29 @@ static void follow(struct code_finding *finding, uint64_t place)
             finding->has_switch |= flow.kind == CODE_INDIRECT || flow.kind == CODE_STOP;
             if (code_ends(flow.kind) || flow.kind == CODE_SIGNAL)
                 return;
+            is_simple = has_nothing(&state);
         }
         if (code_kind_at(finding, place) == CODE_CALL) {
-            if (finding->places[place].flags & ENDS)
+            if (flags & ENDS)
                 return;
             if (!finding->via || finding->places[place].flags & PADDING ||
                 !(finding->places[finding->via - 1].flags & PADDING))
                 finding->via = place + 1;
         }
         place += code_length_at(finding, place);
-        finding->has_switch |= place >= end; /* what is behind may return */
-        if (place >= end || !reach(finding, place, number))
+        if (place >= end) {
+            finding->has_switch = true; /* what is behind may return */
             return;
+        }
+        if (!finding->places[place].state && !(finding->places[place].flags & START))
+            set_state(finding, place, number);
+        else if (!reach(finding, place, number))
+            return;
+        else if (finding->places[place].state != number) {
+            number = finding->places[place].state;
+            state = finding->states[number];
+            is_simple = has_nothing(&state);
+        }
     }
 }
 

@@ -18,7 +18,8 @@ enum code_flag {
     PADDING = 16,   /* struct code_flow's is_padding; of a call: padding is behind it */
     PLAIN = 32,     /* its is_plain */
     TRIED = 64,     /* its state was set by what is being tried */
-    DATA = 128,     /* two bytes that are no code */
+    DATA = 128,     /* two bytes that are no code, of a machine with two kinds; of others: */
+    OVERLAPS = DATA, /* another instruction may begin within this one */
 };
 #define KIND_SHIFT 8
 /* In the bits above: the length of the instruction, if it was decoded. */
@@ -78,7 +79,8 @@ struct code_finding {
     bool is_proven; /* something returned as it should, or met what is known */
     uint64_t via;     /* the last call before the instruction that is followed, + 1; 0: none */
     uint64_t suspect; /* the same of what refuted it: this call may not return */
-    bool thumb; /* the last code whose kind was told */
+    uint8_t has_two; /* kinds of code: 1, and places of one of them are odd; or 0 */
+    bool thumb;      /* the last code whose kind was told */
     uint64_t steps; /* which are left */
     uint64_t functions, unknown; /* stretches of code that nothing is known about */
     int error;
@@ -96,7 +98,7 @@ static inline enum code_kind code_kind_at(const struct code_finding *finding, ui
 
 static inline bool code_ends(enum code_kind kind)
 {
-    return kind == CODE_RETURN || kind == CODE_JUMP || kind == CODE_STOP || kind == CODE_INDIRECT;
+    return (1 << CODE_RETURN | 1 << CODE_JUMP | 1 << CODE_STOP | 1 << CODE_INDIRECT) >> kind & 1;
 }
 
 static inline bool code_is_entry(const struct code_finding *finding, const struct code_state *state)
@@ -106,6 +108,8 @@ static inline bool code_is_entry(const struct code_finding *finding, const struc
 
 /* The gap that an address is in; NULL: none. */
 const struct code_area *code_area_at(const struct code_finding *finding, uint64_t address);
+/* The one that a place is in. */
+const struct code_area *code_area_of(const struct code_finding *finding, uint64_t place);
 /* The place of an address, most likely in the same gap as others. False: it is in no gap. */
 bool code_place_of(const struct code_finding *finding, const struct code_area *near,
                    uint64_t address, uint64_t *place);

@@ -58,6 +58,7 @@ const struct code_machine *code_machine;
 /* Code has fewer that are unknown. */
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
+#define MOST_JUMPS 16
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
@@ -95,13 +96,6 @@ static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
 
     if (code_place_of(finding, finding->areas, address, &place))
         note(finding, place, flag);
-}
-
-static uint64_t chosen(struct code_finding *finding, const struct code_area *area, uint64_t place,
-                       uint64_t *decided)
-{
-    return finding->machine->choose ? finding->machine->choose(finding, area, place, decided)
-                                    : place;
 }
 
 /* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
@@ -166,14 +160,15 @@ static void sweep(struct code_finding *finding, struct code_area *area)
     for (uint64_t place = area->place, decided = 0;
          place < end && !(area->is_data && unknown > MOST_UNKNOWN) && !finding->error;
          place += length) {
-        if (finding->machine->choose && finding->places[place ^ 1].flags & START) {
-            finding->thumb = !(place & 1);
-            decided = 0;
-        }
-        place = chosen(finding, area, place, &decided);
-        if (finding->places[place & ~UINT64_C(1)].flags & DATA) {
+        if (finding->has_two) {
+            if (finding->places[place ^ 1].flags & START) {
+                finding->thumb = !(place & 1);
+                decided = 0;
+            }
+            place = finding->machine->choose(finding, area, place, &decided);
             length = 2;
-            continue;
+            if (finding->places[place & ~UINT64_C(1)].flags & DATA)
+                continue;
         }
         state = finding->states[FIRST];
         length = code_step_at(finding, area, place, &state, &flow);
@@ -247,6 +242,35 @@ static void mark_endless(struct code_finding *finding)
             finding->places[finding->calls[i].place].flags |= ENDS;
 }
 
+/* Does it return, or leave, without ever branching? Most functions do; false: perhaps. */
+static bool ends_well(struct code_finding *finding, uint64_t place)
+{
+    const struct code_area *area = code_area_of(finding, place);
+    struct code_state state = finding->states[UNKNOWN];
+    struct code_flow flow;
+
+    for (int jumps = 0; jumps < MOST_JUMPS;) {
+        const enum code_kind kind = code_kind_at(finding, place);
+        const size_t length = code_length_at(finding, place);
+        if (finding->places[place].flags & ENDS || !length)
+            return false;
+        if (kind == CODE_JUMP) {
+            code_step_at(finding, area, place, &state, &flow);
+            const uint64_t distance = flow.target - area->gap.address;
+            if (distance >= area->gap.size)
+                return !code_area_at(finding, flow.target);
+            place = area->place + distance;
+            jumps++;
+        } else if (code_ends(kind))
+            return true;
+        else
+            place += length;
+        if (place >= area->place + area->gap.size || finding->places[place].flags & START)
+            return true;
+    }
+    return false;
+}
+
 /* Calls that do not return. Who ends with such a call is known to be one after that. */
 static void find_endless(struct code_finding *finding)
 {
@@ -254,6 +278,7 @@ static void find_endless(struct code_finding *finding)
     finding->steps = finding->size;
     for (uint64_t place = 0; next_noted(finding, &place); place++)
         if (finding->places[place].flags & START && !is_end(finding, place) &&
+            !ends_well(finding, place) &&
             !code_may_return(finding, place))
             finding->places[place].flags |= ENDLESS;
     mark_endless(finding);
@@ -344,7 +369,7 @@ static uint16_t after_suspect(struct code_finding *finding, const struct code_ar
 /* `all`: also what does not look like a function's beginning. */
 static void pass_area(struct code_finding *finding, const struct code_area *area, bool all)
 {
-    const uint64_t thumb = finding->machine->choose != NULL;
+    const uint64_t thumb = finding->has_two;
     const uint64_t end = area->place + area->gap.size;
     struct passing passing = {0};
     bool is_skipping = false; /* until something ends */
@@ -360,17 +385,18 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
             was_padding = true;
             continue;
         }
-        if (!finding->places[place].state)
-            place = chosen(finding, area, place, &decided);
-        size_t length = code_length_at(finding, place);
-        if (finding->places[place].state) {
+        if (thumb && !finding->places[place].state)
+            place = finding->machine->choose(finding, area, place, &decided);
+        const struct code_place *const at = &finding->places[place];
+        size_t length = at->flags >> LENGTH_SHIFT;
+        if (at->state) {
             last = place;
-            if (finding->places[place].flags & START)
+            if (at->flags & START)
                 passing.indirect = 0;
             /* A tail call is not a switch. */
-            if (code_kind_at(finding, place) == CODE_INDIRECT &&
-                !code_is_entry(finding, &finding->states[finding->places[place].state]))
-                passing.indirect = finding->places[place].state;
+            if ((at->flags >> KIND_SHIFT & 7) == CODE_INDIRECT &&
+                !code_is_entry(finding, &finding->states[at->state]))
+                passing.indirect = at->state;
             place += length ? length : finding->machine->alignment;
             continue;
         }
@@ -388,8 +414,8 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
             state = finding->machine->start;
             length = code_step_at(finding, area, place, &state, &flow);
         }
-        const bool is_padding =
-            finding->places[place].flags & PADDING && code_kind_at(finding, place) != CODE_CALL;
+        const enum code_kind kind = code_kind_at(finding, place);
+        const bool is_padding = at->flags & PADDING && kind != CODE_CALL;
         const bool is_aligned =
             !((area->gap.address + ((place & ~thumb) - area->place)) % FUNCTION_ALIGNMENT);
         passing.may_make_frame = all && (is_aligned || finding->machine->alignment > 1);
@@ -402,7 +428,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
         }
         was_padding = is_padding;
         passing.is_close = false;
-        is_skipping &= !code_ends(code_kind_at(finding, place));
+        is_skipping &= !code_ends(kind);
         if (!is_padding)
             passing.after_call = 0;
         place += length ? length : finding->machine->alignment;
@@ -477,19 +503,20 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
 static uint64_t pass_instruction(struct code_finding *finding, const struct code_area *area,
                                  uint64_t *place)
 {
-    const bool has_two = finding->machine->choose != NULL;
+    const uint64_t step = 1 + finding->has_two;
     uint64_t decided = 0;
 
-    if (has_two && finding->places[*place].state && finding->places[*place ^ 1].state)
-        *place = chosen(finding, area, *place, &decided);
-    if (!finding->places[*place].state)
+    if (step > 1 && finding->places[*place].state && finding->places[*place ^ 1].state)
+        *place = finding->machine->choose(finding, area, *place, &decided);
+    const struct code_place *const at = &finding->places[*place];
+    if (!at->state)
         return *place + 1;
-    const uint64_t end = *place + code_length_at(finding, *place);
-    uint64_t next = *place;
-    do
-        next += 1 + has_two;
-    while (next < end && next < finding->size && !finding->places[next].state);
-    return has_two ? next & ~UINT64_C(1) : next;
+    const uint64_t left = finding->size - *place, length = at->flags >> LENGTH_SHIFT;
+    uint64_t next = length;
+    if (!length || step > 1 || at->flags & OVERLAPS)
+        for (next = step; next < length && next < left && !at[next].state;)
+            next += step;
+    return (*place + next) & -step;
 }
 
 /* Does a call there have another frame than what is known says? */
@@ -528,7 +555,7 @@ static void add_rows(struct code_finding *finding, struct code_rows *code,
             continue;
         /* What returns to its first instruction is looked up one below. */
         const uint64_t before = is_end(finding, place) && place > area->place;
-        const uint64_t thumb = finding->machine->choose ? place & 1 : 0;
+        const uint64_t thumb = place & finding->has_two;
         add_row(finding, code, area->gap.offset + (place - thumb - area->place) - before, now);
         last = now;
     }
@@ -563,25 +590,29 @@ static void find_states(struct code_finding *finding)
                 pass_area(finding, &finding->areas[i], all);
 }
 
+/* The states that have numbers of their own: what they hold is only theirs, but of two. */
+static void number_reserved(struct code_finding *finding)
+{
+    struct code_state state = {0};
+
+    for (int number = NONE; number <= THREAD_END; number++) {
+        for (size_t i = 0; i < COUNT_OF(state.fields); i++)
+            state.fields[i] = number == UNKNOWN ? CODE_LOST : 0;
+        state.scratch[0] = number == UNKNOWN ? 0 : -1 - number;
+        code_number_of(finding, number == FIRST ? &finding->machine->start : &state);
+    }
+}
+
 static void find(struct code_finding *finding, struct code_rows *code)
 {
     unsigned char header[sizeof(Elf64_Ehdr)];
-    const struct code_state unknown = {CODE_LOST, CODE_LOST, CODE_LOST, CODE_LOST,
-                                       CODE_LOST, CODE_LOST, {0, 0}},
-                            none = {.scratch = {-1, -1}}, signal = {.scratch = {-2, -2}},
-                            thread_end = {.scratch = {-3, -3}};
-
-    code_number_of(finding, &none);
-    code_number_of(finding, &unknown);
-    code_number_of(finding, &finding->machine->start);
-    code_number_of(finding, &signal);
-    code_number_of(finding, &thread_end);
+    number_reserved(finding);
     if (finding->error)
         return;
     if (!elf_read(finding->elf, 0, header, ELF_SIZE(finding->elf, Ehdr))) {
         const uint64_t entry = ELF_FIELD(finding->elf, header, Ehdr, e_entry);
         mark(finding, entry, START);
-        finding->thumb = finding->machine->choose && entry & 1;
+        finding->thumb = entry & finding->has_two;
     }
     mark_symbols(finding);
     for (size_t i = 0; i < finding->area_count; i++)
@@ -649,6 +680,7 @@ int code_rows_find(struct code_rows *code, const struct elf *elf, const struct c
         finding.machine = code_machine;
     if (!finding.machine || !elf->row->walk || !count)
         return -ENOENT;
+    finding.has_two = finding.machine->choose != NULL;
     finding.error = read_gaps(&finding, gaps, count);
     if (!finding.error)
         find(&finding, code);

@@ -23,16 +23,24 @@
  * return address). Of two ways that meet, what is not equal becomes CODE_LOST, and in `scratch` 0.
  */
 struct code_state {
-    int32_t sp; /* CFA = stack pointer + sp; or CODE_LOST */
-    int32_t fp; /* CFA = frame pointer + fp (the row's `frame`); CODE_LOST: it is not there for that */
-    /*
-     * Where the caller's frame pointer and the return address are: at CFA + this, which is below 0;
-     * CODE_IN_PLACE (of the return address: in the link register), CODE_LOST, CODE_IN_REGISTER().
-     */
-    int32_t fp_at, ra_at;
-    /* The same for the row's `base`, if the machine is walked with one (ARM's r11). */
-    int32_t base, base_at;
-    int32_t scratch[2]; /* the decoder's own: what registers hold, 0 for nothing */
+    union {
+        struct {
+            int32_t sp; /* CFA = stack pointer + sp; or CODE_LOST */
+            /* CFA = frame pointer + fp (the row's `frame`); CODE_LOST: it is not there for that */
+            int32_t fp;
+            /*
+             * Where the caller's frame pointer and the return address are: at CFA + this, which is
+             * below 0; CODE_IN_PLACE (of the return address: in the link register), CODE_LOST,
+             * CODE_IN_REGISTER().
+             */
+            int32_t fp_at, ra_at;
+            /* The same for the row's `base`, if the machine is walked with one (ARM's r11). */
+            int32_t base, base_at;
+            int32_t scratch[2]; /* the decoder's own: what registers hold, 0 for nothing */
+        };
+        int32_t fields[6];
+        uint64_t words[4]; /* all of it, which is compared faster */
+    };
 };
 
 enum code_kind {
