@@ -59,6 +59,7 @@ const struct code_machine *code_machine;
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
 #define MOST_JUMPS 16
+#define FEWER 8 /* suspects are enough for what may be no function at all */
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
@@ -344,7 +345,7 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
     for (unsigned most = 0; most <= CODE_MOST_SUSPECTS; most += CODE_MOST_SUSPECTS) {
         const uint16_t state = is_close ? passing->after_call : passing->indirect;
         if ((state && code_try(finding, place, state, false, most)) ||
-            (!is_close && try_start(finding, place, true, most)))
+            (!is_close && try_start(finding, place, true, most / FEWER)))
             return true;
     }
     return (passing->may_make_frame && !passing->indirect &&
