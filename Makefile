@@ -159,6 +159,14 @@ $(BUILD)/flame/%: src/flame/%
 	@sed -e 's/^ *//' -e '/^\/\*.*\*\/$$/d' -e '/^\/\/ /d' -e '/^$$/d' \
 	    $(if $(filter %.js,$@),$(TIGHTEN)) $< > $@
 
+# The C library's system calls, a CALL(name) each.
+$(BUILD)/src/machine/system_calls.o: $(BUILD)/system_calls.inc
+$(BUILD)/src/machine/system_calls.o: private ALL_CFLAGS += -I$(BUILD)
+$(BUILD)/system_calls.inc: $(BUILD)/flags
+	@echo '#include <sys/syscall.h>' | $(CC) $(ALL_CFLAGS) -MF /dev/null -E -dM -x c - | \
+	    sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/CALL(\1)/p' | grep -vx 'CALL(\(syscalls\|arch_specific_syscall\))' | \
+	    LC_ALL=C sort > $@
+
 # Every test program links the whole tree except main(): the linker drops unused parts.
 $(BUILD)/parts.a: $(ALL_BUT_MAIN)
 	@rm -f $@

@@ -199,7 +199,8 @@ board_tests()
     esac
     case $1,${2:-} in
     *,own-clock) ;;
-    arm64-*) names="$names ptrace_hits" ;;
+    arm64-*) names="$names ptrace_hits ptrace_calls" ;;
+    riscv64-* | armhf-* | mips*-*) names="$names ptrace_calls" ;;
     esac
     # These two boards are in `make test-guests`, too, where fewer tests are enough.
     case $1,${2:-} in

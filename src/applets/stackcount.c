@@ -294,13 +294,13 @@ static int open_and_trace(void *context)
         .value_bytes = settings.probes.values ? sizeof(struct summed) : 0,
     };
     const bool values = predicates_any(predicates);
-    const struct collecting_config collecting = {
+    struct collecting_config collecting = {
         .walks = walking_can(find, typed) && !values,
         .kernel_only = values,
-        .breaks = probing_breaks(find),
         .own = !trace_options_of_all(typed),
     };
     struct session_config session = {.options = typed, .together = !per_process()};
+    probing_by_ptrace(find, &collecting);
     int status = collecting_choose(&session.collecting, typed, &collecting);
     if (status)
         return status;

@@ -287,9 +287,8 @@ static int open_and_trace(void *context)
         .format = tracing->format,
         .most = settings.most,
     };
-    const struct collecting_config collecting = {
+    struct collecting_config collecting = {
         .kernel_only = predicates_any(predicates),
-        .breaks = probing_breaks(&tracing->probing.find),
         .own = !trace_options_of_all(typed),
     };
     const struct bpf_events_config events = {
@@ -302,6 +301,7 @@ static int open_and_trace(void *context)
         .condition = settings.probes.condition != NULL,
     };
 
+    probing_by_ptrace(&tracing->probing.find, &collecting);
     int status = collecting_choose(&config.session.collecting, typed, &collecting);
     if (status)
         return status;

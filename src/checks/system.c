@@ -174,7 +174,7 @@ static void check_lockdown(struct check *check)
 
 static void check_ptrace(struct check *check)
 {
-    const int result = tracer_try();
+    const int result = tracer_try(NULL);
 
     check->yes = !result;
     if (result)

@@ -84,6 +84,25 @@ static int take_field(struct search *search, const char *name, struct event_valu
     return -EINVAL;
 }
 
+/* ---- System calls by ptrace(2) ---- */
+
+#define CALL_WORD sizeof(uint64_t)
+
+/* It tells the arguments, or the result, as words of 64 bits. */
+static int take_word(struct search *search, const char *name, struct event_value *value)
+{
+    const bool ends = PLACE_CALL_ENDS(search->place->id);
+    const unsigned first = ends ? 0 : (unsigned)(name[3] - '1');
+
+    *value = (struct event_value){.offset = (uint16_t)(first * CALL_WORD), .size = CALL_WORD,
+                                  .bits = 64, .is_signed = ends};
+    if (ends ? !strcmp(name, "ret") : !strncmp(name, "arg", 3) && first < 6 && !name[4])
+        return 0;
+    text_format(search->error, "there is no \"%s\": by ptrace(2) %s has %s and comm", name,
+                search->place->name, ends ? "ret" : "arg1 to arg6");
+    return -ENOENT;
+}
+
 /* ---- Registers ---- */
 
 bool event_values_narrow(const char *file)
@@ -165,6 +184,8 @@ static int find_value(struct search *search, const struct value_words *words,
 
     if (!strcmp(words->name, "comm"))
         *value = (struct event_value){.size = COMM_BYTES, .is_comm = true};
+    else if (search->place->kind == PLACE_TRACEPOINT && search->where->by_calls)
+        result = take_word(search, words->name, value);
     else if (search->place->kind == PLACE_TRACEPOINT)
         result = take_field(search, words->name, value, is_address);
     else

@@ -29,7 +29,8 @@ struct event_values {
 };
 
 struct values_where {
-    int tracefs;                   /* for fields of tracepoints */
+    int tracefs;                   /* for fields of tracepoints, */
+    bool by_calls;                 /* or find->by_calls */
     const struct machine *machine; /* the kernel's */
 };
 

@@ -12,6 +12,7 @@
 #include "kernel/refusal.h"
 #include "kernel/tracefs.h"
 #include "machine/machine.h"
+#include "machine/system_calls.h"
 
 /* ---- Tracepoints ---- */
 
@@ -96,6 +97,64 @@ static int tracepoints_find(int tracefs, const struct pattern *pattern, struct p
         text_free(&wanted);
     }
     *matched = search.matched;
+    return result;
+}
+
+/* ---- System calls without tracefs ---- */
+
+#define CALLS "syscalls"
+
+static int system_calls_match(const struct pattern *pattern, struct places *places, size_t *matched)
+{
+    static const char *const sides[] = {"sys_enter", "sys_exit"};
+    struct text name = {0};
+    struct system_call call;
+    int result = 0;
+
+    if (!matcher_matches(&pattern->category, CALLS))
+        return 0;
+    for (size_t i = 0; !result && (call = system_calls_at(i / 2)).name; i++) {
+        text_clear(&name);
+        text_format(&name, CALLS ":%s_%s", sides[i % 2], call.name);
+        if (name.failed)
+            break;
+        if (!matcher_matches(&pattern->name, name.data + sizeof(CALLS)))
+            continue;
+        const uint32_t id = PLACE_CALL_ID(call.number, i % 2);
+        result = places_add(places, &(struct place){.kind = PLACE_TRACEPOINT, .name = name.data,
+                                                    .id = id, .address = id});
+        ++*matched;
+    }
+    result = name.failed ? -ENOMEM : result;
+    text_free(&name);
+    return result;
+}
+
+/* What sys_read means to the kernel as a function is t:syscalls:sys_enter_read here. */
+static int translate_call(struct pattern *pattern)
+{
+    struct text name = {0}, error = {0};
+
+    text_format(&name, "sys_%s_%s", pattern->at_return ? "exit" : "enter",
+                pattern->name.text + strlen("sys_"));
+    int result = name.failed ? -ENOMEM : matcher_make(&pattern->category, CALLS, false, &error);
+    if (result) {
+        text_free(&name);
+        return result;
+    }
+    free(pattern->name.text);
+    pattern->name.text = name.data;
+    pattern->kind = PATTERN_TRACEPOINT;
+    return 0;
+}
+
+static int translate_calls(struct find *find)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < find->count && !result; i++)
+        if (pattern_is_call(&find->patterns[i]))
+            result = translate_call(&find->patterns[i]);
     return result;
 }
 
@@ -213,9 +272,9 @@ static int is_tracepoint(struct find *find, const struct pattern *pattern)
 
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
-    int result = find->tracefs < 0 ? 0
-                                   : tracepoints_find(find->tracefs, pattern, &places, &matched,
-                                                      &near);
+    int result = find->tracefs < 0
+        ? system_calls_match(pattern, &places, &matched)
+        : tracepoints_find(find->tracefs, pattern, &places, &matched, &near);
     places_free(&places);
     text_free(&near);
     return result == -ENOMEM ? result : !result && matched;
@@ -238,6 +297,24 @@ int find_translate(struct find *find)
             return result;
     }
     return 0;
+}
+
+/* Or a system call. */
+static bool is_of_program(const struct pattern *pattern)
+{
+    if (pattern->kind == PATTERN_TRACEPOINT)
+        return pattern->category.kind == MATCH_PLAIN && !strcmp(pattern->category.text, CALLS);
+    return pattern->kind != PATTERN_KERNEL_FUNCTION ||
+           (pattern_is_call(pattern) && !pattern->offset);
+}
+
+bool find_only_programs(const struct find *find)
+{
+    size_t i = 0;
+
+    while (i < find->count && is_of_program(&find->patterns[i]))
+        i++;
+    return i == find->count;
 }
 
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
@@ -316,9 +393,7 @@ static int find_calls(struct find *find)
     int result = 0;
 
     for (size_t i = 0; i < find->count && !result; i++)
-        if (find->patterns[i].kind == PATTERN_KERNEL_FUNCTION && !find->matched[i] &&
-            find->patterns[i].name.kind == MATCH_PLAIN &&
-            !strncmp(find->patterns[i].name.text, "sys_", 4))
+        if (!find->matched[i] && pattern_is_call(&find->patterns[i]))
             result = find_call(find, i);
     return result;
 }
@@ -377,9 +452,11 @@ static int find_tracepoints(struct find *find, struct text *error)
     for (size_t i = 0; i < find->count && !result; i++) {
         if (find->patterns[i].kind != PATTERN_TRACEPOINT)
             continue;
-        result = find->tracefs < 0 ? find->tracefs
-                                   : tracepoints_find(find->tracefs, &find->patterns[i],
-                                                      &find->places, &find->matched[i], &near);
+        result = find->by_calls
+            ? system_calls_match(&find->patterns[i], &find->places, &find->matched[i])
+            : find->tracefs < 0 ? find->tracefs
+                                : tracepoints_find(find->tracefs, &find->patterns[i],
+                                                   &find->places, &find->matched[i], &near);
         if (result)
             refusal_explain(REFUSED_TRACEFS, result, 0, error);
     }
@@ -398,8 +475,10 @@ int find_places(struct find *find, struct text *error)
     if (find->tracefs < 0)
         find->tracefs = tracefs_open();
     find->kernel = machine_of_kernel();
-    int result = find_functions(find, error);
+    int result = find->by_calls ? translate_calls(find) : 0;
 
+    if (!result)
+        result = find_functions(find, error);
     if (!result)
         result = find_tracepoints(find, error);
     if (!result)

@@ -21,6 +21,7 @@ struct find {
     int kallsyms;    /* the caller's; open, or below 0 */
     const struct machine *kernel; /* filled in by find_places */
     int tracefs;     /* open, or below 0: the negative errno of opening it */
+    bool by_calls;   /* the caller's: system calls are looked up by number, without tracefs */
     struct found_file *files; /* what the patterns mean, open (user_file.h) */
     size_t file_count;
     struct places places;
@@ -45,6 +46,8 @@ int find_translate(struct find *find);
 int find_places(struct find *find, struct text *error);
 
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind);
+/* Do all mean what programs do: their own functions, or system calls? */
+bool find_only_programs(const struct find *find);
 
 /*
  * Can programs at places that the patterns may mean nest: may one of them run on a CPU before

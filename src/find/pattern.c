@@ -409,6 +409,12 @@ int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *patt
     return result;
 }
 
+bool pattern_is_call(const struct pattern *pattern)
+{
+    return pattern->kind == PATTERN_KERNEL_FUNCTION && pattern->name.kind == MATCH_PLAIN &&
+           !strncmp(pattern->name.text, "sys_", 4);
+}
+
 void pattern_free(struct pattern *pattern)
 {
     matcher_free(&pattern->name);

@@ -57,6 +57,8 @@ int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, str
  * unchanged. 0 or a negative errno: -ENOENT if it cannot be a tracepoint.
  */
 int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern);
+/* Is it sys_NAME, a system call, although the kernel's function has another name? */
+bool pattern_is_call(const struct pattern *pattern);
 void pattern_free(struct pattern *pattern);
 
 /* `scratch` is the caller's, kept between calls. 1, 0 or -ENOMEM. */

@@ -33,7 +33,7 @@ struct place {
     uint64_t address;   /* of the function; 0 where the kernel hides addresses. PLACE_USER: of the
                            probed instruction, as the ELF file numbers it */
     uint64_t offset;    /* from the function's start */
-    uint32_t id;        /* of the tracepoint */
+    uint32_t id;        /* of the tracepoint; by ptrace(2), a PLACE_CALL_ID() */
     int error;          /* 0, or why it could not be attached: a negative errno */
     enum place_start start;
 
@@ -45,6 +45,10 @@ struct place {
     uint64_t semaphore;   /* file offset of the counter that arms a USDT probe; 0: none */
     bool is_usdt;
 };
+
+/* Of a system call: its number, and whether it is where that ends. */
+#define PLACE_CALL_ID(number, ends) (2 * (number) + (ends))
+#define PLACE_CALL_ENDS(id) ((id) & 1)
 
 /* A growing list of places that owns their names and paths. {0} is empty. */
 struct places {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include "ptrace/breakpoints.h"
+#include "ptrace/tracer.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define BY_BREAKPOINT 4 /* TRAP_HWBKPT */
 #define MOST_PENDING 64  /* looked at: those of a fault come first */
@@ -94,26 +92,21 @@ static int get(uint32_t tid, struct debug_state *state)
     return ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_ARM_HW_BREAK, &room) ? -errno : 0;
 }
 
-/* Of a child that stops for it. */
-size_t breakpoints_count(void)
+static size_t count;
+
+static int count_of(uint32_t tid)
 {
     struct debug_state state = {0};
-    const pid_t child = fork();
-    int result = -errno, status;
+    const int result = get(tid, &state);
 
-    if (!child) {
-        (void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-        for (;;)
-            raise(SIGSTOP);
-    }
-    if (child < 0)
+    count = result ? 0 : state.about & 0xff;
+    return result;
+}
+
+size_t breakpoints_count(void)
+{
+    if (tracer_try(count_of))
         return 0;
-    if (waitpid(child, &status, 0) == child && WIFSTOPPED(status))
-        result = get((uint32_t)child, &state);
-    kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
-    const size_t count = result ? 0 : state.about & 0xff;
     return count < BREAKPOINTS_MOST ? count : BREAKPOINTS_MOST;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -83,7 +84,7 @@ static void find_points(struct ptrace_hits *hits, struct tracee *of)
     uint32_t shown_by;
 
     (void)maps_each_of(of->pid, &shown_by, take_mapping, &search);
-    const bool calls_stop = lacks_library(&search);
+    const bool calls_stop = hits->call_count || lacks_library(&search);
     for (size_t i = 0; i < tracees->count; i++) {
         struct tracee *tracee = &tracees->items[i];
         if (tracee->pid != of->pid)
@@ -101,7 +102,7 @@ static void find_points(struct ptrace_hits *hits, struct tracee *of)
 /* It has stopped. */
 static void arm(struct ptrace_hits *hits, struct tracee *tracee)
 {
-    const int result = tracer_arm(&hits->source.tracer, tracee, true);
+    const int result = hits->count ? tracer_arm(&hits->source.tracer, tracee, true) : 0;
 
     tracee->points.are_set = true;
     if (result && result != -ESRCH)
@@ -196,11 +197,10 @@ static bool ask_others(struct ptrace_hits *hits)
     return any;
 }
 
-static void called(void *context, struct tracee *tracee)
+/* A system call may have mapped more. */
+static void look_again(struct ptrace_hits *hits, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
-
-    if (tracee_shape(tracee) == tracee->points.shape)
+    if (!hits->count || tracee_shape(tracee) == tracee->points.shape)
         return;
     find_points(hits, tracee);
     if (!tracee->points.are_set)
@@ -282,25 +282,26 @@ static void stay_near(struct ptrace_hits *hits)
     }
 }
 
-/* Of the thread that stopped. */
-static void take_hit(struct ptrace_hits *hits, struct tracee *tracee, size_t point)
+/* Of the thread that stopped, whose values are among these words. */
+static void take_hit(struct ptrace_hits *hits, struct tracee *tracee,
+                     const struct ptrace_point *point, const uint64_t *words)
 {
     struct ptrace_source *source = &hits->source;
-    const struct event_values *values = hits->points[point].values;
+    const struct event_values *values = point->values;
     struct unwind_state *state = source->state;
 
     (void)tracee_state(tracee, &hits->cpu);
     stay_near(hits);
     if (!ptrace_source_wants(source, tracee, hits->cpu) ||
-        !event_condition_holds(&values->condition, state->registers, tracee->comm)) {
+        !event_condition_holds(&values->condition, words, tracee->comm)) {
         ptrace_source_leave_out(source, hits->times);
         return;
     }
     hits->is_hit = true;
     hits->hit = point;
     for (size_t i = 0; i < values->count; i++)
-        hits->numbers[i] = event_value_read(&values->values[i], state->registers);
-    state->at_entry = state->sp && hits->points[point].at_entry;
+        hits->numbers[i] = event_value_read(&values->values[i], words);
+    state->at_entry = state->sp && point->at_entry;
     pthread_mutex_lock(&source->lock);
     hits->hit_at = now_ns();
     pthread_mutex_unlock(&source->lock);
@@ -352,7 +353,7 @@ static void take_return(struct ptrace_hits *hits, struct tracee *tracee)
         tracee->points.depth--;
     }
     if (hits->times)
-        take_hit(hits, tracee, point);
+        take_hit(hits, tracee, &hits->points[point], state->registers);
 }
 
 /* There may be a call and a return of one function there. */
@@ -370,7 +371,7 @@ static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
             take_call(hits, tracee, i);
         } else {
             hits->times = 1;
-            take_hit(hits, tracee, i);
+            take_hit(hits, tracee, &hits->points[i], hits->source.state->registers);
         }
     }
 }
@@ -399,11 +400,66 @@ static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
     return hits->is_hit;
 }
 
+/* ---- System calls ---- */
+
+/* As PTRACE_GET_SYSCALL_INFO tells it: struct ptrace_syscall_info, which not every libc has. */
+struct call_info {
+    uint8_t side; /* CALL_ENDS, or it begins */
+    uint32_t audit;
+    uint64_t pc, sp;
+    union {
+        struct {
+            uint64_t number, args[6];
+        } begin;
+        uint64_t result; /* and a byte: is it an error? */
+    };
+};
+#define GET_CALL_INFO 0x420e
+#define CALL_ENDS 2 /* PTRACE_SYSCALL_INFO_EXIT */
+
+static const struct ptrace_point *find_call(const struct ptrace_hits *hits, uint64_t id)
+{
+    for (size_t i = 0; i < hits->call_count; i++)
+        if (hits->calls[i].place->id == id)
+            return &hits->calls[i];
+    return NULL;
+}
+
+/* Programs of another ABI have other numbers; tracepoints, too, leave their calls out. */
+static void take_call_stop(struct ptrace_hits *hits, struct tracee *tracee)
+{
+    struct call_info info;
+
+    if (ptrace(GET_CALL_INFO, (pid_t)tracee->tid, sizeof(info), &info) < 0 ||
+        info.audit != machine_audit(machine_ours()))
+        return;
+    const bool ends = info.side == CALL_ENDS;
+    const uint64_t number = ends ? tracee->points.call : info.begin.number;
+    const struct ptrace_point *point = find_call(hits, PLACE_CALL_ID(number, ends));
+    tracee->points.call = ends ? NO_CALL : number;
+    if (!point)
+        return;
+    ptrace_source_take(&hits->source, tracee);
+    hits->times = 1;
+    take_hit(hits, tracee, point, ends ? &info.result : info.begin.args);
+}
+
+static bool called(void *context, struct tracee *tracee)
+{
+    struct ptrace_hits *hits = hits_of(context);
+
+    look_again(hits, tracee);
+    hits->is_hit = false;
+    if (hits->call_count)
+        take_call_stop(hits, tracee);
+    return hits->is_hit;
+}
+
 static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
                           const struct ring_stack *user)
 {
     struct snoop_record *record = hits->record;
-    const size_t values = hits->points[hits->hit].values->count;
+    const size_t values = hits->hit->values->count;
     struct tally_task who = {.pid = 0};
 
     ptrace_source_task(&hits->source, tracee, &who);
@@ -413,7 +469,7 @@ static size_t make_record(struct ptrace_hits *hits, const struct tracee *tracee,
         .pid = tracee->pid,
         .tid = tracee->tid,
         .cpu = hits->cpu,
-        .place = (uint32_t)hits->points[hits->hit].number,
+        .place = (uint32_t)hits->hit->number,
         .walker = tracee->tid,
         .user_bytes = (int32_t)(user->count * sizeof(*user->frames)),
     };
@@ -440,7 +496,7 @@ static void put_in_queue(struct ptrace_hits *hits, size_t size)
 /* What a hit adds to its count. */
 static uint64_t take_value(struct ptrace_hits *hits)
 {
-    const struct event_values *values = hits->points[hits->hit].values;
+    const struct event_values *values = hits->hit->values;
     const uint64_t value = values->count ? hits->numbers[0] : 1;
 
     if (values->count && values->values[0].is_signed && (int64_t)value < 0) {
@@ -507,11 +563,17 @@ static int open_events(struct collector *collector, struct text *why)
     return result || hits->record ? result : -ENOMEM;
 }
 
+static void close_hits(struct collector *collector)
+{
+    ptrace_source_calls.close(collector);
+    free(hits_in(collector)->calls);
+}
+
 static void close_events(struct collector *collector)
 {
     struct ptrace_hits *hits = hits_in(collector);
 
-    ptrace_source_calls.close(collector);
+    close_hits(collector);
     if (hits->bell >= 0)
         close(hits->bell);
     free(hits->record);
@@ -619,6 +681,7 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
     ptrace_source_init(&hits->source, options, &tracer_calls);
     calls = ptrace_source_calls;
     calls.add_losses = add_lost;
+    calls.close = close_hits;
     hits->source.collector.calls = &calls;
     if (!queue_bytes)
         return;
@@ -630,14 +693,42 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
 
 /* ---- Places ---- */
 
+static int ask_for_call(uint32_t tid)
+{
+    struct call_info info;
+
+    return ptrace(GET_CALL_INFO, (pid_t)tid, sizeof(info), &info) < 0 ? -errno : 0;
+}
+
+static int attach_call(struct ptrace_hits *hits, const struct ptrace_point *point)
+{
+    if (!hits->call_count && tracer_try(ask_for_call))
+        return -ENOSYS;
+    const int result = array_reserve(&hits->calls, &hits->call_room, hits->call_count + 1,
+                                     sizeof(*hits->calls));
+    if (!result)
+        hits->calls[hits->call_count++] = *point;
+    return result;
+}
+
 static int attach_point(void *context, struct attachment *attachment,
                         const struct attach_request *request, const struct place *place,
                         size_t number)
 {
     struct ptrace_hits *hits = context;
 
+    const struct ptrace_point point = {
+        .place = place,
+        .number = number,
+        .values = &hits->source.options.values[attach_program_of(place)],
+        .at_entry = attach_variants[attach_program_of(place)].caller,
+        .in_library = place->path && strstr(last_part(place->path), ".so"),
+    };
+
     (void)request;
     (void)attachment;
+    if (place->kind == PLACE_TRACEPOINT)
+        return attach_call(hits, &point);
     hits->has_returns = hits->has_returns || place->at_return;
     if (place->semaphore)
         return -EROFS;
@@ -645,13 +736,7 @@ static int attach_point(void *context, struct attachment *attachment,
         return -ENOEXEC;
     if (hits->count + hits->has_returns >= hits->source.options.breakpoints)
         return -ENOSPC;
-    hits->points[hits->count++] = (struct ptrace_point){
-        .place = place,
-        .number = number,
-        .values = &hits->source.options.values[attach_program_of(place)],
-        .at_entry = attach_variants[attach_program_of(place)].caller,
-        .in_library = strstr(last_part(place->path), ".so"),
-    };
+    hits->points[hits->count++] = point;
     return 0;
 }
 
@@ -665,6 +750,9 @@ static void explain(const void *context, int error, struct text *sentence)
                     hits->has_returns ? ", of which returns take one" : "");
     else if (error == -ENOEXEC)
         text_add(sentence, "returns of 32-bit programs need probes: name the function itself");
+    else if (error == -ENOSYS)
+        text_add(sentence, "system calls by ptrace(2) need Linux 5.3: trace functions of libc, as "
+                 "in c:read");
     else if (error == -EROFS)
         text_add(sentence, "the probe's semaphore is in the program's memory, which ptrace(2) is "
                  "not to change: name a probe without one, or a function");

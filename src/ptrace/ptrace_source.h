@@ -122,8 +122,9 @@ struct ptrace_times {
 void ptrace_times_init(struct ptrace_times *times, const struct ptrace_options *options);
 
 /*
- * Hits of user functions, by hardware breakpoints: counts of them, or single events. A process that
- * has not mapped all libraries with places stops at each system call until it has.
+ * Hits of user functions, by hardware breakpoints, and system calls: counts of them, or single
+ * events. Where there are system calls among the places each thread stops twice at every one, and a
+ * process that has not mapped all libraries with places does until it has.
  */
 struct ptrace_hits {
     struct ptrace_source source; /* attach with ptrace_attach */
@@ -134,9 +135,11 @@ struct ptrace_hits {
         bool at_entry, in_library;
     } points[BREAKPOINTS_MOST];
     size_t count;
+    struct ptrace_point *calls; /* of system calls, whose places have their numbers */
+    size_t call_count, call_room;
     bool has_returns;  /* the last breakpoint is where a function returns to */
     bool is_hit;       /* the thread that has stopped: it is counted */
-    size_t hit;        /* where, */
+    const struct ptrace_point *hit; /* where, */
     uint64_t numbers[MOST_VALUES]; /* the values, */
     uint64_t times;    /* how often */
     unsigned cpu, far; /* there; how many before it were on other CPUs than the tracer */

@@ -15,6 +15,7 @@
 #include "base/util.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
+#include "machine/system_calls.h"
 
 #define NS_PER_SECOND 1000000000ull
 #define MOST_OPEN 256 /* threads, whose files stay open: reading such a file costs a third */
@@ -97,7 +98,7 @@ struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid)
         return NULL;
     struct tracee *tracee = &tracees->items[tracees->count++];
     *tracee = (struct tracee){.tid = tid, .pid = pid, .keeps_files = tracees->count <= MOST_OPEN,
-                              .files = {-1, -1, -1}};
+                              .files = {-1, -1, -1}, .points.call = NO_CALL};
     tracees->slots[tid] = (uint32_t)tracees->count;
     return tracee;
 }
@@ -230,13 +231,26 @@ int tracee_call(const struct tracee *tracee, struct tracee_call *call)
     return call->pc ? 0 : -ENOENT;
 }
 
+/* A 32-bit program's numbers mean other calls. */
+static bool has_our_numbers(const struct tracee_call *call)
+{
+    return sizeof(long) == sizeof(uint32_t) || call->sp > UINT32_MAX;
+}
+
 void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room)
 {
+    struct tracee_call call;
     char name[128];
+    size_t length = 0;
 
-    if (!read_text(tracee, "stack", text, room) &&
-        read_text(tracee, "wchan", name, sizeof(name)) && strcmp(name, "0"))
-        snprintf(text, room, "[<0>] %s+0x0/0x0", name);
+    if (read_text(tracee, "stack", text, room))
+        return;
+    if (read_text(tracee, "wchan", name, sizeof(name)) && strcmp(name, "0"))
+        length = (size_t)snprintf(text, room, "[<0>] %s+0x0/0x0\n", name);
+    const char *of_call = !tracee_call(tracee, &call) && has_our_numbers(&call)
+        ? system_calls_find(call.number).name : NULL;
+    if (of_call)
+        snprintf(text + length, room - length, "[<0>] sys_%s+0x0/0x0\n", of_call);
 }
 
 /* These the kernel begins again, with what is left of their time. */
@@ -331,8 +345,7 @@ bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call 
         tracee->slices && tracee->slices != tracee->wait.asked;
     const uint64_t *args = call->args;
 
-    /* A 32-bit program's numbers mean other calls. */
-    if (sizeof(long) > sizeof(uint32_t) && call->sp <= UINT32_MAX)
+    if (!has_our_numbers(call))
         return false;
     if (call->number == SYS_read || call->number == SYS_readv)
         return is_restarted_file(tracee, args[0], all);

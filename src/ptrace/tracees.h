@@ -17,6 +17,8 @@ struct tracee_call {
     uint64_t sp, pc;
 };
 
+#define NO_CALL (UINT64_MAX >> 1)
+
 /* What a thread does with its time. */
 enum tracee_part {
     TRACEE_RUNNING,
@@ -66,7 +68,8 @@ struct tracee {
         uint64_t addresses[BREAKPOINTS_MOST]; /* by place; 0: not mapped there */
         uint64_t shape;  /* of its memory when these were looked for; 0: not yet */
         bool are_set;    /* its debug registers have them */
-        bool calls_stop; /* one of them may be mapped by a system call: it stops at each */
+        bool calls_stop; /* it stops at each system call: one may map such an address, or counts */
+        uint64_t call;   /* the number of that it is in; or NO_CALL */
         bool steps;      /* over an instruction whose breakpoint is cleared meanwhile, */
         uint64_t pc, sp; /* and where that is: counted already */
         struct tracee_return {
@@ -117,7 +120,7 @@ char tracee_state(struct tracee *tracee, unsigned *cpu);
 int tracee_call(const struct tracee *tracee, struct tracee_call *call);
 /*
  * Where in the kernel it is blocked, as in /proc/TID/stack; who may not read that (without
- * CAP_SYS_ADMIN) gets the function alone that /proc/TID/wchan names. "": neither can be had.
+ * CAP_SYS_ADMIN) gets the function that /proc/TID/wchan names, and sys_NAME of its system call.
  */
 void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room);
 /*

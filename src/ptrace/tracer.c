@@ -406,7 +406,7 @@ static void stop_by_signal(struct tracer *tracer, struct tracee *tracee, int sig
     bool is_counted = false;
 
     if (signal == (SIGTRAP | CALL_STOP))
-        options->calls->called(options->context, tracee);
+        is_counted = options->calls->called(options->context, tracee);
     else if (stop == BREAKPOINT_HIT || (stop && tracee->points.steps)) {
         hold_no_signal();
         is_counted = options->calls->hit(options->context, tracee, stop);
@@ -671,9 +671,18 @@ void tracer_ask(struct tracee *tracee)
 
 /* ---- Would it work, and why not ---- */
 
-int tracer_try(void)
+static pid_t wait_for(pid_t pid, int *status)
 {
-    int result = find_proc();
+    pid_t got;
+
+    while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
+        continue;
+    return got;
+}
+
+int tracer_try(int (*ask)(uint32_t tid))
+{
+    int result = find_proc(), status;
 
     if (result)
         return result;
@@ -683,11 +692,13 @@ int tracer_try(void)
     if (!child)
         for (;;)
             pause();
-    if (ptrace(PTRACE_SEIZE, child, NULL, NULL))
+    if (ptrace(PTRACE_SEIZE, child, NULL, NULL) ||
+        (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || wait_for(child, &status) < 0)))
         result = -errno;
+    else if (ask)
+        result = ask((uint32_t)child);
     kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    (void)wait_for(child, &status);
     return result;
 }
 

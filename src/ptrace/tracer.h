@@ -37,7 +37,7 @@ struct tracer_calls {
      * called.
      */
     bool (*hit)(void *context, struct tracee *tracee, enum breakpoint_stop stop);
-    void (*called)(void *context, struct tracee *tracee); /* at a system call: see calls_stop */
+    bool (*called)(void *context, struct tracee *tracee); /* likewise, where calls_stop is set */
     bool (*is_ready)(const void *context); /* not in the tracer: does it see all there is? */
 };
 
@@ -85,8 +85,11 @@ void tracer_ask(struct tracee *tracee);
 /* Sets the breakpoints of one that has stopped: all or (false) none. 0 or a negative errno. */
 int tracer_arm(struct tracer *tracer, struct tracee *tracee, bool all);
 
-/* Would the kernel let us trace our own children? 0 or a negative errno. */
-int tracer_try(void);
+/*
+ * Would the kernel let us trace our own children, and, unless it is NULL, what does `ask` say of one
+ * that it has stopped? 0 or a negative errno.
+ */
+int tracer_try(int (*ask)(uint32_t tid));
 /* Why that was refused, or tracing a thread (0: a child), and, after ": ", what to do about it. */
 void tracer_explain(int error, uint32_t tid, struct text *sentence);
 

@@ -105,6 +105,7 @@ static int list(struct find *found, const struct trace_options *options)
     /* The lines are patterns, which --shorten would spoil. */
     static const struct demangle_options whole = {0};
     int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    found->by_calls = options->collect == COLLECT_PTRACE;
     int status = look_up(found, kallsyms, trace_options_process(options));
 
     if (!status)
@@ -286,7 +287,8 @@ static int attach(struct probing *probing, const struct attach_request *request)
     say_skipped(attachment, &find->places);
     say_left_out(attachment);
     say_undistinguished(find);
-    say_inexact(find);
+    if (!find->by_calls)
+        say_inexact(find);
     if (debug)
         say_ways(attachment);
     return 0;
@@ -333,16 +335,20 @@ static int attach_instead(struct probing *probing, const struct probing_calls *c
             : ": ptrace(2) sets breakpoints instead: leave it out");
         return EXIT_USAGE;
     }
+    request->force |= !by_rings; /* it takes no time */
     request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
     request->instead = calls->instead;
     request->context = calls->attaching;
     return attach(probing, request);
 }
 
-bool probing_breaks(const struct find *find)
+void probing_by_ptrace(const struct find *find, struct collecting_config *config)
 {
-    return !find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) &&
-           !find_any_of_kind(find, PATTERN_TRACEPOINT);
+    const bool functions = find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
+        find_any_of_kind(find, PATTERN_USDT);
+
+    config->breaks = functions && find_only_programs(find);
+    config->calls = !functions && find_only_programs(find);
 }
 
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session)
@@ -625,6 +631,7 @@ int probing_run(struct probing *probing, int refused, struct text *error,
 
 int probing_find(struct probing *probing, const struct session *session)
 {
+    probing->find.by_calls = session->config.collecting.way == COLLECT_PTRACE;
     const int status = look_up(&probing->find, session->kallsyms,
                                trace_options_process(&probing->options->trace));
 

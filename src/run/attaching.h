@@ -111,10 +111,10 @@ void probing_say_missed(const struct probing *probing, const struct session *ses
 bool probing_uninherited(struct probing *probing);
 
 /*
- * By ptrace(2): can these patterns be breakpoints, and how they are collected. `session` is open
- * when its collector is opened.
+ * By ptrace(2): can these patterns be breakpoints or system calls, and how they are collected.
+ * `session` is open when its collector is opened.
  */
-bool probing_breaks(const struct find *find);
+void probing_by_ptrace(const struct find *find, struct collecting_config *config);
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session);
 
 /* The event that this program is for, and what is asked of it. */

@@ -62,13 +62,13 @@ static int try_rings(const struct collecting_config *config)
 
 static bool traces(const struct collecting_config *config)
 {
-    return config->traces || (config->breaks && breakpoints_count());
+    return config->traces || config->calls || (config->breaks && breakpoints_count());
 }
 
 /* Of others' programs it knows nothing. */
 static int try_ptrace(const struct collecting_config *config)
 {
-    return traces(config) && config->own ? tracer_try() : -EOPNOTSUPP;
+    return traces(config) && config->own ? tracer_try(NULL) : -EOPNOTSUPP;
 }
 
 /* The first is the best. */
@@ -82,6 +82,7 @@ static const struct way {
     {COLLECT_RINGS, try_rings, "perf's rings"},
     {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace)"},
     {COLLECT_PTRACE, NULL, "hardware breakpoints (ptrace)"},
+    {COLLECT_PTRACE, NULL, "stops at system calls (ptrace)"},
 };
 
 /* A temporary shortage is no reason to collect in another way. */
@@ -137,7 +138,8 @@ static const char *refuse(enum collect_way way, const struct collecting_config *
         return config->breaks && !traces(config)
             ? "ptrace: this machine has no hardware breakpoints"
             : !traces(config) ? "ptrace: only for profile, walltime and offcputime, and for "
-                                "functions of programs in stackcount and stacksnoop"
+                                "functions of programs and system calls in stackcount and "
+                                "stacksnoop"
             : config->own ? NULL : "ptrace: only for certain programs: give -p or -- COMMAND";
     case COLLECT_WALK:
         return config->walks ? NULL
@@ -166,7 +168,8 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
 {
     const char *refused = refuse(options->collect, config);
 
-    *collecting = (struct collecting){.way = options->collect, .breaks = config->breaks};
+    *collecting = (struct collecting){.way = options->collect, .breaks = config->breaks,
+                                      .calls = config->calls};
     if (refused) {
         say("--collect %s", refused);
         return EXIT_USAGE;
@@ -179,7 +182,7 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
         /* If the kernel itself refuses, rings say as much: of own tasks. */
         collecting->traces_own = found.result && traces(config) && !config->own &&
-            !(config->takes_own && found.result == -EACCES) && !tracer_try();
+            !(config->takes_own && found.result == -EACCES) && !tracer_try(NULL);
     }
     const int status = collecting->way == COLLECT_PTRACE ? take_traced(options, config->waits) : 0;
     collecting->user_only = collecting->way == COLLECT_PTRACE && options->user_only;
@@ -196,6 +199,8 @@ void collecting_say(const struct collecting *collecting)
         i++;
     if (collecting->way == COLLECT_PTRACE && collecting->breaks)
         i++;
+    if (collecting->way == COLLECT_PTRACE && collecting->calls)
+        i += 2;
     say("stacks are collected by %s%s, as %s", ways[i].name,
         collecting->user_only ? ", user stacks only" : "", collecting->why);
 }

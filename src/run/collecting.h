@@ -16,7 +16,8 @@ struct collecting_config {
     bool programs;  /* rings will not do */
     bool traces;    /* ptrace(2) will, for certain tasks, by interrupting threads, */
     bool waits;     /* whose waits have kernel stacks in /proc; */
-    bool breaks;    /* or by hardware breakpoints */
+    bool breaks;    /* or by hardware breakpoints, */
+    bool calls;     /* or at system calls */
     bool walks;     /* the stacks are kernel functions', which a program can walk */
     bool kernel_only; /* kernel stacks, or values, matter more than user stacks */
 };
@@ -37,7 +38,7 @@ struct collector_found collecting_find(const struct collecting_config *config);
 struct collecting {
     enum collect_way way; /* not COLLECT_BEST */
     const char *why;      /* it is not the first, if none was asked for; or NULL */
-    bool breaks;          /* ptrace(2) sets breakpoints */
+    bool breaks, calls;   /* ptrace(2) sets breakpoints, or stops at system calls */
     bool user_only;       /* it has no kernel stacks */
     bool traces_own;      /* it is refused, and ptrace(2) would do for certain tasks */
 };

@@ -450,7 +450,7 @@ const struct option trace_options[] = {
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
      "how to collect events: bpf (BPF programs), walk (the same on old kernels, for kernel "
      "functions), rings (perf's ring buffers) or ptrace (threads of -p or -- COMMAND are "
-     "interrupted, or stop at breakpoints in functions of programs); default: the first that "
+     "interrupted, or stop at functions of programs and system calls); default: the first that "
      "works; a line tells if it is not bpf"},
     {0, "nice", "[N]", take_nice, AT(nice), 1, 19,
      "run stackbox itself at a lower priority, by 10 or N as nice(1) does; not the command"},

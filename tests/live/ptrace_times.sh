@@ -117,14 +117,18 @@ kill -s KILL $sleeper
 
 # ---- the kernel's part
 
-# kernel_of PID: root to leaf, joined by `;`, as its stack file says, or as wchan does
+# kernel_of PID: root to leaf, joined by `;`, as its stack file says, or wchan below the system call
 kernel_of()
 {
     part=$(sed -n 's/^\[<[0-9a-f]*>\] \([^+ ]*\)+.*/\1/p' "/proc/$1/stack" 2>/dev/null | sed '1!G;h;$!d' | tr '\n' ';')
-    [ "$part" ] && [ $who = root ] || part=$(sed 's/^0$//' "/proc/$1/wchan")
+    part=${part%;}
+    [ "$part" ] && [ $who = root ] || part=$call\;$(sed 's/^0$//' "/proc/$1/wchan")
     echo "${part%;}"
 }
 
+# What sleep(1) is in, on 32-bit machines, too.
+call=sys_clock_nanosleep
+[ "$(getconf LONG_BIT 2>/dev/null || echo 64)" = 64 ] || call=${call}_time64
 for who in root nobody; do
     [ $who = root ] && user= || user=$NOBODY
     # shellcheck disable=SC2086 # words

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 6.12
+# kernels: 5.10,6.1,newest
+# host: yes
+# beside
+#
+# Where bpf(2) and perf_event_open(2) are refused, stackcount and stacksnoop count system calls by stopping
+# threads at them: each call, with its whole stack, of all threads and processes of a command, and of one that
+# runs; what is traced goes on as if nothing had been, also where stackbox is killed. RUNS=N sets how often it is.
+. "${0%/*}/lib.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
+DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
+NOBODY="--uid 65534"
+SAID="stackcount: stacks are collected by stops at system calls (ptrace), user stacks only, as bpf(2) is refused"
+# Its programs are to be read by nobody, too.
+chmod 755 "$scratch"
+for program in hammer family calls manners; do
+    cp "$WORKLOADS/$program" "$scratch" && chmod 755 "$scratch/$program"
+done
+
+# ---- each call, with its stack
+
+# numbers: of the stacks in the report: the binary digits in their frames, and how often each was counted
+numbers()
+{
+    awk '{
+        number = digits = 0
+        count = split($1, frames, ";")
+        for (i = 1; i <= count; i++)
+            if (frames[i] == "zero" || frames[i] == "one") {
+                digits++
+                number = number * 2 + (frames[i] == "one")
+            }
+        if (digits == 10 && $1 ~ /;hammered/)
+            print number, $2
+    }' "$scratch/out" | sort -n
+}
+
+# all_of THREADS STACKS TIMES: what the workload calls
+all_of()
+{
+    awk -v last=$(($1 * $2)) -v times=$3 'BEGIN { for (i = 0; i < last; i++) print i, times }'
+}
+
+for who in root nobody; do
+    [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
+    for pattern in sys_getppid r::sys_getppid t:syscalls:sys_enter_getppid syscalls:sys_exit_getppid; do
+        run_stackbox stackcount -f --by name $pattern -- "$scratch/hammer" -g -t 8 -n 16 -r 5
+        is "$who: $pattern: it says how it collects" "$(grep -cxF "$SAID" "$scratch/err")" 1
+        is "$who: $pattern: eight threads: each call has its stack" "$status $(numbers)" "0 $(all_of 8 16 5)"
+    done
+done
+under="$DENIED --"
+run_stackbox stackcount -f sys_getppid "$scratch/hammer:hammered" -- "$scratch/hammer" -g -t 2 -n 8 -r 5
+case $(uname -m) in
+x86_64 | aarch64)
+    is "a function, and a system call that it makes" "$status $(folded_sum "$scratch/out" ';hammered')" "0 160" ;;
+*) is "a function is refused where there are no breakpoints" $status 125 ;;
+esac
+run_stackbox stacksnoop --format json 't:syscalls:sys_*_getp*' -- "$scratch/calls" -n 30
+is "printed: each call begins, and ends" "$(grep -c '"syscalls:sys_enter_getppid"' "$scratch/out") \
+$(grep -c '"syscalls:sys_exit_getppid"' "$scratch/out")" "30 30"
+is "in the order of their times" "$(sed -n 's/.*"time": *\([0-9.]*\).*/\1/p' "$scratch/out" | sort -nc 2>&1)" ""
+
+# ---- values
+
+run_stackbox stackcount -f --if 'ret > 0' --sum ret r::sys_getppid -- "$scratch/calls" -n 7
+parent=$(awk -v calls=7 '/^calls;/ { sum += $NF } END { print sum / calls }' "$scratch/out")
+is "--sum ret: the result of each call: a process" "$status $(echo "$parent" | grep -cx '[0-9]*')" "0 1"
+run_stackbox stackcount -f --if 'arg1 == 0' sys_getpgid -- "$scratch/calls" -n 9 -c getpgid
+is "--if: the first argument" "$status $(folded_sum "$scratch/out")" "0 9"
+run_stackbox stackcount -f --if 'arg1 != 0' sys_getpgid -- "$scratch/calls" -n 9 -c getpgid
+is "--if: of none" "$status $(folded_sum "$scratch/out")" "0 0"
+run_stackbox stackcount -f --sum fd t:syscalls:sys_enter_read -- true
+is "there are no other names" "$status $(grep -cxF 'stackcount: there is no "fd": by ptrace(2) syscalls:sys_enter_read has arg1 to arg6 and comm' \
+    "$scratch/err")" "125 1"
+run_stackbox stackcount t:syscalls:sys_enter_nothing -- true
+is "a call that there is not" "$status $(grep -c '0 tracepoints matched by' "$scratch/err")" "125 1"
+
+under="$DENIED --syscall ptrace/16910:EIO --" # PTRACE_GET_SYSCALL_INFO
+run_stackbox stackcount sys_getppid -- true
+is "a kernel that does not tell which call it is" "$status $(grep -c 'system calls by ptrace(2) need Linux 5.3' \
+    "$scratch/err")" "125 1"
+under="$DENIED --"
+
+# ---- names
+
+events=/sys/kernel/tracing/events/syscalls
+if with_tracefs && [ -d $events ]; then
+    under=
+    run_stackbox stackcount --collect ptrace --list 't:syscalls:*'
+    sort "$scratch/out" >"$scratch/ours"
+    for name in newstat newfstat newlstat newuname umount sendfile64 read mmap clone futex select llseek clock_nanosleep; do
+        for side in enter exit; do
+            [ ! -d "$events/sys_${side}_$name" ] || echo "t:syscalls:sys_${side}_$name"
+        done
+    done | sort >"$scratch/theirs"
+    is "names are those of the kernel's tracepoints" "$(comm -13 "$scratch/ours" "$scratch/theirs")" ""
+    under="$DENIED --"
+else
+    skip "names are those of the kernel's tracepoints" "this kernel has none of system calls"
+fi
+
+# ---- whose they are
+
+run_stackbox stackcount -f sys_getppid -- "$scratch/family" -n 10 -c 40
+is "all that a command starts" "$(folded_sum "$scratch/out" ';family_call')" "$(sed -n 's/^done CALLS=//p' "$scratch/err")"
+start_workload one calls -w -k -t 4 -n 500 -N traced$$
+start_stackbox stackcount -f -p "$(pid_of one)" sys_getppid || fail "a running process" "$(cat "$scratch/err")"
+go one
+finish_stackbox
+is "a running process: each call" "$(folded_sum "$scratch/out")" 2000
+is "and nothing traces it" "$(sed -n 's/^TracerPid:[[:space:]]*//p' "/proc/$(pid_of one)/status")" 0
+finish_workload one
+
+# ---- manners
+
+for line in "signals:signals 1000 in order" "stops:stops 20 continues 20" "execs:execs 1" "vforks:vforks 200" "traceme:traceme 1"; do
+    run_stackbox stackcount -f 't:syscalls:*' -- "$scratch/manners" "${line%%:*}"
+    is "${line%%:*}" "$status $(grep -cxF "${line#*:}" "$scratch/err")" "0 1"
+done
+# Emulated calls are slower.
+[ "$GUEST" ] && calls=2000 || calls=20000
+SEED=${SEED:-$(date +%s)} run=0 harmed=
+while [ $run -lt "${RUNS:-8}" ]; do
+    run=$((run + 1))
+    "$scratch/calls" -t 4 -n $calls >"$scratch/killed.out" &
+    traced=$!
+    "$STACKBOX" stackcount --collect ptrace -p $traced -f sys_getppid >/dev/null 2>&1 &
+    killed=$!
+    sleep "0.$(awk -v seed="$run$SEED" 'BEGIN { srand(seed); printf "%03d", 50 + rand() * 400 }')"
+    kill -s KILL $killed 2>/dev/null
+    wait $killed 2>/dev/null
+    wait $traced && grep -qx "done CALLS=$((4 * calls))" "$scratch/killed.out" || harmed="$harmed $?:$(cat "$scratch/killed.out")"
+done
+is "stackbox is killed $run times: nothing is harmed (seed $SEED)" "$harmed" ""
