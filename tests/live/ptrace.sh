@@ -93,7 +93,7 @@ for line in "stackcount vfs_read" "stacksnoop vfs_read" wakeuptime offwaketime; 
     # shellcheck disable=SC2086 # words
     run_stackbox $line --collect ptrace -- true
     is "it is not for $line" "$status $(cat "$scratch/err")" "2 ${line%% *}: --collect ptrace: only for profile, \
-walltime and offcputime, and for functions of programs in stackcount and stacksnoop"
+walltime and offcputime, and for functions of programs and system calls in stackcount and stacksnoop"
 done
 for line in "profile -D 1" "offcputime 1" "walltime --comm x 1" "stackcount c:malloc"; do
     # shellcheck disable=SC2086 # words
