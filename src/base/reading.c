@@ -161,15 +161,14 @@ int read_file(int directory, const char *path, size_t limit, struct text *text)
     return result;
 }
 
-int read_uid(int directory, const char *path, uint32_t *uid)
+int read_status(int directory, const char *path, const char *line, uint32_t *number)
 {
-    static const char line[] = "\nUid:";
     struct text content = {0};
     int result = read_file(directory, path, LINE_BUFFER_BYTES, &content);
     const char *at = result || !content.data ? NULL : strstr(content.data, line);
 
     if (at)
-        *uid = (uint32_t)strtoul(at + strlen(line), NULL, 10);
+        *number = (uint32_t)strtoul(at + strlen(line), NULL, 10);
     text_free(&content);
     return result ? result : at ? 0 : -EINVAL;
 }

@@ -60,7 +60,11 @@ uint64_t reading_budget(const struct stat *about);
 /* From this address on, as far as it goes: how many bytes of a task's memory were read. */
 size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size);
 
-/* The real user of a task, from its file `status` in /proc. 0 or a negative errno. */
-int read_uid(int directory, const char *path, uint32_t *uid);
+/*
+ * The first number of such a line of a task's file `status` in /proc; STATUS_UID is the real user.
+ * 0 or a negative errno.
+ */
+int read_status(int directory, const char *path, const char *line, uint32_t *number);
+#define STATUS_UID "\nUid:"
 
 #endif

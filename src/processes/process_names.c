@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/util.h"
 #include "processes/process_parts.h"
 
@@ -31,11 +32,21 @@ bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
     return true;
 }
 
+/* /proc/PID is there for a thread, too, which may have the number of a process that has ended. */
+static bool is_process(uint32_t pid)
+{
+    char path[32];
+    uint32_t process;
+
+    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    return !read_status(AT_FDCWD, path, "\nTgid:", &process) && process == pid;
+}
+
 static void look(const struct processes *processes, struct process_name *name)
 {
     const struct life *newest = history_newest(&processes->history, name->pid);
 
-    if (!newest || !newest->ended)
+    if ((!newest || !newest->ended) && is_process(name->pid))
         (void)processes_read_name(name->pid, name->pid, name->shown);
 }
 

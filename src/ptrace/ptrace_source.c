@@ -36,7 +36,7 @@ static bool has_user(const struct event_filter *filter, const struct tracee *tra
     uint32_t user;
 
     snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tracee->pid, tracee->tid);
-    if (!filter->uid_count || read_uid(AT_FDCWD, path, &user))
+    if (!filter->uid_count || read_status(AT_FDCWD, path, STATUS_UID, &user))
         return !filter->uid_count;
     for (size_t i = 0; i < filter->uid_count; i++)
         if (filter->uids[i] == user)

@@ -70,7 +70,8 @@ static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
     uint32_t uid;
 
     text_format(&path, "/proc/%u/task/%u/status", pid, tid);
-    if (!path.failed && tasks->scope->filter.uid_count && !read_uid(AT_FDCWD, path.data, &uid))
+    if (!path.failed && tasks->scope->filter.uid_count &&
+        !read_status(AT_FDCWD, path.data, STATUS_UID, &uid))
         task->user = uid + 1;
     task->user_round = tasks->round;
     text_free(&path);

@@ -161,7 +161,8 @@ static bool has_user(const struct blocked_filter *filter, int thread)
     uint32_t uid;
 
     return !filter->of->uid_count ||
-           (!read_uid(thread, "status", &uid) && is_one_of(filter->of->uids, filter->of->uid_count, uid));
+           (!read_status(thread, "status", STATUS_UID, &uid) &&
+            is_one_of(filter->of->uids, filter->of->uid_count, uid));
 }
 
 /* ---- Threads ---- */
