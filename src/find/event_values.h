@@ -29,9 +29,9 @@ struct event_values {
 };
 
 struct values_where {
-    int tracefs;                   /* for fields of tracepoints, */
-    bool by_calls;                 /* or find->by_calls */
+    int tracefs;                   /* for fields of tracepoints */
     const struct machine *machine; /* the kernel's */
+    bool by_calls;                 /* see struct find: no fields, but a system call's words */
 };
 
 /*

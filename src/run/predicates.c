@@ -67,7 +67,7 @@ bool predicates_any(const struct predicates *predicates)
 
 int predicates_find(struct predicates *predicates, const struct find *find, bool by_rings)
 {
-    const struct values_where where = {find->tracefs, find->by_calls, find->kernel};
+    const struct values_where where = {find->tracefs, find->kernel, find->by_calls};
     const struct place *firsts[ATTACH_PROGRAMS] = {NULL};
     struct text error = {0};
     int result = 0;
