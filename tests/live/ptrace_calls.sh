@@ -9,6 +9,7 @@
 # threads at them: each call, with its whole stack, of all threads and processes of a command, and of one that
 # runs; what is traced goes on as if nothing had been, also where stackbox is killed. RUNS=N sets how often it is.
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_hammer.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
@@ -21,28 +22,6 @@ for program in hammer family calls manners; do
 done
 
 # ---- each call, with its stack
-
-# numbers: of the stacks in the report: the binary digits in their frames, and how often each was counted
-numbers()
-{
-    awk '{
-        number = digits = 0
-        count = split($1, frames, ";")
-        for (i = 1; i <= count; i++)
-            if (frames[i] == "zero" || frames[i] == "one") {
-                digits++
-                number = number * 2 + (frames[i] == "one")
-            }
-        if (digits == 10 && $1 ~ /;hammered/)
-            print number, $2
-    }' "$scratch/out" | sort -n
-}
-
-# all_of THREADS STACKS TIMES: what the workload calls
-all_of()
-{
-    awk -v last=$(($1 * $2)) -v times=$3 'BEGIN { for (i = 0; i < last; i++) print i, times }'
-}
 
 for who in root nobody; do
     [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"

@@ -10,6 +10,7 @@
 # that runs. What is traced goes on as if nothing had been, also where stackbox is killed. RUNS=N sets how often
 # it is.
 . "${0%/*}/lib.sh"
+. "${0%/*}/lib_hammer.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
 case $(uname -m) in
@@ -26,28 +27,6 @@ for program in hammer caller family known usdt many; do
 done
 
 # ---- each call, with its stack
-
-# numbers: of the stacks in the report: the binary digits in their frames, and how often each was counted
-numbers()
-{
-    awk '{
-        number = digits = 0
-        count = split($1, frames, ";")
-        for (i = 1; i <= count; i++)
-            if (frames[i] == "zero" || frames[i] == "one") {
-                digits++
-                number = number * 2 + (frames[i] == "one")
-            }
-        if (digits == 10 && frames[count] == "hammered")
-            print number, $2
-    }' "$scratch/out" | sort -n
-}
-
-# all_of THREADS STACKS TIMES: what the workload calls
-all_of()
-{
-    awk -v last=$(($1 * $2)) -v times=$3 'BEGIN { for (i = 0; i < last; i++) print i, times }'
-}
 
 for who in root nobody; do
     [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
