@@ -92,14 +92,14 @@ static int get(uint32_t tid, struct debug_state *state)
     return ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_ARM_HW_BREAK, &room) ? -errno : 0;
 }
 
-static size_t count;
+static size_t counted;
 
 static int count_of(uint32_t tid)
 {
     struct debug_state state = {0};
     const int result = get(tid, &state);
 
-    count = result ? 0 : state.about & 0xff;
+    counted = result ? 0 : state.about & 0xff;
     return result;
 }
 
@@ -107,7 +107,7 @@ size_t breakpoints_count(void)
 {
     if (tracer_try(count_of))
         return 0;
-    return count < BREAKPOINTS_MOST ? count : BREAKPOINTS_MOST;
+    return counted < BREAKPOINTS_MOST ? counted : BREAKPOINTS_MOST;
 }
 
 int breakpoints_set(uint32_t tid, const uint64_t *addresses, size_t count)

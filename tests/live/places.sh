@@ -19,7 +19,7 @@ NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mou
 RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2): "
 
 # What works without privileges, if the machine allows it.
-OWN="flamegraph~ check~ report~ profile~ offcputime~ walltime~ program~ process~"
+OWN="flamegraph~ check~ report~ profile~ offcputime~ walltime~ program~ process~ tracepoint~ events~"
 
 # denied RIGHTS... -- PLACE...: runs it where we are, with fewer privileges
 denied()
