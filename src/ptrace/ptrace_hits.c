@@ -15,6 +15,7 @@
 #include "processes/proc_maps.h"
 #include "ptrace/ptrace_source.h"
 
+#define STOPS_PER_LOOK 16
 #define FAR_HITS 16 /* after so many on another CPU the tracer moves there */
 
 static struct ptrace_hits *hits_of(void *context)
@@ -452,6 +453,11 @@ static bool called(void *context, struct tracee *tracee)
     hits->is_hit = false;
     if (hits->call_count)
         take_call_stop(hits, tracee);
+    /* Of all other calls, only some tell where their thread is, which takes time. */
+    if (!hits->is_hit && !(++hits->stops % STOPS_PER_LOOK)) {
+        (void)tracee_state(tracee, &hits->cpu);
+        stay_near(hits);
+    }
     return hits->is_hit;
 }
 

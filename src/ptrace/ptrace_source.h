@@ -143,6 +143,7 @@ struct ptrace_hits {
     uint64_t numbers[MOST_VALUES]; /* the values, */
     uint64_t times;    /* how often */
     unsigned cpu, far; /* there; how many before it were on other CPUs than the tracer */
+    size_t stops;      /* at system calls that are not counted */
     uint64_t hit_at;   /* and when, until it is delivered; then 0 */
     bool is_ready;     /* all threads that there were have their breakpoints */
     /* Of single events: records, each after its size. */
