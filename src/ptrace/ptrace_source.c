@@ -64,6 +64,23 @@ bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee
 /* ---- A sample ---- */
 
 /* Into words of 64 bits, as many as tables need. False: it is another kind of program. */
+#ifdef __mips__
+#define EPC 34 /* of what PTRACE_GETREGS tells, in words of 64 bits on all of them: 32 registers, ... */
+static bool take_registers(const struct machine *machine, uint32_t tid, struct unwind_state *state)
+{
+    uint64_t words[MOST_REGISTERS] = {0};
+    const uint64_t bits = UINT64_MAX >> (64 - machine->bits);
+
+    if (ptrace(PTRACE_GETREGS, (pid_t)tid, NULL, words))
+        return false;
+    for (size_t i = 0; i < EPC - 2; i++)
+        state->registers[i] = words[i] & bits;
+    state->pc = words[EPC] & bits;
+    state->sp = state->registers[machine->sp.word];
+    state->frame = state->registers[machine->frame.word];
+    return true;
+}
+#else
 static bool take_registers(const struct machine *machine, uint32_t tid, struct unwind_state *state)
 {
     uint64_t words[MOST_REGISTERS] = {0};
@@ -83,6 +100,7 @@ static bool take_registers(const struct machine *machine, uint32_t tid, struct u
     state->frame = state->registers[machine->frame.word];
     return true;
 }
+#endif
 
 uint64_t ptrace_source_narrow_pc(const struct ptrace_source *source, const struct tracee *tracee)
 {
