@@ -41,16 +41,7 @@ static void jump_to(struct code_values *values, struct code_flow *flow, unsigned
 
     if (from && code_constant(values, from, &constant))
         flow->target = (uint64_t)(constant + number);
-    if (link)
-        flow->kind = CODE_CALL;
-    else if (from == LINK || from == MILLICODE_LINK)
-        flow->kind = CODE_RETURN;
-    else
-        flow->kind = flow->target ? CODE_JUMP : CODE_INDIRECT;
-    if (link)
-        code_called(values);
-    if (link && link != LINK)
-        values->state->sp = values->state->fp = CODE_LOST;
+    code_jumped(values, flow, link, from == LINK || from == MILLICODE_LINK);
 }
 
 /* ---- 16 bits ---- */

@@ -164,3 +164,17 @@ void code_called(struct code_values *values)
     code_set_unknown(values, values->link);
     values->state->scratch[0] = values->state->scratch[1] = 0;
 }
+
+void code_jumped(struct code_values *values, struct code_flow *flow, unsigned link, bool returns)
+{
+    if (link)
+        flow->kind = CODE_CALL;
+    else if (returns)
+        flow->kind = CODE_RETURN;
+    else
+        flow->kind = flow->target ? CODE_JUMP : CODE_INDIRECT;
+    if (link)
+        code_called(values);
+    if (link && link != values->link)
+        values->state->sp = values->state->fp = CODE_LOST;
+}

@@ -36,6 +36,11 @@ void code_load(struct code_values *values, unsigned reg, unsigned from, int64_t 
 
 /* A function was called, which has changed what functions may change. */
 void code_called(struct code_values *values);
+/*
+ * A jump through a register, to flow->target if that is known, sets this link register, or none (0).
+ * With another than the machine's own it calls code that saves registers for a function.
+ */
+void code_jumped(struct code_values *values, struct code_flow *flow, unsigned link, bool returns);
 
 /* The lowest `bits` of it, with their sign. */
 static inline int64_t code_signed(uint64_t bits, unsigned count)
