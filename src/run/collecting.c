@@ -81,8 +81,6 @@ static const struct way {
     {COLLECT_WALK, try_walk, "stackbox's own walk"},
     {COLLECT_RINGS, try_rings, "perf's rings"},
     {COLLECT_PTRACE, try_ptrace, "interrupting threads (ptrace)"},
-    {COLLECT_PTRACE, NULL, "hardware breakpoints (ptrace)"},
-    {COLLECT_PTRACE, NULL, "stops at system calls (ptrace)"},
 };
 
 /* A temporary shortage is no reason to collect in another way. */
@@ -112,7 +110,7 @@ struct collector_found collecting_find(const struct collecting_config *config)
     if (is_shortage(found.refused))
         found.refused = 0;
     found.result = found.refused;
-    for (size_t i = 1; i < COUNT_OF(ways) && ways[i].try && found.result; i++) {
+    for (size_t i = 1; i < COUNT_OF(ways) && found.result; i++) {
         const int result = ways[i].try(config);
         if (!result || (ways[i].way != COLLECT_PTRACE && tells_more(config, found.refused, result)))
             found = (struct collector_found){ways[i].way, found.refused, result};
@@ -189,20 +187,24 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
     return status;
 }
 
-void collecting_say(const struct collecting *collecting)
+static const char *name_of(const struct collecting *collecting)
 {
     size_t i = 0;
 
-    if (!collecting->why)
-        return;
+    if (collecting->way == COLLECT_PTRACE && collecting->breaks)
+        return "hardware breakpoints (ptrace)";
+    if (collecting->way == COLLECT_PTRACE && collecting->calls)
+        return "stops at system calls (ptrace)";
     while (ways[i].way != collecting->way)
         i++;
-    if (collecting->way == COLLECT_PTRACE && collecting->breaks)
-        i++;
-    if (collecting->way == COLLECT_PTRACE && collecting->calls)
-        i += 2;
-    say("stacks are collected by %s%s, as %s", ways[i].name,
-        collecting->user_only ? ", user stacks only" : "", collecting->why);
+    return ways[i].name;
+}
+
+void collecting_say(const struct collecting *collecting)
+{
+    if (collecting->why)
+        say("stacks are collected by %s%s, as %s", name_of(collecting),
+            collecting->user_only ? ", user stacks only" : "", collecting->why);
 }
 
 void decisions_say_machine(const struct trace_options *options)
