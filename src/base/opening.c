@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-
 #define MOST_LINKS 40 /* the kernel's limit */
 #define MOST_DEPTH 128
 

@@ -123,7 +123,6 @@ static void check_cgroups(struct check *check)
 
 /* ---- Capabilities ---- */
 
-
 static const struct {
     unsigned number;
     bool as_admin; /* CAP_SYS_ADMIN will do, too */

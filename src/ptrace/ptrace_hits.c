@@ -25,13 +25,6 @@ static struct ptrace_hits *hits_of(void *context)
 
 /* ---- Where places are in a process ---- */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Some file systems (overlays) have other numbers in /proc/PID/maps than in stat(2). */
 static bool is_mapped(const struct place *place, const struct maps_entry *entry, uint32_t pid)
 {
@@ -40,7 +33,7 @@ static bool is_mapped(const struct place *place, const struct maps_entry *entry,
 
     if (entry->inode == place->inode && entry->device == place->device)
         return true;
-    if (!entry->inode || strcmp(last_part(entry->path), last_part(place->path)))
+    if (!entry->inode || strcmp(base_name(entry->path), base_name(place->path)))
         return false;
     snprintf(path, sizeof(path), "/proc/%u/root%s", pid, entry->path);
     return !stat(path, &about) && about.st_ino == place->inode && about.st_dev == place->device;
@@ -580,8 +573,7 @@ static void close_events(struct collector *collector)
     struct ptrace_hits *hits = hits_in(collector);
 
     close_hits(collector);
-    if (hits->bell >= 0)
-        close(hits->bell);
+    close_fd(hits->bell);
     free(hits->record);
     text_free(&hits->queue);
 }
@@ -722,13 +714,12 @@ static int attach_point(void *context, struct attachment *attachment,
                         size_t number)
 {
     struct ptrace_hits *hits = context;
-
     const struct ptrace_point point = {
         .place = place,
         .number = number,
         .values = &hits->source.options.values[attach_program_of(place)],
         .at_entry = attach_variants[attach_program_of(place)].caller,
-        .in_library = place->path && strstr(last_part(place->path), ".so"),
+        .in_library = place->path && strstr(base_name(place->path), ".so"),
     };
 
     (void)request;

@@ -74,8 +74,7 @@ static size_t read_text(const struct tracee *tracee, const char *name, char *tex
     const int fd = open_file(tracee, name);
     const size_t length = read_open(fd, text, room);
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return length;
 }
 
@@ -110,8 +109,7 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
     if (!tracee)
         return;
     for (size_t i = 0; i < TRACEE_FILES; i++)
-        if (tracee->files[i] >= 0)
-            close(tracee->files[i]);
+        close_fd(tracee->files[i]);
     free(tracee->wait.frames);
     free(tracee->points.returns);
     tracees->slots[tid] = 0;

@@ -636,6 +636,15 @@ void tracer_start(struct tracer *tracer, uint64_t period)
     kill(tracer->pid, SIGALRM);
 }
 
+static pid_t wait_for(pid_t pid)
+{
+    pid_t got;
+
+    while ((got = waitpid(pid, NULL, 0)) < 0 && errno == EINTR)
+        continue;
+    return got;
+}
+
 void tracer_end(struct tracer *tracer)
 {
     if (!tracer->is_open)
@@ -647,8 +656,8 @@ void tracer_end(struct tracer *tracer)
         (void)poll(NULL, 0, 1);
     }
     pthread_join(tracer->keeper, NULL);
-    while (tracer->pid && waitpid(tracer->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    if (tracer->pid)
+        (void)wait_for(tracer->pid);
     tracer->is_open = false;
 }
 
@@ -671,18 +680,9 @@ void tracer_ask(struct tracee *tracee)
 
 /* ---- Would it work, and why not ---- */
 
-static pid_t wait_for(pid_t pid, int *status)
-{
-    pid_t got;
-
-    while ((got = waitpid(pid, status, 0)) < 0 && errno == EINTR)
-        continue;
-    return got;
-}
-
 int tracer_try(int (*ask)(uint32_t tid))
 {
-    int result = find_proc(), status;
+    int result = find_proc();
 
     if (result)
         return result;
@@ -693,12 +693,12 @@ int tracer_try(int (*ask)(uint32_t tid))
         for (;;)
             pause();
     if (ptrace(PTRACE_SEIZE, child, NULL, NULL) ||
-        (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || wait_for(child, &status) < 0)))
+        (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || wait_for(child) < 0)))
         result = -errno;
     else if (ask)
         result = ask((uint32_t)child);
     kill(child, SIGKILL);
-    (void)wait_for(child, &status);
+    (void)wait_for(child);
     return result;
 }
 

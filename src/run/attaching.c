@@ -546,7 +546,6 @@ void probing_name(struct probing *probing, struct text *heading)
 
 /* ---- What was typed ---- */
 
-
 /* "5" or "0.5": the first word is not a duration. "." alone may be a regular expression. */
 static bool is_number(const char *word)
 {
