@@ -3,7 +3,9 @@
  * Code without tables: rows in order, within the code, in a time that does not depend on what it says. The first
  * byte chooses the architecture.
  */
+#include "base/util.h"
 #include "elf/code_rows.h"
+#include "machine/machine.h"
 
 #include "fuzz.h"
 
@@ -17,14 +19,15 @@ const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
 void fuzz_input(const uint8_t *data, size_t size)
 {
     static const struct code_machine *const machines[] = {&code_machine_x86_64, &code_machine_arm64,
-                                                          &code_machine_riscv64, &code_machine_armv7};
+                                                          &code_machine_riscv64, &code_machine_armv7,
+                                                          &code_machine_loongarch64};
     static unsigned char file[65536];
     struct frame_rows rows;
     struct elf elf;
 
     if (size < 2 || size > sizeof(file) - 4096)
         return;
-    code_machine = machines[data[0] % 4];
+    code_machine = machines[data[0] % COUNT_OF(machines)];
     const uint16_t machine = code_machine->elf;
     const bool is_64 = code_machine->bits == 64;
     const uint64_t at = 4096, length = size - 1;
@@ -52,6 +55,11 @@ void fuzz_input(const uint8_t *data, size_t size)
     }
     memcpy(file + at, data + 1, (size_t)length);
     ALWAYS(!elf_open(&elf, fuzz_file(file, (size_t)(at + length))));
+    /* Only LoongArch's own build has its stacks. riscv64's are alike. */
+    struct machine row = *elf.row;
+    if (!row.walk)
+        row.walk = machine_riscv64.walk;
+    elf.row = &row;
     if (!frame_rows_read(&rows, &elf, NULL)) {
         for (size_t i = 0; i < rows.row_count; i++) {
             ALWAYS(rows.rows[i].rule < rows.rule_count);
