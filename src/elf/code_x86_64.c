@@ -84,20 +84,20 @@ static const uint8_t traits[] = {
 
 struct instruction {
     const unsigned char *at, *end;
-    int64_t immediate;
-    int32_t displacement;
+    const unsigned char *displacement, *immediate; /* few are read: see number_at() */
+    uint8_t displacement_size, immediate_size;
     char form;
     uint8_t traits, op;
     /* 0 at first: */
     uint8_t map;     /* 0: one, 1: two, 2: after 0f 38, 3: after 0f 3a */
     uint8_t rex, pp; /* pp: VEX's, 1 is 66, 2 is f3, 3 is f2 */
     bool is_short;   /* 66: operands of 16 bits */
-    bool is_vex, has_address, is_rip;
+    bool is_vex, has_address;
     uint8_t sib, written; /* `written` by VEX's vvvv */
     uint8_t mod, reg, rm;
 };
 
-/* A number of 0 to 8 bytes. */
+/* A number of 0 to 8 bytes, with its sign. */
 static int64_t number_at(const unsigned char *at, unsigned size)
 {
     const uint64_t value = machine_little32(at) | (uint64_t)machine_little32(at + 4) << 32;
@@ -168,29 +168,49 @@ static const unsigned char *take_opcode(struct instruction *in, const unsigned c
     return at;
 }
 
-#define SIZES_OF_MOD 0x0410 /* of displacements, from the lowest digit on */
+/*
+ * What follows a ModRM byte, by mod and r/m: the size of the displacement, and SIB, which may mean another
+ * displacement (IF_5).
+ */
+#define SIB 8
+#define IF_5 16
+static const char after[] = "\0\0\0\0\30\4\0\0" "\1\1\1\1\11\1\1\1" "\4\4\4\4\14\4\4\4" "\0\0\0\0\0\0\0\0";
 
 /* Without branches, which are hard to predict: if it has no operands, they are not used. */
 static const unsigned char *take_operands(struct instruction *in, const unsigned char *at)
 {
-    const unsigned has = in->traits / MODRM & 1, modrm = *at, low = modrm & 7;
+    const unsigned has = in->traits / MODRM & 1, modrm = *at,
+                   follows = (unsigned)after[(modrm >> 3 & 0x18) | (modrm & 7)];
 
     at += has;
     in->mod = (uint8_t)(modrm >> 6);
     in->reg = (uint8_t)((modrm >> 3 & 7) | (in->rex & 4u) << 1);
-    in->rm = (uint8_t)(low | (in->rex & 1u) << 3);
-    in->is_rip = !in->mod & (low == 5);
+    in->rm = (uint8_t)((modrm & 7) | (in->rex & 1u) << 3);
     in->sib = *at;
-    const unsigned has_sib = has & (low == 4) & (in->mod != 3),
-                   base = low ^ ((low ^ in->sib) & 7 & -has_sib),
-                   size = (SIZES_OF_MOD >> 4 * in->mod & 7) + 4u * (!in->mod & (base == 5));
-    at += has_sib;
-    in->displacement = (int32_t)number_at(at, size);
-    return at + (size & -has);
+    const unsigned sib = follows / SIB & 1, has_5 = follows / IF_5 & ((in->sib & 7) == 5),
+                   size = (follows & 7) + 4 * has_5;
+    in->displacement = at + sib;
+    in->displacement_size = (uint8_t)size;
+    return at + (-has & (sib + size));
+}
+
+static bool is_rip(const struct instruction *in)
+{
+    return !in->mod && (in->rm & 7) == 5;
+}
+
+static int32_t displacement_of(const struct instruction *in)
+{
+    return (int32_t)number_at(in->displacement, in->displacement_size);
+}
+
+static int64_t immediate_of(const struct instruction *in)
+{
+    return number_at(in->immediate, in->immediate_size);
 }
 
 /* Of an immediate that is not of one byte. */
-static unsigned immediate_size(const struct instruction *in)
+static unsigned size_of_immediate(const struct instruction *in)
 {
     const unsigned full = in->is_short && !(in->rex & REX_W) ? 2 : 4;
 
@@ -220,8 +240,9 @@ static bool decode(struct instruction *in)
     at = take_operands(in, at);
     unsigned size = in->traits & IMMEDIATE;
     if (size > IMM8)
-        size = immediate_size(in);
-    in->immediate = number_at(at, size);
+        size = size_of_immediate(in);
+    in->immediate = at;
+    in->immediate_size = (uint8_t)size;
     in->at = at + size;
     return in->form > '!' && in->at <= in->end;
 }
@@ -273,7 +294,7 @@ static void set(struct code_state *state, unsigned reg, int32_t value)
 static bool base_of(const struct instruction *in, unsigned *reg)
 {
     *reg = in->rm;
-    if (in->mod == 3 || in->is_rip)
+    if (in->mod == 3 || is_rip(in))
         return false;
     if ((in->rm & 7) != 4)
         return true;
@@ -287,7 +308,7 @@ static int32_t place_of(const struct code_state *state, const struct instruction
     unsigned reg;
     const int32_t value = base_of(in, &reg) ? get(state, reg) : CODE_LOST;
 
-    return value == CODE_LOST ? CODE_LOST : moved(-value, in->displacement);
+    return value == CODE_LOST ? CODE_LOST : moved(-value, displacement_of(in));
 }
 
 static void push(struct code_state *state, const struct instruction *in, int reg)
@@ -379,7 +400,7 @@ static bool calculate(struct code_state *state, const struct instruction *in,
     case 0x81: case 0x83:
         if (in->mod != 3 || (group != 0 && group != 5) || get(state, in->rm) == CODE_LOST)
             return false;
-        set(state, in->rm, moved(get(state, in->rm), group ? in->immediate : -in->immediate));
+        set(state, in->rm, moved(get(state, in->rm), group ? immediate_of(in) : -immediate_of(in)));
         return true;
     case 0x89: case 0x8b:
         if (in->mod == 3) {
@@ -401,7 +422,7 @@ static bool calculate(struct code_state *state, const struct instruction *in,
         if (!base_of(in, &base))
             return false;
         flow->is_plain = !is_followed(in->reg) && !is_followed(base);
-        set(state, in->reg, moved(get(state, base), -(int64_t)in->displacement));
+        set(state, in->reg, moved(get(state, base), -(int64_t)displacement_of(in)));
         return true;
     }
     return false;
@@ -410,7 +431,7 @@ static bool calculate(struct code_state *state, const struct instruction *in,
 /* Does it begin the code to which signal handlers return: mov $15,%rax; syscall? */
 static bool is_sigreturn(const struct instruction *in)
 {
-    return in->immediate == SIGRETURN && in->rex == REX_W && in->mod == 3 && !in->rm &&
+    return immediate_of(in) == SIGRETURN && in->rex == REX_W && in->mod == 3 && !in->rm &&
            in->end - in->at >= 2 && in->at[0] == 0x0f && in->at[1] == 0x05;
 }
 
@@ -429,7 +450,7 @@ static void call(struct code_state *state, struct code_flow *flow)
 static void go(struct code_flow *flow, const struct instruction *in, enum code_kind kind, uint64_t next)
 {
     flow->kind = kind;
-    flow->target = next + (uint64_t)in->immediate;
+    flow->target = next + (uint64_t)immediate_of(in);
 }
 
 /* Of the second map. False: it goes on, and may write registers. */
@@ -468,7 +489,7 @@ static bool step_one(struct code_state *state, const struct instruction *in, uin
         pop(state, in, reg);
         return true;
     case 0x68:
-        flow->taken = (uint64_t)in->immediate;
+        flow->taken = (uint64_t)immediate_of(in);
         push(state, in, -1);
         return true;
     case 0x6a: case 0x9c:
@@ -504,7 +525,7 @@ static bool step_one(struct code_state *state, const struct instruction *in, uin
     case 0xc8:
         push(state, in, FP);
         set(state, FP, state->sp);
-        state->sp = moved(state->sp, in->immediate & 0xffff);
+        state->sp = moved(state->sp, immediate_of(in) & 0xffff);
         return true;
     case 0xc9:
         leave(state);
@@ -532,13 +553,13 @@ static bool step_one(struct code_state *state, const struct instruction *in, uin
             state->scratch[0] |= IS_COMPARED;
         return false;
     case 0xb8 ... 0xbf: case 0xc7:
-        flow->taken = (uint64_t)in->immediate;
+        flow->taken = (uint64_t)immediate_of(in);
         if (in->op == 0xc7 && is_sigreturn(in))
             flow->kind = CODE_SIGNAL;
         return false;
     case 0x81: case 0x83: case 0x89: case 0x8b: case 0x8d:
-        if (in->op == 0x8d && in->is_rip)
-            flow->taken = next + (uint64_t)(int64_t)in->displacement;
+        if (in->op == 0x8d && is_rip(in))
+            flow->taken = next + (uint64_t)(int64_t)displacement_of(in);
         return in->rex & REX_W && calculate(state, in, flow);
     }
     return false;
@@ -558,7 +579,7 @@ size_t code_x86_64(const unsigned char *bytes, size_t size, uint64_t at, struct 
     in.at = bytes;
     in.end = bytes + (size < LONGEST ? size : LONGEST);
     in.map = in.rex = in.pp = in.sib = in.written = in.mod = in.reg = in.rm = 0;
-    in.is_short = in.is_vex = in.has_address = in.is_rip = false;
+    in.is_short = in.is_vex = in.has_address = false;
     if (!decode(&in))
         return 0;
     const size_t length = (size_t)(in.at - bytes);
