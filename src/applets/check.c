@@ -38,7 +38,8 @@ static const struct manual_row lines[] = {
                                      "--collect"},
     {"APPLET: yes: by ptrace", "it runs, stopping the threads of -p or -- COMMAND: likewise"},
     {NULL, "check creates maps, programs and probes just as applets do, and removes them; it "
-     "never judges by the kernel's version."},
+     "never judges by the kernel's version. At \"unwind tables\" it counts the functions of the C "
+     "library that the shell runs with."},
     {0},
 };
 

@@ -178,6 +178,8 @@ void checks_look(struct checks *checks)
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         if (started[i])
             pthread_join(threads[i], NULL);
+    if (checks->of[CHECK_UNWINDING].yes)
+        check_functions(&checks->of[CHECK_UNWINDING]);
     check_rings_close();
 }
 

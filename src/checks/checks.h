@@ -145,4 +145,7 @@ void check_events(struct checks *checks);
 void check_rights(struct checks *checks);
 void check_unwinding(struct checks *checks);
 
+/* Afterwards: what the C library of the program that has started us is unwound by. */
+void check_functions(struct check *unwinding);
+
 #endif

@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "attach/attach.h"
+#include "base/opening.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "checks/checks.h"
 #include "collect/scope.h"
 #include "elf/elf.h"
+#include "find/library.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "kernel/sampling.h"
@@ -23,8 +25,10 @@
 #include "machine/machine.h"
 #include "rings/ring_source.h"
 #include "rings/rings.h"
+#include "run/user_stacks.h"
 #include "store/waits.h"
 #include "unwind/kernel_offsets.h"
+#include "unwind/table.h"
 
 /* Every kernel has it, as modules need it, and it is hardly ever called. */
 static const char function[] = "vfs_mknod";
@@ -492,7 +496,9 @@ void check_events(struct checks *checks)
     check_hardware(&checks->of[CHECK_HARDWARE]);
 }
 
-/* Can stacks of user code be walked by its files' tables? */
+/* ---- Can stacks of user code be walked by its files' tables? ---- */
+
+#define MOST_READING_NS 2000000000
 
 /* With rings that is done here, and nothing about the kernel must be known. */
 static int try_walk(struct kernel_offsets *offsets, struct text *log)
@@ -518,4 +524,37 @@ void check_unwinding(struct checks *checks)
     }
     kernel_offsets_close(&offsets);
     text_free(&log);
+}
+
+static void take_counts(void *context, size_t which, int result, const struct table *table,
+                        const struct frame_counts *counts)
+{
+    (void)which;
+    (void)table;
+    if (!result)
+        *(struct frame_counts *)context = *counts;
+}
+
+void check_functions(struct check *unwinding)
+{
+    static const char *const name = "c";
+    struct table_builder builder = {0};
+    struct frame_counts counts = {0};
+    struct library_seen seen;
+    struct stat about;
+
+    if (!library_see((uint32_t)getppid(), &name, 1, &seen) && seen.count) {
+        struct library_mapped *const library = &seen.items[0];
+        if (library->fd < 0) /* others' mappings take more rights */
+            library->fd = open_regular(library->entry.path, 0, &about);
+        if (library->fd >= 0 && !table_builder_begin(&builder, &library->fd, 1))
+            table_builder_end(&builder, now_ns() + MOST_READING_NS, take_counts, &counts);
+        if (counts.rows) {
+            text_format(&unwinding->detail, "%sin %s ", unwinding->detail.length ? "; " : "",
+                        library->entry.path);
+            user_stacks_add_functions(&counts, &unwinding->detail);
+        }
+    }
+    table_builder_free(&builder);
+    library_seen_free(&seen);
 }

@@ -453,6 +453,14 @@ static void add_demanded(const struct user_stacks *user_stacks, bool all, struct
     text_free(&names);
 }
 
+void user_stacks_add_functions(const struct frame_counts *functions, struct text *text)
+{
+    text_format(text, "%llu functions have rows from unwind tables, %llu from their code, "
+                "%llu have none",
+                (unsigned long long)functions->by_table, (unsigned long long)functions->by_code,
+                (unsigned long long)functions->by_none);
+}
+
 void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines)
 {
     struct unwind_counts counts;
@@ -465,11 +473,10 @@ void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, stru
                     "time for unwind tables\n",
                     100.0 * (double)counts.fell_back / (double)counts.walks);
     const struct frame_counts functions = objects_figures(user_stacks->objects).counts;
-    if (all)
-        text_format(lines, "%llu functions have rows from unwind tables, %llu from their code, "
-                    "%llu have none\n",
-                    (unsigned long long)functions.by_table, (unsigned long long)functions.by_code,
-                    (unsigned long long)functions.by_none);
+    if (all) {
+        user_stacks_add_functions(&functions, lines);
+        text_add(lines, "\n");
+    }
     add_demanded(user_stacks, all, lines);
     const struct deferred_figures figures = deferred_figures(user_stacks->deferred);
     const uint64_t gone = counts.not_kept + figures.forgotten;

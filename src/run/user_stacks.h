@@ -86,6 +86,8 @@ bool user_stacks_are_waiting(const struct user_stacks *user_stacks);
 /* Readable when stacks wait for tables; below 0: there is none. */
 int user_stacks_fd(const struct user_stacks *user_stacks);
 
+/* What tells of the functions of these files. */
+void user_stacks_add_functions(const struct frame_counts *functions, struct text *text);
 /* Which stacks were left to frame pointers: a line if that matters, or with `all`. */
 void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines);
 

@@ -72,6 +72,16 @@ is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
     "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
         echo no || echo ye)"
 
+# Whoever has started check has mapped this, and readelf counts its tables.
+library=$(sed -n 's/.* \(\/.*\/\(libc\.so\.6\|ld-musl-[^/]*\)\)$/\1/p' /proc/$$/maps | head -n 1)
+if [ -z "$library" ] || ! command -v readelf >/dev/null; then
+    skip "functions of the C library" "there is none, or no readelf"
+else
+    is "functions of the C library with tables" "$(line_of "unwind tables" | sed -n \
+        "s|^yes: in $library \([0-9]*\) functions have rows from unwind tables, [0-9]* from their code, [0-9]* have none$|\1|p")" \
+        "$(readelf --debug-dump=frames "$library" 2>/dev/null | grep -c ' FDE ')"
+fi
+
 # The named applets decide the exit status.
 under="$DENY --syscall perf_event_open:EACCES --"
 run_stackbox check flamegraph
