@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * What instructions of arm64, riscv64, LoongArch and armv7 do to the stack, as decoded from the bytes that GNU as makes
- * of the source beside them. What is expected was written by hand: how far the stack pointer and the frame pointer are
+ * of the source beside them; and which of x86-64 have addresses of code. What is expected was written by hand: how far the stack pointer and the frame pointer are
  * below the CFA, and where the frame pointer and the return address were saved (= in place, ? unknown); behind a bar
  * the same of r11; then where it goes, relative to the instruction.
  */
@@ -20,6 +20,15 @@ static const struct line {
     size_t length;
     const char *expected;
 } lines[] = {
+    {code_x86_64, 0, "x86-64: addresses of code", NULL, 0, NULL},
+    {NULL, 0, "movabs $0x11000, %rdi", "\x48\xbf\x00\x10\x01\x00\x00\x00\x00\x00", 10, "0 ? = = takes +4096"},
+    {NULL, 0, "movabs $0x11000, %r15", "\x49\xbf\x00\x10\x01\x00\x00\x00\x00\x00", 10, "0 ? = = takes +4086"},
+    {NULL, 0, "movabs 0x11000, %rax", "\x48\xa1\x00\x10\x01\x00\x00\x00\x00\x00", 10, "0 ? = ="},
+    {NULL, 0, "mov $0x11000, %r9d", "\x41\xb9\x00\x10\x01\x00", 6, "0 ? = = takes +4066"},
+    {NULL, 0, "movq $0x11000, (%rsp)", "\x48\xc7\x04\x24\x00\x10\x01\x00", 8, "0 ? = = takes +4060"},
+    {NULL, 0, "push $0x11000", "\x68\x00\x10\x01\x00", 5, "8 ? = = takes +4052"},
+    {code_x86_64, 0, "x86-64: relative addresses of code", NULL, 0, NULL},
+    {NULL, 0, "lea 17(%rip), %rsi", "\x48\x8d\x35\x11\x00\x00\x00", 7, "0 ? = = takes +24"},
     {code_arm64, 0, "arm64: frame", NULL, 0, NULL},
     {NULL, 0, "stp x29, x30, [sp, #-48]!", "\xfd\x7b\xbd\xa9", 4, "48 ? -48 -40"},
     {NULL, 0, "mov x29, sp", "\xfd\x03\x00\x91", 4, "48 48 -48 -40"},
@@ -408,10 +417,45 @@ static void calls_tell(void)
     elf_close(&elf);
 }
 
+/* Code that nothing calls, and that neither returns nor looks like a function, is one if its address is taken. */
+static void addresses_tell(void)
+{
+    static const char bytes[] = "\x48\xbf\0\0\0\0\0\0\0\0\xc3" /* movabs $?, %rdi; ret */
+                                "\xcc\xcc\xcc\xcc\xcc\xcc"         /* unaligned from here on: */
+                                "\x48\x83\xec\x18\x0f\x0b";        /* sub $24, %rsp; ud2 */
+    static const uint64_t function = 17, trap = 21;
+    const struct image_segment segment = {1, 0x1000, 0x11000, sizeof(bytes) - 1};
+    const struct code_gap gap = {0x1000, sizeof(bytes) - 1, 0x11000, {.cfa = UNWIND_UNKNOWN}};
+    const struct code_machine *const own = code_machine;
+
+    for (int taken = 0; taken < 2; taken++) {
+        struct image image;
+        struct elf elf;
+        struct code_rows code;
+        bool has_frame = false;
+        image_make(&image, true, false, 64, 56, &segment, 1, 0x2000);
+        image_put(&image, 18, 2, 62);      /* x86-64 */
+        image_put(&image, 24, 8, 0x11000); /* it begins there */
+        for (size_t i = 0; i < sizeof(bytes) - 1; i++)
+            image_put(&image, 0x1000 + i, 1, (unsigned char)bytes[i]);
+        image_put(&image, 0x1002, 8, taken ? 0x11000 + function : 0);
+        CHECK(!elf_open(&elf, image_file(&image, 0x2000)));
+        code_machine = &code_machine_x86_64;
+        CHECK_NUMBER(code_rows_find(&code, &elf, &gap, 1), 0);
+        for (size_t row = 0; row < code.count; row++)
+            has_frame |= code.rows[row].offset == 0x1000 + trap && code.rules[code.rows[row].rule].rule.offset == 32;
+        CHECK_NUMBER(has_frame, taken);
+        code_rows_free(&code);
+        elf_close(&elf);
+    }
+    code_machine = own;
+}
+
 int main(void)
 {
     TEST(instructions_do);
     TEST(cut_off);
     TEST(calls_tell);
+    TEST(addresses_tell);
     return tests_done();
 }
