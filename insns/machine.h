@@ -73,8 +73,10 @@ struct machine_walk {
     uint64_t sigreturn;   /* the code through which handlers return without tables; or 0 */
     bool (*moves_sp)(uint32_t instruction); /* may it change the stack pointer? With `sigreturn` */
     uint64_t thread_exit; /* and the code with which musl ends a thread */
-    /* and with which glibc's __start_context begins, where makecontext()'s functions end */
-    uint64_t context_end;
+    /* and with which glibc's __start_context begins, where makecontext()'s functions end, but for
+       these bits; and the first byte of its table */
+    uint64_t context_end, context_spare;
+    uint8_t context_table;
     /*
      * Where a call in memory without a file returns to these bytes, lowest first, its caller's
      * stack is 16 bytes above, below which the return address is, and perhaps the frame pointer:

@@ -204,21 +204,20 @@ static int pass(struct making *making, uint64_t to)
 }
 
 /*
- * Do functions of makecontext() return to its first byte? Its table says nothing special, as the
- * lookup is one below, where there is none.
+ * Does it call functions of makecontext(), or do they return to its first byte? Then the lookup is
+ * one below, where there is no table.
  */
 static bool ends_contexts(const struct elf *elf, const struct frame_entry *entry, uint64_t offset)
 {
-    const uint64_t code = elf->row->walk ? elf->row->walk->context_end : 0;
-    const bool saves_nothing =
-        !entry->row && entry->program.at < entry->program.end && !*entry->program.at;
-    unsigned char bytes[sizeof(uint32_t) + sizeof(code)];
+    const struct machine_walk *walk = elf->row->walk;
+    unsigned char bytes[sizeof(uint32_t) + sizeof(walk->context_end)];
 
-    if (!code || !saves_nothing || entry->end - entry->start < sizeof(bytes) ||
+    if (!walk || !walk->context_end || entry->row || entry->program.at >= entry->program.end ||
+        *entry->program.at != walk->context_table || entry->end - entry->start < sizeof(bytes) ||
         entry->end - entry->start > LONGEST_END || elf_read(elf, offset, bytes, sizeof(bytes)))
         return false;
     const size_t mark = elf_get32(elf, bytes) == elf->row->mark ? sizeof(uint32_t) : 0;
-    return elf_get64(elf, bytes + mark) == code;
+    return !((elf_get64(elf, bytes + mark) ^ walk->context_end) & ~walk->context_spare);
 }
 
 static int make_rows(void *context, const struct frame_entry *entry)

@@ -78,6 +78,7 @@ static const struct machine_walk walk = {
     .sigreturn = 0xd4000001d2801168,   /* mov x8, #139; svc #0 */
     .moves_sp = moves_sp,
     .thread_exit = 0xd4000001d2800ba8, /* mov x8, #93; svc #0 */
+    .context_end = 0xaa1303e0d503201f, .context_spare = 0x440, /* nop, or bti c; mov x0, x19 */
     .trampoline = {0xd65f03c0a8c17bfd, 8, UNWIND_FRAME_AT_CFA}, /* ldp x29, x30, [sp], 16; ret */
 };
 

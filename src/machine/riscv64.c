@@ -19,6 +19,7 @@ static const struct machine_walk walk = {
     .record = -16,
     .signal = {.at = 304, .bytes = 72, .pc = 0, .link = 8, .sp = 16, .frame = 64},
     .thread_exit = 0x0000007305d00893, /* li a7, 93; ecall */
+    .context_end = 0x00090463854a9482, .context_table = 9, /* jalr s1; mv a0, s2; beqz s2, 1f */
     .trampoline = {0x8082014160a2, 6, UNWIND_FRAME_SAME}, /* ld ra, 8(sp); addi sp, sp, 16; ret */
     .is_sparse = true,
 };

@@ -191,14 +191,18 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
     [ -r "$file" ] || continue
     seen=$((seen + 1))
     by_readelf "$file" >"$scratch/theirs"
-    # glibc's __start_context, to whose first byte makecontext()'s functions return: no caller is above them.
-    for at in $(address_of '\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff' "$file"); do
-        sed -i "s/^$(printf %016x "$at") .*/$(printf %016x $((at - 1))) root/" "$scratch/theirs"
+    # glibc's __start_context, to whose first byte makecontext()'s functions return, or which calls them: no caller
+    # is above them.
+    before=1 begins='\x48\x89\xdc\x48\x8b\x3c\x24\x48\x85\xff' root=root
+    # If a register may hold the caller's, readelf has the same word for none.
+    case $(of_machine "$file") in
+    x29*) begins='\x1f\x20\x03\xd5\xe0\x03\x13\xaa[\x00-\xff]{3}\xb5' root='sp+0 u u' ;;
+    s0*) before=0 begins='\x82\x94\x4a\x85\x63\x04\x09\x00' root='sp+0 u u' ;;
+    esac
+    for at in $(address_of "$begins" "$file"); do
+        sed -i "s/^$(printf %016x "$at") .*/$(printf %016x $((at - before))) $root/" "$scratch/theirs"
     done
-    # Two consecutive expressions are two of our rows, but the same word. If a register may hold the
-    # caller's, readelf has the same word for none.
-    root=root
-    [ "$(of_machine "$file")" = "rbp 0" ] || root='sp+0 u u'
+    # Two consecutive expressions are two of our rows, but the same word.
     "$WORKLOADS/frame_rows" "$file" 2>"$scratch/err" | grep -v '^0000000000000000 ' | sed "s/ root$/ $root/" |
         uniq -f 1 >"$scratch/ours"
     # Tables express only the expressions that compilers and linkers generate.

@@ -95,6 +95,9 @@ else
         grep '^bare;')" ""
     is "a waker outside -p: it is there" "$(grep -cE "^bare;$STACK;tell;$WRITE;cat " "$scratch/out")" 1
 fi
+# glibc's code that calls makecontext()'s functions, or that they return to, is the root.
+traced contexts 1000 stackcount -U --unwind tables t:syscalls:sys_enter_getppid
+all "a function of makecontext()" "(\[bare\]|__start_?context);run_context;outer;middle;inner;leaf" 1000
 # glibc's vfork() has its return address in a register.
 traced vforks 100 stackcount -U --unwind tables t:sched:sched_process_fork
 all "vfork" "$STACK;beget;[^;]*vfork" 100

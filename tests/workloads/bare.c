@@ -14,6 +14,7 @@
  *   forks N    N children do, each in its inner(), one getppid(2) and end
  *   threads N  a thread calls outer(), which does as `calls` does
  *   signals N  so does a signal's handler
+ *   contexts N and a function of makecontext(3): glibc's alone
  *
  * With -w it says `ready` first and waits for SIGUSR2 (word.h); `done` at the end.
  */
@@ -27,6 +28,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "arch.h"
@@ -183,6 +185,32 @@ static void handle(int signal)
     NO_TAIL_CALL;
 }
 
+#ifdef __GLIBC__
+static void run_context(void)
+{
+    outer("calls", calls);
+    NO_TAIL_CALL;
+}
+
+static void switch_context(void)
+{
+    static char stack[65536];
+    static ucontext_t here, there;
+
+    if (getcontext(&there))
+        abort();
+    there.uc_stack.ss_sp = stack;
+    there.uc_stack.ss_size = sizeof(stack);
+    there.uc_link = &here;
+    makecontext(&there, run_context, 0);
+    swapcontext(&here, &there);
+}
+#else
+static void switch_context(void)
+{
+}
+#endif
+
 static void call_elsewhere(const char *way, uint64_t number)
 {
     const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
@@ -193,6 +221,8 @@ static void call_elsewhere(const char *way, uint64_t number)
         pthread_join(thread, NULL);
     if (!strcmp(way, "signals") && !sigaction(SIGUSR1, &action, NULL))
         kill(getpid(), SIGUSR1);
+    if (!strcmp(way, "contexts"))
+        switch_context();
 }
 
 int main(int argc, char **argv)
@@ -209,7 +239,7 @@ int main(int argc, char **argv)
         say_ready_and_wait();
     if (!strcmp(argv[1], "forks"))
         fork_each(number);
-    else if (!strcmp(argv[1], "threads") || !strcmp(argv[1], "signals"))
+    else if (!strcmp(argv[1], "threads") || !strcmp(argv[1], "signals") || !strcmp(argv[1], "contexts"))
         call_elsewhere(argv[1], number);
     else
         outer(argv[1], number);
