@@ -266,6 +266,8 @@ static void follow(struct code_finding *finding, uint64_t place)
                 return;
             is_simple = has_nothing(&state);
         }
+        /* A call may not return: what it meets then proves nothing. */
+        const bool proves = finding->is_proven || code_kind_at(finding, place) != CODE_CALL;
         if (code_kind_at(finding, place) == CODE_CALL) {
             if (flags & ENDS)
                 return;
@@ -280,12 +282,14 @@ static void follow(struct code_finding *finding, uint64_t place)
         }
         if (!finding->places[place].state && !(finding->places[place].flags & START))
             set_state(finding, place, number);
-        else if (!reach(finding, place, number))
+        else if (!reach(finding, place, number)) {
+            finding->is_proven &= proves;
             return;
-        else if (finding->places[place].state != number) {
+        } else if (finding->places[place].state != number) {
             number = finding->places[place].state;
             state = finding->states[number];
             is_simple = has_nothing(&state);
+            finding->is_proven &= proves;
         }
     }
 }

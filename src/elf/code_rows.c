@@ -3,8 +3,10 @@
  * Functions' starts are what symbols, calls and the file's header point to. All code that can be
  * reached from them is followed, with a state for each instruction. What nothing reaches is either
  * a function that only data points to, or goes on after a call, or is a case of a switch: the first
- * of these that contradicts nothing is taken. A contradiction is a return with another stack
- * pointer than it began with, or a jump to code that has another one.
+ * of these that contradicts nothing is taken, and otherwise the state of the code before, which
+ * cases that are apart from their switch have, too, if what is known elsewhere proves it. A
+ * contradiction is a return with another stack pointer than it began with, or a jump to code that
+ * has another one.
  */
 #include "elf/code_rows.h"
 
@@ -297,8 +299,10 @@ static void find_endless(struct code_finding *finding)
 struct passing {
     uint16_t after_call; /* the state after what is just before, if that is a call */
     bool is_close;       /* without padding */
-    bool may_make_frame; /* it is aligned as functions are, if all begin alike */
+    bool all;            /* also what does not look like a function's beginning */
+    bool is_aligned;     /* as functions are */
     uint16_t indirect;   /* of the last indirect jump */
+    uint16_t before;     /* of the last instruction that was reached */
 };
 
 /* Does it begin with this? *after is the state behind its first instructions. */
@@ -344,20 +348,27 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
 {
     const bool is_close = passing->after_call && passing->is_close;
     struct code_state after;
+    const bool has_frame = makes_frame(finding, area, place, &after);
+    const bool differs = finding->machine->alignment == 1; /* where functions begin, from others */
+    /* A switch's case hardly does so there. */
+    const bool begins = has_frame && differs && passing->is_aligned;
 
     if (saves_return(finding, area, place) &&
         try_start(finding, place, false, CODE_MOST_SUSPECTS))
         return true;
     for (unsigned most = 0; most <= CODE_MOST_SUSPECTS; most += CODE_MOST_SUSPECTS) {
-        const uint16_t state = is_close ? passing->after_call : passing->indirect;
+        const uint16_t state = is_close ? passing->after_call : begins ? NONE : passing->indirect;
         if ((state && code_try(finding, place, state, false, most)) ||
             (!is_close && try_start(finding, place, true, most / FEWER)))
             return true;
     }
-    return (passing->may_make_frame && !passing->indirect &&
-            makes_frame(finding, area, place, &after) && try_start(finding, place, false, 0)) ||
+    return (passing->all &&
+            (begins || (has_frame && !differs && !passing->indirect)) &&
+            try_start(finding, place, false, 0)) ||
            (!is_close && passing->after_call &&
-            code_try(finding, place, passing->after_call, true, 0));
+            code_try(finding, place, passing->after_call, true, 0)) ||
+           (passing->all && passing->before &&
+            code_try(finding, place, passing->before, true, 0));
 }
 
 /* The state after a call at this place, which nothing may follow; 0: it is none. */
@@ -378,7 +389,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
 {
     const uint64_t thumb = finding->has_two;
     const uint64_t end = area->place + area->gap.size;
-    struct passing passing = {0};
+    struct passing passing = {.all = all};
     bool is_skipping = false; /* until something ends */
     bool was_padding = true;
     uint64_t last = end; /* the instruction before, if it was reached; end: it was not */
@@ -398,6 +409,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
         size_t length = at->flags >> LENGTH_SHIFT;
         if (at->state) {
             last = place;
+            passing.before = at->state;
             place += length ? length : finding->machine->alignment;
             const unsigned known = at->flags & (START | 7 << KIND_SHIFT);
             if (!known)
@@ -428,7 +440,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
         const bool is_padding = at->flags & PADDING && kind != CODE_CALL;
         const bool is_aligned =
             !((area->gap.address + ((place & ~thumb) - area->place)) % FUNCTION_ALIGNMENT);
-        passing.may_make_frame = all && (is_aligned || finding->machine->alignment > 1);
+        passing.is_aligned = is_aligned;
         if (length && !is_padding && (!is_skipping || was_padding)) {
             is_skipping = !(all || was_padding || is_aligned) ||
                           !guess(finding, area, place, &passing);

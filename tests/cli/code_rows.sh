@@ -21,7 +21,7 @@ figure()
 # assembly whose author left out what it pushes, the judge does not count, but as "flat".)
 seen=0
 for file in /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libm.so.6 /bin/bash /usr/bin/perl /usr/bin/git \
-    /usr/lib/x86_64-linux-gnu/libcrypto.so.3 $CODE_OF; do
+    /usr/lib/x86_64-linux-gnu/libcrypto.so.3 /usr/bin/python3.11 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 $CODE_OF; do
     [ -r "$file" ] || continue
     seen=$((seen + 1))
     if ! timeout 100 "$judge" "$file" >"$scratch/total" 2>"$scratch/err"; then
@@ -121,6 +121,7 @@ lost:   push %rbx                       # rsp+8 u c-8
 picks:  sub $0x18, %rsp                 # rsp+8 u c-8
         cmp $2, %edi                    # rsp+32 u c-8
         ja 2f                           # rsp+32 u c-8
+        je 4f                           # rsp+32 u c-8
         lea table(%rip), %rax           # rsp+32 u c-8
         movslq (%rax, %rdi, 4), %rdi    # rsp+32 u c-8
         add %rdi, %rax                  # rsp+32 u c-8
@@ -144,8 +145,12 @@ handler: mov $15, %rax                  # signal
 .type ends, @function
 ends:   sub $8, %rsp                    # rsp+8 u c-8
         call abort@PLT                  # rsp+16 u c-8
+4:      mov $1, %edi                    # rsp+32 u c-8
+        jmp 2b                          # rsp+32 u c-8
+apart:  mov $2, %edi                    # rsp+32 u c-8
+        jmp 2b                          # rsp+32 u c-8
 .section .rodata
-table:  .long case - table, case - table, case - table
+table:  .long case - table, case - table, apart - table
 END
 gcc -shared -nostdlib -o "$scratch/code.so" "$scratch/code.s" 2>"$scratch/err" || fail "assembler" "$(cat "$scratch/err")"
 WORKLOADS=${judge%/*}
