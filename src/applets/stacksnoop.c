@@ -188,6 +188,7 @@ static int snoop(void *context)
     printer->values = &tracing->probing.predicates;
     if (!status)
         status = event_printer_run(printer, places, depth_of(tracing));
+    attach_end(&tracing->probing.attachment);
     probing_say_missed(&tracing->probing, &printer->session, status ? 1 : printer->printed);
     event_printer_say_losses(printer, attach_missed(&tracing->probing.attachment));
     return status;

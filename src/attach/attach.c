@@ -17,8 +17,10 @@
 #include "insns/layout.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
+#include "kernel/limits.h"
 #include "kernel/perf.h"
 #include "processes/proc_maps.h"
+#include "sandbox/sandbox.h"
 
 static void *close_next(void *context)
 {
@@ -543,7 +545,7 @@ uint64_t attach_missed(const struct attachment *attachment)
 {
     uint64_t missed = 0;
 
-    if (attachment->closers)
+    if (attachment->ended)
         return attachment->missed;
     for (size_t i = 0; i < ATTACH_NESTED * ATTACH_KINDS; i++)
         missed += misses_of_program(attachment->programs[i / ATTACH_KINDS][i % ATTACH_KINDS]);
@@ -559,22 +561,70 @@ uint64_t attach_missed(const struct attachment *attachment)
     return missed;
 }
 
+/*
+ * Whoever ends a run waits for nothing then. But text probes can only be removed when their events
+ * are closed; and in a container, whose first process may not wait for orphans, each child would
+ * stay as a zombie.
+ */
+static bool may_outlive_us(const struct attachment *attachment)
+{
+    return attachment->tracefs < 0 && in_initial_pid_namespace();
+}
+
 void attach_end(struct attachment *attachment)
 {
     if (attachment->instead)
         return;
     attachment->missed = attach_missed(attachment);
-    begin_closing(attachment, 0);
+    attachment->ended = true;
+    if (!may_outlive_us(attachment))
+        begin_closing(attachment, 0);
+}
+
+/* Closes its share at its end, when `closed` says that we have. One more fits after the share. */
+static void be_closer(int *share, size_t count, int closed)
+{
+    char none;
+
+    share[count] = closed;
+    close_all_but(share, count + 1);
+    (void)!read(closed, &none, 1);
+    _exit(0);
+}
+
+/*
+ * Children are the last to have everything open, and their exit closes it, however they end. They
+ * wait until the returned descriptor is closed; below 0: there are none.
+ */
+static int leave_to_children(struct attachment *attachment)
+{
+    const size_t count = attachment->count;
+    const size_t children = count < ATTACH_CLOSERS ? count : ATTACH_CLOSERS;
+    int ends[2];
+
+    if (!children || pipe2(ends, O_CLOEXEC))
+        return -1;
+    if (!array_reserve(&attachment->fds, &attachment->room, count + 1, sizeof(int)))
+        for (size_t i = 0; i < children; i++) {
+            const size_t first = count * i / children, end = count * (i + 1) / children;
+            if (!fork())
+                be_closer(attachment->fds + first, end - first, ends[0]);
+        }
+    close(ends[0]);
+    return ends[1];
 }
 
 int attach_close(struct attachment *attachment)
 {
-    int result = 0;
+    int result = 0, closing = -1;
 
     semaphores_lower(&attachment->semaphores);
     if (attachment->instead && attachment->instead->detach)
         attachment->instead->detach(attachment->context);
+    if (attachment->ended && may_outlive_us(attachment))
+        closing = leave_to_children(attachment);
     close_from(attachment, 0);
+    close_fd(closing);
     free(attachment->fds);
     attachment->fds = NULL;
     for (size_t i = 0; i < ATTACH_PROGRAMS * ATTACH_KINDS; i++)

@@ -156,7 +156,8 @@ struct attachment {
     size_t closed;   /* the next to be closed */
     pthread_t threads[ATTACH_CLOSERS];
     size_t closers;  /* threads that close them */
-    uint64_t missed; /* before they began */
+    bool ended;
+    uint64_t missed; /* until then */
     int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: not needed */
     int *own_programs; /* of numbered places, one each */
     size_t own_count, own_room;
@@ -194,11 +195,15 @@ void attach_allow_descriptors(size_t wanted);
 uint64_t attach_missed(const struct attachment *attachment);
 
 /*
- * Begins to detach: the kernel waits some 50 ms at a tracepoint, while the report is made. Not
- * needed before attach_close.
+ * The run ends: misses are no longer counted, and as detaching takes the kernel some 50 ms each, it
+ * goes on after attach_close, in children that outlive us; or begins now, while the report is made.
+ * Not needed before attach_close.
  */
 void attach_end(struct attachment *attachment);
-/* Detaches everything. 0, or a negative errno: probes are left in tracefs. */
+/*
+ * Detaches everything. 0, or a negative errno: probes are left in tracefs. After attach_end,
+ * nothing may be counted any more.
+ */
 int attach_close(struct attachment *attachment);
 
 #endif

@@ -78,12 +78,17 @@ uint64_t kernel_stack_depth(void)
     return kernel_number("/proc/sys/kernel/perf_event_max_stack", DEFAULT_DEPTH);
 }
 
-uint32_t kernel_pid_limit(void)
+bool in_initial_pid_namespace(void)
 {
     struct stat own;
-    const bool is_initial = !stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE;
-    const uint64_t limit = is_initial ? kernel_number("/proc/sys/kernel/pid_max", MOST_PID)
-        : MOST_PID;
+
+    return !stat("/proc/self/ns/pid", &own) && own.st_ino == INITIAL_PID_NAMESPACE;
+}
+
+uint32_t kernel_pid_limit(void)
+{
+    const uint64_t limit = in_initial_pid_namespace()
+        ? kernel_number("/proc/sys/kernel/pid_max", MOST_PID) : MOST_PID;
 
     return limit && limit <= MOST_PID ? (uint32_t)limit : MOST_PID;
 }

@@ -38,6 +38,9 @@ bool kernel_jit_is_on(void);
 /* perf_event_max_stack: the frames of a stack. */
 uint64_t kernel_stack_depth(void);
 
+/* Are pids here the host's own? */
+bool in_initial_pid_namespace(void);
+
 /*
  * Every number of a process or thread is below this, the host's own, too. kernel.pid_max, but in a
  * PID namespace that may be the namespace's (6.14), and says nothing about the numbers of others.

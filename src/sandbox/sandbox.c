@@ -200,10 +200,22 @@ static void close_between(int first, int end)
         close_each(first, end, false);
 }
 
+void close_all_but(int *kept, size_t count)
+{
+    int next = 0;
+
+    qsort(kept, count, sizeof(*kept), compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        close_between(next, kept[i]);
+        next = kept[i] + 1;
+    }
+    close_between(next, INT_MAX);
+}
+
 /* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
 static int close_others(const int *keep, size_t keep_count, int socket, int answers)
 {
-    int *kept = calloc(keep_count + 3, sizeof(*kept)), next = 0;
+    int *kept = calloc(keep_count + 3, sizeof(*kept));
     size_t count = 0;
 
     if (!kept)
@@ -217,12 +229,7 @@ static int close_others(const int *keep, size_t keep_count, int socket, int answ
 #ifdef __SANITIZE_ADDRESS__
     kept[count++] = STDERR_FILENO; /* for messages */
 #endif
-    qsort(kept, count, sizeof(*kept), compare_numbers);
-    for (size_t i = 0; i < count; i++) {
-        close_between(next, kept[i]);
-        next = kept[i] + 1;
-    }
-    close_between(next, INT_MAX);
+    close_all_but(kept, count);
     free(kept);
     return 0;
 }

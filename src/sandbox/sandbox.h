@@ -93,6 +93,9 @@ void sandbox_watch(sandbox_watcher *watcher, void *context);
 typedef uint64_t sandbox_memory(void);
 void sandbox_bound(sandbox_memory *free_memory);
 
+/* In a process of its own: closes all descriptors but these, which it sorts. */
+void close_all_but(int *kept, size_t count);
+
 /* Appends what happened to it: "was ended by signal 11: Segmentation fault". */
 void sandbox_explain(int result, int signal, struct text *why);
 
