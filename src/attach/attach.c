@@ -314,8 +314,7 @@ static int give_program(struct work *work, int event, const struct place *place,
         return program;
     if (link < 0) /* kernels before 5.15 */
         return perf_attach(event, program);
-    int result = attach_keep(work, link);
-    return result ? result : perf_enable(event);
+    return attach_keep(work, link);
 }
 
 int attach_event(struct work *work, int event, const struct place *place, enum program_kind kind,

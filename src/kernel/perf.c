@@ -128,7 +128,7 @@ int perf_open_tracepoint(uint32_t id)
         .size = PERF_ATTR_SIZE_VER0,
         .config = id,
         .sample_period = 1, /* events that cannot be sampled are refused here */
-        .disabled = 1, /* perf_attach's program enables it */
+        .disabled = 1, /* for good: see perf_attach */
     };
 
     return open_for_program(&attributes);
@@ -168,9 +168,7 @@ static int control(int event, unsigned request, unsigned long argument)
 
 int perf_attach(int event, int program)
 {
-    int result = control(event, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
-
-    return result ? result : perf_enable(event);
+    return control(event, PERF_EVENT_IOC_SET_BPF, (unsigned long)program);
 }
 
 int perf_open_sampled(const struct perf_sampled *sampled)

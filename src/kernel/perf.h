@@ -42,10 +42,14 @@ int perf_open_tracepoint(uint32_t id);
  */
 int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task);
 
-/* Runs `program` at every hit of the event, on all CPUs and in every process. */
+/*
+ * Runs `program` at every hit of the event, on all CPUs and in every process. A tracepoint's event
+ * stays disabled: enabled, it would have the kernel prepare a sample of each hit on the CPU that it
+ * is on, and throw that away.
+ */
 int perf_attach(int event, int program);
 
-/* A sampling event on one CPU, not armed yet: perf_attach arms it. */
+/* A sampling event on one CPU, not armed yet: perf_enable arms it. */
 struct perf_sampled {
     uint32_t type; /* PERF_TYPE_* */
     uint64_t config;

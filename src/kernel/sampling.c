@@ -126,6 +126,8 @@ static int add_cpu(void *context, unsigned cpu)
     int result = fd < 0 ? fd : make_room(sampling, cpu);
     if (!result)
         result = perf_attach(fd, sampling->config.program);
+    if (!result)
+        result = perf_enable(fd);
     if (result) {
         close_fd(fd);
         return result;
