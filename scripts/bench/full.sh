@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # shellcheck shell=sh disable=SC2034,SC2154 # variables that are of bench.sh and all its parts
 #
-# The end of a run with much to report: 40,000 counts of 16,384 stacks. Three processes of one program go
-# through them, so that many stacks belong to two or three processes. There is no peer: bpftrace takes more
-# than a minute to symbolize and print as many.
+# The end of a run with a few stacks, and of one with much to report: 40,000 counts of 16,384 stacks. For that,
+# three processes of one program go through them, so that many stacks belong to two or three processes. There
+# is no peer: bpftrace takes more than a minute to symbolize and print as many.
 
 # Starts the processes while something traces. They stay until it is done, so that there is something to
 # symbolize.
@@ -30,8 +30,20 @@ drop_processes()
     going=
 } 2>/dev/null
 
+end_of_few()
+{
+    rm -f "$out/cost"
+    begin "$tools/cost" "$out/cost" ./stackbox stackcount --debug -f t:syscalls:sys_enter_getppid
+    as_soon_as said_ready || return
+    "$workloads/calls" -n 1000 >/dev/null
+    end_tracer_by INT
+    read_cost
+    figure end.few stackbox "$ending"
+}
+
 part_full()
 {
+    end_of_few
     rm -f "$out/cost"
     : >"$out/spread"
     begin "$tools/cost" "$out/cost" ./stackbox stackcount --debug -f --stack-storage-size 32768 \
