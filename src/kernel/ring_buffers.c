@@ -52,6 +52,17 @@ static void write_position(void *to, uint64_t position, int order)
     __atomic_store_n(&halves[BIG_ENDIAN_HERE], (uint32_t)position, order);
 }
 
+static int map_part(const struct bpf_ring *ring, char **part, size_t bytes, int rights, size_t from)
+{
+    void *at = mmap(NULL, bytes, rights, MAP_SHARED, ring->map, (off_t)from);
+
+    if (at == MAP_FAILED)
+        return -errno;
+    *part = at;
+    madvise(at, bytes, MADV_DONTFORK); /* as perf's rings are anyway: it is only ours */
+    return 0;
+}
+
 int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
 {
     const struct bpf_map_shape shape = {
@@ -60,25 +71,14 @@ int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
         .entries = (uint32_t)bytes,
     };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    void *at;
 
     *ring = (struct bpf_ring){.map = -1, .bytes = bytes};
     ring->is_narrow = sizeof(long) == 4 && machine_of_kernel()->bits != 64;
     ring->map = bpf_create_map(&shape);
     if (ring->map < 0)
         return ring->map;
-    at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, ring->map, 0);
-    if (at == MAP_FAILED)
-        return -errno;
-    ring->consumer = at;
-    madvise(at, page, MADV_DONTFORK); /* as perf's rings are anyway: it is only ours */
-    /* The data are mapped twice in a row: no record is split. */
-    at = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, ring->map, (off_t)page);
-    if (at == MAP_FAILED)
-        return -errno;
-    ring->producer = at;
-    madvise(at, page + 2 * bytes, MADV_DONTFORK);
-    return 0;
+    int result = map_part(ring, &ring->consumer, page, PROT_READ | PROT_WRITE, 0);
+    return result ? result : map_part(ring, &ring->producer, page, PROT_READ, page);
 }
 
 void bpf_ring_close(struct bpf_ring *ring)
@@ -88,7 +88,9 @@ void bpf_ring_close(struct bpf_ring *ring)
     if (ring->consumer)
         munmap(ring->consumer, page);
     if (ring->producer)
-        munmap(ring->producer, page + 2 * ring->bytes);
+        munmap(ring->producer, page);
+    if (ring->data)
+        munmap(ring->data, 2 * ring->bytes);
     close_fd(ring->map);
     *ring = (struct bpf_ring){.map = -1};
 }
@@ -119,8 +121,7 @@ static void move_on(struct bpf_ring *ring, uint64_t position, int order)
 /* The record at a position, if it was submitted: its size in the ring, or 0. */
 static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *length)
 {
-    const char *data = ring->producer + sysconf(_SC_PAGESIZE);
-    const uint32_t *header = (const void *)(data + ((size_t)at & (ring->bytes - 1)));
+    const uint32_t *header = (const void *)(ring->data + ((size_t)at & (ring->bytes - 1)));
 
     *length = __atomic_load_n(header, __ATOMIC_ACQUIRE);
     uint32_t size = *length & ~(BUSY | DISCARDED);
@@ -152,7 +153,7 @@ static void look_at_mark(struct bpf_ring *ring, uint64_t position)
 
 int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
 {
-    const char *data = ring->producer + sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint64_t position = ring->position;
     int count = 0, result = 0;
     uint32_t length;
@@ -161,9 +162,12 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
     set_mark(ring);
     /* No further than now: programs could keep us here for ever. */
     const uint64_t end = programs_position(ring, __ATOMIC_ACQUIRE);
+    /* They are mapped twice in a row: no record is split. */
+    if (end > position && !ring->data)
+        result = map_part(ring, &ring->data, 2 * ring->bytes, PROT_READ, 2 * page);
     while (!result && end > position && (size = record_at(ring, position, &length))) {
         if (!(length & DISCARDED)) {
-            const char *record = data + ((size_t)position & (ring->bytes - 1)) + HEADER_BYTES;
+            const char *record = ring->data + ((size_t)position & (ring->bytes - 1)) + HEADER_BYTES;
             result = take(context, record, length);
             count++;
         }

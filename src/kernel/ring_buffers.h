@@ -34,7 +34,8 @@ struct lost_record {
 struct bpf_ring {
     int map; /* owned */
     size_t bytes;
-    char *consumer, *producer; /* pages with our position and with the programs'; data after it */
+    char *consumer, *producer; /* pages with our position and with the programs' */
+    char *data;                /* mapped once there are any: many rings stay empty */
     bool is_narrow;            /* the kernel's unsigned long has 32 bits */
     uint64_t position;         /* ours */
     uint64_t mark; /* how far records were reserved at mark_time */
