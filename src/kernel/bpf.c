@@ -436,6 +436,18 @@ int bpf_update(int map, const void *key, const void *value, uint64_t flags)
     return element(BPF_ABI_MAP_UPDATE_ELEM, map, key, value, flags);
 }
 
+int bpf_update_batch(int map, const void *keys, const void *values, uint32_t count)
+{
+    struct bpf_abi_map_batch batch = {
+        .keys = pointer(keys),
+        .values = pointer(values),
+        .count = count,
+        .map_fd = (uint32_t)map,
+    };
+
+    return map_call(BPF_ABI_MAP_UPDATE_BATCH, &batch, sizeof(batch));
+}
+
 int bpf_delete(int map, const void *key)
 {
     return element(BPF_ABI_MAP_DELETE_ELEM, map, key, NULL, 0);

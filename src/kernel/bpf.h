@@ -35,6 +35,8 @@ int bpf_lookup(int map, const void *key, void *value);
 /* Sums the words of a per-CPU array's value over all CPUs. 0 or a negative errno. */
 int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words);
 int bpf_update(int map, const void *key, const void *value, uint64_t flags);
+/* All of them, with one wait for programs if it is a map of maps. */
+int bpf_update_batch(int map, const void *keys, const void *values, uint32_t count);
 int bpf_delete(int map, const void *key);
 /* The key after `key` (NULL: the first). -ENOENT after the last. */
 int bpf_next_key(int map, const void *key, void *next);

@@ -24,8 +24,9 @@ enum bpf_abi_command {
     BPF_ABI_OBJ_GET_INFO_BY_FD = 15,          /* 4.13 */
     BPF_ABI_RAW_TRACEPOINT_OPEN = 17,         /* 4.17 */
     BPF_ABI_BTF_LOAD = 18,                    /* 4.18 */
-    BPF_ABI_MAP_LOOKUP_BATCH = 24, /* 5.6 */
+    BPF_ABI_MAP_LOOKUP_BATCH = 24,            /* 5.6 */
     BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH = 25, /* 5.6 */
+    BPF_ABI_MAP_UPDATE_BATCH = 26,            /* 5.6; of maps of maps 5.16 */
     BPF_ABI_LINK_CREATE = 28,                 /* 5.7 */
 };
 

@@ -222,21 +222,9 @@ static enum unwind_end object_end(const struct object *object)
     return object->why == -ENOENT ? UNWIND_END_NO_TABLE : UNWIND_END_UNREAD;
 }
 
-static bool can_be_read(const struct objects *objects, const struct stored_table *stored)
+static int lend(struct objects *objects, const struct stored_table *stored, struct table *table)
 {
-    const uint32_t first = stored->object.block / UNWIND_CHUNK_BLOCKS;
-    const uint32_t last = (stored->object.block + stored->blocks - 1) / UNWIND_CHUNK_BLOCKS;
-
-    for (uint32_t i = first; i <= last; i++)
-        if (!objects->tables.space.at[i])
-            return false;
-    return true;
-}
-
-static int lend(const struct objects *objects, const struct stored_table *stored,
-                struct table *table)
-{
-    if (!stored || !can_be_read(objects, stored))
+    if (!stored || !space_map(&objects->tables.space, stored->object.block, stored->blocks))
         return UNWIND_END_DEFERRED;
     *table = (struct table){
         .chunks = objects->tables.space.at,

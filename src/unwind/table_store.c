@@ -57,12 +57,88 @@ static int make_chunk(struct space *space, uint32_t number)
     if (map < 0)
         return map;
     int result = bpf_update(space->chunks, &number, &map, 0);
-    space->at[number] = result ? NULL : map_chunk(map);
-    if (result || space->at[number])
+    if (result)
         close(map);
     else
         space->maps[number] = map;
     return result;
+}
+
+static bool has_chunk(const struct space *space, uint32_t number)
+{
+    return space->at[number] || space->maps[number];
+}
+
+/* How many chunks there may be. A quarter of them may be spare. */
+static uint32_t most_chunks(const struct space *space)
+{
+    return space->most / UNWIND_CHUNK_BLOCKS;
+}
+
+static uint32_t most_spares(const struct space *space)
+{
+    const uint32_t part = most_chunks(space) / 4;
+
+    return part < SPACE_SPARES ? part + !part : SPACE_SPARES;
+}
+
+static uint32_t count_spares(const struct space *space)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < most_chunks(space); i++)
+        count += has_chunk(space, i) && !space->taken[i];
+    return count;
+}
+
+void space_lack_spares(struct space *space, struct spares *spares)
+{
+    const uint32_t most = most_spares(space), has = count_spares(space);
+    uint32_t first = most_chunks(space);
+
+    while (first && !has_chunk(space, first - 1) && !space->taken[first - 1])
+        first--;
+    *spares = (struct spares){.chunks = space->chunks, .first = first};
+    while (space->chunks >= 0 && has + spares->count < most &&
+           first + spares->count < most_chunks(space)) {
+        space->taken[first + spares->count++] = UINT64_MAX;
+        space->used += UNWIND_CHUNK_BLOCKS;
+    }
+}
+
+/* Kernels that know no batches of these get the first. */
+static uint32_t add_spares(const struct spares *spares, uint32_t made)
+{
+    uint32_t numbers[SPACE_SPARES];
+
+    for (uint32_t i = 0; i < made; i++)
+        numbers[i] = spares->first + i;
+    if (!made || !bpf_update_batch(spares->chunks, numbers, spares->maps, made))
+        return made;
+    return bpf_update(spares->chunks, numbers, spares->maps, 0) ? 0 : 1;
+}
+
+void space_make_spares(struct spares *spares)
+{
+    uint32_t made = 0;
+
+    while (made < spares->count && (spares->maps[made] = create_chunk()) >= 0)
+        made++;
+    const uint32_t added = add_spares(spares, made);
+    for (uint32_t i = added; i < spares->count; i++) {
+        if (i < made)
+            close(spares->maps[i]);
+        spares->maps[i] = 0;
+    }
+}
+
+void space_take_spares(struct space *space, const struct spares *spares)
+{
+    for (uint32_t i = 0; i < spares->count; i++) {
+        space->maps[spares->first + i] = spares->maps[i];
+        space->taken[spares->first + i] = 0;
+    }
+    space->used -= spares->count * UNWIND_CHUNK_BLOCKS;
 }
 
 static void forget_chunk(struct space *space, uint32_t number)
@@ -85,6 +161,7 @@ int space_open(struct space *space, uint64_t most, bool in_memory)
         .value_size = sizeof(uint32_t),
         .entries = UNWIND_MOST_CHUNKS,
     };
+    struct spares spares;
 
     *space = (struct space){
         .chunks = -1,
@@ -100,7 +177,12 @@ int space_open(struct space *space, uint64_t most, bool in_memory)
     shape.inner = like;
     space->chunks = bpf_create_map(&shape);
     close(like);
-    return space->chunks < 0 ? space->chunks : grace_open(&space->grace);
+    if (space->chunks < 0)
+        return space->chunks;
+    space_lack_spares(space, &spares);
+    space_make_spares(&spares);
+    space_take_spares(space, &spares);
+    return grace_open(&space->grace);
 }
 
 void space_close(struct space *space)
@@ -144,7 +226,7 @@ uint32_t space_left(const struct space *space)
 static int put_block(struct space *space, const uint32_t *words, uint32_t block)
 {
     const uint32_t number = block / UNWIND_CHUNK_BLOCKS, within = block % UNWIND_CHUNK_BLOCKS;
-    int result = space->at[number] || space->maps[number] ? 0 : make_chunk(space, number);
+    int result = has_chunk(space, number) ? 0 : make_chunk(space, number);
 
     if (result)
         return result;
@@ -167,6 +249,22 @@ int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_
     return result;
 }
 
+bool space_map(struct space *space, uint32_t first, size_t blocks)
+{
+    const uint32_t last = (first + (uint32_t)blocks - 1) / UNWIND_CHUNK_BLOCKS;
+
+    for (uint32_t i = first / UNWIND_CHUNK_BLOCKS; i <= last; i++) {
+        if (space->at[i])
+            continue;
+        space->at[i] = space->maps[i] ? map_chunk(space->maps[i]) : NULL;
+        if (!space->at[i])
+            return false;
+        close(space->maps[i]);
+        space->maps[i] = 0;
+    }
+    return true;
+}
+
 /* ---- Freeing ---- */
 
 void space_rest(struct space *space, uint32_t first, size_t blocks)
@@ -184,7 +282,7 @@ static void free_resting(struct space *space, uint32_t number)
     space->taken[number] &= ~resting;
     space->resting[number] = 0;
     space->used -= (uint32_t)__builtin_popcountll(resting);
-    if (!resting || space->taken[number])
+    if (!resting || space->taken[number] || count_spares(space) <= most_spares(space))
         return;
     const bool is_gone = space->chunks < 0 || !bpf_delete(space->chunks, &number);
     if (is_gone)

@@ -8,13 +8,17 @@
 #include "unwind/table.h"
 
 /*
- * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty.
+ * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. The
+ * kernel lets whoever adds one wait for running programs, for some 20 ms, or 300 on a busy machine:
+ * so there are spare ones.
  */
+#define SPACE_SPARES 4
+
 struct space {
     int chunks; /* the map of maps */
     struct grace grace;
-    uint32_t *at[UNWIND_MOST_CHUNKS]; /* each where we write it; NULL: not mapped, or not there */
-    int maps[UNWIND_MOST_CHUNKS];     /* for one that cannot be mapped; 0: none */
+    uint32_t *at[UNWIND_MOST_CHUNKS]; /* each where we see it; NULL: not mapped, or not there */
+    int maps[UNWIND_MOST_CHUNKS];     /* of one that is not mapped; 0: none */
     uint64_t taken[UNWIND_MOST_CHUNKS], resting[UNWIND_MOST_CHUNKS]; /* a bit per block */
     uint32_t most, used; /* blocks; resting ones count as used */
     bool rests;
@@ -28,10 +32,26 @@ int space_open(struct space *space, uint64_t most, bool in_memory);
 void space_close(struct space *space);
 
 /*
+ * Spare chunks: which are missing, and not used before space_take_spares(). space_make_spares()
+ * waits, and needs nothing but that: others may use the space meanwhile.
+ */
+struct spares {
+    int chunks; /* the map of maps */
+    uint32_t first, count;
+    int maps[SPACE_SPARES];
+};
+void space_lack_spares(struct space *space, struct spares *spares);
+void space_make_spares(struct spares *spares);
+void space_take_spares(struct space *space, const struct spares *spares);
+
+/*
  * Writes blocks in a row: *first is the number of the first. 0, -ENOSPC: there is not enough room,
  * or another negative errno. Programs see them once they are told *first.
  */
 int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_t *first);
+
+/* Lets us read these blocks, too, by space->at. False: they cannot be mapped. */
+bool space_map(struct space *space, uint32_t first, size_t blocks);
 
 /*
  * Programs are no longer told about these blocks. They can be reused after space_settle(), which

@@ -930,12 +930,19 @@ static void space_of_numbers(void)
     CHECK_NUMBER(space_take(&space, 257, &first), -ENOSPC);
 }
 
+static bool has_map(const struct space *space, uint32_t chunk)
+{
+    uint32_t id;
+
+    return !bpf_lookup(space->chunks, &chunk, &id);
+}
+
 /* Freed space is not reused before it has settled; then it is, and empty chunks are gone. */
 static void space_in_maps(void)
 {
     static struct space space;
     static uint32_t block[UNWIND_BLOCK_WORDS];
-    uint32_t first, next, id;
+    uint32_t first, next;
 
     CHECK_NUMBER(space_open(&space, 100, false), 0);
     CHECK_NUMBER(space.most, 128);
@@ -950,9 +957,43 @@ static void space_in_maps(void)
     CHECK_NUMBER(first, 60);
     space_rest(&space, 64, 64);
     CHECK_NUMBER(space_settle(&space), 0);
-    CHECK(!bpf_lookup(space.chunks, &(uint32_t){0}, &id) && bpf_lookup(space.chunks, &(uint32_t){1}, &id) == -ENOENT);
+    /* One of two may be spare. */
+    CHECK(has_map(&space, 0) && has_map(&space, 1));
     CHECK(!space_put(&space, block, 1, &next) && next == 64);
-    CHECK(!bpf_lookup(space.chunks, &(uint32_t){1}, &id));
+    space_rest(&space, 0, 65);
+    CHECK_NUMBER(space_settle(&space), 0);
+    CHECK(has_map(&space, 0) && !has_map(&space, 1));
+    space_close(&space);
+}
+
+/* Some chunks are there before they are needed, and more come while others use the space. */
+static void spare_chunks(void)
+{
+    static struct space space;
+    static uint32_t block[UNWIND_BLOCK_WORDS];
+    struct spares spares;
+    uint32_t first;
+
+    CHECK_NUMBER(space_open(&space, 16 * UNWIND_CHUNK_BLOCKS, false), 0);
+    uint32_t has = 0;
+    while (has_map(&space, has))
+        has++;
+    CHECK(has == SPACE_SPARES || has == 1); /* before Linux 5.16 */
+    space_lack_spares(&space, &spares);
+    CHECK_NUMBER(spares.count, SPACE_SPARES - has);
+    space_take_spares(&space, &spares);
+
+    CHECK(!space_put(&space, block, 1, &first) && first == 0);
+    space_lack_spares(&space, &spares);
+    CHECK_NUMBER(spares.first, has);
+    CHECK_NUMBER(spares.count, SPACE_SPARES - (has - 1));
+    CHECK_NUMBER(space_left(&space), (16 - spares.count) * UNWIND_CHUNK_BLOCKS - 1);
+    CHECK(!space_put(&space, block, 1, &first) && first == 1);
+    space_make_spares(&spares);
+    CHECK(has_map(&space, has));
+    space_take_spares(&space, &spares);
+    CHECK_NUMBER(space_left(&space), 16 * UNWIND_CHUNK_BLOCKS - 2);
+    CHECK(space_map(&space, 0, 2 * UNWIND_CHUNK_BLOCKS) == (has > 1));
     space_close(&space);
 }
 
@@ -985,6 +1026,7 @@ int main(void)
     if (!mkdtemp(directory))
         return 2;
     TEST(space_in_maps);
+    TEST(spare_chunks);
     TEST(real_files);
     TEST(vdso);
     TEST(each_once);
