@@ -590,14 +590,13 @@ static int take_told(struct counting *counting)
 int counting_run(struct counting *counting)
 {
     counting->session.run.tick = TICK_NS;
-    session_shed_rights();
-    user_stacks_begin(&counting->session.user_stacks);
+    session_shed_rights(&counting->session);
     int result = counting->collector->counter->settle(counting->collector);
     run_start(&counting->session.run);
     metadata_begin(&counting->metadata);
     while (!result) {
         enum run_event event = run_wait(&counting->session.run);
-        if (event == RUN_WATCHED || event == RUN_STACKS)
+        if (event == RUN_WATCHED)
             result = take_told(counting);
         else if (event == RUN_KEYS)
             event = live_read_keys(&counting->live) ? RUN_END : event;

@@ -173,19 +173,25 @@ static bool is_waiting(const struct snoop_record *record, const struct deferred 
     return user && deferred_is_waiting(deferred, record->frames[kernel + user - 1]);
 }
 
-/* How many of the `ready` events come before the first that is held. `deferred` may be NULL. */
-static size_t count_not_held(const struct timeline *timeline, size_t ready,
-                             const struct deferred *deferred)
+/* How many of the `ready` events come before the first that is held. */
+static size_t count_not_held(const struct event_printer *printer, size_t ready)
 {
+    const struct deferred *deferred = printer->session.user_stacks.deferred;
     const uint64_t now = now_ns();
-    size_t size;
+    size_t size, count = 0;
 
-    for (size_t i = 0; i < ready && deferred && deferred_waiting(deferred); i++) {
-        const struct snoop_record *record = timeline_bytes(timeline, i, &size);
+    if (!deferred)
+        return ready;
+    processes_hold(printer->session.processes);
+    for (; count < ready && deferred_waiting(deferred); count++) {
+        const struct snoop_record *record = timeline_bytes(&printer->timeline, count, &size);
         if (now - record->time < MOST_HELD_NS && is_waiting(record, deferred))
-            return i;
+            break;
     }
-    return ready;
+    if (!deferred_waiting(deferred))
+        count = ready;
+    processes_release(printer->session.processes);
+    return count;
 }
 
 /* A descriptor shared with others may be non-blocking: waits for it. */
@@ -249,7 +255,7 @@ static int print_ready(struct event_printer *printer, uint64_t until)
     int result = 0;
 
     if (until != UINT64_MAX)
-        ready = count_not_held(&printer->timeline, ready, printer->session.user_stacks.deferred);
+        ready = count_not_held(printer, ready);
 
     while (ready && !result && !has_enough(printer)) {
         size_t slice = ready < SLICE ? ready : SLICE;
@@ -430,8 +436,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
     if (!result)
         result = flush(printer);
     printer->session.run.tick = PROGRESS_TICK_NS;
-    session_shed_rights();
-    user_stacks_begin(&printer->session.user_stacks);
+    session_shed_rights(&printer->session);
     run_start(&printer->session.run);
     if (!result)
         result = print_all(printer);

@@ -409,10 +409,14 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
     struct record_frame *lines = NULL;
     size_t most = 0, used = 0;
 
+    if (text->deferred)
+        processes_hold(config->processes);
     for (size_t i = 0; drafts && i < count; i++) {
         drafts[i] = read_draft(text, timeline, i);
         most += frames_of(&drafts[i]);
     }
+    if (text->deferred)
+        processes_release(config->processes);
     wanted = calloc(most + 1, sizeof(*wanted));
     lines = calloc(most + 1, sizeof(*lines));
     int result = drafts && wanted && lines ? 0 : -ENOMEM;

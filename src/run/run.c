@@ -131,7 +131,7 @@ static bool is_pipe(int fd)
 
 int run_open(struct run *run, const struct run_config *config, uint32_t *missing)
 {
-    *run = (struct run){.config = *config, .watched = -1, .stacks = -1, .keys = -1,
+    *run = (struct run){.config = *config, .watched = -1, .keys = -1,
                         .command_fd = -1, .go = -1};
     take_signals(config->command);
     /* On a console that controls no process. Input from a file or a pipe is meant for others. */
@@ -286,7 +286,6 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     polled[count++] = (struct pollfd){.fd = out};
     polled[count++] = (struct pollfd){.fd = run->watched, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = run->keys, .events = POLLIN};
-    polled[count++] = (struct pollfd){.fd = run->stacks, .events = POLLIN};
     polled[count++] = (struct pollfd){.fd = run->command_fd, .events = POLLIN};
     for (size_t i = 0; i < run->config.pid_count; i++)
         polled[count++] = (struct pollfd){.fd = run->processes[i], .events = POLLIN};
@@ -295,7 +294,7 @@ static bool sleep_until(struct run *run, uint64_t deadline)
     sigprocmask(SIG_SETMASK, &held, &usual);
     uint64_t now = now_ns(), left = deadline > now ? deadline - now : 0;
     struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
-    run->watched_is_ready = run->keys_are_ready = run->stacks_are_ready = false;
+    run->watched_is_ready = run->keys_are_ready = false;
     if (!run_stopped && !report_asked &&
         ppoll(polled, count, deadline == UINT64_MAX ? NULL : &wait, &usual) > 0) {
         if (polled[0].revents)
@@ -304,7 +303,6 @@ static bool sleep_until(struct run *run, uint64_t deadline)
             run->reader_is_gone = true;
         run->watched_is_ready = polled[2].revents;
         run->keys_are_ready = polled[3].revents;
-        run->stacks_are_ready = polled[4].revents;
     }
     sigprocmask(SIG_SETMASK, &usual, NULL);
     return enter;
@@ -330,7 +328,7 @@ static bool interval_is_over(struct run *run, uint64_t now)
     return true;
 }
 
-static enum run_event wait_for_any(struct run *run)
+enum run_event run_wait(struct run *run)
 {
     for (;;) {
         bool enter = sleep_until(run, next_deadline(run));
@@ -351,28 +349,5 @@ static enum run_event wait_for_any(struct run *run)
             return RUN_WATCHED;
         if (tick_is_due(run, now))
             return RUN_TICK;
-        if (run->stacks_are_ready)
-            return RUN_STACKS;
     }
-}
-
-/* While we sleep, and for what takes little time. */
-static void come_first(struct run *run, bool wanted)
-{
-    if (wanted == run->comes_first)
-        return;
-    run->comes_first = wanted;
-    if (wanted)
-        bpf_begin_unpreempted();
-    else
-        bpf_end_unpreempted();
-}
-
-enum run_event run_wait(struct run *run)
-{
-    come_first(run, run->stacks >= 0);
-    const enum run_event event = wait_for_any(run);
-
-    come_first(run, event == RUN_STACKS);
-    return event;
 }

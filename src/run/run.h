@@ -21,7 +21,6 @@ struct run_config {
 
 enum run_event {
     RUN_WATCHED, /* there is something to read */
-    RUN_STACKS,
     RUN_KEYS,
     RUN_TICK,    /* that time has passed again */
     RUN_REPORT,  /* an interval is over, or SIGUSR1 asked: report now and go on */
@@ -42,9 +41,8 @@ struct run {
      */
     int watched;
     int keys;   /* typed during --live; Enter does not end the run then */
-    int stacks; /* that wait for tables: until the next wait, we come before other tasks */
     uint64_t tick;
-    bool watched_is_ready, stacks_are_ready, comes_first, keys_are_ready;
+    bool watched_is_ready, keys_are_ready;
     uint64_t next_tick;
     pid_t command;            /* the run ends when it does; 0: none */
     int command_fd;           /* its pidfd, or below 0 */

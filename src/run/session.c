@@ -460,13 +460,13 @@ static void open_user_stacks(struct session *session, uint32_t depth)
     if (session->user_stacks.refused && options->unwind == UNWIND_WAY_BEST &&
         machine_of_kernel()->no_frames)
         user_stacks_take_first_alone(&session->user_stacks);
-    session->run.stacks = user_stacks_fd(&session->user_stacks);
     user_stacks_look(&session->user_stacks, 0); /* while places are found and attached */
 }
 
 void session_await_tables(struct session *session)
 {
     user_stacks_look_at_all(&session->user_stacks);
+    user_stacks_begin(&session->user_stacks);
     say_no_tables(session);
 }
 
@@ -560,10 +560,13 @@ void say_cost(int program, const char *tracepoint)
             (unsigned long long)(info.run_time_ns / info.run_count));
 }
 
-void session_shed_rights(void)
+void session_shed_rights(struct session *session)
 {
+    /* A thread's rights are its own. */
+    user_stacks_end(&session->user_stacks);
     int result = privileges_keep_tracing();
 
+    user_stacks_begin(&session->user_stacks);
     if (result)
         say("cannot drop privileges that are no longer needed: %s", strerror(-result));
 }

@@ -93,7 +93,7 @@ void say_cost(int program, const char *tracepoint);
  * Everything is attached and open, and a command is held in a process of its own: from now on we
  * keep only the rights that tracing needs.
  */
-void session_shed_rights(void);
+void session_shed_rights(struct session *session);
 
 /*
  * Prints `what`, such as `Tracing 1 function for "vfs_read"`, and when it ends, after `duration` or

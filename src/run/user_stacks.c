@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,6 @@
 #include "kernel/limits.h"
 #include "machine/machine.h"
 #include "processes/image.h"
-#include "processes/proc_stat.h"
 #include "run/command.h"
 #include "run/run.h"
 #include "run/user_stacks.h"
@@ -35,14 +35,6 @@
  */
 #define MOST_WAIT_NS 3000000000ull
 #define STEP_NS 50000000 /* and how often to check whether to stop */
-/*
- * Of what runs before that, these tables are made once a stack needs them: of larger files, if the
- * processes that have them used less than one in so many parts of their lives' time, and fewer than
- * one in so many processes have them.
- */
-#define LARGE_BYTES (1 << 20)
-#define BUSY_SHARE 100
-#define COMMON_SHARE 4
 /* For stacks met before there was a table: what waits to be read, and what was read. */
 #define MOST_RING_SHARE 64 /* of the free memory */
 #define MOST_RING_BYTES (4u << 20)
@@ -52,13 +44,12 @@
 #define MOST_WAITING_BYTES (256u << 20)
 #define MOST_WALKED_BYTES (16u << 20)
 #define LEAST_LOOKS 12 /* a second: MOST_TICK_NS */
-#define DEFERRED_STEP_NS 5000000
 #define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
 
 void user_stacks_init(struct user_stacks *user_stacks)
 {
-    *user_stacks = (struct user_stacks){.offsets = KERNEL_OFFSETS_NONE,
+    *user_stacks = (struct user_stacks){.offsets = KERNEL_OFFSETS_NONE, .stop = -1,
                                         .config.maps = {-1, -1, -1, -1, -1}};
 }
 
@@ -93,33 +84,7 @@ static void see_mapping(void *context, uint32_t pid, const struct mapping *mappi
     const struct user_stacks *user_stacks = context;
 
     see(context, pid, mapping->file,
-        !user_stacks->expects_few && !is_ours(user_stacks, mapping->file));
-}
-
-/* One that runs now, or has used the CPU for much of its life. */
-static bool is_busy(uint32_t pid)
-{
-    struct proc_stat stat;
-
-    if (!proc_stat_read(pid, &stat))
-        return false;
-    const uint64_t age = clock_ns(CLOCK_BOOTTIME) - stat.start;
-    return stat.state == 'R' || stat.used > age / BUSY_SHARE;
-}
-
-/* Large files of processes that do not run wait for their first stack. */
-static void see_mapping_before(void *context, uint32_t pid, const struct mapping *mapping)
-{
-    struct user_stacks *user_stacks = context;
-    const bool is_large = mapping->file->about.st_size > LARGE_BYTES;
-
-    if (pid != user_stacks->last_seen) {
-        user_stacks->last_seen = pid;
-        user_stacks->running++;
-        user_stacks->is_busy = is_busy(pid);
-    }
-    see(user_stacks, pid, mapping->file,
-        (!is_large || user_stacks->is_busy) && !is_ours(user_stacks, mapping->file));
+        !user_stacks->on_demand && !is_ours(user_stacks, mapping->file));
 }
 
 static void ignore_process(void *context, uint32_t pid)
@@ -136,9 +101,9 @@ static size_t ring_bytes(uint64_t free_memory)
     return bytes;
 }
 
-static size_t waiting_bytes(void)
+static size_t waiting_bytes(uint64_t free_memory)
 {
-    const uint64_t bytes = kernel_free_memory() / MOST_WAITING_SHARE;
+    const uint64_t bytes = free_memory / MOST_WAITING_SHARE;
 
     return bytes < LEAST_WAITING_BYTES  ? LEAST_WAITING_BYTES
            : bytes < MOST_WAITING_BYTES ? (size_t)bytes
@@ -146,21 +111,23 @@ static size_t waiting_bytes(void)
 }
 
 /* Kept stacks can only be walked if we know what processes map. */
-static int open_deferred(struct user_stacks *user_stacks, uint32_t depth)
+static int open_deferred(struct user_stacks *user_stacks, uint32_t depth, uint64_t free_memory)
 {
-    const bool is_deaf = processes_listening(user_stacks->processes) != 0;
+    const bool is_kept =
+        !processes_listening(user_stacks->processes) && !user_stacks->rings.machine;
     const struct deferred_options config = {
         .machine = user_stacks->config.machine,
         .context = &user_stacks->deferred_objects,
         .find = deferred_objects_find,
         .depth = depth,
         .asked = user_stacks->config.asked,
-        .ring_bytes = is_deaf || user_stacks->rings.machine ? 0 : ring_bytes(kernel_free_memory()),
-        .most_bytes = is_deaf || user_stacks->rings.machine ? LEAST_WAITING_BYTES : waiting_bytes(),
+        .ring_bytes = is_kept ? ring_bytes(free_memory) : 0,
+        .most_bytes = is_kept ? waiting_bytes(free_memory) : LEAST_WAITING_BYTES,
         .walked_bytes = MOST_WALKED_BYTES,
         .sampled_bytes = user_stacks->rings.stack_bytes,
     };
 
+    user_stacks->ring_bytes = config.ring_bytes;
     user_stacks->deferred_objects = (struct deferred_objects){
         .processes = user_stacks->processes,
         .objects = user_stacks->objects,
@@ -208,30 +175,27 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
 
     if (!result)
         result = objects_open(&user_stacks->objects, &config);
-    return result ? result : open_deferred(user_stacks, depth);
+    return result ? result : open_deferred(user_stacks, depth, free_memory);
 }
 
 /*
- * The files of what runs already. That one may wait for its first stack takes room in the ring, and
- * the right to come first when there is something in it.
+ * The files of what runs already. That tables wait for their first stack takes room in the ring,
+ * and the right to come first when there is something in it.
  */
 static void see_all(struct user_stacks *user_stacks)
 {
-    const bool may_wait = bpf_begin_unpreempted() && user_stacks->config.maps.deferred >= 0 &&
-        ring_bytes(kernel_free_memory()) == MOST_RING_BYTES;
-
+    user_stacks->on_demand =
+        bpf_begin_unpreempted() && user_stacks->ring_bytes == MOST_RING_BYTES;
     bpf_end_unpreempted();
-    if (user_stacks->config.maps.deferred >= 0)
+    if (user_stacks->ring_bytes)
         (void)stat("/proc/self/exe", &user_stacks->own);
     user_stacks->watcher = (struct processes_watcher){
         .context = user_stacks,
-        .mapped = may_wait ? see_mapping_before : see_mapping,
+        .mapped = see_mapping,
         .execs = ignore_process,
         .ended = ignore_process,
     };
     processes_watch(user_stacks->processes, &user_stacks->watcher);
-    user_stacks->watcher.mapped = see_mapping;
-    objects_ask(user_stacks->objects, user_stacks->running / COMMON_SHARE + 2);
 }
 
 void user_stacks_open(struct user_stacks *user_stacks, struct processes *processes,
@@ -265,6 +229,7 @@ void user_stacks_open(struct user_stacks *user_stacks, struct processes *process
 
 void user_stacks_close(struct user_stacks *user_stacks)
 {
+    user_stacks_end(user_stacks);
     if (user_stacks->processes) {
         processes_watch(user_stacks->processes, NULL);
         objects_close(user_stacks->objects);
@@ -309,15 +274,29 @@ void user_stacks_see_command(struct user_stacks *user_stacks, const char *name)
     free(program);
 }
 
+/* A stack that goes on with a new table may need another: returns how many are left to be made. */
+static size_t make_and_walk(struct user_stacks *user_stacks)
+{
+    size_t left;
+    bool goes_on;
+
+    do {
+        left = objects_make(user_stacks->objects, 0);
+        goes_on = user_stacks->settled != objects_settled(user_stacks->objects);
+        user_stacks->settled = objects_settled(user_stacks->objects);
+        if (goes_on)
+            deferred_walk(user_stacks->deferred);
+    } while (goes_on);
+    return left;
+}
+
 /*
  * Takes what the ring has, and what was made. While stacks wait for tables, they are made before
- * others get the CPU: or the ring would be full. If another thread walks samples, it must not be
- * held up: so wait outside the lock.
+ * others get the CPU: or the ring would be full. With `awaited_alone` no other tables are.
  */
-static size_t make(struct user_stacks *user_stacks, uint64_t until)
+static size_t make(struct user_stacks *user_stacks, bool awaited_alone)
 {
-    const bool by_rings = user_stacks->rings.deferred;
-    size_t left;
+    size_t left = 0;
 
     processes_hold(user_stacks->processes);
     user_stacks->deferred_objects.is_settled = false;
@@ -325,16 +304,36 @@ static size_t make(struct user_stacks *user_stacks, uint64_t until)
     const bool hurries = deferred_waiting(user_stacks->deferred);
     if (hurries)
         bpf_begin_unpreempted();
-    left = objects_make(user_stacks->objects, by_rings ? 0 : until);
+    if (hurries || !awaited_alone)
+        left = make_and_walk(user_stacks);
     if (hurries)
         bpf_end_unpreempted();
-    if (user_stacks->settled != objects_settled(user_stacks->objects))
-        deferred_walk(user_stacks->deferred);
-    user_stacks->settled = objects_settled(user_stacks->objects);
     processes_release(user_stacks->processes);
-    if (by_rings && left && now_ns() < until)
+    return left;
+}
+
+/* Waits outside the lock: others walk samples and make tables meanwhile. */
+static size_t make_until(struct user_stacks *user_stacks, uint64_t until)
+{
+    size_t left;
+
+    while ((left = make(user_stacks, false)) && now_ns() < until)
         (void)poll(NULL, 0, MAKING_MS);
     return left;
+}
+
+/* Wakes up before other tasks run. */
+static void *keep_making(void *context)
+{
+    struct user_stacks *user_stacks = context;
+    struct pollfd polled[] = {{.fd = user_stacks->stop, .events = POLLIN},
+                              {.fd = deferred_fd(user_stacks->deferred), .events = POLLIN}};
+    size_t left = 0;
+
+    bpf_begin_unpreempted();
+    while (poll(polled, COUNT_OF(polled), left ? MAKING_MS : -1) >= 0 && !polled[0].revents)
+        left = make(user_stacks, true);
+    return NULL;
 }
 
 void user_stacks_look_at_all(struct user_stacks *user_stacks)
@@ -342,27 +341,52 @@ void user_stacks_look_at_all(struct user_stacks *user_stacks)
     const uint64_t last = now_ns() + MOST_WAIT_NS;
 
     while (user_stacks->objects && !run_stopped && now_ns() < last &&
-           make(user_stacks, now_ns() + STEP_NS))
+           make_until(user_stacks, now_ns() + STEP_NS))
         ;
 }
 
 void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events)
 {
-    if (user_stacks->objects && user_stacks->config.maps.deferred >= 0 &&
-        events <= ring_bytes(kernel_free_memory()) / UNWIND_MOST_KEPT * LEAST_LOOKS)
-        user_stacks->expects_few = true;
+    if (events <= user_stacks->ring_bytes / UNWIND_MOST_KEPT * LEAST_LOOKS)
+        user_stacks->on_demand = true;
 }
 
 void user_stacks_begin(struct user_stacks *user_stacks)
 {
-    if (user_stacks->objects)
-        deferred_begin(user_stacks->deferred);
+    if (!user_stacks->objects || deferred_fd(user_stacks->deferred) < 0)
+        return;
+    deferred_begin(user_stacks->deferred);
+    user_stacks->stop = eventfd(0, EFD_CLOEXEC);
+    /* Without it, whatever looks at times. */
+    if (user_stacks->stop >= 0 && thread_begin(&user_stacks->maker, keep_making, user_stacks)) {
+        close(user_stacks->stop);
+        user_stacks->stop = -1;
+    }
+}
+
+void user_stacks_end(struct user_stacks *user_stacks)
+{
+    if (user_stacks->stop >= 0) {
+        (void)!write(user_stacks->stop, &(uint64_t){1}, sizeof(uint64_t));
+        pthread_join(user_stacks->maker, NULL);
+        close(user_stacks->stop);
+        user_stacks->stop = -1;
+    }
+    if (user_stacks->deferred)
+        deferred_end(user_stacks->deferred);
+}
+
+static void lock(void *context, bool locks)
+{
+    (locks ? processes_hold : processes_release)(context);
 }
 
 void user_stacks_look(struct user_stacks *user_stacks, uint64_t most)
 {
-    if (user_stacks->objects)
-        user_stacks->is_behind = make(user_stacks, user_stacks->is_behind ? 0 : now_ns() + most);
+    if (!user_stacks->objects)
+        return;
+    user_stacks->is_behind = make_until(user_stacks, user_stacks->is_behind ? 0 : now_ns() + most);
+    objects_make_room(user_stacks->objects, lock, user_stacks->processes);
 }
 
 void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most)
@@ -372,10 +396,8 @@ void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most)
     if (!user_stacks->objects)
         return;
     bpf_begin_unpreempted();
-    (void)make(user_stacks, 0);
-    while (deferred_waiting(user_stacks->deferred) && now_ns() < last &&
-           make(user_stacks, now_ns() + DEFERRED_STEP_NS))
-        ;
+    while (make(user_stacks, false) && user_stacks_are_waiting(user_stacks) && now_ns() < last)
+        (void)poll(NULL, 0, MAKING_MS);
     bpf_end_unpreempted();
 }
 
@@ -434,12 +456,12 @@ static void add_counts(const struct user_stacks *user_stacks, struct unwind_coun
 
 bool user_stacks_are_waiting(const struct user_stacks *user_stacks)
 {
-    return user_stacks->objects && deferred_waiting(user_stacks->deferred);
-}
-
-int user_stacks_fd(const struct user_stacks *user_stacks)
-{
-    return user_stacks->objects ? deferred_fd(user_stacks->deferred) : -1;
+    if (!user_stacks->objects)
+        return false;
+    processes_hold(user_stacks->processes);
+    const bool are = deferred_waiting(user_stacks->deferred);
+    processes_release(user_stacks->processes);
+    return are;
 }
 
 static void add_demanded(const struct user_stacks *user_stacks, bool all, struct text *lines)
@@ -467,6 +489,7 @@ void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, stru
 
     if (!user_stacks->objects)
         return;
+    processes_hold(user_stacks->processes);
     add_counts(user_stacks, &counts);
     if (counts.fell_back && (all || counts.fell_back > counts.walks / MATTERS))
         text_format(lines, "%.3g %% of user stacks were unwound by frame pointers: no memory or "
@@ -486,6 +509,7 @@ void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, stru
     if (all && gone)
         text_format(lines, "%llu user stacks end where a table was missing: no room to keep them\n",
                     (unsigned long long)gone);
+    processes_release(user_stacks->processes);
 }
 
 const struct unwind_config *user_stacks_config(const struct user_stacks *user_stacks)

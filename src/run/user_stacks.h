@@ -3,6 +3,7 @@
 #ifndef STACKBOX_RUN_USER_STACKS_H
 #define STACKBOX_RUN_USER_STACKS_H
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "insns/filter.h"
@@ -24,12 +25,13 @@ struct user_stacks {
     struct processes_watcher watcher;
     struct unwind_config config; /* of programs that may nest */
     struct ring_unwind rings;    /* how samples in rings are walked if there are no programs */
-    uint32_t last_seen, running; /* of those that run before tracing: a pid, and how many */
-    bool is_busy;                /* that one */
-    bool expects_few;            /* see user_stacks_expect() */
+    size_t ring_bytes;           /* for stacks that need a table; 0: there is none */
+    bool on_demand;              /* a table is made once a stack needs it */
     struct stat own;             /* of our own program */
     uint64_t settled;            /* objects_settled() when waiting stacks were last walked */
     bool is_behind;              /* of tables, at the last look: slow ones are not awaited again */
+    pthread_t maker;             /* makes the tables that stacks wait for, */
+    int stop;                    /* until this is readable; below 0: there is no such thread */
     int refused;                 /* 0, or why not: a negative errno */
 };
 
@@ -62,11 +64,15 @@ void user_stacks_look_at_all(struct user_stacks *user_stacks);
  * the next look, the table of a file that comes is only made once a stack needs it.
  */
 void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events);
-/* Once tracing has begun, and we have only the rights that it takes. */
-void user_stacks_begin(struct user_stacks *user_stacks);
 /*
- * To be called often while it runs: has tables made for what was mapped since, and may wait that
- * long (ns) for them.
+ * Until user_stacks_end(), threads with the rights that we have make the tables that stacks wait
+ * for at once.
+ */
+void user_stacks_begin(struct user_stacks *user_stacks);
+void user_stacks_end(struct user_stacks *user_stacks);
+/*
+ * To be called often while it runs: has other tables made for what was mapped since, and may wait
+ * that long (ns) for them.
  */
 void user_stacks_look(struct user_stacks *user_stacks, uint64_t most);
 
@@ -83,11 +89,10 @@ int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, b
 
 /* Do stacks wait for tables? Until then, each event has a stack of its own in the store. */
 bool user_stacks_are_waiting(const struct user_stacks *user_stacks);
-/* Readable when stacks wait for tables; below 0: there is none. */
-int user_stacks_fd(const struct user_stacks *user_stacks);
 
 /* What tells of the functions of these files. */
 void user_stacks_add_functions(const struct frame_counts *functions, struct text *text);
+
 /* Which stacks were left to frame pointers: a line if that matters, or with `all`. */
 void user_stacks_add_lines(const struct user_stacks *user_stacks, bool all, struct text *lines);
 

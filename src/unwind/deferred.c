@@ -26,8 +26,6 @@
  * thread that comes before other tasks copies them from there, without what their records left
  * unused.
  */
-#define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
-
 struct backlog {
     struct bpf_ring ring;
     int bell;             /* readable once the thread has copied something; below 0: none */
@@ -35,7 +33,7 @@ struct backlog {
     size_t most;          /* bytes copied */
     struct text copied;   /* each record after a word with its size */
     uint64_t dropped;     /* records for which there was no memory */
-    bool has_reader, ends;
+    bool has_reader;
     pthread_t reader;
     pthread_mutex_t lock; /* of all this while the thread runs */
 };
@@ -84,13 +82,9 @@ static void *keep_reading(void *context)
                               {.fd = backlog->ring.map, .events = POLLIN}};
 
     come_first();
-    while (!__atomic_load_n(&backlog->ends, __ATOMIC_RELAXED)) {
-        const int ready = poll(polled, COUNT_OF(polled), LOOK_MS);
-        if (ready < 0)
-            break;
-        if (ready && !read_ring(backlog))
+    while (poll(polled, COUNT_OF(polled), -1) >= 0 && !polled[0].revents)
+        if (!read_ring(backlog))
             (void)poll(NULL, 0, 1);
-    }
     return NULL;
 }
 
@@ -139,13 +133,21 @@ static int backlog_open(struct backlog *backlog, size_t ring_bytes, size_t most)
                                                   : bpf_ring_open(&backlog->ring, ring_bytes);
 }
 
+static void backlog_end(struct backlog *backlog)
+{
+    uint64_t times;
+
+    if (!backlog->has_reader)
+        return;
+    (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
+    pthread_join(backlog->reader, NULL);
+    (void)!read(backlog->stop, &times, sizeof(times));
+    backlog->has_reader = false;
+}
+
 static void backlog_close(struct backlog *backlog)
 {
-    if (backlog->has_reader) {
-        __atomic_store_n(&backlog->ends, true, __ATOMIC_RELAXED);
-        (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
-        pthread_join(backlog->reader, NULL);
-    }
+    backlog_end(backlog);
     bpf_ring_close(&backlog->ring);
     if (backlog->bell >= 0)
         close(backlog->bell);
@@ -553,6 +555,11 @@ int deferred_fd(const struct deferred *deferred)
 void deferred_begin(struct deferred *deferred)
 {
     backlog_begin(&deferred->backlog);
+}
+
+void deferred_end(struct deferred *deferred)
+{
+    backlog_end(&deferred->backlog);
 }
 
 /* ---- By the mappings of that time ---- */

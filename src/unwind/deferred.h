@@ -39,8 +39,9 @@ void deferred_close(struct deferred *deferred);
 /* The ring buffer, and a descriptor that is readable once there is something in it. */
 int deferred_map(const struct deferred *deferred);
 int deferred_fd(const struct deferred *deferred);
-/* From now on it is read as fast as programs fill it, by a thread with the rights that we have. */
+/* Until deferred_end() a thread reads it as fast as programs fill it, with the rights that we have. */
 void deferred_begin(struct deferred *deferred);
+void deferred_end(struct deferred *deferred);
 
 /*
  * To be called often: takes what there is, and walks it and what waits, as far as there are tables.

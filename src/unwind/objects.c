@@ -43,8 +43,7 @@ struct object {
     int why;               /* HAS_NONE: a negative errno */
     bool wanted, alone;    /* it comes first; it must be made without others */
     bool demanded;         /* it was not asked for before a stack met it */
-    bool awaited;          /* stacks wait for it: it comes before all others, in turn */
-    uint64_t turn;
+    uint64_t awaited;      /* how often stacks wait for it: it comes before those that are less */
     uint32_t sights;
     uint32_t stored;         /* HAS_TABLE: its index */
     uint32_t blocks;       /* HAS_NO_ROOM: how many were missing */
@@ -58,7 +57,6 @@ struct objects {
     size_t count, room, gone;
     struct index index; /* by their file's address */
     size_t waiting;     /* how many are to be made */
-    uint64_t awaited;   /* how often stacks began to wait for one */
     struct table_builder builder;
     size_t batch[BUILDER_MOST]; /* the objects being made */
     unsigned failures;
@@ -234,16 +232,6 @@ static int lend(struct objects *objects, const struct stored_table *stored, stru
     return 0;
 }
 
-/* Small files, which take the least time, go before some that were asked for earlier. */
-static void await(struct objects *objects, struct object *object)
-{
-    if (object->awaited)
-        return;
-    object->awaited = true;
-    object->turn =
-        objects->awaited++ + (uint64_t)object->file->about.st_size / MOST_AWAITED_BYTES;
-}
-
 int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table)
 {
     static const struct unwind_key vdso;
@@ -258,7 +246,7 @@ int objects_find(struct objects *objects, const struct mapped_file *file, struct
         object_set_state(objects, object, TO_BE_MADE);
     }
     if (object->state == TO_BE_MADE || object->state == IS_MADE) {
-        await(objects, object);
+        object->awaited++;
         return -EAGAIN;
     }
     if (object->state == HAS_TABLE)
@@ -415,10 +403,10 @@ static bool comes_before(const struct object *a, const struct object *b)
     if (a->alone != b->alone)
         return b->alone;
     if (a->awaited != b->awaited)
-        return a->awaited;
+        return a->awaited > b->awaited;
     if (a->wanted != b->wanted)
         return a->wanted;
-    return a->awaited ? a->turn < b->turn : a->sights > b->sights;
+    return a->sights > b->sights;
 }
 
 static struct object *next_to_make(const struct objects *objects)
@@ -435,7 +423,7 @@ static struct object *next_to_make(const struct objects *objects)
 /* One that is awaited or wanted does not wait for others. `bytes`: of all of them. */
 static bool goes_with(const struct object *object, const struct object *first, uint64_t bytes)
 {
-    return !object->alone && !first->alone && object->awaited == first->awaited &&
+    return !object->alone && !first->alone && !object->awaited == !first->awaited &&
         object->wanted == first->wanted &&
         bytes <= (first->awaited ? MOST_AWAITED_BYTES : MOST_FILE_BYTES);
 }
@@ -552,6 +540,21 @@ size_t objects_make(struct objects *objects, uint64_t until)
         begin(objects);
     } while (builder->count && now_ns() < until);
     return objects->waiting + builder->count;
+}
+
+void objects_make_room(struct objects *objects, objects_lock *lock, void *context)
+{
+    struct spares spares;
+
+    lock(context, true);
+    space_lack_spares(&objects->tables.space, &spares);
+    lock(context, false);
+    if (!spares.count)
+        return;
+    space_make_spares(&spares);
+    lock(context, true);
+    space_take_spares(&objects->tables.space, &spares);
+    lock(context, false);
 }
 
 /* ---- The whole ---- */

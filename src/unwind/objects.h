@@ -51,6 +51,13 @@ void objects_ask(struct objects *objects, uint32_t least);
  */
 size_t objects_make(struct objects *objects, uint64_t until);
 
+/*
+ * To be called often, by a thread that may wait while another makes tables: `lock` says when the
+ * objects may be used (true) and may not (false).
+ */
+typedef void objects_lock(void *context, bool locks);
+void objects_make_room(struct objects *objects, objects_lock *lock, void *context);
+
 struct objects_figures {
     size_t files;         /* that are mapped, or were recently */
     size_t tables;        /* in all: the vDSO's and those of the files, some of which share one */

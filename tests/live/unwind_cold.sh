@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # guests: none
-# kernels: 5.10,6.1,6.12,newest
+# kernels: 5.10,6.1,6.12,newest,arm64-newest
 # host: yes
 #
 # Programs that first run after tracing began, and are gone before there is a table for them: their frame
@@ -74,6 +74,16 @@ judged "more than there is room for" 30000 0
 if [ "$(events "$PART")" -gt 300 ]; then
     contains "more than there is room for: it is reported" "$scratch/err" 'ran for the first time'
 fi
+
+# Many different stacks at once: each has its five calls. (On a machine whose CPUs are all busy some may be cut.)
+counted -s
+cp "$WORKLOADS/spread" "$scratch/$NAME"
+"$scratch/$NAME" -n 16384 -r 5 >"$scratch/said"
+finish_stackbox
+is "many stacks at once: all are counted" "$(events '.*')" 81920
+between "many stacks at once: percent of them whole, with their calls" "$(grep "^$NAME;_start+.*;main+" "$scratch/out" |
+    awk '!/truncated/ && $NF == 5 { n++ } END { print int(n * 100 / 16384) }')" 95 100
+rm -f "$scratch/$NAME"
 
 # A thread, whose libc may have no tables: its file says where the stack ends.
 counted

@@ -53,10 +53,10 @@ done
 cp "$STACKBOX" "$scratch/tracer"
 STACKBOX=$scratch/tracer
 
-# reads_of ARG...: how many file reads are stackbox's own, while a new program appears
+# reads_of ARG...: how many file reads are stackbox's own, while a new program appears, whose calls need its table
 reads_of()
 {
-    start_stackbox stackcount --by name -U --unwind tables -f "$@" t:syscalls:sys_enter_pread64 ||
+    start_stackbox stackcount --by name -U --unwind tables -f "$@" -r 't:syscalls:sys_enter_(pread64|getppid)' ||
         fail "starts" "$(cat "$scratch/err")"
     fresh late
     sleep 1

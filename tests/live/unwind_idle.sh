@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# The unwind table of a large program that only sleeps is not made before tracing begins, but once it has an
-# event; and then its stacks are whole, however many come at once.
+# No table is made before a stack needs it, but those of processes that are asked for; and then its stacks are
+# whole, however many come at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -16,20 +16,7 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
     skip_all "too little memory is free"
 
 STACK='_start;[^;]*__libc_start_main[^;]*;__libc_start_call_main;main;outer;middle;inner;leaf'
-LARGE=large$$
-
-# grown NAME: a program of more than a megabyte, whose file no other process has
-grown()
-{
-    cp "$WORKLOADS/bare" "$scratch/$1" && dd if=/dev/zero bs=1024 count=1024 >>"$scratch/$1" 2>/dev/null
-}
-
-# sleeps NAME: it has used the CPU for less than a hundredth of its life
-sleeps()
-{
-    awk -v up="$(cut -d' ' -f1 /proc/uptime)" '{ exit !(($14 + $15) * 200 < up * 100 - $22) }' \
-        "/proc/$(pid_of "$1")/stat"
-}
+PROGRAM=p$$
 
 # made: the line about tables that were made because stacks needed them
 made()
@@ -37,34 +24,37 @@ made()
     grep 'made once a stack needed them' "$scratch/err"
 }
 
-grown "$LARGE"
-start_workload "$LARGE" "$scratch/$LARGE" -w calls 20000
-wait_until "$LIMIT" sleeps "$LARGE"
+cp "$WORKLOADS/bare" "$scratch/$PROGRAM"
+start_workload "$PROGRAM" "$scratch/$PROGRAM" -w calls 20000
 start_workload other calls -w -k -n 100 -N o$$
+# Nothing calls it.
+run_stackbox stackcount --debug -D 0.2 --unwind tables t:syscalls:sys_enter_acct
+between "a run without events makes the vDSO's table alone" \
+    "$(sed -n 's/.*: \([0-9]*\) functions have rows from unwind tables.*/\1/p' "$scratch/err")" 0 50
 start_stackbox stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"
 go other
 finish_stackbox
 is "others' events" "$(folded_sum "$scratch/out" "^o$$;")" "$(calls_of other)"
-is "the table of a program that sleeps is not made" "$(made | grep -c "$LARGE")" 0
+is "the table of a program that sleeps is not made" "$(made | grep -c "$PROGRAM")" 0
 
 start_stackbox stackcount -U -f --debug --unwind tables t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"
-kill -s USR2 "$(pid_of "$LARGE")"
-wait "$(pid_of "$LARGE")"
+kill -s USR2 "$(pid_of "$PROGRAM")"
+wait "$(pid_of "$PROGRAM")"
 finish_stackbox
-is "it is made once a stack needs it" "$(made | grep -c "$LARGE")" 1
-is "all of its events have whole stacks" "$(grep -E "^$LARGE;$STACK [0-9]+\$" "$scratch/out" |
+is "it is made once a stack needs it" "$(made | grep -c "$PROGRAM")" 1
+is "all of its events have whole stacks" "$(grep -E "^$PROGRAM;$STACK [0-9]+\$" "$scratch/out" |
     awk '{ n += $NF } END { print n + 0 }')" 20000
 
 # Of a process that is asked for it is made before.
-start_workload "$LARGE" "$scratch/$LARGE" -w calls 100
-start_stackbox stackcount -U -f --debug --unwind tables -p "$(pid_of "$LARGE")" t:syscalls:sys_enter_getppid ||
+start_workload "$PROGRAM" "$scratch/$PROGRAM" -w calls 100
+start_stackbox stackcount -U -f --debug --unwind tables -p "$(pid_of "$PROGRAM")" t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"
-kill -s USR2 "$(pid_of "$LARGE")"
-wait "$(pid_of "$LARGE")"
+kill -s USR2 "$(pid_of "$PROGRAM")"
+wait "$(pid_of "$PROGRAM")"
 wait_stackbox
-is "with -p it is made before" "$(made | grep -c "$LARGE")" 0
-is "with -p: its events" "$(grep -E "^$LARGE;$STACK [0-9]+\$" "$scratch/out" |
+is "with -p it is made before" "$(made | grep -c "$PROGRAM")" 0
+is "with -p: its events" "$(grep -E "^$PROGRAM;$STACK [0-9]+\$" "$scratch/out" |
     awk '{ n += $NF } END { print n + 0 }')" 100
 finish_workload other
