@@ -39,7 +39,7 @@ void deferred_close(struct deferred *deferred);
 /* The ring buffer, and a descriptor that is readable once there is something in it. */
 int deferred_map(const struct deferred *deferred);
 int deferred_fd(const struct deferred *deferred);
-/* Until deferred_end() a thread reads it as fast as programs fill it, with the rights that we have. */
+/* Until deferred_end() a thread with our rights reads it as fast as programs fill it. */
 void deferred_begin(struct deferred *deferred);
 void deferred_end(struct deferred *deferred);
 
