@@ -6,7 +6,7 @@
 #   make test-guests  the rest: other kernels and machines, sanitizers, compilers, fuzzers, readers: 45 minutes
 #   make test-kernels  every live test on every kernel that it is for: an hour and a half
 #   make test-machine  the live tests in guests that resemble other machines: hours
-#   make test-arch  live tests on kernels of other architectures, and all builds for them: 90 minutes
+#   make test-arch  live tests on kernels of other architectures, and all builds for them: 45 minutes
 #   make proof      fuzzers, failing calls, kills and random command lines, for hours; PART='words 1000': one
 #   make bench      ratios to the minimum possible and to peers; QUICK=1: fewer rounds
 #   make bench-readme  puts the figures of the last `make bench` into README.md and src/docs/costs.md

@@ -27,7 +27,7 @@ test)    usual=600 ;;
 guests)  usual=1800 ;;
 kernels) usual=5400; export ALL_KERNELS=yes ;;
 machine) usual=18000; export ALL_KERNELS=yes ;;
-arch)    usual=5400 ;;
+arch)    usual=2700 ;;
 *) echo "usage: run.sh test|guests|kernels|machine|arch" >&2; exit 2 ;;
 esac
 kind=$1
