@@ -142,6 +142,12 @@ static enum record_kind parse_sample(const char *bytes, size_t size,
         return RECORD_BROKEN;
     const uint64_t *words = (const void *)(bytes + sizeof(head));
     split_chain(words, (size_t)head.frames, sample);
+    /* Of a kernel that walks no user stacks, there is the marker alone. */
+    if (!sample->in_kernel && head.frames &&
+        words[head.frames - 1] == (uint64_t)PERF_CONTEXT_USER) {
+        sample->user = (const void *)(bytes + offsetof(struct sample_head, ip));
+        sample->user_count = 1;
+    }
     sample->kernel_count = without_zeros(sample->kernel, sample->kernel_count);
     sample->user_count = without_zeros(sample->user, sample->user_count);
     const size_t chain = (size_t)head.frames * sizeof(uint64_t);

@@ -59,6 +59,14 @@ of spins 500 profile -U -F 499
 is "samples have whole stacks" "$(sed -n '/;spin /s/ [0-9]*$//p' "$scratch/folded" | grep -cE "^bare;$START;$STACK;spin\$")" 1
 is "samples: no callers are made up" "$(grep -vE "^bare;(\[truncated\];.*|$START(;.*)?|$start(;.*)?|\[no user stack\]) [0-9]+\$" "$scratch/folded")" ""
 
+# Where the kernel walks no stacks, and tables are not asked, there is the function, and its caller in a register.
+case $(uname -m) in
+mips*)
+    of calls 1000 stackcount --collect rings --unwind fp "$LEAF"
+    all "without tables" "inner;leaf" 1000
+    ;;
+esac
+
 RINGS=
 of calls 1000 stackcount --if 'comm == "bare"' "$LEAF"
 is "--if: programs count" "$(awk '{ n += $NF } END { print n + 0 }' "$scratch/folded")" 1000

@@ -72,6 +72,21 @@ static void put_sample(struct made *made, uint64_t time)
     put(made, chain, sizeof(chain));
 }
 
+/* Of a kernel that walks no user stacks */
+static void put_sample_alone(struct made *made, uint16_t mode)
+{
+    const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .misc = mode, .size = 8 + 6 * 8 + 8};
+
+    put(made, &header, sizeof(header));
+    put64(made, 5);
+    put64(made, 0x401);
+    put64(made, pair(11, 12));
+    put64(made, 10);
+    put64(made, pair(3, 0));
+    put64(made, 1);
+    put64(made, (uint64_t)PERF_CONTEXT_USER);
+}
+
 static void put_trailer(struct made *made, uint64_t time)
 {
     put64(made, pair(11, 12));
@@ -100,7 +115,7 @@ static void put_name(struct made *made, uint16_t misc, uint64_t time)
 
 struct seen {
     size_t count, tasks, kernel, user;
-    uint64_t times[256];
+    uint64_t times[256], leaf;
     char name[16];
     int result;
 };
@@ -116,6 +131,7 @@ static int see(void *context, const struct ring_record *record)
     } else {
         seen->kernel = record->sample.kernel_count;
         seen->user = record->sample.user_count;
+        seen->leaf = seen->user ? record->sample.user[0] : 0;
     }
     return seen->result;
 }
@@ -146,6 +162,25 @@ static void records_wrap_around(void)
         CHECK_NUMBER(seen.times[1], 20);
         CHECK_NUMBER(seen.kernel, 3);
         CHECK_NUMBER(seen.user, 2);
+        CHECK_NUMBER(seen.leaf, 0x401);
+    }
+}
+
+static void what_ran_is_a_frame_of_its_own(void)
+{
+    static const struct { uint16_t mode; uint64_t leaf; } cases[] = {
+        {PERF_RECORD_MISC_USER, 0x401}, {PERF_RECORD_MISC_KERNEL, 0},
+    };
+    static struct made made;
+    struct ring_reading reading;
+
+    for (size_t i = 0; i < 2; i++) {
+        make_ring(&made, 0);
+        put_sample_alone(&made, cases[i].mode);
+        const struct seen seen = read_one(&made, &reading);
+        CHECK_NUMBER(seen.kernel, 0);
+        CHECK_NUMBER(seen.user, cases[i].leaf != 0);
+        CHECK_NUMBER(seen.leaf, cases[i].leaf);
     }
 }
 
@@ -750,6 +785,7 @@ static void both_of_arms_frame_pointers(void)
 int main(void)
 {
     TEST(records_wrap_around);
+    TEST(what_ran_is_a_frame_of_its_own);
     TEST(positions_wrap_around);
     TEST(losses_are_counted_and_unknown_types_are_skipped);
     TEST(what_may_lack_samples_is_told_in_time);
