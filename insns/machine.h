@@ -34,6 +34,16 @@ struct machine_register {
 #define MACHINE_NOWHERE UINT8_MAX
 
 /*
+ * Two instructions that make an address and load from it: without the parts of the address, and
+ * where these are. The first one has what the second leaves of 32 bits.
+ */
+struct machine_pair {
+    uint32_t upper, load;
+    uint8_t upper_at, load_at, load_bits;
+    bool relative; /* to the first instruction */
+};
+
+/*
  * What kernels show to all programs at a fixed address; whether /proc shows it depends on the
  * kernel.
  */
@@ -186,6 +196,7 @@ struct machine {
      */
     bool (*plt_entry)(const struct machine_plt *plt, uint64_t address,
                       struct machine_plt_entry *entry);
+    struct machine_pair plt_pair; /* or how each begins, if all have 16 bytes */
     uint16_t irelative;  /* the relocation of an entry whose function another one chooses (IFUNC) */
 
     /* ---- If the row is ours ---- */
@@ -199,7 +210,7 @@ struct machine {
     uintptr_t (*unused_instruction)(void);
 };
 
-/* A section of a file with such entries. */
+/* A section of a file with PLT entries. */
 struct machine_plt {
     const struct machine *machine; /* of the file */
     uint64_t address, size, entry_size;

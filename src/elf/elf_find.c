@@ -12,12 +12,13 @@
 /*
  * A PLT entry jumps to an address in a word of data, and a relocation names the function whose
  * address the dynamic linker puts there. So the entry's instructions tell which one it is, whatever
- * linker made it, and in whatever order.
+ * linker made it, and in whatever order. A stub of MIPS calls the dynamic linker with the number of
+ * the function's symbol.
  */
 struct entry {
     struct machine_plt_entry found; /* its word holds the address it jumps to */
     size_t index;    /* of the address in it */
-    bool is_claimed; /* by a relocation, with */
+    bool is_claimed; /* by a relocation or itself, with */
     uint64_t symbol; /* this symbol, or 0, or */
     uint64_t chooser; /* the function, unless 0, that chooses the target */
 };
@@ -59,11 +60,49 @@ static struct machine_plt look_at(const struct elf *elf, const struct elf_sectio
     };
 }
 
+#define STUBS ".MIPS.stubs"
+
 static bool has_entries(const struct elf *elf, const struct elf_section *section)
 {
     /* .plt.got and .plt.sec too */
     return section->type == SHT_PROGBITS && section->offset <= UINT64_MAX - section->size &&
-           (elf_is_named(elf, section, ".plt", 4) || elf_is_named(elf, section, ".iplt", 5));
+           (elf_is_named(elf, section, ".plt", 4) || elf_is_named(elf, section, ".iplt", 5) ||
+            elf_is_named(elf, section, STUBS, sizeof(STUBS)));
+}
+
+/*
+ * Of the four instructions of a stub of MIPS: lw or ld $t9, -32752($gp), and li $t8, SYMBOL. Files
+ * with 65,536 dynamic symbols or more have five.
+ */
+static bool is_stub(uint32_t first, uint32_t last)
+{
+    return (first & 0xafffffff) == 0x8f998010 && (last & 0xafff0000) == 0x24180000;
+}
+
+/* An entry of 16 bytes. */
+static bool find_entry(const struct machine_plt *plt, uint64_t address, struct entry *entry)
+{
+    const struct elf *elf = plt->file;
+    const struct machine_pair *pair = &elf->row->plt_pair;
+    const uint64_t skip = (address - plt->address) & ~(uint64_t)15;
+    unsigned char code[16];
+
+    if (plt->size - skip < sizeof(code) || !plt->read(plt, skip, code, sizeof(code)))
+        return false;
+    const uint32_t upper = elf_get32(elf, code), load = elf_get32(elf, code + 4);
+    const uint32_t last = elf_get32(elf, code + 12);
+    const unsigned upper_bits = 32 - pair->load_bits;
+    entry->found.start = plt->address + skip;
+    if (elf->row->elf == EM_MIPS && is_stub(upper, last)) {
+        entry->symbol = last & 0xffff;
+        entry->is_claimed = true;
+        return true;
+    }
+    entry->found.word = (pair->relative ? entry->found.start : 0) +
+        (uint64_t)(int32_t)(upper >> pair->upper_at << pair->load_bits) +
+        (uint64_t)((int32_t)(load << (upper_bits - pair->load_at)) >> upper_bits);
+    return (upper & ~(UINT32_MAX >> pair->load_bits << pair->upper_at)) == pair->upper &&
+           (load & ~(UINT32_MAX >> upper_bits << pair->load_at)) == pair->load;
 }
 
 /* Only object files have more, and those have no such entries. */
@@ -94,7 +133,7 @@ static void collect(const struct elf *elf, const uint64_t *addresses, size_t cou
     struct machine_plt plt;
     bool is_plt = false;
 
-    if (!elf->row->plt_entry)
+    if (!elf->row->plt_entry && !elf->row->plt_pair.load)
         return;
     for (size_t i = 0; i < count; i++) {
         if (found[i].found)
@@ -107,10 +146,12 @@ static void collect(const struct elf *elf, const uint64_t *addresses, size_t cou
         }
         struct entry *entry = &entries->items[entries->count];
         *entry = (struct entry){.index = i};
-        if (is_plt && elf->row->plt_entry(&plt, addresses[i], &entry->found))
+        if (is_plt && (elf->row->plt_entry ? elf->row->plt_entry(&plt, addresses[i], &entry->found)
+                                           : find_entry(&plt, addresses[i], entry))) {
             entries->count++;
+            entries->unclaimed += !entry->is_claimed;
+        }
     }
-    entries->unclaimed = entries->count;
     if (entries->count)
         qsort(entries->items, entries->count, sizeof(*entries->items), compare_entries);
 }

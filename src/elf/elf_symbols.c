@@ -286,7 +286,7 @@ bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t 
 bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const char *name)
 {
     if (entry->type != STT_NOTYPE)
-        return false;
+        return name_list_has("_MIPS_STUBS_\0" "_PROCEDURE_LINKAGE_TABLE_\0", name);
     if (name[0] == '.' && name[1] == 'L')
         return true;
     return name[0] == '$' && elf->row->marks.code;

@@ -45,4 +45,6 @@ const struct machine machine_loongarch64 = {
     .args = {6, {4, 5, 6, 7, 8, 9}, 4},
     WALK,
     .instruction = 4,
+    /* pcaddu12i $t3, N; ld.d $t3, $t3, N */
+    .plt_pair = {0x1c00000f, 0x28c001ef, 5, 10, 12, true}, .irelative = 12,
 };

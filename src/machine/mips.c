@@ -82,7 +82,9 @@ static const struct machine_walk walk_narrow = {
     .names = kernel_names,                                                                \
     .pc = {MACHINE_NOWHERE, 0}, .sp = {29, 29}, .frame = {30, 30}, .link = {RA, RA},      \
     .no_frames = true, .no_user_walk = true, .calls_lack_frame = true,                    \
-    .instruction = 4, .compressed = 0x06000000 /* microMIPS, MIPS16 */
+    .instruction = 4, .compressed = 0x06000000, /* microMIPS, MIPS16 */                   \
+    .plt_pair = {0x3c0f0000, 0x8df90000, 0, 0, 16}, /* o32's: lui $t7, N; lw $t9, N($t7) */ \
+    .irelative = 128
 
 const struct machine machine_mips64 = {
     OF_BOTH, .bits = 64,

@@ -40,6 +40,8 @@ const struct machine machine_riscv64 = {
     .caller_text = "%ra", .walk = &walk,
     .instruction = 2,
     .marks = {.code = 'x', .data = 'd'},
+    /* auipc t3, N; ld t3, N(t3) */
+    .plt_pair = {0xe17, 0xe3e03, 12, 20, 12, true}, .irelative = 58,
 };
 
 const struct machine machine_riscv32 = {

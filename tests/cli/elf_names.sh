@@ -276,6 +276,50 @@ else
     skip "static" "the C library here is another"
 fi
 
+# ---- jump tables of machines whose entries begin with a pair of instructions, and MIPS's stubs
+
+cat >"$scratch/library.c" <<'END'
+int imported(int n) { return n; }
+int other(void) { return 1; }
+END
+cat >"$scratch/calls.c" <<'END'
+int imported(int), other(void), start(void);
+int start(void) { return imported(1) ^ other(); }
+END
+
+# jumps COMPILER OPTION...: each instruction of both entries has its function's name, as objdump has it; a stub of MIPS
+# is the value of the symbol
+jumps()
+{
+    compiler=$1 name=$*
+    shift
+    if ! command -v "$compiler" >/dev/null; then
+        skip "$name" "it is not installed"
+        return
+    fi
+    "$compiler" -shared -fPIC -nostdlib -o "$scratch/library.so" "$scratch/library.c"
+    "$compiler" "$@" -nostdlib -Wl,-e,start -o "$scratch/jumps" "$scratch/calls.c" "$scratch/library.so"
+    {
+        "${compiler%gcc}objdump" -d "$scratch/jumps" | sed -n 's/^\([0-9a-f]*\) <\(.*@plt\)>:$/\1 \2/p'
+        "${compiler%gcc}readelf" -W --dyn-syms "$scratch/jumps" |
+            awk '$4 == "FUNC" && $7 == "UND" && $2 !~ /^0*$/ { print $2, $8 "@plt" }'
+    } | while read -r start function; do
+        for skip in 0 4 8 12; do
+            printf '%x %x %s\n' $((0x$start + skip)) $((0x$start)) "$function"
+        done
+    done | sort >"$scratch/theirs"
+    cut -d ' ' -f 1 "$scratch/theirs" | "$tool" "$scratch/jumps" | sort >"$scratch/ours"
+    is "$name: entries" "$(wc -l <"$scratch/theirs") $(diff "$scratch/theirs" "$scratch/ours")" "8 "
+}
+
+jumps riscv64-linux-gnu-gcc
+jumps loongarch64-linux-gnu-gcc
+for compiler in mipsel-linux-gnu-gcc mips-linux-gnu-gcc; do
+    jumps $compiler
+    jumps $compiler -mplt -mno-shared -fno-pic -no-pie
+done
+jumps mips64el-linux-gnuabi64-gcc
+
 # ---- files of other machines: both classes, both byte orders
 
 for program in clang ld.lld llvm-objdump; do

@@ -43,7 +43,7 @@ static void rows_are_whole(void)
                   row->greatest_page <= 16);
         CHECK_ROW(memchr(row->call_prefix, '\0', sizeof(row->call_prefix)));
         CHECK_ROW(!row->marks.thumb || (row->marks.code && row->marks.data));
-        CHECK_ROW(!row->plt_entry == !row->irelative);
+        CHECK_ROW((!row->plt_entry && !row->plt_pair.load) == !row->irelative);
         CHECK_ROW(!row->wide || (row->bits == 32 && row->wide->bits == 64 && row->family &&
                                  row->wide->family == row->family));
         CHECK_ROW(!row->family || machine_of(row->family)->family == row->family);
