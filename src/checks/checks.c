@@ -9,6 +9,8 @@
 #include "base/util.h"
 #include "checks/checks.h"
 #include "flame/svg.h"
+#include "ptrace/breakpoints.h"
+#include "ptrace/ptrace_source.h"
 #include "rings/rings.h"
 
 const struct check_title check_titles[CHECKS] = {
@@ -134,8 +136,8 @@ static const struct kind {
     {"profile", {.own = true, .takes_own = true, .traces = true}},
     {"offcputime", {.own = true, .traces = true}},
     {"walltime", {.own = true, .programs = true, .traces = true}},
-    {"stackcount", {.own = true, .breaks = true}},
-    {"stacksnoop", {.own = true, .breaks = true}},
+    {"stackcount", {.own = true, .breaks = true, .calls = true}},
+    {"stacksnoop", {.own = true, .breaks = true, .calls = true}},
 };
 
 static size_t kind_of(const char *applet)
@@ -252,17 +254,19 @@ static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KER
                                                  COLLECT_WALK};
 static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 
-/* Where they are breakpoints, user functions need no probes. */
+/* By breakpoints, user functions need no probes. */
 static bool has(const struct checks *checks, enum check_name check, enum collect_way way)
 {
-    return checks->of[check].yes || (check == CHECK_USER_FUNCTIONS && way == COLLECT_PTRACE);
+    return checks->of[check].yes || (check == CHECK_USER_FUNCTIONS && way == COLLECT_PTRACE &&
+                                     breakpoints_count());
 }
 
 /* For an applet that takes patterns: there is no kind of event that it could get. */
 static bool has_no_events(const struct checks *checks, const char *applet, enum collect_way way)
 {
     return concerns(&of_patterns, applet) && !has(checks, CHECK_KERNEL_FUNCTIONS, way) &&
-           !has(checks, CHECK_USER_FUNCTIONS, way) && !has(checks, CHECK_TRACEPOINTS, way);
+           !has(checks, CHECK_USER_FUNCTIONS, way) && !has(checks, CHECK_TRACEPOINTS, way) &&
+           (way != COLLECT_PTRACE || ptrace_hits_try_calls());
 }
 
 static struct verdict refuse(enum check_name because)

@@ -14,6 +14,7 @@
 #include "insns/insn.h"
 #include "kernel/kallsyms.h"
 #include "kernel/limits.h"
+#include "ptrace/breakpoints.h"
 #include "ptrace/tracer.h"
 #include "store/recorder.h"
 #include "store/store.h"
@@ -179,8 +180,9 @@ static void check_ptrace(struct check *check)
     if (result)
         tracer_explain(result, 0, &check->detail);
     else
-        text_add(&check->detail, "profile, walltime, offcputime and user functions of -p or -- "
-                 "COMMAND, where nothing else works");
+        text_format(&check->detail, "profile, walltime, offcputime%s and system calls of -p or -- "
+                    "COMMAND, where nothing else works",
+                    breakpoints_count() ? ", user functions" : "");
 }
 
 void check_rights(struct checks *checks)

@@ -698,9 +698,14 @@ static int ask_for_call(uint32_t tid)
     return ptrace(GET_CALL_INFO, (pid_t)tid, sizeof(info), &info) < 0 ? -errno : 0;
 }
 
+int ptrace_hits_try_calls(void)
+{
+    return tracer_try(ask_for_call);
+}
+
 static int attach_call(struct ptrace_hits *hits, const struct ptrace_point *point)
 {
-    if (!hits->call_count && tracer_try(ask_for_call))
+    if (!hits->call_count && ptrace_hits_try_calls())
         return -ENOSYS;
     const int result = array_reserve(&hits->calls, &hits->call_room, hits->call_count + 1,
                                      sizeof(*hits->calls));

@@ -159,6 +159,9 @@ struct ptrace_hits {
 void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *options,
                       size_t queue_bytes);
 
+/* 0: this kernel tells which system call it is, as it does since Linux 5.3; or a negative errno. */
+int ptrace_hits_try_calls(void);
+
 /* attach_request.instead, for a struct ptrace_hits. */
 extern const struct attach_instead ptrace_attach;
 

@@ -260,6 +260,15 @@ have_kprobes()
     [ -d /sys/bus/event_source/devices/kprobe ] || grep -q ' register_kprobe$' /proc/kallsyms
 }
 
+# Those for ptrace(2)
+have_breakpoints()
+{
+    case $(uname -m) in
+    x86_64 | aarch64) ;;
+    *) return 1 ;;
+    esac
+}
+
 have_uprobes()
 {
     [ -d /sys/bus/event_source/devices/uprobe ] || grep -q ' uprobe_register$' /proc/kallsyms

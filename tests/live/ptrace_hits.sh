@@ -13,10 +13,7 @@
 . "${0%/*}/lib_hammer.sh"
 
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
-case $(uname -m) in
-x86_64 | aarch64) ;;
-*) skip_all "this machine's kernel has no hardware breakpoints for ptrace(2)" ;;
-esac
+have_breakpoints || skip_all "this machine's kernel has no hardware breakpoints for ptrace(2)"
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
 NOBODY="--uid 65534"
 SAID="stackcount: stacks are collected by hardware breakpoints (ptrace), user stacks only, as bpf(2) is refused"

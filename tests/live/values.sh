@@ -98,14 +98,13 @@ if have_uprobes; then
 else
     skip "functions of programs" "this kernel has no user probes"
 fi
-case $(uname -m) in
-x86_64 | aarch64)
+if have_breakpoints; then
     collect="--collect ptrace"
     of_programs
     collect=
-    ;;
-*) skip "values by ptrace" "this machine's kernel has no hardware breakpoints for ptrace(2)" ;;
-esac
+else
+    skip "values by ptrace" "this machine's kernel has no hardware breakpoints for ptrace(2)"
+fi
 
 if have_syscall_tracepoints; then
     counts "a field of a system call" written -K --sum count --if 'fd == 77' t:syscalls:sys_enter_write
