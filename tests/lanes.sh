@@ -186,7 +186,7 @@ board_tests()
     riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
     armhf-*,own-clock) names='profile_shares offcputime wakeuptime' ;;
     *,own-clock) names= ;; # MIPS: its timers stand still there
-    mipsel-*,) names='rings_boards profile_shares ptrace_calls' ;;
+    mipsel-*,) names='rings_boards profile_shares ptrace ptrace_times ptrace_calls' ;;
     # Others probe kernel functions, which kills threads there.
     mips64el-*,) names='rings_boards ptrace_calls' ;;
     arm64-newest, | riscv64-newest,)
@@ -196,7 +196,9 @@ board_tests()
     arm64-6.12, | riscv64-6.12,)
         names='exact older stacks unwind ptrace ptrace_times check_machine call_names'
         ;;
-    loong64-*,) names='exact older rings_boards values interrupts ptrace_calls check_machine call_names' ;;
+    loong64-*,)
+        names='exact older rings_boards values interrupts ptrace ptrace_times ptrace_calls check_machine call_names'
+        ;;
     armhf-newest,)
         names='exact older kernel_callers frame_pointers rings_exidx ptrace_calls check_machine call_names'
         ;;

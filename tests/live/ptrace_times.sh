@@ -61,7 +61,11 @@ lacks "offcputime: nothing that ran" "$scratch/out" "[running]"
 # the end all the same. Waits that are hardly longer than a tick belong in part to what was before.
 run_stackbox walltime -F 499 -f -- "$scratch/sleeps" -n 500 -u 4000 -o vfork
 blocked=$(folded_sum "$scratch/out" '^vfork;.*sleeper;vfork_outer;vfork_inner[ ;]')
-between "a signal at each wait" "$blocked" $(($(of vfork 6) * 3 / 4)) $(($(of vfork 6) + $(of vfork 11) + 100000))
+# Between two waits it waits for the child's end, and in an emulated machine all else takes as long, too.
+reaped=$(folded_sum "$scratch/out" '^vfork;.*;vfork_inner;reap[ ;]')
+most=$(($(of vfork 6) + $(of vfork 11) + reaped + 100000))
+[ ! "$GUEST" ] || most=$(folded_sum "$scratch/out" '^vfork;')
+between "a signal at each wait" "$blocked" $(($(of vfork 6) * 3 / 4)) "$most"
 
 # ---- all of the time
 
@@ -87,10 +91,24 @@ least=180
 [ "$(uname -m)" = x86_64 ] || least=150
 is "the program goes on" "$status" 0
 between "timeouts stay what they were" "$(sed -n 's/^calls //p' "$scratch/err")" $least 180
-for call in epoll_times_out recv semtimedop signal_times_out sleep_times_out futex_times_out poll_times_out \
-    select_times_out; do
-    # Emulated machines have few ticks.
-    between "$call" "$(folded_sum "$scratch/out" "\[blocked\].*$call")" "$([ "$GUEST" ] && echo 1 || echo 300000)" 3000000
+# Emulated machines have few ticks: what one run does not find, another does.
+epoll=epoll_times_out signal=signal_times_out
+case $(uname -m) in
+mips*) epoll=epoll_wait ;; # the C library has no table for it
+# These are not interrupted, and who called the C library's function that makes them is in a register then.
+loongarch64) epoll=epoll_pwait signal=sigtimedwait ;;
+esac
+calls="$epoll recv semtimedop $signal sleep_times_out futex_times_out poll_times_out select_times_out"
+least=$([ "$GUEST" ] && echo 1 || echo 300000) runs=1
+cp "$scratch/out" "$scratch/calls"
+missing() { for call in $calls; do grep -q "\[blocked\].*$call" "$scratch/calls" || echo "$call"; done; }
+while [ "$GUEST" ] && [ $runs -lt 5 ] && [ "$(missing)" ]; do
+    run_stackbox walltime -F 997 -f -- "$scratch/manners" calls
+    cat "$scratch/out" >>"$scratch/calls"
+    runs=$((runs + 1))
+done
+for call in $calls; do
+    between "$call" "$(folded_sum "$scratch/calls" "\[blocked\].*$call")" "$least" $((runs * 3000000))
 done
 # A write or a read that is interrupted while it waits ends with a part; seldom, just as it begins to wait, it is.
 run_stackbox walltime -F 997 -f -- "$scratch/manners" wholes

@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 
     while ((option = getopt(argc, argv, "s:F:2N:wk")) != -1) {
         switch (option) {
-        case 's': wanted = number_of(optarg) * 1000000; break;
+        case 's': wanted = (uint64_t)number_of(optarg) * 1000000; break;
         case 'F': period = 1000000000 / number_of(optarg); break;
         case '2': two = 1; break;
         case 'N': comm = optarg; break;

@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     while ((option = getopt(argc, argv, "t:s:f:N:wk")) != -1) {
         switch (option) {
         case 't': threads = number_of(optarg); break;
-        case 's': wanted = number_of(optarg) * 1000000; break;
+        case 's': wanted = (uint64_t)number_of(optarg) * 1000000; break;
         case 'f': frames = (unsigned)number_of(optarg); break;
         case 'N': comm = optarg; break;
         case 'w': waits = 1; break;
