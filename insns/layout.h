@@ -47,6 +47,20 @@ enum count_flags {
     TASK_SAMPLE = 256,   /* the stacks are a sample's */
 };
 
+/*
+ * What the kernel is asked about its symbols, and its answer: the text of an address,
+ * "vfs_read+0x1b/0x2f0 [module]", or the address of a name.
+ */
+#define KERNEL_SYMBOL_BYTES 640 /* the kernel's KSYM_SYMBOL_LEN, and a few */
+#define KERNEL_NAME_MASK 511    /* names are shorter than its KSYM_NAME_LEN */
+struct kernel_symbol {
+    uint64_t address; /* 0: no symbol has that name */
+    uint32_t length;  /* of a name, with its NUL; 0: an address is asked about */
+    uint32_t unused;
+    char text[KERNEL_SYMBOL_BYTES];
+};
+_Static_assert(offsetof(struct kernel_symbol, text) == 16, "no padding");
+
 /* What is counted if a value of events is summed up; otherwise only their number. */
 struct summed {
     uint64_t events;

@@ -23,6 +23,8 @@ enum machine_names {
     MACHINE_OWN_WORK,   /* through which a thread resumes its own work after one */
     MACHINE_WAYS,       /* through which programs enter and leave the kernel */
     MACHINE_LANDINGS,   /* to whose start others return, though no call is just before it */
+    MACHINE_BARE_CALLS, /* system calls whose sys_NAME is their __do_sys_NAME: without arguments */
+    MACHINE_LOCAL,      /* other local ones that begin where a global one does */
     MACHINE_NAMES,
 };
 

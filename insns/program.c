@@ -303,7 +303,9 @@ static const char helpers[] =
     "120 get_ns_current_pid_tgid\0"
     "131 ringbuf_reserve\0"
     "132 ringbuf_submit\0"
-    "174 get_attach_cookie\0";
+    "165 snprintf\0"
+    "174 get_attach_cookie\0"
+    "179 kallsyms_lookup_name\0";
 
 const char *helper_name(uint32_t id)
 {

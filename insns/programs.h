@@ -146,4 +146,13 @@ void emit_wall_exit(struct program *program, const struct capture *capture);
 /* For a perf event that ticks on each CPU. */
 void emit_wall_sample(struct program *program, const struct capture *capture);
 
+/*
+ * ---- Names of kernel functions ----
+ *
+ * Not at an event: bpf_run_raw runs it. Linux 5.16, for BPF_PROG_TYPE_SYSCALL.
+ */
+
+/* `symbol` is an array of one struct kernel_symbol (layout.h); `format`, of "%pS", is frozen. */
+void emit_kernel_symbol(struct program *program, int symbol, int format);
+
 #endif

@@ -227,6 +227,8 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
         .insn_cnt = (uint32_t)wanted->count,
         .insns = pointer(wanted->insns),
         .license = pointer("Dual MIT/GPL"),
+        /* Programs of this type are only of that kind. */
+        .prog_flags = wanted->type == BPF_PROG_TYPE_SYSCALL ? BPF_F_SLEEPABLE : 0,
         .expected_attach_type = wanted->attach_type,
     };
 
@@ -408,6 +410,13 @@ static int element(enum bpf_abi_command command, int map, const void *key, const
     struct bpf_abi_map_elem elem = {(uint32_t)map, 0, pointer(key), pointer(value), flags};
 
     return map_call(command, &elem, sizeof(elem));
+}
+
+int bpf_freeze(int map)
+{
+    struct bpf_abi_map_elem attributes = {.map_fd = (uint32_t)map};
+
+    return bpf_call(BPF_ABI_MAP_FREEZE, &attributes, sizeof(attributes.map_fd));
 }
 
 int bpf_lookup(int map, const void *key, void *value)

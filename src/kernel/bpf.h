@@ -31,6 +31,9 @@ int bpf_create_map(const struct bpf_map_shape *shape);
 int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_size,
                         uint32_t entries);
 
+/* From here on its values stay as they are (5.2). 0 or a negative errno. */
+int bpf_freeze(int map);
+
 int bpf_lookup(int map, const void *key, void *value);
 /* Sums the words of a per-CPU array's value over all CPUs. 0 or a negative errno. */
 int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words);
@@ -74,8 +77,8 @@ struct bpf_load {
 int bpf_load_program(const struct bpf_load *load, struct text *log);
 
 /*
- * Runs a raw tracepoint program once (5.10), within the call: it sees us, in bpf(2). `context`
- * holds its arguments. 0 or a negative errno.
+ * Runs a raw tracepoint program (5.10) or one of BPF_PROG_TYPE_SYSCALL (5.14) once, within the
+ * call: it sees us, in bpf(2). `context` holds its arguments. 0 or a negative errno.
  */
 int bpf_run_raw(int program, const uint64_t *context, size_t words);
 

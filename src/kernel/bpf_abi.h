@@ -24,6 +24,7 @@ enum bpf_abi_command {
     BPF_ABI_OBJ_GET_INFO_BY_FD = 15,          /* 4.13 */
     BPF_ABI_RAW_TRACEPOINT_OPEN = 17,         /* 4.17 */
     BPF_ABI_BTF_LOAD = 18,                    /* 4.18 */
+    BPF_ABI_MAP_FREEZE = 22,                  /* 5.2 */
     BPF_ABI_MAP_LOOKUP_BATCH = 24,            /* 5.6 */
     BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH = 25, /* 5.6 */
     BPF_ABI_MAP_UPDATE_BATCH = 26,            /* 5.6; of maps of maps 5.16 */
@@ -72,7 +73,7 @@ struct bpf_abi_prog_load {
     uint32_t log_size;
     uint64_t log_buf;
     uint32_t kern_version;                  /* must be exact for kprobe programs below 5.0 */
-    uint32_t prog_flags;                    /* 4.11, unused */
+    uint32_t prog_flags;                    /* 4.11 */
     char prog_name[BPF_ABI_OBJ_NAME_BYTES]; /* 4.15 */
     uint32_t prog_ifindex;                  /* 4.15, unused */
     uint32_t expected_attach_type;          /* 4.17 */

@@ -11,6 +11,7 @@
 #include "base/reading.h"
 #include "base/text.h"
 #include "base/util.h"
+#include "kernel/kernel_names.h"
 #include "machine/machine.h"
 
 /*
@@ -361,6 +362,8 @@ void kallsyms_free(struct kallsyms_found *found, size_t count)
 /* ---- What was found before ---- */
 
 #define MOST_KNOWN 16384
+/* It takes the kernel about 6 us to name an address: for more, a pass is faster. */
+#define MOST_ASKED 4096
 
 /* Addresses from `start` to `end` are in this function, or in none. */
 struct kallsyms_known_place {
@@ -419,62 +422,101 @@ static struct kallsyms_known_place place_for(uint64_t address, const struct kall
     };
 }
 
-/* Takes over those that were not known; `which` are their places in found[]. */
-static int know(struct kallsyms_known *known, const struct kallsyms_search *search,
-                const struct kallsyms_found *found, const size_t *which)
+/* Takes it over, behind those that are sorted. */
+static int know(struct kallsyms_known *known, uint64_t address, const struct kallsyms_found *found)
+{
+    const struct kallsyms_known_place place = place_for(address, found);
+
+    if (known->count == MOST_KNOWN ||
+        (known->count && known->places[known->count - 1].start == place.start))
+        return 0;
+    if (array_reserve(&known->places, &known->room, known->count + 1, sizeof(*known->places)))
+        return -ENOMEM;
+    known->places[known->count] = place;
+    return copy_found(&known->places[known->count++].found, found);
+}
+
+/* Addresses with their places in a search. */
+struct others {
+    uint64_t *addresses;
+    size_t *which, count;
+};
+
+static void add_other(struct others *others, uint64_t address, size_t which)
+{
+    others->addresses[others->count] = address;
+    others->which[others->count++] = which;
+}
+
+static int find_in_known(const struct kallsyms_known *known, const struct kallsyms_search *search,
+                         struct kallsyms_found *found, struct others *others)
 {
     int result = 0;
 
-    if (known->count + search->count > MOST_KNOWN)
-        return 0;
-    if (array_reserve(&known->places, &known->room, known->count + search->count,
-                      sizeof(*known->places)))
-        return -ENOMEM;
     for (size_t i = 0; i < search->count && !result; i++) {
-        const struct kallsyms_found *from = &found[which[i]];
-        struct kallsyms_known_place *place = &known->places[known->count];
-        *place = place_for(search->addresses[i], from);
-        if (known->count && place[-1].start == place->start)
-            continue;
-        result = copy_found(&place->found, from);
-        known->count++;
+        const struct kallsyms_known_place *place = place_of(known, search->addresses[i]);
+        if (place)
+            result = copy_found(&found[i], &place->found);
+        else
+            add_other(others, search->addresses[i], i);
     }
-    qsort(known->places, known->count, sizeof(*known->places), compare_places);
     return result;
 }
 
-/* A pass for those that are not known: `which` and `addresses` have room for all. */
-static int find_others(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
-                       struct kallsyms_found *found, size_t *which, uint64_t *addresses)
+/* What the kernel does not tell stays among the others. */
+static int find_by_kernel(struct kallsyms_known *known, const struct kallsyms_search *search,
+                          struct kallsyms_found *found, struct others *others)
 {
-    struct kallsyms_search others = *search;
+    const size_t count = others->count;
+    const struct kallsyms_found *last = NULL;
     int result = 0;
 
-    others.addresses = addresses;
-    others.count = 0;
-    for (size_t i = 0; i < search->count && !result; i++) {
-        const struct kallsyms_known_place *place = place_of(known, search->addresses[i]);
-        which[others.count] = i;
-        addresses[others.count] = search->addresses[i];
-        others.count += !place;
-        result = place ? copy_found(&found[i], &place->found) : 0;
+    others->count = 0;
+    for (size_t i = 0; i < count && result >= 0; i++) {
+        const uint64_t address = others->addresses[i];
+        struct kallsyms_found *at = &found[others->which[i]];
+        const bool is_same = last && address < place_for(last->start, last).end;
+        result = is_same ? copy_found(at, last)
+                         : kernel_names_find(search->kernel, search, address, at);
+        if (result > 0)
+            add_other(others, address, others->which[i]);
+        if (result)
+            continue;
+        at->found = address + 1 - at->start <= LONGEST_FUNCTION;
+        last = at;
+        result = know(known, address, at);
     }
-    struct kallsyms_found *new = calloc(others.count + 1, sizeof(*new));
+    return result < 0 ? result : 0;
+}
+
+static int find_by_pass(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
+                        struct kallsyms_found *found, const struct others *others)
+{
+    struct kallsyms_found *new = calloc(others->count + 1, sizeof(*new));
+    struct kallsyms_search rest = *search;
+
     if (!new)
-        result = -ENOMEM;
-    if (!result)
-        result = kallsyms_find(fd, &others, new);
-    for (size_t i = 0; i < others.count && new; i++)
-        found[which[i]] = new[i];
+        return -ENOMEM;
+    rest.addresses = others->addresses;
+    rest.count = others->count;
+    int result = kallsyms_find(fd, &rest, new);
+    for (size_t i = 0; i < others->count; i++) {
+        kallsyms_free(&found[others->which[i]], 1);
+        found[others->which[i]] = new[i];
+        if (!result)
+            result = know(known, others->addresses[i], &new[i]);
+    }
     free(new);
-    return result ? result : know(known, &others, found, which);
+    return result;
 }
 
 int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
                         struct kallsyms_found *found)
 {
-    uint64_t *addresses = calloc(search->count + 1, sizeof(*addresses));
-    size_t *which = calloc(search->count + 1, sizeof(*which));
+    struct others others = {
+        .addresses = calloc(search->count + 1, sizeof(*others.addresses)),
+        .which = calloc(search->count + 1, sizeof(*others.which)),
+    };
     uint64_t modules = 0;
     int result = -ENOMEM;
 
@@ -482,9 +524,16 @@ int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kalls
     if (modules != known->modules)
         kallsyms_known_free(known);
     known->modules = modules;
-    if (addresses && which)
-        result = find_others(known, fd, search, found, which, addresses);
-    free(addresses);
-    free(which);
+    if (others.addresses && others.which)
+        result = find_in_known(known, search, found, &others);
+    if (!result && search->kernel && search->kernel->symbol && !search->also &&
+        others.count <= MOST_ASKED)
+        result = find_by_kernel(known, search, found, &others);
+    if (!result)
+        result = find_by_pass(known, fd, search, found, &others);
+    if (known->count)
+        qsort(known->places, known->count, sizeof(*known->places), compare_places);
+    free(others.addresses);
+    free(others.which);
     return result;
 }

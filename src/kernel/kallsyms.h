@@ -43,14 +43,23 @@ struct kallsyms_found {
     struct text module; /* empty: the kernel itself */
 };
 
+/* A function that was asked for. */
+struct kallsyms_name {
+    const char *name;
+    uint64_t address; /* 0: hidden, or in no kernel */
+};
+
+struct kernel_names;
+
 struct kallsyms_search {
     const uint64_t *addresses; /* sorted, without duplicates */
     size_t count;
     /* Among several names at one address these win; sorted by strcmp. */
-    const char *const *preferred;
+    const struct kallsyms_name *preferred;
     size_t preferred_count;
     kallsyms_callback *also; /* as for kallsyms_each, of the same pass; or NULL */
     void *context;
+    struct kernel_names *kernel; /* for kallsyms_find_known: asked, if it is open; or NULL */
 };
 
 /*
@@ -74,7 +83,8 @@ struct kallsyms_known {
 };
 
 /*
- * The same as kallsyms_find, with a pass only for what is not known. `preferred` must not change.
+ * The same as kallsyms_find, with a pass only for what is not known, and the kernel does not tell.
+ * `preferred` must not change.
  */
 int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
                         struct kallsyms_found *found);

@@ -46,6 +46,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
 /* ---- The row ---- */
 
 static const char *const kernel_names[MACHINE_NAMES] = {
+    [MACHINE_LOCAL] = "hyp_stub_el2t_sync_invalid\0",
     /* since 5.12; before */
     [MACHINE_INTERRUPTS] =
         "el1h_64_irq\0" "el0t_64_irq\0" "el0t_32_irq\0" "el1_interrupt\0" "el0_interrupt\0"

@@ -125,6 +125,12 @@ static int level_of(const char *path)
 #define ENDBR64 0xfa1e0ff3
 
 static const char *const kernel_names[MACHINE_NAMES] = {
+    [MACHINE_BARE_CALLS] =
+        "fork\0" "vfork\0" "pause\0" "sync\0" "getpid\0" "getppid\0" "gettid\0" "getuid*\0"
+        "geteuid*\0" "getgid*\0" "getegid*\0" "getpgrp\0" "setsid\0" "sched_yield\0" "vhangup\0"
+        "munlockall\0" "inotify_init\0" "restart_syscall\0" "rt_sigreturn\0" "sgetmask\0"
+        "ni_syscall\0" "uretprobe\0" "uprobe\0",
+    [MACHINE_LOCAL] = "common_interrupt_return\0__do_compat_sys_*\0",
     /* since 5.8; before; with FRED; Xen */
     [MACHINE_INTERRUPTS] =
         "asm_common_interrupt\0" "asm_sysvec_*\0" "common_interrupt\0" "sysvec_*\0"

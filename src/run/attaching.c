@@ -528,7 +528,7 @@ void probing_name(struct probing *probing, struct text *heading)
 
     probing->names = calloc(places->count + 1, sizeof(*probing->names));
     for (size_t i = 0; probing->names && i < places->count; i++)
-        probing->names[i] = places->items[i].name;
+        probing->names[i] = (struct kallsyms_name){places->items[i].name, places->items[i].address};
     if (probing->names)
         qsort(probing->names, places->count, sizeof(*probing->names), compare_strings);
     for (size_t i = 0; i < find->count; i++)

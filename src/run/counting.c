@@ -256,6 +256,7 @@ static int begin_writing(struct writing *writing, struct counting *counting)
     const struct symbolize_options config = {
         .kallsyms = counting->session.kallsyms,
         .known = &counting->session.known,
+        .kernel = &counting->session.kernel_names,
         .texts = counting->texts,
         .preferred = counting->traced,
         .preferred_count = counting->traced_count,

@@ -228,6 +228,7 @@ static int print_slice(struct event_printer *printer, size_t count)
     const struct symbolize_options config = {
         .kallsyms = session->kallsyms,
         .known = &session->known,
+        .kernel = &session->kernel_names,
         .preferred = printer->traced,
         .preferred_count = printer->traced_count,
         .processes = session->processes,

@@ -146,7 +146,7 @@ struct event_printer {
     struct collector *collector;
     struct timeline timeline; /* records that may not be printed yet */
     struct event_text text;
-    const char *const *traced; /* names of traced kernel functions, sorted; the applet's */
+    const struct kallsyms_name *traced; /* names of traced kernel functions, sorted; the applet's */
     size_t traced_count;
     const struct predicates *values; /* the values asked for, or NULL: the applet's */
     uint64_t most, printed;

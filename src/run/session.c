@@ -562,6 +562,8 @@ void say_cost(int program, const char *tracepoint)
 
 void session_shed_rights(struct session *session)
 {
+    if (session->config.collecting.way == COLLECT_BPF && !session->options->user_only)
+        kernel_names_open(&session->kernel_names);
     /* A thread's rights are its own. */
     user_stacks_end(&session->user_stacks);
     int result = privileges_keep_tracing();
@@ -695,6 +697,7 @@ int session_close(struct session *session, int status)
     processes_close(session->processes);
     symbolize_notes_free(&session->notes);
     kallsyms_known_free(&session->known);
+    kernel_names_close(&session->kernel_names);
     if (session->kallsyms >= 0)
         close(session->kallsyms);
     if (options->command && options->best_effort && status == EXIT_FAILURE &&

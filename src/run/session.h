@@ -21,6 +21,7 @@
 #include "collect/scope.h"
 #include "insns/capture.h"
 #include "kernel/kallsyms.h"
+#include "kernel/kernel_names.h"
 #include "ptrace/ptrace_source.h"
 #include "rings/ring_source.h"
 #include "run/collecting.h"
@@ -47,6 +48,7 @@ struct session {
     struct scope scope; /* whose events are collected */
     int kallsyms;                /* open, or below 0 */
     struct kallsyms_known known; /* of it */
+    struct kernel_names kernel_names;
     struct processes *processes; /* who has what mapped; NULL if no user stacks are shown */
     struct user_stacks user_stacks; /* how user stacks are walked */
     struct symbolize_notes notes;

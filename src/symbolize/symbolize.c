@@ -165,6 +165,7 @@ static int name_kernel(struct symbol *const *symbols, size_t count,
         .preferred_count = options->preferred_count,
         .also = options->also,
         .context = options->also_context,
+        .kernel = options->kernel,
     };
     size_t at = 0;
     int result = !addresses || !found ? -ENOMEM : options->kallsyms < 0 ? -EACCES : 0;

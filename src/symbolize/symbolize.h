@@ -62,9 +62,10 @@ struct recorded {
 struct symbolize_options {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
     struct kallsyms_known *known; /* of it, by earlier calls; or NULL */
+    struct kernel_names *kernel;  /* with `known`: asked before it is read; or NULL */
     const struct stack_texts *texts; /* what addresses up to SYMBOL_TEXTS are the numbers of */
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
-    const char *const *preferred;
+    const struct kallsyms_name *preferred;
     size_t preferred_count;
     /* Called with the symbols of kallsyms, if they are read for names; or NULL. */
     kallsyms_callback *also;

@@ -35,7 +35,7 @@ const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
 
 void fuzz_input(const uint8_t *data, size_t size)
 {
-    static const char *const preferred[] = {"_text", "startup_64"};
+    static const struct kallsyms_name preferred[] = {{"_text", 0}, {"startup_64", 0}};
     static struct kallsyms_found none, found[MOST_ADDRESSES];
     struct asked asked = {.addresses = {0x1000}, .count = 1};
     int fd = fuzz_file(data, size);

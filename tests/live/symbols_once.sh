@@ -73,6 +73,20 @@ read_at_end()
     bytes=$(($(sed -n 's/^rchar: //p' "$scratch/io") - own - before))
 }
 
+# Where the kernel names functions itself, it does so (see kernel_names.sh).
+for arguments in "stackcount -K $EVENT" "stackcount -K t:sched:sched_switch"; do
+    : >"$scratch/out" >"$scratch/err"
+    read_at_end $arguments
+    if older_than 5.16; then
+        [ "$bytes" -lt $((symbols * 5 / 4)) ] && pass "$arguments: symbols are read once" ||
+            fail "$arguments: symbols are read once" "$bytes bytes were read; they are $symbols"
+    else
+        [ "$bytes" -lt $((symbols / 20)) ] && pass "$arguments: symbols are not read" ||
+            fail "$arguments: symbols are not read" "$bytes bytes were read; they are $symbols"
+    fi
+    lacks "$arguments: functions have names" "$scratch/out" "[unknown]"
+done
+
 # With room for all: tables that fill up are emptied during the run, and so looked through.
 for applet in wakeuptime offwaketime; do
     : >"$scratch/out" >"$scratch/err"

@@ -44,7 +44,7 @@ enum {
     FD_IDS, FD_SETTLED, FD_COUNTS_MAP, FD_SHALLOW, FD_DEEP, FD_OTHER_COUNTS, FD_OTHER_SHALLOW,
     FD_OTHER_DEEP,
     FD_BUFFER, FD_WAITS, FD_CUTS, FD_RESTS, FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD, FD_SCRATCHES, FD_BUCKETS,
-    FD_ASKED,
+    FD_ASKED, FD_SYMBOL, FD_FORMAT,
 };
 
 /* ---- One program for each family ---- */
@@ -461,6 +461,12 @@ static const struct capture nested_own = {.filter = {ALL_EVENTS, .own = FD_OWN},
 static const struct capture nested_followed = {
     .filter = {ALL_EVENTS, FOLLOWED, OF_PIDS, NAMESPACE, .numbers = &some_fields}, NESTING};
 
+static void build_kernel_symbol(struct program *program, const void *config)
+{
+    (void)config;
+    emit_kernel_symbol(program, FD_SYMBOL, FD_FORMAT);
+}
+
 static void build_nested(struct program *program, const void *config)
 {
     emit_nested(program, config);
@@ -784,6 +790,7 @@ static const struct golden {
     {"life-ends", build_life_ends, &life_guessed, V(4, 18), 0},
     {"life-ends-read", build_life_ends, &life_read, V(5, 5), V(4, 18)},
     {"life-ends-told", build_life_ends, &life_told, V(4, 18), 0},
+    {"kernel-symbol", build_kernel_symbol, NULL, V(5, 16), 0},
 };
 
 /* ---- Comparing ---- */

@@ -76,7 +76,7 @@ static void check_one(const struct expectation *expected, const struct kallsyms_
 }
 
 static void check_all(int fd, const struct expectation *expected, size_t count,
-                      const char *const *preferred, size_t preferred_count)
+                      const struct kallsyms_name *preferred, size_t preferred_count)
 {
     uint64_t addresses[64];
     struct kallsyms_found found[64] = {{0}};
@@ -154,7 +154,7 @@ static void names_by_hand(void)
 
 static void preferred_names(void)
 {
-    static const char *const preferred[] = {"__do_sys_x", "__weak_alias_local", "_text"};
+    static const struct kallsyms_name preferred[] = {{"__do_sys_x", 0}, {"__weak_alias_local", 0}, {"_text", 0}};
     static const struct expectation expected[] = {
         {0xffffffff81000000, "_text", "", 0},
         {0xffffffff81000100, "local_function", "", 0},
@@ -309,7 +309,7 @@ struct line {
 struct model {
     struct line lines[96];
     size_t count;
-    const char *preferred[4];
+    struct kallsyms_name preferred[4];
     size_t preferred_count;
 };
 
@@ -319,8 +319,8 @@ static bool is_better(const struct model *model, const struct line *a, const str
     bool a_preferred = false, b_preferred = false;
 
     for (size_t i = 0; i < model->preferred_count; i++) {
-        a_preferred = a_preferred || !strcmp(model->preferred[i], a->name);
-        b_preferred = b_preferred || !strcmp(model->preferred[i], b->name);
+        a_preferred = a_preferred || !strcmp(model->preferred[i].name, a->name);
+        b_preferred = b_preferred || !strcmp(model->preferred[i].name, b->name);
     }
     if (a_preferred || b_preferred)
         return a_preferred && !b_preferred;
@@ -400,7 +400,7 @@ static void make_model(struct model *model)
         add_modules(model, core - 0x800000, 0x700000, below(15));
     model->preferred_count = 0;
     if (below(3) == 0)
-        model->preferred[model->preferred_count++] = model->lines[below(model->count)].name;
+        model->preferred[model->preferred_count++].name = model->lines[below(model->count)].name;
 }
 
 static int compare_addresses(const void *left, const void *right)

@@ -52,6 +52,8 @@ static const struct lint_helper {
     {BPF_FUNC_get_ns_current_pid_tgid, "get_ns_current_pid_tgid", V(5, 7), 0, R(3)},
     {BPF_FUNC_ringbuf_reserve, "ringbuf_reserve", V(5, 8), 0, 0},
     {BPF_FUNC_ringbuf_submit, "ringbuf_submit", V(5, 8), 0, 0},
+    {BPF_FUNC_snprintf, "snprintf", V(5, 13), 0, R(1) | R(3) | R(4)},
+    {BPF_FUNC_kallsyms_lookup_name, "kallsyms_lookup_name", V(5, 16), 0, R(1) | R(4)},
     {BPF_FUNC_get_attach_cookie, "get_attach_cookie", V(5, 15), 0, 0},
 };
 #undef R
@@ -76,6 +78,7 @@ static const struct lint_map {
     {"objects", 0, false}, {"chunks", V(4, 12), true}, {"rules", V(5, 5), false}, {"cache", 0, false},
     {"ring", V(5, 8), false}, {"cold", V(5, 8), false},
     {"scratches", 0, false}, {"buckets", 0, false},
+    {"symbol", V(5, 5), false}, {"format", V(5, 2), false}, /* shared with us; frozen */
     {"banks", 0, false}, /* of one family of programs */
 };
 

@@ -94,7 +94,7 @@ static void return_addresses(void)
 
 static void preferred_names(void)
 {
-    static const char *const preferred[] = {"alias_of_second"};
+    static const struct kallsyms_name preferred[] = {{"alias_of_second", 0}};
     static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
     struct tally tally = {0};
     struct symbols symbols;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+#include "kernel/kernel_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/reading.h"
+#include "base/util.h"
+#include "insns/programs.h"
+#include "kernel/bpf.h"
+#include "kernel/limits.h"
+#include "machine/machine.h"
+
+#define OLDEST_KERNEL 0x051000 /* 5.16 */
+
+/* ---- Asking ---- */
+
+static int load(int symbol, int format)
+{
+    struct program program = {0};
+    struct linked linked;
+    struct text unwanted = {0};
+
+    emit_kernel_symbol(&program, symbol, format);
+    int fd = program_link(&program, PROGRAM_LIMIT, &linked, &unwanted);
+    if (!fd) {
+        const struct bpf_load load = {
+            .type = BPF_PROG_TYPE_SYSCALL,
+            .name = "stackbox",
+            .insns = linked.insns,
+            .count = linked.count,
+        };
+        fd = bpf_load_program(&load, &unwanted);
+    }
+    text_free(&unwanted);
+    program_free(&program);
+    return fd;
+}
+
+/* A map of one value, shared with us or never changed again. */
+static int create(const char *name, size_t size, uint32_t flags)
+{
+    const struct bpf_map_shape shape = {
+        .type = BPF_MAP_TYPE_ARRAY,
+        .name = name,
+        .key_size = sizeof(uint32_t),
+        .value_size = (uint32_t)size,
+        .entries = 1,
+        .flags = flags,
+    };
+
+    return bpf_create_map(&shape);
+}
+
+static bool set_up(struct kernel_names *names)
+{
+    static const char text[] = "%pS";
+    const uint32_t key = 0;
+    const int symbol = create("symbol", sizeof(*names->symbol), BPF_F_MMAPABLE);
+    const int format = create("format", sizeof(text), BPF_F_RDONLY_PROG);
+
+    names->program = -1;
+    if (symbol >= 0 && format >= 0 && !bpf_update(format, &key, text, 0) && !bpf_freeze(format))
+        names->program = load(symbol, format);
+    void *at = names->program < 0 ? MAP_FAILED
+        : mmap(NULL, sizeof(*names->symbol), PROT_READ | PROT_WRITE, MAP_SHARED, symbol, 0);
+    close_fd(symbol);
+    close_fd(format);
+    if (at == MAP_FAILED) {
+        close_fd(names->program);
+        return false;
+    }
+    /* The reader of users' files must not write names here. */
+    madvise(at, sizeof(*names->symbol), MADV_DONTFORK);
+    names->symbol = at;
+    return true;
+}
+
+/* 0: there is no such symbol, or we may not know. */
+static uint64_t address_of(const struct kernel_names *names, const char *name)
+{
+    struct kernel_symbol *symbol = names->symbol;
+
+    symbol->length = (uint32_t)strlen(name) + 1;
+    symbol->address = 0;
+    strcpy(symbol->text, name);
+    return bpf_run_raw(names->program, NULL, 0) ? 0 : symbol->address;
+}
+
+void kernel_names_open(struct kernel_names *names)
+{
+    if (own_version() < OLDEST_KERNEL || !set_up(names))
+        return;
+    names->start = address_of(names, "_stext");
+    names->end = address_of(names, "_etext");
+    if (!names->start || !names->end)
+        kernel_names_close(names);
+}
+
+void kernel_names_close(struct kernel_names *names)
+{
+    if (names->symbol) {
+        munmap(names->symbol, sizeof(*names->symbol));
+        close_fd(names->program);
+    }
+    *names = (struct kernel_names){0};
+}
+
+/* ---- Answers ---- */
+
+struct answer {
+    const char *name, *module; /* NULL: the kernel itself, or a BPF program */
+    uint64_t start, end;
+};
+
+/* "name+0x1b/0x2f0 [module]"; an address that has no name is printed as a number. */
+static bool ask(const struct kernel_names *names, uint64_t address, struct answer *answer)
+{
+    struct kernel_symbol *symbol = names->symbol;
+
+    symbol->length = 0;
+    symbol->address = address;
+    symbol->text[0] = '\0';
+    if (bpf_run_raw(names->program, NULL, 0))
+        return false;
+    symbol->text[KERNEL_SYMBOL_BYTES - 1] = '\0';
+    char *offset = strrchr(symbol->text, '+'), *end;
+    if (!offset)
+        return false;
+    *offset++ = '\0';
+    answer->name = symbol->text;
+    answer->start = address - strtoull(offset, &end, 16);
+    if (*end != '/')
+        return false;
+    answer->end = answer->start + strtoull(end + 1, &end, 16);
+    answer->module = end[0] == ' ' && end[1] == '[' ? end + 2 : NULL;
+    end[strcspn(end, "]")] = '\0';
+    return address < answer->end;
+}
+
+static int keep(struct kallsyms_found *found, const struct answer *answer)
+{
+    found->found = true;
+    found->type = 't';
+    found->start = answer->start;
+    found->end = answer->end;
+    text_clear(&found->name);
+    text_add(&found->name, answer->name);
+    text_clear(&found->module);
+    text_add(&found->module, answer->module ? answer->module : "");
+    return found->name.failed || found->module.failed ? -ENOMEM : 0;
+}
+
+/* ---- Functions with several names ---- */
+
+/*
+ * Of several names the kernel tells the first in its order: weak ones last, then by underscores.
+ * That is ours, too, but for functions that are local by that name and global by another, which it
+ * does not tell. There are few: what runs before addresses are in place, and functions that the
+ * compiler has found to be equal (gcc -fipa-icf).
+ */
+static const char locals[] =
+    "__pi_*\0" "cpu_show_not_affected\0" "numa_node_dist\0" "thermal_genl_event_*\0"
+    "__clk_register_clkdev\0";
+
+static int rename_it(struct kallsyms_found *found, const char *prefix, const char *name)
+{
+    char copy[KERNEL_SYMBOL_BYTES]; /* it may be a part of the present one */
+
+    snprintf(copy, sizeof(copy), "%s%s", prefix, name);
+    text_clear(&found->name);
+    text_add(&found->name, copy);
+    return found->name.failed ? -ENOMEM : 0;
+}
+
+/* 1: there may be a better one. */
+static int choose_name(const struct kallsyms_search *search, struct kallsyms_found *found)
+{
+    static const char call[] = "__do_sys_";
+    const struct machine *kernel = machine_of_kernel();
+    const char *name = found->name.data, *rest = name + strlen(call);
+
+    for (size_t i = 0; i < search->preferred_count; i++)
+        if (search->preferred[i].address == found->start)
+            return rename_it(found, "", search->preferred[i].name);
+    if (!strncmp(name, call, strlen(call)) && kernel->names &&
+        name_list_has(kernel->names[MACHINE_BARE_CALLS], rest))
+        return rename_it(found, kernel->call_prefix, rest - strlen("sys_"));
+    return name_list_has(locals, name) || machines_have(MACHINE_LOCAL, name);
+}
+
+/* ---- All ---- */
+
+/* The address just below a landing belongs to the landing. */
+static int take_landing(const struct kernel_names *names, uint64_t address,
+                        struct kallsyms_found *found)
+{
+    struct answer next;
+
+    if (!ask(names, address + 1, &next) || next.start != address + 1 ||
+        !machines_have(MACHINE_LANDINGS, next.name))
+        return 0;
+    return keep(found, &next);
+}
+
+static bool is_bpf(const char *name)
+{
+    return !strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trampoline_", 15);
+}
+
+int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,
+                      uint64_t address, struct kallsyms_found *found)
+{
+    const bool is_own = address >= names->start && address < names->end;
+    struct answer answer;
+
+    if (!ask(names, address, &answer))
+        return 1;
+    if (!is_own && !answer.module) {
+        /* It names data as well, and does not say that BPF programs are "[bpf]". */
+        if (!is_bpf(answer.name))
+            return 1;
+        answer.module = "bpf";
+        answer.end = 0; /* another program may begin within it later on */
+    }
+    int result = keep(found, &answer);
+    if (!result && answer.end)
+        result = choose_name(search, found);
+    if (!result && address + 1 == found->end)
+        result = take_landing(names, address, found);
+    return result;
+}

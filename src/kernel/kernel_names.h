@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Asks the kernel itself what its functions are called, address by address (5.16): it has them
+ * sorted, while /proc/kallsyms is all of them as text, which takes it seconds on a slow board.
+ */
+#ifndef STACKBOX_KERNEL_KERNEL_NAMES_H
+#define STACKBOX_KERNEL_KERNEL_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "insns/layout.h"
+#include "kernel/kallsyms.h"
+
+/* {0} is closed. */
+struct kernel_names {
+    struct kernel_symbol *symbol; /* shared with the program; NULL: closed */
+    int program;
+    uint64_t start, end; /* of the kernel's own text */
+};
+
+/*
+ * Takes CAP_SYSLOG, which asking does not. It stays closed if this kernel has no such helpers, or
+ * hides its addresses from us, here as in /proc/kallsyms, or we may not use bpf(2).
+ */
+void kernel_names_open(struct kernel_names *names);
+void kernel_names_close(struct kernel_names *names);
+
+/*
+ * As kallsyms_find does it for one address. `names` is open. 1: only /proc/kallsyms tells; or
+ * -ENOMEM.
+ */
+int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,
+                      uint64_t address, struct kallsyms_found *found);
+
+#endif

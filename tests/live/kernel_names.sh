@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: 6.1,newest
+# kernels: 6.12
+# host: yes
+# beside
+#
+# Where the kernel names its functions itself (Linux 5.16), it names them as a pass over /proc/kallsyms does: the
+# first byte, the middle and the last byte of thousands of functions, and of all that have several names; of modules
+# and BPF programs as well. Without its addresses nobody is asked.
+. "${0%/*}/lib.sh"
+
+have_root || skip_all "the kernel's addresses are for root"
+load_module dummy
+load_module veth
+load_module nlmon
+
+set_sysctl kernel/kptr_restrict 1
+choose_event
+start_stackbox stackcount -K "$EVENT" || fail "a BPF program" "$(cat "$scratch/err")"
+"$WORKLOADS/kernel_names" 23 >"$scratch/answers" 2>"$scratch/why"
+status=$?
+finish_stackbox
+! older_than 5.16 || skip_all "this kernel cannot be asked"
+is "it can be asked" $status 0
+is "it says what /proc/kallsyms says" "$(grep -v '^[0-9]' "$scratch/answers" | head -n 9)" ""
+addresses=$(sed -n 's/ addresses.*//p' "$scratch/answers")
+told=$(sed -n 's/.*, \([0-9]*\) named.*/\1/p' "$scratch/answers")
+in_modules=$(sed -n 's/.*, \([0-9]*\) in modules/\1/p' "$scratch/answers")
+between "addresses" "$addresses" 3000 100000
+# Some kernels say of much of their data that it is text: that is left to the pass.
+between "it names most" "$told" $((addresses * 6 / 10)) "$addresses"
+if grep -q '^dummy ' /proc/modules 2>/dev/null; then
+    between "modules' functions, too" "$in_modules" 3 10000
+else
+    skip "modules' functions, too" "none of ours is loaded on this machine"
+fi
+
+set_sysctl kernel/kptr_restrict 2
+"$WORKLOADS/kernel_names" 23 >"$scratch/answers" 2>&1
+is "it is not asked for what it hides" $? 77
