@@ -293,9 +293,6 @@ static int profile(struct profiling *profiling)
         profiling->counting.ticking = &profiling->sampled;
         profiling->counting.add_losses = add_losses;
         profiling->counting.losing = profiling;
-        if (settings.frequency && profiling->sampled.config.event->clock)
-            user_stacks_expect(&profiling->counting.session.user_stacks,
-                               settings.frequency * cpus_possible());
         print_header(profiling);
         status = counting_run(&profiling->counting);
         say_account(profiling);

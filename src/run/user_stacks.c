@@ -43,7 +43,6 @@
 #define LEAST_WAITING_BYTES (16u << 20)
 #define MOST_WAITING_BYTES (256u << 20)
 #define MOST_WALKED_BYTES (16u << 20)
-#define LEAST_LOOKS 12 /* a second: MOST_TICK_NS */
 #define MAKING_MS 1
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
 
@@ -343,12 +342,6 @@ void user_stacks_look_at_all(struct user_stacks *user_stacks)
     while (user_stacks->objects && !run_stopped && now_ns() < last &&
            make_until(user_stacks, now_ns() + STEP_NS))
         ;
-}
-
-void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events)
-{
-    if (events <= user_stacks->ring_bytes / UNWIND_MOST_KEPT * LEAST_LOOKS)
-        user_stacks->on_demand = true;
 }
 
 void user_stacks_begin(struct user_stacks *user_stacks)

@@ -60,11 +60,6 @@ void user_stacks_see_command(struct user_stacks *user_stacks, const char *name);
 /* Before anything is traced: for everything that runs already. */
 void user_stacks_look_at_all(struct user_stacks *user_stacks);
 /*
- * At most so many events a second are expected. If the stacks of all of them fit in memory until
- * the next look, the table of a file that comes is only made once a stack needs it.
- */
-void user_stacks_expect(struct user_stacks *user_stacks, uint64_t events);
-/*
  * Until user_stacks_end(), threads with the rights that we have make the tables that stacks wait
  * for at once.
  */

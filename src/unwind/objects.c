@@ -126,13 +126,6 @@ int objects_want(struct objects *objects, struct mapped_file *file)
     return see(objects, file, true, true);
 }
 
-void objects_ask(struct objects *objects, uint32_t least)
-{
-    for (size_t i = 0; i < objects->count; i++)
-        if (objects->items[i].state == SEEN && objects->items[i].sights >= least)
-            object_set_state(objects, &objects->items[i], TO_BE_MADE);
-}
-
 uint64_t objects_settled(const struct objects *objects)
 {
     return objects->settled;

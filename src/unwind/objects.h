@@ -42,9 +42,6 @@ void objects_get_maps(const struct objects *objects, struct unwind_maps *maps);
 int objects_see(struct objects *objects, struct mapped_file *file, bool at_once);
 int objects_want(struct objects *objects, struct mapped_file *file);
 
-/* Asks for the tables of all that were seen at least so often. */
-void objects_ask(struct objects *objects, uint32_t least);
-
 /*
  * To be called often: takes finished tables, begins new ones, drops unused ones. Waits until that
  * time (now_ns) at most, or until nothing is left. Returns how many are left to make.

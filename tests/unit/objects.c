@@ -458,27 +458,6 @@ static void wanted_first(void)
     end();
 }
 
-/* Those that many processes have are made before they are needed. */
-static void common(void)
-{
-    struct mapped_file *seen[2];
-
-    begin_with(ENOUGH, SECOND);
-    at_once = false;
-    copies(some_program(), seen, 2);
-    CHECK_NUMBER(objects_see(objects, seen[1], false), 0);
-    objects_ask(objects, 3);
-    make_all();
-    CHECK_NUMBER(objects_figures(objects).made, 1); /* the vDSO's */
-    objects_ask(objects, 2);
-    make_all();
-    CHECK_NUMBER(objects_figures(objects).made, 2);
-    CHECK(!objects_why(objects, seen[1]));
-    drop(seen[0]);
-    drop(seen[1]);
-    end();
-}
-
 /* One that a stack waits for does not wait for others that are being made. */
 static void awaited_first(void)
 {
@@ -1034,7 +1013,6 @@ int main(void)
     TEST(drops);
     TEST(wanted);
     TEST(wanted_first);
-    TEST(common);
     TEST(awaited_first);
     TEST(asked_for);
     TEST(told);
