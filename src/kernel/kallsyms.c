@@ -146,7 +146,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
     int underscores = 0, rank = 0;
 
     if (search->preferred_count && bsearch(&name, search->preferred, search->preferred_count,
-                                           sizeof(name), compare_strings))
+                                           sizeof(*search->preferred), compare_strings))
         return RANK_PREFERRED;
     if (is_weak(symbol->type))
         rank = RANK_WEAK;
