@@ -92,12 +92,22 @@ static uint64_t address_of(const struct kernel_names *names, const char *name)
 
 void kernel_names_open(struct kernel_names *names)
 {
+    static const char *const bounds[] = {"_stext", "_etext", "_sinittext", "_einittext"};
+
     if (own_version() < OLDEST_KERNEL || !set_up(names))
         return;
-    names->start = address_of(names, "_stext");
-    names->end = address_of(names, "_etext");
-    if (!names->start || !names->end)
+    for (size_t i = 0; i < COUNT_OF(bounds); i++)
+        names->text[i / 2][i % 2] = address_of(names, bounds[i]);
+    if (!names->text[0][0] || !names->text[0][1])
         kernel_names_close(names);
+}
+
+static bool is_own(const struct kernel_names *names, uint64_t address)
+{
+    for (size_t i = 0; i < COUNT_OF(names->text); i++)
+        if (address >= names->text[i][0] && address < names->text[i][1])
+            return true;
+    return false;
 }
 
 void kernel_names_close(struct kernel_names *names)
@@ -214,12 +224,11 @@ static bool is_bpf(const char *name)
 int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,
                       uint64_t address, struct kallsyms_found *found)
 {
-    const bool is_own = address >= names->start && address < names->end;
     struct answer answer;
 
     if (!ask(names, address, &answer))
         return 1;
-    if (!is_own && !answer.module) {
+    if (!is_own(names, address) && !answer.module) {
         /* It names data as well, and does not say that BPF programs are "[bpf]". */
         if (!is_bpf(answer.name))
             return 1;

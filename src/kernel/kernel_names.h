@@ -16,7 +16,8 @@
 struct kernel_names {
     struct kernel_symbol *symbol; /* shared with the program; NULL: closed */
     int program;
-    uint64_t start, end; /* of the kernel's own text */
+    /* Bounds of the kernel's own text; of its init text, where CPUs' idle tasks began. */
+    uint64_t text[2][2];
 };
 
 /*
