@@ -274,9 +274,10 @@ uint64_t now_ns(void)
     static uint64_t offset;
     static bool is_known;
 
-    if (!is_known)
+    if (!is_known) { /* the first call is before there are threads */
         offset = read_clock_offset();
-    is_known = true;
+        is_known = true;
+    }
     return clock_ns(CLOCK_MONOTONIC) - offset;
 }
 
