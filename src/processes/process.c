@@ -794,8 +794,12 @@ int processes_open(struct processes **made, const struct processes_options *opti
         return -ENOMEM;
     pthread_mutexattr_init(&again);
     pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
-    /* Where the kernel can: who holds it gets the CPU if a thread that comes first waits for it. */
-    (void)pthread_mutexattr_setprotocol(&again, PTHREAD_PRIO_INHERIT);
+    /*
+     * Where the kernel can: who holds it gets the CPU if a thread that comes first waits for it.
+     * Not for those who tell: a tracer is a process of its own, which must not own such a lock.
+     */
+    if (!options->told)
+        (void)pthread_mutexattr_setprotocol(&again, PTHREAD_PRIO_INHERIT);
     pthread_mutex_init(&processes->lock, &again);
     int result = mapped_files_open(&processes->files);
     if (!result)
