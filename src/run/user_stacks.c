@@ -44,6 +44,7 @@
 #define MOST_WAITING_BYTES (256u << 20)
 #define MOST_WALKED_BYTES (16u << 20)
 #define MAKING_MS 1
+#define LOOK_MS 1000 /* whether the maker is to end, should nothing wake it up */
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
 
 void user_stacks_init(struct user_stacks *user_stacks)
@@ -330,7 +331,8 @@ static void *keep_making(void *context)
     size_t left = 0;
 
     bpf_begin_unpreempted();
-    while (poll(polled, COUNT_OF(polled), left ? MAKING_MS : -1) >= 0 && !polled[0].revents)
+    while (!__atomic_load_n(&user_stacks->ends, __ATOMIC_RELAXED) &&
+           poll(polled, COUNT_OF(polled), left ? MAKING_MS : LOOK_MS) >= 0)
         left = make(user_stacks, true);
     return NULL;
 }
@@ -360,8 +362,10 @@ void user_stacks_begin(struct user_stacks *user_stacks)
 void user_stacks_end(struct user_stacks *user_stacks)
 {
     if (user_stacks->stop >= 0) {
+        __atomic_store_n(&user_stacks->ends, true, __ATOMIC_RELAXED);
         (void)!write(user_stacks->stop, &(uint64_t){1}, sizeof(uint64_t));
         pthread_join(user_stacks->maker, NULL);
+        user_stacks->ends = false;
         close(user_stacks->stop);
         user_stacks->stop = -1;
     }

@@ -31,7 +31,8 @@ struct user_stacks {
     uint64_t settled;            /* objects_settled() when waiting stacks were last walked */
     bool is_behind;              /* of tables, at the last look: slow ones are not awaited again */
     pthread_t maker;             /* makes the tables that stacks wait for, */
-    int stop;                    /* until this is readable; below 0: there is no such thread */
+    int stop;                    /* readable once it is to end; below 0: there is no such thread */
+    bool ends;                   /* the same */
     int refused;                 /* 0, or why not: a negative errno */
 };
 

@@ -26,6 +26,8 @@
  * thread that comes before other tasks copies them from there, without what their records left
  * unused.
  */
+#define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
+
 struct backlog {
     struct bpf_ring ring;
     int bell;             /* readable once the thread has copied something; below 0: none */
@@ -33,7 +35,7 @@ struct backlog {
     size_t most;          /* bytes copied */
     struct text copied;   /* each record after a word with its size */
     uint64_t dropped;     /* records for which there was no memory */
-    bool has_reader;
+    bool has_reader, ends;
     pthread_t reader;
     pthread_mutex_t lock; /* of all this while the thread runs */
 };
@@ -82,9 +84,13 @@ static void *keep_reading(void *context)
                               {.fd = backlog->ring.map, .events = POLLIN}};
 
     come_first();
-    while (poll(polled, COUNT_OF(polled), -1) >= 0 && !polled[0].revents)
-        if (!read_ring(backlog))
+    while (!__atomic_load_n(&backlog->ends, __ATOMIC_RELAXED)) {
+        const int ready = poll(polled, COUNT_OF(polled), LOOK_MS);
+        if (ready < 0)
+            break;
+        if (ready && !read_ring(backlog))
             (void)poll(NULL, 0, 1);
+    }
     return NULL;
 }
 
@@ -139,8 +145,10 @@ static void backlog_end(struct backlog *backlog)
 
     if (!backlog->has_reader)
         return;
+    __atomic_store_n(&backlog->ends, true, __ATOMIC_RELAXED);
     (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
     pthread_join(backlog->reader, NULL);
+    backlog->ends = false;
     (void)!read(backlog->stop, &times, sizeof(times));
     backlog->has_reader = false;
 }
