@@ -334,6 +334,9 @@ static void *keep_making(void *context)
     while (!__atomic_load_n(&user_stacks->ends, __ATOMIC_RELAXED) &&
            poll(polled, COUNT_OF(polled), left ? MAKING_MS : LOOK_MS) >= 0)
         left = make(user_stacks, true);
+    processes_hold(user_stacks->processes);
+    objects_put_off(user_stacks->objects);
+    processes_release(user_stacks->processes);
     return NULL;
 }
 

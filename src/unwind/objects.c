@@ -505,18 +505,24 @@ static void keep_house(struct objects *objects)
         close_ranks(objects);
 }
 
-/* Stacks that wait for a table fill up memory: what no stack waits for is made after it. */
-static void make_way(struct objects *objects)
+void objects_put_off(struct objects *objects)
 {
-    const struct object *next = next_to_make(objects);
-
-    if (!objects->builder.count || !next || !next->awaited ||
-        objects->items[objects->batch[0]].awaited)
+    if (!objects->builder.count)
         return;
     table_builder_free(&objects->builder);
     for (size_t i = 0; i < objects->builder.count; i++)
         object_set_state(objects, &objects->items[objects->batch[i]], TO_BE_MADE);
     objects->builder.count = 0;
+}
+
+/* Stacks that wait for a table fill up memory: what no stack waits for is made after it. */
+static void make_way(struct objects *objects)
+{
+    const struct object *next = next_to_make(objects);
+
+    if (objects->builder.count && next && next->awaited &&
+        !objects->items[objects->batch[0]].awaited)
+        objects_put_off(objects);
 }
 
 size_t objects_make(struct objects *objects, uint64_t until)

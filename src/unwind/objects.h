@@ -49,6 +49,12 @@ int objects_want(struct objects *objects, struct mapped_file *file);
 size_t objects_make(struct objects *objects, uint64_t until);
 
 /*
+ * Before a thread ends that may have begun tables: their reader ends with it. They are begun again
+ * later.
+ */
+void objects_put_off(struct objects *objects);
+
+/*
  * To be called often, by a thread that may wait while another makes tables: `lock` says when the
  * objects may be used (true) and may not (false).
  */
