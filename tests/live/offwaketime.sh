@@ -57,7 +57,7 @@ start_wakes -P -n 20 pipe futex signal
 trace_wakes offwaketime --by thread -d -p @5
 only "-p" 5
 start_wakes -n 20 -u 20000 futex
-trace_wakes offwaketime --by thread -d -p @PID -m 1000000
+trace_wakes offwaketime --by thread -d -p @PID -m 10s
 is "-m: no wait was that long" "$(grep -c "$PREFIX" "$scratch/out")" 0
 
 # ---- What has not ended has no waker
