@@ -180,12 +180,13 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
 
 /*
  * The files of what runs already. That tables wait for their first stack takes room in the ring,
- * and the right to come first when there is something in it.
+ * the right to come first when there is something in it, and another CPU than the one from which
+ * what is traced would be kept meanwhile.
  */
 static void see_all(struct user_stacks *user_stacks)
 {
-    user_stacks->on_demand =
-        bpf_begin_unpreempted() && user_stacks->ring_bytes == MOST_RING_BYTES;
+    user_stacks->on_demand = bpf_begin_unpreempted() &&
+        user_stacks->ring_bytes == MOST_RING_BYTES && sysconf(_SC_NPROCESSORS_ONLN) > 1;
     bpf_end_unpreempted();
     if (user_stacks->ring_bytes)
         (void)stat("/proc/self/exe", &user_stacks->own);
