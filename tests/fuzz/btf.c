@@ -20,7 +20,8 @@ static void look_for(const struct btf *btf, const char *structure, const char *m
     ALWAYS(!memcmp(&found, &again, sizeof(found)));
     if (result)
         return;
-    ALWAYS(found.size && found.offset <= UINT32_MAX - found.size);
+    /* A flexible array has no size. */
+    ALWAYS(found.offset <= UINT32_MAX - found.size);
     ALWAYS(memmem(btf->strings, btf->strings_size, member, strlen(member) + 1));
 }
 
