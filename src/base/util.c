@@ -51,6 +51,13 @@ int thread_begin(pthread_t *thread, void *(*run)(void *), void *context)
     return result;
 }
 
+void thread_end(pthread_t thread, bool *ends, int bell)
+{
+    __atomic_store_n(ends, true, __ATOMIC_RELAXED);
+    (void)!write(bell, &(uint64_t){1}, sizeof(uint64_t));
+    pthread_join(thread, NULL);
+}
+
 static int digit_value(char c)
 {
     if (c >= '0' && c <= '9')

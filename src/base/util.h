@@ -34,6 +34,12 @@ int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t
  */
 int thread_begin(pthread_t *thread, void *(*run)(void *), void *context);
 
+/*
+ * Waits for its end: it looks at *ends when `bell`, an eventfd, wakes it up, and from time to time,
+ * should that fail.
+ */
+void thread_end(pthread_t thread, bool *ends, int bell);
+
 /* 292 years: adding it to the clock does not overflow. */
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
 

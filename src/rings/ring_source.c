@@ -102,9 +102,7 @@ static void end_reader(struct ring_source *source)
 {
     if (!source->has_reader)
         return;
-    __atomic_store_n(&source->ends, true, __ATOMIC_RELAXED);
-    (void)!write(source->bell, &(uint64_t){1}, sizeof(uint64_t));
-    pthread_join(source->reader, NULL);
+    thread_end(source->reader, &source->ends, source->bell);
     source->has_reader = false;
 }
 

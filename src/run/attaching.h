@@ -47,7 +47,7 @@ struct probing {
     enum attach_way way;
     struct attachment attachment;
     struct predicates predicates;
-    struct kallsyms_name *names; /* of the traced functions, sorted: of several names, those asked for */
+    struct kallsyms_name *names; /* of the traced functions, sorted: of several, those asked for */
 };
 
 /*

@@ -114,7 +114,7 @@ struct counting {
     struct report_metadata metadata;
     struct traced_program program; /* looked for if a format names it */
     struct report_options report; /* the applet may set its own parts */
-    const struct kallsyms_name *traced;    /* names of traced kernel functions, sorted; the applet's */
+    const struct kallsyms_name *traced; /* kernel functions by name, sorted; the applet's */
     size_t traced_count;
     const struct stack_texts *texts; /* the kernel frames that the collector numbers; or NULL */
     bool at_tracepoints;          /* and nowhere else: the frames that lead to them are left out */

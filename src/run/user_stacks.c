@@ -366,9 +366,7 @@ void user_stacks_begin(struct user_stacks *user_stacks)
 void user_stacks_end(struct user_stacks *user_stacks)
 {
     if (user_stacks->stop >= 0) {
-        __atomic_store_n(&user_stacks->ends, true, __ATOMIC_RELAXED);
-        (void)!write(user_stacks->stop, &(uint64_t){1}, sizeof(uint64_t));
-        pthread_join(user_stacks->maker, NULL);
+        thread_end(user_stacks->maker, &user_stacks->ends, user_stacks->stop);
         user_stacks->ends = false;
         close(user_stacks->stop);
         user_stacks->stop = -1;

@@ -145,9 +145,7 @@ static void backlog_end(struct backlog *backlog)
 
     if (!backlog->has_reader)
         return;
-    __atomic_store_n(&backlog->ends, true, __ATOMIC_RELAXED);
-    (void)!write(backlog->stop, &(uint64_t){1}, sizeof(uint64_t));
-    pthread_join(backlog->reader, NULL);
+    thread_end(backlog->reader, &backlog->ends, backlog->stop);
     backlog->ends = false;
     (void)!read(backlog->stop, &times, sizeof(times));
     backlog->has_reader = false;

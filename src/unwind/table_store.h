@@ -7,13 +7,13 @@
 #include "store/store.h"
 #include "unwind/table.h"
 
+#define SPACE_SPARES 4 /* chunks, at most */
+
 /*
  * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. The
  * kernel lets whoever adds one wait for running programs, for some 20 ms, or 300 on a busy machine:
  * so there are spare ones.
  */
-#define SPACE_SPARES 4
-
 struct space {
     int chunks; /* the map of maps */
     struct grace grace;
