@@ -132,7 +132,7 @@ void emit_follow_exec(struct program *program, const struct event_filter *filter
     EMIT(program,
         JNE_IMM(R0, TASK_HELD, "out"),
         ST(B, R2, 0, TASK_FOLLOWED));
-    emit_return(program, "out", 0);
+    emit_return(program, "out", FOR_PERF_TOO);
 }
 
 void emit_follow_thread(struct program *program, const struct event_filter *filter)

@@ -88,7 +88,7 @@ void emit_life_begins(struct program *program, const struct life_maps *maps,
     EMIT(program, JEQ_IMM(R0, 0, "out"));
     emit_add(program, maps, (int16_t)offsetof(struct life_account, living_full));
     emit_update(program, maps->ended, PID, TIME, BPF_ANY);
-    emit_return(program, "out", 0);
+    emit_return(program, "out", FOR_PERF_TOO);
 }
 
 /* Goes to "out" if other threads of the process go on; the context is in r1. */

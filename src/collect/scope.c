@@ -510,3 +510,19 @@ struct scope_losses scope_losses(const struct scope *scope)
     losses.crowded_out = lifetimes_crowded_out(&scope->lifetimes, &losses.forgets);
     return losses;
 }
+
+void scope_come_first(const struct scope *scope, int tracefs, struct tracepoint *first)
+{
+    const struct tracepoint_config config = {tracefs, "sched", "sched_process_exec", "exec_first"};
+    const struct event_filter *filter = &scope->filter;
+    struct program program = {0};
+
+    if (scope->lifetimes.begins.event >= 0) {
+        emit_life_begins(&program, &scope->lifetimes.maps, filter);
+        (void)attach(&first[0], &config, &program);
+    }
+    if (filter->followed && !filter->pid_count) {
+        emit_follow_exec(&program, filter);
+        (void)attach(&first[1], &config, &program);
+    }
+}

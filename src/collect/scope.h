@@ -137,6 +137,14 @@ int scope_follow(struct scope *scope, struct text *why);
 /* From now on execs and exits of processes are counted; see lifetimes_refused. */
 void scope_count_lifetimes(struct scope *scope);
 
+/*
+ * For a program of perf's at sched_process_exec that is attached after this: what it looks up there
+ * is up to date. Our raw tracepoints' programs run after it if another tracer's was at that
+ * tracepoint before them.
+ */
+#define SCOPE_FIRST 2
+void scope_come_first(const struct scope *scope, int tracefs, struct tracepoint *first);
+
 /* What may be wrong about events' processes, in the run until now. */
 struct scope_losses {
     uint64_t follow_missed; /* forks and execs that the kernel skipped */

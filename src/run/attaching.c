@@ -450,14 +450,28 @@ static int build(const struct probing *probing, const struct probing_calls *call
                        why);
 }
 
+static bool traces_execs(const struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].kind == PLACE_TRACEPOINT &&
+            !strcmp(places->items[i].name, "sched:sched_process_exec"))
+            return true;
+    return false;
+}
+
 static int attach_and_trace(struct probing *probing, const struct probing_calls *calls,
                             struct attach_request *request)
 {
+    struct tracepoint first[SCOPE_FIRST] = {TRACEPOINT_NONE, TRACEPOINT_NONE};
+
+    if (!calls->instead && traces_execs(&probing->find.places))
+        scope_come_first(&calls->session->scope, tracefs_of(&probing->find), first);
     int status = calls->instead ? attach_instead(probing, calls, request)
                                 : attach(probing, request);
-
     if (!status)
         status = calls->trace(calls->context);
+    for (size_t i = 0; i < SCOPE_FIRST; i++)
+        tracepoint_close(&first[i]);
     detach(&probing->attachment, probing->options->trace.debug);
     return status;
 }

@@ -56,6 +56,13 @@ for i in 1 2 3; do
 done
 run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
 is "execs of one process are all counted" "$(counted)" 3
+# Another tracer's program, there before us, runs before what we attach to know of execs.
+start_stackbox stackcount -K $EXEC || fail "another tracer starts" "$(cat "$scratch/err")"
+# shellcheck disable=SC2016 # for that shell
+run_stackbox stackcount -f -U --unwind fp $EXEC -- sh -c 'exec sh -c "exec \"$0\" -s 1"' "$WORKLOADS/deep"
+is "another traces execs: all are counted" "$(counted)" 3
+is "another traces execs: they are of the new program" "$(grep -c '^deep;_start 1$' "$scratch/out")" 1
+finish_stackbox
 run_stackbox stackcount -f -K -D 0.5 $EXEC
 [ "$(counted)" -gt 6 ] && pass "without a command there are more" ||
     fail "without a command there are more" "$(counted)"
