@@ -450,6 +450,18 @@ static int build(const struct probing *probing, const struct probing_calls *call
                        why);
 }
 
+/* Each stack will go through them. */
+static void see_files(const struct user_stacks *user_stacks, const struct places *places)
+{
+    const char *seen = "";
+
+    for (size_t i = 0; i < places->count; i++)
+        if (places->items[i].kind == PLACE_USER && strcmp(places->items[i].file, seen)) {
+            seen = places->items[i].file;
+            user_stacks_see_file(user_stacks, seen);
+        }
+}
+
 static bool traces_execs(const struct places *places)
 {
     for (size_t i = 0; i < places->count; i++)
@@ -464,6 +476,7 @@ static int attach_and_trace(struct probing *probing, const struct probing_calls 
 {
     struct tracepoint first[SCOPE_FIRST] = {TRACEPOINT_NONE, TRACEPOINT_NONE};
 
+    see_files(&calls->session->user_stacks, &probing->find.places);
     if (!calls->instead && traces_execs(&probing->find.places))
         scope_come_first(&calls->session->scope, tracefs_of(&probing->find), first);
     int status = calls->instead ? attach_instead(probing, calls, request)

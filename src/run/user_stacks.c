@@ -243,13 +243,13 @@ void user_stacks_close(struct user_stacks *user_stacks)
     user_stacks_init(user_stacks);
 }
 
-static void see_file(struct user_stacks *user_stacks, const char *path)
+void user_stacks_see_file(const struct user_stacks *user_stacks, const char *path)
 {
-    struct mapped_files *files = processes_files(user_stacks->processes);
     struct stat about;
 
-    if (stat(path, &about))
+    if (!user_stacks->objects || stat(path, &about))
         return;
+    struct mapped_files *files = processes_files(user_stacks->processes);
     const struct mapped_sight sight = {
         .device = about.st_dev,
         .inode = about.st_ino,
@@ -270,7 +270,7 @@ void user_stacks_see_command(struct user_stacks *user_stacks, const char *name)
 
     if (program && !needed_find(program, &paths))
         for (size_t at = 0; at < paths.length; at += strlen(paths.data + at) + 1)
-            see_file(user_stacks, paths.data + at);
+            user_stacks_see_file(user_stacks, paths.data + at);
     text_free(&paths);
     free(program);
 }

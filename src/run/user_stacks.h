@@ -58,6 +58,8 @@ void user_stacks_close(struct user_stacks *user_stacks);
 
 /* And for what this command will map, as far as that can be told before it runs. */
 void user_stacks_see_command(struct user_stacks *user_stacks, const char *name);
+/* For a file that is known to be in stacks. */
+void user_stacks_see_file(const struct user_stacks *user_stacks, const char *path);
 /* Before anything is traced: for everything that runs already. */
 void user_stacks_look_at_all(struct user_stacks *user_stacks);
 /*
