@@ -97,13 +97,19 @@ traced()
         pass "$name: profile finds the busy function" ||
         fail "$name: profile finds the busy function" "$(tail -n 3 "$scratch/err")"
 
-    start_workload one sleeps -w -k -o nap -n 5
-    start_stackbox offcputime -f "$@" || fail "$name: offcputime starts" "$(cat "$scratch/err")"
-    go one
-    finish_stackbox
-    finish_workload one
-    is "$name: offcputime finds the sleeping thread" \
-        "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
+    deaf=
+    [ $# = 0 ] || deaf=$(deaf_cpu) # by rings
+    if [ "$deaf" ]; then
+        skip "$name: offcputime" "perf(1) sees no switch from the idle task of CPU $deaf either"
+    else
+        start_workload one sleeps -w -k -o nap -n 5
+        start_stackbox offcputime -f "$@" || fail "$name: offcputime starts" "$(cat "$scratch/err")"
+        go one
+        finish_stackbox
+        finish_workload one
+        is "$name: offcputime finds the sleeping thread" \
+            "$(grep -c '^nap;.*;nap_outer;nap_inner;' "$scratch/out")" 1
+    fi
 
     start_workload one calls -w -k -n 100
     start_stackbox stacksnoop "$@" -p "$(pid_of one)" "$EVENT" ||
