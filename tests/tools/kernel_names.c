@@ -140,7 +140,7 @@ int main(int argc, char **argv)
 {
     struct kernel_names asked = {0};
     struct names names = {0};
-    const size_t each = argc == 2 ? strtoull(argv[1], NULL, 10) : 0;
+    const size_t each = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
     int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
     int result = !each ? -EINVAL : fd < 0 ? -errno : 0;
     size_t told = 0, in_modules = 0;
