@@ -107,22 +107,32 @@ static void compare(uint64_t address, const struct kallsyms_found *kernel, const
            pass->found ? pass->name.data : "nothing");
 }
 
+/* Other runs' BPF programs come and go meanwhile. */
+static bool is_same(const struct kallsyms_found *before, const struct kallsyms_found *after)
+{
+    return before->found == after->found && (!before->found || !strcmp(before->name.data, after->name.data));
+}
+
 /* Up to AT_A_TIME; adds how many the kernel named, and how many of these are in modules. */
 static int ask(struct kernel_names *asked, int fd, const uint64_t *addresses, size_t count, size_t *told,
                size_t *in_modules)
 {
     struct kallsyms_known known = {0};
     const struct kallsyms_search search = {.addresses = addresses, .count = count, .kernel = asked};
-    struct kallsyms_found *pass = calloc(count, sizeof(*pass)), *kernel = calloc(count, sizeof(*kernel));
-    int result = pass && kernel ? 0 : -ENOMEM;
+    struct kallsyms_found *pass = calloc(count, sizeof(*pass)), *kernel = calloc(count, sizeof(*kernel)),
+                          *after = calloc(count, sizeof(*after));
+    int result = pass && kernel && after ? 0 : -ENOMEM;
 
     if (!result)
         result = kallsyms_find(fd, &search, pass);
     if (!result)
         result = kallsyms_find_known(&known, fd, &search, kernel);
+    if (!result)
+        result = kallsyms_find(fd, &search, after);
     for (size_t i = 0; i < count && !result; i++) {
         struct kallsyms_found alone = {0};
-        compare(addresses[i], &kernel[i], &pass[i]);
+        if (is_same(&pass[i], &after[i]))
+            compare(addresses[i], &kernel[i], &pass[i]);
         const bool is_told = !kernel_names_find(asked, &search, addresses[i], &alone);
         *told += is_told;
         *in_modules += is_told && alone.module.length && strcmp(alone.module.data, "bpf");
@@ -131,6 +141,8 @@ static int ask(struct kernel_names *asked, int fd, const uint64_t *addresses, si
     kallsyms_known_free(&known);
     kallsyms_free(kernel, count);
     kallsyms_free(pass, count);
+    kallsyms_free(after, count);
+    free(after);
     free(kernel);
     free(pass);
     return result;
