@@ -46,8 +46,7 @@ static void hold_standard_streams(void)
     do
         fd = open("/", O_PATH | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
 }
 
 /*

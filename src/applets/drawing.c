@@ -138,8 +138,7 @@ static bool is_recording(const char *path)
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const bool is_one = fd >= 0 && recording_is_at(fd);
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return is_one;
 }
 

@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/util.h"
+
 #define LINE_BUFFER_BYTES 65536
 #define LEAST_BUDGET (64 << 20)
 #define MOST_WITHOUT_BLOCKS (1 << 30)
@@ -185,7 +187,6 @@ size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size)
     snprintf(path, sizeof(path), "/proc/%u/mem", tid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     got = fd < 0 ? 0 : pread(fd, to, size, (off_t)address);
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return got < 0 ? 0 : (size_t)got;
 }

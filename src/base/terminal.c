@@ -196,8 +196,7 @@ void terminal_close(void)
     terminal_leave();
     sigaction(SIGTSTP, &terminal.stop_before, NULL);
     sigaction(SIGCONT, &terminal.continue_before, NULL);
-    if (terminal.keys >= 0)
-        close(terminal.keys);
+    close_fd(terminal.keys);
     terminal.keys = -1;
     close(terminal.guard);
     while (waitpid(terminal.guard_pid, NULL, 0) < 0 && errno == EINTR)

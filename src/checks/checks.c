@@ -119,8 +119,7 @@ static bool find_limit(void)
     if (setrlimit(RLIMIT_MEMLOCK, &none))
         return false;
     int map = bpf_create_map(&shape);
-    if (map >= 0)
-        close(map);
+    close_fd(map);
     bool counts = !getrlimit(RLIMIT_MEMLOCK, &now) && now.rlim_cur;
     if (now.rlim_max == before.rlim_max)
         (void)setrlimit(RLIMIT_MEMLOCK, &before);

@@ -64,8 +64,7 @@ static int attach_by_text(const struct place *place)
     int tracefs = tracefs_open();
     int result = attach(place, ATTACH_BEST, tracefs);
 
-    if (tracefs >= 0)
-        close(tracefs);
+    close_fd(tracefs);
     return result;
 }
 
@@ -210,8 +209,7 @@ void check_user_functions(struct checks *checks)
                  found ? found : best_of(multi, pmu, &place), 0);
     if (checks->of[CHECK_USER_FUNCTIONS].yes)
         text_add(&checks->of[CHECK_USER_FUNCTIONS].detail, unprobed());
-    if (made >= 0)
-        close(made);
+    close_fd(made);
 }
 
 /* perf's rings: can they be used, and, if no program collects, with which events. */
@@ -298,10 +296,8 @@ static int attach_tracepoint(int tracefs, const char *name)
     int event = program < 0 ? program : perf_open_tracepoint(id);
 
     result = event < 0 ? event : perf_attach(event, program);
-    if (event >= 0)
-        close(event);
-    if (program >= 0)
-        close(program);
+    close_fd(event);
+    close_fd(program);
     return result;
 }
 
@@ -420,8 +416,7 @@ void check_tracepoints(struct checks *checks)
         check->yes = check_switches(&checks->of[CHECK_SWITCHES]);
     if (!check->yes)
         check_by_tracefs(check, tracefs, "sched_switch");
-    if (tracefs >= 0)
-        close(tracefs);
+    close_fd(tracefs);
 }
 
 /* perf_event_open(2), and the events that can be sampled. */
@@ -464,8 +459,7 @@ static void check_sampling(struct check *check)
 
     check_decide(check, REFUSED_SAMPLING, result, 0);
     sampling_close(&sampling);
-    if (config.program >= 0)
-        close(config.program);
+    close_fd(config.program);
 }
 
 static void check_hardware(struct check *check)

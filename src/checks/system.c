@@ -47,8 +47,7 @@ static void check_kallsyms(struct check *check)
     int result = fd < 0 ? -errno : kallsyms_each(fd, look_at_symbol, &names);
 
     check->yes = names.shown;
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     if (check->yes)
         return;
     if (!result && names.hidden)
@@ -256,8 +255,7 @@ static int try_interpreter(void)
     int program = bpf_load_program(&load, &unwanted);
 
     text_free(&unwanted);
-    if (program >= 0)
-        close(program);
+    close_fd(program);
     return program < 0 ? program : 0;
 }
 
@@ -287,8 +285,7 @@ static void check_jit(struct checks *checks)
                         is_off ? "sysctl net.core.bpf_jit_enable=1"
                             : "boot a kernel with CONFIG_BPF_JIT");
     }
-    if (program >= 0)
-        close(program);
+    close_fd(program);
 }
 
 static uint64_t kilobytes(uint64_t bytes)

@@ -433,8 +433,8 @@ int scope_open_cgroup(const char *path, bool by_rings)
     if (!result)
         result = bpf_update(map, &zero, &(uint32_t){(uint32_t)directory}, BPF_ANY);
     close(directory);
-    if (result && map >= 0)
-        close(map);
+    if (result)
+        close_fd(map);
     return result ? result : map;
 }
 

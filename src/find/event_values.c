@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/opening.h"
+#include "base/util.h"
 #include "kernel/tracefs.h"
 
 #define FIRST_OF_ALL 8 /* bytes at the start of tracepoints' records that programs may not read */
@@ -113,8 +114,7 @@ bool event_values_narrow(const char *file)
     bool narrow =
         fd >= 0 && pread(fd, head, sizeof(head), 0) == sizeof(head) && head[EI_CLASS] == ELFCLASS32;
 
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return narrow;
 }
 

@@ -499,7 +499,6 @@ void find_close(struct find *find)
     find_files_free(find);
     text_free(&find->unread);
     text_free(&find->left_out);
-    if (find->tracefs >= 0)
-        close(find->tracefs);
+    close_fd(find->tracefs);
     *find = (struct find){.tracefs = -1, .kallsyms = -1};
 }

@@ -183,8 +183,7 @@ void library_seen_free(struct library_seen *seen)
 {
     for (size_t i = 0; i < seen->count; i++) {
         free((char *)(uintptr_t)seen->items[i].entry.path);
-        if (seen->items[i].fd >= 0)
-            close(seen->items[i].fd);
+        close_fd(seen->items[i].fd);
     }
     free(seen->items);
     *seen = (struct library_seen){0};
@@ -572,8 +571,7 @@ int library_find(const struct library_where *where, const char *typed, struct li
 
 void library_close(struct library *library)
 {
-    if (library->fd >= 0)
-        close(library->fd);
+    close_fd(library->fd);
     text_free(&library->file);
     text_free(&library->path);
     text_free(&library->asked);

@@ -209,8 +209,7 @@ struct mapped_root *mapped_files_root(struct mapped_files *files, uint32_t pid)
         seen.fd = files->count < files->most ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
         root = seen.fd >= 0 ? malloc(sizeof(*root)) : NULL;
         if (!root) {
-            if (seen.fd >= 0)
-                close(seen.fd);
+            close_fd(seen.fd);
             return NULL;
         }
         snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
@@ -240,8 +239,7 @@ void mapped_root_drop(struct mapped_files *files, struct mapped_root *root)
         at = &(*at)->next;
     *at = root->next;
     close(root->fd);
-    if (root->mounts >= 0)
-        close(root->mounts);
+    close_fd(root->mounts);
     free(root);
     files->count -= 2;
 }

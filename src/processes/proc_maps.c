@@ -222,8 +222,7 @@ static int query_each(uint32_t pid, struct executable *executable)
         if (!result)
             result = executable->each(executable->context, &entry);
     }
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return result;
 }
 

@@ -34,8 +34,7 @@ static int enter(struct walk *walk, int fd)
 {
     if (fd < 0)
         return -errno;
-    if (walk->walked->directory >= 0)
-        close(walk->walked->directory);
+    close_fd(walk->walked->directory);
     walk->walked->directory = fd;
     walk->walked->name[0] = '\0';
     return 1;
@@ -270,8 +269,7 @@ static int open_aside(struct atomic_file *file)
 
     if (fd >= 0 && !access("/proc/self/fd", X_OK))
         return fd;
-    if (fd >= 0)
-        close(fd);
+    close_fd(fd);
     return open_named(file);
 }
 
@@ -345,8 +343,7 @@ static void close_all(struct atomic_file *file)
     if (file->out)
         fclose(file->out);
     free(file->buffer);
-    if (file->target.directory >= 0)
-        close(file->target.directory);
+    close_fd(file->target.directory);
     text_free(&file->aside);
     *file = (struct atomic_file){.target.directory = -1};
 }

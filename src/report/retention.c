@@ -49,8 +49,8 @@ static int open_directory(const char *path)
     if (!result && ((about.st_uid && about.st_uid != geteuid()) ||
                     (about.st_mode & (S_IWGRP | S_IWOTH))))
         result = -EPERM;
-    if (result && fd >= 0)
-        close(fd);
+    if (result)
+        close_fd(fd);
     return result ? result : fd;
 }
 
@@ -113,8 +113,7 @@ static int read_directory(struct kept_files *files, int directory, const char *t
 
     if (!entries) {
         result = -errno;
-        if (copy >= 0)
-            close(copy);
+        close_fd(copy);
         return result;
     }
     rewinddir(entries);

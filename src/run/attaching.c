@@ -110,8 +110,7 @@ static int list(struct find *found, const struct trace_options *options)
 
     if (!status)
         status = print_list(found, options->raw_names ? NULL : &whole);
-    if (kallsyms >= 0)
-        close(kallsyms);
+    close_fd(kallsyms);
     return status;
 }
 

@@ -36,8 +36,7 @@ static int try_bpf(const struct collecting_config *config)
     int map = -1, result = bpf_create_numbered(&map, BPF_MAP_TYPE_PERCPU_ARRAY, "stackbox",
                                                sizeof(uint64_t), 1);
 
-    if (map >= 0)
-        close(map);
+    close_fd(map);
     if (!result)
         result = bpf_try_stacks();
     /* Rings have user stacks even so. */

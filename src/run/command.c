@@ -212,10 +212,8 @@ static void be_command(const struct command *command, int go, int failure, bool 
 
 static void close_pair(const int *pair)
 {
-    if (pair[0] >= 0)
-        close(pair[0]);
-    if (pair[1] >= 0)
-        close(pair[1]);
+    close_fd(pair[0]);
+    close_fd(pair[1]);
 }
 
 int command_hold(struct command *command, struct run *run, bool stdout_is_free)

@@ -64,8 +64,7 @@ static void traced_program_open(struct traced_program *program, const struct tra
 
 static void traced_program_close(struct traced_program *program)
 {
-    if (program->fd >= 0)
-        close(program->fd);
+    close_fd(program->fd);
     free(program->path);
     *program = (struct traced_program){.fd = -1};
 }

@@ -136,10 +136,8 @@ int event_printer_close(struct event_printer *printer, int status)
     timeline_free(&printer->timeline);
     event_text_close(&printer->text);
     text_free(&printer->out);
-    if (printer->epoll >= 0)
-        close(printer->epoll);
-    if (printer->timer >= 0)
-        close(printer->timer);
+    close_fd(printer->epoll);
+    close_fd(printer->timer);
     return status;
 }
 

@@ -160,15 +160,13 @@ int run_open(struct run *run, const struct run_config *config, uint32_t *missing
 void run_close(struct run *run)
 {
     for (size_t i = 0; run->processes && i < run->config.pid_count; i++)
-        if (run->processes[i] >= 0)
-            close(run->processes[i]);
+        close_fd(run->processes[i]);
     free(run->processes);
     free(run->polled);
     run->processes = NULL;
     run->polled = NULL;
     run_let_command_go(run, false);
-    if (run->command_fd >= 0)
-        close(run->command_fd);
+    close_fd(run->command_fd);
     run->command_fd = -1;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/say.h"
+#include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "ptrace/ptrace_source.h"
@@ -96,6 +96,5 @@ void sampled_add_stops(const struct sampled *sampled, const struct sampling_stop
 void sampled_close(struct sampled *sampled)
 {
     sampling_close(&sampled->sampling);
-    if (sampled->config.program >= 0)
-        close(sampled->config.program);
+    close_fd(sampled->config.program);
 }

@@ -698,8 +698,7 @@ int session_close(struct session *session, int status)
     symbolize_notes_free(&session->notes);
     kallsyms_known_free(&session->known);
     kernel_names_close(&session->kernel_names);
-    if (session->kallsyms >= 0)
-        close(session->kallsyms);
+    close_fd(session->kallsyms);
     if (options->command && options->best_effort && status == EXIT_FAILURE &&
         !session->run.command_went) {
         run_untraced(session);

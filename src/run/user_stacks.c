@@ -237,8 +237,7 @@ void user_stacks_close(struct user_stacks *user_stacks)
         deferred_close(user_stacks->deferred);
     }
     free(user_stacks->rings.frames);
-    if (user_stacks->config.maps.states >= 0)
-        close(user_stacks->config.maps.states);
+    close_fd(user_stacks->config.maps.states);
     kernel_offsets_close(&user_stacks->offsets);
     user_stacks_init(user_stacks);
 }

@@ -85,8 +85,7 @@ static void broker_serve(const struct sandbox_job *job, int socket)
         text_clear(&told);
         int fd = open_for(job, &request, &told);
         int result = pass_fd(socket, told.failed ? -ENOMEM : fd);
-        if (fd >= 0)
-            close(fd);
+        close_fd(fd);
         if (!result && request.how)
             result = send(socket, text_string(&told), told.length + 1, MSG_NOSIGNAL) < 0;
         if (result)

@@ -211,10 +211,10 @@ static int take_process(struct listing *listing, int process, uint64_t pid)
     DIR *directory = tasks < 0 ? NULL : fdopendir(tasks);
     uint64_t tid;
 
-    if (!directory)
+    if (!directory) {
         note_trouble(listing, errno);
-    if (!directory && tasks >= 0)
-        close(tasks);
+        close_fd(tasks);
+    }
     while (directory && !result &&
            (thread = next_number(listing, directory, filter->of->tids, filter->of->tid_count, &tid)) >= 0) {
         result = take_thread(listing, thread, pid, tid);

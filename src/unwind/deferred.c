@@ -155,10 +155,8 @@ static void backlog_close(struct backlog *backlog)
 {
     backlog_end(backlog);
     bpf_ring_close(&backlog->ring);
-    if (backlog->bell >= 0)
-        close(backlog->bell);
-    if (backlog->stop >= 0)
-        close(backlog->stop);
+    close_fd(backlog->bell);
+    close_fd(backlog->stop);
     text_free(&backlog->copied);
     pthread_mutex_destroy(&backlog->lock);
 }

@@ -134,8 +134,7 @@ static int learn_registers(const struct machine *machine, struct unwind_fields *
             break;
         result = -ENODATA;
     }
-    if (loaded >= 0)
-        close(loaded);
+    close_fd(loaded);
     close(answer);
     return result;
 }
@@ -220,9 +219,7 @@ void kernel_offsets_explain(int error, struct text *why)
 
 void kernel_offsets_close(struct kernel_offsets *offsets)
 {
-    if (offsets->answer >= 0)
-        close(offsets->answer);
-    if (offsets->program >= 0)
-        close(offsets->program);
+    close_fd(offsets->answer);
+    close_fd(offsets->program);
     *offsets = (struct kernel_offsets)KERNEL_OFFSETS_NONE;
 }

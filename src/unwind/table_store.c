@@ -189,8 +189,7 @@ void space_close(struct space *space)
 {
     for (uint32_t i = 0; i < UNWIND_MOST_CHUNKS; i++)
         forget_chunk(space, i);
-    if (space->chunks >= 0)
-        close(space->chunks);
+    close_fd(space->chunks);
     grace_close(&space->grace);
     *space = (struct space){.chunks = -1, .grace = GRACE_NONE};
 }
@@ -440,9 +439,7 @@ int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory)
 void tables_close(struct tables *tables)
 {
     space_close(&tables->space);
-    if (tables->map >= 0)
-        close(tables->map);
-    if (tables->cache >= 0)
-        close(tables->cache);
+    close_fd(tables->map);
+    close_fd(tables->cache);
     free(tables->items);
 }
