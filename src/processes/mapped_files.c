@@ -351,11 +351,11 @@ static enum mapped_kind kind_without_file(const struct mapped_sight *sight, cons
 
 const char *mapped_label(const char *path)
 {
-    const char *slash = strrchr(path, '/');
+    const char *name = base_name(path);
 
     if (starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage"))
         return "[anon]";
-    return *path == '/' && slash && slash[1] ? slash + 1 : path;
+    return *path == '/' && *name ? name : path;
 }
 
 /* Has the file been written to since? A new or removed link changes neither of these. */

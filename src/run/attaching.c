@@ -140,7 +140,7 @@ static void say_skipped(const struct attachment *attachment, const struct places
         if (places->items[i].error && places->items[i].error != ATTACH_LEFT_OUT)
             text_format(&names, "%s%s", listed++ ? ", " : "", places->items[i].name);
     say("skipped %zu of %zu, which this kernel does not allow to be traced: %s%s", failed,
-        places->count, names.data ? names.data : "", failed > listed ? ", ..." : "");
+        places->count, text_string(&names), failed > listed ? ", ..." : "");
     text_free(&names);
 }
 
@@ -267,7 +267,7 @@ static void say_ways(const struct attachment *attachment)
                     attach_way_name(attachment->kernel_way, false));
     if (attachment->user_way != ATTACH_BEST)
         text_format(&ways, ", user functions by %s", attach_way_name(attachment->user_way, true));
-    say("attached %zu places%s, in %.3f s", attachment->attached, ways.data ? ways.data : "",
+    say("attached %zu places%s, in %.3f s", attachment->attached, text_string(&ways),
         (double)attachment->attach_ns / 1e9);
     text_free(&ways);
 }

@@ -281,7 +281,7 @@ static size_t make_and_walk(struct user_stacks *user_stacks)
     bool goes_on;
 
     do {
-        left = objects_make(user_stacks->objects, 0);
+        left = objects_make(user_stacks->objects);
         goes_on = user_stacks->settled != objects_settled(user_stacks->objects);
         user_stacks->settled = objects_settled(user_stacks->objects);
         if (goes_on)

@@ -525,19 +525,17 @@ static void make_way(struct objects *objects)
         objects_put_off(objects);
 }
 
-size_t objects_make(struct objects *objects, uint64_t until)
+size_t objects_make(struct objects *objects)
 {
     struct table_builder *builder = &objects->builder;
 
     make_way(objects);
-    do {
-        if (builder->count && table_builder_end(builder, until, take_made, objects) == -EINPROGRESS)
-            break;
+    if (!builder->count || table_builder_end(builder, 0, take_made, objects) != -EINPROGRESS) {
         objects->cpu_ns += builder->count ? builder->run.cpu_ns : 0;
         builder->count = 0;
         keep_house(objects);
         begin(objects);
-    } while (builder->count && now_ns() < until);
+    }
     return objects->waiting + builder->count;
 }
 

@@ -43,10 +43,10 @@ int objects_see(struct objects *objects, struct mapped_file *file, bool at_once)
 int objects_want(struct objects *objects, struct mapped_file *file);
 
 /*
- * To be called often: takes finished tables, begins new ones, drops unused ones. Waits until that
- * time (now_ns) at most, or until nothing is left. Returns how many are left to make.
+ * To be called often: takes finished tables, begins new ones, drops unused ones. Returns how many
+ * are left to make.
  */
-size_t objects_make(struct objects *objects, uint64_t until);
+size_t objects_make(struct objects *objects);
 
 /*
  * Before a thread ends that may have begun tables: their reader ends with it. They are begun again

@@ -76,7 +76,7 @@ static uint64_t make_all(void)
 
     do {
         const uint64_t begin = now_ns();
-        left = objects_make(objects, 0);
+        left = objects_make(objects);
         const uint64_t took = now_ns() - begin;
         longest = took > longest ? took : longest;
         nanosleep(&pause, NULL);

@@ -291,7 +291,7 @@ static void live_minute(uint64_t minute)
             loads_file();
     }
     if (minute % 1200 == 0)
-        objects_make(objects, 0);
+        objects_make(objects);
     now = begun + MINUTE;
     report(begun);
 }
@@ -307,7 +307,8 @@ static void all_end(void)
         processes->read = now;
         processes_forget(processes);
         processes->reported = now;
-        objects_make(objects, now_ns() + 1000000000);
+        for (unsigned tries = 0; objects_make(objects) && tries < 1000; tries++)
+            usleep(1000);
     }
 }
 
