@@ -37,8 +37,6 @@
  */
 #include "insns/unwind.h"
 
-#include <string.h>
-
 #include "insns/fragments.h"
 
 #define USER_BITS 56 /* of addresses */
@@ -269,13 +267,14 @@ static void emit_record_place(struct program *program, const struct machine_walk
         EMIT(program, ADD_IMM(R7, walk->record));
 }
 
-/* Code that cannot be read is none: the word is 0 then. */
+/*
+ * Code that cannot be read is none: the word is 0 then. The rule is stored by members, so that the
+ * program is the same for both byte orders.
+ */
 static void emit_trampoline(struct program *program, const struct machine_walk *walk)
 {
     const struct unwind_rule rule = unwind_trampoline(walk);
-    uint64_t words[2];
 
-    memcpy(words, &rule, sizeof(words));
     EMIT(program,
         LDX(W, R1, R8, UNWIND_AT(exact)),
         LDX(W, R2, R8, UNWIND_AT(sp_lost)),
@@ -290,10 +289,14 @@ static void emit_trampoline(struct program *program, const struct machine_walk *
         LDX(DW, R1, R8, UNWIND_AT(word)),
         LD_IMM64(R2, walk->trampoline.code),
         JNE_REG(R1, R2, "unwind_records"),
-        LD_IMM64(R1, words[0]),
-        STX(DW, R8, UNWIND_AT(rule), R1),
-        LD_IMM64(R1, words[1]),
-        STX(DW, R8, UNWIND_AT(rule) + 8, R1),
+        ST(DW, R8, UNWIND_AT(rule), 0),
+        ST(DW, R8, UNWIND_AT(rule.inner), 0),
+        ST(B, R8, UNWIND_AT(rule.cfa), rule.cfa),
+        ST(B, R8, UNWIND_AT(rule.frame_kind), rule.frame_kind),
+        ST(W, R8, UNWIND_AT(rule.offset), rule.offset),
+        ST(H, R8, UNWIND_AT(rule.frame), rule.frame),
+        ST(H, R8, UNWIND_AT(rule.ret), rule.ret),
+        ST(H, R8, UNWIND_AT(rule.base), rule.base),
         JA("unwind_rule_known"));
 }
 
