@@ -222,10 +222,7 @@ static struct bpf_load how_to_load(const struct work *work, enum attach_program 
         .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
         .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
         .name = work->request->program_name,
-        .insns = work->request->programs[which].insns,
-        .count = work->request->programs[which].count,
-        .functions = work->request->programs[which].functions,
-        .function_count = work->request->programs[which].function_count,
+        .code = work->request->programs[which],
     };
 }
 
@@ -246,14 +243,14 @@ static int load_numbered(struct work *work, struct bpf_load load, enum attach_pr
                          enum program_kind kind, size_t number)
 {
     size_t at = work->request->number_at[which];
-    struct bpf_insn *insns = calloc(load.count, sizeof(*insns));
+    struct bpf_insn *insns = calloc(load.code.count, sizeof(*insns));
 
     if (!insns)
         return -ENOMEM;
-    memcpy(insns, load.insns, load.count * sizeof(*insns));
+    memcpy(insns, load.code.insns, load.code.count * sizeof(*insns));
     insns[at] = kind == PROGRAM_MULTI ? INSN_CODE(CALL(BPF_FUNC_get_attach_cookie))
                                       : INSN_CODE(MOV_IMM(R0, (int32_t)number));
-    load.insns = insns;
+    load.code.insns = insns;
     int program = load_logged(work, &load);
     free(insns);
     return program;

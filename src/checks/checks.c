@@ -75,8 +75,7 @@ int check_load(uint32_t type)
     const struct bpf_load load = {
         .type = type,
         .name = "check",
-        .insns = check_program,
-        .count = COUNT_OF(check_program),
+        .code = {.insns = check_program, .count = COUNT_OF(check_program)},
     };
     struct text unwanted = {0};
     int program = bpf_load_program(&load, &unwanted);

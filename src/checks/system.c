@@ -248,8 +248,7 @@ static int try_interpreter(void)
     const struct bpf_load load = {
         .type = BPF_PROG_TYPE_SOCKET_FILTER,
         .name = "check",
-        .insns = insns,
-        .count = COUNT_OF(insns),
+        .code = {.insns = insns, .count = COUNT_OF(insns)},
     };
     struct text unwanted = {0};
     int program = bpf_load_program(&load, &unwanted);

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "insns/insn.h"
-#include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/bpf_abi.h"
 #include "kernel/btf.h"
@@ -176,22 +175,22 @@ static int load(struct bpf_abi_prog_load *attributes, struct text *log)
 static int load_with_functions(struct bpf_abi_prog_load *attributes, const struct bpf_load *wanted,
                                struct text *log)
 {
-    struct bpf_abi_func_info *functions = calloc(wanted->function_count, sizeof(*functions));
+    struct bpf_abi_func_info *functions = calloc(wanted->code.function_count, sizeof(*functions));
     int btf = functions ? own_btf_load() : -ENOMEM;
 
     if (btf < 0) {
         free(functions);
         return btf;
     }
-    for (size_t i = 0; i < wanted->function_count; i++)
+    for (size_t i = 0; i < wanted->code.function_count; i++)
         functions[i] = (struct bpf_abi_func_info){
-            wanted->functions[i],
+            wanted->code.functions[i],
             i ? OWN_BTF_FUNCTION : OWN_BTF_PROGRAM,
         };
     attributes->prog_btf_fd = (uint32_t)btf;
     attributes->func_info_rec_size = sizeof(*functions);
     attributes->func_info = pointer(functions);
-    attributes->func_info_cnt = (uint32_t)wanted->function_count;
+    attributes->func_info_cnt = (uint32_t)wanted->code.function_count;
     int fd = load(attributes, log);
     close(btf);
     free(functions);
@@ -209,8 +208,8 @@ static bool goes_astray(const struct bpf_load *wanted)
 
     if (kernel->bits != 64 || kernel->interprets_all || !kernel_jit_is_off())
         return false;
-    for (size_t i = 0; i < wanted->count; i++) {
-        const struct bpf_insn *insn = &wanted->insns[i];
+    for (size_t i = 0; i < wanted->code.count; i++) {
+        const struct bpf_insn *insn = &wanted->code.insns[i];
         if (insn->code == (BPF_JMP | BPF_CALL) && !insn->src_reg &&
             (insn->imm == BPF_FUNC_get_smp_processor_id || insn->imm == BPF_FUNC_get_current_task))
             return true;
@@ -224,8 +223,8 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
         return -KERNEL_ENOTSUPP;
     struct bpf_abi_prog_load attributes = {
         .prog_type = wanted->type,
-        .insn_cnt = (uint32_t)wanted->count,
-        .insns = pointer(wanted->insns),
+        .insn_cnt = (uint32_t)wanted->code.count,
+        .insns = pointer(wanted->code.insns),
         .license = pointer("Dual MIT/GPL"),
         /* Programs of this type are only of that kind. */
         .prog_flags = wanted->type == BPF_PROG_TYPE_SYSCALL ? BPF_F_SLEEPABLE : 0,
@@ -233,8 +232,16 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
     };
 
     copy_name(attributes.prog_name, wanted->name);
-    return wanted->functions ? load_with_functions(&attributes, wanted, log)
+    return wanted->code.functions ? load_with_functions(&attributes, wanted, log)
         : load(&attributes, log);
+}
+
+int bpf_link_and_load(uint32_t type, const char *name, struct program *program, struct text *log)
+{
+    struct bpf_load load = {.type = type, .name = name};
+    int result = program_link(program, PROGRAM_LIMIT_OLD, &load.code, log);
+
+    return result ? result : bpf_load_program(&load, log);
 }
 
 /* The program's descriptor or a negative errno. */
@@ -245,8 +252,7 @@ static int load_trial(uint32_t type, uint32_t attach_type, const struct bpf_insn
         .type = type,
         .attach_type = attach_type,
         .name = "stackbox",
-        .insns = insns,
-        .count = count,
+        .code = {.insns = insns, .count = count},
     };
     struct text unwanted = {0};
     int program = bpf_load_program(&load, &unwanted);

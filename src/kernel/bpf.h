@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "insns/program.h"
 
 #define KERNEL_ENOTSUPP 524 /* an errno internal to the kernel that bpf(2) and uprobes leak */
 
@@ -63,10 +64,7 @@ struct bpf_load {
     uint32_t type;        /* BPF_PROG_TYPE_* */
     uint32_t attach_type; /* 0, or what the program type needs */
     const char *name;
-    const struct bpf_insn *insns;
-    size_t count;
-    const uint32_t *functions; /* of the program and what it calls: first instructions; or NULL */
-    size_t function_count;
+    struct linked code;
 };
 
 /*
@@ -75,6 +73,8 @@ struct bpf_load {
  * form they need: with their version, their helpers, without a name.
  */
 int bpf_load_program(const struct bpf_load *load, struct text *log);
+/* Links it first, for any kernel. The program stays the caller's. */
+int bpf_link_and_load(uint32_t type, const char *name, struct program *program, struct text *log);
 
 /*
  * Runs a raw tracepoint program (5.10) or one of BPF_PROG_TYPE_SYSCALL (5.14) once, within the

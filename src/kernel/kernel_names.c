@@ -21,20 +21,10 @@
 static int load(int symbol, int format)
 {
     struct program program = {0};
-    struct linked linked;
     struct text unwanted = {0};
 
     emit_kernel_symbol(&program, symbol, format);
-    int fd = program_link(&program, PROGRAM_LIMIT, &linked, &unwanted);
-    if (!fd) {
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_SYSCALL,
-            .name = "stackbox",
-            .insns = linked.insns,
-            .count = linked.count,
-        };
-        fd = bpf_load_program(&load, &unwanted);
-    }
+    int fd = bpf_link_and_load(BPF_PROG_TYPE_SYSCALL, "stackbox", &program, &unwanted);
     text_free(&unwanted);
     program_free(&program);
     return fd;

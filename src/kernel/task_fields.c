@@ -276,19 +276,9 @@ static int run(struct program *program, int answer, uint64_t *answered)
     const uint64_t nothing = 0;
     const uint32_t zero = 0;
     struct text log = {0};
-    struct linked linked;
 
     emit_answer(program, answer);
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, &log);
-    if (!result) {
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
-            .name = "numbers",
-            .insns = linked.insns,
-            .count = linked.count,
-        };
-        result = bpf_load_program(&load, &log);
-    }
+    int result = bpf_link_and_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "numbers", program, &log);
     if (result >= 0) {
         const int loaded = result;
         result = bpf_run_raw(loaded, &nothing, 1);

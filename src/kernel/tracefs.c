@@ -336,22 +336,6 @@ int own_mount(const char *type)
     return result;
 }
 
-static int load(uint32_t type, const char *name, struct program *program, struct text *log)
-{
-    struct linked linked;
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
-    const struct bpf_load wanted = {
-        .type = type,
-        .name = name,
-        .insns = linked.insns,
-        .count = linked.count,
-        .functions = linked.functions,
-        .function_count = linked.function_count,
-    };
-
-    return result ? result : bpf_load_program(&wanted, log);
-}
-
 int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_config *config,
                     struct program *program, struct text *log)
 {
@@ -363,8 +347,8 @@ int tracepoint_open(struct tracepoint *tracepoint, const struct tracepoint_confi
         : tracefs_event_id(config->tracefs, config->category, config->name, &id);
     if (!result)
         result = tracepoint->program =
-            load(is_raw ? BPF_PROG_TYPE_RAW_TRACEPOINT : BPF_PROG_TYPE_TRACEPOINT,
-                 config->program_name, program, log);
+            bpf_link_and_load(is_raw ? BPF_PROG_TYPE_RAW_TRACEPOINT : BPF_PROG_TYPE_TRACEPOINT,
+                              config->program_name, program, log);
     program_free(program);
     if (result < 0)
         return result;

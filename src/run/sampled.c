@@ -50,10 +50,7 @@ int sampled_load(struct sampled *sampled, struct program *program,
         const struct bpf_load load = {
             .type = BPF_PROG_TYPE_PERF_EVENT,
             .name = "profile",
-            .insns = linked.insns,
-            .count = linked.count,
-            .functions = linked.functions,
-            .function_count = linked.function_count,
+            .code = linked,
         };
         result = sampled->config.program = bpf_load_program(&load, &log);
     }

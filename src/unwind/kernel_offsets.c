@@ -22,31 +22,6 @@ static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
  */
 #define NEAR_BYTES (256 << 10)
 
-static int load(const struct linked *linked, const char *name, struct text *log)
-{
-    const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
-        .name = name,
-        .insns = linked->insns,
-        .count = linked->count,
-        .functions = linked->functions,
-        .function_count = linked->function_count,
-    };
-
-    return bpf_load_program(&load, log);
-}
-
-static int link_and_load(struct program *program, const char *name, struct text *log)
-{
-    struct linked linked;
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, log);
-
-    if (!result)
-        result = load(&linked, name, log);
-    program_free(program);
-    return result;
-}
-
 /* ---- Where the user's registers are ---- */
 
 /*
@@ -117,7 +92,8 @@ static int learn_registers(const struct machine *machine, struct unwind_fields *
     if (result)
         return result;
     emit_end_of_stack(&program, fields, answer);
-    int loaded = result = link_and_load(&program, "learn", log);
+    int loaded = result = bpf_link_and_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "learn", &program, log);
+    program_free(&program);
     for (size_t i = 0; i < COUNT_OF(stack_sizes) && loaded >= 0; i++) {
         const uint64_t size = stack_sizes[i];
         memset(words, 0, sizeof(words));
@@ -153,7 +129,8 @@ static int load_key_program(struct kernel_offsets *offsets, struct text *log)
     };
 
     emit_unwind_key(&program, &options);
-    offsets->program = link_and_load(&program, "key", log);
+    offsets->program = bpf_link_and_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "key", &program, log);
+    program_free(&program);
     return offsets->program < 0 ? offsets->program : 0;
 }
 

@@ -132,8 +132,7 @@ static int load_floor(uint32_t type)
     const struct bpf_load load = {
         .type = type,
         .name = "floor",
-        .insns = linked.insns,
-        .count = linked.count,
+        .code = linked,
     };
     int fd = bpf_load_program(&load, &why);
     if (fd < 0)

@@ -26,7 +26,7 @@ static int load(uint32_t type)
 {
     struct text log = {0};
     const struct bpf_load program = {
-        .type = type, .name = "neighbour", .insns = nothing, .count = COUNT_OF(nothing)};
+        .type = type, .name = "neighbour", .code = {.insns = nothing, .count = COUNT_OF(nothing)}};
     int result = bpf_load_program(&program, &log);
 
     text_free(&log);

@@ -72,8 +72,7 @@ static void a_real_one(void)
     const struct bpf_load load = {
         .type = BPF_PROG_TYPE_RAW_TRACEPOINT,
         .name = "beyond",
-        .insns = linked.insns,
-        .count = linked.count,
+        .code = linked,
     };
     int fd = bpf_load_program(&load, &log);
     CHECK(fd < 0);
