@@ -19,6 +19,7 @@ ways="bpf rings ptrace"
 least=850 slower=1
 case $(uname -m) in
 mips*) ways=rings least=200 slower=4 ;;
+armv7l) ways="bpf rings" ;; # of frame pointers ptrace(2) has the first function alone
 esac
 for way in $ways; do
     # Beside others that want the CPUs, ptrace(2) has one sample for up to three periods, and its shares vary by 1.3 points
