@@ -559,12 +559,13 @@ uint64_t attach_missed(const struct attachment *attachment)
 
 /*
  * Whoever ends a run waits for nothing then. But text probes can only be removed when their events
- * are closed; a program must not see its semaphores raised afterwards; and in a container, whose
- * first process may not wait for orphans, each child would stay as a zombie.
+ * are closed; programs must not be left with breakpoints and raised semaphores; and in a container,
+ * whose first process may not wait for orphans, each child would stay as a zombie.
  */
 static bool may_outlive_us(const struct attachment *attachment)
 {
-    return attachment->tracefs < 0 && !attachment->raises && in_initial_pid_namespace();
+    return attachment->tracefs < 0 && attachment->user_way == ATTACH_BEST &&
+        in_initial_pid_namespace();
 }
 
 void attach_end(struct attachment *attachment)

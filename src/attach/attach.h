@@ -157,7 +157,6 @@ struct attachment {
     pthread_t threads[ATTACH_CLOSERS];
     size_t closers;  /* threads that close them */
     bool ended;
-    bool raises;     /* semaphores, until events are closed */
     uint64_t missed; /* until it ended */
     int programs[ATTACH_PROGRAMS][ATTACH_KINDS]; /* below 0: not needed */
     int *own_programs; /* of numbered places, one each */

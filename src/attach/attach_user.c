@@ -175,7 +175,6 @@ static void count_listeners(struct work *work)
 
     for (size_t i = 0; i < work->count; i++)
         with += work->places[i]->semaphore != 0;
-    work->attachment->raises = with;
     if (!with || kernel_counts())
         return;
     for (size_t i = 0; i < work->count; i++) {
