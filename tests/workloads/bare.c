@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * bare [-w] WAY NUMBER
+ * bare [-d] [-w] WAY NUMBER
  *
  * Code without frame pointers, whose frame pointer register holds something that looks like one but
  * is not: the stack of each event is known, main, outer, middle, inner and what that calls.
@@ -16,7 +16,8 @@
  *   signals N  so does a signal's handler
  *   contexts N and a function of makecontext(3): glibc's alone
  *
- * With -w it says `ready` first and waits for SIGUSR2 (word.h); `done` at the end.
+ * With -d it deletes its own file before anything else. With -w it says `ready` first and waits for
+ * SIGUSR2 (word.h); `done` at the end.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -227,10 +228,13 @@ static void call_elsewhere(const char *way, uint64_t number)
 
 int main(int argc, char **argv)
 {
-    const int waits = argc > 1 && !strcmp(argv[1], "-w");
+    const int deleted = argc > 1 && !strcmp(argv[1], "-d");
+    const int waits = argc > 1 + deleted && !strcmp(argv[1 + deleted], "-w");
 
-    argc -= waits;
-    argv += waits;
+    if (deleted && unlink(argv[0]))
+        return 2;
+    argc -= deleted + waits;
+    argv += deleted + waits;
     if (argc != 3)
         return 2;
     const uint64_t number = number_of(argv[2]);

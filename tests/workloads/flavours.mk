@@ -6,12 +6,12 @@
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
 # A cross compiler's own tools: aarch64-linux-gnu-gcc goes with aarch64-linux-gnu-strip.
 TARGET := $(if $(findstring -linux-gnu,$(CC)),$(CC:%gcc=%))
-STATIC_FLAVOURS := bare bare-plain chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
+STATIC_FLAVOURS := bare bare-plain north-bare south-bare chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
             chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
             chains-dynsym chains-packed chains-packed-all chains-debuglink chains-build-id \
-            chains-wrong-debug usdt loads everyday chores libnorth.so libsouth.so
+            chains-wrong-debug usdt loads everyday chores libnorth.so libsouth.so libbare.so
 # 32-bit ARM's debug information tells of each instruction what its tables do of calls.
 ifneq ($(findstring arm-linux,$(CC)),)
 STATIC_FLAVOURS += bare-debug
@@ -23,6 +23,11 @@ SHIFTED := tests/workloads/shifted.ld
 # flavour COMPILER, OPTIONS: one program of the first prerequisite
 flavour = mkdir -p $(@D) && $(1) $(WORKLOAD_CFLAGS) $(2) -MF $(@D)/.$(@F).d -o $@ $<
 
+# frameless OPTIONS: the same without frame pointers, as distributions build
+WITH_FRAMES := -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain
+frameless = mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out $(WITH_FRAMES),$(WORKLOAD_CFLAGS)) -O2 -fomit-frame-pointer \
+            -fasynchronous-unwind-tables -DFRAME= $(1) -MF $(@D)/.$(@F).d -o $@ $<
+
 # Without frame pointers, with the tables of a libc that has some; on ARM Thumb code, as distributions build it.
 $(BUILD)/workloads/bare-debug: DEBUG := -g
 $(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(BUILD)/flags
@@ -32,6 +37,10 @@ $(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(
 $(BUILD)/workloads/bare-plain: tests/workloads/bare.c $(BUILD)/flags
 	@mkdir -p $(@D) && $(CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
+$(BUILD)/workloads/north-bare: tests/workloads/execs.c $(BUILD)/flags
+	@$(call frameless,-static -DNAME=north)
+$(BUILD)/workloads/south-bare: tests/workloads/execs.c $(BUILD)/flags
+	@$(call frameless,-static -DNAME=south)
 $(BUILD)/workloads/north: tests/workloads/execs.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DNAME=north)
 $(BUILD)/workloads/south: tests/workloads/execs.c $(BUILD)/flags
@@ -81,6 +90,8 @@ $(BUILD)/workloads/dynamic/everyday: tests/workloads/dynamic/everyday.c $(BUILD)
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie)
 $(BUILD)/workloads/dynamic/chores: tests/workloads/dynamic/chores.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIE -pie -pthread)
+$(BUILD)/workloads/dynamic/libbare.so: tests/workloads/dynamic/library.c $(BUILD)/flags
+	@$(call frameless,-fPIC -shared -DNAME=bare)
 $(BUILD)/workloads/dynamic/lib%.so: tests/workloads/dynamic/library.c $(BUILD)/flags
 	@$(call flavour,$(FLAVOUR_CC),-fPIC -shared -DNAME=$*)
 

@@ -16,9 +16,10 @@
 #define APART __attribute__((noinline))
 /*
  * First in a function: it gets a frame pointer, set up before anything else, although it calls
- * nothing.
+ * nothing. Flavours without frame pointers define it as nothing.
  */
-#if defined(__mips__) /* system calls do not save it there, and tables then find no caller */
+#if defined(FRAME)
+#elif defined(__mips__) /* system calls do not save it there, and tables then find no caller */
 #define FRAME __asm__ volatile("" ::: "memory")
 #else
 #define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")
