@@ -13,7 +13,7 @@
  * exec(context):
  *     if (followed[the current tid] == HELD)
  *         followed[the current tid] = FOLLOWED
- *     return 0
+ *     return 1                                for perf, too: see FOR_PERF_TOO
  *
  * thread(context), once the thread has its process's number:
  *     if (context->old_tid == the current tid)        r9, by the host's numbers
