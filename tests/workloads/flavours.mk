@@ -6,8 +6,8 @@
 FLAVOUR_CC := $(if $(findstring musl,$(CC)),gcc,$(CC))
 # A cross compiler's own tools: aarch64-linux-gnu-gcc goes with aarch64-linux-gnu-strip.
 TARGET := $(if $(findstring -linux-gnu,$(CC)),$(CC:%gcc=%))
-STATIC_FLAVOURS := bare bare-plain north-bare south-bare chains-mangled chains-shifted chains-static-pie chains-stripped chains-packed \
-            chains-damaged north south usdt-moved \
+STATIC_FLAVOURS := bare bare-plain north-bare south-bare chains-mangled chains-shifted chains-static-pie \
+            chains-stripped chains-packed chains-damaged north south usdt-moved \
             usdt-sdt usdt-sdt-guarded
 DYNAMIC_FLAVOURS := chains-pie chains-no-pie chains-shifted chains-prelinked chains-ifunc \
             chains-dynsym chains-packed chains-packed-all chains-debuglink chains-build-id \
@@ -31,11 +31,11 @@ frameless = mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out $(WITH_FRAMES),$(WORKLO
 # Without frame pointers, with the tables of a libc that has some; on ARM Thumb code, as distributions build it.
 $(BUILD)/workloads/bare-debug: DEBUG := -g
 $(BUILD)/workloads/bare $(BUILD)/workloads/bare-debug: tests/workloads/bare.c $(BUILD)/flags
-	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
+	@mkdir -p $(@D) && $(FLAVOUR_CC) $(filter-out $(WITH_FRAMES),$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fasynchronous-unwind-tables $(DEBUG) -static -MF $(@D)/.$(@F).d -o $@ $<
 # Without either: only what it is linked with may have tables.
 $(BUILD)/workloads/bare-plain: tests/workloads/bare.c $(BUILD)/flags
-	@mkdir -p $(@D) && $(CC) $(filter-out -O1 -fno-omit-frame-pointer -marm -mapcs-frame -mbackchain,$(WORKLOAD_CFLAGS)) -O2 \
+	@mkdir -p $(@D) && $(CC) $(filter-out $(WITH_FRAMES),$(WORKLOAD_CFLAGS)) -O2 \
 	    -fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables -static -MF $(@D)/.$(@F).d -o $@ $<
 $(BUILD)/workloads/north-bare: tests/workloads/execs.c $(BUILD)/flags
 	@$(call frameless,-static -DNAME=north)
