@@ -39,6 +39,7 @@
 #define MOST_RING_SHARE 64 /* of the free memory */
 #define MOST_RING_BYTES (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
+#define DEMAND_RING_BYTES (256u << 10) /* for each CPU */
 #define MOST_WAITING_SHARE 32 /* of the free memory, within: */
 #define LEAST_WAITING_BYTES (16u << 20)
 #define MOST_WAITING_BYTES (256u << 20)
@@ -179,14 +180,15 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
 }
 
 /*
- * The files of what runs already. That tables wait for their first stack takes room in the ring,
- * the right to come first when there is something in it, and another CPU than the one from which
- * what is traced would be kept meanwhile.
+ * The files of what runs already. Their tables may wait for their first stack if the ring has room
+ * for what each CPU writes until we read it, and if we come first when there is something in it.
  */
 static void see_all(struct user_stacks *user_stacks)
 {
+    const size_t enough = DEMAND_RING_BYTES * (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+
     user_stacks->on_demand = bpf_begin_unpreempted() &&
-        user_stacks->ring_bytes == MOST_RING_BYTES && sysconf(_SC_NPROCESSORS_ONLN) > 1;
+        (user_stacks->ring_bytes == MOST_RING_BYTES || user_stacks->ring_bytes >= enough);
     bpf_end_unpreempted();
     if (user_stacks->ring_bytes)
         (void)stat("/proc/self/exe", &user_stacks->own);
