@@ -16,6 +16,7 @@
 #include "find/pattern.h"
 #include "find/user_file.h"
 #include "kernel/kallsyms.h"
+#include "kernel/kernel_names.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
 
@@ -274,10 +275,12 @@ int alternatives_find(const struct find *find, struct text *lines)
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
 
+/* Of the kernel: it runs preemptible programs; it has kernel probes. */
+static const char *const needed[] = {"trace_call_bpf_faultable", "register_kprobe"};
+
 struct look {
     const char *call;  /* getppid */
-    bool preempts;     /* the kernel has the function that runs preemptible programs */
-    bool has_kprobes;
+    bool has[COUNT_OF(needed)];
     struct text found; /* __x64_sys_getppid */
 };
 
@@ -304,11 +307,24 @@ static int look_at(void *context, const struct kallsyms_symbol *symbol)
 {
     struct look *look = context;
 
-    look->preempts |= !strcmp(symbol->name, "trace_call_bpf_faultable");
-    look->has_kprobes |= !strcmp(symbol->name, "register_kprobe");
+    for (size_t i = 0; i < COUNT_OF(needed); i++)
+        look->has[i] |= !strcmp(symbol->name, needed[i]);
     if (!look->found.length && is_function_of(symbol->name, look->call))
         text_add(&look->found, symbol->name);
     return 0;
+}
+
+/* The same without a pass. */
+static void ask(struct look *look, const struct kernel_names *names)
+{
+    struct text name = {0};
+
+    for (size_t i = 0; i < COUNT_OF(needed); i++)
+        look->has[i] = kernel_names_address(names, needed[i]);
+    text_format(&name, "%ssys_%s", machine_of_kernel()->call_prefix, look->call);
+    if (kernel_names_address(names, text_string(&name)))
+        text_add(&look->found, name.data);
+    text_free(&name);
 }
 
 static const struct place *first_call(const struct places *places)
@@ -323,18 +339,19 @@ static const struct place *first_call(const struct places *places)
     return NULL;
 }
 
-const struct place *exact_alternative(const struct places *places, int kallsyms,
-                                      struct text *pattern)
+const struct place *exact_alternative(const struct find *find, struct text *pattern)
 {
-    const struct place *place = first_call(places);
+    const struct place *place = first_call(&find->places);
     struct look look = {0};
 
-    if (!place || kallsyms < 0 || own_version() < PREEMPTS || lacks_kprobes())
+    if (!place || find->kallsyms < 0 || own_version() < PREEMPTS || lacks_kprobes())
         return NULL;
     bool enters = !strncmp(place->name, ENTER, strlen(ENTER));
     look.call = place->name + strlen(enters ? ENTER : EXIT);
-    bool looked = !kallsyms_each(kallsyms, look_at, &look) && look.preempts && look.has_kprobes;
-    if (looked && look.found.length)
+    ask(&look, find->names);
+    if (!look.found.length)
+        (void)kallsyms_each(find->kallsyms, look_at, &look);
+    if (look.has[0] && look.has[1] && look.found.length)
         text_format(pattern, "%s%s", enters ? "" : "r::", look.found.data);
     text_free(&look.found);
     return pattern->length ? place : NULL;

@@ -362,6 +362,14 @@ static size_t first_unmatched(const struct find *find, enum pattern_kind kind)
     return i;
 }
 
+static int functions_of(struct find *find, const struct pattern *patterns, size_t count,
+                        size_t *matched)
+{
+    return find->names
+        ? kernel_functions_ask(find->names, patterns, count, &find->places, matched)
+        : kernel_functions_find(find->kallsyms, patterns, count, &find->places, matched);
+}
+
 /* sys_getppid, as it is typed on every machine, although the function is __x64_sys_getppid. */
 static int find_call(struct find *find, size_t which)
 {
@@ -374,9 +382,7 @@ static int find_call(struct find *find, size_t which)
         struct text name = {0};
         text_format(&name, "%s%s", prefixes[i], typed);
         pattern->name.text = name.data;
-        result = name.failed ? -ENOMEM
-                             : kernel_functions_find(find->kallsyms, pattern, 1, &find->places,
-                                                     &find->matched[which]);
+        result = name.failed ? -ENOMEM : functions_of(find, pattern, 1, &find->matched[which]);
         pattern->is_call = !result && find->matched[which];
         if (!pattern->is_call)
             text_free(&name);
@@ -419,16 +425,29 @@ static bool offer_libc(const struct find *find, const char *name, struct text *e
     return found;
 }
 
+/* By their exact names, or else by a pass over all symbols. */
+static int find_all_functions(struct find *find)
+{
+    int result = functions_of(find, find->patterns, find->count, find->matched);
+
+    if (!result)
+        result = find_calls(find);
+    if (!find->names || (!result && first_unmatched(find, PATTERN_KERNEL_FUNCTION) == find->count))
+        return result;
+    places_free(&find->places);
+    memset(find->matched, 0, find->count * sizeof(*find->matched));
+    const struct kernel_names *names = find->names;
+    find->names = NULL;
+    result = find_all_functions(find);
+    find->names = names;
+    return result;
+}
+
 static int find_functions(struct find *find, struct text *error)
 {
     if (!find_any_of_kind(find, PATTERN_KERNEL_FUNCTION))
         return 0;
-    int result = find->kallsyms < 0
-        ? -ENOENT
-        : kernel_functions_find(find->kallsyms, find->patterns, find->count, &find->places,
-                                find->matched);
-    if (!result)
-        result = find_calls(find);
+    const int result = find->kallsyms < 0 ? -ENOENT : find_all_functions(find);
     if (result) {
         text_format(error, "cannot read /proc/kallsyms, which lists the kernel's functions: %s%s",
                     strerror(-result), find->kallsyms < 0 ? " (is /proc mounted?)" : "");

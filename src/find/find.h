@@ -11,6 +11,7 @@
 #include "insns/machine.h"
 
 struct found_file;
+struct kernel_names;
 
 /* {.tracefs = -1, .kallsyms = -1} is empty; find_close accepts it. */
 struct find {
@@ -19,6 +20,7 @@ struct find {
     size_t *matched; /* for each pattern: how many places, duplicates included */
     uint32_t pid;    /* set by the caller: whose libraries and files are meant, 0: ours */
     int kallsyms;    /* the caller's; open, or below 0 */
+    const struct kernel_names *names; /* the caller's; NULL, or asked for functions by name */
     const struct machine *kernel; /* filled in by find_places */
     int tracefs;     /* open, or below 0: the negative errno of opening it */
     bool by_calls;   /* the caller's: system calls are looked up by number, without tracefs */
@@ -74,6 +76,12 @@ int list_places(const struct places *places, const struct demangle_options *read
  */
 int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
                           struct places *places, size_t *matched);
+/*
+ * The same for exact names, without that pass, which takes a slow board seconds. -EAGAIN: only a
+ * pass can tell.
+ */
+int kernel_functions_ask(const struct kernel_names *names, const struct pattern *patterns,
+                         size_t count, struct places *places, size_t *matched);
 
 /*
  * Sets the error of functions that ftrace does not list as traceable. Reading that list takes time,
@@ -107,7 +115,6 @@ int alternatives_find(const struct find *find, struct text *lines);
  * the first such place, with the function to trace instead in `pattern`. NULL: this kernel does not
  * preempt them, or there is no such place or function.
  */
-const struct place *exact_alternative(const struct places *places, int kallsyms,
-                                      struct text *pattern);
+const struct place *exact_alternative(const struct find *find, struct text *pattern);
 
 #endif

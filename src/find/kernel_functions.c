@@ -11,9 +11,14 @@
 #include "base/reading.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"
+#include "kernel/kernel_names.h"
+#include "kernel/limits.h"
+#include "kernel/perf.h"
 #include "machine/machine.h"
 
 #define LONGEST_NAME 512 /* KSYM_NAME_LEN */
+/* Linux 6.7, whose kprobe PMU refuses names that several functions have. */
+#define REFUSES_AMBIGUOUS 0x060700
 
 /* Padding before a function, for those who patch it: it never runs as a function. */
 static bool is_padding(const char *name)
@@ -76,12 +81,13 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
 }
 
 /* At their first instructions, where this kernel's own walk misses their callers. */
-static void mark_starts(const struct pass *pass)
+static void mark_starts(struct places *places, bool has_tables)
 {
-    const bool misses = pass->tables ? !pass->has_tables : machine_has_link(machine_of_kernel());
+    const struct machine *kernel = machine_of_kernel();
+    const bool misses = kernel->kernel_tables ? !has_tables : machine_has_link(kernel);
 
-    for (size_t i = 0; i < pass->places->count && misses; i++) {
-        struct place *place = &pass->places->items[i];
+    for (size_t i = 0; i < places->count && misses; i++) {
+        struct place *place = &places->items[i];
         if (place->kind == PLACE_KERNEL_FUNCTION && !place->at_return && !place->offset)
             place->start = START_LINK;
     }
@@ -99,8 +105,60 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
     };
     int result = kallsyms_each(kallsyms, match_symbol, &pass);
 
-    mark_starts(&pass);
+    mark_starts(places, pass.has_tables);
     text_free(&pass.scratch);
+    return result;
+}
+
+/* Only a pass finds what is mangled, or tells how long a function is. */
+static bool can_ask(const struct pattern *pattern)
+{
+    return pattern->name.kind == MATCH_PLAIN && !pattern->offset &&
+           !strchr(pattern->name.text, ':');
+}
+
+/*
+ * Is it a function, and the only one of that name? In the middle of an instruction a probe is
+ * refused, but an ambiguous name is refused before: an accepted probe would cost a wait at its
+ * close. EINVAL is also for what is no code.
+ */
+static bool is_alone(const struct kernel_names *names, const struct perf_probe_type *type,
+                     const struct place *place)
+{
+    const int event = perf_open_kprobe(type, false, place->name, 1, 0);
+
+    close_fd(event);
+    return event >= 0 || event == -EILSEQ ||
+        (event == -EINVAL && kernel_names_is_text(names, place->address));
+}
+
+int kernel_functions_ask(const struct kernel_names *names, const struct pattern *patterns,
+                         size_t count, struct places *places, size_t *matched)
+{
+    const char *tables = machine_of_kernel()->kernel_tables;
+    struct perf_probe_type type;
+    int result =
+        own_version() < REFUSES_AMBIGUOUS || perf_probe_type("kprobe", &type) ? -EAGAIN : 0;
+
+    for (size_t i = 0; i < count && !result; i++) {
+        const struct pattern *pattern = &patterns[i];
+        if (pattern->kind != PATTERN_KERNEL_FUNCTION)
+            continue;
+        struct place place = {
+            .kind = PLACE_KERNEL_FUNCTION,
+            .at_return = pattern->at_return,
+            .named = true,
+            .name = pattern->name.text,
+            .address = can_ask(pattern) ? kernel_names_address(names, pattern->name.text) : 0,
+        };
+        if (!can_ask(pattern) || (place.address && !is_alone(names, &type, &place)))
+            return -EAGAIN;
+        if (!place.address)
+            continue;
+        matched[i]++;
+        result = places_add(places, &place);
+    }
+    mark_starts(places, tables && kernel_names_address(names, tables));
     return result;
 }
 

@@ -69,12 +69,14 @@ static bool set_up(struct kernel_names *names)
     return true;
 }
 
-/* 0: there is no such symbol, or we may not know. */
-static uint64_t address_of(const struct kernel_names *names, const char *name)
+uint64_t kernel_names_address(const struct kernel_names *names, const char *name)
 {
     struct kernel_symbol *symbol = names->symbol;
+    const size_t length = strlen(name) + 1;
 
-    symbol->length = (uint32_t)strlen(name) + 1;
+    if (!symbol || length > KERNEL_NAME_MASK)
+        return 0;
+    symbol->length = (uint32_t)length;
     symbol->address = 0;
     strcpy(symbol->text, name);
     return bpf_run_raw(names->program, NULL, 0) ? 0 : symbol->address;
@@ -84,15 +86,15 @@ void kernel_names_open(struct kernel_names *names)
 {
     static const char *const bounds[] = {"_stext", "_etext", "_sinittext", "_einittext"};
 
-    if (own_version() < OLDEST_KERNEL || !set_up(names))
+    if (names->symbol || own_version() < OLDEST_KERNEL || !set_up(names))
         return;
     for (size_t i = 0; i < COUNT_OF(bounds); i++)
-        names->text[i / 2][i % 2] = address_of(names, bounds[i]);
+        names->text[i / 2][i % 2] = kernel_names_address(names, bounds[i]);
     if (!names->text[0][0] || !names->text[0][1])
         kernel_names_close(names);
 }
 
-static bool is_own(const struct kernel_names *names, uint64_t address)
+bool kernel_names_is_text(const struct kernel_names *names, uint64_t address)
 {
     for (size_t i = 0; i < COUNT_OF(names->text); i++)
         if (address >= names->text[i][0] && address < names->text[i][1])
@@ -218,7 +220,7 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
 
     if (!ask(names, address, &answer))
         return 1;
-    if (!is_own(names, address) && !answer.module) {
+    if (!kernel_names_is_text(names, address) && !answer.module) {
         /* It names data as well, and does not say that BPF programs are "[bpf]". */
         if (!is_bpf(answer.name))
             return 1;

@@ -28,6 +28,14 @@ void kernel_names_open(struct kernel_names *names);
 void kernel_names_close(struct kernel_names *names);
 
 /*
+ * The address of the symbol of that name, the first of several. 0: there is none, or the kernel
+ * does not tell; `names` may be closed.
+ */
+uint64_t kernel_names_address(const struct kernel_names *names, const char *name);
+/* Is it code of the kernel itself? */
+bool kernel_names_is_text(const struct kernel_names *names, uint64_t address);
+
+/*
  * As kallsyms_find does it for one address. `names` is open. 1: only /proc/kallsyms tells; or
  * -ENOMEM.
  */

@@ -174,7 +174,7 @@ static void say_undistinguished(const struct find *find)
 static void say_inexact(const struct find *find)
 {
     struct text pattern = {0};
-    const struct place *place = exact_alternative(&find->places, find->kallsyms, &pattern);
+    const struct place *place = exact_alternative(find, &pattern);
 
     if (place)
         say("\"t:%s\" may miss events on this kernel if several threads hit it on one CPU; \"%s\" "
@@ -654,13 +654,21 @@ int probing_run(struct probing *probing, int refused, struct text *error,
     return status;
 }
 
-int probing_find(struct probing *probing, const struct session *session)
+int probing_find(struct probing *probing, struct session *session)
 {
-    probing->find.by_calls = session->config.collecting.way == COLLECT_PTRACE;
-    const int status = look_up(&probing->find, session->kallsyms,
+    struct find *find = &probing->find;
+
+    if (session->config.collecting.way == COLLECT_BPF &&
+        (find_any_of_kind(find, PATTERN_KERNEL_FUNCTION) ||
+         find_any_of_kind(find, PATTERN_TRACEPOINT))) {
+        kernel_names_open(&session->kernel_names);
+        find->names = &session->kernel_names;
+    }
+    find->by_calls = session->config.collecting.way == COLLECT_PTRACE;
+    const int status = look_up(find, session->kallsyms,
                                trace_options_process(&probing->options->trace));
 
-    return status ? status : predicates_find(&probing->predicates, &probing->find,
+    return status ? status : predicates_find(&probing->predicates, find,
                                              session->config.collecting.way == COLLECT_RINGS);
 }
 

@@ -69,7 +69,7 @@ int probing_run(struct probing *probing, int refused, struct text *error,
  * Finds what the patterns mean, and the values at all places. 0 or the exit status, with errors
  * reported.
  */
-int probing_find(struct probing *probing, const struct session *session);
+int probing_find(struct probing *probing, struct session *session);
 
 /* How an applet traces what was found. */
 struct probing_calls {

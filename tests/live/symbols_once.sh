@@ -87,6 +87,31 @@ for arguments in "stackcount -K $EVENT" "stackcount -K t:sched:sched_switch"; do
     lacks "$arguments: functions have names" "$scratch/out" "[unknown]"
 done
 
+# reads NAME PATTERN: a whole run without events
+reads()
+{
+    sh -c '"$@" >"$0/out" 2>"$0/err"; cat /proc/$$/io >"$0/io"' "$scratch" "$STACKBOX" stackcount -D 0.1 "$2"
+    bytes=$(sed -n 's/^rchar: //p' "$scratch/io")
+    [ "$bytes" -lt $((symbols / 20)) ] && pass "$1: symbols are not read to attach" ||
+        fail "$1: symbols are not read to attach" "$bytes bytes were read; they are $symbols"
+}
+
+# A function that was named exactly, and what is said of tracepoints
+older_than 6.13 || reads "a tracepoint" t:syscalls:sys_enter_acct
+if older_than 6.7 || ! "$STACKBOX" stackcount -D 0.1 do_sys_settimeofday64 >/dev/null 2>&1; then
+    skip "an exact name" "this kernel has no probes that refuse ambiguous names"
+else
+    reads "an exact name" do_sys_settimeofday64
+    reads "a system call" sys_acct
+    # One of several functions of that name would not be all of them.
+    with_tracefs || fail "tracefs" "it cannot be mounted"
+    several=$(sed 's/[ \t].*//' "/sys/kernel/tracing/available_filter_functions" | sort | uniq -d | head -n 1)
+    number=$(grep -cE "^$several([ 	]|\$)" "/sys/kernel/tracing/available_filter_functions")
+    run_stackbox stackcount --debug -D 0.1 "$several"
+    is "$several, which is the name of $number functions: all are traced" \
+        "$(sed -n 's/.*attached \([0-9]*\) places.*/\1/p' "$scratch/err")" "$number"
+fi
+
 # With room for all: tables that fill up are emptied during the run, and so looked through.
 for applet in wakeuptime offwaketime; do
     : >"$scratch/out" >"$scratch/err"
