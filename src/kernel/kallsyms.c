@@ -122,8 +122,7 @@ struct pass {
     const struct kallsyms_search *search;
     struct kallsyms_found *found;
     struct candidate candidate;
-    kallsyms_callback *also; /* NULL: it has all */
-    bool any, has_all;
+    bool any;
     /* As long as symbols come sorted, as the kernel's own do: */
     bool sorted;
     uint64_t first, last;
@@ -266,8 +265,9 @@ static int take_landing(struct pass *pass, const struct kallsyms_symbol *symbol,
     return is_better ? keep(found, symbol, rank) : 0;
 }
 
-static int offer_symbol(struct pass *pass, const struct kallsyms_symbol *symbol)
+static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
+    struct pass *pass = context;
     const struct kallsyms_search *search = pass->search;
 
     if (!symbol->address || symbol->type == 'a' || symbol->type == 'A')
@@ -289,20 +289,6 @@ static int offer_symbol(struct pass *pass, const struct kallsyms_symbol *symbol)
     result = nearer ? 0 : settle_candidate(pass);
     set_candidate(&pass->candidate, symbol, slot);
     return result;
-}
-
-/* Until both have all that they need. */
-static int offer_to_both(void *context, const struct kallsyms_symbol *symbol)
-{
-    struct pass *pass = context;
-    int result = pass->has_all ? 1 : offer_symbol(pass, symbol);
-
-    pass->has_all = result;
-    if (result >= 0 && pass->also) {
-        result = pass->also(pass->search->context, symbol);
-        pass->also = result ? NULL : pass->also;
-    }
-    return result < 0 ? result : pass->has_all && !pass->also;
 }
 
 bool kallsyms_is_function(char type)
@@ -339,11 +325,11 @@ static int spread(const struct kallsyms_search *search, struct kallsyms_found *f
 
 int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found)
 {
-    struct pass pass = {.search = search, .found = found, .also = search->also, .sorted = true};
+    struct pass pass = {.search = search, .found = found, .sorted = true};
 
     if (!search->count)
         return 0;
-    int result = kallsyms_each(fd, offer_to_both, &pass);
+    int result = kallsyms_each(fd, offer_symbol, &pass);
     if (!result)
         result = settle_candidate(&pass);
     if (!result && !pass.any)
@@ -526,7 +512,7 @@ int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kalls
     known->modules = modules;
     if (others.addresses && others.which)
         result = find_in_known(known, search, found, &others);
-    if (!result && search->kernel && search->kernel->symbol && !search->also &&
+    if (!result && search->kernel && search->kernel->symbol &&
         others.count <= MOST_ASKED)
         result = find_by_kernel(known, search, found, &others);
     if (!result)

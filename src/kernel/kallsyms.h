@@ -57,8 +57,6 @@ struct kallsyms_search {
     /* Among several names at one address these win; sorted by strcmp. */
     const struct kallsyms_name *preferred;
     size_t preferred_count;
-    kallsyms_callback *also; /* as for kallsyms_each, of the same pass; or NULL */
-    void *context;
     struct kernel_names *kernel; /* for kallsyms_find_known: asked, if it is open; or NULL */
 };
 

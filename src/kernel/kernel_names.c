@@ -218,8 +218,8 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
 {
     struct answer answer;
 
-    if (!ask(names, address, &answer))
-        return 1;
+    if (!ask(names, address, &answer)) /* an unloaded program's, perhaps: a pass tells no more */
+        return strncmp(names->symbol->text, "0x", 2) != 0;
     if (!kernel_names_is_text(names, address) && !answer.module) {
         /* It names data as well, and does not say that BPF programs are "[bpf]". */
         if (!is_bpf(answer.name))

@@ -144,17 +144,13 @@ static void judge(struct tally_task *waker, enum interrupt interrupt, bool bysta
  * without numbers and user stack, and keeps that thread's name only with `bystanders`. Without
  * `kernel` no waker keeps its kernel stack, which was only taken for this.
  */
-static void blocked_judge_wakers(const struct interrupts *interrupts, bool kernel, bool bystanders,
+static void blocked_judge_wakers(const enum interrupt *interrupts, bool kernel, bool bystanders,
                                  struct tally *tally)
 {
     for (size_t i = 0; i < tally->count; i++) {
         struct tally_task *waker = &tally->entries[i].waker;
-        const struct stack *stack = &waker->kernel;
-        enum interrupt interrupt = INTERRUPT_NONE;
-        if (tally->entries[i].has_waker && stack->state == STACK_KEPT)
-            interrupt = interrupts_did(interrupts, tally->addresses + stack->first, stack->count);
-        if (interrupt)
-            judge(waker, interrupt, bystanders);
+        if (interrupts[i])
+            judge(waker, interrupts[i], bystanders);
         if (!kernel)
             waker->kernel = (struct stack){.state = STACK_NONE};
     }
@@ -337,7 +333,6 @@ struct tracing {
     struct ptrace_times traced; /* or no perf_event_open(2) either */
     struct switches switches;
     struct wall_time wall; /* for VIEW_WALL */
-    struct interrupts interrupts;
     struct waiting_text waiting; /* if a flat table needs it */
     uint64_t started; /* since boot, ns */
 };
@@ -528,16 +523,22 @@ static void print_header(struct tracing *tracing)
 
 /* ---- Reports ---- */
 
-/* Interrupts' wakeups are recognized by names, which are looked up once. */
+/* Interrupts' wakeups are recognized by names. */
 static int judge_wakers(struct tracing *tracing, struct tally *tally)
 {
     struct session *session = &tracing->counting.session;
-    int result = 0;
+    const struct symbolize_options options = {
+        .kallsyms = session->kallsyms,
+        .known = &session->known,
+        .kernel = &session->kernel_names,
+    };
+    enum interrupt *interrupts = calloc(tally->count + 1, sizeof(*interrupts));
+    int result = interrupts ? interrupts_find(tally, &options, interrupts) : -ENOMEM;
 
-    if (!tracing->interrupts.are_found && session->kallsyms >= 0)
-        result = interrupts_find(&tracing->interrupts, tally, session->kallsyms, &session->known);
-    blocked_judge_wakers(&tracing->interrupts, !tracing->config->trace->user_only,
-                         tracing->config->trace->verbose, tally);
+    if (!result)
+        blocked_judge_wakers(interrupts, !tracing->config->trace->user_only,
+                             tracing->config->trace->verbose, tally);
+    free(interrupts);
     return result;
 }
 
@@ -747,6 +748,5 @@ int blocked_time_run(const struct blocked_time_config *asked)
         status = count(tracing);
     switches_close(&tracing->switches);
     wall_time_close(&tracing->wall);
-    interrupts_free(&tracing->interrupts);
     return counting_close(counting, status);
 }

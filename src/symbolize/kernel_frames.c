@@ -21,12 +21,6 @@
 
 /* ---- Interrupts ---- */
 
-struct interrupts_range {
-    uint64_t start, end;
-    bool entry, own; /* an interrupt is above it; the thread's own work */
-    enum interrupt kind;
-};
-
 /* Names in all machines' kernels; those of only some are in the rows. */
 static const char entries[] =
     "irq_exit\0" "irq_exit_rcu\0" "__irq_exit_rcu\0" "handle_irq_desc\0"
@@ -72,89 +66,63 @@ static enum interrupt kind_of(const char *name)
     return machines_have(MACHINE_OTHER_CPU, name) ? INTERRUPT_CPU : INTERRUPT_NONE;
 }
 
-struct finding {
-    struct interrupts *interrupts;
-    size_t open; /* ranges from here on have no end yet */
+/* What a function tells of the stack that it is in. */
+struct telling {
+    bool entry, own; /* an interrupt is above it; the thread's own work */
+    enum interrupt kind;
 };
 
-/* The file is sorted by address: a function ends where the next symbol is. */
-static int take_symbol(void *context, const struct kallsyms_symbol *symbol)
+static struct telling telling_of(const struct symbol *symbol)
 {
-    struct finding *finding = context;
-    struct interrupts *interrupts = finding->interrupts;
+    const char *name = text_string(&symbol->function);
 
-    interrupts->are_found = true;
-    if (symbol->module)
-        return 1; /* the kernel itself is done */
-    while (finding->open < interrupts->count &&
-           symbol->address > interrupts->ranges[finding->open].start)
-        interrupts->ranges[finding->open++].end = symbol->address;
-    if (!symbol->address || !kallsyms_is_function(symbol->type))
-        return 0;
-    const struct interrupts_range range = {
-        .start = symbol->address,
-        .end = symbol->address,
-        .entry = name_list_has(entries, symbol->name) ||
-                 machines_have(MACHINE_INTERRUPTS, symbol->name),
-        .own = name_list_has(own_work, symbol->name) ||
-               machines_have(MACHINE_OWN_WORK, symbol->name),
-        .kind = kind_of(symbol->name),
+    if (!symbol->kernel || symbol->file.length) /* or a module's */
+        return (struct telling){0};
+    return (struct telling){
+        .entry = name_list_has(entries, name) || machines_have(MACHINE_INTERRUPTS, name),
+        .own = name_list_has(own_work, name) || machines_have(MACHINE_OWN_WORK, name),
+        .kind = kind_of(name),
     };
-    if (!range.entry && !range.own && !range.kind)
-        return 0;
-    if (array_reserve(&interrupts->ranges, &interrupts->room, interrupts->count + 1,
-                      sizeof(*interrupts->ranges)))
-        return -ENOMEM;
-    interrupts->ranges[interrupts->count++] = range;
-    return 0;
 }
 
-int interrupts_find(struct interrupts *interrupts, const struct tally *tally, int kallsyms,
-                    struct kallsyms_known *known)
-{
-    struct finding finding = {.interrupts = interrupts};
-    const struct symbolize_options options = {
-        .kallsyms = kallsyms, .known = known, .also = take_symbol, .also_context = &finding};
-    struct symbolize_notes notes = {0};
-    struct symbols symbols;
-    int result = symbols_make(&symbols, tally, &options, &notes);
-
-    symbols_free(&symbols);
-    return result;
-}
-
-void interrupts_free(struct interrupts *interrupts)
-{
-    free(interrupts->ranges);
-    *interrupts = (struct interrupts){0};
-}
-
-/* The range that holds the address, or NULL. */
-static const struct interrupts_range *find(const struct interrupts *interrupts, uint64_t address)
-{
-    const struct interrupts_range *ranges = interrupts->ranges;
-    size_t behind = interrupts->count ? first_key_above(&ranges->start, sizeof(*ranges),
-                                                        interrupts->count, address)
-                                      : 0;
-
-    return behind && address < ranges[behind - 1].end ? &ranges[behind - 1] : NULL;
-}
-
-enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
-                              size_t count)
+/* By the symbols of a stack's frames, leaf first. */
+static enum interrupt judge(const struct telling *tellings, const uint32_t *frames, uint32_t count)
 {
     enum interrupt kind = INTERRUPT_NONE;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct interrupts_range *range = find(interrupts, frames[i]);
-        if (range && !kind)
-            kind = range->kind;
-        if (range && range->own)
+    for (uint32_t i = 0; i < count; i++) {
+        const struct telling *telling = &tellings[frames[i]];
+        if (!kind)
+            kind = telling->kind;
+        if (telling->own)
             return INTERRUPT_NONE;
-        if (range && range->entry)
+        if (telling->entry)
             return kind ? kind : INTERRUPT_OTHER;
     }
     return INTERRUPT_NONE;
+}
+
+int interrupts_find(const struct tally *tally, const struct symbolize_options *options,
+                    enum interrupt *interrupts)
+{
+    struct symbolize_notes notes = {0};
+    struct symbols symbols;
+    struct telling *tellings = NULL;
+    int result = symbols_make(&symbols, tally, options, &notes);
+
+    if (!result && !(tellings = calloc(symbols.count + 1, sizeof(*tellings))))
+        result = -ENOMEM;
+    for (size_t i = 0; i < symbols.count && !result; i++)
+        tellings[i] = telling_of(&symbols.items[i]);
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        const struct tally_entry *entry = &tally->entries[i];
+        const size_t first =
+            symbols.first[i] + entry->task.kernel.count + entry->task.user.count;
+        interrupts[i] = judge(tellings, symbols.frames + first, entry->waker.kernel.count);
+    }
+    free(tellings);
+    symbols_free(&symbols);
+    return result;
 }
 
 const char *interrupts_name(enum interrupt interrupt)

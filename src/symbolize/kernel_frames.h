@@ -9,23 +9,12 @@
 #include "symbolize/symbolize.h"
 #include "tally/tally.h"
 
-struct interrupts {
-    struct interrupts_range *ranges; /* the functions that tell, sorted */
-    size_t count, room;
-    bool are_found;
-};
-
 /*
- * Reads /proc/kallsyms, open as `kallsyms`, if the tally has kernel frames, whose names `known` then
- * has. 0 or a negative errno; interrupts_free after either. {0} is empty.
+ * For each entry of the tally, by its waker's kernel stack; also INTERRUPT_NONE if the kernel hides
+ * its addresses. 0 or a negative errno.
  */
-int interrupts_find(struct interrupts *interrupts, const struct tally *tally, int kallsyms,
-                    struct kallsyms_known *known);
-void interrupts_free(struct interrupts *interrupts);
-
-/* `frames` leaf first. Also INTERRUPT_NONE if the kernel hides its addresses. */
-enum interrupt interrupts_did(const struct interrupts *interrupts, const uint64_t *frames,
-                              size_t count);
+int interrupts_find(const struct tally *tally, const struct symbolize_options *options,
+                    enum interrupt *interrupts);
 /* "[timer interrupt]" */
 const char *interrupts_name(enum interrupt interrupt);
 

@@ -163,8 +163,6 @@ static int name_kernel(struct symbol *const *symbols, size_t count,
         .addresses = addresses,
         .preferred = options->preferred,
         .preferred_count = options->preferred_count,
-        .also = options->also,
-        .context = options->also_context,
         .kernel = options->kernel,
     };
     size_t at = 0;

@@ -67,9 +67,6 @@ struct symbolize_options {
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const struct kallsyms_name *preferred;
     size_t preferred_count;
-    /* Called with the symbols of kallsyms, if they are read for names; or NULL. */
-    kallsyms_callback *also;
-    void *also_context;
     struct processes *processes; /* who had what mapped; NULL: user frames get no names */
     const struct demangle_options *readable; /* how; NULL: names as in the tables */
     const char *symfs;           /* look here for binaries and debug files first, or NULL */

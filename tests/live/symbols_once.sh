@@ -6,8 +6,8 @@
 # beside
 #
 # The kernel's symbols are read for the functions that are new. By the bytes that the kernel says were read
-# (/proc/PID/io): reports of the same functions, and events that are printed as they come, add none; what else is
-# looked for in them is found in the same pass.
+# (/proc/PID/io): reports of the same functions, and events that are printed as they come, add none. Where the kernel
+# tells names, and where a named function is, they are not read.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -73,10 +73,12 @@ read_at_end()
     bytes=$(($(sed -n 's/^rchar: //p' "$scratch/io") - own - before))
 }
 
-# Where the kernel names functions itself, it does so (see kernel_names.sh).
-for arguments in "stackcount -K $EVENT" "stackcount -K t:sched:sched_switch"; do
+# named ARG...: where the kernel names functions itself, it does so (see kernel_names.sh)
+named()
+{
+    arguments=$*
     : >"$scratch/out" >"$scratch/err"
-    read_at_end $arguments
+    read_at_end "$@"
     if older_than 5.16; then
         [ "$bytes" -lt $((symbols * 5 / 4)) ] && pass "$arguments: symbols are read once" ||
             fail "$arguments: symbols are read once" "$bytes bytes were read; they are $symbols"
@@ -84,6 +86,10 @@ for arguments in "stackcount -K $EVENT" "stackcount -K t:sched:sched_switch"; do
         [ "$bytes" -lt $((symbols / 20)) ] && pass "$arguments: symbols are not read" ||
             fail "$arguments: symbols are not read" "$bytes bytes were read; they are $symbols"
     fi
+}
+
+for event in "$EVENT" t:sched:sched_switch; do
+    named stackcount -K "$event"
     lacks "$arguments: functions have names" "$scratch/out" "[unknown]"
 done
 
@@ -112,11 +118,9 @@ else
         "$(sed -n 's/.*attached \([0-9]*\) places.*/\1/p' "$scratch/err")" "$number"
 fi
 
-# With room for all: tables that fill up are emptied during the run, and so looked through.
+# Wakers that are interrupts are recognized by names. With room for all: tables that fill up are emptied during the
+# run, and so looked through.
 for applet in wakeuptime offwaketime; do
-    : >"$scratch/out" >"$scratch/err"
-    read_at_end $applet -K --stack-storage-size 65536
-    [ "$bytes" -lt $((symbols * 5 / 4)) ] && pass "$applet: symbols are read once" ||
-        fail "$applet: symbols are read once" "$bytes bytes were read; they are $symbols"
+    named $applet -K --stack-storage-size 65536
     contains "$applet: wakers have names" "$scratch/out" "try_to_wake_up"
 done

@@ -83,58 +83,48 @@ static void texts_become_numbers(void)
     stack_texts_free(&texts);
 }
 
-static bool did(const struct interrupts *interrupts, uint64_t first, uint64_t second, uint64_t third)
+/* Of the waker whose kernel stack this is, leaf first */
+static enum interrupt interrupt_of(int kallsyms, const uint64_t *frames, size_t count)
+{
+    struct kallsyms_known known = {0};
+    const struct symbolize_options options = {.kallsyms = kallsyms, .known = &known};
+    struct tally tally = {0};
+    enum interrupt interrupts[2] = {INTERRUPTS, INTERRUPTS};
+
+    /* Of the first entry, that stack is its own task's. */
+    CHECK_NUMBER(tally_add_stack(&tally, &tally_add(&tally)->task.kernel, frames, count), 0);
+    CHECK_NUMBER(tally_add_stack(&tally, &tally_add(&tally)->waker.kernel, frames, count), 0);
+    CHECK_NUMBER(interrupts_find(&tally, &options, interrupts), 0);
+    CHECK_NUMBER(interrupts[0], INTERRUPT_NONE);
+    kallsyms_known_free(&known);
+    tally_free(&tally);
+    return interrupts[1];
+}
+
+static bool did(int kallsyms, uint64_t first, uint64_t second, uint64_t third)
 {
     const uint64_t frames[] = {CORE(first), CORE(second), CORE(third)};
 
-    return interrupts_did(interrupts, frames, COUNT_OF(frames)) != INTERRUPT_NONE;
-}
-
-/* With a kernel frame: its name is then known without reading kallsyms again. */
-static void find_interrupts(struct interrupts *interrupts, int kallsyms)
-{
-    const uint64_t frame = CORE(5);
-    const struct kallsyms_search search = {.addresses = &frame, .count = 1};
-    struct kallsyms_found found = {0};
-    struct kallsyms_known known = {0};
-    struct tally tally = {0};
-    struct tally_entry *entry = tally_add(&tally);
-
-    *interrupts = (struct interrupts){0};
-    CHECK_NUMBER(interrupts_find(interrupts, &tally, kallsyms, &known), 0);
-    CHECK(!interrupts->are_found);
-    CHECK_NUMBER(tally_add_stack(&tally, &entry->task.kernel, &frame, 1), 0);
-    CHECK_NUMBER(interrupts_find(interrupts, &tally, kallsyms, &known), 0);
-    CHECK(interrupts->are_found);
-    if (interrupts->count) {
-        CHECK_NUMBER(kallsyms_find_known(&known, -1, &search, &found), 0);
-        CHECK_STRING(text_string(&found.name), "__schedule");
-    }
-    kallsyms_free(&found, 1);
-    kallsyms_known_free(&known);
-    tally_free(&tally);
+    return interrupt_of(kallsyms, frames, COUNT_OF(frames)) != INTERRUPT_NONE;
 }
 
 static void interrupts_are_told_from_threads(void)
 {
-    struct interrupts interrupts;
     int kallsyms = file_of_text(symbols);
 
-    find_interrupts(&interrupts, kallsyms);
-    CHECK(did(&interrupts, 0x605, 0x305, 0x105));
-    CHECK(did(&interrupts, 0x605, 0x2ff, 0x105));
-    CHECK(!did(&interrupts, 0x605, 0x105, 0x105));
+    CHECK(did(kallsyms, 0x605, 0x305, 0x105));
+    CHECK(did(kallsyms, 0x605, 0x2ff, 0x105));
+    CHECK(!did(kallsyms, 0x605, 0x105, 0x105));
     /* A page fault is the thread's own. */
-    CHECK(!did(&interrupts, 0x605, 0x405, 0x105));
+    CHECK(!did(kallsyms, 0x605, 0x405, 0x105));
     /* Preempted by an interrupt, or on its way out of one: what follows is the thread's own. */
-    CHECK(!did(&interrupts, 0x605, 0x005, 0x305));
-    CHECK(!did(&interrupts, 0x605, 0x505, 0x305));
+    CHECK(!did(kallsyms, 0x605, 0x005, 0x305));
+    CHECK(!did(kallsyms, 0x605, 0x505, 0x305));
     /* An interrupt during a context switch. */
-    CHECK(did(&interrupts, 0x605, 0x305, 0x005));
+    CHECK(did(kallsyms, 0x605, 0x305, 0x005));
     /* Only functions of the kernel itself. */
-    CHECK(!interrupts_did(&interrupts, (uint64_t[]){0xffffffffc0001005}, 1));
-    CHECK(!interrupts_did(&interrupts, NULL, 0));
-    interrupts_free(&interrupts);
+    CHECK_NUMBER(interrupt_of(kallsyms, (uint64_t[]){0xffffffffc0001005}, 1), INTERRUPT_NONE);
+    CHECK_NUMBER(interrupt_of(kallsyms, NULL, 0), INTERRUPT_NONE);
     close(kallsyms);
 }
 
@@ -168,30 +158,24 @@ static void kinds_of_interrupts(void)
         {0x205, 0x905, 0x905, INTERRUPT_NONE},
         {0x205, 0x005, 0x305, INTERRUPT_NONE},
     };
-    struct interrupts interrupts;
     int kallsyms = file_of_text(text);
 
-    find_interrupts(&interrupts, kallsyms);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const uint64_t frames[] = {CORE(cases[i].leaf), CORE(cases[i].middle), CORE(cases[i].root)};
-        CHECK_NUMBER(interrupts_did(&interrupts, frames, COUNT_OF(frames)), cases[i].kind);
+        CHECK_NUMBER(interrupt_of(kallsyms, frames, COUNT_OF(frames)), cases[i].kind);
     }
     CHECK_STRING(interrupts_name(INTERRUPT_NETWORK), "[network interrupt]");
     for (enum interrupt kind = INTERRUPT_OTHER; kind < INTERRUPTS; kind++)
         CHECK(interrupts_name(kind) && interrupts_name(kind)[0] == '[');
-    interrupts_free(&interrupts);
     close(kallsyms);
 }
 
 static void hidden_addresses_tell_nothing(void)
 {
-    struct interrupts interrupts;
     int kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
                                 "0000000000000000 T try_to_wake_up\n");
 
-    find_interrupts(&interrupts, kallsyms);
-    CHECK(!interrupts_did(&interrupts, (uint64_t[]){0, 5}, 2));
-    interrupts_free(&interrupts);
+    CHECK_NUMBER(interrupt_of(kallsyms, (uint64_t[]){0, 5}, 2), INTERRUPT_NONE);
     close(kallsyms);
 }
 
