@@ -177,7 +177,7 @@ static const char own_path[] =
 static bool is_on_own_path(const char *name)
 {
     for (const char *word = own_path; *word; word += strlen(word) + 1)
-        if (*word == '^' ? !strncmp(name, word + 1, strlen(word) - 1) : strstr(name, word) != NULL)
+        if (*word == '^' ? starts_with(name, word + 1) : strstr(name, word))
             return true;
     return false;
 }

@@ -50,8 +50,9 @@ struct names {
 static bool is_of(void *context, const char *group)
 {
     const struct names *names = context;
+    const char *maker = starts_with(group, GROUP);
 
-    return !strncmp(group, GROUP, strlen(GROUP)) && !strcmp(group + strlen(GROUP), names->maker);
+    return maker && !strcmp(maker, names->maker);
 }
 
 #define BUSY_TRIES 200

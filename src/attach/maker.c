@@ -150,7 +150,7 @@ void makers_each_dead(maker_dead *dead, void *context)
 
     for (struct dirent *name; names && (name = readdir(names));)
         /* This process's own lock could be taken, and would be lost when the file is closed. */
-        if (is_name(name->d_name) && strncmp(name->d_name, own, strlen(own)) != 0)
+        if (is_name(name->d_name) && !starts_with(name->d_name, own))
             look_at(makers, name->d_name, dead, context);
     if (names)
         closedir(names);

@@ -97,6 +97,13 @@ void text_free(struct text *text)
     *text = (struct text){0};
 }
 
+const char *starts_with(const char *string, const char *start)
+{
+    const size_t length = strlen(start);
+
+    return strncmp(string, start, length) ? NULL : string + length;
+}
+
 const char *next_line(const char **rest, size_t *length)
 {
     const char *line = *rest;

@@ -29,6 +29,9 @@ int text_refusal(const struct text *text);
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
+/* What follows `start` in a string that starts with it. NULL: this one does not. */
+const char *starts_with(const char *string, const char *start);
+
 /*
  * The next line of a text in memory: its beginning, with its length in *length; *rest then points
  * past it. NULL: there are no more.

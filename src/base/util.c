@@ -253,16 +253,18 @@ static uint64_t read_clock_offset(void)
 {
     char path[48] = "/proc/self/timens_offsets";
     struct text content = {0};
+    const char *at = NULL;
+    char *end;
     uint64_t offset = 0;
 
     if (!same_link("/proc/self/ns/time", "/proc/self/ns/time_for_children"))
         snprintf(path, sizeof(path), "/proc/%d/timens_offsets", (int)getppid());
     /* "monotonic           0         0": seconds and nanoseconds */
-    if (!read_file(AT_FDCWD, path, 256, &content) && content.data &&
-        !strncmp(content.data, "monotonic ", 10)) {
-        char *at = content.data + 10;
-        offset = (uint64_t)strtoll(at, &at, 10) * 1000000000;
-        offset += (uint64_t)strtoll(at, NULL, 10);
+    if (!read_file(AT_FDCWD, path, 256, &content) && content.data)
+        at = starts_with(content.data, "monotonic ");
+    if (at) {
+        offset = (uint64_t)strtoll(at, &end, 10) * 1000000000;
+        offset += (uint64_t)strtoll(end, NULL, 10);
     }
     text_free(&content);
     return offset;

@@ -236,7 +236,7 @@ static int see_symbol(void *context, const struct elf_symbol *symbol)
 
     if (!strcmp(symbol->name, "v8_Default_embedded_blob_code_"))
         blob->start = symbol->address;
-    else if (!strncmp(symbol->name, "Builtins_", 9) && symbol->size && end > symbol->address &&
+    else if (starts_with(symbol->name, "Builtins_") && symbol->size && end > symbol->address &&
              end > blob->end)
         blob->end = end;
     return 0;

@@ -169,7 +169,7 @@ static int take_mapped(void *context, const struct maps_entry *entry)
 {
     struct search *search = context;
 
-    if (!entry->inode || *entry->path != '/' || !strncmp(base_name(entry->path), "ld-", 3) ||
+    if (!entry->inode || *entry->path != '/' || starts_with(base_name(entry->path), "ld-") ||
         search->file_count == MOST_FILES)
         return 0;
     for (size_t i = search->file_count; i--;)
@@ -288,9 +288,9 @@ struct look {
 static bool is_function_of(const char *name, const char *call)
 {
     for (size_t i = 0; machines[i]; i++) {
-        size_t length = strlen(machines[i]->call_prefix);
-        if (!strncmp(name, machines[i]->call_prefix, length) &&
-            !strncmp(name + length, "sys_", 4) && !strcmp(name + length + 4, call))
+        const char *rest = starts_with(name, machines[i]->call_prefix);
+        rest = rest ? starts_with(rest, "sys_") : NULL;
+        if (rest && !strcmp(rest, call))
             return true;
     }
     return false;
@@ -332,8 +332,7 @@ static const struct place *first_call(const struct places *places)
     for (size_t i = 0; i < places->count; i++) {
         const struct place *place = &places->items[i];
         if (place->kind == PLACE_TRACEPOINT && !place->error &&
-            (!strncmp(place->name, ENTER, strlen(ENTER)) ||
-             !strncmp(place->name, EXIT, strlen(EXIT))))
+            (starts_with(place->name, ENTER) || starts_with(place->name, EXIT)))
             return place;
     }
     return NULL;
@@ -346,8 +345,8 @@ const struct place *exact_alternative(const struct find *find, struct text *patt
 
     if (!place || find->kallsyms < 0 || own_version() < PREEMPTS || lacks_kprobes())
         return NULL;
-    bool enters = !strncmp(place->name, ENTER, strlen(ENTER));
-    look.call = place->name + strlen(enters ? ENTER : EXIT);
+    const char *enters = starts_with(place->name, ENTER);
+    look.call = enters ? enters : starts_with(place->name, EXIT);
     ask(&look, find->names);
     if (!look.found.length)
         (void)kallsyms_each(find->kallsyms, look_at, &look);

@@ -97,7 +97,7 @@ static int take_word(struct search *search, const char *name, struct event_value
 
     *value = (struct event_value){.offset = (uint16_t)(first * CALL_WORD), .size = CALL_WORD,
                                   .bits = 64, .is_signed = ends};
-    if (ends ? !strcmp(name, "ret") : !strncmp(name, "arg", 3) && first < 6 && !name[4])
+    if (ends ? !strcmp(name, "ret") : starts_with(name, "arg") && first < 6 && !name[4])
         return 0;
     text_format(search->error, "there is no \"%s\": by ptrace(2) %s has %s and comm", name,
                 search->place->name, ends ? "ret" : "arg1 to arg6");
@@ -122,9 +122,9 @@ bool event_values_narrow(const char *file)
 static bool is_call(const struct search *search)
 {
     const char *prefix = search->where->machine->call_prefix, *name = search->place->name;
-    const size_t length = strlen(prefix);
+    const char *call = *prefix ? starts_with(name, prefix) : NULL;
 
-    return length && !strncmp(name, prefix, length) && !strncmp(name + length, "sys_", 4);
+    return call && starts_with(call, "sys_");
 }
 
 static const char *why_no_argument(const struct search *search)
@@ -148,7 +148,7 @@ static int take_register(struct search *search, const char *name, struct event_v
     const struct machine *machine = search->where->machine;
     const unsigned count = machine->args.count;
     const bool is_argument =
-        !strncmp(name, "arg", 3) && name[3] >= '1' && name[3] <= '9' && !name[4];
+        starts_with(name, "arg") && name[3] >= '1' && name[3] <= '9' && !name[4];
     const char *why = NULL;
     uint8_t word = machine->args.result;
 

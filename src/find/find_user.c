@@ -271,7 +271,7 @@ static bool may_mean(const struct library_where *where, const char *typed,
         return !strcmp(asked, typed);
     if (!library_name_rank(typed, base_name(asked)))
         return false;
-    return !library->is_ours || find_seen(where, asked) || !strncmp(asked, "./", 2);
+    return !library->is_ours || find_seen(where, asked) || starts_with(asked, "./");
 }
 
 static int open_mapped(const struct library_where *where, const char *typed,

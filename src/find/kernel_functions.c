@@ -23,7 +23,7 @@
 /* Padding before a function, for those who patch it: it never runs as a function. */
 static bool is_padding(const char *name)
 {
-    return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
+    return starts_with(name, "__pfx_") || starts_with(name, "__cfi_");
 }
 
 struct pass {

@@ -23,11 +23,6 @@
 
 enum { RANK_NONE, RANK_MUSL, RANK_DASH_VERSION, RANK_PLAIN, RANK_VERSION, RANK_WHOLE };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return !strncmp(text, start, strlen(start));
-}
-
 /* ".6", ".1.0.2k": a digit after each dot; ".6.debug" and ".6.dpkg-new" are something else. */
 static bool is_version(const char *ending)
 {
@@ -54,17 +49,16 @@ static unsigned rank_ending(const char *ending)
 
 unsigned library_name_rank(const char *typed, const char *name)
 {
-    size_t length = strlen(typed);
+    const char *ending = starts_with(name, typed), *bare = starts_with(name, "lib");
 
     if (!strcmp(typed, name))
         return RANK_WHOLE;
     if (!strcmp(typed, "c") && starts_with(name, "ld-musl-"))
         return RANK_MUSL;
-    if (!strncmp(name, typed, length) && rank_ending(name + length))
-        return rank_ending(name + length);
-    if (starts_with(name, "lib") && !strncmp(name + 3, typed, length))
-        return rank_ending(name + 3 + length);
-    return RANK_NONE;
+    if (ending && rank_ending(ending))
+        return rank_ending(ending);
+    ending = bare ? starts_with(bare, typed) : NULL;
+    return ending ? rank_ending(ending) : RANK_NONE;
 }
 
 int library_offer(struct library_candidates *candidates, const char *name,
@@ -480,7 +474,7 @@ static int find_by_musl(struct library_search *search)
 
     while (directory && (file = readdir(directory))) {
         const char *ending = strstr(file->d_name, ".path");
-        if (strncmp(file->d_name, "ld-musl-", 8) || !ending || ending[5])
+        if (!starts_with(file->d_name, "ld-musl-") || !ending || ending[5])
             continue;
         text_clear(&path);
         text_format(&path, "/etc/%s", file->d_name);

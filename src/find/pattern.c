@@ -412,7 +412,7 @@ int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *patt
 bool pattern_is_call(const struct pattern *pattern)
 {
     return pattern->kind == PATTERN_KERNEL_FUNCTION && pattern->name.kind == MATCH_PLAIN &&
-           !strncmp(pattern->name.text, "sys_", 4);
+           starts_with(pattern->name.text, "sys_");
 }
 
 void pattern_free(struct pattern *pattern)

@@ -57,11 +57,11 @@ static void explain_open(const struct user_file *file, int result, struct text *
     head[strcspn(head, "\n")] = '\0';
     if (result != -ENOEXEC)
         text_format(error, "cannot read \"%s\": %s", path, strerror(-result));
-    else if (!strncmp(head, "#!", 2))
+    else if (starts_with(head, "#!"))
         explain_script(path, head + 2, error);
     else
         text_format(error, "\"%s\" is not a program or library: it is no%s ELF file", path,
-                    strncmp(head, ELFMAG, SELFMAG) ? "" : " sound");
+                    starts_with(head, ELFMAG) ? " sound" : "");
 }
 
 static int check_kind(const struct user_file *file, struct text *error)
@@ -301,10 +301,9 @@ static int note_variant(void *context, const struct elf_symbol *symbol)
 {
     struct variants *variants = context;
     const char *name = symbol->name + strspn(symbol->name, "_");
-    const char *wanted = variants->name + strspn(variants->name, "_");
-    size_t length = strlen(wanted);
+    const char *rest = starts_with(name, variants->name + strspn(variants->name, "_"));
 
-    if (symbol->type != STT_FUNC || strncmp(name, wanted, length) || name[length] != '_')
+    if (symbol->type != STT_FUNC || !rest || *rest != '_')
         return 0;
     if (variants->count++ < MOST_SHOWN)
         text_format(&variants->names, "%s%s", variants->names.length ? ", " : "", symbol->name);
@@ -337,7 +336,7 @@ static int offer_symbol(void *context, const struct elf_symbol *symbol)
     struct offering *offering = context;
     const char *wanted = offering->suggestions.wanted;
     const struct demangle_options said = {.without_parameters = !strchr(wanted, '(')};
-    bool raw = !strncmp(wanted, "_Z", 2) || !strncmp(wanted, "_R", 2);
+    bool raw = starts_with(wanted, "_Z") || starts_with(wanted, "_R");
 
     if (raw || demangle_symbol(symbol->name, &said, &offering->scratch))
         suggest(&offering->suggestions, symbol->name);

@@ -154,7 +154,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
     while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
         underscores++;
     /* A system call without arguments is one function with the names of both x86 ABIs. */
-    if (!strncmp(name, "__ia32_", 7))
+    if (starts_with(name, "__ia32_"))
         rank--;
     return rank - underscores;
 }

@@ -181,16 +181,14 @@ static int rename_it(struct kallsyms_found *found, const char *prefix, const cha
 /* 1: there may be a better one. */
 static int choose_name(const struct kallsyms_search *search, struct kallsyms_found *found)
 {
-    static const char call[] = "__do_sys_";
     const struct machine *kernel = machine_of_kernel();
-    const char *name = found->name.data, *rest = name + strlen(call);
+    const char *name = found->name.data, *call = starts_with(name, "__do_sys_");
 
     for (size_t i = 0; i < search->preferred_count; i++)
         if (search->preferred[i].address == found->start)
             return rename_it(found, "", search->preferred[i].name);
-    if (!strncmp(name, call, strlen(call)) && kernel->names &&
-        name_list_has(kernel->names[MACHINE_BARE_CALLS], rest))
-        return rename_it(found, kernel->call_prefix, rest - strlen("sys_"));
+    if (call && kernel->names && name_list_has(kernel->names[MACHINE_BARE_CALLS], call))
+        return rename_it(found, kernel->call_prefix, call - strlen("sys_"));
     return name_list_has(locals, name) || machines_have(MACHINE_LOCAL, name);
 }
 
@@ -210,7 +208,7 @@ static int take_landing(const struct kernel_names *names, uint64_t address,
 
 static bool is_bpf(const char *name)
 {
-    return !strncmp(name, "bpf_prog_", 9) || !strncmp(name, "bpf_trampoline_", 15);
+    return starts_with(name, "bpf_prog_") || starts_with(name, "bpf_trampoline_");
 }
 
 int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,

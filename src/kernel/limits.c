@@ -239,7 +239,7 @@ static const char *path_below(const char *own, const char *root)
     if (strncmp(own, root, length) || (own[length] && own[length] != '/'))
         return NULL;
     /* From a cgroup namespace: "/..", which is not below the namespace's root. */
-    return !strncmp(own + length, "/..", 3) ? NULL : own + length;
+    return starts_with(own + length, "/..") ? NULL : own + length;
 }
 
 /* "31 23 0:28 ROOT WHERE options [more] - TYPE what options": the mount that shows most is used. */

@@ -73,6 +73,7 @@ int perf_probe_type(const char *name, struct perf_probe_type *type)
 {
     struct text content = {0};
     uint64_t number = 0, bit = 0;
+    const char *config = NULL;
     int result = read_device(name, "type", &content);
 
     if (!result)
@@ -80,9 +81,10 @@ int perf_probe_type(const char *name, struct perf_probe_type *type)
     type->type = (uint32_t)number;
     /* "config:0": the kernel says which bit asks for a return probe. */
     text_clear(&content);
-    if (!result && !read_device(name, "format/retprobe", &content) &&
-        !strncmp(content.data, "config:", 7))
-        (void)parse_number(content.data + 7, 0, 63, &bit);
+    if (!result && !read_device(name, "format/retprobe", &content))
+        config = starts_with(content.data, "config:");
+    if (config)
+        (void)parse_number(config, 0, 63, &bit);
     type->return_bit = 1ULL << bit;
     text_clear(&content);
     type->counts = !read_device(name, "format/ref_ctr_offset", &content);
@@ -313,7 +315,7 @@ static bool add_missed(void *context, char *line)
     const char *last = strrchr(line, ' ');
 
     line += strspn(line, " \t");
-    if (last && !strncmp(line, missed->prefix, strlen(missed->prefix)))
+    if (last && starts_with(line, missed->prefix))
         missed->sum += strtoull(last, NULL, 10);
     return false;
 }

@@ -229,7 +229,7 @@ void tracefs_add_fields(const char *format, struct text *names)
     size_t length;
 
     for (const char *rest = format, *line; (line = next_line(&rest, &length));)
-        if (find_declaration(line, length, &declared) && strncmp(declared.name, "common_", 7)) {
+        if (find_declaration(line, length, &declared) && !starts_with(declared.name, "common_")) {
             text_add(names, " ");
             text_append(names, declared.name, declared.length);
         }

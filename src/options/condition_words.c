@@ -44,13 +44,11 @@ static void skip_blanks(struct parsing *parsing)
 
 static bool take(struct parsing *parsing, const char *token)
 {
-    const size_t length = strlen(token);
-
     skip_blanks(parsing);
-    if (strncmp(parsing->at, token, length))
-        return false;
-    parsing->at += length;
-    return true;
+    const char *next = starts_with(parsing->at, token);
+    if (next)
+        parsing->at = next;
+    return next;
 }
 
 /* ---- Values ---- */

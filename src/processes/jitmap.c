@@ -411,9 +411,8 @@ static const char *advice_for(const struct image *image)
 {
     for (size_t i = 0; i < image->count; i++)
         for (size_t at = 0; at < COUNT_OF(runtimes); at++) {
-            const char *label = image->mappings[i].file->label, *name = runtimes[at].file;
-            const size_t length = strlen(name);
-            if (!strncmp(label, name, length) && strcspn(label + length, "-.0123456789") == 0)
+            const char *rest = starts_with(image->mappings[i].file->label, runtimes[at].file);
+            if (rest && strcspn(rest, "-.0123456789") == 0)
                 return runtimes[at].advice;
         }
     return NULL;

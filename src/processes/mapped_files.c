@@ -41,10 +41,9 @@ static uint64_t to_file_time(uint64_t time)
 static bool same_path(const char *link, const char *path)
 {
     static const char deleted[] = " (deleted)";
-    size_t length = strlen(path);
+    const char *rest = starts_with(link, path);
 
-    return !strncmp(link, path, length) &&
-           (!link[length] || !strcmp(link + length, deleted));
+    return rest && (!*rest || !strcmp(rest, deleted));
 }
 
 /* A deleted file leaves its inode number to a new one; the generation tells them apart. */
@@ -252,11 +251,6 @@ static bool is_elf(int fd)
     char magic[SELFMAG];
 
     return !elf_read(&elf, 0, magic, sizeof(magic)) && !memcmp(magic, ELFMAG, sizeof(magic));
-}
-
-static bool starts_with(const char *text, const char *start)
-{
-    return !strncmp(text, start, strlen(start));
 }
 
 /* Memory that is a file only inside the kernel. */

@@ -25,7 +25,7 @@ bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
         return false;
     ssize_t size = read(fd, shown, sizeof(shown));
     close(fd);
-    if (size < 1 || size > COMM_BYTES || !strncmp(shown, "kworker/", 8))
+    if (size < 1 || size > COMM_BYTES || starts_with(shown, "kworker/"))
         return false;
     shown[size - 1] = '\0'; /* the end of the line */
     snprintf(comm, COMM_BYTES + 1, "%.*s", COMM_BYTES, shown);

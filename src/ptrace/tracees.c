@@ -331,7 +331,7 @@ static bool is_restarted_file(const struct tracee *tracee, uint64_t fd, bool soc
     if (readlink(path, target, sizeof(target) - 1) < 0)
         return false;
     for (size_t i = 0; i < COUNT_OF(kinds) - !sockets; i++)
-        if (!strncmp(target, kinds[i], strlen(kinds[i])))
+        if (starts_with(target, kinds[i]))
             return true;
     return false;
 }

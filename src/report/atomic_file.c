@@ -224,10 +224,11 @@ static int descriptor_of(const char *path)
         return STDOUT_FILENO;
     if (!strcmp(path, "/dev/stderr"))
         return STDERR_FILENO;
-    for (size_t i = 0; i < COUNT_OF(places); i++)
-        if (!strncmp(path, places[i], strlen(places[i])) &&
-            !parse_number(path + strlen(places[i]), 0, INT_MAX, &number))
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        const char *digits = starts_with(path, places[i]);
+        if (digits && !parse_number(digits, 0, INT_MAX, &number))
             return given_descriptor((int)number);
+    }
     return NO_DESCRIPTOR;
 }
 
