@@ -270,6 +270,16 @@ static uint64_t read_clock_offset(void)
     return offset;
 }
 
+size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t tick_ns(void)
+{
+    return 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 uint64_t clock_ns(int clock)
 {
     struct timespec now;

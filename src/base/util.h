@@ -81,6 +81,11 @@ bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
+size_t page_bytes(void);
+
+/* Of a clock tick, in which /proc tells times. */
+uint64_t tick_ns(void);
+
 /* What a clock shows, in nanoseconds. */
 uint64_t clock_ns(int clock);
 

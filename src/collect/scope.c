@@ -182,12 +182,6 @@ static bool follow_is_outgrown(const struct follow *follow)
     return follow->map >= 0 && kernel_pid_limit() > follow->size;
 }
 
-/* The kernel maps whole pages. */
-static size_t mapped_bytes(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Events may come at any moment: a pid is there whole, or not yet. */
 static void put_own(const struct self_filter *own, size_t place, uint32_t pid)
 {
@@ -201,7 +195,7 @@ static void put_own(const struct self_filter *own, size_t place, uint32_t pid)
 /* A map's memory, or, if it is below 0, just memory shared by the tracer's processes. */
 static int map_pids(struct self_filter *own, int map)
 {
-    void *at = mmap(NULL, mapped_bytes(), PROT_READ | PROT_WRITE,
+    void *at = mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE,
                     MAP_SHARED | (map < 0 ? MAP_ANONYMOUS : 0), map, 0);
 
     if (at == MAP_FAILED)
@@ -248,7 +242,7 @@ static int self_filter_open_in_memory(struct self_filter *own)
 static void self_filter_close(struct self_filter *own)
 {
     if (own->pids)
-        munmap(own->pids, mapped_bytes());
+        munmap(own->pids, page_bytes());
     if (own->map)
         close(own->map);
     *own = (struct self_filter){.map = 0};

@@ -70,7 +70,7 @@ int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
         .name = "ring",
         .entries = (uint32_t)bytes,
     };
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = page_bytes();
 
     *ring = (struct bpf_ring){.map = -1, .bytes = bytes};
     ring->is_narrow = sizeof(long) == 4 && machine_of_kernel()->bits != 64;
@@ -83,7 +83,7 @@ int bpf_ring_open(struct bpf_ring *ring, size_t bytes)
 
 void bpf_ring_close(struct bpf_ring *ring)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = page_bytes();
 
     if (ring->consumer)
         munmap(ring->consumer, page);
@@ -153,7 +153,7 @@ static void look_at_mark(struct bpf_ring *ring, uint64_t position)
 
 int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = page_bytes();
     uint64_t position = ring->position;
     int count = 0, result = 0;
     uint32_t length;
@@ -183,7 +183,7 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
 
 int perf_ring_open(struct perf_ring *ring, int fd, size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = page_bytes();
 
     *ring = (struct perf_ring){.fd = fd, .bytes = bytes};
     void *at = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -197,7 +197,7 @@ int perf_ring_open(struct perf_ring *ring, int fd, size_t bytes)
 void perf_ring_close(struct perf_ring *ring)
 {
     if (ring->page)
-        munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
+        munmap(ring->page, page_bytes() + ring->bytes);
     close_fd(ring->fd);
     *ring = (struct perf_ring){.fd = -1};
 }

@@ -245,8 +245,7 @@ static void add_bell(const struct task_events *events, struct ring *ring)
     int fd = perf_open_tasks(ring->cpu, 1, events->task);
 
     ring->bell = (struct perf_ring){.fd = -1};
-    if (fd >= 0 && (perf_ring_open(&ring->bell, fd, (size_t)sysconf(_SC_PAGESIZE)) ||
-                    watch(events, fd)))
+    if (fd >= 0 && (perf_ring_open(&ring->bell, fd, page_bytes()) || watch(events, fd)))
         perf_ring_close(&ring->bell);
     ring->bell_rings = ring->bell.page;
 }
@@ -296,8 +295,7 @@ static void close_rings(struct task_events *events)
 static int open_rings(struct task_events *events)
 {
     uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = kernel_free_memory();
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE),
-        least = page > LEAST_BYTES ? page : LEAST_BYTES;
+    const size_t page = page_bytes(), least = page > LEAST_BYTES ? page : LEAST_BYTES;
     int result;
 
     events->bytes = MOST_BYTES;

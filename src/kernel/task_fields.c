@@ -436,7 +436,7 @@ int unwind_fields_find(struct unwind_fields *fields)
     int result = open_types(&kernel);
 
     *fields = (struct unwind_fields){
-        .page_bits = (uint8_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)),
+        .page_bits = (uint8_t)__builtin_ctzl(page_bytes()),
     };
     if (result)
         return result;

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/reading.h"
 #include "base/text.h"
+#include "base/util.h"
 
 #define STAT_LIMIT 65536
 
@@ -22,7 +22,7 @@ enum {
 
 bool proc_stat_read(uint32_t pid, struct proc_stat *stat)
 {
-    const uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    const uint64_t tick = tick_ns();
     struct text text = {0};
     char path[32];
 

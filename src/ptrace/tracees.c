@@ -17,7 +17,6 @@
 #include "machine/machine.h"
 #include "machine/system_calls.h"
 
-#define NS_PER_SECOND 1000000000ull
 #define MOST_OPEN 256 /* threads, whose files stay open: reading such a file costs a third */
 
 int tracees_open(struct tracees *tracees)
@@ -193,8 +192,7 @@ uint64_t tracee_cpu(struct tracee *tracee)
     if (by_scheduler)
         return by_scheduler;
     const char *fields = read_stat(tracee, text, sizeof(text));
-    return (field(fields, STAT_USER_TIME) + field(fields, STAT_SYSTEM_TIME)) *
-        (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    return (field(fields, STAT_USER_TIME) + field(fields, STAT_SYSTEM_TIME)) * tick_ns();
 }
 
 char tracee_state(struct tracee *tracee, unsigned *cpu)

@@ -308,7 +308,7 @@ static uint64_t own_data(void)
             pages = strtoull(at, &at, 10);
     }
     text_free(&sizes);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return pages * page_bytes();
 }
 
 /*

@@ -140,11 +140,9 @@ static bool read_stat(struct listing *listing, int thread, struct blocked_thread
 
 static bool is_asked_for(const struct blocked_filter *filter, const struct stat_fields *fields)
 {
-    uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
-
     return fields->state && strchr(filter->states, fields->state) &&
            (filter->of->cpu < 0 || fields->processor == (uint64_t)filter->of->cpu) &&
-           fields->started * tick <= filter->started_before &&
+           fields->started * tick_ns() <= filter->started_before &&
            (fields->flags & KERNEL_THREAD ? filter->kernel : filter->user);
 }
 

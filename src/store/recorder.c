@@ -33,7 +33,7 @@ static uint64_t power_of_two_below(uint64_t number)
 
 static uint64_t least_bytes(uint64_t record)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = page;
+    uint64_t page = page_bytes(), bytes = page;
 
     while (bytes < LEAST_RECORDS * record)
         bytes *= 2;

@@ -326,7 +326,7 @@ static int put(struct objects *objects, const struct stored_table *about, const 
 /* The kernel's key for it: found through a mapping of our own. */
 static int find_key(const struct objects *objects, struct object *object)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = page_bytes();
 
     if (!objects->options.key) {
         object->key =
