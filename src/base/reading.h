@@ -67,4 +67,17 @@ size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size);
 int read_status(int directory, const char *path, const char *line, uint32_t *number);
 #define STATUS_UID "\nUid:"
 
+/*
+ * Words of /proc/PID/stat, from the last ")" on: what is before that is a name, which may contain
+ * anything. (Their numbers in proc(5) are greater by two.)
+ */
+enum stat_word {
+    STAT_STATE = 1,
+    STAT_FLAGS = 7,
+    STAT_USER_TIME = 12,
+    STAT_SYSTEM_TIME = 13,
+    STAT_START = 20,
+    STAT_CPU = 37,
+};
+
 #endif

@@ -104,6 +104,22 @@ const char *starts_with(const char *string, const char *start)
     return strncmp(string, start, length) ? NULL : string + length;
 }
 
+const char *line_word(const char *line, unsigned number)
+{
+    while (line && number--) {
+        line = strchr(line, ' ');
+        line = line ? line + 1 : NULL;
+    }
+    return line;
+}
+
+uint64_t line_number(const char *line, unsigned number)
+{
+    const char *word = line_word(line, number);
+
+    return word ? strtoull(word, NULL, 10) : 0;
+}
+
 const char *next_line(const char **rest, size_t *length)
 {
     const char *line = *rest;

@@ -32,6 +32,11 @@ void text_free(struct text *text);
 /* What follows `start` in a string that starts with it. NULL: this one does not. */
 const char *starts_with(const char *string, const char *start);
 
+/* The n-th word of a line, from 0, between single blanks. NULL: the line is NULL, or has fewer. */
+const char *line_word(const char *line, unsigned number);
+/* The number that this word begins with, or 0. */
+uint64_t line_number(const char *line, unsigned number);
+
 /*
  * The next line of a text in memory: its beginning, with its length in *length; *rest then points
  * past it. NULL: there are no more.

@@ -13,7 +13,6 @@
 #include "base/opening.h"
 #include "base/reading.h"
 #include "base/util.h"
-#include "processes/proc_stat.h"
 #include "processes/process_parts.h"
 
 #define BUFFER_BYTES 65536
@@ -292,14 +291,19 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
 /* When a process began, in ns of the clock of files. 0: unknown. */
 static uint64_t read_start(uint32_t pid)
 {
-    struct timespec real, boot;
-    struct proc_stat stat;
+    struct text stat = {0};
+    const char *ticks = NULL;
+    uint64_t start = 0;
+    char path[32];
 
-    if (!proc_stat_read(pid, &stat))
-        return 0;
-    clock_gettime(CLOCK_REALTIME, &real);
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    return mapped_file_time(&real) - mapped_file_time(&boot) + stat.start;
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    if (!read_file(AT_FDCWD, path, STATUS_LIMIT, &stat) && stat.data)
+        ticks = line_word(strrchr(stat.data, ')'), STAT_START);
+    if (ticks)
+        start = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+                strtoull(ticks, NULL, 10) * tick_ns();
+    text_free(&stat);
+    return start;
 }
 
 static bool read_owner(struct processes *processes, uint32_t pid, struct owner *owner)

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/reading.h"
 #include "base/util.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
@@ -156,30 +157,12 @@ uint32_t tracee_process(uint32_t tid, uint32_t *parent)
     return number_of(text, "\nTgid:");
 }
 
-/* Behind the name, which may have any bytes in it: the fields from the state on. */
+/* Words of `stat`, see enum stat_word. */
 static const char *read_stat(struct tracee *tracee, char *text, size_t room)
 {
-    const size_t length = read_kept(tracee, TRACEE_STAT, text, room);
-    const char *end = length ? memrchr(text, ')', length) : NULL;
-
-    return end && end[1] ? end + 2 : NULL;
+    (void)read_kept(tracee, TRACEE_STAT, text, room);
+    return strrchr(text, ')');
 }
-
-/* The n-th of those, from 0. */
-static uint64_t field(const char *fields, unsigned number)
-{
-    while (number-- && fields) {
-        fields = strchr(fields, ' ');
-        fields = fields ? fields + 1 : NULL;
-    }
-    return fields ? strtoull(fields, NULL, 10) : 0;
-}
-
-enum stat_field {
-    STAT_USER_TIME = 11,
-    STAT_SYSTEM_TIME = 12,
-    STAT_CPU = 36,
-};
 
 uint64_t tracee_cpu(struct tracee *tracee)
 {
@@ -187,26 +170,28 @@ uint64_t tracee_cpu(struct tracee *tracee)
 
     (void)read_kept(tracee, TRACEE_SCHEDSTAT, text, 64);
     const uint64_t by_scheduler = strtoull(text, NULL, 10);
-    tracee->delay = field(text, 1);
-    tracee->slices = field(text, 2);
+    tracee->delay = line_number(text, 1);
+    tracee->slices = line_number(text, 2);
     if (by_scheduler)
         return by_scheduler;
     const char *fields = read_stat(tracee, text, sizeof(text));
-    return (field(fields, STAT_USER_TIME) + field(fields, STAT_SYSTEM_TIME)) * tick_ns();
+    return tick_ns() * (line_number(fields, STAT_USER_TIME) +
+                        line_number(fields, STAT_SYSTEM_TIME));
 }
 
 char tracee_state(struct tracee *tracee, unsigned *cpu)
 {
     char text[512];
     const char *fields = read_stat(tracee, text, sizeof(text)), *name = strchr(text, '(');
+    const char *state = line_word(fields, STAT_STATE);
 
-    if (!fields || !name)
+    if (!state || !name)
         return 0;
-    const size_t length = (size_t)(fields - 2 - (name + 1));
+    const size_t length = (size_t)(fields - (name + 1));
     memset(tracee->comm, 0, sizeof(tracee->comm));
     memcpy(tracee->comm, name + 1, length < COMM_BYTES ? length : COMM_BYTES - 1);
-    *cpu = (unsigned)field(fields, STAT_CPU);
-    return fields[0];
+    *cpu = (unsigned)line_number(fields, STAT_CPU);
+    return *state;
 }
 
 /* "NUMBER 0xARGUMENT ... 0xSP 0xPC", "-1 0xSP 0xPC" or "running". */
@@ -354,8 +339,8 @@ bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call 
 uint64_t tracee_shape(struct tracee *tracee)
 {
     char text[128];
-    const size_t length = read_kept(tracee, TRACEE_STATM, text, sizeof(text));
 
+    (void)read_kept(tracee, TRACEE_STATM, text, sizeof(text));
     /* size resident shared text lib data dt: all in pages, data with the stack. */
-    return length ? field(text, 0) - field(text, 5) : 0;
+    return line_number(text, 0) - line_number(text, 5);
 }

@@ -179,7 +179,8 @@ static void look_at_process(struct search *search, int process, uint32_t pid)
         name = strchr(content.data, '(');
         end = strrchr(content.data, ')');
     }
-    const bool lives = name && end > name && end[1] && end[2] != 'Z' && end[2] != 'X';
+    const char *state = line_word(end, STAT_STATE);
+    const bool lives = name && state && *state != 'Z' && *state != 'X';
     if (lives) {
         *end = '\0';
         suggest(&search->near, name + 1);

@@ -294,7 +294,7 @@ void sandbox_bound(sandbox_memory *free_memory)
     memory = free_memory;
 }
 
-#define STATM_DATA 6 /* the sixth number */
+#define STATM_DATA 5 /* the sixth word */
 
 /* What we have already, in bytes. */
 static uint64_t own_data(void)
@@ -302,11 +302,8 @@ static uint64_t own_data(void)
     struct text sizes = {0};
     uint64_t pages = 0;
 
-    if (!read_file(AT_FDCWD, "/proc/self/statm", 256, &sizes) && sizes.data) {
-        char *at = sizes.data;
-        for (int i = 0; i < STATM_DATA; i++)
-            pages = strtoull(at, &at, 10);
-    }
+    if (!read_file(AT_FDCWD, "/proc/self/statm", 256, &sizes))
+        pages = line_number(sizes.data, STATM_DATA);
     text_free(&sizes);
     return pages * page_bytes();
 }

@@ -103,47 +103,24 @@ static bool is_in_cgroup(struct listing *listing, int thread)
 
 /* ---- /proc/TID/stat ---- */
 
-/* The fields of stat(5) used here, with their numbers there. */
-struct stat_fields {
-    char state;                      /* 3 */
-    uint64_t flags, started, processor; /* 9, 22, 39 */
-};
-
-static bool read_stat(struct listing *listing, int thread, struct blocked_thread *about,
-                      struct stat_fields *fields)
+/* False: it has ended, or it is not asked for. */
+static bool read_stat(struct listing *listing, int thread, struct blocked_thread *about)
 {
+    const struct blocked_filter *filter = listing->filter;
     struct text *content = &listing->content;
 
     if (!read_of(listing, thread, "stat"))
         return false;
-    char *name = strchr(content->data, '('), *at = strrchr(content->data, ')');
-    if (!name || !at || at < name || strlen(at) < 4)
+    const char *name = strchr(content->data, '('), *words = strrchr(content->data, ')');
+    if (!name || !line_word(words, STAT_CPU))
         return false;
-    snprintf(about->comm, sizeof(about->comm), "%.*s", (int)(at - name - 1), name + 1);
-    fields->state = at[2];
-    at += 3;
-    for (int field = 4; field <= 39; field++) {
-        char *end = at + 1 + strcspn(at + 1, " \n");
-        uint64_t number = strtoull(at, NULL, 10);
-        if (*at != ' ')
-            return false;
-        if (field == 9)
-            fields->flags = number;
-        if (field == 22)
-            fields->started = number;
-        if (field == 39)
-            fields->processor = number;
-        at = end;
-    }
-    return true;
-}
-
-static bool is_asked_for(const struct blocked_filter *filter, const struct stat_fields *fields)
-{
-    return fields->state && strchr(filter->states, fields->state) &&
-           (filter->of->cpu < 0 || fields->processor == (uint64_t)filter->of->cpu) &&
-           fields->started * tick_ns() <= filter->started_before &&
-           (fields->flags & KERNEL_THREAD ? filter->kernel : filter->user);
+    snprintf(about->comm, sizeof(about->comm), "%.*s", (int)(words - name - 1), name + 1);
+    about->state = *line_word(words, STAT_STATE);
+    return about->state && strchr(filter->states, about->state) &&
+           (filter->of->cpu < 0 ||
+            line_number(words, STAT_CPU) == (uint64_t)filter->of->cpu) &&
+           line_number(words, STAT_START) * tick_ns() <= filter->started_before &&
+           (line_number(words, STAT_FLAGS) & KERNEL_THREAD ? filter->kernel : filter->user);
 }
 
 static bool has_name(const struct blocked_filter *filter, const char *comm)
@@ -168,13 +145,10 @@ static bool has_user(const struct blocked_filter *filter, int thread)
 static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64_t tid)
 {
     struct blocked_thread about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid};
-    struct stat_fields fields = {0};
 
-    if (!read_stat(listing, thread, &about, &fields) ||
-        !is_asked_for(listing->filter, &fields) || !has_name(listing->filter, about.comm) ||
+    if (!read_stat(listing, thread, &about) || !has_name(listing->filter, about.comm) ||
         !has_user(listing->filter, thread) || !is_in_cgroup(listing, thread))
         return 0;
-    about.state = fields.state;
     if (read_of(listing, thread, "stack"))
         about.stack = listing->content.data;
     return listing->each(listing->context, &about);
