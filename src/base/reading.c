@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "base/reading.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -150,6 +151,23 @@ bool each_line(int directory, const char *path, take_line *take, void *context)
     }
     close(fd);
     return taken;
+}
+
+int each_number(const char *path, take_pid *take, void *context)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    uint64_t number;
+    int result = 0;
+
+    if (!directory)
+        return -errno;
+    while (!result && (errno = 0, entry = readdir(directory)))
+        if (!parse_number(entry->d_name, 1, UINT32_MAX, &number))
+            result = take(context, (uint32_t)number);
+    result = result ? result : -errno;
+    closedir(directory);
+    return result;
 }
 
 int read_file(int directory, const char *path, size_t limit, struct text *text)

@@ -41,6 +41,13 @@ typedef bool take_line(void *context, char *line);
 bool each_line(int directory, const char *path, take_line *take, void *context);
 
 /*
+ * Calls `take` with the numbers among the names in a directory of /proc until it returns something
+ * else than 0, which is returned. 0 or a negative errno.
+ */
+typedef int take_pid(void *context, uint32_t number);
+int each_number(const char *path, take_pid *take, void *context);
+
+/*
  * Appends a whole small file below `directory` (AT_FDCWD: as the path says) to `text`, which may
  * grow to `limit` bytes; a longer file is -EFBIG. 0 or a negative errno. An empty file leaves an
  * empty text without data.

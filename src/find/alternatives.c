@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "find/find.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "sandbox/sandbox.h"
 #include "base/opening.h"
+#include "base/reading.h"
 #include "base/util.h"
 #include "elf/elf_symbols.h"
 #include "find/library.h"
@@ -132,36 +132,26 @@ static int search_apart(void *context, struct text *answer)
 /* ---- Here ---- */
 
 /* Processes that see other files than we do, one per root. */
-static int find_roots(struct search *search)
+static int take_root(void *context, uint32_t pid)
 {
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
+    struct search *search = context;
+    struct other_root *other = &search->roots[search->root_count];
     struct stat ours, root;
-    int result = 0;
+    size_t i = 0;
 
-    if (!processes)
-        return -errno;
-    if (stat("/", &ours))
-        result = -errno;
-    while (!result && search->root_count < MOST_ROOTS && (entry = readdir(processes))) {
-        struct other_root *other = &search->roots[search->root_count];
-        uint64_t pid;
-        size_t i = 0;
-        if (parse_number(entry->d_name, 1, UINT32_MAX, &pid))
-            continue;
-        text_clear(&other->path);
-        result = root_of_process((uint32_t)pid, &other->path);
-        if (result || !other->path.length || stat(other->path.data, &root) ||
-            same_file(&root, &ours))
-            continue;
-        while (i < search->root_count && !same_file(&search->roots[i].about, &root))
-            i++;
-        other->pid = (uint32_t)pid;
-        other->about = root;
-        search->root_count += i == search->root_count;
-    }
-    closedir(processes);
-    return result;
+    if (search->root_count == MOST_ROOTS)
+        return 0;
+    text_clear(&other->path);
+    const int result = root_of_process(pid, &other->path);
+    if (result || !other->path.length || stat(other->path.data, &root) || stat("/", &ours) ||
+        same_file(&root, &ours))
+        return result;
+    while (i < search->root_count && !same_file(&search->roots[i].about, &root))
+        i++;
+    other->pid = pid;
+    other->about = root;
+    search->root_count += i == search->root_count;
+    return 0;
 }
 
 /* The dynamic linker's internal functions are called by itself alone. */
@@ -237,7 +227,8 @@ static int search_and_list(struct search *search, struct text *lines)
     };
     struct text answer = {0};
     int signal;
-    int result = search->find->pid ? find_own(search) : find_roots(search);
+    int result = search->find->pid ? find_own(search)
+                                   : each_number("/proc", take_root, search);
 
     note_traced(search);
     if (!result && search->root_count)

@@ -2,13 +2,13 @@
 /* The tracker's sources: what /proc shows, and what the kernel reports. */
 #include "processes/process_parts.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading.h"
 #include "base/util.h"
 #include "machine/machine.h"
 #include "processes/proc_maps.h"
@@ -421,41 +421,26 @@ int processes_read(struct processes *processes)
 /* ---- The first look ---- */
 
 /* What is reported meanwhile is taken now and then: there is not room for all of it. */
-static int look_at_some(struct processes *processes, DIR *directory)
+static int look_at(void *context, uint32_t pid)
 {
-    const struct dirent *entry;
-    int result = 0;
-    uint64_t pid;
-    unsigned seen = 0;
+    struct processes *processes = context;
 
-    while (!result && (errno = 0, entry = readdir(directory))) {
-        if (parse_number(entry->d_name, 1, UINT32_MAX, &pid))
-            continue;
-        if (!history_living(&processes->history, (uint32_t)pid))
-            (void)begin_unknown(processes, (uint32_t)pid, 0, NULL);
-        result = processes->result;
-        if (!result && ++seen % READ_EVERY == 0)
-            result = processes_read(processes);
-    }
-    return result ? result : -errno;
+    if (!history_living(&processes->history, pid))
+        (void)begin_unknown(processes, pid, 0, NULL);
+    return processes->result || ++processes->looked % READ_EVERY
+        ? processes->result : processes_read(processes);
 }
 
 /* Looks at all that run, or at those asked for. 0 or a negative errno. */
 static int look_at_all(struct processes *processes)
 {
-    int result = 0;
-
     processes->result = 0;
     for (size_t i = 0; i < processes->pid_count; i++)
         (void)begin_unknown(processes, processes->pids[i], 0, NULL);
     if (processes->pid_count)
         return processes->result;
-    DIR *directory = opendir("/proc");
-    if (!directory)
-        return errno == ENOENT ? 0 : -errno;
-    result = look_at_some(processes, directory);
-    closedir(directory);
-    return result;
+    const int result = each_number("/proc", look_at, processes);
+    return result == -ENOENT ? 0 : result;
 }
 
 /* ---- Finding ---- */

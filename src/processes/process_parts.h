@@ -186,6 +186,7 @@ struct processes {
     uint64_t looked_again; /* when files were last checked for writes */
     struct loans lent;  /* with places that were found */
     struct loans early; /* with records that were not taken yet */
+    unsigned looked;    /* at, in /proc, at first */
     int result;         /* -ENOMEM if a record could not be kept */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "ptrace/tracees.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -118,24 +117,6 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
         return;
     *tracee = *last;
     tracees->slots[tracee->tid] = (uint32_t)(tracee - tracees->items) + 1;
-}
-
-bool tracees_each_thread(uint32_t pid, void (*each)(void *context, uint32_t pid, uint32_t tid),
-                         void *context)
-{
-    const struct dirent *entry;
-    char path[32];
-    uint64_t tid;
-
-    snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    DIR *directory = opendir(path);
-    if (!directory)
-        return false;
-    while ((entry = readdir(directory)))
-        if (!parse_number(entry->d_name, 1, UINT32_MAX, &tid))
-            each(context, pid, (uint32_t)tid);
-    closedir(directory);
-    return true;
 }
 
 /* The number behind such a line's name in status. */

@@ -100,10 +100,6 @@ struct tracee *tracees_find(const struct tracees *tracees, uint32_t tid);
 struct tracee *tracees_add(struct tracees *tracees, uint32_t tid, uint32_t pid);
 void tracees_drop(struct tracees *tracees, uint32_t tid);
 
-/* Calls `each` with all threads that a process has now. False: it cannot be seen. */
-bool tracees_each_thread(uint32_t pid, void (*each)(void *context, uint32_t pid, uint32_t tid),
-                         void *context);
-
 /* The process of a thread, and its parent. 0: it is gone. */
 uint32_t tracee_process(uint32_t tid, uint32_t *parent);
 

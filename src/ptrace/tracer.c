@@ -191,10 +191,8 @@ static unsigned long wanted_events(const struct tracer *tracer)
         (of_all ? PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK : 0);
 }
 
-static void seize(void *context, uint32_t pid, uint32_t tid)
+static void seize(struct tracer *tracer, uint32_t pid, uint32_t tid)
 {
-    struct tracer *tracer = context;
-
     if (tracer->result || tracees_find(&tracer->tracees, tid))
         return;
     if (ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, wanted_events(tracer))) {
@@ -214,14 +212,25 @@ static void seize(void *context, uint32_t pid, uint32_t tid)
     tracee->cpu = tracee_cpu(tracee);
 }
 
+static int seize_thread(void *context, uint32_t tid)
+{
+    struct tracer *tracer = context;
+
+    seize(tracer, tracer->seizes, tid);
+    return 0;
+}
+
 /* Threads made by those that were not seized yet are found by another look. */
 static void seize_process(struct tracer *tracer, uint32_t pid)
 {
     size_t before, passes = 0;
+    char path[32];
 
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    tracer->seizes = pid;
     do {
         before = tracer->tracees.count;
-        (void)tracees_each_thread(pid, seize, tracer);
+        (void)each_number(path, seize_thread, tracer);
     } while (tracer->tracees.count > before && ++passes < MOST_PASSES);
 }
 

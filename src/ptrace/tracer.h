@@ -60,6 +60,7 @@ struct tracer {
     sem_t is_ready;
     int result;             /* of the beginning */
     uint32_t refused;       /* the thread that this is about */
+    uint32_t seizes;        /* the process whose threads it seizes */
     uint64_t period;        /* between ticks, ns; 0: none yet */
     uint64_t random;
     uint64_t *armed;        /* a bit for each thread with breakpoints, by tid; NULL: none can have */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -77,6 +76,11 @@ static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
     text_free(&path);
 }
 
+struct look {
+    struct ring_tasks *tasks;
+    uint32_t pid; /* whose threads */
+};
+
 static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     struct ring_task_state *task = at(tasks, tid);
@@ -94,35 +98,29 @@ static void look_up(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
     text_free(&content);
 }
 
-/* Calls `each` with the numbers in a directory of /proc. */
-static void each_number(struct ring_tasks *tasks, const char *path, uint32_t pid,
-                        void (*each)(struct ring_tasks *tasks, uint32_t pid, uint32_t number))
+static int look_at_thread(void *context, uint32_t tid)
 {
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-    uint64_t number;
+    const struct look *look = context;
 
-    while (directory && (entry = readdir(directory)))
-        if (!parse_number(entry->d_name, 1, tasks->count - 1, &number))
-            each(tasks, pid, (uint32_t)number);
-    if (directory)
-        closedir(directory);
+    if (tid < look->tasks->count)
+        look_up(look->tasks, look->pid, tid);
+    return 0;
 }
 
-static void look_at_process(struct ring_tasks *tasks, uint32_t none, uint32_t pid)
+static int look_at_process(void *context, uint32_t pid)
 {
-    struct text path = {0};
+    struct look look = {context, pid};
+    char path[32];
 
-    (void)none;
-    text_format(&path, "/proc/%u/task", pid);
-    if (!path.failed)
-        each_number(tasks, path.data, pid, look_up);
-    text_free(&path);
+    snprintf(path, sizeof(path), "/proc/%u/task", pid);
+    if (pid < look.tasks->count)
+        (void)each_number(path, look_at_thread, &look);
+    return 0;
 }
 
 void ring_tasks_look(struct ring_tasks *tasks)
 {
-    each_number(tasks, "/proc", 0, look_at_process);
+    (void)each_number("/proc", look_at_process, tasks);
 }
 
 struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
@@ -288,22 +286,19 @@ int ring_threads_add(struct ring_threads *threads, uint32_t tid)
     return 0;
 }
 
+static int add_thread(void *threads, uint32_t tid)
+{
+    return ring_threads_add(threads, tid);
+}
+
 static int add_process(struct ring_threads *threads, uint32_t pid)
 {
-    char path[64];
-    struct dirent *entry;
-    uint64_t tid;
-    int result = 0;
+    const size_t before = threads->count;
+    char path[32];
 
     snprintf(path, sizeof(path), "/proc/%u/task", pid);
-    DIR *directory = opendir(path);
-    if (!directory)
-        return ring_threads_add(threads, pid);
-    while (!result && (entry = readdir(directory)))
-        if (!parse_number(entry->d_name, 1, UINT32_MAX, &tid))
-            result = ring_threads_add(threads, (uint32_t)tid);
-    closedir(directory);
-    return result;
+    const int result = each_number(path, add_thread, threads);
+    return !result || threads->count > before ? result : ring_threads_add(threads, pid);
 }
 
 int ring_threads_list(struct ring_threads *threads, const struct event_filter *filter)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -194,25 +193,23 @@ static void look_at_process(struct search *search, int process, uint32_t pid)
     text_free(&content);
 }
 
+static int search_process(void *search, uint32_t pid)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u", pid);
+    const int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (process >= 0 && pid != (uint32_t)getpid())
+        look_at_process(search, process, pid);
+    close_fd(process);
+    return 0;
+}
+
 static int search_processes(struct search *search)
 {
-    DIR *directory = opendir("/proc");
-    struct dirent *entry;
-    uint64_t pid;
+    const int result = each_number("/proc", search_process, search);
 
-    if (!directory)
-        return -errno;
-    while ((entry = readdir(directory))) {
-        if (parse_number(entry->d_name, 1, MOST_PID, &pid) || pid == (uint64_t)getpid())
-            continue;
-        int process = openat(dirfd(directory), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (process < 0)
-            continue;
-        look_at_process(search, process, (uint32_t)pid);
-        close(process);
-    }
-    closedir(directory);
-    return access("/proc/self/stat", F_OK) ? -errno : 0;
+    return result ? result : access("/proc/self/stat", F_OK) ? -errno : 0;
 }
 
 /* Which ones were taken, if it is more than one. */
