@@ -90,15 +90,13 @@ static int finish_output(int status)
 }
 
 /* What options_parse() refused. It may not have reached the command, if there is one. */
-static int refuse_usage(const char *name, int result, char **argv, struct text *error)
+static int refuse_usage(int result, char **argv, struct text *error)
 {
     bool has_command = false;
 
     for (char **word = argv; *word && !has_command; word++)
         has_command = !strcmp(*word, "--");
-    if (error->length)
-        text_format(error, " (see %s -h)", name);
-    return applet_refuse(result, error, has_command);
+    return applet_refuse(applet_see_help(result, error), error, has_command);
 }
 
 static int run_applet(const struct applet *applet, int argc, char **argv)
@@ -111,7 +109,7 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
         applet->begin(applet->settings);
     int result = options_parse(applet->options, argc, argv, applet->settings, &arguments, &error);
     if (result < 0)
-        return refuse_usage(applet->name, result, argv, &error);
+        return refuse_usage(result, argv, &error);
     if (result == ASKED_BRIEF)
         manual_brief(stdout, applet);
     if (result == ASKED_HELP)
@@ -166,7 +164,7 @@ static int run_options(int argc, char **argv)
     int result = options_parse(main_options, argc, argv, &settings, &arguments, &error);
 
     if (result < 0)
-        return refuse_usage("stackbox", result, argv, &error);
+        return refuse_usage(result, argv, &error);
     if (result == ASKED_BRIEF || result == ASKED_HELP)
         manual_main_help(stdout, main_options, applets);
     if (result == ASKED_MAN)

@@ -12,7 +12,6 @@
 #include "checks/checks.h"
 #include "options/applet.h"
 
-#define SEE_HELP " (see check -h)"
 
 static struct settings {
     const char *format;
@@ -98,10 +97,7 @@ static int check_usage(const struct arguments *arguments, bool *as_json, struct 
     for (size_t i = 0; i < arguments->count && !error->length; i++)
         if (!find_applet(arguments->words[i]))
             refuse_name(arguments->words[i], error);
-    if (!error->length)
-        return error->failed ? -ENOMEM : 0;
-    text_add(error, SEE_HELP);
-    return -EINVAL;
+    return applet_see_help(text_refusal(error), error);
 }
 
 /* The named ones, or all but this one. Returns their number, or -ENOMEM. */

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "options/applet.h"
 
-#define SEE_HELP " (see flamegraph -h)"
 #define LEAST_WIDTH 100
 #define MOST_WIDTH 1000000
 #define NOMINAL_WIDTH 1200
@@ -201,11 +200,11 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
         valid = false;
     if (!valid) {
         text_format(error, "--minwidth: invalid width \"%s\": it takes pixels, such as 0.5, or a "
-                    "share, such as 0.1%%" SEE_HELP, text);
+                    "share, such as 0.1%%", text);
         return -EINVAL;
     }
     if (!(svg->least_width <= MOST_WIDTH)) {
-        text_format(error, "--minwidth: \"%s\" is out of range: it takes at most %d px" SEE_HELP,
+        text_format(error, "--minwidth: \"%s\" is out of range: it takes at most %d px",
                     text, MOST_WIDTH);
         return -EINVAL;
     }
@@ -223,13 +222,13 @@ static int check_verdict(struct verdict_options *verdict, struct text *error)
         (!*end || !strcmp(end, "%"));
     verdict->limit /= 100;
     if (!valid || verdict->limit > 1)
-        text_format(error, "--fail-above: invalid share \"%s\": it takes 0%% to 100%%" SEE_HELP,
+        text_format(error, "--fail-above: invalid share \"%s\": it takes 0%% to 100%%",
                     verdict->text);
     else if (!settings.diff)
-        text_add(error, "--fail-above: needs --diff OLD to compare with" SEE_HELP);
+        text_add(error, "--fail-above: needs --diff OLD to compare with");
     else if (settings.drawing.reversed)
         text_add(error, "--fail-above: cannot be combined with --reverse, which loses functions' "
-                        "own shares" SEE_HELP);
+                        "own shares");
     return text_refusal(error);
 }
 
@@ -237,14 +236,13 @@ static int check_picture(struct svg_options *svg, struct text *error)
 {
     svg->width = settings.width;
     if (svg->width && svg->width < LEAST_WIDTH) {
-        text_format(error, "--width: \"%llu\" is out of range: it takes %d to 1000000" SEE_HELP,
+        text_format(error, "--width: \"%llu\" is out of range: it takes %d to 1000000",
                     (unsigned long long)svg->width, LEAST_WIDTH);
         return -EINVAL;
     }
     if (settings.colors && !svg_has_colors(settings.colors)) {
         text_format(error, "--colors: there is no \"%s\"; there are ", settings.colors);
         svg_add_colors(error);
-        text_add(error, SEE_HELP);
         return -EINVAL;
     }
     svg->colors = settings.colors;
@@ -278,8 +276,6 @@ static int choose_files(struct report_files *files, struct text *error)
                             "recordings");
             result = -EINVAL;
         }
-    if (result)
-        text_add(error, SEE_HELP);
     return result;
 }
 
@@ -296,14 +292,13 @@ static int check_input(struct arguments *arguments, struct text *error)
     if (!arguments->count)
         stdins++;
     if (arguments->command)
-        text_add(error, "--: no command is run; for a file of that name give ./--"
-                 SEE_HELP);
+        text_add(error, "--: no command is run; for a file of that name give ./--");
     else if (stdins > 1)
-        text_add(error, "-: stdin can only be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once");
     else if (settings.diff && !settings.drawing.old)
-        text_add(error, "--diff: takes OLD" SEE_HELP);
+        text_add(error, "--diff: takes OLD");
     else if (settings.drawing.normalize && !settings.diff)
-        text_add(error, "--normalize: needs --diff OLD, which it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff OLD, which it scales");
     return text_refusal(error);
 }
 
@@ -315,7 +310,9 @@ static int check_usage(struct drawing *drawing, struct arguments *arguments, str
         result = check_verdict(&settings.drawing.verdict, error);
     if (!result)
         result = check_picture(&drawing->svg, error);
-    return result ? result : choose_files(&drawing->files, error);
+    if (!result)
+        result = choose_files(&drawing->files, error);
+    return applet_see_help(result, error);
 }
 
 static int run(const struct arguments *arguments)

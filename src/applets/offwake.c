@@ -99,18 +99,10 @@ static const struct option *const options[] = {own_options, trace_options, commo
 static const struct option *const offwaketime_options[] = {
     own_options, both_options, trace_options, common_options, NULL};
 
-/* The end of an error message. */
-static const char *const see_help[] = {
-    [VIEW_OFFCPU] = " (see offcputime -h)",
-    [VIEW_WAKEUP] = " (see wakeuptime -h)",
-    [VIEW_OFFWAKE] = " (see offwaketime -h)",
-};
-
 /* ---- The command line ---- */
 
 /* Everything that can be checked without the kernel. 0, or -EINVAL with one line in `error`. */
-static int check_usage(const struct arguments *arguments, enum offwake_view view,
-                       struct text *error)
+static int check_usage(const struct arguments *arguments, struct text *error)
 {
     if (settings.user_threads && arguments->count && whose_user_exists(arguments->words[0]))
         text_format(error,
@@ -118,10 +110,8 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
                     "user's threads", arguments->words[0]);
     if (error->length || trace_options_check(&settings.trace, arguments, error) ||
         trace_options_choose_files(&settings.trace, error) ||
-        trace_options_take_duration(&settings.trace, arguments, error)) {
-        text_add(error, see_help[view]);
+        trace_options_take_duration(&settings.trace, arguments, error))
         return -EINVAL;
-    }
     if (settings.user_threads && settings.kernel_threads)
         text_add(error, "-u and -k cannot be combined: without either, all threads are traced");
     else if (settings.kernel_threads && settings.trace.user_only)
@@ -129,8 +119,6 @@ static int check_usage(const struct arguments *arguments, enum offwake_view view
     else if (settings.least > settings.most)
         text_format(error, "-m %llu is more than -M %llu: no wait is both",
                     (unsigned long long)settings.least, (unsigned long long)settings.most);
-    if (error->length)
-        text_add(error, see_help[view]);
     return text_refusal(error);
 }
 
@@ -152,7 +140,7 @@ static int run_view(const struct arguments *arguments, enum offwake_view view)
         .unfinished = settings.unfinished,
         .pairs = settings.pairs,
     };
-    int result = check_usage(arguments, view, &error);
+    const int result = applet_see_help(check_usage(arguments, &error), &error);
 
     for (size_t i = 0, count = 0; i < COUNT_OF(letters); i++)
         if (letters[i].bit & mask)

@@ -20,7 +20,6 @@
 #include "run/sampled.h"
 #include "run/session.h"
 
-#define SEE_HELP " (see profile -h)"
 #define DEFAULT_FREQUENCY 49 /* not in step with anything that runs at round numbers */
 #define MOST_COUNT (1ULL << 62)
 #define NS_PER_SECOND 1000000000
@@ -339,10 +338,8 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
         else if (!*event)
             refuse_unknown_event(error);
     }
-    if (error->length || error->failed) {
-        text_add(error, SEE_HELP);
-        return -EINVAL;
-    }
+    if (error->length || error->failed)
+        return applet_see_help(-EINVAL, error);
     if (!settings.frequency && !settings.count)
         settings.frequency = DEFAULT_FREQUENCY;
     check_rate(*event, error);

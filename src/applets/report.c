@@ -16,7 +16,6 @@
 #include "recording/show.h"
 #include "run/trace_options.h"
 
-#define SEE_HELP " (see report -h)"
 
 static struct settings {
     struct show_options show;
@@ -240,10 +239,10 @@ static int choose_formats(const struct report_files *files, struct text *error)
         while (at < asked->format_count && asked->formats[at] != format)
             at++;
         if (format == REPORT_SBX)
-            text_add(error, "report does not write recordings: use another format" SEE_HELP);
+            text_add(error, "report does not write recordings: use another format");
         else if (settings.diff &&
                  (format == REPORT_PPROF || format == REPORT_SPEEDSCOPE || format == REPORT_FLAT))
-            text_add(error, "--diff: a comparison is text, svg or folded" SEE_HELP);
+            text_add(error, "--diff: a comparison is text, svg or folded");
         else if (at == asked->format_count)
             asked->formats[asked->format_count++] = format;
     }
@@ -257,20 +256,20 @@ static int check_words(const struct arguments *arguments, struct text *error)
     for (size_t i = 0; i < arguments->count; i++)
         stdins += drawing_is_stdin(arguments->words[i]);
     if (arguments->command)
-        text_add(error, "--: no command is run; for a file of that name give ./--" SEE_HELP);
+        text_add(error, "--: no command is run; for a file of that name give ./--");
     else if (!arguments->count)
         text_add(error,
-                 "which recording? make one with -o FILE.sbx of an applet that counts" SEE_HELP);
+                 "which recording? make one with -o FILE.sbx of an applet that counts");
     else if (stdins > 1)
-        text_add(error, "-: stdin can only be read once" SEE_HELP);
+        text_add(error, "-: stdin can only be read once");
     else if (settings.diff && arguments->count != 2)
-        text_add(error, "--diff: needs two recordings, the older first" SEE_HELP);
+        text_add(error, "--diff: needs two recordings, the older first");
     else if (settings.normalize && !settings.diff)
-        text_add(error, "--normalize: needs --diff, whose older recording it scales" SEE_HELP);
+        text_add(error, "--normalize: needs --diff, whose older recording it scales");
     else if (settings.diff && settings.show.missing)
-        text_add(error, "--diff and --missing cannot be combined" SEE_HELP);
+        text_add(error, "--diff and --missing cannot be combined");
     else if (settings.show.raw_names && settings.show.names.shorten)
-        text_add(error, "--shorten and --raw-names cannot be combined" SEE_HELP);
+        text_add(error, "--shorten and --raw-names cannot be combined");
     return text_refusal(error);
 }
 
@@ -285,12 +284,11 @@ static int check_usage(const struct arguments *arguments, struct report_files *f
     };
     int result = check_words(arguments, error);
 
-    if (!result) {
+    if (!result)
         result = report_files_choose(files, &asked, error);
-        if (result)
-            text_add(error, SEE_HELP);
-    }
-    return result ? result : choose_formats(files, error);
+    if (!result)
+        result = choose_formats(files, error);
+    return applet_see_help(result, error);
 }
 
 static int run(const struct arguments *arguments)

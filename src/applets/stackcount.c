@@ -17,7 +17,6 @@
 #include "run/collecting.h"
 #include "run/counting.h"
 
-#define SEE_HELP " (see stackcount -h)"
 
 struct stackcount_options {
     struct probe_options probes;
@@ -266,15 +265,13 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
     struct trace_options *trace = &settings.probes.trace;
     const char *unit = settings.unit;
 
-    if (trace_options_check(trace, arguments, error) || trace_options_choose_files(trace, error)) {
-        text_add(error, SEE_HELP);
-        return -EINVAL;
-    }
-    int result = probing_check(&tracing->probing, arguments, "--sum", 1, SEE_HELP, error);
+    if (trace_options_check(trace, arguments, error) || trace_options_choose_files(trace, error))
+        return applet_see_help(-EINVAL, error);
+    int result = probing_check(&tracing->probing, arguments, "--sum", 1, error);
     if (!result && unit && (!settings.probes.values || !*unit ||
                             unit[strspn(unit, "abcdefghijklmnopqrstuvwxyz")])) {
-        text_add(error, "--unit: takes a lowercase word, and needs --sum" SEE_HELP);
-        result = -EINVAL;
+        text_add(error, "--unit: takes a lowercase word, and needs --sum");
+        result = applet_see_help(-EINVAL, error);
     }
     return result;
 }

@@ -17,7 +17,6 @@
 #include "run/collecting.h"
 #include "run/event_printer.h"
 
-#define SEE_HELP " (see stacksnoop -h)"
 
 struct stacksnoop_options {
     struct probe_options probes;
@@ -239,22 +238,17 @@ static int parse_format(struct tracing *tracing, struct text *error)
 static int check_usage(struct tracing *tracing, const struct arguments *arguments,
                        struct text *error)
 {
-    if (settings.probes.trace.by == GROUP_BY_NAME) {
-        text_add(error, "--by name: stacksnoop prints each event with its process and thread"
-                 SEE_HELP);
-        return -EINVAL;
-    }
-    if (trace_options_check(&settings.probes.trace, arguments, error)) {
-        text_add(error, SEE_HELP);
-        return -EINVAL;
-    }
+    if (settings.probes.trace.by == GROUP_BY_NAME)
+        text_add(error, "--by name: stacksnoop prints each event with its process and thread");
+    if (error->length || trace_options_check(&settings.probes.trace, arguments, error))
+        return applet_see_help(-EINVAL, error);
     unsigned buffer = RECORDER_BEST;
     int result = parse_format(tracing, error);
     if (!result)
         result = take_word("--buffer: ", "ring, perf", settings.buffer, &buffer, error);
     tracing->buffer = (enum recorder_kind)buffer;
     return result ? result : probing_check(&tracing->probing, arguments, "--print", MOST_VALUES,
-                                           SEE_HELP, error);
+                                           error);
 }
 
 static int trace(struct tracing *tracing)

@@ -8,7 +8,6 @@
 #include "options/applet.h"
 #include "run/blocked_time.h"
 
-#define SEE_HELP " (see walltime -h)"
 #define MOST_US ((uint64_t)MOST_SECONDS * 1000000)
 
 struct wall_options {
@@ -77,10 +76,7 @@ static int check_usage(const struct arguments *arguments, struct text *error)
         else
             sampled_check_rate(settings.frequency, error);
     }
-    if (!error->length && !error->failed)
-        return 0;
-    text_add(error, SEE_HELP);
-    return -EINVAL;
+    return applet_see_help(text_refusal(error), error);
 }
 
 static int run(const struct arguments *arguments)

@@ -28,6 +28,13 @@ int applet_refuse(int result, struct text *error, bool has_command)
     return is_usage ? EXIT_USAGE : has_command ? EXIT_TRACER : EXIT_FAILURE;
 }
 
+int applet_see_help(int result, struct text *error)
+{
+    if (result && error->length)
+        text_format(error, " (see %s -h)", say_as);
+    return result;
+}
+
 /* The absolute path of the running binary, which may no longer be there. 0 or -1, errno set. */
 static int find_self(const char *called, char self[PATH_MAX], struct stat *status)
 {

@@ -42,6 +42,9 @@ struct applet {
  */
 int applet_refuse(int result, struct text *error, bool has_command);
 
+/* Ends an error that `result`, unless it is 0, came with: where the options are explained. */
+int applet_see_help(int result, struct text *error);
+
 /* The rows that end every applet's tables: -h, --help and --man. */
 extern const struct option common_options[];
 

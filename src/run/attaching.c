@@ -603,16 +603,13 @@ static size_t first_command(char *const *words, size_t count)
 }
 
 /* Are the words patterns, as far as can be told without asking the kernel? */
-static int check_words(const struct arguments *arguments, const char *see_help, struct text *error)
+static int check_words(const struct arguments *arguments, struct text *error)
 {
     const size_t number = first_number(arguments);
     const size_t command = number < arguments->count && !arguments->command
                                ? first_command(arguments->words, number) : number;
 
-    if (!arguments->count)
-        text_format(error, "needs a PATTERN, such as vfs_read or "
-                           "t:sched:sched_switch%s", see_help);
-    else if (command < number) {
+    if (command < number) {
         text_format(error, "\"%s\" is not a pattern; ", arguments->words[command]);
         command_suggest(arguments->words + command, arguments->count - command, error);
     } else if (number < arguments->count)
@@ -623,13 +620,17 @@ static int check_words(const struct arguments *arguments, const char *see_help, 
 }
 
 int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,
-                  size_t most, const char *see_help, struct text *error)
+                  size_t most, struct text *error)
 {
     const struct probe_options *options = probing->options;
 
     if (options->list && arguments->command)
-        text_format(error, "--list: traces nothing, so it takes no command%s", see_help);
-    if (error->length || check_words(arguments, see_help, error))
+        text_add(error, "--list: traces nothing, so it takes no command");
+    else if (!arguments->count)
+        text_add(error, "needs a PATTERN, such as vfs_read or t:sched:sched_switch");
+    if (error->length)
+        return applet_see_help(-EINVAL, error);
+    if (check_words(arguments, error))
         return -EINVAL;
     unsigned way;
     int result = take_word("--attach-by: ", "multi, pmu, tracefs", options->attach, &way, error);

@@ -52,11 +52,10 @@ struct probing {
 
 /*
  * Everything that can be checked without the kernel; `option` is the values' option, which takes
- * `most` of them. 0, or -EINVAL with one line in `error`, which ends with `see_help` if there is
- * more to know.
+ * `most` of them. 0, or -EINVAL with one line in `error`.
  */
 int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,
-                  size_t most, const char *see_help, struct text *error);
+                  size_t most, struct text *error);
 
 /*
  * After that returned `refused`: lists or traces, or says what was refused, and frees `probing`.
