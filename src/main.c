@@ -60,21 +60,13 @@ static void buffer_output(void)
     (void)setvbuf(stdout, output, _IOFBF, sizeof(output));
 }
 
-static const struct applet *find_applet(const char *name)
-{
-    for (const struct applet *const *applet = applets; *applet; applet++)
-        if (!strcmp((*applet)->name, name))
-            return *applet;
-    return NULL;
-}
-
 /* The applet that a link is named after, possibly with a prefix: profile, stackbox-profile. */
 static const struct applet *find_linked(const char *link)
 {
     const char *dash = strrchr(link, '-');
-    const struct applet *applet = find_applet(link);
+    const struct applet *applet = applet_find(link);
 
-    return applet || !dash ? applet : find_applet(dash + 1);
+    return applet || !dash ? applet : applet_find(dash + 1);
 }
 
 /*
@@ -145,7 +137,7 @@ static int refuse_applet(const char *name)
 /* "stackbox help [APPLET]" */
 static int run_help(const char *name)
 {
-    const struct applet *applet = name ? find_applet(name) : NULL;
+    const struct applet *applet = name ? applet_find(name) : NULL;
 
     if (name && !applet)
         return refuse_applet(name);
@@ -187,7 +179,7 @@ static int run_options(int argc, char **argv)
 static int run_main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
-    const struct applet *applet = word ? find_applet(word) : NULL;
+    const struct applet *applet = word ? applet_find(word) : NULL;
 
     if (applet)
         return run_applet(applet, argc - 1, argv + 1);

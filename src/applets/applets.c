@@ -2,6 +2,7 @@
 #include "applets/applets.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const struct applet *const applets[] = {
     &stackcount_applet,
@@ -16,3 +17,11 @@ const struct applet *const applets[] = {
     &check_applet,
     NULL,
 };
+
+const struct applet *applet_find(const char *name)
+{
+    for (const struct applet *const *applet = applets; *applet; applet++)
+        if (!strcmp((*applet)->name, name))
+            return *applet;
+    return NULL;
+}

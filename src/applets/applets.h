@@ -17,4 +17,7 @@ extern const struct applet check_applet;
 /* All of them, up to a NULL: the one table. */
 extern const struct applet *const applets[];
 
+/* The one of that name, or NULL. */
+const struct applet *applet_find(const char *name);
+
 #endif

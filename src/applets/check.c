@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "applets/applets.h"
 #include "base/suggest.h"
@@ -66,14 +65,6 @@ static const struct manual_row notes[] = {
     {0},
 };
 
-static const struct applet *find_applet(const char *name)
-{
-    for (const struct applet *const *applet = applets; *applet; applet++)
-        if (!strcmp((*applet)->name, name))
-            return *applet;
-    return NULL;
-}
-
 static void refuse_name(const char *name, struct text *error)
 {
     struct suggestions suggestions = {.wanted = name};
@@ -95,7 +86,7 @@ static int check_usage(const struct arguments *arguments, bool *as_json, struct 
     if (!error->length && arguments->command)
         text_add(error, "--: no command is run");
     for (size_t i = 0; i < arguments->count && !error->length; i++)
-        if (!find_applet(arguments->words[i]))
+        if (!applet_find(arguments->words[i]))
             refuse_name(arguments->words[i], error);
     return applet_see_help(text_refusal(error), error);
 }
