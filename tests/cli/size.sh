@@ -15,7 +15,7 @@ esac
 one=build/one
 rm -rf $one
 mkdir -p $one
-cp -al "$BUILD/src" "$BUILD/insns" "$BUILD/picture" "$BUILD/flags" $one/
+cp -al "$BUILD/src" "$BUILD/insns" "$BUILD/flame" "$BUILD/flags" $one/
 rm $one/src/applets/applets.[do]
 CC=$(cut -d ' ' -f 1 "$BUILD/flags")
 MAKEFLAGS='' make CC="$CC" BUILD=$one PROGRAM=$one/stackbox APPLETS=profile >"$scratch/log" 2>&1
