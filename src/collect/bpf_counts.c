@@ -5,19 +5,9 @@
 #include "kernel/task_fields.h"
 #include "store/waits.h"
 
-static struct bpf_counts *counts_of(struct collector *collector)
-{
-    return (struct bpf_counts *)collector;
-}
-
-static const struct bpf_counts *seen_counts_of(const struct collector *collector)
-{
-    return (const struct bpf_counts *)collector;
-}
-
 static int bpf_counts_open(struct collector *collector, struct text *why)
 {
-    struct bpf_counts *counts = counts_of(collector);
+    struct bpf_counts *counts = (struct bpf_counts *)collector;
     int result = store_open(&counts->store, &counts->config);
 
     return result ? refusal_of_maps(result, store_bytes(&counts->store), why) : 0;
@@ -25,12 +15,12 @@ static int bpf_counts_open(struct collector *collector, struct text *why)
 
 static int bpf_counts_start(struct collector *collector)
 {
-    return store_start(&counts_of(collector)->store);
+    return store_start(&((struct bpf_counts *)collector)->store);
 }
 
 static void bpf_counts_account(struct collector *collector, struct collector_account *account)
 {
-    const struct store *store = &seen_counts_of(collector)->store;
+    const struct store *store = &((const struct bpf_counts *)collector)->store;
 
     *account = (struct collector_account){
         .seen = store->sum.seen,
@@ -46,8 +36,8 @@ static void bpf_counts_account(struct collector *collector, struct collector_acc
 
 static void bpf_counts_add_losses(const struct collector *collector, struct losses *losses)
 {
-    const struct store *store = &seen_counts_of(collector)->store;
-    const struct drain_losses *lost = &seen_counts_of(collector)->losses;
+    const struct store *store = &((const struct bpf_counts *)collector)->store;
+    const struct drain_losses *lost = &((const struct bpf_counts *)collector)->losses;
     const struct account *sum = &store->sum;
 
     losses_add(losses, &(struct loss){.count = sum->table_full},
@@ -73,7 +63,7 @@ static void bpf_counts_add_losses(const struct collector *collector, struct loss
 
 static void bpf_counts_describe(const struct collector *collector, bool again, struct text *lines)
 {
-    const struct store *store = &seen_counts_of(collector)->store;
+    const struct store *store = &((const struct bpf_counts *)collector)->store;
 
     (void)again;
     text_add(lines, "maps: ");
@@ -91,24 +81,24 @@ static void bpf_counts_describe(const struct collector *collector, bool again, s
 
 static void bpf_counts_close(struct collector *collector)
 {
-    store_close(&counts_of(collector)->store);
+    store_close(&((struct bpf_counts *)collector)->store);
 }
 
 static enum collector_news bpf_counts_look(struct collector *collector)
 {
     _Static_assert((int)STORE_HAS_NEWS == (int)COLLECTOR_HAS_NEWS &&
                    (int)STORE_IS_FILLING == (int)COLLECTOR_IS_FILLING, "the same");
-    return (enum collector_news)store_look(&counts_of(collector)->store);
+    return (enum collector_news)store_look(&((struct bpf_counts *)collector)->store);
 }
 
 static int bpf_counts_settle(struct collector *collector)
 {
-    return store_settle(&counts_of(collector)->store);
+    return store_settle(&((struct bpf_counts *)collector)->store);
 }
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
-    struct bpf_counts *counts = counts_of(collector);
+    struct bpf_counts *counts = (struct bpf_counts *)collector;
 
     return drain_counts(&counts->store, again, tally, &counts->losses);
 }
@@ -135,19 +125,9 @@ void bpf_counts_init(struct bpf_counts *counts, const struct store_config *confi
     store_init(&counts->store);
 }
 
-static struct bpf_waits *waits_of(struct collector *collector)
-{
-    return (struct bpf_waits *)collector;
-}
-
-static const struct bpf_waits *seen_waits_of(const struct collector *collector)
-{
-    return (const struct bpf_waits *)collector;
-}
-
 static int open_waits(struct collector *collector, struct text *why)
 {
-    struct waits *waits = &waits_of(collector)->waits;
+    struct waits *waits = &((struct bpf_waits *)collector)->waits;
     struct task_fields needed_later;
 
     /* A small machine has no room for the kernel's types beside the maps. */
@@ -155,7 +135,7 @@ static int open_waits(struct collector *collector, struct text *why)
     int result = bpf_counts_open(collector, why);
     if (result)
         return result;
-    waits->store = &waits_of(collector)->counts.store;
+    waits->store = &((struct bpf_waits *)collector)->counts.store;
     result = waits_open(waits);
     return result ? refusal_of_maps(result, waits_bytes(waits), why) : 0;
 }
@@ -163,7 +143,7 @@ static int open_waits(struct collector *collector, struct text *why)
 /* Until the end it is unknown who is waiting, and so which events are missing from the account. */
 static void account_waits(struct collector *collector, struct collector_account *account)
 {
-    const struct bpf_waits *of = seen_waits_of(collector);
+    const struct bpf_waits *of = (const struct bpf_waits *)collector;
 
     bpf_counts_account(collector, account);
     account->open = of->waits.open;
@@ -172,8 +152,8 @@ static void account_waits(struct collector *collector, struct collector_account 
 
 static void add_waits_losses(const struct collector *collector, struct losses *losses)
 {
-    const struct account *account = &seen_waits_of(collector)->counts.store.sum;
-    const struct waits *waits = &seen_waits_of(collector)->waits;
+    const struct account *account = &((const struct bpf_waits *)collector)->counts.store.sum;
+    const struct waits *waits = &((const struct bpf_waits *)collector)->waits;
     const struct loss unseen = {
         .count = account->waits_full + account->wakes_full,
         .events = "events of threads",
@@ -194,7 +174,7 @@ static void add_waits_losses(const struct collector *collector, struct losses *l
 
 static void describe_waits(const struct collector *collector, bool again, struct text *lines)
 {
-    const struct waits *waits = &seen_waits_of(collector)->waits;
+    const struct waits *waits = &((const struct bpf_waits *)collector)->waits;
 
     bpf_counts_describe(collector, again, lines);
     if (!again)
@@ -204,7 +184,7 @@ static void describe_waits(const struct collector *collector, bool again, struct
 
 static int collect_waits(struct collector *collector, bool again, struct tally *tally)
 {
-    struct bpf_waits *of = waits_of(collector);
+    struct bpf_waits *of = (struct bpf_waits *)collector;
     int result = of->waits.view == VIEW_WALL
                      ? drain_wall(&of->report, &of->waits, again, tally, &of->counts.losses)
                      : drain_waits(&of->waits, again, tally, &of->counts.losses);
@@ -215,7 +195,7 @@ static int collect_waits(struct collector *collector, bool again, struct tally *
 
 static void close_waits(struct collector *collector)
 {
-    waits_close(&waits_of(collector)->waits);
+    waits_close(&((struct bpf_waits *)collector)->waits);
     bpf_counts_close(collector);
 }
 

@@ -8,19 +8,9 @@
 #include "kernel/limits.h"
 #include "kernel/refusal.h"
 
-static struct bpf_events *events_of(struct collector *collector)
-{
-    return (struct bpf_events *)collector;
-}
-
-static const struct bpf_events *seen_events_of(const struct collector *collector)
-{
-    return (const struct bpf_events *)collector;
-}
-
 static int open_events(struct collector *collector, struct text *why)
 {
-    struct bpf_events *events = events_of(collector);
+    struct bpf_events *events = (struct bpf_events *)collector;
     const struct recorder_config wanted = {
         .kind = events->config.buffer,
         .bytes = events->config.bytes,
@@ -48,7 +38,7 @@ static int open_events(struct collector *collector, struct text *why)
 
 static int start(struct collector *collector)
 {
-    return recorder_start(&events_of(collector)->recorder);
+    return recorder_start(&((struct bpf_events *)collector)->recorder);
 }
 
 /* Before 5.2 programs were not told that a buffer was full: what never came was lost. */
@@ -66,7 +56,7 @@ static int sum_of(const struct bpf_events *events, struct account *sum)
 
 static void account_events(struct collector *collector, struct collector_account *account)
 {
-    const struct bpf_events *events = seen_events_of(collector);
+    const struct bpf_events *events = (const struct bpf_events *)collector;
     struct account sum = {0};
     int result = sum_of(events, &sum);
 
@@ -85,7 +75,7 @@ static void account_events(struct collector *collector, struct collector_account
 
 static void add_losses(const struct collector *collector, struct losses *losses)
 {
-    const struct bpf_events *events = seen_events_of(collector);
+    const struct bpf_events *events = (const struct bpf_events *)collector;
     struct account sum = {0};
     int result = sum_of(events, &sum);
     const struct loss untold = {result ? LOSSES_UNCOUNTED : 0, "what was lost", .beside = true};
@@ -104,7 +94,7 @@ static void add_losses(const struct collector *collector, struct losses *losses)
 
 static void describe(const struct collector *collector, bool again, struct text *lines)
 {
-    const struct bpf_events *events = seen_events_of(collector);
+    const struct bpf_events *events = (const struct bpf_events *)collector;
     unsigned stacks = events->config.kernel + events->config.user;
 
     (void)again;
@@ -117,7 +107,7 @@ static void describe(const struct collector *collector, bool again, struct text 
 
 static void close_events(struct collector *collector)
 {
-    struct bpf_events *events = events_of(collector);
+    struct bpf_events *events = (struct bpf_events *)collector;
 
     recorder_close(&events->recorder);
     free(events->scratch);
@@ -126,7 +116,7 @@ static void close_events(struct collector *collector)
 
 static int event_fd(const struct collector *collector, size_t index)
 {
-    return recorder_fd(&seen_events_of(collector)->recorder, index);
+    return recorder_fd(&((const struct bpf_events *)collector)->recorder, index);
 }
 
 struct taking {
@@ -157,7 +147,7 @@ static int take_record(void *context, const void *bytes, size_t size)
 
 static int read_events(struct collector *collector, collector_take *take, void *context)
 {
-    struct bpf_events *events = events_of(collector);
+    struct bpf_events *events = (struct bpf_events *)collector;
     struct taking taking = {events, take, context};
     int count = recorder_read(&events->recorder, take_record, &taking);
 
@@ -167,17 +157,17 @@ static int read_events(struct collector *collector, collector_take *take, void *
 
 static uint64_t settled(const struct collector *collector)
 {
-    return seen_events_of(collector)->recorder.settled;
+    return ((const struct bpf_events *)collector)->recorder.settled;
 }
 
 static bool is_behind(const struct collector *collector)
 {
-    return recorder_is_behind(&seen_events_of(collector)->recorder);
+    return recorder_is_behind(&((const struct bpf_events *)collector)->recorder);
 }
 
 static int stop(struct collector *collector)
 {
-    struct bpf_events *events = events_of(collector);
+    struct bpf_events *events = (struct bpf_events *)collector;
 
     events->stopped = true;
     return recorder_stop(&events->recorder);
@@ -186,7 +176,7 @@ static int stop(struct collector *collector)
 /* Perf buffers send no wakeup until they are half full. */
 static bool wakes_at_once(const struct collector *collector)
 {
-    return seen_events_of(collector)->recorder.kind == RECORDER_RING;
+    return ((const struct bpf_events *)collector)->recorder.kind == RECORDER_RING;
 }
 
 static const struct collector_calls calls = {

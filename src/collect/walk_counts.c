@@ -26,16 +26,6 @@
 /* Emptied when it is this full: in a fuller one, a stack finds no bucket now and then. */
 #define FILLED 16
 
-static struct walk_counts *counts_of(struct collector *collector)
-{
-    return (struct walk_counts *)collector;
-}
-
-static const struct walk_counts *seen_counts_of(const struct collector *collector)
-{
-    return (const struct walk_counts *)collector;
-}
-
 static uint64_t bytes_of(const struct walk_counts *counts)
 {
     return ((uint64_t)WALK_BANKS << counts->capture.bits) * counts->bucket_bytes;
@@ -89,7 +79,7 @@ static int create_maps(struct walk_counts *counts)
 
 static int open_counts(struct collector *collector, struct text *why)
 {
-    struct walk_counts *counts = counts_of(collector);
+    struct walk_counts *counts = (struct walk_counts *)collector;
     const size_t stacks = (size_t)counts->capture.kernel_stack + counts->capture.user_stack;
     int result = choose_depth(counts, why);
 
@@ -107,7 +97,7 @@ static int open_counts(struct collector *collector, struct text *why)
 
 static void close_counts(struct collector *collector)
 {
-    struct walk_counts *counts = counts_of(collector);
+    struct walk_counts *counts = (struct walk_counts *)collector;
     const int maps[] = {counts->capture.control, counts->capture.scratches,
                         counts->capture.buckets};
 
@@ -127,7 +117,7 @@ static int count_into(struct walk_counts *counts, uint32_t bank)
 
 static int start(struct collector *collector)
 {
-    struct walk_counts *counts = counts_of(collector);
+    struct walk_counts *counts = (struct walk_counts *)collector;
 
     return count_into(counts, counts->bank);
 }
@@ -165,7 +155,7 @@ static int take_account(struct walk_counts *counts, uint32_t bank)
 
 static void account(struct collector *collector, struct collector_account *account)
 {
-    const struct walk_counts *counts = seen_counts_of(collector);
+    const struct walk_counts *counts = (const struct walk_counts *)collector;
     const struct account *sum = &counts->sum;
 
     *account = (struct collector_account){
@@ -181,7 +171,7 @@ static void account(struct collector *collector, struct collector_account *accou
 
 static void add_losses(const struct collector *collector, struct losses *losses)
 {
-    const struct walk_counts *counts = seen_counts_of(collector);
+    const struct walk_counts *counts = (const struct walk_counts *)collector;
 
     losses_add(losses, &(struct loss){.count = counts->sum.table_full},
                "are only in the total, as [table full]: the table of %u stacks was full; raise "
@@ -190,7 +180,7 @@ static void add_losses(const struct collector *collector, struct losses *losses)
 
 static void describe(const struct collector *collector, bool again, struct text *lines)
 {
-    const struct walk_counts *counts = seen_counts_of(collector);
+    const struct walk_counts *counts = (const struct walk_counts *)collector;
 
     (void)again;
     text_format(lines, "maps: two of %u stacks of %u frames; %llu KB in all\n",
@@ -200,7 +190,7 @@ static void describe(const struct collector *collector, bool again, struct text 
 
 static enum collector_news look(struct collector *collector)
 {
-    struct walk_counts *counts = counts_of(collector);
+    struct walk_counts *counts = (struct walk_counts *)collector;
     const struct account *before = &counts->before[counts->bank - 1];
     struct account now;
 
@@ -286,7 +276,7 @@ static int empty_bank(struct walk_counts *counts, uint32_t bank, struct tally *t
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
-    struct walk_counts *counts = counts_of(collector);
+    struct walk_counts *counts = (struct walk_counts *)collector;
     const uint32_t bank = counts->bank;
 
     bpf_begin_unpreempted();

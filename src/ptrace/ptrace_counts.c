@@ -5,11 +5,6 @@
 #define IDLE_TICKS 8
 #define BEGINNING_NS 50000 /* of CPU time, at most, for beginning and stopping */
 
-static struct ptrace_counts *counts_of(void *context)
-{
-    return context;
-}
-
 /* How many periods its time is since the last sample: one at least. */
 static uint64_t settle(struct ptrace_counts *counts, struct tracee *tracee)
 {
@@ -45,7 +40,7 @@ static bool has_run(const struct ptrace_counts *counts, struct tracee *tracee)
 
 static void stopped(void *context, struct tracee *tracee)
 {
-    struct ptrace_counts *counts = counts_of(context);
+    struct ptrace_counts *counts = context;
 
     counts->samples = 0;
     if (!has_run(counts, tracee))
@@ -64,7 +59,7 @@ static void count_samples(struct ptrace_counts *counts, const struct tracee *tra
 /* While it runs again. */
 static void went_on(void *context, struct tracee *tracee)
 {
-    struct ptrace_counts *counts = counts_of(context);
+    struct ptrace_counts *counts = context;
 
     if (!counts->samples)
         return;
@@ -99,7 +94,7 @@ static void look_at(struct ptrace_counts *counts, struct tracee *tracee)
 
 static void tick(void *context)
 {
-    struct ptrace_counts *counts = counts_of(context);
+    struct ptrace_counts *counts = context;
     const struct tracees *tracees = &counts->source.tracer.tracees;
 
     counts->source.ticks++;
@@ -115,7 +110,7 @@ static void tick(void *context)
  */
 static void ends(void *context, struct tracee *tracee)
 {
-    struct ptrace_counts *counts = counts_of(context);
+    struct ptrace_counts *counts = context;
     const uint64_t cpu = tracee_cpu(tracee);
     unsigned where;
 
@@ -135,7 +130,7 @@ static void ends(void *context, struct tracee *tracee)
 /* What the command took before its program is ours. */
 static void execs(void *context, struct tracee *tracee)
 {
-    const struct ptrace_counts *counts = counts_of(context);
+    const struct ptrace_counts *counts = context;
 
     if (tracee->pid == counts->source.options.scope->command && !tracee->is_sampled) {
         tracee->cpu = tracee_cpu(tracee);

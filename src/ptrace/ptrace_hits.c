@@ -18,11 +18,6 @@
 #define STOPS_PER_LOOK 16
 #define FAR_HITS 16 /* after so many on another CPU the tracer moves there */
 
-static struct ptrace_hits *hits_of(void *context)
-{
-    return context;
-}
-
 /* ---- Where places are in a process ---- */
 
 /* Some file systems (overlays) have other numbers in /proc/PID/maps than in stat(2). */
@@ -130,7 +125,7 @@ static bool has_begun(const struct ptrace_hits *hits)
 
 static void execs(void *context, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
 
     tracee->points.steps = false;
     tracee->points.pc = 0;
@@ -148,7 +143,7 @@ static const struct tracee *find_sibling(const struct tracees *tracees, const st
 
 static void begins(void *context, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
     const struct tracee *sibling = find_sibling(&hits->source.tracer.tracees, tracee);
 
     if (!tracee->counts || !has_begun(hits))
@@ -167,7 +162,7 @@ static void begins(void *context, struct tracee *tracee)
 
 static void stopped(void *context, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
 
     hits->is_hit = false;
     if (tracee->counts && !tracee->points.steps)
@@ -204,7 +199,7 @@ static void look_again(struct ptrace_hits *hits, struct tracee *tracee)
 
 static void tick(void *context)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
     const struct tracees *tracees = &hits->source.tracer.tracees;
 
     hits->source.ticks++;
@@ -372,7 +367,7 @@ static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
 
 static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
     struct unwind_state *state = hits->source.state;
 
     hits->is_hit = false;
@@ -440,7 +435,7 @@ static void take_call_stop(struct ptrace_hits *hits, struct tracee *tracee)
 
 static bool called(void *context, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
 
     look_again(hits, tracee);
     hits->is_hit = false;
@@ -510,7 +505,7 @@ static uint64_t take_value(struct ptrace_hits *hits)
 /* While it runs again. */
 static void went_on(void *context, struct tracee *tracee)
 {
-    struct ptrace_hits *hits = hits_of(context);
+    struct ptrace_hits *hits = context;
 
     if (!hits->is_hit)
         return;
@@ -540,19 +535,9 @@ static const struct tracer_calls tracer_calls = {
 
 /* ---- Single events ---- */
 
-static struct ptrace_hits *hits_in(struct collector *collector)
-{
-    return (struct ptrace_hits *)collector;
-}
-
-static const struct ptrace_hits *seen_hits_in(const struct collector *collector)
-{
-    return (const struct ptrace_hits *)collector;
-}
-
 static int open_events(struct collector *collector, struct text *why)
 {
-    struct ptrace_hits *hits = hits_in(collector);
+    struct ptrace_hits *hits = (struct ptrace_hits *)collector;
 
     hits->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (hits->bell < 0)
@@ -565,12 +550,12 @@ static int open_events(struct collector *collector, struct text *why)
 static void close_hits(struct collector *collector)
 {
     ptrace_source_calls.close(collector);
-    free(hits_in(collector)->calls);
+    free(((struct ptrace_hits *)collector)->calls);
 }
 
 static void close_events(struct collector *collector)
 {
-    struct ptrace_hits *hits = hits_in(collector);
+    struct ptrace_hits *hits = (struct ptrace_hits *)collector;
 
     close_hits(collector);
     close_fd(hits->bell);
@@ -581,13 +566,13 @@ static void close_events(struct collector *collector)
 static void account_events(struct collector *collector, struct collector_account *account)
 {
     ptrace_source_calls.account(collector, account);
-    account->lost = hits_in(collector)->lost;
+    account->lost = ((struct ptrace_hits *)collector)->lost;
     account->seen += account->lost;
 }
 
 static void add_lost(const struct collector *collector, struct losses *losses)
 {
-    const struct ptrace_hits *hits = seen_hits_in(collector);
+    const struct ptrace_hits *hits = (const struct ptrace_hits *)collector;
 
     ptrace_source_calls.add_losses(collector, losses);
     losses_add(losses, &(struct loss){.count = hits->lost, .beside = true},
@@ -602,7 +587,7 @@ static void add_lost(const struct collector *collector, struct losses *losses)
 
 static int event_fd(const struct collector *collector, size_t index)
 {
-    return index ? -1 : seen_hits_in(collector)->bell;
+    return index ? -1 : ((const struct ptrace_hits *)collector)->bell;
 }
 
 static int deliver(const struct text *queue, collector_take *take, void *context)
@@ -623,7 +608,7 @@ static int deliver(const struct text *queue, collector_take *take, void *context
 
 static int read_events(struct collector *collector, collector_take *take, void *context)
 {
-    struct ptrace_hits *hits = hits_in(collector);
+    struct ptrace_hits *hits = (struct ptrace_hits *)collector;
     uint64_t rung;
 
     (void)!read(hits->bell, &rung, sizeof(rung));
@@ -641,17 +626,17 @@ static int read_events(struct collector *collector, collector_take *take, void *
 
 static uint64_t settled(const struct collector *collector)
 {
-    return seen_hits_in(collector)->settled;
+    return ((const struct ptrace_hits *)collector)->settled;
 }
 
 static bool is_behind(const struct collector *collector)
 {
-    return seen_hits_in(collector)->queue.length;
+    return ((const struct ptrace_hits *)collector)->queue.length;
 }
 
 static int stop(struct collector *collector)
 {
-    tracer_end(&hits_in(collector)->source.tracer);
+    tracer_end(&((struct ptrace_hits *)collector)->source.tracer);
     return 0;
 }
 

@@ -304,14 +304,9 @@ void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times)
 
 /* ---- The collector ---- */
 
-static struct ptrace_source *source_of(struct collector *collector)
-{
-    return (struct ptrace_source *)collector;
-}
-
 static int open_source(struct collector *collector, struct text *why)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
     const struct ptrace_options *options = &source->options;
     const struct tracer_options tracer = {
         .filter = &options->scope->filter,
@@ -346,7 +341,7 @@ static int open_source(struct collector *collector, struct text *why)
 
 static int start(struct collector *collector)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
 
     __atomic_store_n(&source->processes, *source->options.processes, __ATOMIC_RELEASE);
     tracer_start(&source->tracer, source->period);
@@ -358,7 +353,7 @@ static int start(struct collector *collector)
 
 static void account(struct collector *collector, struct collector_account *account)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
 
     pthread_mutex_lock(&source->lock);
     *account = (struct collector_account){
@@ -401,7 +396,7 @@ static void describe(const struct collector *collector, bool again, struct text 
 
 static void close_source(struct collector *collector)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
 
     tracer_close(&source->tracer);
     free(source->stack);
@@ -416,7 +411,7 @@ static void close_source(struct collector *collector)
 
 static enum collector_news look(struct collector *collector)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
 
     pthread_mutex_lock(&source->lock);
     const size_t count = source->table.tally.count;
@@ -427,12 +422,12 @@ static enum collector_news look(struct collector *collector)
 
 static int settled(struct collector *collector)
 {
-    return source_of(collector)->failure;
+    return ((struct ptrace_source *)collector)->failure;
 }
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
-    struct ptrace_source *source = source_of(collector);
+    struct ptrace_source *source = (struct ptrace_source *)collector;
 
     if (!again)
         tracer_end(&source->tracer);

@@ -9,11 +9,6 @@
 
 #define MOST_MOVED 8 /* bytes, from behind a system call's instruction to where it begins again */
 
-static struct ptrace_times *times_of(void *context)
-{
-    return context;
-}
-
 /* ---- What a thread spent ---- */
 
 /* All that passed since it was last looked at: what is neither of the others is blocked. */
@@ -200,7 +195,7 @@ static void look_at(struct ptrace_times *times, struct tracee *tracee)
 
 static void tick(void *context)
 {
-    struct ptrace_times *times = times_of(context);
+    struct ptrace_times *times = context;
     const struct tracees *tracees = &times->source.tracer.tracees;
 
     for (size_t i = 0; i < tracees->count; i++)
@@ -210,7 +205,7 @@ static void tick(void *context)
 
 static void stopped(void *context, struct tracee *tracee)
 {
-    struct ptrace_times *times = times_of(context);
+    struct ptrace_times *times = context;
     const uint64_t slices = tracee->slices;
 
     settle(tracee);
@@ -225,7 +220,7 @@ static void stopped(void *context, struct tracee *tracee)
 
 static void went_on(void *context, struct tracee *tracee)
 {
-    struct ptrace_times *times = times_of(context);
+    struct ptrace_times *times = context;
     const struct ring_stack user = ptrace_source_walk(&times->source, tracee);
 
     if (times->is_blocked) {
@@ -252,7 +247,7 @@ static void put_rest(struct ptrace_times *times, struct tracee *tracee)
 
 static void ends(void *context, struct tracee *tracee)
 {
-    struct ptrace_times *times = times_of(context);
+    struct ptrace_times *times = context;
     unsigned where;
 
     if (!tracee->counts || !tracee->since)
@@ -265,7 +260,7 @@ static void ends(void *context, struct tracee *tracee)
 /* The run ends: there is no time for interrupting it. */
 static void leaves(void *context, struct tracee *tracee)
 {
-    struct ptrace_times *times = times_of(context);
+    struct ptrace_times *times = context;
     struct tracee_call call;
 
     if (!tracee->counts || !tracee->since)
@@ -281,7 +276,7 @@ static void leaves(void *context, struct tracee *tracee)
 /* A command's time begins with its program. */
 static void execs(void *context, struct tracee *tracee)
 {
-    const struct ptrace_times *times = times_of(context);
+    const struct ptrace_times *times = context;
 
     tracee->wait.slices = 0;
     if (tracee->pid != times->source.options.scope->command || tracee->since)

@@ -15,11 +15,6 @@
 #define LEAST_ENTRIES 1024
 #define MOST_ENTRIES (1u << 20)
 
-static struct ring_counts *counts_of(struct collector *collector)
-{
-    return (struct ring_counts *)collector;
-}
-
 /* A thread that began while events were opened may have its own and an inherited one. */
 static bool is_twice(struct ring_source *source, const struct ring_sample *sample)
 {
@@ -87,7 +82,7 @@ void ring_counter_add_losses(const struct collector *collector, struct losses *l
 
 static int open_counts(struct collector *collector, struct text *why)
 {
-    struct ring_counts *counts = counts_of(collector);
+    struct ring_counts *counts = (struct ring_counts *)collector;
 
     counts->counter.table.most = ring_table_most(counts->counter.source.options.stacks);
     return ring_source_open(&counts->counter.source, take, counts, why);
@@ -95,7 +90,7 @@ static int open_counts(struct collector *collector, struct text *why)
 
 static void close_counts(struct collector *collector)
 {
-    struct ring_counter *counter = &counts_of(collector)->counter;
+    struct ring_counter *counter = &((struct ring_counts *)collector)->counter;
 
     ring_source_close(&counter->source);
     ring_table_free(&counter->table);
@@ -149,7 +144,7 @@ static int ring_callers_complete(struct ring_callers *callers, struct ring_table
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
-    struct ring_counts *counts = counts_of(collector);
+    struct ring_counts *counts = (struct ring_counts *)collector;
     struct ring_source *source = &counts->counter.source;
     struct ring_table *table = &counts->counter.table;
 

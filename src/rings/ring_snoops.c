@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ring_snoops *snoops_of(struct collector *collector)
-{
-    return (struct ring_snoops *)collector;
-}
-
-static const struct ring_snoops *seen_snoops_of(const struct collector *collector)
-{
-    return (const struct ring_snoops *)collector;
-}
-
 static int32_t put_frames(uint64_t *to, const struct ring_stack *stack)
 {
     if (stack->count)
@@ -67,7 +57,7 @@ static int take(void *context, const struct ring_record *record)
 
 static int open_snoops(struct collector *collector, struct text *why)
 {
-    struct ring_snoops *snoops = snoops_of(collector);
+    struct ring_snoops *snoops = (struct ring_snoops *)collector;
     int result = ring_source_open(&snoops->source, take, snoops, why);
 
     if (result)
@@ -78,7 +68,7 @@ static int open_snoops(struct collector *collector, struct text *why)
 
 static void close_snoops(struct collector *collector)
 {
-    struct ring_snoops *snoops = snoops_of(collector);
+    struct ring_snoops *snoops = (struct ring_snoops *)collector;
 
     ring_source_close(&snoops->source);
     free(snoops->record);
@@ -87,7 +77,8 @@ static void close_snoops(struct collector *collector)
 
 static int event_fd(const struct collector *collector, size_t index)
 {
-    const struct ring_reading *reading = &seen_snoops_of(collector)->source.rings.reading;
+    const struct ring_reading *reading =
+        &((const struct ring_snoops *)collector)->source.rings.reading;
 
     return index < reading->count ? reading->rings[index].ring.fd : -1;
 }
@@ -95,7 +86,7 @@ static int event_fd(const struct collector *collector, size_t index)
 /* Once stopped, everything is read at once. */
 static int read_snoops(struct collector *collector, collector_take *take_one, void *context)
 {
-    struct ring_snoops *snoops = snoops_of(collector);
+    struct ring_snoops *snoops = (struct ring_snoops *)collector;
 
     snoops->take = take_one;
     snoops->taking = context;
@@ -107,12 +98,13 @@ static int read_snoops(struct collector *collector, collector_take *take_one, vo
 
 static uint64_t settled(const struct collector *collector)
 {
-    return seen_snoops_of(collector)->source.settled;
+    return ((const struct ring_snoops *)collector)->source.settled;
 }
 
 static bool is_behind(const struct collector *collector)
 {
-    const struct ring_reading *reading = &seen_snoops_of(collector)->source.rings.reading;
+    const struct ring_reading *reading =
+        &((const struct ring_snoops *)collector)->source.rings.reading;
     bool any = false;
 
     for (size_t i = 0; i < reading->count; i++)
@@ -122,7 +114,7 @@ static bool is_behind(const struct collector *collector)
 
 static int stop(struct collector *collector)
 {
-    struct ring_snoops *snoops = snoops_of(collector);
+    struct ring_snoops *snoops = (struct ring_snoops *)collector;
 
     snoops->has_stopped = true;
     return rings_stop(&snoops->source.rings);

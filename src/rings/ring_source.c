@@ -136,19 +136,9 @@ int ring_source_add(struct ring_source *source, const struct rings_event *event,
     return rings_add(&source->rings, event, (uint32_t)source->place_count++);
 }
 
-static struct ring_source *source_of(struct collector *collector)
-{
-    return (struct ring_source *)collector;
-}
-
-static const struct ring_source *seen_source_of(const struct collector *collector)
-{
-    return (const struct ring_source *)collector;
-}
-
 int ring_source_start(struct collector *collector)
 {
-    return rings_start(&source_of(collector)->rings);
+    return rings_start(&((struct ring_source *)collector)->rings);
 }
 
 /* ---- Reading ---- */
@@ -232,7 +222,7 @@ static void *keep_reading(void *context)
 
 int ring_source_settle(struct collector *collector)
 {
-    struct ring_source *source = source_of(collector);
+    struct ring_source *source = (struct ring_source *)collector;
 
     if (source->has_reader)
         return source->failure;
@@ -375,7 +365,7 @@ void ring_source_add_up(const struct ring_source *source, struct collector_accou
 
 void ring_source_account(struct collector *collector, struct collector_account *account)
 {
-    struct ring_source *source = source_of(collector);
+    struct ring_source *source = (struct ring_source *)collector;
 
     pthread_mutex_lock(&source->lock);
     ring_source_add_up(source, account);
@@ -384,7 +374,7 @@ void ring_source_account(struct collector *collector, struct collector_account *
 
 void ring_source_add_losses(const struct collector *collector, struct losses *losses)
 {
-    const struct ring_source *source = seen_source_of(collector);
+    const struct ring_source *source = (const struct ring_source *)collector;
     const struct ring_reading *reading = &source->rings.reading;
 
     losses_add(losses, &(struct loss){.count = rings_lost(&source->rings, RINGS_SAMPLES),
@@ -416,7 +406,7 @@ void ring_source_add_losses(const struct collector *collector, struct losses *lo
 
 void ring_source_describe(const struct collector *collector, bool again, struct text *lines)
 {
-    const struct ring_source *source = seen_source_of(collector);
+    const struct ring_source *source = (const struct ring_source *)collector;
 
     (void)again;
     text_format(lines, "rings: %zu, of %zu KB each, events of %s%s\n", source->rings.cpu_count,

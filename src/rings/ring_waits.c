@@ -28,11 +28,6 @@ struct ring_wait {
     struct kept target, waker;
 };
 
-static struct ring_waits *waits_of(struct collector *collector)
-{
-    return (struct ring_waits *)collector;
-}
-
 /* ---- What is kept about threads ---- */
 
 static struct ring_wait *find(const struct ring_waits *of, uint32_t tid)
@@ -241,7 +236,7 @@ static int take(void *context, const struct ring_record *record)
 
 static int open_waits(struct collector *collector, struct text *why)
 {
-    struct ring_waits *of = waits_of(collector);
+    struct ring_waits *of = (struct ring_waits *)collector;
     struct ring_source *source = &of->counter.source;
 
     of->counter.table.most = ring_table_most(source->options.stacks);
@@ -286,7 +281,7 @@ int ring_waits_attach(struct ring_waits *of, int tracefs, const char **event)
 
 static void account(struct collector *collector, struct collector_account *account)
 {
-    struct ring_waits *of = waits_of(collector);
+    struct ring_waits *of = (struct ring_waits *)collector;
 
     pthread_mutex_lock(&of->counter.source.lock);
     ring_source_add_up(&of->counter.source, account);
@@ -311,7 +306,7 @@ static void add_losses(const struct collector *collector, struct losses *losses)
 
 static void close_waits(struct collector *collector)
 {
-    struct ring_waits *of = waits_of(collector);
+    struct ring_waits *of = (struct ring_waits *)collector;
 
     ring_source_close(&of->counter.source);
     for (size_t tid = 0; tid < of->count; tid++)
@@ -356,7 +351,7 @@ static int list_waiting(struct ring_waits *of, struct tally *tally)
 
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
-    struct ring_waits *of = waits_of(collector);
+    struct ring_waits *of = (struct ring_waits *)collector;
 
     pthread_mutex_lock(&of->counter.source.lock);
     int result = of->counter.source.failure;
