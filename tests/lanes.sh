@@ -119,8 +119,8 @@ jobs_guests()
     echo "guest rt-6.12 rt-6.12 '$(named exact walltime walltime_stages time_namespaces)' --own-clock"
     # Here two threads never run at once.
     echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
-    echo "guest newest newest-128-MB tests/live/unwind_idle.sh --cpus 1 --memory 128 \
---programs 'session bare calls'"
+    echo "guest newest newest-128-MB '$(named unwind_idle unwind_cold)' --cpus 1 --memory 128 \
+--programs 'session bare calls spread'"
     echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
     # This must be locked down before it is up.
     echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
@@ -193,7 +193,7 @@ board_tests()
     mips64el-*,) names='rings_boards ptrace_calls' ;;
     arm64-newest, | riscv64-newest,)
         names='exact older stacks unwind trampolines frame_pointers kernel_callers user_attach user_usdt snoop'
-        names="$names ptrace_calls check_machine unwind_idle"
+        names="$names ptrace_calls check_machine unwind_idle unwind_cold"
         ;;
     arm64-6.12, | riscv64-6.12,)
         names='exact older stacks unwind ptrace ptrace_times check_machine call_names'
