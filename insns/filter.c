@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/util.h"
 #include "insns/fragments.h"
 
 static bool leaves_own_out(const struct event_filter *filter)
@@ -19,6 +20,19 @@ bool filter_asks_others(const struct event_filter *filter)
 {
     return filter->cpu >= 0 || filter->cgroup || filter->followed || filter->pid_count ||
            filter->tid_count || filter->comm_count || filter->uid_count;
+}
+
+bool filter_takes_name(const struct event_filter *filter, const char *comm)
+{
+    for (size_t i = 0; i < filter->comm_count; i++)
+        if (!strncmp(filter->comms[i], comm, COMM_BYTES))
+            return true;
+    return !filter->comm_count;
+}
+
+bool filter_takes_user(const struct event_filter *filter, uint32_t uid)
+{
+    return !filter->uid_count || has_number(filter->uids, filter->uid_count, uid);
 }
 
 bool filter_may_change(const struct event_filter *filter)

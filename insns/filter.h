@@ -37,6 +37,10 @@ struct event_filter {
 bool filter_asks(const struct event_filter *filter);
 /* And anything but the tracer's own processes? */
 bool filter_asks_others(const struct event_filter *filter);
+/* Does it let this name pass, which is filled up with zeros or ends with one? */
+bool filter_takes_name(const struct event_filter *filter, const char *comm);
+/* This real user? */
+bool filter_takes_user(const struct event_filter *filter, uint32_t uid);
 /* By anything that a task may change, so that it says nothing about its next event? */
 bool filter_may_change(const struct event_filter *filter);
 

@@ -36,20 +36,8 @@ static bool has_user(const struct event_filter *filter, const struct tracee *tra
     uint32_t user;
 
     snprintf(path, sizeof(path), "/proc/%u/task/%u/status", tracee->pid, tracee->tid);
-    if (!filter->uid_count || read_status(AT_FDCWD, path, STATUS_UID, &user))
-        return !filter->uid_count;
-    for (size_t i = 0; i < filter->uid_count; i++)
-        if (filter->uids[i] == user)
-            return true;
-    return false;
-}
-
-static bool has_name(const struct event_filter *filter, const struct tracee *tracee)
-{
-    for (size_t i = 0; i < filter->comm_count; i++)
-        if (!memcmp(filter->comms[i], tracee->comm, COMM_BYTES))
-            return true;
-    return !filter->comm_count;
+    return !filter->uid_count || (!read_status(AT_FDCWD, path, STATUS_UID, &user) &&
+                                  filter_takes_user(filter, user));
 }
 
 bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee *tracee,
@@ -57,8 +45,8 @@ bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee
 {
     const struct event_filter *filter = &source->options.scope->filter;
 
-    return (filter->cpu < 0 || filter->cpu == cpu) && has_name(filter, tracee) &&
-        has_user(filter, tracee);
+    return (filter->cpu < 0 || filter->cpu == cpu) &&
+        filter_takes_name(filter, tracee->comm) && has_user(filter, tracee);
 }
 
 /* ---- A sample ---- */

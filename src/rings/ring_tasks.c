@@ -147,12 +147,8 @@ void ring_tasks_begin_round(struct ring_tasks *tasks)
 static bool has_name(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     const struct event_filter *filter = &tasks->scope->filter;
-    const struct ring_task_state *task = filter->comm_count ? ring_tasks_of(tasks, pid, tid) : NULL;
 
-    for (size_t i = 0; i < filter->comm_count; i++)
-        if (!memcmp(filter->comms[i], task->comm, COMM_BYTES))
-            return true;
-    return !filter->comm_count;
+    return !filter->comm_count || filter_takes_name(filter, ring_tasks_of(tasks, pid, tid)->comm);
 }
 
 static bool has_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
@@ -162,10 +158,7 @@ static bool has_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 
     if (task && task->user_round != tasks->round)
         look_up_user(tasks, pid, tid);
-    for (size_t i = 0; i < filter->uid_count; i++)
-        if (filter->uids[i] + 1 == task->user)
-            return true;
-    return !filter->uid_count;
+    return !task || (task->user && filter_takes_user(filter, task->user - 1));
 }
 
 bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)

@@ -46,11 +46,6 @@ static bool read_of(struct listing *listing, int thread, const char *name)
 
 /* ---- What is asked for ---- */
 
-static bool is_one_of(const uint32_t *numbers, size_t count, uint64_t number)
-{
-    return !count || has_number(numbers, count, number);
-}
-
 /* The root of the cgroup's hierarchy: up from its directory within the same file system. */
 static int find_mount(struct listing *listing)
 {
@@ -123,21 +118,13 @@ static bool read_stat(struct listing *listing, int thread, struct blocked_thread
            (line_number(words, STAT_FLAGS) & KERNEL_THREAD ? filter->kernel : filter->user);
 }
 
-static bool has_name(const struct blocked_filter *filter, const char *comm)
-{
-    for (size_t i = 0; i < filter->of->comm_count; i++)
-        if (!strcmp(filter->of->comms[i], comm))
-            return true;
-    return !filter->of->comm_count;
-}
-
 static bool has_user(const struct blocked_filter *filter, int thread)
 {
     uint32_t uid;
 
     return !filter->of->uid_count ||
            (!read_status(thread, "status", STATUS_UID, &uid) &&
-            is_one_of(filter->of->uids, filter->of->uid_count, uid));
+            filter_takes_user(filter->of, uid));
 }
 
 /* ---- Threads ---- */
@@ -146,7 +133,8 @@ static int take_thread(struct listing *listing, int thread, uint64_t pid, uint64
 {
     struct blocked_thread about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid};
 
-    if (!read_stat(listing, thread, &about) || !has_name(listing->filter, about.comm) ||
+    if (!read_stat(listing, thread, &about) ||
+        !filter_takes_name(listing->filter->of, about.comm) ||
         !has_user(listing->filter, thread) || !is_in_cgroup(listing, thread))
         return 0;
     if (read_of(listing, thread, "stack"))
@@ -164,7 +152,7 @@ static int next_number(struct listing *listing, DIR *directory, const uint32_t *
 
     while (errno = 0, (entry = readdir(directory))) {
         if (parse_number(entry->d_name, 1, UINT32_MAX, number) ||
-            !is_one_of(numbers, count, *number))
+            (count && !has_number(numbers, count, *number)))
             continue;
         int opened = openat(dirfd(directory), entry->d_name,
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC);
