@@ -20,6 +20,7 @@ static int open_events(struct collector *collector, struct text *why)
     };
     int result = recorder_open(&events->recorder, &wanted);
 
+    collector->wakes_at_once = events->recorder.kind == RECORDER_RING;
     if (!result) {
         events->scratch = malloc(SNOOP_RECORD_BYTES(2, events->recorder.depth) +
                                  wanted.values * sizeof(uint64_t));
@@ -173,12 +174,6 @@ static int stop(struct collector *collector)
     return recorder_stop(&events->recorder);
 }
 
-/* Perf buffers send no wakeup until they are half full. */
-static bool wakes_at_once(const struct collector *collector)
-{
-    return ((const struct bpf_events *)collector)->recorder.kind == RECORDER_RING;
-}
-
 static const struct collector_calls calls = {
     .open = open_events,
     .start = start,
@@ -194,7 +189,6 @@ static const struct event_source_calls event_calls = {
     .settled = settled,
     .is_behind = is_behind,
     .stop = stop,
-    .wakes_at_once = wakes_at_once,
 };
 
 void bpf_events_init(struct bpf_events *events, const struct bpf_events_config *config)

@@ -73,6 +73,8 @@ struct collector {
     const struct collector_calls *calls;
     const struct counter_calls *counter;     /* of a collector that counts, */
     const struct event_source_calls *events; /* or of one that delivers single events */
+    /* Its descriptors become readable at the first event, not only when a buffer is half full. */
+    bool wakes_at_once;
 };
 
 /*
@@ -134,8 +136,6 @@ struct event_source_calls {
     bool (*is_behind)(const struct collector *collector);
     /* Stops: when it returns, all events seen can be read. 0 or a negative errno. */
     int (*stop)(struct collector *collector);
-    /* Do the descriptors become readable at the first event, or only when a buffer is half full? */
-    bool (*wakes_at_once)(const struct collector *collector);
 };
 
 #endif

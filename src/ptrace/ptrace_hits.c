@@ -640,19 +640,12 @@ static int stop(struct collector *collector)
     return 0;
 }
 
-static bool wakes_at_once(const struct collector *collector)
-{
-    (void)collector;
-    return true;
-}
-
 static const struct event_source_calls event_calls = {
     .fd = event_fd,
     .read = read_events,
     .settled = settled,
     .is_behind = is_behind,
     .stop = stop,
-    .wakes_at_once = wakes_at_once,
 };
 
 void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *options,
@@ -671,7 +664,8 @@ void ptrace_hits_init(struct ptrace_hits *hits, const struct ptrace_options *opt
     calls.open = open_events;
     calls.account = account_events;
     calls.close = close_events;
-    hits->source.collector = (struct collector){.calls = &calls, .events = &event_calls};
+    hits->source.collector = (struct collector){
+        .calls = &calls, .events = &event_calls, .wakes_at_once = true};
 }
 
 /* ---- Places ---- */

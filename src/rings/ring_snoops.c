@@ -120,13 +120,6 @@ static int stop(struct collector *collector)
     return rings_stop(&snoops->source.rings);
 }
 
-/* Rings send no wakeup until they are half full. */
-static bool wakes_at_once(const struct collector *collector)
-{
-    (void)collector;
-    return false;
-}
-
 static const struct collector_calls calls = {
     .open = open_snoops,
     .start = ring_source_start,
@@ -142,7 +135,6 @@ static const struct event_source_calls event_calls = {
     .settled = settled,
     .is_behind = is_behind,
     .stop = stop,
-    .wakes_at_once = wakes_at_once,
 };
 
 void ring_snoops_init(struct ring_snoops *snoops, const struct ring_options *options)

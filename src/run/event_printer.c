@@ -298,7 +298,7 @@ static void wake_in(const struct event_printer *printer, uint64_t ns)
  */
 static int plan_next_turn(struct event_printer *printer, bool is_busy)
 {
-    bool at_once = printer->collector->events->wakes_at_once(printer->collector);
+    bool at_once = printer->collector->wakes_at_once;
     int result = 0, fd;
 
     if (is_busy || !at_once)
@@ -410,7 +410,7 @@ int event_printer_start(struct event_printer *printer)
     session_await_tables(&printer->session);
     int result = printer->collector->calls->start(printer->collector);
 
-    if (!result && !printer->collector->events->wakes_at_once(printer->collector))
+    if (!result && !printer->collector->wakes_at_once)
         wake_in(printer, PERF_TURN_NS); /* CPUs may come online before there is any record */
     if (!result)
         return 0;

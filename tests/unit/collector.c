@@ -348,12 +348,6 @@ static bool is_behind(const struct collector *collector)
     return false;
 }
 
-static bool wakes_at_once(const struct collector *collector)
-{
-    (void)collector;
-    return true;
-}
-
 static int stop(struct collector *collector)
 {
     (void)collector;
@@ -392,7 +386,6 @@ static const struct event_source_calls delivering_calls = {
     .settled = settled,
     .is_behind = is_behind,
     .stop = stop,
-    .wakes_at_once = wakes_at_once,
 };
 
 static void events_one_by_one(void)
@@ -403,7 +396,8 @@ static void events_one_by_one(void)
         .session = {.options = &options, .collecting.way = COLLECT_RINGS, .data_on_stdout = true},
         .most = 2,
     };
-    struct events events = {.collector = {.calls = &events_calls, .events = &delivering_calls}};
+    struct events events = {
+        .collector = {.calls = &events_calls, .events = &delivering_calls, .wakes_at_once = true}};
     struct place place = {.kind = PLACE_TRACEPOINT, .name = (char *)"made:up"};
     struct places places = {.items = &place, .count = 1};
     struct event_printer printer;
