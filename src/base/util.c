@@ -270,6 +270,11 @@ static uint64_t read_clock_offset(void)
     return offset;
 }
 
+bool task_exists(uint32_t number)
+{
+    return !kill((pid_t)number, 0) || errno != ESRCH;
+}
+
 size_t page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);

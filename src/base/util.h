@@ -81,6 +81,9 @@ bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
+/* Is there such a process or thread? Another user's is there, too. */
+bool task_exists(uint32_t number);
+
 size_t page_bytes(void);
 
 /* Of a clock tick, in which /proc tells times. */

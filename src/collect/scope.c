@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -449,11 +448,6 @@ int scope_ask(struct scope *scope, struct text *why)
     return result;
 }
 
-static bool exists(uint32_t number)
-{
-    return !kill((pid_t)number, 0) || errno != ESRCH;
-}
-
 bool scope_thread_lives(const struct scope *scope)
 {
     const int asked = scope->follow.asked;
@@ -461,10 +455,10 @@ bool scope_thread_lives(const struct scope *scope)
     uint32_t number, bits = 0;
 
     if (asked < 0)
-        return went_on && exists(went_on);
+        return went_on && task_exists(went_on);
     for (int more = bpf_next_key(asked, NULL, &number); !more; more = bpf_next_key(asked, &number,
                                                                                    &number))
-        if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && exists(number))
+        if (!bpf_lookup(asked, &number, &bits) && bits & ASKED_THREAD && task_exists(number))
             return true;
     return false;
 }

@@ -3,7 +3,6 @@
 #include "processes/process_parts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -713,7 +712,7 @@ static void end_who_is_gone(struct processes *processes)
             const bool has_ended = life->first_thread_ended &&
                                    now_ns() - life->first_thread_ended > EXEC_TAKES_NS &&
                                    !maps_has_threads(life->pid);
-            if (has_ended || (any_lost && kill((pid_t)life->pid, 0) && errno == ESRCH)) {
+            if (has_ended || (any_lost && !task_exists(life->pid))) {
                 history_end(history, life, now_ns());
                 next = history->buckets[i]; /* others may have been forgotten for it */
             }

@@ -106,12 +106,6 @@ void run_give_signals_back(void)
         sigaction(taken[i], &before[i], NULL);
 }
 
-/* A pid or a tid: kill() takes both. Another user's exists, too. */
-static bool exists(uint32_t pid)
-{
-    return !kill((pid_t)pid, 0) || errno != ESRCH;
-}
-
 static bool has_terminal(void)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -149,7 +143,7 @@ int run_open(struct run *run, const struct run_config *config, uint32_t *missing
         run->processes[i] = -1;
     for (size_t i = 0; i < config->pid_count; i++) {
         run->processes[i] = (int)syscall(SYS_pidfd_open, config->pids[i], 0);
-        if (run->processes[i] < 0 && !exists(config->pids[i])) {
+        if (run->processes[i] < 0 && !task_exists(config->pids[i])) {
             *missing = config->pids[i];
             return -ESRCH;
         }
@@ -213,7 +207,7 @@ static bool processes_ended(struct run *run)
         if (run->processes[i] >= 0)
             any = any || poll(&one, 1, 0) == 0;
         else
-            any = any || exists(run->config.pids[i]);
+            any = any || task_exists(run->config.pids[i]);
     }
     if (!any && run->config.live_on)
         any = run->config.live_on(run->config.context);
