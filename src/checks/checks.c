@@ -70,20 +70,6 @@ void check_refuse(struct check *check, const char *sentence)
     text_add(&check->detail, sentence);
 }
 
-int check_load(uint32_t type)
-{
-    const struct bpf_load load = {
-        .type = type,
-        .name = "check",
-        .code = {.insns = check_program, .count = COUNT_OF(check_program)},
-    };
-    struct text unwanted = {0};
-    int program = bpf_load_program(&load, &unwanted);
-
-    text_free(&unwanted);
-    return program;
-}
-
 bool check_is_limited;
 
 struct part {

@@ -117,8 +117,6 @@ void check_refuse(struct check *check, const char *sentence);
 
 /* A program that returns 0. */
 extern const struct bpf_insn check_program[2];
-/* Loads it: a descriptor or a negative errno. */
-int check_load(uint32_t type);
 
 /* Is there a limit on all maps together that cannot be raised? */
 extern bool check_is_limited;

@@ -292,7 +292,7 @@ static int attach_tracepoint(int tracefs, const char *name)
 
     if (check_rings)
         return result ? result : check_ring_event(PERF_TYPE_TRACEPOINT, id);
-    int program = result ? result : check_load(BPF_PROG_TYPE_TRACEPOINT);
+    int program = result ? result : bpf_load_nothing(BPF_PROG_TYPE_TRACEPOINT, 0);
     int event = program < 0 ? program : perf_open_tracepoint(id);
 
     result = event < 0 ? event : perf_attach(event, program);
@@ -452,7 +452,7 @@ static void check_sampling(struct check *check)
         .event = sampling_events,
         .frequency = 1,
         .cpu = -1,
-        .program = check_load(BPF_PROG_TYPE_PERF_EVENT),
+        .program = bpf_load_nothing(BPF_PROG_TYPE_PERF_EVENT, 0),
     };
     struct sampling sampling = {0};
     int result = config.program < 0 ? config.program : sampling_open(&sampling, &config);

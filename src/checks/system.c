@@ -245,17 +245,8 @@ static int try_interpreter(void)
         INSN_CODE(MOV_IMM(R0, 0)),
         INSN_CODE(EXIT()),
     };
-    const struct bpf_load load = {
-        .type = BPF_PROG_TYPE_SOCKET_FILTER,
-        .name = "check",
-        .code = {.insns = insns, .count = COUNT_OF(insns)},
-    };
-    struct text unwanted = {0};
-    int program = bpf_load_program(&load, &unwanted);
 
-    text_free(&unwanted);
-    close_fd(program);
-    return program < 0 ? program : 0;
+    return bpf_try(BPF_PROG_TYPE_SOCKET_FILTER, insns, COUNT_OF(insns));
 }
 
 /* A type of program that every process may load that may use bpf(2) at all. */
@@ -263,7 +254,7 @@ static void check_jit(struct checks *checks)
 {
     struct check *check = &checks->of[CHECK_JIT];
     struct bpf_program_info info;
-    int program = check_load(BPF_PROG_TYPE_SOCKET_FILTER);
+    int program = bpf_load_nothing(BPF_PROG_TYPE_SOCKET_FILTER, 0);
     int result = program < 0 ? program : bpf_program_info(program, &info);
 
     if (!result && !info.translated_bytes)

@@ -327,7 +327,7 @@ int walk_counts_try(void)
 {
     if (!machine_of_kernel()->kernel_stack || own_version() >= VERSION(4, 14))
         return -EOPNOTSUPP;
-    int program = bpf_load_nothing(0);
+    int program = bpf_load_nothing(BPF_PROG_TYPE_KPROBE, 0);
     if (program < 0)
         return program;
     close(program);

@@ -261,21 +261,19 @@ static int load_trial(uint32_t type, uint32_t attach_type, const struct bpf_insn
     return program;
 }
 
-static int try_insns(uint32_t type, const struct bpf_insn *insns, size_t count)
+int bpf_try(uint32_t type, const struct bpf_insn *insns, size_t count)
 {
     int program = load_trial(type, 0, insns, count);
 
-    if (program < 0)
-        return program;
-    close(program);
-    return 0;
+    close_fd(program);
+    return program < 0 ? program : 0;
 }
 
-int bpf_load_nothing(uint32_t attach_type)
+int bpf_load_nothing(uint32_t type, uint32_t attach_type)
 {
     const struct bpf_insn insns[] = {INSN_CODE(MOV_IMM(R0, 0)), INSN_CODE(EXIT())};
 
-    return load_trial(BPF_PROG_TYPE_KPROBE, attach_type, insns, COUNT_OF(insns));
+    return load_trial(type, attach_type, insns, COUNT_OF(insns));
 }
 
 int bpf_try_stacks(void)
@@ -290,7 +288,7 @@ int bpf_try_stacks(void)
         INSN_CODE(EXIT()),
     };
 
-    return try_insns(BPF_PROG_TYPE_PERF_EVENT, insns, COUNT_OF(insns));
+    return bpf_try(BPF_PROG_TYPE_PERF_EVENT, insns, COUNT_OF(insns));
 }
 
 int bpf_try_namespaces(void)
@@ -306,7 +304,7 @@ int bpf_try_namespaces(void)
         INSN_CODE(EXIT()),
     };
 
-    return try_insns(BPF_PROG_TYPE_KPROBE, insns, COUNT_OF(insns));
+    return bpf_try(BPF_PROG_TYPE_KPROBE, insns, COUNT_OF(insns));
 }
 
 bool bpf_has_loops(void)

@@ -74,7 +74,7 @@ bool bpf_has_uprobe_multi(int program)
 
 bool bpf_has_uprobe_multi_of_processes(void)
 {
-    int program = bpf_load_nothing(BPF_ABI_TRACE_UPROBE_SESSION);
+    int program = bpf_load_nothing(BPF_PROG_TYPE_KPROBE, BPF_ABI_TRACE_UPROBE_SESSION);
     bool has = program >= 0 && knows_link(program, BPF_ABI_TRACE_UPROBE_SESSION);
 
     close_fd(program);
