@@ -164,7 +164,7 @@ int parse_percent(const char *string, uint64_t most, uint64_t *billionths)
     return 0;
 }
 
-static int compare_numbers(const void *left, const void *right)
+int compare_by_number(const void *left, const void *right)
 {
     const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -176,7 +176,7 @@ size_t sort_numbers(uint64_t *numbers, size_t count)
     size_t kept = 0;
 
     if (count)
-        qsort(numbers, count, sizeof(*numbers), compare_numbers);
+        qsort(numbers, count, sizeof(*numbers), compare_by_number);
     for (size_t i = 0; i < count; i++)
         if (!kept || numbers[kept - 1] != numbers[i])
             numbers[kept++] = numbers[i];

@@ -78,6 +78,9 @@ void close_fd(int fd);
 /* Is it one of them, in whatever order? */
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 
+/* For qsort(): compares items that begin with a 64-bit number by that. */
+int compare_by_number(const void *left, const void *right);
+
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 

@@ -376,13 +376,6 @@ static bool hash_module(void *context, char *line)
     return false;
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct kallsyms_known_place *a = left, *b = right;
-
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
 static const struct kallsyms_known_place *place_of(const struct kallsyms_known *known,
                                                    uint64_t address)
 {
@@ -518,7 +511,7 @@ int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kalls
     if (!result)
         result = find_by_pass(known, fd, search, found, &others);
     if (known->count)
-        qsort(known->places, known->count, sizeof(*known->places), compare_places);
+        qsort(known->places, known->count, sizeof(*known->places), compare_by_number);
     free(others.addresses);
     free(others.which);
     return result;

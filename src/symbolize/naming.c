@@ -315,13 +315,6 @@ static bool lacks_name(const struct located *located)
     return !located->symbol->function.length;
 }
 
-static int compare_functions(const void *left, const void *right)
-{
-    const struct frame_function *a = left, *b = right;
-
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
 /* The one that contains this offset in the file; NULL: none does. */
 static const struct frame_function *find_function(const struct frame_function *functions,
                                                   size_t count, uint64_t offset)
@@ -347,7 +340,7 @@ static int give_starts(const struct elf *elf, const struct located *located, siz
         lacking++;
     const ssize_t known = lacking < count ? frame_functions(elf, &functions) : 0;
     if (known > 0)
-        qsort(functions, (size_t)known, sizeof(*functions), compare_functions);
+        qsort(functions, (size_t)known, sizeof(*functions), compare_by_number);
     for (size_t i = lacking; i < count && known > 0; i++) {
         const struct frame_function *function = NULL;
         if (lacks_name(&located[i]) && elf_offset_of(elf, located[i].place.address, &offset))
