@@ -15,7 +15,6 @@
 #include "find/library.h"
 #include "find/pattern.h"
 #include "find/user_file.h"
-#include "kernel/kallsyms.h"
 #include "kernel/kernel_names.h"
 #include "kernel/limits.h"
 #include "machine/machine.h"
@@ -266,56 +265,11 @@ int alternatives_find(const struct find *find, struct text *lines)
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
 
-/* Of the kernel: it runs preemptible programs; it has kernel probes. */
-static const char *const needed[] = {"trace_call_bpf_faultable", "register_kprobe"};
-
-struct look {
-    const char *call;  /* getppid */
-    bool has[COUNT_OF(needed)];
-    struct text found; /* __x64_sys_getppid */
-};
-
-/* Architectures' prefixes of sys_NAME; other ways into the kernel have their own prefixes. */
-static bool is_function_of(const char *name, const char *call)
-{
-    for (size_t i = 0; machines[i]; i++) {
-        const char *rest = starts_with(name, machines[i]->call_prefix);
-        rest = rest ? starts_with(rest, "sys_") : NULL;
-        if (rest && !strcmp(rest, call))
-            return true;
-    }
-    return false;
-}
-
 /* As far as /sys is there to tell. */
 static bool lacks_kprobes(void)
 {
     return !access("/sys/bus/event_source/devices", F_OK) &&
            access("/sys/bus/event_source/devices/kprobe", F_OK);
-}
-
-static int look_at(void *context, const struct kallsyms_symbol *symbol)
-{
-    struct look *look = context;
-
-    for (size_t i = 0; i < COUNT_OF(needed); i++)
-        look->has[i] |= !strcmp(symbol->name, needed[i]);
-    if (!look->found.length && is_function_of(symbol->name, look->call))
-        text_add(&look->found, symbol->name);
-    return 0;
-}
-
-/* The same without a pass. */
-static void ask(struct look *look, const struct kernel_names *names)
-{
-    struct text name = {0};
-
-    for (size_t i = 0; i < COUNT_OF(needed); i++)
-        look->has[i] = kernel_names_address(names, needed[i]);
-    text_format(&name, "%ssys_%s", machine_of_kernel()->call_prefix, look->call);
-    if (kernel_names_address(names, text_string(&name)))
-        text_add(&look->found, name.data);
-    text_free(&name);
 }
 
 static const struct place *first_call(const struct places *places)
@@ -332,17 +286,16 @@ static const struct place *first_call(const struct places *places)
 const struct place *exact_alternative(const struct find *find, struct text *pattern)
 {
     const struct place *place = first_call(&find->places);
-    struct look look = {0};
+    struct text name = {0};
 
-    if (!place || find->kallsyms < 0 || own_version() < PREEMPTS || lacks_kprobes())
+    if (!place || !find->names || own_version() < PREEMPTS || lacks_kprobes() ||
+        !kernel_names_address(find->names, "trace_call_bpf_faultable"))
         return NULL;
     const char *enters = starts_with(place->name, ENTER);
-    look.call = enters ? enters : starts_with(place->name, EXIT);
-    ask(&look, find->names);
-    if (!look.found.length)
-        (void)kallsyms_each(find->kallsyms, look_at, &look);
-    if (look.has[0] && look.has[1] && look.found.length)
-        text_format(pattern, "%s%s", enters ? "" : "r::", look.found.data);
-    text_free(&look.found);
+    text_format(&name, "%ssys_%s", machine_of_kernel()->call_prefix,
+                enters ? enters : starts_with(place->name, EXIT));
+    if (kernel_names_address(find->names, text_string(&name)))
+        text_format(pattern, "%s%s", enters ? "" : "r::", name.data);
+    text_free(&name);
     return pattern->length ? place : NULL;
 }

@@ -113,7 +113,7 @@ int alternatives_find(const struct find *find, struct text *lines);
 /*
  * Kernels since 6.13 may preempt the programs of system calls' tracepoints, which then miss hits:
  * the first such place, with the function to trace instead in `pattern`. NULL: this kernel does not
- * preempt them, or there is no such place or function.
+ * preempt them, or there is no such place or function, or the kernel cannot be asked.
  */
 const struct place *exact_alternative(const struct find *find, struct text *pattern);
 

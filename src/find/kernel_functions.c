@@ -142,19 +142,21 @@ int kernel_functions_ask(const struct kernel_names *names, const struct pattern 
 
     for (size_t i = 0; i < count && !result; i++) {
         const struct pattern *pattern = &patterns[i];
-        if (pattern->kind != PATTERN_KERNEL_FUNCTION)
-            continue;
         struct place place = {
             .kind = PLACE_KERNEL_FUNCTION,
             .at_return = pattern->at_return,
             .named = true,
             .name = pattern->name.text,
-            .address = can_ask(pattern) ? kernel_names_address(names, pattern->name.text) : 0,
         };
-        if (!can_ask(pattern) || (place.address && !is_alone(names, &type, &place)))
+        if (pattern->kind != PATTERN_KERNEL_FUNCTION)
+            continue;
+        if (!can_ask(pattern))
             return -EAGAIN;
+        place.address = kernel_names_address(names, place.name);
         if (!place.address)
             continue;
+        if (!is_alone(names, &type, &place))
+            return -EAGAIN;
         matched[i]++;
         result = places_add(places, &place);
     }
