@@ -154,6 +154,10 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
 /* An answer has some hundred bytes per address: more than this is not ours. */
 #define MOST_ANSWER (256 << 20)
 
+/* How long to wait for one that has answered; and for one that was killed, as others wait. */
+#define MOST_EXIT_US 1000000
+#define MOST_KILL_US 100000
+
 static sandbox_watcher *watcher;
 static void *watcher_context;
 static sandbox_memory *memory;
@@ -480,18 +484,38 @@ int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job)
     return 0;
 }
 
-/* They have ended, or are to end at once. Returns how the reader did, as be_broker() says. */
-static int end_run(struct sandbox_run *run)
+/* Does it end within twice that time? It is looked at ever less often. */
+static bool has_ended(pid_t child, useconds_t most)
 {
+    siginfo_t ended = {0};
+
+    for (useconds_t pause = 32; !waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT | WNOHANG) &&
+                                !ended.si_pid; pause *= 2) {
+        if (pause > most)
+            return false;
+        usleep(pause);
+    }
+    return true;
+}
+
+/*
+ * They have ended, or are to end at once. What waits for a file system that does not answer cannot
+ * even be killed: it is left alone, and keeps its pid. Returns how the reader ended, as be_broker()
+ * says.
+ */
+static int end_run(struct sandbox_run *run, useconds_t most)
+{
+    const pid_t pid = run->pid;
     struct rusage used = {0};
     int status = 0;
 
     close(run->answers);
-    (void)wait_to_end(run->pid);
-    tell_watcher(false, run->aside ? SANDBOX_ASIDE : SANDBOX_BROKER);
-    while (wait4(run->pid, &status, 0, &used) < 0 && errno == EINTR)
-        ;
     run->pid = 0;
+    if (!has_ended(pid, most))
+        return 0;
+    tell_watcher(false, run->aside ? SANDBOX_ASIDE : SANDBOX_BROKER);
+    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR)
+        ;
     run->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
                   (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
     return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
@@ -538,7 +562,7 @@ int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal)
     *signal = 0;
     if (result == -EINPROGRESS)
         return result;
-    const int ended = end_run(run);
+    const int ended = end_run(run, MOST_EXIT_US);
     const int given = take_answer(&run->answer);
     if (!result)
         result = given;
@@ -552,7 +576,7 @@ void sandbox_stop(struct sandbox_run *run)
     if (!run->pid)
         return;
     kill(run->pid, SIGKILL);
-    end_run(run);
+    end_run(run, MOST_KILL_US);
     (void)take_answer(&run->answer);
 }
 

@@ -71,7 +71,7 @@ int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job);
  * part.
  */
 int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal);
-/* Ends it, if it runs. `answer` becomes what it had sent. */
+/* Ends it, if it runs and can be killed. `answer` becomes what it had sent. */
 void sandbox_stop(struct sandbox_run *run);
 
 /*
