@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/opening.h"
@@ -569,6 +570,53 @@ int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal)
     if (result == -EBADMSG || !result)
         *signal = ended;
     return result;
+}
+
+#define STAT_LIMIT 65536
+
+/* Where there is a broker, its child. */
+static pid_t reader_of(const struct sandbox_run *run)
+{
+    struct text text = {0};
+    char path[48];
+    pid_t child = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", run->pid, run->pid);
+    if (!run->aside && !read_file(AT_FDCWD, path, STAT_LIMIT, &text))
+        child = atoi(text_string(&text));
+    text_free(&text);
+    return child ? child : run->pid;
+}
+
+/* It runs, or waits for a CPU; or it is gone. */
+static bool is_runnable(pid_t pid)
+{
+    struct text stat = {0};
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    (void)read_file(AT_FDCWD, path, STAT_LIMIT, &stat);
+    const char *state = line_word(strrchr(text_string(&stat), ')'), STAT_STATE);
+    const bool is = !state || *state == 'R';
+    text_free(&stat);
+    return is;
+}
+
+uint64_t sandbox_silence(struct sandbox_run *run)
+{
+    const pid_t reader = reader_of(run);
+    const uint64_t now = now_ns();
+    struct timespec time;
+    clockid_t clock;
+    uint64_t used = 0;
+
+    if (!clock_getcpuclockid(reader, &clock) && !clock_gettime(clock, &time))
+        used = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    if (used != run->used || !run->since ||
+        (now - run->since > SANDBOX_SILENCE_NS && is_runnable(reader)))
+        run->since = now;
+    run->used = used;
+    return now - run->since;
 }
 
 void sandbox_stop(struct sandbox_run *run)

@@ -62,6 +62,7 @@ struct sandbox_run {
     bool aside;
     struct text answer; /* the caller's to free */
     uint64_t cpu_ns;    /* of both processes, once ended */
+    uint64_t since, used; /* of sandbox_silence() */
 };
 /* Begins it. 0 or a negative errno. `answer` is emptied, but its memory is kept. */
 int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job);
@@ -71,6 +72,14 @@ int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job);
  * part.
  */
 int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal);
+/*
+ * For how long (ns) its reader has neither taken CPU time nor waited for it, as seen by repeated
+ * calls while it runs: what it reads may be on a file system that does not answer. Less than
+ * SANDBOX_SILENCE_NS may be anything.
+ */
+uint64_t sandbox_silence(struct sandbox_run *run);
+#define SANDBOX_SILENCE_NS 1000000000
+#define SANDBOX_MOST_SILENCE_NS 5000000000 /* whoever waits for it waits no longer */
 /* Ends it, if it runs and can be killed. `answer` becomes what it had sent. */
 void sandbox_stop(struct sandbox_run *run);
 

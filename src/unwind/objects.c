@@ -25,6 +25,8 @@
 #define MOST_AWAITED_BYTES (4 << 20)
 /* Failures in a row to start a process before giving up. */
 #define MOST_FAILURES 10
+/* How often a file is put off whose reader is silent. */
+#define MOST_SILENCES 3
 
 enum state {
     GONE,
@@ -42,6 +44,7 @@ struct object {
     enum state state;
     int why;               /* HAS_NONE: a negative errno */
     bool wanted, alone;    /* it comes first; it must be made without others */
+    unsigned silences;     /* how often its reader was silent: it comes after those that are less */
     bool demanded;         /* it was not asked for before a stack met it */
     uint64_t awaited;      /* how often stacks wait for it: it comes before those that are less */
     uint32_t sights;
@@ -393,6 +396,8 @@ static bool is_settled(struct objects *objects, struct object *object)
 
 static bool comes_before(const struct object *a, const struct object *b)
 {
+    if (a->silences != b->silences)
+        return a->silences < b->silences;
     if (a->alone != b->alone)
         return b->alone;
     if (a->awaited != b->awaited)
@@ -515,13 +520,33 @@ void objects_put_off(struct objects *objects)
     objects->builder.count = 0;
 }
 
+/*
+ * What is read may be on a file system that does not answer: others must not wait for it, nor the
+ * report for its names.
+ */
+static void put_off_silent(struct objects *objects, size_t count, uint64_t silence)
+{
+    struct object *first = &objects->items[objects->batch[0]];
+
+    objects_put_off(objects);
+    for (size_t i = 0; i < count; i++)
+        objects->items[objects->batch[i]].alone = true;
+    if (count > 1 || (++first->silences < MOST_SILENCES && silence < SANDBOX_MOST_SILENCE_NS))
+        return;
+    mapped_file_give_up(first->file, -ETIME);
+    set_none(objects, first, -ETIME);
+}
+
 /* Stacks that wait for a table fill up memory: what no stack waits for is made after it. */
 static void make_way(struct objects *objects)
 {
+    const size_t count = objects->builder.count;
     const struct object *next = next_to_make(objects);
+    const uint64_t silence = count ? sandbox_silence(&objects->builder.run) : 0;
 
-    if (objects->builder.count && next && next->awaited &&
-        !objects->items[objects->batch[0]].awaited)
+    if (silence > (next || count > 1 ? SANDBOX_SILENCE_NS : SANDBOX_MOST_SILENCE_NS))
+        put_off_silent(objects, count, silence);
+    else if (count && next && next->awaited && !objects->items[objects->batch[0]].awaited)
         objects_put_off(objects);
 }
 

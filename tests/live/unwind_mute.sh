@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+# guests: none
+# host: yes
+#
+# A program on a file system whose server does not answer, or answers slowly: only its own stacks are the worse for it.
+. "${0%/*}/lib.sh"
+
+# The server ends by then, and with it all that waits for it.
+LIMIT=60
+
+have_root || skip_all "tracing needs root"
+have_tables || skip_all "$NO_TABLES"
+choose_event
+
+STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;outer;middle;inner;leaf'
+# No other process has this name.
+NAME=n$$
+OTHERS=6
+CALLS=10
+
+# serve NAME OPTION...: $scratch/NAME/program is in a file system of its own, and has run once: what is read before it
+# runs is in the page cache
+serve()
+{
+    name=$1
+    shift
+    mkdir "$scratch/$name"
+    start_workload "$name" mute "$@" -w "$WORKLOADS/bare" "$scratch/$name" ||
+        skip_all "no FUSE: $(tail -n 1 "$scratch/$name.out")"
+    "$scratch/$name/program" calls 1 >"$scratch/said"
+}
+
+# report_seconds: how long the report took, with tables and names
+report_seconds()
+{
+    sed -n 's/.*: report: .* written in \([0-9]*\) us$/\1/p' "$scratch/err" | awk '{ print int($1 / 1000000) }'
+}
+
+# counted ARG...: starts tracing
+counted()
+{
+    start_stackbox stackcount -U -f --debug --unwind tables "$@" "$EVENT" || fail "starts" "$(cat "$scratch/err")"
+}
+
+# runs_others: new programs, one after the other
+runs_others()
+{
+    number=$OTHERS
+    while [ "$number" -gt 0 ]; do
+        cp "$WORKLOADS/bare" "$scratch/$NAME$number"
+        "$scratch/$NAME$number" calls $CALLS >"$scratch/said"
+        number=$((number - 1))
+    done
+}
+
+# events NAME REGEX: how many events of such processes have such a stack
+events()
+{
+    folded_sum "$scratch/out" "^$1;($2) [0-9]+\$"
+}
+
+# others_judged NAME
+others_judged()
+{
+    is "$1: others have their stacks" "$(events "$NAME[0-9]" "$STACK")" $((OTHERS * CALLS))
+}
+
+serve mute
+go mute
+counted
+"$scratch/mute/program" calls $CALLS >"$scratch/said"
+runs_others
+finish_stackbox
+is "reads that are not answered: all are counted" "$(events program '.*')" $CALLS
+is "reads that are not answered: each stack is marked" "$(events program '\[truncated\].*')" $CALLS
+others_judged "reads that are not answered"
+between "reads that are not answered: seconds until the report" "$(report_seconds)" 0 20
+
+# Its names alone
+counted --unwind fp
+"$scratch/mute/program" calls $CALLS >"$scratch/said"
+finish_stackbox
+is "names without answer: all are counted" "$(events program '.*')" $CALLS
+between "names without answer: seconds until the report" "$(report_seconds)" 0 20
+drop_workload mute
+
+# Each page takes its time.
+serve slow -s 100
+go slow
+counted
+"$scratch/slow/program" calls $CALLS >"$scratch/said"
+finish_stackbox
+is "slow reads: the program has its stacks" "$(events program "$STACK")" $CALLS
+drop_workload slow
