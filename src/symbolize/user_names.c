@@ -333,7 +333,8 @@ static int listen_to(const struct reading *reading, struct sandbox_run *run, int
         result = sandbox_take(run, now_ns() + LISTEN_NS, signal);
         if (run->answer.length > before)
             heard = now_ns();
-    } while (result == -EINPROGRESS && now_ns() - heard < patience(reading, &run->answer));
+    } while (result == -EINPROGRESS && now_ns() - heard < patience(reading, &run->answer) &&
+             sandbox_silence(run) < SANDBOX_MOST_SILENCE_NS);
     sandbox_stop(run);
     return result;
 }
