@@ -749,6 +749,51 @@ static void blamed(void)
     }
 }
 
+/* Stops the reader. Was it put off for its silence (true), or done before? */
+static bool silence_reader(void)
+{
+    const pid_t reader = own_child();
+    const uint64_t begun = now_ns();
+
+    kill(reader, SIGSTOP);
+    while (own_child() == reader && now_ns() - begun < 30 * SECOND) {
+        objects_make(objects);
+        usleep(1000);
+    }
+    CHECK(own_child() != reader);
+    return now_ns() - begun >= SECOND;
+}
+
+/* Files do not wait for one whose reader does nothing, and that one is read again after them. */
+static void silent(void)
+{
+    struct mapped_file *seen[2];
+    struct table table;
+    bool is_done = false;
+
+    for (int tries = 0; tries < 100 && !is_done; tries++) {
+        begin();
+        copies(some_program(), seen, 2);
+        CHECK_NUMBER(objects_make(objects), 2);
+        if (!own_child()) {
+            printf("SKIP silent: this kernel does not tell who our children are\n");
+            tries = 100;
+        } else if (silence_reader() && silence_reader()) { /* of both, of the first */
+            while (objects_make(objects) == 2)
+                usleep(1000);
+            const int found[] = {objects_find(objects, seen[0], &table), objects_find(objects, seen[1], &table)};
+            CHECK_NUMBER(found[0], -EAGAIN);
+            CHECK_NUMBER(found[1], 0);
+            is_done = true;
+        }
+        make_all();
+        CHECK_NUMBER(objects_figures(objects).tables, 3);
+        drop(seen[0]);
+        drop(seen[1]);
+        end();
+    }
+}
+
 /* ---- Making, by itself ---- */
 
 static int results[3];
@@ -1021,6 +1066,7 @@ int main(void)
     TEST(room_is_made);
     TEST(hostile);
     TEST(blamed);
+    TEST(silent);
     TEST(closed_early);
     TEST(endless);
     free(words);
