@@ -132,7 +132,8 @@ int identities_read(struct identified *items, size_t count, struct text *unread)
     if (!fds)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
-        if (items[i].file && items[i].file->fd >= 0 && !mapped_file_changed(items[i].file)) {
+        if (items[i].file && items[i].file->fd >= 0 && !items[i].file->unread &&
+            !mapped_file_changed(items[i].file)) {
             items[i].is_read = true;
             fds[open++] = items[i].file->fd;
         }

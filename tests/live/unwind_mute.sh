@@ -77,12 +77,13 @@ is "reads that are not answered: each stack is marked" "$(events program '\[trun
 others_judged "reads that are not answered"
 between "reads that are not answered: seconds until the report" "$(report_seconds)" 0 20
 
-# Its names alone
-counted --unwind fp
+# Its names alone, and what a recording says of each file
+counted --unwind fp -o "$scratch/run.sbx"
 "$scratch/mute/program" calls $CALLS >"$scratch/said"
 finish_stackbox
-is "names without answer: all are counted" "$(events program '.*')" $CALLS
 between "names without answer: seconds until the report" "$(report_seconds)" 0 20
+run_stackbox report -f "$scratch/run.sbx"
+is "names without answer: all are recorded" "$(events program '.*')" $CALLS
 drop_workload mute
 
 # Each page takes its time.

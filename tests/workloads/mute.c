@@ -2,11 +2,11 @@
 /*
  * mute [-a | -s MS] -w FILE DIR
  *
- * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and serves
- * it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file and
- * never answers them, unless they are the program's own: whoever waits for one cannot be killed.
- * With -s it answers each after so many milliseconds; with -a it takes no request of any kind, like
- * a server that is stopped. Once it is killed, all requests end.
+ * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and
+ * serves it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file
+ * and never answers them, unless they are the program's own: whoever waits for one cannot be
+ * killed. With -s it answers each after so many milliseconds; with -a it takes no request of any
+ * kind, like a server that is stopped. Once it is killed, all requests end.
  */
 #include <errno.h>
 #include <fcntl.h>
