@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * kernel_names N: compares how this kernel names addresses with what /proc/kallsyms says of them: the first byte, the
- * middle and the last byte of every Nth function, and of all that have several names. Prints
+ * middle and the last byte of every Nth function, and of all that have several names; of BPF programs and a module's
+ * last function, which do not end where the next symbol begins, the first byte. Prints
  *
  *     differs ffffffff81000f75 common_interrupt_return, not swapgs_restore_regs_and_return_to_usermode
  *     5456 addresses, 5179 named by the kernel, 3 in modules
@@ -24,6 +25,7 @@
 struct name {
     uint64_t address;
     char *text;
+    const char *module;
     bool is_function;
 };
 
@@ -41,7 +43,8 @@ static int add_name(void *context, const struct kallsyms_symbol *symbol)
     if (array_reserve(&names->items, &names->room, names->count + 1, sizeof(*names->items)))
         return -ENOMEM;
     names->items[names->count++] =
-        (struct name){symbol->address, strdup(symbol->name), kallsyms_is_function(symbol->type)};
+        (struct name){symbol->address, strdup(symbol->name), symbol->module ? strdup(symbol->module) : "",
+                      kallsyms_is_function(symbol->type)};
     return 0;
 }
 
@@ -77,7 +80,10 @@ static size_t choose(const struct names *names, size_t each, uint64_t *addresses
             is_padding(names->items[i].text))
             continue;
         const uint64_t start = names->items[i].address, end = names->items[next].address;
+        const char *module = names->items[i].module;
         addresses[count++] = start;
+        if (!strcmp(module, "bpf") || strcmp(module, names->items[next].module))
+            continue;
         addresses[count++] = start + (end - start) / 2;
         addresses[count++] = end - 1;
     }
