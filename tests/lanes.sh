@@ -193,7 +193,7 @@ board_tests()
     mips64el-*,) names='rings_boards ptrace_calls' ;;
     arm64-newest, | riscv64-newest,)
         names='exact older stacks unwind trampolines frame_pointers kernel_callers user_attach user_usdt snoop'
-        names="$names ptrace_calls check_machine unwind_idle unwind_cold"
+        names="$names ptrace_calls check_machine unwind_cold"
         ;;
     arm64-6.12, | riscv64-6.12,)
         names='exact older stacks unwind ptrace ptrace_times check_machine call_names'

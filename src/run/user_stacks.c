@@ -182,13 +182,14 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
 /*
  * The files of what runs already. Their tables may wait for their first stack if the ring has room
  * for what each CPU writes until we read it, and if we come first when there is something in it.
+ * Making them keeps what is traced from the only CPU: there that is for boards with little memory.
  */
 static void see_all(struct user_stacks *user_stacks)
 {
-    const size_t enough = DEMAND_RING_BYTES * (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN), bytes = user_stacks->ring_bytes;
 
     user_stacks->on_demand = bpf_begin_unpreempted() &&
-        (user_stacks->ring_bytes == MOST_RING_BYTES || user_stacks->ring_bytes >= enough);
+        (bytes == MOST_RING_BYTES ? cpus > 1 : bytes >= DEMAND_RING_BYTES * cpus);
     bpf_end_unpreempted();
     if (user_stacks->ring_bytes)
         (void)stat("/proc/self/exe", &user_stacks->own);
