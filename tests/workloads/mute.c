@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * mute [-a | -s MS] -w FILE DIR
+ * mute [-s MS] -w FILE DIR
  *
  * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and
  * serves it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file
  * and never answers them, unless they are the program's own: whoever waits for one cannot be
- * killed. With -s it answers each after so many milliseconds; with -a it takes no request of any
- * kind, like a server that is stopped. Once it is killed, all requests end.
+ * killed. With -s it answers each after so many milliseconds. Once it is killed, all requests end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +24,7 @@ static int fuse;
 static char *contents;
 static size_t size;
 static struct timespec slow;
-static volatile sig_atomic_t is_mute, takes_none;
+static volatile sig_atomic_t is_mute;
 
 static void become_mute(int signal)
 {
@@ -35,8 +34,6 @@ static void become_mute(int signal)
     is_mute = 1;
     if (write(STDOUT_FILENO, done, sizeof(done) - 1) < 0)
         _exit(1);
-    while (takes_none)
-        pause();
 }
 
 static void answer(const struct fuse_in_header *request, int error, const void *bytes,
@@ -160,10 +157,8 @@ int main(int argc, char **argv)
     sigset_t word;
     int option;
 
-    while ((option = getopt(argc, argv, "as:w")) != -1)
-        if (option == 'a')
-            takes_none = 1;
-        else if (option == 's')
+    while ((option = getopt(argc, argv, "s:w")) != -1)
+        if (option == 's')
             slow = (struct timespec){.tv_nsec = (long)number_of(optarg) * 1000000};
         else if (option != 'w')
             return 2;
