@@ -153,6 +153,16 @@ bool each_line(int directory, const char *path, take_line *take, void *context)
     return taken;
 }
 
+#define STAT_LIMIT 65536
+
+const char *read_stat_words(uint32_t pid, struct text *stat)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    return read_file(AT_FDCWD, path, STAT_LIMIT, stat) ? NULL : strrchr(text_string(stat), ')');
+}
+
 int each_number(const char *path, take_pid *take, void *context)
 {
     DIR *directory = opendir(path);

@@ -217,7 +217,7 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
     struct answer answer;
 
     if (!ask(names, address, &answer)) /* an unloaded program's, perhaps: a pass tells no more */
-        return strncmp(names->symbol->text, "0x", 2) != 0;
+        return !starts_with(names->symbol->text, "0x");
     if (!kernel_names_is_text(names, address) && !answer.module) {
         /* It names data as well, and does not say that BPF programs are "[bpf]". */
         if (!is_bpf(answer.name))

@@ -22,7 +22,8 @@ struct kernel_names {
 
 /*
  * Takes CAP_SYSLOG, which asking does not. It stays closed if this kernel has no such helpers, or
- * hides its addresses from us, here as in /proc/kallsyms, or we may not use bpf(2).
+ * hides its addresses from us, here as in /proc/kallsyms, or we may not use bpf(2). If it is open,
+ * this does nothing.
  */
 void kernel_names_open(struct kernel_names *names);
 void kernel_names_close(struct kernel_names *names);

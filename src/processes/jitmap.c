@@ -292,13 +292,9 @@ static bool read_line(const char *status, const char *name, uint32_t *first, uin
 static uint64_t read_start(uint32_t pid)
 {
     struct text stat = {0};
-    const char *ticks = NULL;
+    const char *ticks = line_word(read_stat_words(pid, &stat), STAT_START);
     uint64_t start = 0;
-    char path[32];
 
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    if (!read_file(AT_FDCWD, path, STATUS_LIMIT, &stat) && stat.data)
-        ticks = line_word(strrchr(stat.data, ')'), STAT_START);
     if (ticks)
         start = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
                 strtoull(ticks, NULL, 10) * tick_ns();

@@ -572,7 +572,7 @@ int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal)
     return result;
 }
 
-#define STAT_LIMIT 65536
+#define CHILDREN_LIMIT 256
 
 /* Where there is a broker, its child. */
 static pid_t reader_of(const struct sandbox_run *run)
@@ -582,7 +582,7 @@ static pid_t reader_of(const struct sandbox_run *run)
     pid_t child = 0;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", run->pid, run->pid);
-    if (!run->aside && !read_file(AT_FDCWD, path, STAT_LIMIT, &text))
+    if (!run->aside && !read_file(AT_FDCWD, path, CHILDREN_LIMIT, &text))
         child = atoi(text_string(&text));
     text_free(&text);
     return child ? child : run->pid;
@@ -592,12 +592,9 @@ static pid_t reader_of(const struct sandbox_run *run)
 static bool is_runnable(pid_t pid)
 {
     struct text stat = {0};
-    char path[32];
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    (void)read_file(AT_FDCWD, path, STAT_LIMIT, &stat);
-    const char *state = line_word(strrchr(text_string(&stat), ')'), STAT_STATE);
+    const char *state = line_word(read_stat_words((uint32_t)pid, &stat), STAT_STATE);
     const bool is = !state || *state == 'R';
+
     text_free(&stat);
     return is;
 }
