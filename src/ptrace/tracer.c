@@ -29,6 +29,7 @@
 #define STACK_BYTES (256u << 10)
 #define MOST_PASSES 64     /* over a process whose threads come faster than they are seized */
 #define WITHOUT_TRACEES_MS 10
+#define TRIAL_MS 10000 /* a trial's child ends by then, were we killed before it asks to die with us */
 #define NS_PER_US 1000
 #define CALL_STOP 0x80 /* PTRACE_O_TRACESYSGOOD: beside SIGTRAP, at a system call */
 #define TICK_PAUSES 20 /* a tick may take that part of the time between two */
@@ -464,7 +465,8 @@ static bool take_one(struct tracer *tracer)
 
     may_hold_signal = 1;
     const pid_t tid = waitpid(-1, &status, __WALL);
-    const bool is_signal = tid >= 0 && WIFSTOPPED(status) && !(status >> 16);
+    const bool is_signal = tid >= 0 && WIFSTOPPED(status) &&
+                           status >> 8 != (SIGTRAP | CALL_STOP) && !(status >> 16);
     if (!is_signal)
         hold_no_signal();
     if (tid < 0) {
@@ -698,9 +700,11 @@ int tracer_try(int (*ask)(uint32_t tid))
     const pid_t child = fork();
     if (child < 0)
         return -errno;
-    if (!child)
-        for (;;)
-            pause();
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)poll(NULL, 0, TRIAL_MS);
+        _exit(0);
+    }
     if (ptrace(PTRACE_SEIZE, child, NULL, NULL) ||
         (ask && (ptrace(PTRACE_INTERRUPT, child, NULL, NULL) || wait_for(child) < 0)))
         result = -errno;
