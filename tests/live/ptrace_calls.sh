@@ -113,16 +113,34 @@ for line in "signals:signals 1000 in order" "stops:stops 20 continues 20" "execs
 done
 # Emulated calls are slower.
 [ "$GUEST" ] && calls=2000 || calls=20000
-SEED=${SEED:-$(date +%s)} run=0 harmed=
-while [ $run -lt "${RUNS:-8}" ]; do
-    run=$((run + 1))
+SEED=${SEED:-$(date +%s)} harmed= tracers=
+# While it begins, and while it traces
+delays=$(awk -v seed="$SEED" -v runs="${RUNS:-24}" 'BEGIN { srand(seed)
+    while (runs--) printf "0.%03d ", runs % 2 ? rand() * 20 : 50 + rand() * 400 }')
+for delay in $delays; do
     "$scratch/calls" -t 4 -n $calls >"$scratch/killed.out" &
     traced=$!
     "$STACKBOX" stackcount --collect ptrace -p $traced -f sys_getppid >/dev/null 2>&1 &
     killed=$!
-    sleep "0.$(awk -v seed="$run$SEED" 'BEGIN { srand(seed); printf "%03d", 50 + rand() * 400 }')"
+    sleep "$delay"
     kill -s KILL $killed 2>/dev/null
     wait $killed 2>/dev/null
+    wait_until 60 ended $traced || { harmed="$harmed still runs:"; kill -s KILL $traced; }
     wait $traced && grep -qx "done CALLS=$((4 * calls))" "$scratch/killed.out" || harmed="$harmed $?:$(cat "$scratch/killed.out")"
+    tracers="$tracers-p $traced -f sys_getppid ;"
 done
-is "stackbox is killed $run times: nothing is harmed (seed $SEED)" "$harmed" ""
+is "stackbox is killed ${RUNS:-24} times: nothing is harmed (seed $SEED)" "$harmed" ""
+
+# left: the processes of the runs above
+left()
+{
+    for directory in /proc/[0-9]*; do
+        words=$({ tr '\0' ' ' <"$directory/cmdline"; } 2>/dev/null)
+        case $words in
+        *"stackcount --collect ptrace -p "*) case $tracers in *"${words##*--collect ptrace };"*) echo "$words" ;; esac ;;
+        esac
+    done
+}
+none_left() { [ ! "$(left)" ]; }
+wait_until 20 none_left
+is "and none of its processes is left" "$(left)" ""
