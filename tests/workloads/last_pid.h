@@ -1,24 +1,45 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which number the next process gets, if no other is made meanwhile. */
+/* A child with a chosen number. */
 #ifndef STACKBOX_WORKLOADS_LAST_PID_H
 #define STACKBOX_WORKLOADS_LAST_PID_H
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 /* The next process gets the first free pid after this one. 0, or 1 if that cannot be set. */
-static inline int set_last_pid(pid_t pid)
+static inline int set_last_pid(long pid)
 {
     char text[16];
-    int length = snprintf(text, sizeof(text), "%d", (int)pid);
+    int length = snprintf(text, sizeof(text), "%ld", pid);
     int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
     ssize_t written = fd < 0 ? -1 : write(fd, text, (size_t)length);
 
     if (fd >= 0)
         close(fd);
     return written != length;
+}
+
+/*
+ * fork(2), whose child has this pid unless it is taken, or others fork just then. Then pids go on
+ * where they were: otherwise those that ended lately would come again, while shells know them.
+ */
+static inline pid_t fork_as_pid(pid_t wanted)
+{
+    char text[16] = "";
+    int fd = open("/proc/sys/kernel/ns_last_pid", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+    if (fd >= 0)
+        close(fd);
+    if (length <= 0 || set_last_pid(wanted - 1))
+        return -1;
+    const pid_t child = fork();
+    if (child)
+        set_last_pid(strtol(text, NULL, 10));
+    return child;
 }
 
 #endif

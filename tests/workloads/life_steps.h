@@ -441,12 +441,12 @@ static pid_t give_birth_as(pid_t wanted, uint32_t *process)
         struct origin origin = {0, 0, me->process, 0, me->program, 0, NULL};
         uint64_t seed = roll(&dice);
         pid_t pid;
-        if (!chooses_pids || set_last_pid(wanted - 1))
+        if (!chooses_pids)
             return -1;
         origin.born_after = now();
         origin.process = *process = ADD(life->processes, 1);
         origin.part = make_part(&origin);
-        pid = fork();
+        pid = fork_as_pid(wanted);
         if (!pid) {
             if (getpid() != wanted)
                 _exit(0);

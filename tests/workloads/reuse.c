@@ -51,9 +51,9 @@ static pid_t fork_as(pid_t wanted)
     int go[2];
 
     for (int tries = 0; tries < MOST_TRIES; tries++) {
-        if (pipe(go) || (wanted && set_last_pid(wanted - 1)))
+        if (pipe(go))
             break;
-        child = fork();
+        child = wanted ? fork_as_pid(wanted) : fork();
         if (!child) {
             char byte;
 
@@ -70,8 +70,9 @@ static pid_t fork_as(pid_t wanted)
             return child;
         }
         close(go[1]);
-        if (child > 0)
-            waitpid(child, NULL, 0);
+        if (child < 0)
+            break;
+        waitpid(child, NULL, 0);
     }
     printf("skip: no pid could be had again\n");
     exit(0);
