@@ -9,10 +9,16 @@
 # One more second for what is told to end, and then killed
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
 
-# limited SECONDS COMMAND...: returns its exit status; 124 or 137 if it was killed, or could not be. Call it
-# in a subshell, ( limited ... ) >FILE: otherwise a process that it gives up on keeps a copy of the caller's
-# output. At most one at a time in a process; the file $limit_running has the pid of what must be told to
-# end.
+# processes_of GROUP: which processes are in it, and what each waits for
+processes_of()
+{
+    ps -eo pgid,pid,ppid,stat,etimes,wchan:24,args | awk -v group="$1" 'NR == 1 || $1 == group'
+}
+
+# limited SECONDS COMMAND...: returns its exit status; 124 or 137 if it was killed, or could not be: then the
+# output ends with the processes that there were when nine tenths of the time had passed. Call it in a subshell,
+# ( limited ... ) >FILE: otherwise a process that it gives up on keeps a copy of the caller's output. At most one
+# at a time in a process; the file $limit_running has the pid of what must be told to end.
 limit_running=${TMPDIR:-/tmp}/limited.$$
 limited()
 {
@@ -28,7 +34,11 @@ limited()
     } &
     {
         trap 'kill $sleeper; exit' TERM
-        sleep $((limit + LIMIT_GIVEN_UP)) 3>&- &
+        sleep $((limit * 9 / 10)) 3>&- &
+        sleeper=$!
+        wait $sleeper
+        processes_of "$(cat "$limit_running")" >"$limit_running.late" 2>&1 3>&-
+        sleep $((limit - limit * 9 / 10 + LIMIT_GIVEN_UP)) 3>&- &
         sleeper=$!
         wait $sleeper
         echo 137 >&3
@@ -37,7 +47,10 @@ limited()
     read -r limit_status <&3
     exec 3>&-
     kill $limit_watch
-    rm -f "$limit_running"
+    case $limit_status in
+    124 | 137) cat "$limit_running.late" 2>/dev/null ;;
+    esac
+    rm -f "$limit_running" "$limit_running.late"
     return "$limit_status"
 }
 

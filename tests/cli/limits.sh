@@ -18,7 +18,8 @@ status()
 }
 
 is "the exit status is passed on" "$(status limited 60 sh -c 'exit 3')" 3
-is "what takes too long is ended" "$(status limited 1 sleep 1000)" 124
+is "what takes too long is ended" "$(status limited 2 sleep 1000)" 124
+contains "and its output says what ran then" "$scratch/out" " sleep 1000"
 is "and killed, if it does not end" \
     "$(status limited 1 sh -c 'trap "" TERM; sleep 1000; sleep 1000')" 137
 is "two commands in sequence each have their status" \
