@@ -256,6 +256,19 @@ look_at_kernel()
     esac >$logs/no_tracing
 }
 
+# Live tests let the kernel show its names, each while it runs. So they do here: what runs beside them sees the same
+# whether or not one of them does.
+show_kernel_names()
+{
+    hidden=$(cat /proc/sys/kernel/kptr_restrict 2>/dev/null || echo 0)
+    [ "$(id -u)" != 0 ] || [ "$hidden" -lt 2 ] || echo 1 >/proc/sys/kernel/kptr_restrict
+}
+
+hide_kernel_names()
+{
+    [ "$(id -u)" != 0 ] || [ "${hidden:-0}" -lt 2 ] || echo "$hidden" >/proc/sys/kernel/kptr_restrict
+}
+
 # Repeats failures, since people look for them at the end.
 show_failures()
 {
@@ -279,6 +292,7 @@ test)   rm -rf build/release stackbox ;;
 guests) rm -rf build/gcc build/clang build/asan build/cross ;;
 esac
 if run_builds; then
+    show_kernel_names
     case $kind in
     test | guests)
         look_at_kernel
@@ -286,6 +300,7 @@ if run_builds; then
         run_live $(live_tests host with quiet) ;;
     esac
     run_lanes
+    hide_kernel_names
     keep_seconds
 fi
 end_progress

@@ -57,8 +57,8 @@ for collect in bpf rings; do
         "$(read_back .cpu | awk -v most="$(getconf _NPROCESSORS_CONF)" '$1 >= most')" ""
     is "$collect: the thread is right" "$(read_back .tid | sort -u | wc -l)" 1
 
-    # The text format has the same names for the same calls.
-    read_back '[(.kernel + .user)[].name] | join(" ")' | sort -u >"$scratch/names"
+    # The text format has the same names for the same calls, and "[unknown]" where there are none.
+    read_back '[(.kernel + .user)[] | .name // "[unknown]"] | join(" ")' | sort -u >"$scratch/names"
     snoop 300 --collect $collect
     is "$collect: names are those in the text" "$(cat "$scratch/names")" \
         "$(awk '/^\t/ { line = line (line == "" ? "" : " ") substr($0, 2) } /^$/ { print line; line = "" }' \
