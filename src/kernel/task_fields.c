@@ -99,19 +99,6 @@ static int find_each(const struct kernel *kernel, const struct field *fields, si
     return result;
 }
 
-/* The same for fields that nothing else is read with. 0 or a negative errno. */
-static int read_fields(const struct field *fields, size_t count, void *found)
-{
-    struct kernel kernel;
-    int result = open_types(&kernel);
-
-    if (result)
-        return result;
-    result = find_each(&kernel, fields, count, found);
-    btf_free(&kernel.btf);
-    return result < 0 ? result : 0;
-}
-
 /* A member of a member, both named, whose offset goes to the same place. */
 static int find_within(const struct kernel *kernel, const struct field path[2], void *found)
 {
@@ -171,54 +158,24 @@ static void find_live(const struct kernel *kernel, struct task_fields *fields)
 
 #undef IN
 
-static struct task_fields task_fields;
-static int task_fields_result;
-
-static void read_task_fields(void)
-{
-    struct kernel kernel;
-    int result = open_types(&kernel);
-
-    if (!result) {
-        result = find_task(&kernel, &task_fields);
-        task_fields.known = !result;
-        find_live(&kernel, &task_fields);
-        btf_free(&kernel.btf);
-    }
-    task_fields_result = result;
-}
-
-/*
- * They never change, and reading the kernel's types takes 4 MB or more. `check` asks in several
- * threads.
- */
-int task_fields_find(struct task_fields *fields)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, read_task_fields);
-    *fields = task_fields;
-    return task_fields_result;
-}
-
-int nesting_fields_find(struct nesting_fields *fields)
+static int find_nesting(const struct kernel *kernel, struct nesting_fields *fields)
 {
     static const struct field all[] = {
         FIELD(TASK, "utask", 8, offsetof(struct nesting_fields, utask)),
         FIELD(UTASK, "depth", 4, offsetof(struct nesting_fields, depth)),
     };
 
-    return read_fields(all, COUNT_OF(all), fields);
+    return find_each(kernel, all, COUNT_OF(all), fields);
 }
 
 /* ---- A task's numbers in our PID namespace ---- */
 
-static int read_pid_fields(struct pid_fields *fields)
+static int find_numbers(const struct kernel *kernel, struct pid_fields *fields)
 {
     struct read {
         struct pid_fields fields;
         uint16_t number, space, common;
-    } read = {.fields = *fields};
+    } read = {0};
 #define IN(member) offsetof(struct read, member)
     static const struct field all[] = {
         FIELD(TASK, "thread_pid", POINTER_BYTES, IN(fields.task_pid)),
@@ -232,7 +189,7 @@ static int read_pid_fields(struct pid_fields *fields)
         FIELD(COMMON, "inum", 4, IN(fields.space_inode)),
     };
 #undef IN
-    int result = read_fields(all, COUNT_OF(all), &read);
+    int result = find_each(kernel, all, COUNT_OF(all), &read);
 
     *fields = read.fields;
     fields->signal_pid = (uint16_t)(fields->signal_pid + PIDTYPE_TGID * POINTER_BYTES);
@@ -240,105 +197,6 @@ static int read_pid_fields(struct pid_fields *fields)
     fields->pid_number = (uint16_t)(fields->pid_number + read.number);
     fields->space_inode = (uint16_t)(fields->space_inode + read.common);
     return result;
-}
-
-/* The namespaces' numbers follow each other: { nr; ns; } */
-static void choose_level(struct pid_fields *fields, uint32_t level)
-{
-    const uint32_t bytes = fields->pid_space + POINTER_BYTES - fields->pid_number;
-
-    fields->level = level;
-    fields->pid_number = (uint16_t)(fields->pid_number + level * bytes);
-    fields->pid_space = (uint16_t)(fields->pid_space + level * bytes);
-}
-
-enum { INDEX = -4, PLACE = -16 };
-
-/* The answer is r7, or 0. */
-static void emit_answer(struct program *program, int answer)
-{
-    EMIT(program,
-        JA("known"),
-    LABEL("unknown"),
-        MOV_IMM(R7, 0),
-    LABEL("known"),
-        ST(W, R10, INDEX, 0),
-        STX(DW, R10, PLACE, R7));
-    emit_update(program, answer, INDEX, PLACE, BPF_ANY);
-    EMIT(program,
-        MOV_IMM(R0, 0),
-        EXIT());
-}
-
-/* Runs it once, for us. */
-static int run(struct program *program, int answer, uint64_t *answered)
-{
-    const uint64_t nothing = 0;
-    const uint32_t zero = 0;
-    struct text log = {0};
-
-    emit_answer(program, answer);
-    int result = bpf_link_and_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "numbers", program, &log);
-    if (result >= 0) {
-        const int loaded = result;
-        result = bpf_run_raw(loaded, &nothing, 1);
-        close(loaded);
-    }
-    program_free(program);
-    text_free(&log);
-    return result ? result : bpf_lookup(answer, &zero, answered);
-}
-
-/* We are in our own namespace: its level is that of our number. */
-static int learn_level(struct pid_fields *fields, int answer)
-{
-    struct program program = {0};
-    uint64_t level = 0;
-
-    emit_load_level(&program, fields, PLACE, "unknown");
-    int result = run(&program, answer, &level);
-    if (!result && (!level || level > MOST_LEVEL))
-        result = -ENODATA;
-    if (!result)
-        choose_level(fields, (uint32_t)level);
-    return result;
-}
-
-/* What it says of us must be what we know. */
-static int try_fields(const struct pid_fields *fields, int answer)
-{
-    const uint64_t own = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
-    struct program program = {0};
-    uint64_t numbers = 0;
-
-    emit_load_numbers(&program, fields, PLACE, "unknown");
-    int result = run(&program, answer, &numbers);
-    return result ? result : numbers == own ? 0 : -ENODATA;
-}
-
-static int learn(struct pid_fields *fields)
-{
-    int answer;
-    int result = read_pid_fields(fields);
-
-    if (result)
-        return result;
-    result = bpf_create_numbered(&answer, BPF_MAP_TYPE_ARRAY, "numbers", sizeof(uint64_t), 1);
-    if (result)
-        return result;
-    result = learn_level(fields, answer);
-    if (!result)
-        result = try_fields(fields, answer);
-    close(answer);
-    return result;
-}
-
-const struct pid_fields *pid_fields_find(uint64_t inode)
-{
-    static struct pid_fields found;
-
-    found = (struct pid_fields){.inode = (uint32_t)inode};
-    return learn(&found) ? NULL : &found;
 }
 
 /* ---- What unwinding by tables reads ---- */
@@ -430,17 +288,161 @@ static int find_unwind_fields(const struct kernel *kernel, struct unwind_fields 
     return result < 0 ? result : are_near(fields) ? 0 : -EINVAL;
 }
 
-int unwind_fields_find(struct unwind_fields *fields)
+/* ---- All ---- */
+
+static struct {
+    struct task_fields task;
+    struct nesting_fields nesting;
+    struct pid_fields pid;
+    struct unwind_fields unwind;
+    int task_result, nesting_result, pid_result, unwind_result; /* below 0: they are not known */
+} known;
+
+static void read_all(void)
 {
     struct kernel kernel;
-    int result = open_types(&kernel);
+    const int result = open_types(&kernel);
 
-    *fields = (struct unwind_fields){
-        .page_bits = (uint8_t)__builtin_ctzl(page_bytes()),
-    };
+    known.task_result = known.nesting_result = known.pid_result = known.unwind_result = result;
+    if (result)
+        return;
+    known.task_result = find_task(&kernel, &known.task);
+    known.task.known = !known.task_result;
+    find_live(&kernel, &known.task);
+    known.nesting_result = find_nesting(&kernel, &known.nesting);
+    known.pid_result = find_numbers(&kernel, &known.pid);
+    known.unwind_result = find_unwind_fields(&kernel, &known.unwind);
+    btf_free(&kernel.btf);
+}
+
+/*
+ * They never change, and reading the kernel's types takes 4 MB or more. `check` asks in several
+ * threads.
+ */
+static void read_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_all);
+}
+
+int task_fields_find(struct task_fields *fields)
+{
+    read_once();
+    *fields = known.task;
+    return known.task_result;
+}
+
+int nesting_fields_find(struct nesting_fields *fields)
+{
+    read_once();
+    *fields = known.nesting;
+    return known.nesting_result < 0 ? known.nesting_result : 0;
+}
+
+int unwind_fields_find(struct unwind_fields *fields)
+{
+    read_once();
+    *fields = known.unwind;
+    fields->page_bits = (uint8_t)__builtin_ctzl(page_bytes());
+    return known.unwind_result;
+}
+
+/* ---- Where a task has its numbers in our namespace: the kernel is asked ---- */
+
+/* The namespaces' numbers follow each other: { nr; ns; } */
+static void choose_level(struct pid_fields *fields, uint32_t level)
+{
+    const uint32_t bytes = fields->pid_space + POINTER_BYTES - fields->pid_number;
+
+    fields->level = level;
+    fields->pid_number = (uint16_t)(fields->pid_number + level * bytes);
+    fields->pid_space = (uint16_t)(fields->pid_space + level * bytes);
+}
+
+enum { INDEX = -4, PLACE = -16 };
+
+/* The answer is r7, or 0. */
+static void emit_answer(struct program *program, int answer)
+{
+    EMIT(program,
+        JA("known"),
+    LABEL("unknown"),
+        MOV_IMM(R7, 0),
+    LABEL("known"),
+        ST(W, R10, INDEX, 0),
+        STX(DW, R10, PLACE, R7));
+    emit_update(program, answer, INDEX, PLACE, BPF_ANY);
+    EMIT(program,
+        MOV_IMM(R0, 0),
+        EXIT());
+}
+
+/* Runs it once, for us. */
+static int run(struct program *program, int answer, uint64_t *answered)
+{
+    const uint64_t nothing = 0;
+    const uint32_t zero = 0;
+    struct text log = {0};
+
+    emit_answer(program, answer);
+    int result = bpf_link_and_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "numbers", program, &log);
+    if (result >= 0) {
+        const int loaded = result;
+        result = bpf_run_raw(loaded, &nothing, 1);
+        close(loaded);
+    }
+    program_free(program);
+    text_free(&log);
+    return result ? result : bpf_lookup(answer, &zero, answered);
+}
+
+/* We are in our own namespace: its level is that of our number. */
+static int learn_level(struct pid_fields *fields, int answer)
+{
+    struct program program = {0};
+    uint64_t level = 0;
+
+    emit_load_level(&program, fields, PLACE, "unknown");
+    int result = run(&program, answer, &level);
+    if (!result && (!level || level > MOST_LEVEL))
+        result = -ENODATA;
+    if (!result)
+        choose_level(fields, (uint32_t)level);
+    return result;
+}
+
+/* What it says of us must be what we know. */
+static int try_fields(const struct pid_fields *fields, int answer)
+{
+    const uint64_t own = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+    struct program program = {0};
+    uint64_t numbers = 0;
+
+    emit_load_numbers(&program, fields, PLACE, "unknown");
+    int result = run(&program, answer, &numbers);
+    return result ? result : numbers == own ? 0 : -ENODATA;
+}
+
+static int learn(struct pid_fields *fields)
+{
+    int answer;
+    int result = bpf_create_numbered(&answer, BPF_MAP_TYPE_ARRAY, "numbers", sizeof(uint64_t), 1);
     if (result)
         return result;
-    result = find_unwind_fields(&kernel, fields);
-    btf_free(&kernel.btf);
+    result = learn_level(fields, answer);
+    if (!result)
+        result = try_fields(fields, answer);
+    close(answer);
     return result;
+}
+
+const struct pid_fields *pid_fields_find(uint64_t inode)
+{
+    static struct pid_fields found;
+
+    read_once();
+    found = known.pid;
+    found.inode = (uint32_t)inode;
+    return known.pid_result < 0 || learn(&found) ? NULL : &found;
 }
