@@ -209,7 +209,7 @@ script_sanitized()
     part 300 "$script_name-sanitized" env STACKBOX="$asan/stackbox" BUILD="$asan" sh "$1"
 }
 
-# Other people's programs read our output. They are large: only one at a time.
+# Other projects' programs read our output. They are large: only one at a time.
 run_readers()
 {
     for script in tests/readers/*.sh; do
@@ -217,7 +217,7 @@ run_readers()
     done
 }
 
-# Six seconds each for input that anybody may supply: folded stacks, mangled names, packed symbols; two
+# Six seconds each for input from anywhere: folded stacks, mangled names, packed symbols; two
 # seconds for all others. Two run at a time.
 run_fuzzers()
 {
@@ -269,7 +269,7 @@ hide_kernel_names()
     [ "$(id -u)" != 0 ] || [ "${hidden:-0}" -lt 2 ] || echo "$hidden" >/proc/sys/kernel/kptr_restrict
 }
 
-# Repeats failures, since people look for them at the end.
+# Repeats failures, as the end is where they are looked for.
 show_failures()
 {
     for part in $(awk '$3 > 0 { print $1 }' $account); do

@@ -558,9 +558,9 @@ uint64_t attach_missed(const struct attachment *attachment)
 }
 
 /*
- * Whoever ends a run waits for nothing then. But text probes can only be removed when their events
- * are closed; programs must not be left with breakpoints and raised semaphores; and in a container,
- * whose first process may not wait for orphans, each child would stay as a zombie.
+ * Then a run ends without waiting for grace periods. But text probes can only be removed when their
+ * events are closed; programs must not be left with breakpoints and raised semaphores; and in a
+ * container, whose first process may not wait for orphans, each child would stay as a zombie.
  */
 static bool may_outlive_us(const struct attachment *attachment)
 {

@@ -697,8 +697,8 @@ static size_t thumb_conditional(struct applied *applied, unsigned half)
 
 /*
  * If this instruction moves the stack pointer: how many bytes there are up to a jump or a return,
- * all of whose instructions have the same condition. Whoever goes on after them has done none of
- * them. 0: they do not leave. The same in whichever state it is entered.
+ * all of whose instructions have the same condition. A thread that goes on after them has executed
+ * none of them. 0: they do not leave. The same in whichever state it is entered.
  */
 static size_t arm_leaving(const struct applied *applied)
 {

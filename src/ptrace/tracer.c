@@ -29,7 +29,7 @@
 #define STACK_BYTES (256u << 10)
 #define MOST_PASSES 64     /* over a process whose threads come faster than they are seized */
 #define WITHOUT_TRACEES_MS 10
-#define TRIAL_MS 10000 /* a trial's child ends by then, were we killed before it asks to die with us */
+#define TRIAL_MS 10000 /* a trial's child ends by then, even if we are killed meanwhile */
 #define NS_PER_US 1000
 #define CALL_STOP 0x80 /* PTRACE_O_TRACESYSGOOD: beside SIGTRAP, at a system call */
 #define TICK_PAUSES 20 /* a tick may take that part of the time between two */
@@ -301,7 +301,7 @@ static void take_exec(struct tracer *tracer, struct tracee *tracee)
     }
 }
 
-/* Without CAP_SYS_PTRACE, a traced process stays whom it was. */
+/* Without CAP_SYS_PTRACE a traced process keeps its user in a set-user-ID program. */
 static void look_at_rights(struct tracer *tracer, const struct tracee *tracee)
 {
     char path[64];

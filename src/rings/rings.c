@@ -127,7 +127,7 @@ static int open_event(struct rings *rings, const struct rings_asked *asked, size
         : rings_teller(rings);
     int fd = open_for(rings, asked, &attributes, target, cpu);
 
-    /* Someone who may not see the kernel may see user code. */
+    /* A user who may not see the kernel may see user code. */
     if (fd == -EACCES && asked && !rings->user_part_alone && !is_of_all(rings, asked)) {
         rings->user_part_alone = true;
         return open_event(rings, asked, target, cpu);

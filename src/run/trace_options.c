@@ -369,7 +369,7 @@ const struct option trace_options[] = {
      " (15 bytes): the name that a thread has at the event"},
     {0, "uid", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1,
      "threads of this user only, by name or number",
-     ": the real user at the event, who also is whoever started a set-user-ID program"},
+     ": the real user at the event; of a set-user-ID program, the user who started it"},
     {0, "user", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1, NULL},
     {'C', "cpu", "CPU", option_number, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,

@@ -79,7 +79,7 @@ int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal);
  */
 uint64_t sandbox_silence(struct sandbox_run *run);
 #define SANDBOX_SILENCE_NS 1000000000
-#define SANDBOX_MOST_SILENCE_NS 5000000000 /* whoever waits for it waits no longer */
+#define SANDBOX_MOST_SILENCE_NS 5000000000 /* then its answer is given up */
 /* Ends it, if it runs and can be killed. `answer` becomes what it had sent. */
 void sandbox_stop(struct sandbox_run *run);
 

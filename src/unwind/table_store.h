@@ -10,9 +10,9 @@
 #define SPACE_SPARES 4 /* chunks, at most */
 
 /*
- * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. The
- * kernel lets whoever adds one wait for running programs, for some 20 ms, or 300 on a busy machine:
- * so there are spare ones.
+ * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. To
+ * add one takes some 20 ms, or 300 on a busy machine, as the kernel waits for running programs
+ * first: so there are spare ones.
  */
 struct space {
     int chunks; /* the map of maps */

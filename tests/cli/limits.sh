@@ -26,7 +26,7 @@ is "two commands in sequence each have their status" \
     "$(status limited 1 sleep 1000; status limited 60 true)" "124
 0"
 
-# A reader of a test's output comes to an end, even if somebody keeps the other end open.
+# A reader of a test's output comes to an end, even if a process keeps the other end open.
 is "processes that it leaves behind are not waited for" \
     "$(status limited 60 sh -c 'sleep 1000 & echo $! >"$0"; echo done' "$scratch/left"; cat "$scratch/out")" "0
 done"

@@ -2,12 +2,12 @@
 #
 # The machine as a live test finds it, and as the test changes it. lib.sh reads this before everything else.
 #
-#     without_tracefs || skip_all "tracefs is mounted"     nobody has mounted tracefs or debugfs
+#     without_tracefs || skip_all "tracefs is mounted"     tracefs and debugfs are mounted nowhere
 #     with_tracefs || skip_all "tracefs cannot be mounted" it is where systemd mounts it
 #     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
 #
 # A test has its own mount namespace, if possible: what it mounts and unmounts does not affect the machine. And
-# it finds the two settings below as on a machine where nobody has restricted anything; a test of other values
+# it finds the two settings below as on a machine without restrictions; a test of other values
 # sets them. Tests of other kinds, several of which run at the same time, change none of this.
 
 case $0 in
@@ -45,7 +45,7 @@ mounts_of()
     done | sort -r
 }
 
-# debugfs mounts tracefs by itself as soon as somebody looks for it there.
+# debugfs mounts tracefs by itself when a process looks for it there.
 without_tracefs()
 {
     [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do

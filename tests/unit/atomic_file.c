@@ -143,7 +143,7 @@ static void owner_is_kept(void)
     CHECK_NUMBER(write_file("theirs", "new"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 1234 && about.st_gid == 5678);
     CHECK_NUMBER(mode_of("theirs"), 0640);
-    /* In a directory where anybody can create files, another user's file does not matter. */
+    /* In a directory where all users can create files, another user's file does not matter. */
     CHECK(!chmod(".", 01777));
     CHECK_NUMBER(write_file("theirs", "newer"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 0 && about.st_gid == 0);

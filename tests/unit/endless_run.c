@@ -377,8 +377,8 @@ static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
 }
 
 /*
- * A report each hour; in autumn local time goes back by an hour, and in summer somebody sets the
- * clock back by a day. In the end the newest hundred are there, and none was overwritten.
+ * A report each hour; in autumn local time goes back by an hour, and in summer the
+ * clock is set back by a day. In the end the newest hundred are there, and none was overwritten.
  */
 static void a_year_of_files(void)
 {

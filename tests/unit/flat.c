@@ -105,7 +105,7 @@ static void frames_without_functions(void)
     free_scene(&scene);
 }
 
-/* A wait belongs to the function that waits, whoever ended it. */
+/* A wait belongs to the function that waits, not to the one that ends it. */
 static void waits(void)
 {
     struct scene scene = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reports of losses: every kind in files, one line for people, and only if it matters. */
+/* Reports of losses: every kind in files, one line on stderr, and only if it matters. */
 #include "collect/collector.h"
 
 #include "base/text.h"

@@ -80,7 +80,7 @@ static int count_dead(void *context, const char *name)
             looker->found++;
             return looker->clears ? 0 : -1;
         }
-    return -1; /* somebody else's */
+    return -1; /* of another library */
 }
 
 /* How many of its makers another process considers dead. */

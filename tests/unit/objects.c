@@ -568,7 +568,7 @@ static void told(void)
     CHECK(end_of_none == UNWIND_END_NO_TABLE || end_of_none == UNWIND_END_UNREAD);
     CHECK_NUMBER(kind_of(text), end_of_none + 1);
     /*
-     * Programs meet keys that belong to nobody, so many that the first are forgotten; but never a
+     * Programs meet keys that belong to no object, so many that the first are forgotten; but never a
      * table.
      */
     for (uint64_t i = 0; i < 1000; i++)
@@ -939,7 +939,7 @@ static void space_of_numbers(void)
             const size_t which = (size_t)random() % count;
             for (size_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 taken[j] = false;
-            /* Like space_settle() once nobody reads it. */
+            /* Like space_settle() once no program reads it. */
             for (uint32_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 space.taken[j / 64] &= ~((uint64_t)1 << j % 64);
             space.used -= sizes[which];

@@ -57,7 +57,7 @@ static void marks(void)
     free_scene(&scene);
 }
 
-/* Events without room for a count of their own are in the total, and belong to nobody. */
+/* Events without room for a count of their own are in the total, and belong to no task. */
 static void table_full(void)
 {
     struct scene scene = {0};

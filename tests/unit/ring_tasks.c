@@ -48,7 +48,7 @@ static const char *program_of(uint32_t pid, uint64_t generation)
     return place.label;
 }
 
-/* A command's rings tell of no stranger that has the pid in between, and their times are their own. */
+/* A command's rings tell of no other process that has its pid in between; their times are their own. */
 static void a_stranger_has_the_pid_in_between(void)
 {
     const uint32_t pid = kernel_pid_limit() - 1, parent = pid - 1;

@@ -76,7 +76,7 @@ static int nested(const char *const *parts, size_t count)
     return result;
 }
 
-/* Nesting of ninety is more than anybody writes; of any kind. */
+/* Nesting of ninety, of any kind, is more than real programs have. */
 static void depth(void)
 {
     static const char *const kinds[][5] = {

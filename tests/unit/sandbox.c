@@ -324,7 +324,7 @@ static int strike(const struct watch *watch)
     return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || !end(pids[0]);
 }
 
-/* A user of its own, whom no other process can be: not nobody, if there are numbers for that. */
+/* A user of its own, which no other process can be; `nobody` where no numbers are left for that. */
 static bool has_own_user(pid_t pid)
 {
     const unsigned user = 0x7f000000u + (unsigned)pid;
@@ -682,7 +682,7 @@ static void count_roles(void *context, bool begins, unsigned role)
 }
 
 /*
- * When their end is reported, nobody else can have their pids yet: they are still zombies. `ends`
+ * When their end is reported, no other process can have their pids yet: they are still zombies. `ends`
  * is shared by all of them.
  */
 struct role_ends {

@@ -223,7 +223,7 @@ static const char *judge_words(const struct row *row)
 static const char *judge_unheard(void)
 {
     if (captured.status != 1 && captured.status != 125)
-        return "it printed to nobody";
+        return "its output is lost, and it does not fail";
     return strchr(here.how.closed, '2') || strstr(captured.err, "stdout is closed") ? NULL : "it does not say why";
 }
 
@@ -429,7 +429,7 @@ static void judge_all(void)
 
 /* ---- process 1 */
 
-/* Whatever the kernel complains about after boot is the fault of whoever provoked it. */
+/* What the kernel complains about after boot, stackbox has caused. */
 static void judge_kernel(void)
 {
     static const char *const words[] = { "WARNING: ", "BUG: ", "BUG at ", "Oops",

@@ -60,7 +60,7 @@ $(BUILD)/workloads/chains-stripped: $(BUILD)/workloads/chains
 $(BUILD)/workloads/usdt-moved: tests/workloads/usdt.c $(BUILD)/flags
 	@$(call flavour,$(CC),-static -DSHIFT=0x10000)
 
-# Where <sys/sdt.h> is not installed these two are empty files that nobody can run. It is the same for all
+# Where <sys/sdt.h> is not installed these two are empty files that cannot be run. It is the same for all
 # machines, and installed for this one.
 SDT_HEADERS := $(if $(TARGET),-idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null))
 sdt_flavour = if $(CC) $(KERNEL_HEADERS) $(SDT_HEADERS) -include sys/sdt.h -E -x c /dev/null >/dev/null 2>&1; \

@@ -614,7 +614,7 @@ static void judge_wakers(const struct judging *judging)
         judge_waker(judging, 0);
 }
 
-/* Every row is somebody's who was asked for, by a name that is his. */
+/* Every row belongs to a process that was asked for, by a name that it had. */
 static void judge_names(const struct judging *judging)
 {
     const struct answer *answer = judging->answer;
@@ -635,15 +635,15 @@ static void judge_names(const struct judging *judging)
             named = is_reported_as(judging, at, row->name);
         }
         if (!known && judging->draw->whose != ALL_OF_THEM)
-            fails("a stranger is reported: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
+            fails("reported, and not asked for: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
         else if (known && !named)
-            fails("nobody there had this name: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
+            fails("none of its threads had this name: %s (%d/%d)%.100s", row->name, row->pid, row->tid, row->stack);
     }
 }
 
 /* ---- stacks */
 
-/* Are they those of somebody of whom that is said? */
+/* Does a message say so of this process? */
 static int is_excused(const struct judging *judging, const struct row *row)
 {
     const struct run *run = judging->run;
@@ -771,7 +771,7 @@ static int judge_run(const struct draw *draw, const struct place *place, const s
         fails("stackbox ends with status %d: %.200s", run->status, answer.text);
     if (draw->output == TO_BOTH && draw->applet != STACKSNOOP)
         compare_answers(draw, &answer, &second);
-    /* Wakers are anybody, and so is everybody on this machine, whose pids may be those of ours before. */
+    /* Wakers, and rows of all processes, can be any process of the machine, also one that has got the pid of ours. */
     if (draw->applet != WAKEUPTIME && (draw->whose != ALL_OF_THEM || probes_programs(draw)))
         judge_names(&judging);
     if (draw->applet <= STACKSNOOP)

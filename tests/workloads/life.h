@@ -160,7 +160,7 @@ struct part {
     uint32_t ended;             /* by itself: everything it began is done */
     char name[16];
     uint64_t born_after, first; /* it began between these */
-    uint64_t last, gone_before; /* and ended between these; gone_before 0: nobody saw it */
+    uint64_t last, gone_before; /* and ended between these; gone_before 0: its end was not seen */
     uint64_t begun[COUNTED], done[COUNTED];
     struct stretches naps, waits, spins;
     struct stretches woken;     /* waits until the waker woke: this thread may run much later */

@@ -218,7 +218,7 @@ struct origin {
 
 /*
  * The part of a thread that is about to be made, by this thread's name. If it is killed before it does anything,
- * this is all that anybody knows of it.
+ * this is all that is known of it.
  */
 static struct part *make_part(const struct origin *origin)
 {

@@ -25,7 +25,7 @@ static void do_pid_namespace(void)
     await(pid, process, 0);
 }
 
-/* A program in a file system that nobody else sees. */
+/* A program in a file system that no other process sees. */
 static void do_mount_namespace(void)
 {
     char place[4096], path[4096], name[64];

@@ -9,7 +9,7 @@
  *   --terminal   COMMAND gets a new terminal of 80 columns as its controlling one. What is read
  *                from stdin is typed there (\003 is Ctrl-C); what it prints comes out of stdout.
  *   --columns N  of N columns
- *   --console    a new terminal that controls nobody, as the console of a rescue shell
+ *   --console    a new terminal that controls no process, as the console of a rescue shell
  *
  * Without a terminal COMMAND replaces this process, and has no controlling terminal.
  */

@@ -55,7 +55,7 @@ static void say(const char *kind, const char *group, const char *name, uint64_t 
     fflush(stdout);
 }
 
-/* From now on nobody takes the CPU from this process, whose parent sees its end before its last switch. */
+/* From now on this process keeps its CPU, and its parent sees its end before its last switch. */
 static void end_at_once(void)
 {
     const struct sched_param first = {.sched_priority = 2};

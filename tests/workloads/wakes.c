@@ -10,7 +10,7 @@
  *   futex@2        a ring: the first wakes the second at once, and so on, the last wakes the first;
  *                  N times round
  *   signal         by tgkill(2), to one that waits in rt_sigtimedwait(2)
- *   nap            sleeps US microseconds N times, and wakes nobody
+ *   nap            sleeps US microseconds N times, and wakes no thread
  *
  * The stack of the one numbered i (counted over all groups) has for its number five frames, zero()
  * or one(), the binary digits from the greatest on: member > one > ... > pipe_waits, and pipe_wakes
@@ -55,7 +55,7 @@ struct member {
     enum way way;
     unsigned index, group;
     int first, ring;
-    struct member *next, *previous; /* NULL: it wakes nobody, and nobody wakes it */
+    struct member *next, *previous; /* NULL: it wakes no other, and no other wakes it */
     pid_t pid, tid;
     char name[16];
     int tube[2];
