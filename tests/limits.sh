@@ -9,14 +9,18 @@
 # One more second for what is told to end, and then killed
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
 
-# processes_of GROUP: which processes are in it, and what each waits for
+# processes_of GROUP: each of its processes, with its state, what it waits for in the kernel, and its command line
 processes_of()
 {
-    ps -eo pgid,pid,ppid,stat,etimes,wchan:24,args | awk -v group="$1" 'NR == 1 || $1 == group'
+    grep -lE "\) . [0-9]+ $1 " /proc/[0-9]*/stat | while read -r stat; do
+        directory=${stat%/stat}
+        echo "${directory#/proc/} $(sed 's/.*) \(.\) .*/\1/' "$stat") $(cat "$directory/wchan")" \
+            "$(tr '\0' ' ' <"$directory/cmdline")"
+    done
 }
 
 # limited SECONDS COMMAND...: returns its exit status; 124 or 137 if it was killed, or could not be: then the
-# output ends with the processes that there were when nine tenths of the time had passed. Call it in a subshell,
+# output ends with the processes that ran when nine tenths of the time had passed. Call it in a subshell,
 # ( limited ... ) >FILE: otherwise a process that it gives up on keeps a copy of the caller's output. At most one
 # at a time in a process; the file $limit_running has the pid of what must be told to end.
 limit_running=${TMPDIR:-/tmp}/limited.$$
@@ -37,7 +41,7 @@ limited()
         sleep $((limit * 9 / 10)) 3>&- &
         sleeper=$!
         wait $sleeper
-        processes_of "$(cat "$limit_running")" >"$limit_running.late" 2>&1 3>&-
+        processes_of "$(cat "$limit_running")" >"$limit_running.late" 2>/dev/null 3>&-
         sleep $((limit - limit * 9 / 10 + LIMIT_GIVEN_UP)) 3>&- &
         sleeper=$!
         wait $sleeper
@@ -59,5 +63,5 @@ end_limited()
 {
     for running in "$@"; do
         [ -s "$running" ] && kill -s TERM "$(cat "$running")"
-    done 2>/dev/null
+    done
 }
