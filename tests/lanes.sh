@@ -378,7 +378,7 @@ end_lanes()
         kill -s TERM -- "-$leader" 2>/dev/null
     done
     end_limited $logs/running.*
-    hide_kernel_names
+    reset_sysctls
     exit 130
 }
 

@@ -46,6 +46,8 @@ slow_unit=endless_run
 . tests/progress.sh
 . tests/limits.sh
 . tests/lanes.sh
+scratch=$logs # for lib_machine.sh
+. tests/live/lib_machine.sh
 limit_running=$logs/running.$$
 now=$logs/now.$$ # what runs in this process
 
@@ -256,17 +258,12 @@ look_at_kernel()
     esac >$logs/no_tracing
 }
 
-# Live tests let the kernel show its names, each while it runs. So they do here: what runs beside them sees the same
-# whether or not one of them does.
+# The kernel shows its names during the whole run: a live test sees to that for itself alone, and what runs beside
+# it would see them or not, depending on which test that is. reset_sysctls ends it.
 show_kernel_names()
 {
-    hidden=$(cat /proc/sys/kernel/kptr_restrict 2>/dev/null || echo 0)
-    [ "$(id -u)" != 0 ] || [ "$hidden" -lt 2 ] || echo 1 >/proc/sys/kernel/kptr_restrict
-}
-
-hide_kernel_names()
-{
-    [ "$(id -u)" != 0 ] || [ "${hidden:-0}" -lt 2 ] || echo "$hidden" >/proc/sys/kernel/kptr_restrict
+    [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/kptr_restrict 2>/dev/null || echo 0)" -lt 2 ] ||
+        set_sysctl kernel/kptr_restrict 1
 }
 
 # Repeats failures, as the end is where they are looked for.
@@ -300,7 +297,7 @@ if run_builds; then
         run_live $(live_tests host with quiet) ;;
     esac
     run_lanes
-    hide_kernel_names
+    reset_sysctls
     keep_seconds
 fi
 end_progress

@@ -7,8 +7,9 @@
 #     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
 #
 # A test has its own mount namespace, if possible: what it mounts and unmounts does not affect the machine. And
-# it finds the two settings below as on a machine without restrictions; a test of other values
-# sets them. Tests of other kinds, several of which run at the same time, change none of this.
+# it finds the two settings below as on a machine without restrictions; a test of other values sets them. Tests of
+# other kinds, several of which run at the same time, change none of this: they see kernel names as run.sh, which
+# reads this, too, has set it for all.
 
 case $0 in
 live/* | */live/*) live=yes ;;
