@@ -466,7 +466,7 @@ static bool take_one(struct tracer *tracer)
     may_hold_signal = 1;
     const pid_t tid = waitpid(-1, &status, __WALL);
     const bool is_signal = tid >= 0 && WIFSTOPPED(status) &&
-                           status >> 8 != (SIGTRAP | CALL_STOP) && !(status >> 16);
+                           WSTOPSIG(status) != (SIGTRAP | CALL_STOP) && !(status >> 16);
     if (!is_signal)
         hold_no_signal();
     if (tid < 0) {
