@@ -558,7 +558,7 @@ uint64_t attach_missed(const struct attachment *attachment)
 }
 
 /*
- * Then a run ends without waiting for grace periods. But text probes can only be removed when their
+ * A run that leaves closing to children ends without waiting for grace periods. But text probes can only be removed when their
  * events are closed; programs must not be left with breakpoints and raised semaphores; and in a
  * container, whose first process may not wait for orphans, each child would stay as a zombie.
  */

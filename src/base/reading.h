@@ -87,7 +87,7 @@ enum stat_word {
     STAT_CPU = 37,
 };
 
-/* Appends that file. Its words, which are in `stat`, or NULL. */
+/* Appends the whole file to `stat`, and returns where its words begin there; or NULL. */
 const char *read_stat_words(uint32_t pid, struct text *stat);
 
 #endif

@@ -145,7 +145,7 @@ burnt=$(sed -n 's/^count burnt //p' "$scratch/err")
 all=$(folded_sum "$scratch/out")
 [ "$GUEST" ] || between "2,000 threads: samples are their time" "$all" $((burnt * 499 / 1000000000 * 85 / 100)) \
     $((burnt * 499 / 1000000000 * 115 / 100))
-# In a pid namespace: tests beside this one have the machine's numbers come again, and two processes would be one.
+# In a pid namespace: while a test beside this one chooses a pid, two of these processes could get the same.
 under="$WORKLOADS/deny --pid-namespace -- $DENIED $NOBODY --"
 run_stackbox profile -F 997 -f --by process -- "$scratch/manners" processes 15
 under="$DENIED $NOBODY --"

@@ -14,8 +14,8 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 REPORTS=120
 LIMIT=120
 
-# peak REPORTS: the most memory in KB that stackbox has resident until so many reports are printed. At any one time it
-# may be anything between that and half, as each report takes its own.
+# peak REPORTS: the most memory in KB that stackbox has resident until so many reports are printed. A single reading
+# can be half of that, as each report takes memory of its own for a moment.
 peak()
 {
     echo 5 >"/proc/$stackbox/clear_refs"

@@ -643,7 +643,7 @@ static void judge_names(const struct judging *judging)
 
 /* ---- stacks */
 
-/* Does a message say so of this process? */
+/* Functions of this row's process may have no names, and a message says so. */
 static int is_excused(const struct judging *judging, const struct row *row)
 {
     const struct run *run = judging->run;

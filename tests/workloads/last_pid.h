@@ -23,8 +23,9 @@ static inline int set_last_pid(long pid)
 }
 
 /*
- * fork(2), whose child has this pid unless it is taken, or others fork just then. Then pids go on
- * where they were: otherwise those that ended lately would come again, while shells know them.
+ * fork(2), whose child has this pid unless it is taken, or another process forks just then. Pids
+ * then go on where they were: otherwise the pids of processes that have just ended would come again,
+ * and a shell that still knows one of them would signal another process.
  */
 static inline pid_t fork_as_pid(pid_t wanted)
 {

@@ -4,8 +4,8 @@
  *
  * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and
  * serves it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file
- * and never answers them, unless they are the program's own: a process that waits for one
- * cannot be killed. With -s it answers each after so many milliseconds. Once it is killed, all requests end.
+ * and never answers them, unless they are the program's own: a process that waits for one cannot be
+ * killed. With -s it answers each after so many milliseconds. Once it is killed, all requests end.
  */
 #include <errno.h>
 #include <fcntl.h>
