@@ -26,7 +26,7 @@
 #define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
 #define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
 #define MOST_AWAITED_MS 2000 /* until all threads have stopped once */
-#define LOOK_SOON_NS 20000000    /* where nothing is mapped */
+#define LOOK_SOON_NS 20000000    /* after it was in vain */
 
 /* ---- Whose turn it is ---- */
 
@@ -213,7 +213,7 @@ static bool see_more(struct ptrace_source *source, struct tracee *tracee)
 {
     struct processes *processes = __atomic_load_n(&source->processes, __ATOMIC_ACQUIRE);
 
-    if (!processes || now_ns() - tracee->looked < LOOK_SOON_NS)
+    if (!processes || now_ns() - tracee->in_vain < LOOK_SOON_NS)
         return false;
     processes_hold(processes);
     see_mappings(processes, tracee);
@@ -221,13 +221,21 @@ static bool see_more(struct ptrace_source *source, struct tracee *tracee)
     return true;
 }
 
+static bool is_at_unmapped(const struct ring_stack *stack)
+{
+    return stack->count &&
+        stack->frames[stack->count - 1] == UNWIND_END_FRAME(UNWIND_END_UNMAPPED);
+}
+
 struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee)
 {
     struct ring_stack stack = walk(source);
 
-    if (stack.count && stack.frames[stack.count - 1] == UNWIND_END_FRAME(UNWIND_END_UNMAPPED) &&
-        see_more(source, tracee))
+    if (is_at_unmapped(&stack) && see_more(source, tracee)) {
         stack = walk(source);
+        if (is_at_unmapped(&stack))
+            tracee->in_vain = now_ns();
+    }
     if (stack.count > source->depth)
         stack.count = source->depth;
     return stack;

@@ -80,6 +80,7 @@ struct tracee {
     } points;
     uint64_t shape;    /* of its memory, when its mappings were last read, */
     uint64_t looked;   /* and when; 0: not yet */
+    uint64_t in_vain;  /* when that last left a return address unmapped */
     char comm[COMM_BYTES];
 };
 

@@ -34,11 +34,21 @@ for by in bpf rings; do
     is "$by: a running process" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
 done
 
+# sampled FREQUENCY ARG...: by ptrace
+sampled()
+{
+    frequency=$1
+    shift
+    run_stackbox profile -f -U --collect ptrace -F "$frequency" -- "$WORKLOADS/jit" -N $NAME -s trampoline "$@"
+    all=$(folded_sum "$scratch/out" ';jit_target ')
+    whole=$(folded_sum "$scratch/out" ";$CHAIN ")
+    between "ptrace: $*: there are samples" "$all" 5 100000
+    is "ptrace: $*: each has its callers" "$whole" "$all"
+    [ "$whole" = "$all" ] || grep "^$NAME;" "$scratch/out"
+}
+
 rounds=4000000
 [ ! "$GUEST" ] || rounds=500000
-run_stackbox profile -f -U --collect ptrace -F 199 -- "$WORKLOADS/jit" -n $rounds -N $NAME -s trampoline
-all=$(folded_sum "$scratch/out" ';jit_target ')
-between "ptrace: there are samples" "$all" 20 100000
-whole=$(folded_sum "$scratch/out" ";$CHAIN ")
-is "ptrace: each has its callers" "$whole" "$all"
-[ "$whole" = "$all" ] || grep "^$NAME;" "$scratch/out"
+sampled 199 -n $rounds
+# Memory for code that is mapped a moment after the mappings were read
+sampled 997 -b 6 -n $((rounds / 4))

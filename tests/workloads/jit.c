@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * jit [-n N] [-r ROUNDS] [-s SHAPE] [-u UID] [-d DIRECTORY] [-N COMM] [-w] [-k]
+ * jit [-n N] [-r ROUNDS] [-s SHAPE] [-b MS] [-u UID] [-d DIRECTORY] [-N COMM] [-w] [-k]
  *
  * Writes code as a JIT compiler does, and its perf map DIRECTORY/perf-PID.map. In each round it
  * makes two functions, jit_outer_R and jit_inner_R with R the number of the round, adds them to the
@@ -20,6 +20,7 @@
  *                link: the map is a symbolic link to a file elsewhere
  *                trampoline: plain, but functions as CPython has them for perf, without a frame pointer, which
  *                call what is in their fourth argument: main > jit_outer_R > jit_evaluate > jit_inner_R
+ *   -b MS        runs for so long before it maps the memory for its code: 0
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
  *   -N COMM, -w, -k   as in other workloads. The map of the first round is there before `ready`; -k also removes
@@ -29,6 +30,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "arch.h"
@@ -217,17 +219,18 @@ static void begin_map(const char *directory, const char *owner)
 
 int main(int argc, char **argv)
 {
-    unsigned long wanted = 1000, rounds = 1;
+    unsigned long wanted = 1000, rounds = 1, busy = 0;
     const char *comm = NULL, *owner = NULL, *directory = "/tmp";
     int option, waits = 0, stays = 0;
     unsigned char *outer, *inner;
     uint64_t before;
 
-    while ((option = getopt(argc, argv, "n:r:s:u:d:N:wk")) != -1) {
+    while ((option = getopt(argc, argv, "n:r:s:b:u:d:N:wk")) != -1) {
         switch (option) {
         case 'n': wanted = number_of(optarg); break;
         case 'r': rounds = number_of(optarg); break;
         case 's': shape = optarg; break;
+        case 'b': busy = number_of(optarg); break;
         case 'u': owner = optarg; break;
         case 'd': directory = optarg; break;
         case 'N': comm = optarg; break;
@@ -246,6 +249,8 @@ int main(int argc, char **argv)
         printf("skip: no code for this CPU\n");
         return 0;
     }
+    while (clock() < (clock_t)busy * (CLOCKS_PER_SEC / 1000))
+        continue;
     code = mmap(NULL, CODE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
                 -1, 0);
     if (code == MAP_FAILED) {
