@@ -241,6 +241,7 @@ enum own_process {
     OWN_OPENER, /* and readers, while they are working; by role: see src/sandbox/sandbox.h */
     OWN_READER,
     OWN_ASIDE,
+    OWN_TRIAL,
     OWN_PROCESSES,
 };
 #define OWN_NONE UINT32_MAX /* 0 is the idle tasks' */

@@ -8,12 +8,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/opening.h"
+#include "base/reading.h"
 #include "base/util.h"
+#include "sandbox/sandbox.h"
 
 /* ---- Opening ---- */
 
@@ -144,9 +147,39 @@ static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct 
     return fd;
 }
 
+/* ---- Where a server may not answer ---- */
+
+#define MOST_MOUNTS ((size_t)1 << 20) /* bytes */
+
+/* Of what every file is opened below: the process's, or ours if it is gone. */
+static bool is_on_fuse(const struct mapped_sight *sight)
+{
+    struct text mounts = {0};
+    char path[64], device[32];
+
+    snprintf(device, sizeof(device), " %u:%u ", major(sight->device), minor(sight->device));
+    snprintf(path, sizeof(path), "/proc/%u/mountinfo", sight->pid);
+    if (read_file(AT_FDCWD, path, MOST_MOUNTS, &mounts))
+        (void)read_file(AT_FDCWD, "/proc/self/mountinfo", MOST_MOUNTS, &mounts);
+    const char *type = strstr(text_string(&mounts), device);
+    type = type ? strstr(type, " - ") : NULL;
+    const bool is = type && starts_with(type, " - fuse");
+    text_free(&mounts);
+    return is;
+}
+
+static void try_to_open(const void *context)
+{
+    struct stat about;
+    uint32_t root;
+
+    (void)mapped_open(context, &root, &about);
+}
+
 /* ---- The table's parts ---- */
 
 #define BUCKETS 1024
+#define DEVICES 16 /* one in each place */
 
 /* Descriptors left for maps, programs, probes and rings. */
 #define LEFT_TO_OTHERS 256
@@ -167,6 +200,7 @@ struct mapped_files {
     size_t count, most;
     uint64_t not_kept;
     uint64_t look; /* counts the calls of mapped_files_look_again() */
+    uint64_t local[DEVICES], mute[DEVICES]; /* without a server, or one that did not answer */
 };
 
 /* ---- Roots ---- */
@@ -278,6 +312,27 @@ static void open_below_known(struct mapped_files *files, struct mapped_file *fil
     }
 }
 
+/*
+ * A FUSE file is opened by another process first: one that opens it waits for its server, and may
+ * not even be killed meanwhile. False: the server does not answer.
+ */
+static bool is_answered(struct mapped_files *files, struct mapped_file *file,
+                        const struct mapped_sight *sight)
+{
+    const size_t place = sight->device % DEVICES;
+
+    if (major(sight->device) || files->local[place] == sight->device)
+        return true;
+    if (files->mute[place] == sight->device)
+        return false;
+    file->is_served = is_on_fuse(sight);
+    if (!file->is_served)
+        files->local[place] = sight->device;
+    else if (!sandbox_try(try_to_open, sight))
+        files->mute[place] = sight->device;
+    return files->mute[place] != sight->device;
+}
+
 static void open_file(struct mapped_files *files, struct mapped_file *file,
                       const struct mapped_sight *sight, bool is_new)
 {
@@ -290,6 +345,10 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     if (files->count >= files->most) {
         files->not_kept += file->fd != -EMFILE;
         file->fd = -EMFILE;
+        return;
+    }
+    if (!is_answered(files, file, sight)) {
+        file->fd = -ETIMEDOUT;
         return;
     }
     file->fd = mapped_open(sight, &root, &file->about);
@@ -352,11 +411,16 @@ const char *mapped_label(const char *path)
     return *path == '/' && *name ? name : path;
 }
 
-/* Has the file been written to since? A new or removed link changes neither of these. */
+/*
+ * Has the file been written to since? A new or removed link changes neither of these. A server is
+ * not asked.
+ */
 static bool is_changed_now(const struct mapped_file *file)
 {
     struct stat now;
 
+    if (file->is_served)
+        return false;
     return fstat(file->fd, &now) || now.st_size != file->about.st_size ||
            mapped_file_time(&now.st_mtim) != mapped_file_time(&file->about.st_mtim);
 }

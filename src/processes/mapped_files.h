@@ -49,6 +49,7 @@ struct mapped_file {
     uint64_t device, inode, generation;
     uint64_t looked_at; /* number of the check that last found it unchanged */
     bool has_segments, is_changed;
+    bool is_served; /* by a FUSE server */
     int unread; /* a negative errno: why its segments could not be read */
 };
 

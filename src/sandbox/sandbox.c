@@ -155,8 +155,9 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
 /* An answer has some hundred bytes per address: more than this is not ours. */
 #define MOST_ANSWER (256 << 20)
 
-/* How long to wait for one that has answered; and for one that was killed, as others wait. */
+/* How long to wait for one that has answered; that tries; and that was killed, as others wait. */
 #define MOST_EXIT_US 1000000
+#define MOST_TRIAL_US 500000
 #define MOST_KILL_US 100000
 
 static sandbox_watcher *watcher;
@@ -440,17 +441,27 @@ static int take_answer(struct text *answer)
 }
 
 /*
- * What a terminal sends to a whole process group is for us: both end when we do. A pid or a
- * negative errno.
+ * What a terminal sends to a whole process group is for us: the child has all signals blocked. As
+ * fork(), but a negative errno if there is none.
  */
-static pid_t begin(const struct sandbox_job *job, const int ends[2])
+static pid_t fork_deaf(void)
 {
-    const uint64_t bytes = most_data(job);
     sigset_t all, before;
 
     sigfillset(&all);
-    bool blocked = !sigprocmask(SIG_SETMASK, &all, &before);
-    pid_t child = fork();
+    const bool blocked = !sigprocmask(SIG_SETMASK, &all, &before);
+    const pid_t child = fork(), result = child < 0 ? -errno : child;
+    if (blocked && child)
+        sigprocmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+/* Both end when we do. A pid or a negative errno. */
+static pid_t begin(const struct sandbox_job *job, const int ends[2])
+{
+    const uint64_t bytes = most_data(job);
+    const pid_t child = fork_deaf();
+
     if (!child) {
         close(ends[0]);
         if (bytes) /* before 4.7 only of what is allocated in small pieces */
@@ -459,10 +470,6 @@ static pid_t begin(const struct sandbox_job *job, const int ends[2])
             be_sandbox(job, ends[1], -1);
         be_broker(job, ends[1]);
     }
-    if (child < 0)
-        child = -errno;
-    if (blocked)
-        sigprocmask(SIG_SETMASK, &before, NULL);
     return child;
 }
 
@@ -520,6 +527,29 @@ static int end_run(struct sandbox_run *run, useconds_t most)
     run->cpu_ns = (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000 +
                   (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
     return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool sandbox_try(void (*act)(const void *context), const void *context)
+{
+    const pid_t child = fork_deaf();
+
+    if (!child) {
+        tell_watcher(true, SANDBOX_TRIAL);
+        close_between(0, INT_MAX);
+        if (!end_with_parent())
+            act(context);
+        _exit(0);
+    }
+    if (child < 0)
+        return true;
+    const bool ended = has_ended(child, MOST_TRIAL_US);
+    if (!ended)
+        kill(child, SIGKILL);
+    if (ended || has_ended(child, MOST_KILL_US)) {
+        tell_watcher(false, SANDBOX_TRIAL);
+        waitpid(child, NULL, 0);
+    }
+    return ended;
 }
 
 static bool has_more(const struct sandbox_run *run, uint64_t until)

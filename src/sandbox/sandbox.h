@@ -92,6 +92,7 @@ enum sandbox_role {
     SANDBOX_BROKER,
     SANDBOX_READER,
     SANDBOX_ASIDE, /* the reader of a job that is aside */
+    SANDBOX_TRIAL, /* of sandbox_try() */
 };
 typedef void sandbox_watcher(void *context, bool begins, unsigned role);
 void sandbox_watch(sandbox_watcher *watcher, void *context);
@@ -101,6 +102,12 @@ void sandbox_watch(sandbox_watcher *watcher, void *context);
  */
 typedef uint64_t sandbox_memory(void);
 void sandbox_bound(sandbox_memory *free_memory);
+
+/*
+ * Does this end within a second? In a process with our rights, which is killed if not, and left
+ * behind if it cannot be. One at a time.
+ */
+bool sandbox_try(void (*act)(const void *context), const void *context);
 
 /* In a process of its own: closes all descriptors but these, which it sorts. */
 void close_all_but(int *kept, size_t count);

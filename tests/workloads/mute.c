@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * mute [-s MS] -w FILE DIR
+ * mute [-s MS] [-o] -w FILE DIR
  *
  * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and
  * serves it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file
  * and never answers them, unless they are the program's own: a process that waits for one cannot be
- * killed. With -s it answers each after so many milliseconds. Once it is killed, all requests end.
+ * killed. With -s it answers each after so many milliseconds; with -o it answers no other request
+ * either. Once it is killed, all requests end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@ static int fuse;
 static char *contents;
 static size_t size;
 static struct timespec slow;
+static bool answers_none; /* once it is mute */
 static volatile sig_atomic_t is_mute;
 
 static void become_mute(int signal)
@@ -102,6 +104,8 @@ static void serve(const struct fuse_in_header *request)
     const struct fuse_open_out open = {.open_flags = FOPEN_KEEP_CACHE};
     const struct fuse_statfs_out statfs = {.st = {.bsize = 4096, .namelen = 255}};
 
+    if (answers_none && is_mute && !is_program(request->pid))
+        return;
     switch (request->opcode) {
     case FUSE_INIT: answer(request, 0, &init, sizeof(init)); break;
     case FUSE_LOOKUP:
@@ -157,9 +161,11 @@ int main(int argc, char **argv)
     sigset_t word;
     int option;
 
-    while ((option = getopt(argc, argv, "s:w")) != -1)
+    while ((option = getopt(argc, argv, "s:ow")) != -1)
         if (option == 's')
             slow = (struct timespec){.tv_nsec = (long)number_of(optarg) * 1000000};
+        else if (option == 'o')
+            answers_none = true;
         else if (option != 'w')
             return 2;
     if (argc - optind != 2)
