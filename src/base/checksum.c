@@ -52,7 +52,7 @@ void crc64_prepare(struct crc64 *crc)
         }
 }
 
-/* Four bytes at once: one by one, each lookup would wait for the one before. */
+/* Takes four bytes at a time: byte by byte, each lookup would wait for the one before it. */
 uint64_t crc64_of(const struct crc64 *crc, uint64_t before, const void *bytes, size_t length)
 {
     const unsigned char *at = bytes;

@@ -25,7 +25,7 @@ struct crc64 {
 };
 
 void crc64_prepare(struct crc64 *crc);
-/* Of bytes that follow those whose CRC is `before`: 0 for none. */
+/* Continues the CRC `before` (0 at the start) with these bytes. */
 uint64_t crc64_of(const struct crc64 *crc, uint64_t before, const void *bytes, size_t length);
 
 #define SHA256_BYTES 32

@@ -15,8 +15,8 @@
 /* ---- Below a root ---- */
 
 /*
- * Each directory on the way stays open, so that ".." is the one that was come from: the kernel's
- * own may be elsewhere by now. openat2(2) (5.6) would do most of this, but fails beside renames.
+ * Each directory on the way stays open, so that ".." leads back to it: after a rename the kernel's
+ * ".." leads elsewhere. openat2(2) (5.6) would do most of this, but fails on concurrent renames.
  */
 struct walk {
     int fds[MOST_DEPTH]; /* [0]: the root; the last: what the path has led to so far */
@@ -134,7 +134,7 @@ bool same_file(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Without /proc: it is looked at again, as it may be another file by now. */
+/* Without /proc: checks the file again, as the path may lead to another one by now. */
 static int open_again(const char *path, const struct stat *seen)
 {
     struct stat about;

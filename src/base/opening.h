@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Opening files of others: first for nothing (O_PATH), which has no effect and never waits;
- * what that is decides whether it is opened for reading, and that is what is opened then.
+ * Opening files of others: first with O_PATH, which has no effect and never waits. fstat() of that
+ * descriptor decides whether the file is opened for reading, and the same inode is opened then.
  */
 #ifndef STACKBOX_BASE_OPENING_H
 #define STACKBOX_BASE_OPENING_H

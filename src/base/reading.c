@@ -21,10 +21,10 @@ uint64_t reading_budget(const struct stat *about)
 {
     const uint64_t size = about->st_size > 0 ? (uint64_t)about->st_size : 0;
     const uint64_t held = about->st_blocks > 0 ? (uint64_t)about->st_blocks * 512
-        : size < MOST_WITHOUT_BLOCKS           ? size /* this file system does not say */
+        : size < MOST_WITHOUT_BLOCKS           ? size /* the file system does not say */
                                                : MOST_WITHOUT_BLOCKS;
 
-    /* A file system may compress, and symbols are read twice. */
+    /* The file system may compress, and symbols are read twice. */
     return LEAST_BUDGET + 8 * (held < UINT64_MAX / 16 ? held : UINT64_MAX / 16);
 }
 
@@ -44,7 +44,7 @@ int lines_open(struct lines *lines, int fd)
     return lines->buffer ? 0 : -ENOMEM;
 }
 
-/* Reads more after what is unread. False if nothing came. */
+/* Reads more behind the unread bytes. False: there is nothing more. */
 static bool lines_fill(struct lines *lines)
 {
     if (lines->start) {

@@ -36,13 +36,13 @@ int lines_open(struct lines *lines, int fd);
 char *lines_next(struct lines *lines, size_t *length);
 void lines_close(struct lines *lines);
 
-/* Calls `take` with the lines of a file below `directory` until it returns true. Did it? */
+/* Calls `take` with each line of a file below `directory` until it returns true. Did it? */
 typedef bool take_line(void *context, char *line);
 bool each_line(int directory, const char *path, take_line *take, void *context);
 
 /*
- * Calls `take` with the numbers among the names in a directory of /proc until it returns something
- * else than 0, which is returned. 0 or a negative errno.
+ * Calls `take` with each number among the names in a directory of /proc until it returns something
+ * other than 0, which is returned. 0 or a negative errno.
  */
 typedef int take_pid(void *context, uint32_t number);
 int each_number(const char *path, take_pid *take, void *context);
@@ -59,24 +59,24 @@ int read_to_end(int fd, size_t limit, struct text *text);
 struct stat;
 
 /*
- * How many bytes of a file may be read in all: what its disk holds, several times over. A sparse
+ * How many bytes of a file may be read in total: several times what it takes on disk. A sparse
  * file of 20 KB may have a petabyte of zeros.
  */
 uint64_t reading_budget(const struct stat *about);
 
-/* From this address on, as far as it goes: how many bytes of a task's memory were read. */
+/* Reads a task's memory from this address on, as far as possible. How many bytes were read. */
 size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size);
 
 /*
- * The first number of such a line of a task's file `status` in /proc; STATUS_UID is the real user.
+ * The first number of the line `line` of a task's /proc status file; STATUS_UID: the real user.
  * 0 or a negative errno.
  */
 int read_status(int directory, const char *path, const char *line, uint32_t *number);
 #define STATUS_UID "\nUid:"
 
 /*
- * Words of /proc/PID/stat, from the last ")" on: what is before that is a name, which may contain
- * anything. (Their numbers in proc(5) are greater by two.)
+ * Words of /proc/PID/stat, counted from the last ")": the name before it may contain anything.
+ * (Their numbers in proc(5) are greater by two.)
  */
 enum stat_word {
     STAT_STATE = 1,

@@ -16,7 +16,7 @@ const char *say_as = "stackbox";
 void (*before_say)(void);
 struct text *say_aside;
 
-/* Without memory a long line is cut, and harmful bytes are left out. */
+/* Needs no memory: cuts a long line, and replaces all but printable ASCII. */
 static __attribute__((format(printf, 1, 0)))
 void say_in_little_room(const char *format, va_list list)
 {
@@ -34,7 +34,7 @@ void say_in_little_room(const char *format, va_list list)
     (void)write_all(STDERR_FILENO, line, end + 1);
 }
 
-/* False without memory: nothing was said. */
+/* False: memory ran out, and nothing was printed. */
 static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format, va_list list)
 {
     struct text raw = {0}, shown = {0};

@@ -11,20 +11,17 @@
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for each line of a text, which may be empty. */
 void say_lines(const struct text *lines);
-/* "cannot WHAT: WHY", which is text_or_error()'s and freed. EXIT_FAILURE. */
+/* Says "cannot WHAT: WHY", WHY from text_or_error(), and frees `why`. Returns EXIT_FAILURE. */
 int say_cannot(const char *what, struct text *why, int error);
 /* Flushes what was written to `out` since errno was set to 0. 0 or a negative errno. */
 int output_flush(FILE *out);
-/* Writes a text to it first. */
+/* Writes a text to `out`, then calls output_flush(). */
 int output_text(FILE *out, const struct text *text);
 /* Why writing to stdout failed, by its errno. */
 const char *output_error(int error);
 /* The name that say() prints first: set once, by main(). */
 extern const char *say_as;
-/*
- * If set, lines are added here instead, to be printed later. NULL, or without
- * memory: they are not.
- */
+/* If not NULL, say() appends lines here, to be printed later; without memory it prints them. */
 extern struct text *say_aside;
 /* Called before each such line, to remove an unfinished line from the terminal; or NULL. */
 extern void (*before_say)(void);

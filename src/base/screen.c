@@ -164,7 +164,7 @@ static uint64_t hash_of(const char *bytes, size_t length)
     return hash ? hash : 1;
 }
 
-/* One row, from its first column on, unless that is what it shows. */
+/* Draws one row from its first column on, unless the terminal shows it already. */
 static void draw_row(struct screen *screen, unsigned row, const char *bytes, size_t length,
                      const char *before, struct text *out)
 {

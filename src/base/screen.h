@@ -74,9 +74,9 @@ void screen_set_text(struct screen *screen, const char *text);
 void screen_press(struct screen *screen, enum key key);
 
 /*
- * Appends what updates the terminal: rows that have changed, and in the last one the status,
- * followed by which part is visible. No byte of a text moves the cursor: everything goes through
- * escape_bytes().
+ * Appends what updates the terminal: the rows that have changed, and in the last row the status,
+ * followed by which part is visible. Text passes through escape_bytes(), so that no byte of it
+ * moves the cursor.
  */
 void screen_draw(struct screen *screen, const char *status, struct text *out);
 

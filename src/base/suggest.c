@@ -107,7 +107,7 @@ void suggest_by_words(struct suggestions *suggestions, const char *name)
             return;
         at += own + (at[own] != '\0');
     }
-    /* Ranks after all typing errors; the fewer additional letters, the nearer. */
+    /* Ranks behind all typing errors; the fewer additional letters, the better. */
     if (length <= LONGEST_NAME && wanted_length <= LONGEST_NAME)
         keep(suggestions, name,
              LONGEST_NAME + (unsigned)(length > wanted_length ? length - wanted_length : 0));

@@ -31,13 +31,13 @@
 static struct terminal {
     bool open;
     int keys;
-    int guard;        /* tells the guard what we do */
+    int guard;        /* a pipe to the guard: are we drawing? */
     pid_t guard_pid;
     struct termios before;
     struct sigaction stop_before, continue_before;
 } terminal = {.keys = -1, .guard = -1};
 
-/* It is drawn on, in our modes. Signal handlers use it. */
+/* We draw on the terminal, in our modes. Signal handlers use this. */
 static volatile sig_atomic_t entered;
 
 bool terminal_size(int fd, struct terminal_size *size)
@@ -83,8 +83,8 @@ static void terminal_leave(void)
 }
 
 /*
- * Reads what we tell it until we are gone. No signal ends it before, and it keeps only the terminal
- * open.
+ * Reads whether we draw until we are gone, then restores the terminal if we did. No signal but
+ * SIGKILL ends it, and it keeps only the terminal open.
  */
 static _Noreturn void be_guard(int told)
 {

@@ -2,7 +2,7 @@
 /*
  * The terminal on our stdout, as a place to draw on: what it can do, what is typed there, and
  * restoring it whenever we do not draw. We may be stopped (SIGTSTP) or end in any way at any time:
- * a process beside us, which does nothing else, restores it when we are gone.
+ * a child process, which does nothing else, restores it when we are gone.
  *
  *     terminal_open     once
  *     terminal_enter    before drawing, each time
@@ -40,7 +40,7 @@ void terminal_close(void);
 int terminal_keys(void);
 
 /*
- * Takes the terminal over, if we do not have it yet: what it shows is then unknown, and *anew
+ * Takes the terminal over, if we do not have it yet: its contents are then unknown, and *anew
  * becomes true. False: we are in the background at the moment, or output is paused (Ctrl-S).
  */
 bool terminal_enter(bool *anew);

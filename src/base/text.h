@@ -21,9 +21,9 @@ void text_format(struct text *text, const char *format, ...) __attribute__((form
 void text_add_varint(struct text *text, uint64_t number);
 /* What it holds, NUL-terminated; "" if it is empty. */
 const char *text_string(const struct text *text);
-/* What it says of an error, or if it is empty what the negative errno means. */
+/* The text, or what the negative errno means if the text is empty. */
 const char *text_or_error(const struct text *text, int error);
-/* Does it say, or should it, as memory ran out, why a command line is refused? -EINVAL or 0. */
+/* -EINVAL if the text says why a command line is refused, or memory ran out for it; otherwise 0. */
 int text_refusal(const struct text *text);
 /* Empties it but keeps its memory. */
 void text_clear(struct text *text);

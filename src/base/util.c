@@ -30,7 +30,7 @@ int array_reserve(void *items, size_t *room, size_t need, size_t size)
     }
     if (want > SIZE_MAX / size)
         return -ENOMEM;
-    /* Copied, not cast: the caller's pointer has its own type. */
+    /* Copied, not cast: the caller's pointer has a type of its own. */
     memcpy(&array, items, sizeof(array));
     array = realloc(array, want * size);
     if (!array)
@@ -246,8 +246,8 @@ static bool same_link(const char *one, const char *other)
 }
 
 /*
- * A process' file has the offsets of the namespace of its children, which may not be its own before
- * it executes something; but ours is that of our parent's.
+ * /proc/PID/timens_offsets shows the time namespace of PID's children, which PID itself may only
+ * enter at its next exec. If ours is another one, our parent's file shows its offsets.
  */
 static uint64_t read_clock_offset(void)
 {
@@ -298,7 +298,7 @@ uint64_t now_ns(void)
     static uint64_t offset;
     static bool is_known;
 
-    if (!is_known) { /* the first call is before there are threads */
+    if (!is_known) { /* the first call precedes all threads */
         offset = read_clock_offset();
         is_known = true;
     }

@@ -29,14 +29,14 @@ int array_reserve(void *items, size_t *room, size_t need, size_t size);
 int parse_number(const char *string, uint64_t least, uint64_t greatest, uint64_t *number);
 
 /*
- * pthread_create(), for a thread that gets no signals: they are handled by the one that waits for
- * them. 0 or a negative errno.
+ * pthread_create() with all signals blocked in the new thread, so that the thread that waits for
+ * signals gets them. 0 or a negative errno.
  */
 int thread_begin(pthread_t *thread, void *(*run)(void *), void *context);
 
 /*
- * Waits for its end: it looks at *ends when `bell`, an eventfd, wakes it up, and from time to time,
- * should that fail.
+ * Sets *ends, wakes the thread through `bell`, an eventfd, and joins it. The thread also checks
+ * *ends from time to time, in case the wakeup fails.
  */
 void thread_end(pthread_t thread, bool *ends, int bell);
 
@@ -44,8 +44,8 @@ void thread_end(pthread_t thread, bool *ends, int bell);
 #define MOST_SECONDS (INT64_MAX / 1000000000 - 1)
 
 /*
- * Converts a time to nanoseconds: a plain decimal of a unit ("5s", "0.25ms"; ns, us, ms, s, m, h),
- * without one of `usual` nanoseconds; more than 0. Errors as parse_number.
+ * Converts a time to nanoseconds: a plain decimal with a unit ("5s", "0.25ms"; ns, us, ms, s, m,
+ * h), or in units of `usual` nanoseconds without one; more than 0. Errors as parse_number.
  */
 int parse_time(const char *string, uint64_t usual, uint64_t *nanoseconds);
 
@@ -55,9 +55,7 @@ int parse_percent(const char *string, uint64_t most, uint64_t *billionths);
 /* Sorts numbers and removes duplicates. Returns how many are left. */
 size_t sort_numbers(uint64_t *numbers, size_t count);
 
-/*
- * The index of the first of the sorted numbers that is not below `least`; `count`: there is none.
- */
+/* The index of the first of the sorted numbers that is not below `least`; `count` if none is. */
 size_t first_not_below(const uint64_t *numbers, size_t count, uint64_t least);
 
 /*
@@ -72,42 +70,42 @@ const char *base_name(const char *path);
 /* All of it, or as much as possible; signal handlers may use it. 0 or a negative errno. */
 int write_all(int fd, const void *bytes, size_t length);
 
-/* Closes it, unless it is below 0: none. */
+/* Closes `fd` unless it is negative. */
 void close_fd(int fd);
 
-/* Is it one of them, in whatever order? */
+/* Is `number` among the `numbers`, which need not be sorted? */
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 
-/* For qsort(): compares items that begin with a 64-bit number by that. */
+/* For qsort(): compares items by the 64-bit number that they begin with. */
 int compare_by_number(const void *left, const void *right);
 
 /* For qsort() and bsearch(): compares pointers to strings as strcmp() does. */
 int compare_strings(const void *left, const void *right);
 
-/* Is there such a process or thread? Another user's is there, too. */
+/* Does this process or thread exist, whoever owns it? */
 bool task_exists(uint32_t number);
 
 size_t page_bytes(void);
 
-/* Of a clock tick, in which /proc tells times. */
+/* The length of a clock tick (USER_HZ), the unit of times in /proc. */
 uint64_t tick_ns(void);
 
-/* What a clock shows, in nanoseconds. */
+/* The time of a clock, in nanoseconds. */
 uint64_t clock_ns(int clock);
 
 /*
- * The kernel's own monotonic clock in nanoseconds, as in the times of its events: in a time
- * namespace, CLOCK_MONOTONIC is another (5.6). To be called early on: the first call reads /proc.
+ * The kernel's own monotonic clock in nanoseconds, as in the timestamps of its events: in a time
+ * namespace (5.6) CLOCK_MONOTONIC has an offset. Call it early on: the first call reads /proc.
  */
 uint64_t now_ns(void);
 
-/* This thread alone comes before others from now on, unless the user asked to be last (--nice). */
+/* Gives this thread the best nice value, unless the user asked for a low priority (--nice). */
 void come_before_others(void);
 
 /*
  * Binary search where bsearch(3), which only finds equal items, is not enough: the index of the
- * first of `count` sorted items, `size` bytes each, that is not before the key; `count`: all are.
- * In the caller, which the compiler then spares the calls of `is_before`.
+ * first of `count` sorted items, `size` bytes each, that is not before the key; `count` if none is.
+ * Inlined into its caller, so that the compiler can inline `is_before`, too.
  */
 static inline __attribute__((always_inline)) size_t
 search_first(const void *items, size_t count, size_t size, const void *key,
@@ -126,9 +124,8 @@ search_first(const void *items, size_t count, size_t size, const void *key,
 }
 
 /*
- * Names one after the other in one string, "one\0" "two\0": hundreds of pointers fewer. The
- * string's own NUL ends the list; NULL: no names. A name that ends in * stands for all names that
- * begin so.
+ * A list of names in one string, "one\0" "two\0", which saves hundreds of pointers. The string's
+ * own NUL ends the list; NULL: no names. A name that ends in * stands for all names that begin so.
  */
 bool name_list_has(const char *list, const char *name);
 
