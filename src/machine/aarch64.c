@@ -18,7 +18,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
 {
     if (plt->size < 8)
         return false;
-    /* The adrp is the last one at or before the address, or follows a bti at the address. */
+    /* The entry's adrp is the last at or before the address, or follows a bti at the address. */
     for (int back = -1; back <= 5; back++) {
         unsigned char code[8];
         const uint64_t at = (address & ~(uint64_t)3) - (uint64_t)(int64_t)back * 4;

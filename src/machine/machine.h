@@ -22,12 +22,12 @@ const struct machine *machine_of(uint16_t elf);
 const struct machine *machine_ours(void);
 
 /*
- * The machine whose struct pt_regs this kernel passes to programs, whatever the binary that loads
- * them. Looks at /proc/kallsyms if that is not certain.
+ * The machine whose struct pt_regs this kernel passes to programs, whatever binary loads them.
+ * Reads /proc/kallsyms if the kernel's word size is in doubt.
  */
 const struct machine *machine_of_kernel(void);
 
-/* Can stacks of this kernel's programs, of its widest, be walked along tables by this one? */
+/* Can this program walk stacks of this kernel's widest processes by unwind tables? */
 bool machine_walks(void);
 
 /* Can programs of that e_machine run here? */
@@ -36,7 +36,7 @@ bool machine_is_ours(uint16_t elf);
 /* level_of() of insns/machine.h, for this machine. */
 int machine_level_of(const char *path);
 
-/* Is the name in this list of any machine? No name means two things on different machines. */
+/* Is the name in this list of any machine? No name has two meanings on different machines. */
 bool machines_have(enum machine_names list, const char *name);
 
 #endif

@@ -8,9 +8,9 @@
 #include "machine/machine.h"
 
 /*
- * Of the kernel's own functions its walk has the caller, and so this is no link of these. Links'
- * programs get registers in which a word is not set; by chance it says that they are a user's, and
- * then there is no stack.
+ * At a kernel function's first instruction this kernel's walk includes the caller, so `link` has no
+ * DWARF number (machine_has_link()). Links' programs get registers in which a word is not set; by
+ * chance it says that they are a user's, and then there is no stack.
  */
 const struct machine machine_s390x = {
     .elf = EM_S390, .bits = 64, .is_big = true,

@@ -46,7 +46,7 @@ static const uint32_t without_programs[] = {
     0x00009fa1, /* openpromfs */
 };
 
-/* All of those above say what they are: if the call fails, a security module forbids it. */
+/* fstatfs(2) works on all of those above: if it fails so, a security module forbids it. */
 static bool is_one(int result, const struct statfs *place)
 {
     if (result)

@@ -81,7 +81,7 @@ static void add_load(struct program *program, size_t offset)
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
-/* How many instructions to skip, if it is so and if not. */
+/* `so` and `not_so`: how many instructions to skip if the test holds, and if not. */
 static void add_jump(struct program *program, unsigned short test, uint32_t value, unsigned char so,
                  unsigned char not_so)
 {
@@ -94,7 +94,7 @@ static void add_end(struct program *program, uint32_t action)
     program->filter[program->length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action);
 }
 
-/* A program of another architecture on the same kernel, whose numbers differ, is killed. */
+/* Kills a program that calls by another ABI of this kernel, whose system call numbers differ. */
 static void kill_foreign(struct program *program, const struct machine *machine)
 {
     add_load(program, offsetof(struct seccomp_data, arch));
@@ -107,11 +107,11 @@ static void kill_foreign(struct program *program, const struct machine *machine)
     }
 }
 
-/* glibc for i386 and s390x, which supports kernels before 4.3, has no other way to a socket. */
+/* On i386 and s390x glibc supports kernels before 4.3, which have no sendmsg(2) of their own. */
 static void allow_messages(struct program *program)
 {
 #ifdef SYS_socketcall
-    /* The kernel takes an int: the low half of 64 bits. */
+    /* socketcall(2) takes an int: the low half of 64 bits. */
     const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? sizeof(uint32_t) : 0;
 
     add_jump(program, BPF_JEQ, SYS_socketcall, 0, 4);
@@ -144,8 +144,7 @@ unsigned short sandbox_filter_make(const struct machine *machine,
 
 #define NOBODY 65534
 /*
- * From here on no distribution or container gives numbers to users: one for each pid (2^22 at
- * most).
+ * No distribution or container hands out user ids from here on: we use one per pid (2^22 at most).
  */
 #define UNUSED 0x7f000000u
 
@@ -162,7 +161,7 @@ unsigned short sandbox_filter_make(const struct machine *machine,
 
 /* ---- Capabilities ---- */
 
-/* Only these of our capabilities stay. By system calls only: they are per thread. */
+/* Only these of our capabilities stay. By capset(2), which changes one thread only. */
 static int keep_capabilities(uint64_t wanted)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -206,9 +205,9 @@ int privileges_keep_opening(void)
 }
 
 /*
- * This drops modules, networks, devices, clocks, roots, the kernel's log and addresses, which were
- * opened before. CAP_SYS_ADMIN is a lot, and stays: on many kernels uprobes and new CPUs need it,
- * as do mappings of deleted files, and bpf(2) before 5.8.
+ * This drops modules, networks, devices, clocks, roots, and the kernel's log and addresses, which
+ * we opened before. CAP_SYS_ADMIN stays, although it is powerful: on many kernels uprobes, events
+ * on new CPUs, mappings of deleted files, and (before 5.8) bpf(2) need it.
  */
 int privileges_keep_tracing(void)
 {
@@ -227,7 +226,7 @@ int privileges_keep_tracing(void)
     return keep_listed(kept, COUNT_OF(kept));
 }
 
-/* By system calls: libc's functions would do it for all threads, of which there is one. */
+/* By system calls: libc's functions would change all threads, and there is only this one. */
 static bool become(unsigned id)
 {
     return !syscall(SET_GROUPS, 0, NULL) && !syscall(SET_GROUP, id, id, id) &&
@@ -235,8 +234,8 @@ static bool become(unsigned id)
 }
 
 /*
- * Root without capabilities still owns root's files. A user of its own, as processes of the same
- * user may kill each other. A user namespace may have only the lower numbers, or not even nobody.
+ * Root without capabilities still owns root's files, and processes of one user may kill each other:
+ * so each gets a user of its own. A user namespace may lack high ids, or even nobody.
  */
 int privileges_keep_none(void)
 {

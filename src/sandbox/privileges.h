@@ -7,28 +7,26 @@
 
 #include "insns/machine.h"
 
-/* Keeps only the capabilities that opening other processes' files takes. 0 or a negative errno. */
+/* Keeps only the capabilities to open other processes' files. 0 or a negative errno. */
 int privileges_keep_opening(void);
 
 /* Keeps only the capabilities that running traces need. 0 or a negative errno. */
 int privileges_keep_tracing(void);
 
-/*
- * Keeps no capability; becomes a user of its own, or nobody, where possible. 0 or a negative errno.
- */
+/* Keeps no capability; becomes a user of its own, or nobody, if possible. 0 or a negative errno. */
 int privileges_keep_none(void);
 
 /*
  * From now on all system calls but those for reading, computing and answering fail with EPERM. Does
- * nothing if the kernel or this machine has no such filter. 0 or a negative errno.
+ * nothing if the kernel has no seccomp filters, or the machine is unknown. 0 or a negative errno.
  */
 int privileges_filter_calls(const struct machine *machine);
 
 #define SANDBOX_FILTER_ROOM 128
 
 /*
- * Writes seccomp's program for the machine that this was built for. Returns how many instructions:
- * 0 for an unknown machine.
+ * Writes the seccomp filter for the machine that this program was built for. Returns its number of
+ * instructions; 0: the machine is unknown.
  */
 unsigned short sandbox_filter_make(const struct machine *machine,
                                  struct sock_filter filter[SANDBOX_FILTER_ROOM]);

@@ -38,13 +38,13 @@ static int open_plain(const char *root, const char *path)
     return fd == -EISDIR ? -EINVAL : fd;
 }
 
-/* How, and "ROOT\0PATH\0", in one message; without a root it is "". */
+/* The way of opening, and "ROOT\0PATH\0", in one message; ROOT is "" if there is none. */
 struct request {
     unsigned char how;
     char names[2 * PATH_MAX];
 };
 
-/* However it was opened: a file from a place without programs is not handed over. */
+/* Whichever way opened it, a file that policy_allows() forbids is not handed over. */
 static int open_for(const struct sandbox_job *job, const struct request *request, struct text *told)
 {
     const char *root = request->names, *path = root + strlen(root) + 1;
@@ -69,8 +69,8 @@ static bool is_request(const struct request *request, ssize_t size)
 }
 
 /*
- * In the broker: answers requests from this socket until it closes. The descriptor is followed by
- * the text about it, with its NUL.
+ * In the broker: answers requests from this socket until it closes. After each descriptor goes the
+ * text about it, with its NUL, if `how` is not 0.
  */
 static void broker_serve(const struct sandbox_job *job, int socket)
 {
@@ -152,10 +152,10 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
 #define SYS_close_range 436
 #endif
 
-/* An answer has some hundred bytes per address: more than this is not ours. */
+/* An answer takes some hundred bytes per address: a longer one is malicious or broken. */
 #define MOST_ANSWER (256 << 20)
 
-/* How long to wait for one that has answered; that tries; and that was killed, as others wait. */
+/* How long to wait for a process that has answered, for a trial, and for one that was killed. */
 #define MOST_EXIT_US 1000000
 #define MOST_TRIAL_US 500000
 #define MOST_KILL_US 100000
@@ -182,7 +182,7 @@ static bool is_anonymous(int directory, const char *name)
            !memcmp(target, inode, sizeof(inode) - 1);
 }
 
-/* From `first` to before `end`, by /proc, which lists those that are open. */
+/* Closes from `first` to before `end`, by /proc, which lists what is open. */
 static void close_each(int first, int end, bool anonymous_alone)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -198,7 +198,7 @@ static void close_each(int first, int end, bool anonymous_alone)
         closedir(directory);
 }
 
-/* Since 5.9 there is a system call for it. */
+/* close_range(2) exists since 5.9. */
 static void close_between(int first, int end)
 {
     if (first < end && syscall(SYS_close_range, first, end - 1, 0))
@@ -217,7 +217,7 @@ void close_all_but(int *kept, size_t count)
     close_between(next, INT_MAX);
 }
 
-/* Maps, rings, unfinished reports, a terminal: none of its business. -ENOMEM or 0. */
+/* The reader must not have our maps, rings, unfinished reports and terminal. -ENOMEM or 0. */
 static int close_others(const int *keep, size_t keep_count, int socket, int answers)
 {
     int *kept = calloc(keep_count + 3, sizeof(*kept));
@@ -241,15 +241,15 @@ static int close_others(const int *keep, size_t keep_count, int socket, int answ
 
 /* ---- The processes ---- */
 
-/* Dies with its parent. 0 or a negative errno. */
+/* The kernel kills us when our parent ends. 0 or a negative errno. */
 static int end_with_parent(void)
 {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) ? -errno : 0;
 }
 
 /*
- * Our maker may have ended before we asked to die with it. Not checked by getppid(2): that may be
- * what is traced, and our call would be among the others.
+ * Our parent may have ended before end_with_parent(). getppid(2) would tell, but the user may be
+ * tracing it, and would see our call among the others.
  */
 static bool has_a_reader(int answers)
 {
@@ -258,10 +258,7 @@ static bool has_a_reader(int answers)
     return poll(&polled, 1, 0) != 1 || !(polled.revents & POLLERR);
 }
 
-/*
- * The broker tells when it has given up its rights, or that it could not. If it has ended, so do
- * we.
- */
+/* The broker says whether it has given up its rights. If it has ended, so do we. */
 static int wait_for_broker(int socket)
 {
     char stays;
@@ -302,7 +299,7 @@ void sandbox_bound(sandbox_memory *free_memory)
 
 #define STATM_DATA 5 /* the sixth word */
 
-/* What we have already, in bytes. */
+/* How much data this process has already, in bytes. */
 static uint64_t own_data(void)
 {
     struct text sizes = {0};
@@ -314,9 +311,7 @@ static uint64_t own_data(void)
     return pages * page_bytes();
 }
 
-/*
- * A file that needs more has no names or tables; without this, the kernel would kill some process.
- */
+/* A file that needs more gets no names or tables; unbounded, the OOM killer would end a process. */
 static uint64_t most_data(const struct sandbox_job *job)
 {
     uint64_t most = memory ? memory() / 2 : 0;
@@ -326,11 +321,11 @@ static uint64_t most_data(const struct sandbox_job *job)
     return most ? own_data() + most : 0;
 }
 
-/* Where the reader answers, and whether it has begun to. */
+/* The pipe for the reader's answer, and whether its first part was sent. */
 static int answers_to;
 static bool has_sent;
 
-/* The result first: without it, the work was not done. */
+/* The result goes first: an answer without it means that the work was not done. */
 static bool send_answer(int result, struct text *answer)
 {
     const bool sent = (has_sent || !write_all(answers_to, &result, sizeof(result))) &&
@@ -353,11 +348,11 @@ static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
 
     answers_to = answers;
     tell_watcher(true, job->aside ? SANDBOX_ASIDE : SANDBOX_READER);
-    /* It cannot avoid being killed: all signals but that one are blocked. */
+    /* The CPU limit kills with SIGKILL: all other signals are blocked. */
     limit_to(RLIMIT_CPU, job->seconds ? job->seconds : SANDBOX_MOST_SECONDS);
     int result = close_others(job->keep, job->keep_count, socket, answers);
 
-    /* Becoming another user resets what end_with_parent() sets: so that comes afterwards. */
+    /* Becoming another user resets what end_with_parent() sets, which therefore comes second. */
     if (!result && (privileges_keep_none() || end_with_parent()))
         result = SANDBOX_KEEPS_RIGHTS;
     asks = socket;
@@ -378,7 +373,7 @@ static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
     _exit(0);
 }
 
-/* How it ended: by which signal, or 0. Its pid stays its own until it is waited for. */
+/* The signal that ended it, or 0. Leaves it a zombie, so its pid is not reused. */
 static int wait_to_end(pid_t child)
 {
     siginfo_t ended = {0};
@@ -389,8 +384,8 @@ static int wait_to_end(pid_t child)
 }
 
 /*
- * The broker forks the reader, while both can still give up rights, and exits as it did: with its
- * signal's number, or 0.
+ * The broker forks the reader while both can still give up rights. Its exit status is the signal
+ * that ended the reader, or 0.
  */
 static void be_broker(const struct sandbox_job *job, int answers)
 {
@@ -410,8 +405,8 @@ static void be_broker(const struct sandbox_job *job, int answers)
     }
     close(ends[1]);
     /*
-     * Programs and events that these descriptors hold would stay attached while we have a copy,
-     * even after the tracer closes them.
+     * Our copies of these descriptors would keep programs and events attached even after the tracer
+     * closes its own.
      */
     close_each(STDERR_FILENO + 1, INT_MAX, true);
     const char stays = privileges_keep_opening() || end_with_parent();
@@ -427,7 +422,7 @@ static void be_broker(const struct sandbox_job *job, int answers)
     _exit(signal);
 }
 
-/* What came is the result, followed by the answer. */
+/* The pipe carried the result, followed by the answer. */
 static int take_answer(struct text *answer)
 {
     int result;
@@ -441,8 +436,8 @@ static int take_answer(struct text *answer)
 }
 
 /*
- * What a terminal sends to a whole process group is for us: the child has all signals blocked. As
- * fork(), but a negative errno if there is none.
+ * As fork(), or a negative errno. The child has all signals blocked: what a terminal sends to the
+ * whole process group is for us to handle.
  */
 static pid_t fork_deaf(void)
 {
@@ -456,7 +451,7 @@ static pid_t fork_deaf(void)
     return result;
 }
 
-/* Both end when we do. A pid or a negative errno. */
+/* The broker, or a reader without one. A pid or a negative errno. */
 static pid_t begin(const struct sandbox_job *job, const int ends[2])
 {
     const uint64_t bytes = most_data(job);
@@ -492,7 +487,7 @@ int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job)
     return 0;
 }
 
-/* Does it end within twice that time? It is looked at ever less often. */
+/* Does it end within twice `most`? Polls with doubling pauses. */
 static bool has_ended(pid_t child, useconds_t most)
 {
     siginfo_t ended = {0};
@@ -507,9 +502,9 @@ static bool has_ended(pid_t child, useconds_t most)
 }
 
 /*
- * They have ended, or are to end at once. What waits for a file system that does not answer cannot
+ * Reaps a run that has ended or was killed. A process that waits for a silent file system cannot
  * even be killed: it is left alone, and keeps its pid. Returns how the reader ended, as be_broker()
- * says.
+ * does.
  */
 static int end_run(struct sandbox_run *run, useconds_t most)
 {
@@ -579,7 +574,7 @@ static int read_answer(struct sandbox_run *run, uint64_t until)
             return -errno;
         if (!got)
             return run->answer.failed ? -ENOMEM : 0;
-        if (run->answer.length + (size_t)got > MOST_ANSWER) /* longer than any */
+        if (run->answer.length + (size_t)got > MOST_ANSWER) /* malicious or broken */
             return -EBADMSG;
         text_append(&run->answer, piece, (size_t)got);
     }
@@ -604,7 +599,7 @@ int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal)
 
 #define CHILDREN_LIMIT 256
 
-/* Where there is a broker, its child. */
+/* The broker's child, or without a broker the process itself. */
 static pid_t reader_of(const struct sandbox_run *run)
 {
     struct text text = {0};
@@ -618,7 +613,7 @@ static pid_t reader_of(const struct sandbox_run *run)
     return child ? child : run->pid;
 }
 
-/* It runs, or waits for a CPU; or it is gone. */
+/* Is it running or waiting for a CPU, or gone? */
 static bool is_runnable(pid_t pid)
 {
     struct text stat = {0};

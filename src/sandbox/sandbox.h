@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Files of other users are read in a sandbox: a process that holds no capability, has a user of its
- * own where possible and, where the kernel has seccomp, can do little but read what is open,
- * compute and answer: a file that takes over its reader gains nothing. Whatever must be opened
- * meanwhile is opened by a second process, which holds only the capabilities for opening and opens
- * only regular files, for reading. Both end with the call, and with us, however we end.
+ * Files of other users are read in a sandbox: a reader process that holds no capability, has a user
+ * of its own where possible and, where the kernel has seccomp, can do little but read what is open,
+ * compute and answer: a file that takes over its reader gains nothing. A second process, the
+ * broker, opens what the reader needs meanwhile: it holds only the capabilities for opening, and
+ * opens only regular files, for reading. Both end with the call, and with us, however we end.
  */
 #ifndef STACKBOX_SANDBOX_SANDBOX_H
 #define STACKBOX_SANDBOX_SANDBOX_H
@@ -21,8 +21,8 @@
 typedef int sandbox_work(void *context, struct text *answer);
 
 /*
- * Runs in the broker: another way of opening than sandbox_open(). A descriptor, with whatever there
- * is to say about it in `told`, or a negative errno.
+ * Runs in the broker: another way of opening than sandbox_open(). A descriptor or a negative errno;
+ * `told` gets whatever the reader should know about it.
  */
 typedef int sandbox_opener(unsigned how, const char *root, const char *path, struct text *told);
 
@@ -42,16 +42,16 @@ struct sandbox_job {
 #define SANDBOX_MOST_SECONDS 300
 
 /*
- * One of the processes could not give up its rights: the work was not begun. No other failure
+ * One of the processes could not give up its rights, so the work was not begun. No other failure
  * returns this.
  */
 #define SANDBOX_KEEPS_RIGHTS (-EKEYREVOKED)
 
 /*
- * Runs the work on a copy of our memory: its changes are not seen here. `answer` becomes its
+ * Runs the work on a copy of our memory, so its changes are lost. `answer` becomes the work's
  * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG if a signal
- * ended it (*signal; 0: the cause is unknown) or the answer is too long; SANDBOX_KEEPS_RIGHTS; or
- * the negative errno for which no process could be made.
+ * ended it (*signal; 0: the cause is unknown) or the answer is too long; SANDBOX_KEEPS_RIGHTS; or a
+ * negative errno if no process could be made.
  */
 int sandbox_run(const struct sandbox_job *job, struct text *answer, int *signal);
 
@@ -67,26 +67,26 @@ struct sandbox_run {
 /* Begins it. 0 or a negative errno. `answer` is emptied, but its memory is kept. */
 int sandbox_begin(struct sandbox_run *run, const struct sandbox_job *job);
 /*
- * Waits until that time (now_ns) at most. -EINPROGRESS: it is still running; otherwise it has
- * ended, with results as from sandbox_run(). 0 with a *signal: that ended it when it had sent a
- * part.
+ * Waits until that time (now_ns) at most. -EINPROGRESS: the run goes on; otherwise it has ended,
+ * with results as from sandbox_run(). 0 with a *signal: the signal ended it after it had sent a
+ * part of its answer.
  */
 int sandbox_take(struct sandbox_run *run, uint64_t until, int *signal);
 /*
- * For how long (ns) its reader has neither taken CPU time nor waited for it, as seen by repeated
- * calls while it runs: what it reads may be on a file system that does not answer. Less than
- * SANDBOX_SILENCE_NS may be anything.
+ * For how long (ns) the reader has neither taken CPU time nor waited for a CPU, as seen by repeated
+ * calls while it runs: its file may be on a file system that does not answer. A result below
+ * SANDBOX_SILENCE_NS means nothing.
  */
 uint64_t sandbox_silence(struct sandbox_run *run);
 #define SANDBOX_SILENCE_NS 1000000000
-#define SANDBOX_MOST_SILENCE_NS 5000000000 /* then its answer is given up */
-/* Ends it, if it runs and can be killed. `answer` becomes what it had sent. */
+#define SANDBOX_MOST_SILENCE_NS 5000000000 /* then the caller gives its answer up */
+/* Ends it, if it runs and can be killed. `answer` becomes what it had sent until then. */
 void sandbox_stop(struct sandbox_run *run);
 
 /*
- * Called in the broker and in the reader before they do anything else; and when they have ended,
- * while no other process can have their pids yet: in the broker about the reader, in us about the
- * broker (and about the reader, if it was killed) or the reader without one. NULL: no watcher.
+ * The broker and the reader call it before they do anything else. It is called again once they have
+ * ended, while their pids cannot be reused yet: in the broker about the reader; in us about the
+ * broker (and the reader, if the broker was killed), or about a reader without one. NULL: none.
  */
 enum sandbox_role {
     SANDBOX_BROKER,
@@ -98,21 +98,21 @@ typedef void sandbox_watcher(void *context, bool begins, unsigned role);
 void sandbox_watch(sandbox_watcher *watcher, void *context);
 
 /*
- * Whichever process is made: its own memory may be half of what this says (0: unknown). NULL: any.
+ * Each process may allocate half of what `free_memory` returns (0: unknown). NULL: no bound.
  */
 typedef uint64_t sandbox_memory(void);
 void sandbox_bound(sandbox_memory *free_memory);
 
 /*
- * Does this end within a second? In a process with our rights, which is killed if not, and left
- * behind if it cannot be. One at a time.
+ * Does `act` return within a second? It runs in a process with our rights, which is killed if not,
+ * and left behind if it cannot be killed. One at a time.
  */
 bool sandbox_try(void (*act)(const void *context), const void *context);
 
 /* In a process of its own: closes all descriptors but these, which it sorts. */
 void close_all_but(int *kept, size_t count);
 
-/* Appends what happened to it: "was ended by signal 11: Segmentation fault". */
+/* Appends what happened to it: "was killed by signal 11". */
 void sandbox_explain(int result, int signal, struct text *why);
 
 /*
@@ -123,8 +123,8 @@ void sandbox_explain(int result, int signal, struct text *why);
 int sandbox_open(const char *root, const char *path);
 
 /*
- * In the sandbox: sends what there is of the answer, and empties it. What was sent is kept,
- * however the rest of the work ends. False: the reader is gone.
+ * In the sandbox: sends the answer so far, and empties it. What was sent stays valid, however the
+ * rest of the work ends. False: the other end of the pipe is closed.
  */
 bool sandbox_send(struct text *answer);
 
@@ -136,17 +136,17 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
 /* Where files of programs may be: nothing else is opened for the reader. */
 
 /*
- * May what this descriptor (O_PATH, too) refers to be a program's file? Not in a file system that
- * is an interface of the kernel, such as procfs: a file there may be another process's memory. What
- * was opened *through* one (/proc/PID/exe) is elsewhere and judged by that.
+ * May this descriptor (O_PATH, too) refer to a program's file? Not in a file system that is an
+ * interface of the kernel, such as procfs: a file there may be another process's memory. A file
+ * opened *through* procfs (/proc/PID/exe) is elsewhere, and is judged by its own file system.
  */
 bool policy_allows(int fd);
 
 /*
- * Opens a regular file of others for reading, by a path from here, or below `root` if that is not
- * "" (see_below(), which also says what *resolved is). A descriptor, which the caller closes, or a
- * negative errno: -EISDIR for a directory, -EINVAL for anything else that is not a regular file,
- * and for places where no programs are.
+ * Opens another user's regular file for reading, by a path from here, or below `root` if that is
+ * not "" (see_below(), which also explains *resolved). A descriptor, which the caller closes, or a
+ * negative errno: -EISDIR for a directory; -EINVAL for anything else that is not a regular file,
+ * and where policy_allows() forbids it.
  */
 int policy_open(const char *root, const char *path, struct text *resolved);
 
@@ -168,7 +168,7 @@ struct answer {
     bool for_good; /* texts are stored; otherwise only checked */
 };
 
-/* All return 0 if there is nothing. */
+/* All return 0 if no bytes are left. */
 unsigned answer_take_byte(struct answer *answer);
 /* No bits but these may be set. */
 unsigned answer_take_flags(struct answer *answer, unsigned known);
