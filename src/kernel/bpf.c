@@ -39,7 +39,7 @@ static void copy_name(char *to, const char *name)
     snprintf(to, BPF_ABI_OBJ_NAME_BYTES, "%s", name);
 }
 
-/* True if the limit was lower and is not any more, so that trying again makes sense. */
+/* True: the limit is higher now, so trying again makes sense. */
 static bool raise_locked_memory(void)
 {
     struct rlimit limit, most = {RLIM_INFINITY, RLIM_INFINITY};
@@ -54,7 +54,7 @@ static bool raise_locked_memory(void)
     return !setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
-/* Again if RLIMIT_MEMLOCK refuses it (before 5.11), and could be raised. */
+/* Calls again if RLIMIT_MEMLOCK refused it (before 5.11) and the limit could be raised. */
 static int call_locked(enum bpf_abi_command command, void *attributes, unsigned size)
 {
     int fd = bpf_call(command, attributes, size);
@@ -62,7 +62,7 @@ static int call_locked(enum bpf_abi_command command, void *attributes, unsigned 
     return fd == -EPERM && raise_locked_memory() ? bpf_call(command, attributes, size) : fd;
 }
 
-/* May a kernel say this because it does not know a feature? */
+/* May an older kernel return this error for a feature that it does not know? */
 static bool is_of_age(int error)
 {
     return error == -EINVAL || error == -E2BIG;
@@ -120,7 +120,7 @@ static void load_with_log(struct bpf_abi_prog_load *attributes, struct text *log
         attributes->log_size = size;
         attributes->log_buf = pointer(buffer);
         int fd = bpf_call(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
-        close_fd(fd); /* not what was asked for: the first answer stands */
+        close_fd(fd); /* loaded this time: yet the first answer stands */
         if (fd != -ENOSPC || size * 4 > LAST_LOG_BYTES) {
             text_append(log, buffer, strnlen(buffer, size));
             free(buffer);
@@ -135,9 +135,7 @@ static int load_once(struct bpf_abi_prog_load *attributes)
     return call_locked(BPF_ABI_PROG_LOAD, attributes, bytes_of(attributes));
 }
 
-/*
- * As kernels before 5.5 need it, and then as those before 4.15. `insns` has room for the program.
- */
+/* As kernels before 5.5 need it, then as those before 4.15. `insns` has room for the program. */
 static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *insns)
 {
     memcpy(insns, (const void *)(uintptr_t)attributes->insns,
@@ -150,7 +148,7 @@ static int load_older(struct bpf_abi_prog_load *attributes, struct bpf_insn *ins
         struct bpf_abi_prog_load nameless = *attributes;
         memset(nameless.prog_name, 0, sizeof(nameless.prog_name));
         int second = load_once(&nameless);
-        if (fd == -E2BIG || !is_of_age(second)) { /* E2BIG only says that it knows no names */
+        if (fd == -E2BIG || !is_of_age(second)) { /* E2BIG: the kernel knows no names */
             *attributes = nameless;
             fd = second;
         }
@@ -171,7 +169,7 @@ static int load(struct bpf_abi_prog_load *attributes, struct text *log)
     return fd;
 }
 
-/* Gives each function a type: this has it verified by itself. */
+/* Gives each function a type (BTF), so that the verifier checks each function once, by itself. */
 static int load_with_functions(struct bpf_abi_prog_load *attributes, const struct bpf_load *wanted,
                                struct text *log)
 {
@@ -198,8 +196,8 @@ static int load_with_functions(struct bpf_abi_prog_load *attributes, const struc
 }
 
 /*
- * Some 64-bit kernels (6.12 for arm64 and riscv64) leave these helpers to their JIT compiler even
- * if it is off: the interpreter takes the helper's number for its address, and calls into the
+ * Some 64-bit kernels (6.12 for arm64 and riscv64) leave these helpers to the JIT compiler even if
+ * it is off: the interpreter then takes the helper's number for its address, and calls into the
  * middle of another function.
  */
 static bool goes_astray(const struct bpf_load *wanted)
@@ -226,7 +224,7 @@ int bpf_load_program(const struct bpf_load *wanted, struct text *log)
         .insn_cnt = (uint32_t)wanted->code.count,
         .insns = pointer(wanted->code.insns),
         .license = pointer("Dual MIT/GPL"),
-        /* Programs of this type are only of that kind. */
+        /* The kernel accepts programs of this type only if they are sleepable. */
         .prog_flags = wanted->type == BPF_PROG_TYPE_SYSCALL ? BPF_F_SLEEPABLE : 0,
         .expected_attach_type = wanted->attach_type,
     };
@@ -382,7 +380,7 @@ bool bpf_begin_unpreempted(void)
         return before.raised;
     before.policy = (int)syscall(SYS_sched_getscheduler, 0);
     before.raised = false;
-    /* Already real-time, by the user's choice: leave it. */
+    /* The user has made us real-time already: keep that policy. */
     if (before.policy == SCHED_FIFO || before.policy == SCHED_RR || before.policy == SCHED_DEADLINE)
         return true;
     if (before.policy < 0 || syscall(SYS_sched_getparam, 0, &before.parameters))
@@ -480,7 +478,7 @@ static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
-    /* The kernel's position: at most as large as a key. */
+    /* The kernel's position in the map: at most as large as a key. */
     char *place = calloc(1, key_size > 8 ? key_size : 8);
     bool first = true;
     int got = 0, result = keys && values && place ? 0 : -ENOMEM;
@@ -495,7 +493,7 @@ static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map
             .map_fd = (uint32_t)map,
         };
         got = map_call(command, &batch, sizeof(batch));
-        if (got == -ENOSPC) { /* a hash bucket holds more than there is room for */
+        if (got == -ENOSPC) { /* a hash bucket holds more entries than fit */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
             char *more_values = realloc(values, (size_t)room * 2 * value_size);
@@ -506,7 +504,7 @@ static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map
             continue;
         }
         if (got && got != -ENOENT) {
-            /* At the first: the kernel has no batches, and nothing was taken yet. */
+            /* The first call failed: the kernel has no batches, and nothing was taken yet. */
             result = first && got != -ENOMEM ? otherwise(map, key_size, value_size, take, context)
                                              : got;
             break;
@@ -562,7 +560,7 @@ int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, v
                     take, context);
 }
 
-/* If the previous entry was deleted meanwhile, the kernel starts over: entries are listed again. */
+/* If the previous entry was deleted meanwhile, the kernel starts over and lists entries twice. */
 static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
                        void *context)
 {

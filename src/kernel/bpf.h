@@ -24,22 +24,22 @@ struct bpf_map_shape {
 };
 
 /*
- * Creates a map. If RLIMIT_MEMLOCK refuses it (before 5.11), the limit is raised and the map tried
- * again; and then without a name (4.15).
+ * Creates a map. If RLIMIT_MEMLOCK refuses it (before 5.11), raises the limit and tries again; if
+ * the kernel knows no map names (before 4.15), tries again without one.
  */
 int bpf_create_map(const struct bpf_map_shape *shape);
 /* Creates a map with 32-bit keys; *map is below 0 on failure. 0 or a negative errno. */
 int bpf_create_numbered(int *map, uint32_t type, const char *name, size_t value_size,
                         uint32_t entries);
 
-/* From here on its values stay as they are (5.2). 0 or a negative errno. */
+/* Makes the map read-only for bpf(2) (5.2). 0 or a negative errno. */
 int bpf_freeze(int map);
 
 int bpf_lookup(int map, const void *key, void *value);
 /* Sums the words of a per-CPU array's value over all CPUs. 0 or a negative errno. */
 int bpf_sum_of_cpus(int map, uint32_t index, uint64_t *sums, size_t words);
 int bpf_update(int map, const void *key, const void *value, uint64_t flags);
-/* All of them, with one wait for programs if it is a map of maps. */
+/* Updates `count` elements; the kernel waits for programs once only if it is a map of maps. */
 int bpf_update_batch(int map, const void *keys, const void *values, uint32_t count);
 int bpf_delete(int map, const void *key);
 /* The key after `key` (NULL: the first). -ENOENT after the last. */
@@ -47,13 +47,13 @@ int bpf_next_key(int map, const void *key, void *next);
 
 /*
  * Removes all entries from a hash map that no program is writing to, calling `take` with each; a
- * negative result of `take` ends this and is returned. By batches (5.6), or else one by one.
+ * negative result of `take` ends this and is returned. In batches (5.6), or else one by one.
  */
 typedef int bpf_take(void *context, const void *key, const void *value);
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
 /*
- * Calls `take` with every entry of a hash map and leaves them there. Programs may write to it
- * meanwhile: entries present throughout are not missed, except without batches (before 5.6).
+ * Calls `take` with every entry of a hash map and leaves the entries there. Programs may write to
+ * it meanwhile: no entry present throughout is missed, except without batches (before 5.6).
  */
 int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context);
 
@@ -68,17 +68,17 @@ struct bpf_load {
 };
 
 /*
- * Loads a program: first without a log, which is fast; after a failure with one that grows until
+ * Loads a program: first without a log, which is fast; after a failure with a log that grows until
  * the verifier's messages fit, which are appended to `log`. Older kernels get the program in the
- * form they need: with their version, their helpers, without a name.
+ * form they need: with their version, with their helpers, without a name.
  */
 int bpf_load_program(const struct bpf_load *load, struct text *log);
-/* Links it first, for any kernel. The program stays the caller's. */
+/* Links `program` for any kernel, then loads it. The program stays the caller's. */
 int bpf_link_and_load(uint32_t type, const char *name, struct program *program, struct text *log);
 
 /*
- * Runs a raw tracepoint program (5.10) or one of BPF_PROG_TYPE_SYSCALL (5.14) once, within the
- * call: it sees us, in bpf(2). `context` holds its arguments. 0 or a negative errno.
+ * Runs a raw tracepoint program (5.10) or one of BPF_PROG_TYPE_SYSCALL (5.14) once, within
+ * bpf(2), so that its current task is ours. `context` holds its arguments. 0 or a negative errno.
  */
 int bpf_run_raw(int program, const uint64_t *context, size_t words);
 
@@ -87,11 +87,11 @@ int bpf_load_nothing(uint32_t type, uint32_t attach_type);
 /* Can this program be loaded? 0 or a negative errno. */
 int bpf_try(uint32_t type, const struct bpf_insn *insns, size_t count);
 
-/* Does the verifier accept loops (5.3)? Also true if it could not be asked. */
+/* Does the verifier accept loops (5.3)? True also if the trial fails for another reason. */
 bool bpf_has_loops(void);
-/* Does it accept a program that reads stacks (get_stack, 4.18)? 0 or a negative errno. */
+/* Does the kernel load a program that calls get_stack (4.18)? 0 or a negative errno. */
 int bpf_try_stacks(void);
-/* And one that asks for the PIDs of a container (get_ns_current_pid_tgid, 5.7)? The same. */
+/* The same for get_ns_current_pid_tgid (5.7), which gives the pids of a container. */
 int bpf_try_namespaces(void);
 
 struct bpf_program_info {
@@ -104,8 +104,8 @@ int bpf_program_info(int program, struct bpf_program_info *info);
 
 /*
  * One link from a program to many kernel functions (5.18), by address, or by name if `addresses` is
- * NULL. One that cannot be traced fails the whole list. bpf_has_kprobe_multi asks the kernel
- * without attaching anything; `program` must have been loaded for it.
+ * NULL. A function that cannot be traced fails the whole link. bpf_has_kprobe_multi asks the kernel
+ * without attaching anything; `program` must have been loaded for kprobe.multi.
  */
 struct bpf_kprobes {
     bool at_return;
@@ -118,23 +118,23 @@ int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes);
 bool bpf_has_kprobe_multi(int program);
 
 /*
- * One link from a program to many places of one file (6.6). One that cannot be probed fails the
- * whole list. bpf_has_uprobe_multi as above.
+ * One link from a program to many places of one file (6.6). A place that cannot be probed fails the
+ * whole link. bpf_has_uprobe_multi as above.
  */
 struct bpf_uprobes {
     const char *path;
     bool at_return;
     uint32_t count;
     const uint64_t *offsets;    /* in the file */
-    const uint64_t *semaphores; /* offsets in the file of counters of tracers, 0: none; or NULL */
+    const uint64_t *semaphores; /* offsets of USDT semaphores in the file, 0: none; or NULL */
     const uint64_t *cookies;    /* for each, what get_attach_cookie gives the program; or NULL */
     uint32_t pid;               /* in this process only; 0: in all */
 };
 int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes);
 bool bpf_has_uprobe_multi(int program);
 /*
- * Before 6.10 the `pid` of such a link was taken for a thread's. Only a later feature tells: true
- * from 6.13 on.
+ * Before 6.10 the kernel takes a link's `pid` for a thread's. Only a later feature reveals the
+ * fix: true from 6.13 on.
  */
 bool bpf_has_uprobe_multi_of_processes(void);
 
@@ -142,21 +142,19 @@ bool bpf_has_uprobe_multi_of_processes(void);
 int bpf_link_perf_event(int program, int event);
 
 /*
- * Hits that a link's own probes missed, beyond its recursion_misses: known from 6.7 on. 0, or a
- * negative errno if this is not a link.
+ * Hits that the link's own probes missed, in addition to recursion_misses: known from 6.7 on. 0, or
+ * a negative errno if `link` is no link.
  */
 int bpf_link_missed(int link, uint64_t *missed);
 
-/*
- * Runs `program` at every hit of a raw tracepoint (4.17) until the returned descriptor is closed.
- */
+/* Runs `program` at every hit of a raw tracepoint (4.17) until the descriptor is closed. */
 int bpf_open_raw_tracepoint(int program, const char *name);
 
 /*
- * If a process is preempted inside bpf(2) on a live map, no program runs on that CPU until it runs
- * again, and events are lost. Between these two calls only real-time tasks preempt this thread.
- * False: no right to do so (CAP_SYS_NICE). Calls nest; every operation on one element or batch
- * makes them itself, and a caller with many puts a pair around all.
+ * While a process is preempted inside bpf(2) on a live map, the kernel runs no program on that CPU,
+ * and events are lost. Between these two calls only real-time tasks preempt this thread. False:
+ * CAP_SYS_NICE is missing. Calls nest; every operation on one element or batch makes them itself,
+ * and a caller with many operations puts one pair around all.
  */
 bool bpf_begin_unpreempted(void);
 void bpf_end_unpreempted(void);

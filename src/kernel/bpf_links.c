@@ -25,7 +25,7 @@ int bpf_link_kprobe_multi(int program, const struct bpf_kprobes *probes)
 
 bool bpf_has_kprobe_multi(int program)
 {
-    /* An unreadable list: only a kernel that knows the link tries to read it. */
+    /* An unreadable list: only a kernel that knows the link tries to read it (EFAULT). */
     struct bpf_abi_link_kprobe_multi link = {
         .prog_fd = (uint32_t)program,
         .attach_type = BPF_ABI_TRACE_KPROBE_MULTI,
@@ -58,7 +58,7 @@ int bpf_link_uprobe_multi(int program, const struct bpf_uprobes *probes)
     return link_uprobes(program, BPF_ABI_TRACE_UPROBE_MULTI, probes);
 }
 
-/* Only a kernel that knows the link finds out that this is not a regular file. */
+/* Only a kernel that knows the link finds out that the path is no regular file. */
 static bool knows_link(int program, uint32_t attach_type)
 {
     const uint64_t nowhere = 0;

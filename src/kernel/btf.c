@@ -184,7 +184,7 @@ int btf_read(struct btf *btf, int fd)
     return result;
 }
 
-/* Since 6.15 the file can be mapped, which takes no time; before, it cannot. */
+/* Since 6.15 the kernel lets us map the file, which takes no time. */
 static int map_kernel(struct btf *btf, int fd)
 {
     struct stat about;
@@ -270,7 +270,7 @@ static bool get_bare_type(const struct btf *btf, uint32_t id, struct type *type)
     return false;
 }
 
-/* If a program can read it at once; otherwise 0. */
+/* The size, if a program can read the value at once; otherwise 0. */
 static uint32_t size_of(const struct type *type)
 {
     if (type->kind == KIND_PTR)
@@ -298,7 +298,7 @@ static int take_member(struct search *search, uint32_t id, uint64_t offset)
     return 0;
 }
 
-/* `base`: its offset in the struct that was asked for, in bits. */
+/* `base`: the offset of `structure` in the struct that was asked for, in bits. */
 static int search_in(struct search *search, const struct type *structure, uint64_t base, int depth)
 {
     struct type inner;

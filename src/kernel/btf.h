@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The kernel's types (BTF, 5.4), only as far as needed to find the members of structs. Every
- * user may read them. Their source is not trusted: everything is checked.
+ * The kernel's types (BTF, 5.4), only as far as needed to find members of structs. Every user may
+ * read them. The reader trusts nothing in the file: it checks everything.
  */
 #ifndef STACKBOX_KERNEL_BTF_H
 #define STACKBOX_KERNEL_BTF_H
@@ -13,14 +13,14 @@
 struct btf {
     char *data;
     size_t size;
-    bool mapped; /* the data are the kernel's own pages */
+    bool mapped; /* `data` maps the kernel's own pages */
     const char *types, *strings; /* in data */
     uint32_t types_size, strings_size;
     uint32_t *places; /* of each type in `types`; 0 is void */
     uint32_t count;   /* of types, void included */
 };
 
-/* Of the running kernel. 0, or a negative errno: -ENOENT if it has none. btf_free after 0. */
+/* The running kernel's. 0, or a negative errno: -ENOENT if it has none. btf_free after 0. */
 int btf_open_kernel(struct btf *btf);
 /* From an open file; -ENOEXEC if it is not BTF or contradicts itself. */
 int btf_read(struct btf *btf, int fd);
@@ -42,22 +42,22 @@ int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
                        struct btf_member *found);
 
 /*
- * Finds a member by name in a struct, or in one named only by a typedef, looking into its unnamed
- * structs and unions, too. 0; -ENOENT: there is no such struct or member; -EINVAL: it is not made
- * of whole bytes, or has no size.
+ * Finds a member by name in a struct, or in one named only by a typedef, looking into unnamed
+ * structs and unions, too. 0; -ENOENT: there is no such struct or member; -EINVAL: the member is
+ * not made of whole bytes, or has no size.
  */
 int btf_find_member(const struct btf *btf, const char *structure, const char *member,
                     struct btf_member *found);
 
 /*
- * How many parameters the function type behind a typedef has. 0; -ENOENT: there is no such typedef;
- * -EINVAL: it is not a function's.
+ * Counts the parameters of the function type behind a typedef. 0; -ENOENT: there is no such
+ * typedef; -EINVAL: it does not name a function type.
  */
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count);
 
 /*
- * The numbers of our own programs' types, as far as the kernel needs them: the verifier checks a
- * function by itself, rather than at each call, only if it is global, and BTF declares that.
+ * The type ids of our own programs' BTF, as far as the kernel needs it: the verifier checks a
+ * function once, rather than at each call, only if BTF declares it as global.
  */
 enum own_btf_type {
     OWN_BTF_INT = 1,

@@ -43,7 +43,7 @@ bool cpus_next(const char **list, unsigned *first, unsigned *last)
     return true;
 }
 
-/* If the numbers are guessed, the first one that the kernel does not know ends them. */
+/* If the CPU numbers are guessed, the first one that the kernel does not know ends the loop. */
 struct adding {
     cpus_add *add;
     void *context;
@@ -98,7 +98,7 @@ struct trial {
     void *context;
 };
 
-/* -ECANCELED: it can, which is all we need to know. */
+/* -ECANCELED: it can be opened, so no further CPU is tried. */
 static int try_on(void *context, unsigned cpu)
 {
     const struct trial *trial = context;

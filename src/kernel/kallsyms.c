@@ -109,7 +109,7 @@ bool kallsyms_has(const char *name)
     return result == -EEXIST;
 }
 
-/* The last symbol: it is an answer only if the next one is above an address that is looked for. */
+/* The last symbol. It is an answer only if the next symbol is above an address of the search. */
 struct candidate {
     bool any;
     size_t slot; /* the first address that is not below it */
@@ -128,7 +128,7 @@ struct pass {
     uint64_t first, last;
 };
 
-/* The first address not below `start`: the only one that a symbol there can be nearest to. */
+/* The first address not below `start`: no other can be nearest to a symbol there. */
 static size_t first_reached(const struct kallsyms_search *search, uint64_t start)
 {
     return first_not_below(search->addresses, search->count, start);
@@ -153,7 +153,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
         rank = RANK_GLOBAL;
     while (name[underscores] == '_' && underscores < MOST_UNDERSCORES)
         underscores++;
-    /* A system call without arguments is one function with the names of both x86 ABIs. */
+    /* A system call without arguments is one function with a name for each of the two x86 ABIs. */
     if (starts_with(name, "__ia32_"))
         rank--;
     return rank - underscores;
@@ -172,7 +172,7 @@ static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symb
     return found->name.failed || found->module.failed ? -ENOMEM : 0;
 }
 
-/* Is an address that is looked for between `low` and `high`, too far from it to be its? */
+/* Is an address of the search between `low` and `high`, too far above `low` to be its? */
 static bool any_between(const struct kallsyms_search *search, uint64_t low, uint64_t high)
 {
     if (high - low <= LONGEST_FUNCTION)
@@ -182,9 +182,9 @@ static bool any_between(const struct kallsyms_search *search, uint64_t low, uint
 }
 
 /*
- * Once the sorted part has passed the last address, nothing after it can be nearer: what is not in
- * that part (modules, BPF programs) is outside its range, or in a wide gap. That saves half the
- * pass.
+ * Once the sorted part has passed the last address, no later symbol can be nearer: symbols outside
+ * that part (modules, BPF programs) are outside its range, or in a wide gap. Stopping there saves
+ * half the pass.
  */
 static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
 {
@@ -197,7 +197,7 @@ static bool passed_all(struct pass *pass, const struct kallsyms_symbol *symbol)
     if (pass->first && any_between(search, pass->last, symbol->address))
         pass->sorted = false;
     pass->last = symbol->address;
-    /* Some kernels put per-CPU symbols before it, which are not addresses. */
+    /* Some kernels list per-CPU symbols first, whose values are not addresses. */
     if (!pass->first && symbol->address >> 63)
         pass->first = symbol->address;
     return pass->sorted && pass->first && search->addresses[0] >= pass->first &&
@@ -387,8 +387,8 @@ static const struct kallsyms_known_place *place_of(const struct kallsyms_known *
 }
 
 /*
- * The last address of a function may belong to the landing after it, and where one of a module or a
- * BPF program ends is not certain, nor what is in a wide gap: such an address is known by itself.
+ * The cache keeps a single address where bounds are unsure: at a function's last address, which a
+ * landing may claim, in functions of modules and BPF programs without an end, and in wide gaps.
  */
 static struct kallsyms_known_place place_for(uint64_t address, const struct kallsyms_found *found)
 {
@@ -401,7 +401,7 @@ static struct kallsyms_known_place place_for(uint64_t address, const struct kall
     };
 }
 
-/* Takes it over, behind those that are sorted. */
+/* Appends a copy to the cache, behind the sorted part. */
 static int know(struct kallsyms_known *known, uint64_t address, const struct kallsyms_found *found)
 {
     const struct kallsyms_known_place place = place_for(address, found);
@@ -442,7 +442,7 @@ static int find_in_known(const struct kallsyms_known *known, const struct kallsy
     return result;
 }
 
-/* What the kernel does not tell stays among the others. */
+/* Addresses that the kernel does not name stay among the others. */
 static int find_by_kernel(struct kallsyms_known *known, const struct kallsyms_search *search,
                           struct kallsyms_found *found, struct others *others)
 {

@@ -28,9 +28,7 @@ bool kallsyms_is_function(char type); /* t T w W */
  */
 typedef int kallsyms_callback(void *context, const struct kallsyms_symbol *symbol);
 int kallsyms_each(int fd, kallsyms_callback *each, void *context);
-/*
- * Is there a symbol of this name? Addresses may be hidden. false also if the file cannot be read.
- */
+/* Is there a symbol of this name? Addresses may be hidden. False also if the file is unreadable. */
 bool kallsyms_has(const char *name);
 
 struct kallsyms_found {
@@ -62,27 +60,27 @@ struct kallsyms_search {
 
 /*
  * Finds the function that each address is in: the greatest symbol at or below it, if that is a
- * function and not too far away; or a machine's landing that begins one above it, as where it is a
- * return address less one. found[i], which must be {0}, belongs to addresses[i]; kallsyms_free
- * frees their contents, after an error, too. 0, -EACCES if the kernel hides all addresses, or a
- * negative errno.
+ * function and not too far away; or a machine's landing (MACHINE_LANDINGS) that begins one above
+ * it, for an address that is a return address less one. found[i], which must be {0}, belongs to
+ * addresses[i]; kallsyms_free frees their contents, after an error, too. 0, -EACCES if the kernel
+ * hides all addresses, or a negative errno.
  */
 int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found);
 void kallsyms_free(struct kallsyms_found *found, size_t count);
 
 /*
- * What was found before: reports at intervals, and events printed as they come, are mostly in the
- * same functions, and a pass takes 60 ms, or a second on a board. {0} is empty.
+ * A cache of lookups: later reports, and events printed as they come, are mostly in the same
+ * functions, and a pass takes 60 ms, or a second on a small board. {0} is empty.
  */
 struct kallsyms_known {
     struct kallsyms_known_place *places; /* sorted */
     size_t count, room;
-    uint64_t modules; /* a hash of those that were loaded; nothing is known of others */
+    uint64_t modules; /* a hash of the loaded modules; if it changes, the cache is emptied */
 };
 
 /*
- * The same as kallsyms_find, with a pass only for what is not known, and the kernel does not tell.
- * `preferred` must not change.
+ * As kallsyms_find, but makes a pass only for addresses that are neither known nor named by the
+ * kernel (search->kernel). `preferred` must not change between calls.
  */
 int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kallsyms_search *search,
                         struct kallsyms_found *found);

@@ -30,7 +30,7 @@ static int load(int symbol, int format)
     return fd;
 }
 
-/* A map of one value, shared with us or never changed again. */
+/* A map with one value. */
 static int create(const char *name, size_t size, uint32_t flags)
 {
     const struct bpf_map_shape shape = {
@@ -63,7 +63,7 @@ static bool set_up(struct kernel_names *names)
         close_fd(names->program);
         return false;
     }
-    /* The reader of users' files must not write names here. */
+    /* Readers of users' files, forked from us, must not be able to write names here. */
     madvise(at, sizeof(*names->symbol), MADV_DONTFORK);
     names->symbol = at;
     return true;
@@ -159,10 +159,10 @@ static int keep(struct kallsyms_found *found, const struct answer *answer)
 /* ---- Functions with several names ---- */
 
 /*
- * Of several names the kernel tells the first in its order: weak ones last, then by underscores.
- * That is ours, too, but for functions that are local by that name and global by another, which it
- * does not tell. There are few: what runs before addresses are in place, and functions that the
- * compiler has found to be equal (gcc -fipa-icf).
+ * If a function has several names, the kernel gives the first in its order: weak ones last, then by
+ * underscores. We prefer the same, except for a global name over a local one, which the kernel's
+ * answer does not distinguish. Few functions have both: those that run before addresses are in
+ * place, and those that the compiler has merged as equal (gcc -fipa-icf).
  */
 static const char locals[] =
     "__pi_*\0" "cpu_show_not_affected\0" "numa_node_dist\0" "thermal_genl_event_*\0"
@@ -170,7 +170,7 @@ static const char locals[] =
 
 static int rename_it(struct kallsyms_found *found, const char *prefix, const char *name)
 {
-    char copy[KERNEL_SYMBOL_BYTES]; /* it may be a part of the present one */
+    char copy[KERNEL_SYMBOL_BYTES]; /* `name` may point into found->name */
 
     snprintf(copy, sizeof(copy), "%s%s", prefix, name);
     text_clear(&found->name);
@@ -178,7 +178,7 @@ static int rename_it(struct kallsyms_found *found, const char *prefix, const cha
     return found->name.failed ? -ENOMEM : 0;
 }
 
-/* 1: there may be a better one. */
+/* 1: /proc/kallsyms may have a better name. */
 static int choose_name(const struct kallsyms_search *search, struct kallsyms_found *found)
 {
     const struct machine *kernel = machine_of_kernel();
@@ -216,10 +216,10 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
 {
     struct answer answer;
 
-    if (!ask(names, address, &answer)) /* an unloaded program's, perhaps: a pass tells no more */
+    if (!ask(names, address, &answer)) /* perhaps an unloaded program's: a pass tells no more */
         return !starts_with(names->symbol->text, "0x");
     if (!kernel_names_is_text(names, address) && !answer.module) {
-        /* It names data as well, and does not say that BPF programs are "[bpf]". */
+        /* The kernel names data, too, and does not mark BPF programs as "[bpf]". */
         if (!is_bpf(answer.name))
             return 1;
         answer.module = "bpf";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Asks the kernel itself what its functions are called, address by address (5.16): it has them
- * sorted, while /proc/kallsyms is all of them as text, which takes it seconds on a slow board.
+ * Asks the kernel for the names of its functions, address by address (5.16): it has them sorted,
+ * while /proc/kallsyms prints all of them as text, which takes seconds on a slow board.
  */
 #ifndef STACKBOX_KERNEL_KERNEL_NAMES_H
 #define STACKBOX_KERNEL_KERNEL_NAMES_H
@@ -21,24 +21,24 @@ struct kernel_names {
 };
 
 /*
- * Takes CAP_SYSLOG, which asking does not. It stays closed if this kernel has no such helpers, or
- * hides its addresses from us, here as in /proc/kallsyms, or we may not use bpf(2). If it is open,
- * this does nothing.
+ * Needs CAP_SYSLOG; asking afterwards does not. `names` stays closed if this kernel lacks the
+ * helpers, or hides its addresses from us, here as in /proc/kallsyms, or we may not use bpf(2).
+ * Does nothing if `names` is open.
  */
 void kernel_names_open(struct kernel_names *names);
 void kernel_names_close(struct kernel_names *names);
 
 /*
- * The address of the symbol of that name, the first of several. 0: there is none, or the kernel
- * does not tell; `names` may be closed.
+ * The address of the first symbol of that name. 0: there is none, or the kernel does not tell;
+ * `names` may be closed.
  */
 uint64_t kernel_names_address(const struct kernel_names *names, const char *name);
 /* Is it code of the kernel itself? */
 bool kernel_names_is_text(const struct kernel_names *names, uint64_t address);
 
 /*
- * As kallsyms_find does it for one address. `names` is open. 1: only /proc/kallsyms tells; or
- * -ENOMEM.
+ * As kallsyms_find, for one address. `names` is open. 0, -ENOMEM, or 1: only /proc/kallsyms has the
+ * answer.
  */
 int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,
                       uint64_t address, struct kallsyms_found *found);

@@ -140,8 +140,8 @@ uint32_t own_version(void)
 }
 
 /*
- * File cache is charged, too. What was read once goes first; of the rest a program needs some.
- * memory.soft_limit_in_bytes and memory.low are no limits.
+ * A cgroup is charged for file cache, too. The kernel reclaims pages that were read once first; of
+ * the rest a program needs some. memory.soft_limit_in_bytes and memory.low are no limits.
  */
 struct version {
     const char *once, *again; /* in memory.stat, of a cgroup and all below it */
@@ -161,10 +161,7 @@ static const struct version v2 = {
     {{"memory.max", "memory.current"}, {"memory.high", "memory.current"}}, /* high: 4.5 */
 };
 
-/*
- * Our cgroup in a hierarchy, as a path below a directory; what is above the mount is not to be
- * seen.
- */
+/* Our cgroup in a hierarchy, as a path below a directory; what is above the mount is invisible. */
 struct place {
     const struct version *version; /* NULL: none */
     int directory;
@@ -238,11 +235,11 @@ static const char *path_below(const char *own, const char *root)
         return "";
     if (strncmp(own, root, length) || (own[length] && own[length] != '/'))
         return NULL;
-    /* From a cgroup namespace: "/..", which is not below the namespace's root. */
+    /* In a cgroup namespace the path is "/.." if our cgroup is outside the namespace's root. */
     return starts_with(own + length, "/..") ? NULL : own + length;
 }
 
-/* "31 23 0:28 ROOT WHERE options [more] - TYPE what options": the mount that shows most is used. */
+/* "31 23 0:28 ROOT WHERE options [more] - TYPE what options": takes the mount that shows most. */
 static bool take_mount(void *context, char *line)
 {
     struct search *search = context;
@@ -277,7 +274,7 @@ static bool take_mount(void *context, char *line)
     return false;
 }
 
-/* Of v2, which is one for all, anyone with the right to may have another mount. */
+/* cgroup v2 has a single hierarchy, of which anyone with the right may make another mount. */
 static void mount_own(struct search *search)
 {
     struct place *place = search->place;
@@ -364,7 +361,7 @@ static void take_level(const struct place *place, struct cgroup_memory *found)
     }
 }
 
-/* Up to what is mounted. Of v1, a cgroup need not count what is below it. */
+/* Climbs to the mount's root, or, with v1, to a cgroup that does not count what is below it. */
 static void take_place(const struct place *at, struct cgroup_memory *found)
 {
     struct place level = {.version = at->version, .directory = at->directory,
@@ -392,7 +389,7 @@ static void find_places(void)
         find_place(&places[i], i);
 }
 
-/* `check` asks in several threads. */
+/* Thread-safe: the applet `check` calls this in several threads. */
 void cgroup_memory_find(struct cgroup_memory *found)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -17,8 +17,8 @@
 uint32_t own_version(void);
 
 /*
- * Memory that may still be used, in bytes: of the machine, or less if limits of our cgroups leave
- * less. Whatever has its size from memory asks here. 0: unknown.
+ * Memory that may still be used, in bytes: what the machine has left, or less if limits of our
+ * cgroups leave less. All sizes that depend on memory start from it. 0: unknown.
  */
 uint64_t kernel_free_memory(void);
 
@@ -29,8 +29,8 @@ uint64_t kernel_number(const char *path, uint64_t otherwise);
 uint32_t kernel_most_threads(void);
 
 /*
- * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Neither: there is no JIT, or
- * no other way (or no /proc).
+ * net.core.bpf_jit_enable: the user has switched the JIT off, or on. Both are false if the kernel
+ * has no JIT, allows no choice, or /proc is missing.
  */
 bool kernel_jit_is_off(void);
 bool kernel_jit_is_on(void);
@@ -38,43 +38,43 @@ bool kernel_jit_is_on(void);
 /* perf_event_max_stack: the frames of a stack. */
 uint64_t kernel_stack_depth(void);
 
-/* Are pids here the host's own? */
+/* Is our pid namespace the initial one, so that our pids are the host's? */
 bool in_initial_pid_namespace(void);
 
 /*
- * Every number of a process or thread is below this, the host's own, too. kernel.pid_max, but in a
- * PID namespace that may be the namespace's (6.14), and says nothing about the numbers of others.
+ * All pids and tids are below this number, the host's, too. It is kernel.pid_max, except in a pid
+ * namespace, where that may be the namespace's own (6.14) and says nothing about other namespaces.
  */
 uint32_t kernel_pid_limit(void);
 
 /*
- * Of the memory limits of the cgroups that we are in, v1 and v2, as far up as can be seen from
- * here, the one that leaves the least.
+ * The memory limit that leaves the least, among those of our cgroups (v1 and v2) and their
+ * ancestors, as far up as is visible from here.
  */
 struct cgroup_memory {
     uint64_t left; /* bytes that may still be used; UINT64_MAX: there is no limit */
     uint64_t limit;
-    struct text file; /* which says so; the caller's to free */
+    struct text file; /* that holds the limit; the caller's to free */
 };
 
 void cgroup_memory_find(struct cgroup_memory *found);
 
 /*
- * Calls `add` with each CPU that is online: 0, or a negative errno, which ends this and is
- * returned. But -ENODEV is a CPU that went offline meanwhile, and is skipped. Without /sys all
- * numbers are tried, and -EINVAL, unless it is the first answer, means there are no more. Returns 0
- * or -ENOMEM, too.
+ * Calls `add` with each CPU that is online. A negative errno of `add` ends this and is returned,
+ * except -ENODEV: the CPU went offline meanwhile, and is skipped. Without /sys it tries all
+ * numbers; -EINVAL, unless it is the first answer, then means that there are no more. 0, -ENOMEM,
+ * or the errno of `add`.
  */
 typedef int cpus_add(void *context, unsigned cpu);
 int cpus_each_online(cpus_add *add, void *context);
 /* The same for each CPU that could be brought online. */
 int cpus_each_present(cpus_add *add, void *context);
-/* Can it be opened on one that is online? `open` returns a descriptor or a negative errno. */
+/* Can an event be opened on an online CPU? `open` returns a descriptor or a negative errno. */
 int cpus_try(cpus_add *open, void *context);
-/* How many either has; 0: unknown. */
+/* How many CPUs `each` visits; 0: unknown. */
 uint64_t cpus_count(int (*each)(cpus_add *add, void *context));
 
-/* An upper bound of how many CPUs there may ever be: per-CPU maps have that many values. */
+/* An upper bound of the number of CPUs: a per-CPU map has that many values per key. */
 size_t cpus_possible(void);
 
 /*

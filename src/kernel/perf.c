@@ -23,7 +23,7 @@
 #define MOST_CPUS 4096
 #define SEMAPHORE_SHIFT 32 /* 4.20; its format file is the same on every architecture */
 
-/* -EINTR: a signal came while it waited for a process in exec. */
+/* -EINTR: a signal came while perf_event_open(2) waited for a process in exec. */
 static int open_with(struct perf_event_attr *attributes, pid_t pid, int cpu, unsigned long flags)
 {
     long fd;
@@ -40,8 +40,8 @@ int perf_open(struct perf_event_attr *attributes, int pid, unsigned cpu, unsigne
 }
 
 /*
- * An event that only carries a program is on one CPU in name only: the program runs on all. Any CPU
- * that is online will do.
+ * The kernel opens the event on one CPU, but runs a program attached to the event on all. So any
+ * online CPU will do.
  */
 static int open_for_program(struct perf_event_attr *attributes)
 {
@@ -129,7 +129,7 @@ int perf_open_tracepoint(uint32_t id)
         .type = PERF_TYPE_TRACEPOINT,
         .size = PERF_ATTR_SIZE_VER0,
         .config = id,
-        .sample_period = 1, /* events that cannot be sampled are refused here */
+        .sample_period = 1, /* makes the kernel refuse events that cannot be sampled */
         .disabled = 1, /* for good: see perf_attach */
     };
 
@@ -147,7 +147,7 @@ int perf_open_tasks(unsigned cpu, uint32_t wakeup_bytes, uint32_t task)
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED, /* for perf_armed_ns */
         .sample_id_all = 1,
         .inherit = task != 0,
-        .exclude_kernel = 1, /* by the event, not by its records: that takes fewer rights */
+        .exclude_kernel = 1, /* its records stay complete; needs fewer rights */
         .exclude_hv = 1,
         .mmap = 1,
         .mmap2 = 1,
@@ -239,10 +239,7 @@ bool perf_counts_lost(void)
     return fd >= 0;
 }
 
-/*
- * What programs output by perf_event_output. The reader polls: a wakeup per record would cost more
- * than the record.
- */
+/* The reader polls: a wakeup per record would cost more than the record. */
 int perf_open_output(unsigned cpu, uint32_t wakeup_bytes)
 {
     struct perf_event_attr attributes = {

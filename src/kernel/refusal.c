@@ -23,7 +23,7 @@
 /* The inode of the initial user namespace, the same in every kernel. */
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFD
 
-/* By system calls only: /proc may not be there. */
+/* By a system call, as /proc may be missing. */
 bool refusal_has_capability(unsigned capability)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -39,7 +39,7 @@ static bool under_seccomp(void)
     return prctl(PR_GET_SECCOMP) == 2; /* by a filter: SECCOMP_MODE_FILTER */
 }
 
-/* Capabilities in such a namespace, even root's, apply to what belongs to it: not to the kernel. */
+/* In a user namespace capabilities, even root's, apply to its own objects, not to the kernel. */
 static bool in_user_namespace(void)
 {
     struct stat about;
@@ -61,8 +61,8 @@ static void add_lockdown(int directory, const char *path, struct text *level)
 }
 
 /*
- * "integrity" or "confidentiality"; false if the kernel is not locked down (or does not say). If
- * securityfs is not mounted, this tries what keeps tracers out, which the former does not.
+ * False if the kernel is not locked down, or does not say. "integrity" does not keep tracers out,
+ * so without a mounted securityfs only "confidentiality" is found and counts.
  */
 bool refusal_locked_down(struct text *level)
 {
@@ -153,7 +153,7 @@ bool refusal_explain_paranoid(struct text *sentence)
     return true;
 }
 
-/* Links to programs take only CAP_PERFMON; events on programs are for CAP_SYS_ADMIN only. */
+/* uprobe.multi links need only CAP_PERFMON; perf events for uprobes need CAP_SYS_ADMIN. */
 static bool explain_user_probes(struct text *sentence)
 {
     if (refusal_has_capability(CAP_SYS_ADMIN))
@@ -219,8 +219,8 @@ const char refusal_hidden_names[] =
     "CAP_SYSLOG, and with kernel.kptr_restrict below 2";
 
 /*
- * Before 4.17 tracefs is the only way to probes, and may be closed to us: then the symbol of the
- * function that they call shows whether the kernel has any.
+ * Before 4.17 tracefs is the only way to probes, and we may lack access to it. The symbol of the
+ * function that probes call then shows whether the kernel has any.
  */
 static void explain_unsupported(enum refused what, struct text *sentence)
 {
@@ -240,9 +240,7 @@ void refusal_explain(enum refused what, int error, uint64_t map_bytes, struct te
         explain_tracefs(error, sentence);
         return;
     }
-    /*
-     * If every user may call bpf(2), kernels say this of unknown things before they check rights.
-     */
+    /* If every user may call bpf(2), the kernel refuses unknown things before it checks rights. */
     if (error == -EINVAL && (explain_capabilities(sentence) || explain_user_namespace(sentence)))
         return;
     switch (error) {
@@ -288,9 +286,7 @@ int refusal_of_maps(int error, uint64_t map_bytes, struct text *sentence)
     return error;
 }
 
-/*
- * The last line of a verifier's log that is not one of its figures, which follow everything else.
- */
+/* The last line of a verifier's log before its statistics, which come last. */
 static bool last_words(const struct text *log, const char **begin, size_t *length)
 {
     static const char *const figures[] = {"processed ", "verification time ", "stack depth "};
@@ -321,7 +317,7 @@ bool refusal_explain_interpreter(int error, struct text *sentence)
     return true;
 }
 
-/* Some programs cannot be interpreted; the message then mentions the compiler. */
+/* The interpreter cannot run some programs; the verifier's message then mentions the JIT. */
 static bool explain_jit(int error, const char *words, size_t length, struct text *sentence)
 {
     if (refusal_explain_interpreter(error, sentence))
@@ -336,8 +332,8 @@ static bool explain_jit(int error, const char *words, size_t length, struct text
 }
 
 /*
- * "unknown func get_ns_current_pid_tgid#120", or without the name: all programs in a container
- * begin with it.
+ * "unknown func get_ns_current_pid_tgid#120", or without the name: in a container all programs
+ * begin with that call.
  */
 static bool explain_namespace(const char *words, size_t length, struct text *sentence)
 {
@@ -361,7 +357,7 @@ void refusal_explain_program(enum refused what, int error, const struct text *lo
         return;
     if (has_words && explain_namespace(words, length, sentence))
         return;
-    /* Without words it may be the event that was refused. */
+    /* Without a log the kernel may have refused the event instead. */
     if ((error == -EACCES || error == -EINVAL) && has_words) {
         if (bpf_try_stacks() == -EINVAL) {
             text_add(sentence, refusal_too_old);

@@ -32,10 +32,10 @@ int refusal_of_maps(int error, uint64_t map_bytes, struct text *sentence);
 void refusal_explain_program(enum refused what, int error, const struct text *log,
                              struct text *sentence);
 
-/* Some kernels' interpreters do not run all programs: if that is why, appends the sentence. */
+/* True, with a sentence, if the cause is that this kernel's interpreter cannot run all programs. */
 bool refusal_explain_interpreter(int error, struct text *sentence);
 
-/* The same if kernel.perf_event_paranoid is. */
+/* The same if the cause is kernel.perf_event_paranoid. */
 bool refusal_explain_paranoid(struct text *sentence);
 
 #define NUMBER_CAP_PERFMON 38 /* 5.8 */
@@ -43,7 +43,7 @@ bool refusal_explain_paranoid(struct text *sentence);
 /* Does this process have a capability (CAP_... number) in effect? */
 bool refusal_has_capability(unsigned capability);
 
-/* The same for hidden names of kernel functions. */
+/* The sentence for hidden names of kernel functions; and for kernels that are too old. */
 extern const char refusal_hidden_names[];
 extern const char refusal_too_old[];
 

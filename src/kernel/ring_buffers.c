@@ -25,9 +25,9 @@
 typedef uint32_t __attribute__((may_alias)) half;
 
 /*
- * Positions only grow, and are counted in 64 bits here. Not every 32-bit machine reads or writes 64
- * bits at once, and 32-bit kernels wrap theirs. The kernel's is never further from ours than the
- * ring's size: its lower half suffices.
+ * Positions only grow, and we count them in 64 bits. Not every 32-bit machine reads or writes 64
+ * bits at once, and 32-bit kernels wrap theirs. The kernel's position is never further from ours
+ * than the ring's size, so its lower half suffices.
  */
 static uint64_t read_position(const void *low, uint64_t ours, int order)
 {
@@ -37,8 +37,8 @@ static uint64_t read_position(const void *low, uint64_t ours, int order)
 }
 
 /*
- * In two steps, the kernel finds the ring full in between if the upper half changes, every 4 GB: it
- * drops a record, and counts it.
+ * If this takes two stores and the upper half changes (every 4 GB), the kernel finds the ring full
+ * in between: it drops a record, and counts it.
  */
 static void write_position(void *to, uint64_t position, int order)
 {
@@ -59,7 +59,7 @@ static int map_part(const struct bpf_ring *ring, char **part, size_t bytes, int 
     if (at == MAP_FAILED)
         return -errno;
     *part = at;
-    madvise(at, bytes, MADV_DONTFORK); /* as perf's rings are anyway: it is only ours */
+    madvise(at, bytes, MADV_DONTFORK); /* perf's rings are not inherited, either */
     return 0;
 }
 
@@ -96,8 +96,8 @@ void bpf_ring_close(struct bpf_ring *ring)
 }
 
 /*
- * Positions are the kernel's unsigned long, which may be twice as wide as ours. A 32-bit kernel has
- * something else after its own position, and nothing after ours: only in big endian it matters.
+ * The kernel's unsigned long, the type of positions, may be twice as wide as ours. A 32-bit kernel
+ * has other data behind its own position, and nothing behind ours: this matters in big endian only.
  */
 static size_t low_half(const struct bpf_ring *ring)
 {
@@ -118,7 +118,7 @@ static void move_on(struct bpf_ring *ring, uint64_t position, int order)
         write_position(ring->consumer, position, order);
 }
 
-/* The record at a position, if it was submitted: its size in the ring, or 0. */
+/* The size in the ring of the record at a position; 0: it is not submitted yet. */
 static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *length)
 {
     const uint32_t *header = (const void *)(ring->data + ((size_t)at & (ring->bytes - 1)));
@@ -131,8 +131,8 @@ static size_t record_at(const struct bpf_ring *ring, uint64_t at, uint32_t *leng
 }
 
 /*
- * The clock is read before the position: what was not reserved by then takes its time later. Once
- * everything reserved has been read, all earlier records are here.
+ * Reads the clock before the position: records reserved after that take their time later. Once
+ * all records reserved by then have been read, no earlier one is missing.
  */
 static void set_mark(struct bpf_ring *ring)
 {
@@ -160,9 +160,9 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
     size_t size;
 
     set_mark(ring);
-    /* No further than now: programs could keep us here for ever. */
+    /* Up to where it is now: programs could otherwise keep us here for ever. */
     const uint64_t end = programs_position(ring, __ATOMIC_ACQUIRE);
-    /* They are mapped twice in a row: no record is split. */
+    /* The kernel maps the data twice in a row, so no record is split. */
     if (end > position && !ring->data)
         result = map_part(ring, &ring->data, 2 * ring->bytes, PROT_READ, 2 * page);
     while (!result && end > position && (size = record_at(ring, position, &length))) {
@@ -175,7 +175,7 @@ int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context)
         if (count % RECORDS_AT_A_TIME == 0)
             move_on(ring, position, __ATOMIC_RELEASE);
     }
-    /* Sequentially consistent, or the kernel may not see that we sleep when it submits the next. */
+    /* Sequentially consistent: else the kernel may submit the next record without a wakeup. */
     move_on(ring, position, __ATOMIC_SEQ_CST);
     look_at_mark(ring, position);
     return result ? result : count;
@@ -383,7 +383,7 @@ void throttle_close(struct throttle *throttle)
     perf_ring_close(&throttle->ring);
 }
 
-/* A record lost between two is unknown: it counts as no throttling. */
+/* If a record between two was lost, the time counts as not throttled. */
 void throttle_take(struct throttle *throttle, const char *record, size_t size)
 {
     struct throttle_record begin;

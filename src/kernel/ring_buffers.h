@@ -35,7 +35,7 @@ struct bpf_ring {
     int map; /* owned */
     size_t bytes;
     char *consumer, *producer; /* pages with our position and with the programs' */
-    char *data;                /* mapped once there are any: many rings stay empty */
+    char *data;                /* mapped at the first record: many rings stay empty */
     bool is_narrow;            /* the kernel's unsigned long has 32 bits */
     uint64_t position;         /* ours */
     uint64_t mark; /* how far records were reserved at mark_time */
@@ -53,7 +53,7 @@ typedef int ring_take(void *context, const void *record, size_t size);
 
 /*
  * Hands out records up to the first that is not submitted yet. Returns how many, or a negative
- * errno. If programs take the time after reserving, no record that is still to come is older than
+ * errno. If programs read the clock after reserving, no later record has a time before
  * ring->settled (CLOCK_MONOTONIC).
  */
 int bpf_ring_read(struct bpf_ring *ring, ring_take *take, void *context);
@@ -70,13 +70,13 @@ struct perf_ring {
 };
 
 /*
- * Maps the ring of event `fd`, which belongs to the ring from then on, even if this fails. 0 or a
- * negative errno; perf_ring_close after either.
+ * Maps the ring of event `fd`, and takes `fd` over, even if this fails. 0 or a negative errno;
+ * perf_ring_close after either.
  */
 int perf_ring_open(struct perf_ring *ring, int fd, size_t bytes);
 void perf_ring_close(struct perf_ring *ring);
 
-/* The position up to which there are records now. */
+/* The position up to which the kernel has written records. */
 uint64_t perf_ring_head(const struct perf_ring *ring);
 
 /* Are there records that were not released? */
@@ -89,8 +89,8 @@ bool perf_ring_has_any(const struct perf_ring *ring);
 size_t perf_ring_copy(const struct perf_ring *ring, uint64_t at, uint64_t head, char *record);
 
 /*
- * The same, but a sample that is contiguous is not copied, as samples are large: *record is then in
- * the ring, valid until that is released. Otherwise it is `room`.
+ * The same, but leaves a contiguous sample in the ring, as samples are large: *record is then valid
+ * until that position is released. Otherwise *record is `room`.
  */
 size_t perf_ring_find(const struct perf_ring *ring, uint64_t at, uint64_t head, char *room,
                       char **record);
@@ -117,15 +117,14 @@ void perf_rings_close(struct perf_rings *rings);
 int perf_rings_read(struct perf_rings *rings, ring_take *take, void *context);
 
 /*
- * For tests: finds a program's bytes in a ring's record of `size` bytes, and how many: NULL if it
- * is not a program's; if it reports lost records, *lost grows by them.
+ * For tests: finds a program's data in a record of `size` bytes, and their length. NULL: it is not
+ * a program's record; if it reports lost records, *lost grows by their number.
  */
 const void *perf_rings_parse(const char *record, size_t size, size_t *found, uint64_t *lost);
 
 /*
  * For how long the kernel throttled an event because it overflowed more often in a tick than
- * kernel.perf_event_max_sample_rate allows: it says so in the event's ring, which holds nothing
- * else.
+ * kernel.perf_event_max_sample_rate allows. The event's ring holds only the records that say so.
  */
 
 /* Enough for half a second at 1,000 ticks a second. */
@@ -139,14 +138,14 @@ struct throttle {
     uint64_t times;   /* how often */
 };
 
-/* Takes over event `fd`. Without memory for a ring, nothing is reported. */
+/* Takes over event `fd`. If there is no memory for a ring, throttling goes unnoticed. */
 void throttle_open(struct throttle *throttle, int fd);
 void throttle_close(struct throttle *throttle);
 
-/* Reads what is new in the ring: twice a second is often enough. */
+/* Reads new records in the ring: twice a second is often enough. */
 void throttle_read(struct throttle *throttle);
 
-/* For how long (ns) it was throttled in all, as far as was read. */
+/* For how long (ns) it was throttled in total, as far as the ring was read. */
 uint64_t throttle_stopped(const struct throttle *throttle);
 
 /* Takes in a record of the ring. */

@@ -15,7 +15,7 @@
 #define NS_PER_SECOND 1000000000
 #define DEFAULT_RATE_LIMIT 100000 /* the kernel's default */
 
-/* An event seems to stand still if it is looked at again before its clock has advanced. */
+/* An armed event seems to stand still if it is read again before its clock has advanced. */
 #define SOONEST_LOOK_NS (SAMPLING_LOOK_NS / 2)
 
 const struct sampling_event sampling_events[] = {
@@ -52,8 +52,8 @@ uint64_t sampling_clock_period(const struct sampling_config *config)
 }
 
 /*
- * A clock's period never changes: the kernel's search for a frequency would drift. Other events
- * come as often as they like, and there that search is the only way to a frequency.
+ * A clock gets a fixed period: the kernel's search for a frequency would drift. Other events come
+ * at any rate, and only the kernel's search reaches a frequency.
  */
 struct perf_sampled sampling_event_of(const struct sampling_config *config, unsigned cpu)
 {
@@ -158,7 +158,7 @@ void sampling_stops(struct sampling *sampling, struct sampling_stops *stops)
         }
 }
 
-/* The event of a CPU that went offline is dead, and stays dead when the CPU comes back. */
+/* The event of a CPU that went offline stays dead even when the CPU comes back. */
 static void drop_dead(struct sampling *sampling)
 {
     for (unsigned cpu = 0; cpu < sampling->count; cpu++) {

@@ -73,7 +73,7 @@ void sampling_close(struct sampling *sampling);
 /* The total so far. */
 void sampling_stops(struct sampling *sampling, struct sampling_stops *stops);
 
-/* How often (ns) sampling_look should be called. */
+/* The interval (ns) at which sampling_look should be called. */
 #define SAMPLING_LOOK_NS 200000000
 
 /*

@@ -97,7 +97,7 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
     return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
 }
 
-/* Wakeups first: wakers are known before any thread is seen to wait. */
+/* Wakeups first, so that the waker is known of every thread that is seen to wait. */
 static int attach(const struct opening *opening)
 {
     static const struct row {
@@ -150,9 +150,9 @@ static bool is_a_right(int error)
 }
 
 /*
- * Raw tracepoints first: they never miss an event, those of tracefs do during the kernel's bpf(2).
- * Of two refusals the raw one is reported, whose way needs fewer rights: but only rights can be
- * granted.
+ * Raw tracepoints first: they miss no event, while those of tracefs miss events during the kernel's
+ * bpf(2). If both fail, reports the refusal of raw ones, which need fewer rights, but only if a
+ * right was missing: the user can grant it.
  */
 int switches_open(struct switches *switches, struct capture *capture, switches_show *show,
                   struct switches_refusal *refusal)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs the programs of insns/offwake.c or insns/wall.c: on the scheduler's raw tracepoints, whose
- * fields are found by the kernel's types, or, if there are none, on those of tracefs.
+ * Runs the programs of insns/offwake.c or insns/wall.c: on the scheduler's raw tracepoints, with
+ * fields found by BTF, or, if that fails, on the tracepoints of tracefs.
  */
 #ifndef STACKBOX_KERNEL_SWITCHES_H
 #define STACKBOX_KERNEL_SWITCHES_H

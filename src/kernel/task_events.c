@@ -18,31 +18,30 @@
 #include "kernel/task_events.h"
 
 /*
- * Of each ring: what thousands of short processes report while a report is made, if a small part of
- * the free memory is enough for that.
+ * The size of a ring's data: it holds what thousands of short processes report while a report is
+ * made, if MOST_SHARE of the free memory is enough for that.
  */
 #define LEAST_BYTES 32768
 #define MOST_BYTES 524288
 #define MOST_SHARE 64
 
 /*
- * A wakeup for every record costs the traced processes more than everything else. So the kernel
- * only wakes us when there is much, and otherwise we poll: soon while unknown files are mapped,
- * which have to be opened before they are gone; a fifth as often while only known programs come and
- * go.
+ * A wakeup per record costs the traced processes more than everything else. So the kernel wakes us
+ * only when a ring is half full, and otherwise we poll: often while unknown files are mapped, which
+ * we must open before they are gone; a fifth as often while only known programs come and go.
  */
 #define WAKEUP_BYTES 16384 /* half of the least */
 
 /*
- * If nothing came for this long, polling stops, too: each CPU gets a bell, an event that wakes us
- * at every record, and is silenced by the first. More records soon follow that one.
+ * If nothing came for REST_NS, we stop polling, too: each CPU has a bell, an event that wakes us at
+ * its next record; we then disable it, as more records soon follow.
  */
 #define REST_NS 100000000
 #define FOLLOWS_NS 20000000
 
-/* CPUs are checked no more often, each by two interrupts: a few times in half a second. */
+/* CPUs are checked at most this often, as a check interrupts each CPU twice. */
 #define LOOK_NS 200000000
-/* Clocks as slow as this are waited for. */
+/* A clock that seems to stand still is read again after this time. */
 #define SLOW_CLOCK_MS 20
 
 struct ring {
@@ -72,10 +71,7 @@ struct task_events {
 
 /* ---- Rings ---- */
 
-/*
- * Copies the record at a position of a ring to events->record. Returns its size, or 0: there is
- * none.
- */
+/* Copies the record at a position to events->record. Returns its size; 0: there is none. */
 static size_t copy_record(struct task_events *events, const struct ring *ring, uint64_t at)
 {
     return perf_ring_copy(&ring->ring, at, ring->head, events->record);
@@ -90,7 +86,7 @@ static void hurry(struct task_events *events, uint64_t most)
         events->hurries = until;
 }
 
-/* Passes what is new to `see`. Was there anything? */
+/* Passes new records to `see`. Were there any? */
 static bool see_ring(struct task_events *events, struct ring *ring, task_event_sight *see,
                      void *context)
 {
@@ -98,7 +94,7 @@ static bool see_ring(struct task_events *events, struct ring *ring, task_event_s
     size_t size;
 
     ring->head = perf_ring_head(&ring->ring);
-    if (ring->head - ring->taken > ring->ring.bytes) /* not even that: start over */
+    if (ring->head - ring->taken > ring->ring.bytes) /* inconsistent: start over */
         ring->taken = ring->seen = ring->head;
     bool any = ring->seen != ring->head;
     for (; (size = copy_record(events, ring, ring->seen)); ring->seen += size)
@@ -145,7 +141,7 @@ static struct ring *earliest(struct task_events *events)
     return first;
 }
 
-/* Reading resets the descriptor's readability, once for each event (EPOLLET). */
+/* epoll_wait() resets the descriptor's readability, once for each event (EPOLLET). */
 static void take_back_readable(struct task_events *events)
 {
     struct epoll_event woken[16];
@@ -160,7 +156,7 @@ static void take_back_readable(struct task_events *events)
 
 /*
  * A bell that rang has a record. (epoll_wait() does not tell which ones rang: poll() on a perf
- * event resets that. A bell that is not silenced fills up, and full rings do not wake.)
+ * event resets that. A bell that stays enabled fills up, and a full ring does not wake us.)
  */
 static void silence_bells(struct task_events *events)
 {
@@ -173,7 +169,7 @@ static void silence_bells(struct task_events *events)
     }
 }
 
-/* Will everything that comes from now on wake us without polling? */
+/* Enables all bells. True: from now on every record wakes us, without polling. */
 static bool set_bells(struct task_events *events)
 {
     bool rings = true;
@@ -239,7 +235,7 @@ static int watch(const struct task_events *events, int fd)
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
-/* Without one, polling never stops. */
+/* If a ring lacks its bell, polling never stops. */
 static void add_bell(const struct task_events *events, struct ring *ring)
 {
     int fd = perf_open_tasks(ring->cpu, 1, events->task);
@@ -291,7 +287,7 @@ static void close_rings(struct task_events *events)
     events->count = 0;
 }
 
-/* A limit on locked memory, which is -EPERM, is for all of them: they are halved until they fit. */
+/* RLIMIT_MEMLOCK (-EPERM) covers all rings together: they are halved until they fit. */
 static int open_rings(struct task_events *events)
 {
     uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF), free_memory = kernel_free_memory();
@@ -311,7 +307,7 @@ static int open_rings(struct task_events *events)
     return result ? result : events->count ? 0 : -ENODEV;
 }
 
-/* Has its CPU been offline? Then it is not armed any more, even if the CPU is back. */
+/* Was its CPU offline? Then the event is dead, even if the CPU is back. */
 static bool stands_still(int event)
 {
     uint64_t armed = 0, later = 0;
@@ -348,7 +344,7 @@ int task_events_look(struct task_events *events, bool at_once)
     if (!at_once && now - events->looked < LOOK_NS)
         return 0;
     events->looked = now;
-    /* One stays: there is always an earliest. A task's are only armed while it runs. */
+    /* One ring stays, for earliest(). A task's events are only armed while the task runs. */
     for (size_t i = events->task ? 0 : events->count; i-- > 0;)
         if (is_over(&events->rings[i]) && events->count > 1) {
             close_ring(&events->rings[i]);
@@ -439,7 +435,7 @@ static void parse_fork(const char *record, enum task_event_kind kind, struct tas
     event->forker = fork.ptid;
 }
 
-/* Processes outside our namespace have number 0, those that are gone have -1. */
+/* perf gives 0 for a process outside our namespace, and -1 for one that is gone. */
 static bool is_ours(uint32_t pid)
 {
     return pid && pid != UINT32_MAX;

@@ -12,7 +12,7 @@
 
 enum task_event_kind {
     TASK_FORK, /* of a process or of a thread, which has the pid of its parent */
-    TASK_EXEC, /* after the old mappings are gone, before there are new ones */
+    TASK_EXEC, /* after the old mappings went, before the new ones */
     TASK_NAME, /* a first thread, and so its process, is renamed */
     TASK_MAP,  /* executable memory */
     TASK_EXIT, /* of a thread */
@@ -32,21 +32,21 @@ struct task_event {
 
 /* `event` is valid during the call only. */
 typedef void task_event_callback(void *context, const struct task_event *event);
-/* True: this was new to the caller, so what follows may be, too. */
+/* True: the event is new to the caller, so the next ones may be, too: polls often for a while. */
 typedef bool task_event_sight(void *context, const struct task_event *event);
 
 struct task_events;
 
 /*
- * Of all processes, or, if `task` is not 0, of that one and all that it forks, which needs fewer
+ * For all processes, or, if `task` is not 0, for that one and all that it forks, which needs fewer
  * rights. 0, -ENOMEM, or why the kernel does not allow it: -EACCES, -EPERM, -ENOSYS, -ENOENT ...
  */
 int task_events_open(struct task_events **made, uint32_t task);
 void task_events_close(struct task_events *events);
 
 /*
- * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of a record, or if something was left
- * for later. If `see` found nothing new for TASK_EVENTS_CALM_NS: within TASK_EVENTS_LATER_NS.
+ * An epoll descriptor: readable within TASK_EVENTS_SOON_NS of a record, or if records are left for
+ * later. If `see` found nothing new for TASK_EVENTS_CALM_NS: within TASK_EVENTS_LATER_NS.
  */
 #define TASK_EVENTS_SOON_NS 4000000
 #define TASK_EVENTS_LATER_NS 20000000
@@ -55,8 +55,8 @@ int task_events_fd(const struct task_events *events);
 
 /*
  * `see` gets every new record, at once and unordered; `take` gets those not newer than `until`,
- * once each, by time. Newer ones wait for the next call: an earlier record of another CPU may still
- * be on its way.
+ * once each, by time. Newer ones wait for the next call: an earlier record may still be on its way
+ * from another CPU.
  */
 void task_events_read(struct task_events *events, uint64_t until, task_event_sight *see,
                       task_event_callback *take, void *context);
@@ -67,14 +67,14 @@ void task_events_read(struct task_events *events, uint64_t until, task_event_sig
  * one of them cannot be listened to.
  */
 int task_events_look(struct task_events *events, bool at_once);
-/* How many of those there were. */
+/* How many CPUs came online. */
 unsigned task_events_joined(const struct task_events *events);
 
 /* ---- For tests ---- */
 
 /*
- * A record as in a ring, of `size` bytes, followed by a byte of room, which is written to. 0, or
- * -EINVAL: it is not a record, or not one that matters.
+ * Parses a record as in a ring, of `size` bytes, followed by one byte of room, which is written to.
+ * 0, or -EINVAL: it is not a record, or not one of these kinds.
  */
 int task_event_parse(char *record, size_t size, struct task_event *event);
 

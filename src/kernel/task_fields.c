@@ -11,7 +11,7 @@
 #include "kernel/btf.h"
 #include "kernel/task_fields.h"
 
-/* What it passes before the words that we use: its own data. */
+/* The tracepoint's own data precedes the arguments that we use. */
 #define OWN_PARAMETERS 1
 #define POINTER_BYTES 8
 #define MOST_LEVEL 32  /* MAX_PID_NS_LEVEL */
@@ -73,7 +73,7 @@ static uint16_t *place_of(const struct field *field, void *found)
     return (uint16_t *)((char *)found + field->to);
 }
 
-/* The member's size, or a negative errno. */
+/* Returns the member's size, or a negative errno. */
 static int find(const struct kernel *kernel, const struct field *field, void *found)
 {
     struct btf_member member;
@@ -88,7 +88,7 @@ static int find(const struct kernel *kernel, const struct field *field, void *fo
     return (int)member.size;
 }
 
-/* The size of the last one, or a negative errno. */
+/* Returns the size of the last one, or a negative errno. */
 static int find_each(const struct kernel *kernel, const struct field *fields, size_t count,
                      void *found)
 {
@@ -230,7 +230,7 @@ static int find_vdso(const struct kernel *kernel, struct unwind_fields *fields)
     return find_within(kernel, vdso, fields);
 }
 
-/* Kernels without uprobes have none of it. */
+/* Kernels without uprobes have none of these. */
 static bool find_returns(const struct kernel *kernel, struct unwind_fields *fields)
 {
     static const struct field all[] = {
@@ -247,7 +247,7 @@ static bool find_returns(const struct kernel *kernel, struct unwind_fields *fiel
            fields->return_next + 8 <= UNWIND_RETURN_BYTES;
 }
 
-/* Only a mapping's first bytes are read. */
+/* Programs read only the first UNWIND_NODE_BYTES of a mapping. */
 static bool are_near(const struct unwind_fields *fields)
 {
     const uint16_t places[] = {fields->vma_start, fields->vma_end, fields->vma_page,
@@ -315,10 +315,7 @@ static void read_all(void)
     btf_free(&kernel.btf);
 }
 
-/*
- * They never change, and reading the kernel's types takes 4 MB or more. `check` asks in several
- * threads.
- */
+/* The fields never change, and reading BTF takes 4 MB or more. `check` asks in several threads. */
 static void read_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -362,7 +359,7 @@ static void choose_level(struct pid_fields *fields, uint32_t level)
 
 enum { INDEX = -4, PLACE = -16 };
 
-/* The answer is r7, or 0. */
+/* Stores the answer: r7, or 0 if it is unknown. */
 static void emit_answer(struct program *program, int answer)
 {
     EMIT(program,
@@ -378,7 +375,7 @@ static void emit_answer(struct program *program, int answer)
         EXIT());
 }
 
-/* Runs it once, for us. */
+/* Runs the program once, within our own bpf(2) call. */
 static int run(struct program *program, int answer, uint64_t *answered)
 {
     const uint64_t nothing = 0;
@@ -397,7 +394,7 @@ static int run(struct program *program, int answer, uint64_t *answered)
     return result ? result : bpf_lookup(answer, &zero, answered);
 }
 
-/* We are in our own namespace: its level is that of our number. */
+/* Our current namespace is the deepest that has a number of ours: its level is our pid's. */
 static int learn_level(struct pid_fields *fields, int answer)
 {
     struct program program = {0};
@@ -412,7 +409,7 @@ static int learn_level(struct pid_fields *fields, int answer)
     return result;
 }
 
-/* What it says of us must be what we know. */
+/* The program must report the numbers that we know ourselves to have. */
 static int try_fields(const struct pid_fields *fields, int answer)
 {
     const uint64_t own = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);

@@ -45,7 +45,7 @@ int tracefs_open_mounted(void)
         struct statfs about;
         int fd = open_directory(AT_FDCWD, places[i]);
         if (fd < 0) {
-            /* A refusal says more than "not found". */
+            /* Another error (a refusal) says more than "not found". */
             if (result == -ENOENT)
                 result = fd;
             continue;
@@ -90,8 +90,8 @@ static int mount_by_child(void)
 }
 
 /*
- * Then nothing in it can be opened. And if the kernel was booted like that, it has no files at all,
- * and kernels (6.12, 7.2) crash when such a tracefs is unmounted.
+ * Then nothing in tracefs can be opened. If the kernel was booted like that, tracefs has no files
+ * at all, and kernels (6.12, 7.2) crash when such a tracefs is unmounted.
  */
 static bool is_locked(void)
 {
@@ -285,7 +285,7 @@ static int each_of_category(int events, const char *category, tracefs_each *each
     DIR *directory;
     int result = open_listing(events, category, &directory);
 
-    /* Gone since it was listed, as a module's events are when it is unloaded. */
+    /* The category was removed since it was listed, as when its module is unloaded. */
     if (result)
         return result == -ENOENT || result == -ENOTDIR ? 0 : result;
     while (!result && (entry = next_entry(directory, &result)))

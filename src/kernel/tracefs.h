@@ -10,15 +10,15 @@
 #include "insns/program.h"
 
 /*
- * The root of one of the kernel's own file systems, open as a directory: it is mounted nowhere, and
- * goes away with the last descriptor. A negative errno on failure, -ENOSYS before 5.2.
+ * Mounts one of the kernel's own file systems and opens its root: the mount is detached, and goes
+ * away with its last descriptor. A negative errno on failure, -ENOSYS before 5.2.
  */
 int own_mount(const char *type);
 
 /*
- * An open directory of tracefs; the caller closes it. The usual mount points are tried first; if it
- * is mounted nowhere, it is mounted detached (5.2), or in a mount namespace that a child holds for
- * a moment. Neither changes what other processes see.
+ * An open directory of tracefs; the caller closes it. Tries the usual mount points first; if it is
+ * mounted nowhere, mounts it detached (5.2), or in a mount namespace of a child that exists for a
+ * moment. Neither changes what other processes see.
  */
 int tracefs_open(void);
 /* The same, but only if it is mounted already. */
@@ -28,9 +28,8 @@ int tracefs_open_mounted(void);
 int tracefs_event_id(int tracefs, const char *category, const char *name, uint32_t *id);
 
 /*
- * Where a field of a tracepoint is in its programs' context, from its `format` file: it differs
- * between kernels. 0; -ENOENT: no such tracepoint, or it has no such field; -EINVAL: the file makes
- * no sense.
+ * Where a field of a tracepoint is in its programs' context, by its `format` file, as kernels
+ * differ. 0; -ENOENT: no such tracepoint, or it has no such field; -EINVAL: the file is malformed.
  */
 struct tracefs_field {
     uint16_t offset, size; /* bytes */
@@ -38,13 +37,13 @@ struct tracefs_field {
     bool is_address;       /* a pointer */
     bool is_array;
     bool is_text;          /* an array of characters */
-    bool is_elsewhere;     /* it holds the place of a text of any length: __data_loc */
+    bool is_elsewhere;     /* holds offset and length of a text: __data_loc */
 };
 int tracefs_find_field(int tracefs, const char *category, const char *name, const char *field,
                        struct tracefs_field *found);
-/* The same from the text of such a file. */
+/* The same from the contents of a `format` file. */
 int tracefs_parse_field(const char *format, const char *field, struct tracefs_field *found);
-/* The text itself; and the names of the event's own fields in it, each after a blank. */
+/* Appends the contents; and the names of the event's own fields in them, each after a blank. */
 int tracefs_read_format(int tracefs, const char *category, const char *name, struct text *format);
 void tracefs_add_fields(const char *format, struct text *names);
 
@@ -65,7 +64,7 @@ struct tracepoint {
 struct tracepoint_config {
     /*
      * An open directory. Below 0: the raw tracepoint (4.17), whose program gets the arguments of
-     * the kernel's call, and misses no hit for calls of bpf(2).
+     * the kernel's call, and misses no hit during calls of bpf(2).
      */
     int tracefs;
     const char *category, *name;
