@@ -22,11 +22,10 @@
 /* ---- The backlog ---- */
 
 /*
- * Programs' ring of kept stacks is read as fast as they fill it, whatever else we are doing: a
- * thread that comes before other tasks copies them from there, without what their records left
- * unused.
+ * The reader thread empties the ring of kept stacks as fast as programs fill it, whatever else we
+ * do: it runs before other tasks, and copies each record without its unused rest.
  */
-#define LOOK_MS 1000 /* whether it is to end, should nothing wake it up */
+#define LOOK_MS 1000 /* how often the thread checks `ends`, should no wakeup come */
 
 struct backlog {
     struct bpf_ring ring;
@@ -57,7 +56,7 @@ static int copy_record(void *context, const void *record, size_t size)
     return 0;
 }
 
-/* How many records there were. */
+/* Returns how many records there were. */
 static int read_ring(struct backlog *backlog)
 {
     pthread_mutex_lock(&backlog->lock);
@@ -68,7 +67,7 @@ static int read_ring(struct backlog *backlog)
     return count;
 }
 
-/* Before the makers of tables, too, which bpf_begin_unpreempted() may have raised. */
+/* Real-time priority, above that of bpf_begin_unpreempted(), which makers of tables may inherit. */
 static void come_first(void)
 {
     const struct sched_param second = {.sched_priority = 2};
@@ -76,7 +75,7 @@ static void come_first(void)
     syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &second);
 }
 
-/* A program whose record is not submitted yet may be waiting for our CPU. */
+/* If a record is pending but not submitted, it sleeps: the program may be waiting for our CPU. */
 static void *keep_reading(void *context)
 {
     struct backlog *backlog = context;
@@ -94,14 +93,14 @@ static void *keep_reading(void *context)
     return NULL;
 }
 
-/* From now on a thread reads, with the rights that we have now; without it backlog_take() does. */
+/* Starts the thread, with our present rights; without it only backlog_take() reads. */
 static void backlog_begin(struct backlog *backlog)
 {
     if (!backlog->has_reader && backlog->ring.map >= 0)
         backlog->has_reader = !thread_begin(&backlog->reader, keep_reading, backlog);
 }
 
-/* Hands out what there is now, oldest first. How many, or a negative errno. */
+/* Hands out the records that have come, oldest first. How many, or a negative errno. */
 static int backlog_take(struct backlog *backlog, ring_take *take, void *context)
 {
     int count = 0, result = 0;
@@ -109,7 +108,7 @@ static int backlog_take(struct backlog *backlog, ring_take *take, void *context)
 
     if (backlog->ring.map < 0)
         return 0;
-    /* The thread must not wait for us while we wait for a CPU. */
+    /* Otherwise a task that preempts us here would hold up the thread, which needs the lock. */
     bpf_begin_unpreempted();
     pthread_mutex_lock(&backlog->lock);
     (void)!read(backlog->bell, &times, sizeof(times));
@@ -163,7 +162,7 @@ static void backlog_close(struct backlog *backlog)
 
 /* ---- Kept stacks ---- */
 
-/* How many places of dropped items may be left unused. */
+/* How many dropped items may precede the first. */
 #define FEW_PLACES 1024
 
 struct item {
@@ -234,7 +233,7 @@ static void copy_registers(const struct machine *machine, const struct unwind_st
     registers->by_dwarf[machine->sp.dwarf] = walk->registers[machine->sp.word];
 }
 
-/* How a walk's end is reported: unknown places may well exist where a program was. */
+/* How a walk's end is reported. An unmapped pc that a program met can be code that was unloaded. */
 static enum unwind_end end_of(const struct walking *walking, enum unwind_end end)
 {
     const size_t sampled = walking->deferred->options.sampled_bytes;
@@ -249,8 +248,8 @@ static enum unwind_end end_of(const struct walking *walking, enum unwind_end end
 }
 
 /*
- * Walks on, into deferred->frames, including the end. Returns how many there are; *must_wait:
- * there may be more later.
+ * Walks on into deferred->frames, including the end. Returns the number of frames; *must_wait: a
+ * table is missing, so a later walk may find more.
  */
 static uint32_t walk_from(struct deferred *deferred, const struct unwind_state *from,
                           const void *stack, bool *must_wait)
@@ -279,7 +278,7 @@ static uint32_t walk_from(struct deferred *deferred, const struct unwind_state *
     copy_registers(machine, from, &start.registers);
     size_t count = walk_on(&options, &start, deferred->frames, &end);
     *must_wait = walking.must_wait;
-    /* That frame itself counts: the program saw that there is code. */
+    /* The first frame counts even without a table: the program saw that there is code. */
     if (!count)
         deferred->frames[count++] = from->pc + (from->exact && !from->first);
     const bool is_full = count == options.depth && deferred->options.asked;
@@ -290,7 +289,7 @@ static uint32_t walk_from(struct deferred *deferred, const struct unwind_state *
     return (uint32_t)count;
 }
 
-/* What a program kept, from the frame without a table on. */
+/* Walks what a program kept, from the frame without a table on. */
 static uint32_t walk(struct deferred *deferred, const void *record, bool *must_wait)
 {
     return walk_from(deferred, record, (const unsigned char *)record + UNWIND_KEPT_HEAD, must_wait);
@@ -332,7 +331,7 @@ static void keep(struct deferred *deferred, struct item *item, const void *bytes
     deferred->bytes += item->bytes;
 }
 
-/* With `for_good` it waits no longer. */
+/* With `for_good` it does not wait for tables any longer. */
 static void walk_item(struct deferred *deferred, struct item *item, const void *record,
                       bool for_good)
 {
@@ -355,7 +354,7 @@ static void walk_item(struct deferred *deferred, struct item *item, const void *
     keep(deferred, item, deferred->frames, count * sizeof(*deferred->frames));
 }
 
-/* Without memory for this nothing is lost: stacks that are not found are truncated. */
+/* If memory runs out for the index, stacks are not found there, and are reported truncated. */
 static void close_ranks(struct deferred *deferred)
 {
     if (deferred->first < FEW_PLACES || deferred->first < deferred->count / 2)
@@ -388,7 +387,7 @@ static void walk_waiting(struct deferred *deferred, bool for_good)
     }
 }
 
-/* The oldest that wait are given up; if that is not enough, the oldest go. */
+/* Walks the oldest waiting stacks without their tables; if that is not enough, drops the oldest. */
 static void make_room(struct deferred *deferred)
 {
     const struct deferred_options *options = &deferred->options;
@@ -568,7 +567,7 @@ void deferred_end(struct deferred *deferred)
 
 /* ---- By the mappings of that time ---- */
 
-/* Records what kind of object a program met, if the walk began there. */
+/* Tells programs what kind of object this is, if they met it as the first of this walk. */
 static void tell_kind(const struct deferred_objects *in, const struct unwind_state *walk,
                       uint64_t pc, uint32_t kind)
 {
@@ -576,7 +575,7 @@ static void tell_kind(const struct deferred_objects *in, const struct unwind_sta
         objects_set_kind(in->objects, &walk->key, kind);
 }
 
-/* Code stays as it is while it runs. */
+/* Code does not change while it runs. If the process is gone, what was seen there counts. */
 static bool is_trampoline(struct deferred_objects *in, uint32_t pid, uint64_t pc)
 {
     const struct machine_walk *walk = machine_of_kernel()->walk;

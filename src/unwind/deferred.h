@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks that programs met before there was a table for them: they put the rest of such a stack
- * into a ring buffer (insns/unwind_find.c), and it is walked here once the tables exist. Walked
- * stacks are kept, as the same word may stand for one in later reports. Memory is bounded: the
- * oldest go first.
+ * Stacks that programs met before there was a table for them: a program puts the rest of such a
+ * stack into a ring buffer (insns/unwind_find.c), and it is walked here once the tables exist.
+ * Walked stacks are kept, as the same frame word may stand for one in later reports. Memory is
+ * bounded: the oldest stacks go first.
  */
 #ifndef STACKBOX_UNWIND_DEFERRED_H
 #define STACKBOX_UNWIND_DEFERRED_H
@@ -19,58 +19,58 @@ struct deferred_options {
     const struct machine *machine; /* as in struct walk_options */
     void *context;
     /*
-     * What was mapped at an address, in the process and at the time of that walk: `object` is
-     * UNMAPPED. False: it has no table yet, but will have one.
+     * Finds what was mapped at `pc`, in the process and at the time of that walk; `object` begins
+     * as UNMAPPED. False: it has no table yet, but will have one.
      */
     bool (*find)(void *context, const struct unwind_state *walk, uint64_t pc,
                  struct walk_object *object);
     bool asked;        /* the user chose that depth: do not mark where a deeper stack is cut */
     uint32_t depth;    /* of stacks, including the frame for their end */
-    size_t ring_bytes; /* 0: there is none, and others call deferred_take() */
-    size_t most_bytes;   /* of what was read from it, */
-    size_t walked_bytes; /* and of it what is walked; 0: the same */
-    size_t sampled_bytes; /* without programs: the most that is copied of a stack. Else 0 */
+    size_t ring_bytes; /* 0: no ring; the caller calls deferred_take() */
+    size_t most_bytes;   /* of stacks that are kept, */
+    size_t walked_bytes; /* and of those already walked; 0: the same */
+    size_t sampled_bytes; /* without programs: perf copies at most this much of a stack; else 0 */
 };
 
 /* 0 or a negative errno; deferred_close after either. */
 int deferred_open(struct deferred **made, const struct deferred_options *options);
 void deferred_close(struct deferred *deferred);
 
-/* The ring buffer, and a descriptor that is readable once there is something in it. */
+/* The ring buffer; and a descriptor that is readable once the reader thread has copied records. */
 int deferred_map(const struct deferred *deferred);
 int deferred_fd(const struct deferred *deferred);
-/* Until deferred_end() a thread with our rights reads it as fast as programs fill it. */
+/* Until deferred_end() a thread with our present rights reads it as fast as programs fill it. */
 void deferred_begin(struct deferred *deferred);
 void deferred_end(struct deferred *deferred);
 
 /*
- * To be called often: takes what there is, and walks it and what waits, as far as there are tables.
- * What processes have mapped by now must be known before. Returns how many were taken, or a
- * negative errno.
+ * To be called often: takes new stacks, and walks those and the waiting ones as far as there are
+ * tables. The caller must know before what processes have mapped by now. Returns how many were
+ * taken, or a negative errno.
  */
 int deferred_read(struct deferred *deferred);
 void deferred_walk(struct deferred *deferred);
-/* How many wait for a table; and whether the one does that this frame stands for, if any. */
+/* How many stacks wait for a table; and does the stack wait that this frame stands for, if any? */
 size_t deferred_waiting(const struct deferred *deferred);
 bool deferred_is_waiting(const struct deferred *deferred, uint64_t frame);
 
 /*
- * A stack whose last frame is an UNWIND_DEFERRED_FRAME, with the rest walked: returns how many
- * frames are in `whole`, which has room for `depth`. If that does not reach the root, the last one
- * is an end. 0: not yet; with `for_good`, as far as is known now.
+ * Completes a stack whose last frame is an UNWIND_DEFERRED_FRAME: returns how many frames are in
+ * `whole`, which has room for `depth`. If the walk did not reach the root, the last one is an end.
+ * 0: it is not walked yet; with `for_good`, takes what is known now instead.
  */
 size_t deferred_complete(struct deferred *deferred, const uint64_t *frames, size_t count,
                          bool for_good, uint64_t *whole);
 
 struct deferred_figures {
-    uint64_t taken, forgotten; /* stacks; and those dropped before they could be asked for again */
+    uint64_t taken, forgotten; /* stacks; and those dropped to bound memory */
 };
 struct deferred_figures deferred_figures(const struct deferred *deferred);
 
 /*
- * A sample: a walk that has not begun, with `kept` bytes of its stack. Returns how many frames went
- * to `frames`, as a program would write them, with the end, or one for what is walked later; there
- * is room for 2 and for `depth`.
+ * Walks a perf sample: `walk` has not begun, `stack` has its `kept` bytes. Returns how many frames
+ * went to `frames`, as a program would write them, with the end, or with a deferred frame if tables
+ * are missing; there is room for 2 and for `depth`.
  */
 size_t deferred_walk_sample(struct deferred *deferred, struct unwind_state *walk, const void *stack,
                         uint64_t *frames);
@@ -82,14 +82,14 @@ struct deferred_objects {
     struct processes *processes;
     struct objects *objects;
     struct table table; /* found last */
-    bool is_settled;    /* all that processes mapped until now is known; else it is asked for */
-    /* Hashes of those that were seen: a process may end before its stacks are walked. */
+    bool is_settled;    /* processes_settle() was called; else find calls it */
+    /* Hashes of trampolines that were seen: a process may end before its stacks are walked. */
     uint64_t trampolines[64];
 };
 
 /*
- * As deferred_options.find. Programs are told what will never have a table. `context` is a struct
- * deferred_objects.
+ * As deferred_options.find; tells programs which objects will never have a table. `context` is a
+ * struct deferred_objects.
  */
 bool deferred_objects_find(void *context, const struct unwind_state *walk, uint64_t pc,
                        struct walk_object *object);

@@ -17,7 +17,7 @@
 #define END_BYTES 512
 static const uint32_t stack_sizes[] = {16384, 32768, 8192, 65536};
 /*
- * Our stack pointer is at most this far from a function's frame. AddressSanitizer keeps locals
+ * A function's frame is at most this far from our stack pointer. AddressSanitizer keeps locals
  * elsewhere.
  */
 #define NEAR_BYTES (256 << 10)
@@ -60,7 +60,7 @@ static void emit_end_of_stack(struct program *program, const struct unwind_field
         EXIT());
 }
 
-/* Where bpf(2)'s arguments are at the end of our kernel stack; 0: not there. */
+/* Where bpf(2)'s registers are at the end of our kernel stack; 0: they are not there. */
 static uint32_t find_call(const struct machine *machine, const uint64_t *words)
 {
     const struct machine_walk *walk = machine->walk;

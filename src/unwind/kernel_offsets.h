@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What unwinding by tables must know about this kernel, learnt from the kernel: its types say where
- * most things are, and programs that run once, within a call of ours, find the rest from what we
- * know about ourselves.
+ * What unwinding by tables must know about this kernel. Its BTF says where most things are; for
+ * the rest, programs that run once, within a call of ours, look for values that we know ourselves.
  */
 #ifndef STACKBOX_UNWIND_KERNEL_OFFSETS_H
 #define STACKBOX_UNWIND_KERNEL_OFFSETS_H

@@ -13,19 +13,19 @@
 #include "kernel/bpf.h"
 #include "unwind/table_store.h"
 
-/* Unused tables are looked for this often in the time for which they are stored. */
+/* How many times in `unused_ns` unused tables are looked for. */
 #define LOOKS 4
-/* Keys without an object: beyond this many, the oldest is forgotten. */
+/* Keys without an object: beyond this many, the oldest one's kind is withdrawn. */
 #define MOST_KEYS 256
 /*
- * Files read at the same time have at most this many bytes; their tables are a tenth of it. Stacks
- * do not wait long for a small one.
+ * Files read in one batch have at most this many bytes; their tables take a tenth of that. A batch
+ * that stacks wait for is small, and soon done.
  */
 #define MOST_FILE_BYTES (64 << 20)
 #define MOST_AWAITED_BYTES (4 << 20)
 /* Failures in a row to start a process before giving up. */
 #define MOST_FAILURES 10
-/* How often a file is put off whose reader is silent. */
+/* How often a file is put off whose reader was silent (sandbox_silence()). */
 #define MOST_SILENCES 3
 
 enum state {
@@ -43,10 +43,10 @@ struct object {
     struct unwind_key key;
     enum state state;
     int why;               /* HAS_NONE: a negative errno */
-    bool wanted, alone;    /* it comes first; it must be made without others */
-    unsigned silences;     /* how often its reader was silent: it comes after those that are less */
-    bool demanded;         /* it was not asked for before a stack met it */
-    uint64_t awaited;      /* how often stacks wait for it: it comes before those that are less */
+    bool wanted, alone;    /* made before those not wanted; made without others */
+    unsigned silences;     /* how often its reader was silent: the fewer, the sooner */
+    bool demanded;         /* a stack was the first to ask for its table */
+    uint64_t awaited;      /* how often a stack needed it: the more, the sooner */
     uint32_t sights;
     uint32_t stored;         /* HAS_TABLE: its index */
     uint32_t blocks;       /* HAS_NO_ROOM: how many were missing */
@@ -66,8 +66,8 @@ struct objects {
     struct unwind_key told[MOST_KEYS]; /* keys without an object whose kind programs were told */
     size_t told_count;
     uint64_t next_house, cpu_ns;
-    uint64_t dropped; /* tables, when those without room were last tried */
-    uint64_t settled; /* how often it became known what an object has */
+    uint64_t dropped; /* tables.dropped, when those without room were last tried */
+    uint64_t settled; /* how often an object got a table, or is to have none */
 };
 
 static uint64_t object_hash(const struct mapped_file *file)
@@ -208,7 +208,7 @@ const char *objects_why(const struct objects *objects, const struct mapped_file 
 
 /* ---- The table of an object ---- */
 
-/* Where walks end in an object that will have no table. */
+/* The end of walks that reach an object that will have no table. */
 static enum unwind_end object_end(const struct object *object)
 {
     if (object->state == HAS_NO_ROOM || object->why == -ETIME || object->why == -E2BIG)
@@ -282,7 +282,7 @@ static void drop(struct objects *objects, struct object *object)
     objects->gone++;
 }
 
-/* Drops those unused since then. Did one of them have a table? */
+/* Drops objects unused since before `before`. True: one of them had a table. */
 static bool drop_unused(struct objects *objects, uint64_t before)
 {
     const uint64_t dropped = objects->tables.dropped, now = now_ns();
@@ -326,7 +326,7 @@ static int put(struct objects *objects, const struct stored_table *about, const 
     return result;
 }
 
-/* The kernel's key for it: found through a mapping of our own. */
+/* Finds the kernel's key for the object's file, through a mapping of our own. */
 static int find_key(const struct objects *objects, struct object *object)
 {
     const size_t page = page_bytes();
@@ -370,7 +370,7 @@ static void take_made(void *context, size_t which, int result, const struct tabl
     if (!result && !(stored && is_of(stored, object->file)))
         result = put(objects, &about, table, &stored);
     object->blocks = (uint32_t)table->blocks;
-    if (result == -ETIME) { /* there may be more such files: the next one gets half the time */
+    if (result == -ETIME) { /* more such files may follow: the next gets half the time */
         const unsigned seconds =
             objects->builder.seconds ? objects->builder.seconds : BUILDER_SECONDS;
         objects->builder.seconds = seconds > 1 ? seconds / 2 : 1;
@@ -381,7 +381,7 @@ static void take_made(void *context, size_t which, int result, const struct tabl
         use(objects, object, stored);
 }
 
-/* Another name of a file with a table, or one for which the kernel has no key. */
+/* True: needs no new table, as its file has one under another name, or the kernel has no key. */
 static bool is_settled(struct objects *objects, struct object *object)
 {
     int result = find_key(objects, object);
@@ -418,7 +418,7 @@ static struct object *next_to_make(const struct objects *objects)
     return next;
 }
 
-/* One that is awaited or wanted does not wait for others. `bytes`: of all of them. */
+/* One that is awaited or wanted does not wait for others. `bytes`: of the batch with `object`. */
 static bool goes_with(const struct object *object, const struct object *first, uint64_t bytes)
 {
     return !object->alone && !first->alone && !object->awaited == !first->awaited &&
@@ -459,7 +459,7 @@ static void begin(struct objects *objects)
 
 /* ---- Unused tables ---- */
 
-/* Nothing is being made. What does not fit into the index is not found there, and seen as new. */
+/* Only while nothing is being made. If memory runs out, an object left out is seen as new. */
 static void close_ranks(struct objects *objects)
 {
     size_t left = 0;
@@ -484,7 +484,7 @@ static bool has_none_waiting(const struct objects *objects)
     return true;
 }
 
-/* Those for which there was no room, now that others are gone. */
+/* Retries objects without room, once other tables were dropped. */
 static void try_again(struct objects *objects)
 {
     if (objects->dropped == objects->tables.dropped || has_none_waiting(objects))
@@ -521,8 +521,8 @@ void objects_put_off(struct objects *objects)
 }
 
 /*
- * What is read may be on a file system that does not answer: others must not wait for it, nor the
- * report for its names.
+ * The reader's file may be on a file system that does not answer: other files, and reports that
+ * need names, must not wait for it.
  */
 static void put_off_silent(struct objects *objects, size_t count, uint64_t silence)
 {
@@ -537,7 +537,7 @@ static void put_off_silent(struct objects *objects, size_t count, uint64_t silen
     set_none(objects, first, -ETIME);
 }
 
-/* Stacks that wait for a table fill up memory: what no stack waits for is made after it. */
+/* Stacks that wait for a table fill up memory, so a table that no stack awaits makes way for it. */
 static void make_way(struct objects *objects)
 {
     const size_t count = objects->builder.count;

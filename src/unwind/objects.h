@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which objects have a table, and the maps in which programs find it: each file once, however many
- * processes have it mapped, under whatever names. Tables are made in the unprivileged reader, in
- * the background, and trusted once they are checked. Tables that no mapping uses any more go after
- * a while, or at once if others need the room.
+ * Which objects have a table, and the maps in which programs find it: one table per file, however
+ * many processes map it, under whatever names. The unprivileged reader makes tables in the
+ * background, and we trust one once it is checked. Tables that no mapping uses any more go after a
+ * while, or at once if others need the room.
  */
 #ifndef STACKBOX_UNWIND_OBJECTS_H
 #define STACKBOX_UNWIND_OBJECTS_H
@@ -28,16 +28,16 @@ struct objects_options {
 
 /* Includes the vDSO's. 0 or a negative errno; objects_close after either. */
 int objects_open(struct objects **made, const struct objects_options *options);
-/* Waits for nothing. */
+/* Does not wait for tables that are being made. */
 void objects_close(struct objects *objects);
 
-/* Sets those two. */
+/* Fills in the maps. */
 void objects_get_maps(const struct objects *objects, struct unwind_maps *maps);
 
 /*
- * objects_see: this is mapped as code somewhere and is to have a table: at once, what is seen most
- * often first, or when objects_find() asks for it. objects_want: before anything seen, without
- * waiting for it, and its table never goes. 0 or -ENOMEM.
+ * objects_see: a process has mapped this file as code, and it is to have a table: now, the most
+ * often seen first, if `at_once`, else when objects_find() asks for it. objects_want: before
+ * everything seen, and its table is never dropped. 0 or -ENOMEM.
  */
 int objects_see(struct objects *objects, struct mapped_file *file, bool at_once);
 int objects_want(struct objects *objects, struct mapped_file *file);
@@ -49,14 +49,14 @@ int objects_want(struct objects *objects, struct mapped_file *file);
 size_t objects_make(struct objects *objects);
 
 /*
- * Before a thread ends that may have begun tables: their reader ends with it. They are begun again
- * later.
+ * Call this before a thread ends that may have begun tables: their reader ends with it. They are
+ * begun again later.
  */
 void objects_put_off(struct objects *objects);
 
 /*
- * To be called often, by a thread that may wait while another makes tables: `lock` says when the
- * objects may be used (true) and may not (false).
+ * Keeps spare chunks ready. To be called often, by a thread that may wait while another makes
+ * tables: `lock` takes (true) and releases (false) the objects' lock.
  */
 typedef void objects_lock(void *context, bool locks);
 void objects_make_room(struct objects *objects, objects_lock *lock, void *context);
@@ -76,20 +76,20 @@ struct objects_figures {
 };
 struct objects_figures objects_figures(const struct objects *objects);
 
-/* The last parts of the paths of those whose tables were made only once a stack needed them. */
+/* The last parts of the paths of files whose table was made only once a stack needed it. */
 void objects_add_demanded(const struct objects *objects, struct text *names);
 
 /*
- * The table of what is mapped there, lent until the next objects_make(). 0; -EAGAIN: it is to be
- * made, now before others; or there will be none and walks end there: an end, above 0.
+ * The table of a mapped file, lent until the next objects_make(). 0; -EAGAIN: it is still to be
+ * made, now before others; above 0: it will have none, and walks end there with this unwind_end.
  */
 int objects_find(struct objects *objects, const struct mapped_file *file, struct table *table);
-/* It changes when objects_find() may have another answer for one that was to be made. */
+/* Changes whenever objects_find() may have a new answer for a file whose table was to be made. */
 uint64_t objects_settled(const struct objects *objects);
 
 /*
- * What a program met under this key, without a table, is a JIT's memory or a file that will have
- * none: tells programs so. `kind` as in struct unwind_object.
+ * Tells programs about a key that they met without a table: a JIT's memory, or a file that will
+ * have none. `kind` as in struct unwind_object.
  */
 void objects_set_kind(struct objects *objects, const struct unwind_key *key, uint32_t kind);
 

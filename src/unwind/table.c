@@ -16,7 +16,7 @@
 #define PAGE_WORDS (sizeof(struct unwind_page) / sizeof(uint32_t))
 #define RULE_WORDS (sizeof(struct unwind_rule) / sizeof(uint32_t))
 #define MOST_BLOCKS 65536 /* 1 GB */
-/* Code is dense: there are fewer pages in between without any row. */
+/* Code is dense: a real table has fewer pages than these two allow for its rows. */
 #define FEW_PAGES 65536
 #define MOST_PAGES_A_ROW 64
 
@@ -52,7 +52,7 @@ static uint32_t rows_of(const struct frame_rows *frames, const struct page *page
     return is_known ? (uint32_t)(count + (page->carried != NULL)) : 0;
 }
 
-/* From *at on, where the rows after the last page begin. */
+/* Page `number`, whose rows begin at *at, which moves on to the next page's. */
 static struct page next_page(const struct frame_rows *frames, uint64_t number, size_t *at)
 {
     struct page page = {.from = *at, .to = *at};
@@ -65,7 +65,7 @@ static struct page next_page(const struct frame_rows *frames, uint64_t number, s
     return page;
 }
 
-/* Where this many rows go, which must be in one block: at *word or later. */
+/* Finds room for a page's rows, which must be in one block: at *word or later. */
 static uint64_t place_rows(uint64_t *word, uint32_t count)
 {
     uint64_t room = UNWIND_BLOCK_WORDS - *word % UNWIND_BLOCK_WORDS;
@@ -88,7 +88,7 @@ static void write_rows(struct table *table, const struct frame_rows *frames,
         *to++ = UNWIND_ROW(low_of(frames->rows[i].offset), frames->rows[i].rule);
 }
 
-/* Goes through all pages, writing them if there are `table->words`. Returns the number of words. */
+/* Goes through all pages, and writes them if there is a table->words. Returns the word count. */
 static uint64_t lay_out(struct table *table, const struct frame_rows *frames)
 {
     static const struct frame_row unknown = {0};
@@ -315,7 +315,7 @@ int table_builder_begin(struct table_builder *builder, const int *fds, size_t co
     return sandbox_begin(&builder->run, &job);
 }
 
-/* The next table in an answer, which is not trusted. Its words stay there. */
+/* The next table in an answer, which is not trusted. Its words stay in the answer. */
 static int take_table(const char **at, size_t *left, struct header *header, struct table *table)
 {
     if (*left < sizeof(*header))
@@ -337,10 +337,10 @@ static int take_table(const char **at, size_t *left, struct header *header, stru
     *left -= header->blocks * UNWIND_BLOCK_BYTES;
     return table_check(table);
 }
-/* Words are stored as in memory. */
+/* The reader writes words as in memory. */
 _Static_assert(sizeof(struct header) % sizeof(uint32_t) == 0, "behind it is an array of uint32_t");
 
-/* If a reader ended without an answer, one of several files may be the cause. */
+/* If a reader ended without an answer, any of several files may be the cause. */
 static int why_none(const struct table_builder *builder, int result, int ended_by)
 {
     if (builder->count > 1 && result == -EBADMSG)
@@ -348,7 +348,7 @@ static int why_none(const struct table_builder *builder, int result, int ended_b
     return result == -EBADMSG && ended_by == SIGKILL ? -ETIME : result;
 }
 
-/* A reader that was begun by bpf_begin_unpreempted() and takes long goes on as any task. */
+/* A reader forked within bpf_begin_unpreempted() is real-time: if it takes long, ends that. */
 static void calm(const struct table_builder *builder)
 {
     const struct sched_param none = {0};
@@ -375,7 +375,7 @@ int table_builder_end(struct table_builder *builder, uint64_t until, table_build
         calm(builder);
         return result;
     }
-    if (!result && signal) /* perhaps while it wrote */
+    if (!result && signal) /* perhaps it was writing */
         result = -EBADMSG;
     const char *at = result ? NULL : run->answer.data;
     size_t left = result ? 0 : run->answer.length;

@@ -22,8 +22,8 @@ int table_make(struct table *table, const struct frame_rows *frames);
 void table_free(struct table *table);
 
 /*
- * Is everything as unwind_layout.h promises: every index within bounds, rows in order, rules known?
- * Tables from the reader are trusted only after that. 0, or -EBADMSG.
+ * Is everything as unwind_layout.h promises: indices within bounds, rows in order, rules known? A
+ * table from the reader must not be used before. 0, or -EBADMSG.
  */
 int table_check(const struct table *table);
 
@@ -36,7 +36,7 @@ const struct unwind_rule *table_find(const struct table *table, uint64_t offset)
  */
 #define BUILDER_MOST 32
 
-/* CPU time for all that are made together; and how long (ns) that may last. */
+/* CPU time for all tables of a batch; and how long (ns) the batch may last. */
 #define BUILDER_SECONDS 10
 #define BUILDER_NS 60000000000
 
@@ -50,24 +50,24 @@ struct table_builder {
 };
 
 /*
- * The result for one of them: 0 and its table, which was checked and is lent; or a negative errno:
- * -EAGAIN if others may be the cause, and it must be made alone; -ETIME if it was alone and took
- * too long.
+ * The result for one file: 0 and its table, which is checked and valid during the call; or a
+ * negative errno: -EAGAIN if another file may be the cause, so it must be made alone; -ETIME if it
+ * was alone and took too long.
  */
 typedef void table_builder_take(void *context, size_t which, int result, const struct table *table,
                          const struct frame_counts *counts);
 
-/* The descriptors are the caller's, and stay open until it has ended. 0 or a negative errno. */
+/* The descriptors stay the caller's, and open until the end. 0 or a negative errno. */
 int table_builder_begin(struct table_builder *builder, const int *fds, size_t count);
 
 /*
- * Waits until that time (now_ns) at most. -EINPROGRESS: not done yet; 0: it has ended, and `take`
- * was called with each.
+ * Waits until that time (now_ns) at most. -EINPROGRESS: not done yet; 0: done, after calling `take`
+ * with each file.
  */
 int table_builder_end(struct table_builder *builder, uint64_t until, table_builder_take *take,
                       void *context);
 
-/* At once; stops it if it is not done. */
+/* Does not wait: stops the reader if it is not done. */
 void table_builder_free(struct table_builder *builder);
 
 /* The table of a file that we trust, made here. As table_make(). */

@@ -32,9 +32,7 @@ static int create_chunk(void)
     return bpf_create_map(&shape);
 }
 
-/*
- * Readers of files, forked from us, must not reach the tables. `map` below 0: only our own memory.
- */
+/* `map` below 0: private memory. Readers of files, forked from us, must not reach the tables. */
 static void *map_chunk(int map)
 {
     void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
@@ -69,7 +67,7 @@ static bool has_chunk(const struct space *space, uint32_t number)
     return space->at[number] || space->maps[number];
 }
 
-/* How many chunks there may be. A quarter of them may be spare. */
+/* How many chunks there may be, of which a quarter may be spare. */
 static uint32_t most_chunks(const struct space *space)
 {
     return space->most / UNWIND_CHUNK_BLOCKS;
@@ -106,7 +104,7 @@ void space_lack_spares(struct space *space, struct spares *spares)
     }
 }
 
-/* Kernels that know no batches of these get the first. */
+/* Kernels that know no batch updates of maps of maps (before 5.16) get only the first. */
 static uint32_t add_spares(const struct spares *spares, uint32_t made)
 {
     uint32_t numbers[SPACE_SPARES];
@@ -273,7 +271,7 @@ void space_rest(struct space *space, uint32_t first, size_t blocks)
     space->rests = space->rests || blocks;
 }
 
-/* If programs can still find a chunk's map, it must not go: it stays and is reused. */
+/* If its map cannot be removed from the map of maps, programs still find it: keep it for reuse. */
 static void free_resting(struct space *space, uint32_t number)
 {
     const uint64_t resting = space->resting[number];
@@ -344,7 +342,7 @@ int tables_put(struct tables *tables, const struct stored_table *about, const st
     if (!old)
         *next = (struct stored_table){0};
     object.number = ++tables->number;
-    /* Blocks that programs know are not overwritten while one may still read them. */
+    /* Blocks that programs know are not overwritten while a program may still read them. */
     int result = space_settle(&tables->space);
     if (!result)
         result = space_put(&tables->space, table->words, table->blocks, &object.block);
@@ -386,10 +384,7 @@ void tables_set_kind(struct tables *tables, const struct unwind_key *key, uint32
         (void)tell(tables, key, kind ? &object : NULL);
 }
 
-/*
- * The kernel's own, the same in all processes; but we may be a 32-bit process, and they 64-bit
- * ones.
- */
+/* The kernel's own vDSO, the same in all processes; but we may be 32-bit, and they 64-bit. */
 static int put_vdso(struct tables *tables)
 {
     const uint64_t at = machine_of_kernel() == machine_ours() ? getauxval(AT_SYSINFO_EHDR) : 0;

@@ -11,29 +11,29 @@
 
 /*
  * Room for tables: numbered blocks in chunks, which are made when needed and freed when empty. To
- * add one takes some 20 ms, or 300 on a busy machine, as the kernel waits for running programs
- * first: so there are spare ones.
+ * add a chunk takes some 20 ms, or 300 on a busy machine, as the kernel first waits for running
+ * programs: so spare ones are kept.
  */
 struct space {
     int chunks; /* the map of maps */
     struct grace grace;
-    uint32_t *at[UNWIND_MOST_CHUNKS]; /* each where we see it; NULL: not mapped, or not there */
-    int maps[UNWIND_MOST_CHUNKS];     /* of one that is not mapped; 0: none */
+    uint32_t *at[UNWIND_MOST_CHUNKS]; /* where each is mapped here; NULL: it is not */
+    int maps[UNWIND_MOST_CHUNKS];     /* the map of a chunk that is not mapped here; 0: none */
     uint64_t taken[UNWIND_MOST_CHUNKS], resting[UNWIND_MOST_CHUNKS]; /* a bit per block */
     uint32_t most, used; /* blocks; resting ones count as used */
     bool rests;
 };
 
 /*
- * At most `most` blocks, which are whole chunks; with `in_memory`, no program reads them. 0 or a
- * negative errno; space_close after either.
+ * Holds at most `most` blocks, rounded up to whole chunks; with `in_memory`, no program reads them.
+ * 0 or a negative errno; space_close after either.
  */
 int space_open(struct space *space, uint64_t most, bool in_memory);
 void space_close(struct space *space);
 
 /*
- * Spare chunks: which are missing, and not used before space_take_spares(). space_make_spares()
- * waits, and needs nothing but that: others may use the space meanwhile.
+ * space_lack_spares() reserves the missing spare chunks until space_take_spares().
+ * space_make_spares() waits, and touches only `spares`: others may use the space meanwhile.
  */
 struct spares {
     int chunks; /* the map of maps */
@@ -45,17 +45,17 @@ void space_make_spares(struct spares *spares);
 void space_take_spares(struct space *space, const struct spares *spares);
 
 /*
- * Writes blocks in a row: *first is the number of the first. 0, -ENOSPC: there is not enough room,
- * or another negative errno. Programs see them once they are told *first.
+ * Writes consecutive blocks; *first is the number of the first. 0, -ENOSPC: there is not enough
+ * room, or another negative errno. Programs see the blocks once they are told *first.
  */
 int space_put(struct space *space, const uint32_t *words, size_t blocks, uint32_t *first);
 
-/* Lets us read these blocks, too, by space->at. False: they cannot be mapped. */
+/* Maps these blocks here, for reading by space->at. False: they cannot be mapped. */
 bool space_map(struct space *space, uint32_t first, size_t blocks);
 
 /*
- * Programs are no longer told about these blocks. They can be reused after space_settle(), which
- * waits, if necessary, for programs that were told before. 0 or a negative errno.
+ * space_rest: programs no longer find these blocks. They can be reused after space_settle(), which
+ * waits, if necessary, for programs that found them before. 0 or a negative errno.
  */
 void space_rest(struct space *space, uint32_t first, size_t blocks);
 int space_settle(struct space *space);
@@ -72,7 +72,7 @@ struct stored_table {
     struct unwind_object object;
     uint32_t blocks;
     struct frame_counts counts;
-    uint64_t size, time; /* of the file when it was read: if it is written to, they change */
+    uint64_t size, time; /* of the file when it was read: a write changes them */
 };
 
 struct tables {
@@ -92,19 +92,19 @@ struct tables {
 int tables_open(struct tables *tables, uint64_t most_bytes, bool in_memory);
 void tables_close(struct tables *tables);
 
-/* NULL: there is none. Valid until the next tables_put. */
+/* NULL: there is none. Valid until the next tables_put(). */
 struct stored_table *tables_find(const struct tables *tables, const struct unwind_key *key);
 
 /*
- * Adds a table as described by `about`, replacing one with the same key. *stored has as many users
- * as before. 0, -ENOSPC: there is no room, or another negative errno.
+ * Adds the table that `about` describes, replacing one with the same key, whose users *stored
+ * keeps. 0, -ENOSPC: there is no room, or another negative errno.
  */
 int tables_put(struct tables *tables, const struct stored_table *about, const struct table *table,
                struct stored_table **stored);
 
 /*
- * What programs do for a key without a table, as in unwind_object.kind, until there is one; 0: they
- * are told nothing.
+ * What programs do for a key without a table (unwind_object.kind) until it has one; 0: they find
+ * nothing.
  */
 void tables_set_kind(struct tables *tables, const struct unwind_key *key, uint32_t kind);
 

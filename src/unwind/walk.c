@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * The same as insns/unwind.c, insns/unwind_step.c and insns/unwind_rule.c, whose listings say what
- * is done; both must agree. Here, what cannot be read ends a walk as UNREADABLE.
+ * is done: both must agree. Here, a walk that cannot read memory ends as UNREADABLE.
  */
 #include "unwind/walk.h"
 
@@ -33,7 +33,7 @@ static bool is_cfa(const struct at *at, uint64_t cfa, bool in_register)
            !(cfa & (at->options->machine->bits / 8 - 1)) && !(cfa >> USER_BITS);
 }
 
-/* Without its signature. */
+/* An address without its pointer authentication code, or Thumb bit. */
 static uint64_t address_in(const struct at *at, uint64_t word)
 {
     return at->walk->address ? word & at->walk->address : word;
@@ -79,7 +79,7 @@ static enum unwind_end by_record(struct at *at, bool is_far)
     if (!read_word(at, record, &at->frame) || !read_word(at, record + 8, &at->pc))
         return UNWIND_END_UNREADABLE;
     if (at->walk->is_sparse && at->exact && at->pc - (record + 16) <= MOST_STACK_BYTES) {
-        at->frame = at->pc; /* a leaf has only saved that */
+        at->frame = at->pc; /* a leaf has saved only the frame pointer */
         at->pc = at->link;
     }
     at->pc = address_in(at, at->pc);
@@ -101,7 +101,7 @@ static enum unwind_end find_register(const struct at *at, uint8_t number, uint64
     return read_word(at, at->base, value) ? ONWARD : UNWIND_END_UNREADABLE;
 }
 
-/* The CFA, or why it is unknown: before anything is read there. */
+/* Finds the CFA, or why it is unknown, before reading anything at it. */
 static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *rule, uint64_t *cfa)
 {
     const bool by_frame = rule->cfa == UNWIND_BY_FRAME || rule->cfa == UNWIND_BY_FRAME_WORD;
@@ -135,8 +135,8 @@ static enum unwind_end find_cfa(const struct at *at, const struct unwind_rule *r
 }
 
 /*
- * The caller's frame pointer. What depends on a lost one is lost, too. What was saved below the
- * stack pointer has been popped again, which tables need not say, and copies of stacks lack it.
+ * Finds the caller's frame pointer. What depends on a lost one is lost, too. A slot below the stack
+ * pointer has been popped again, which tables need not say: copies of stacks lack it.
  */
 static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
@@ -155,7 +155,7 @@ static bool find_frame(struct at *at, const struct unwind_rule *rule, uint64_t c
     }
 }
 
-/* The frame's return address: at->pc. */
+/* Sets at->pc to the frame's return address. */
 static enum unwind_end find_return(struct at *at, const struct unwind_rule *rule, uint64_t cfa)
 {
     uint64_t word = at->link;
@@ -196,7 +196,7 @@ static enum unwind_end by_rule(struct at *at, const struct unwind_rule *rule)
     return called(at, cfa);
 }
 
-/* On to the caller. */
+/* Moves on to the caller. */
 static enum unwind_end leave(struct at *at, const struct unwind_rule *rule)
 {
     switch (rule->cfa) {
@@ -247,7 +247,7 @@ static enum unwind_end step(struct at *at, uint64_t *frames, size_t *count)
     return end;
 }
 
-/* Is the code it would return to without a caller? */
+/* Is this a return address in code that ends a thread or process, and so has no caller? */
 static bool is_root(const struct at *at, uint64_t pc)
 {
     struct walk_object object = {.end = UNWIND_END_UNMAPPED};
@@ -258,7 +258,7 @@ static bool is_root(const struct at *at, uint64_t pc)
     return rule && rule->cfa == UNWIND_ROOT;
 }
 
-/* Code that starts the process, or a thread. */
+/* Is this code that starts the process, or a thread? */
 static bool is_start_code(const struct at *at)
 {
     uint64_t word;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The walk of insns/unwind.c again, in C: for copied stacks, whose objects had no table when they
- * were met.
+ * The walk of insns/unwind.c again, in C: for copied stacks, whose objects had no table when
+ * programs met them.
  */
 #ifndef STACKBOX_UNWIND_WALK_H
 #define STACKBOX_UNWIND_WALK_H
@@ -14,7 +14,7 @@ struct walk_object {
     const struct table *table; /* NULL: none; then */
     enum unwind_end end;       /* the walk ends there for this reason, */
     bool frame_pointers;       /* unless its code keeps frame pointers: a JIT's; */
-    bool trampoline;           /* a call returns to a machine's (struct machine_walk) */
+    bool trampoline;           /* pc is in a trampoline (struct machine_walk) */
     uint64_t bias;             /* address - bias is the offset in the file */
 };
 
