@@ -11,10 +11,10 @@
 
 /* ---- Replaced mappings ---- */
 
-/* Set in all epochs, so that none is 0 and they wrap around without it. */
+/* Set in all epochs: none is 0, and the other bits may wrap around. */
 #define NUMBERED 0x80000000u
 
-/* Anonymous memory has nothing to tell it apart. */
+/* The offset does not matter in anonymous memory, which is all alike. */
 bool replaced_is_same(const struct mapping *a, const struct mapping *b)
 {
     return a->file == b->file &&
@@ -31,7 +31,7 @@ static void drop_oldest(struct replaced_list *list, struct mapped_files *files, 
     list->forgotten += (uint32_t)count;
 }
 
-/* The part of `had` within `mapping`. */
+/* Keeps the part of `had` that `mapping` replaces. */
 static int keep(struct replaced_list *list, const struct mapping *had,
                 const struct mapping *mapping, uint64_t time)
 {
@@ -51,8 +51,8 @@ static int keep(struct replaced_list *list, const struct mapping *had,
 }
 
 /*
- * Keeps those of the image's mappings that `mapping` is about to replace. 0; -ENOMEM; or how many
- * were forgotten for it.
+ * Keeps the mappings of the image that `mapping` is about to replace. -ENOMEM, or how many older
+ * ones were forgotten for them.
  */
 static int replaced_keep(struct replaced_list *list, struct mapped_files *files,
                          const struct image *image, const struct mapping *mapping, uint64_t time)
@@ -116,7 +116,7 @@ const struct mapping *replaced_next(const struct replaced_list *list, uint64_t a
 
 /* ---- Finding ---- */
 
-/* The newest that had begun by then; otherwise the first. */
+/* The newest program that had begun at `time`; otherwise the oldest. */
 static struct program *program_at(const struct life *life, uint64_t time)
 {
     struct program *program = life->programs;
@@ -126,7 +126,7 @@ static struct program *program_at(const struct life *life, uint64_t time)
     return program;
 }
 
-/* The first owner of the pid that began after `time`, or else that had not ended before it. */
+/* The first life of the pid that began after `time` (is_after), or had not ended before it. */
 static struct life *first_life(const struct history *history, uint32_t pid, uint64_t time,
                                bool is_after)
 {
@@ -139,16 +139,16 @@ static struct life *first_life(const struct history *history, uint32_t pid, uint
     return found;
 }
 
-/* The owner of the pid at `time`, or the first one later. */
+/* The life of the pid at `time`, or the first one later. */
 static struct life *life_from(const struct history *history, uint32_t pid, uint64_t time)
 {
     return first_life(history, pid, time, false);
 }
 
 /*
- * The owner of the pid at `time`, also on its way out. Kernels below 6.16 with the stable branches'
- * fixes of June 2025 (6.1.142) report an exit before all memory is freed, and pass their tracepoint
- * of it after that.
+ * The life of the pid at `time`, also while it exits. Kernels before 6.16, and stable kernels
+ * without the fixes of June 2025 (6.1.142), report an exit before they free all memory, and pass
+ * the tracepoint of the exit after that.
  */
 static struct life *life_at(const struct history *history, uint32_t pid, uint64_t time)
 {
@@ -159,7 +159,7 @@ static struct life *life_at(const struct history *history, uint32_t pid, uint64_
     return life;
 }
 
-/* The program of an exec that was counted at `time`; it was reported before. */
+/* The program of an exec that a program counted at `time`, after the kernel reported it. */
 static struct program *executed_at(struct life *life, uint64_t time)
 {
     if (!life || life->forked > time)
@@ -202,7 +202,7 @@ bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t g
            life_from(history, pid, begin) != history_newest(history, pid);
 }
 
-/* The previous owner of the pid; NULL: none is known. */
+/* The previous life of the pid; NULL: none is known. */
 static const struct life *life_before(const struct history *history, const struct life *life)
 {
     const struct life *found = NULL;
@@ -221,7 +221,7 @@ struct program *history_find_at(const struct history *history, uint32_t pid, uin
     return *of && (*of)->forked <= time ? program_at(*of, time) : NULL;
 }
 
-/* The same for all of a program's time, so that its events are recognized as one program's. */
+/* One value for all of a program's time, so that its events are recognized as one program's. */
 uint64_t history_generation_at(const struct history *history, uint32_t pid, uint64_t time,
                                uint64_t begin)
 {
@@ -240,7 +240,7 @@ uint64_t history_generation_at(const struct history *history, uint32_t pid, uint
 
 #define FIRST_BUCKETS 256 /* a power of two */
 
-/* One more, or one fewer, living process runs it. */
+/* A living process begins to run it; image_leave(): one ends that. */
 static void image_enter(struct history *history, struct image *image)
 {
     if (!image->current++ && image->references > 1)
@@ -478,7 +478,7 @@ void history_see(struct history *history, struct life *life, struct image *image
 {
     replace_image(history, life->programs, image);
     life->programs->origin = PROGRAM_SEEN;
-    report_exec(history, life->pid); /* what was reported before may be wrong */
+    report_exec(history, life->pid); /* earlier reports to the watcher may be wrong */
     report_image(history, life->pid, image);
 }
 
@@ -494,7 +494,7 @@ int history_map(struct history *history, struct life *life, const struct mapping
         return kept;
     }
     history->forgotten += (uint64_t)kept;
-    image_hold(image); /* so that a shared one can be left properly */
+    image_hold(image); /* a shared image must outlive image_add() for image_leave() */
     bool shared = image->references > 2;
     if (!shared)
         image->references--;
@@ -529,7 +529,7 @@ void history_end(struct history *history, struct life *life, uint64_t time)
     keep_within_bound(history);
 }
 
-/* Programs left earlier: each lasted until the next one began. */
+/* Forgets programs that the process left before `time`: each lasted until the next one began. */
 static void forget_programs(struct history *history, struct life *life, uint64_t time)
 {
     struct program *at = life->programs, *older;

@@ -71,7 +71,7 @@ size_t image_first_behind(const struct image *image, uint64_t address)
                         : 0;
 }
 
-/* Cuts out [start, end). There must be room for one more. */
+/* Removes [start, end). There must be room for one more mapping. */
 static void cut(struct image *image, struct mapped_files *files, uint64_t start, uint64_t end)
 {
     size_t first = image_first_behind(image, start), last;
@@ -80,7 +80,7 @@ static void cut(struct image *image, struct mapped_files *files, uint64_t start,
         return;
     struct mapping *at = &image->mappings[first];
     if (at->start < start) {
-        if (at->end > end) { /* both its ends remain */
+        if (at->end > end) { /* its head and its tail remain */
             memmove(at + 1, at, (image->count - first) * sizeof(*at));
             image->count++;
             mapped_file_hold(at->file);

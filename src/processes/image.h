@@ -5,7 +5,7 @@
 
 #include "processes/mapped_files.h"
 
-/* A process can map some 65,000 at a time; beyond this limit nothing is remembered. */
+/* A process may have some 65,000 mappings; image_add refuses more executable ones than this. */
 #define IMAGE_MAPPINGS 16384
 
 struct mapping {
@@ -15,7 +15,7 @@ struct mapping {
 
 struct image {
     size_t references;
-    size_t current; /* how many of them living processes run now */
+    size_t current; /* how many of the references are of what living processes run */
     size_t count, room;
     struct mapping *mappings; /* by address, without overlaps */
 };
@@ -26,14 +26,14 @@ void image_hold(struct image *image);
 void image_drop(struct image *image, struct mapped_files *files);
 
 /*
- * Maps something over what was there. Takes the reference of mapping->file, after an error, too. An
- * image with other references stays unchanged: *image becomes a copy. 0, -ENOMEM, or -ENOSPC.
+ * Adds a mapping over what it replaces. Takes the reference of mapping->file, after an error, too.
+ * If the image has other references, *image becomes a copy. 0, -ENOMEM, or -ENOSPC.
  */
 int image_add(struct image **image, struct mapped_files *files, const struct mapping *mapping);
 
 /* The mapping that holds an address; NULL: none does. */
 const struct mapping *image_find(const struct image *image, uint64_t address);
-/* The index of the first mapping that ends above an address; image->count: none does. */
+/* The index of the first mapping that ends above an address; image->count if none does. */
 size_t image_first_behind(const struct image *image, uint64_t address);
 /* Is some of it anonymous memory, which a JIT may have written? */
 bool image_has_anonymous(const struct image *image);

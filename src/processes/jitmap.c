@@ -181,7 +181,7 @@ static int read_lines(const struct search *search, char *buffer, uint64_t from, 
     return 0;
 }
 
-/* Reads the line of a newest entry again: so no name had to be kept before it had won. */
+/* Reads the line of a newest entry again, so that names of replaced entries are never kept. */
 static int take_entry(const struct search *search, uint64_t offset, uint64_t address,
                       struct elf_found *found)
 {
@@ -192,7 +192,7 @@ static int take_entry(const struct search *search, uint64_t offset, uint64_t add
     if (got < 0)
         return (int)got;
     char *end = memchr(line, '\n', (size_t)got);
-    /* Meanwhile the file may have been replaced. */
+    /* The file may have been replaced meanwhile. */
     if (!end && (size_t)got < sizeof(line))
         return 0;
     if (!end)
@@ -262,8 +262,8 @@ int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct elf_foun
 #define STATUS_LIMIT 65536
 
 /*
- * The clock of files only advances at the ticks of one CPU; on a virtual machine, which itself is
- * paused at times, by more than a tick. The clock of process starts does not pause.
+ * The clock of files only advances at ticks of one CPU; on a virtual machine, which is paused at
+ * times, by more than a tick. The clock of process starts does not pause.
  */
 #define LATE_NS 1000000000
 
@@ -344,8 +344,7 @@ bool look_at_owner(struct processes *processes, struct life *life)
 }
 
 /*
- * What is certain about a process that was gone before it could be looked at. Only root's maps are
- * safe.
+ * What is certain about a process that ended before we looked at it: only root's maps are safe.
  */
 static struct owner unseen_owner(uint32_t pid, const struct life *life)
 {
@@ -358,7 +357,7 @@ static struct owner unseen_owner(uint32_t pid, const struct life *life)
     };
 }
 
-/* One of the places where it may be. A file written before the process began is another's. */
+/* Tries one place for the map. A map written before the process began is another process's. */
 static int try_place(const char *root, uint32_t number, const struct owner *owner,
                      struct jitmap_refusal *refusal)
 {
@@ -406,7 +405,7 @@ static const struct runtime {
     {"libruby", "ruby --yjit-perf"},
 };
 
-/* By what it has mapped, such as "libjvm.so" or "php8.2". */
+/* Advice by what the process has mapped, such as "libjvm.so" or "php8.2". */
 static const char *advice_for(const struct image *image)
 {
     for (size_t i = 0; i < image->count; i++)
@@ -445,7 +444,7 @@ static int open_jitmap(struct processes *processes, uint32_t pid, uint64_t gener
         return -ENOENT;
     const char *root = mapped_root_path(owner->root);
     int result = try_place(root, owner->namespace_pid, owner, refusal);
-    /* Outside, it is named by the pid that it has here. */
+    /* In our own /tmp the map is named by the pid that the process has in our namespace. */
     if (result < 0 && !(root && !*root && owner->namespace_pid == pid)) {
         int other = try_place("", pid, owner, refusal);
         if (other >= 0 || result != -EACCES)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Functions that a process made at run time, from the perf-PID.map that its runtime writes: lines
- * of `START SIZE NAME`, hexadecimal, streamed in one pass for any number of addresses.
+ * Functions that a runtime generated in a process, by the perf-PID.map that the runtime writes:
+ * lines of `START SIZE NAME`, hexadecimal, streamed in one pass for any number of addresses.
  */
 #ifndef STACKBOX_PROCESSES_JITMAP_H
 #define STACKBOX_PROCESSES_JITMAP_H

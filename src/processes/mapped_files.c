@@ -20,7 +20,7 @@
 
 /* ---- Opening ---- */
 
-/* File systems whose files have another st_dev or st_ino than their mappings show. */
+/* File systems whose mappings show another st_dev or st_ino than their files have. */
 #define OVERLAY_MAGIC 0x794c7630
 #define BTRFS_MAGIC 0x9123683e
 
@@ -49,7 +49,7 @@ static bool same_path(const char *link, const char *path)
     return rest && (!*rest || !strcmp(rest, deleted));
 }
 
-/* A deleted file leaves its inode number to a new one; the generation tells them apart. */
+/* A new file may reuse a deleted one's inode number; the generation tells them apart. */
 static bool is_of_generation(int fd, uint64_t generation)
 {
     long version = 0;
@@ -59,9 +59,9 @@ static bool is_of_generation(int fd, uint64_t generation)
 }
 
 /*
- * Is what was opened what is mapped? If a file system's numbers do not tell: when opened through
- * the mapping, the path must be the same (the process may run another program by now); when opened
- * by path, nothing may have changed since it was mapped.
+ * Is the opened file the mapped one? If the file system's numbers do not tell: a file opened
+ * through its mapping must have the same path (the process may run another program by now), one
+ * opened by path must be unchanged since it was mapped.
  */
 static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link,
                       const struct stat *about)
@@ -86,7 +86,7 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link
     return same_path(target, sight->path);
 }
 
-/* Opens a path and checks it; `is_link`: the path is a mapping's. Below 0: not this one. */
+/* Opens a path and checks the file; `is_link`: the path is in map_files. Below 0: not this one. */
 static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
                     struct stat *about)
 {
@@ -99,7 +99,7 @@ static int try_path(const char *path, bool is_link, const struct mapped_sight *s
     return fd;
 }
 
-/* Only by its path, below this directory. */
+/* Opens the file by its path below this root. */
 static int open_below(const char *root, const struct mapped_sight *sight, struct stat *about)
 {
     struct text path = {0};
@@ -119,9 +119,9 @@ static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat 
 }
 
 /*
- * Opens what is mapped: through the mapping itself, which works even if the file was deleted; or
- * else by its path as the process sees it, or its parent if it is gone, or we do. *root: whose root
- * that was. A descriptor or a negative errno.
+ * Opens a mapped file: through the mapping itself, which works even if the file was deleted, or
+ * else by its path in the root of the process, of its parent if the process is gone, or in ours.
+ * *root: the pid whose root it was. A descriptor or a negative errno.
  */
 static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
 {
@@ -147,11 +147,11 @@ static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct 
     return fd;
 }
 
-/* ---- Where a server may not answer ---- */
+/* ---- FUSE, whose server may not answer ---- */
 
 #define MOST_MOUNTS ((size_t)1 << 20) /* bytes */
 
-/* Of what every file is opened below: the process's, or ours if it is gone. */
+/* Looks at the mounts of the process, or at ours if it is gone. */
 static bool is_on_fuse(const struct mapped_sight *sight)
 {
     struct text mounts = {0};
@@ -179,7 +179,7 @@ static void try_to_open(const void *context)
 /* ---- The table's parts ---- */
 
 #define BUCKETS 1024
-#define DEVICES 16 /* one in each place */
+#define DEVICES 16 /* of each hash, the last one is remembered */
 
 /* Descriptors left for maps, programs, probes and rings. */
 #define LEFT_TO_OTHERS 256
@@ -200,7 +200,7 @@ struct mapped_files {
     size_t count, most;
     uint64_t not_kept;
     uint64_t look; /* counts the calls of mapped_files_look_again() */
-    uint64_t local[DEVICES], mute[DEVICES]; /* without a server, or one that did not answer */
+    uint64_t local[DEVICES], mute[DEVICES]; /* no FUSE; and FUSE whose server did not answer */
 };
 
 /* ---- Roots ---- */
@@ -294,10 +294,7 @@ static bool is_shared_memory(const char *path)
            starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage");
 }
 
-/*
- * Its process and that one's parent are gone: it may be found by its path in a root that others
- * use.
- */
+/* The process and its parent are gone: tries the path in roots that other processes use. */
 static void open_below_known(struct mapped_files *files, struct mapped_file *file,
                              const struct mapped_sight *sight)
 {
@@ -313,8 +310,8 @@ static void open_below_known(struct mapped_files *files, struct mapped_file *fil
 }
 
 /*
- * A FUSE file is opened by another process first: one that opens it waits for its server, and may
- * not even be killed meanwhile. False: the server does not answer.
+ * Opening a FUSE file waits for its server, and the waiting process may not even be killed: so
+ * another process opens it first. False: the server does not answer.
  */
 static bool is_answered(struct mapped_files *files, struct mapped_file *file,
                         const struct mapped_sight *sight)
@@ -367,8 +364,8 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
     file->kind = MAPPED_FILE;
     files->count++;
     /*
-     * Was it written to after it was mapped? By both times: the first may be copied from another
-     * file, the second changes with every link, too.
+     * Was it written to after it was mapped? Both times must say so: st_mtim may be copied from
+     * another file, and st_ctim changes with every link, too.
      */
     const uint64_t mapped = to_file_time(sight->time);
     file->is_changed = sight->time && mapped_file_time(&file->about.st_mtim) > mapped &&
@@ -412,8 +409,8 @@ const char *mapped_label(const char *path)
 }
 
 /*
- * Has the file been written to since? A new or removed link changes neither of these. A server is
- * not asked.
+ * Was the file written to since? Adding or removing a link changes neither size nor st_mtim. A FUSE
+ * server is not asked.
  */
 static bool is_changed_now(const struct mapped_file *file)
 {
@@ -455,7 +452,7 @@ void mapped_files_look_again(struct mapped_files *files)
     files->look++;
 }
 
-/* While a file is open no other has its inode; if it is not, everything must be equal. */
+/* An open file keeps its inode number to itself; if it is not open, the path must be equal, too. */
 static bool is_of(const struct mapped_files *files, struct mapped_file *file,
                   const struct mapped_sight *sight, const char *path, size_t length)
 {
@@ -546,7 +543,7 @@ void mapped_file_drop(struct mapped_files *files, struct mapped_file *file)
     free(file);
 }
 
-/* 0, even if it has none or is not an ELF file. */
+/* 0 also if the file has no segments or is not ELF. */
 static int read_segments(struct mapped_file *file)
 {
     struct elf elf;

@@ -121,7 +121,7 @@ static int read_process(uint32_t pid, maps_callback *each, void *context, size_t
     return result;
 }
 
-/* Each thread has a directory there, besides the two entries of every directory. */
+/* /proc/PID/task has one directory per thread, besides "." and "..": its link count tells. */
 bool maps_has_threads(uint32_t pid)
 {
     struct stat about;
@@ -181,7 +181,7 @@ _Static_assert(sizeof(struct map_query) == 104, "as the kernel has it");
 #define QUERY_OR_NEXT 0x10
 
 /*
- * The first executable part that ends above `address`, with its name if there is room for it.
+ * The first executable part that ends above `address`, with its path if `name` has room for it.
  * -ENOENT: there are no more.
  */
 static int query(int fd, uint64_t address, char *name, size_t size, struct maps_entry *entry)
@@ -240,10 +240,10 @@ int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, 
 
     *shown_by = pid;
     int result = query_each(pid, &executable);
-    /* -ESRCH: it has no memory, it ended, or it runs another program by now. */
+    /* -ESRCH: the process has no memory, ended, or runs another program by now. */
     if (executable.seen)
         return result == -ENOENT || result == -ESRCH ? 0 : result;
-    /* Half of all processes are kernel threads, which have none. */
+    /* Half of all processes are kernel threads, which have no memory. */
     if (result == -ESRCH && !maps_has_threads(pid))
         return 0;
     return maps_each_of(pid, shown_by, take_executable, &executable);

@@ -26,16 +26,13 @@ int maps_each(int fd, maps_callback *each, void *context);
 /*
  * The same for a process, by pid. If its first thread has ended and others go on, /proc/PID shows
  * no memory: *shown_by is then a thread whose /proc/TID does, otherwise `pid`; it is set before the
- * callback is called. -ENOENT: there is no such process.
+ * first callback. -ENOENT: there is no such process.
  */
 int maps_each_of(uint32_t pid, uint32_t *shown_by, maps_callback *each, void *context);
-/* Is this entry's path not needed? It may have one or not. */
+/* Returns true if this entry's path is not needed: the entry may then lack it. */
 typedef bool maps_known(void *context, const struct maps_entry *entry);
 
-/*
- * The same for executable parts only; if the kernel can be asked for those (6.11), this costs a
- * quarter.
- */
+/* The same for executable parts only: a quarter of the cost if the kernel selects them (6.11). */
 int maps_each_executable(uint32_t pid, uint32_t *shown_by, maps_callback *each, maps_known *known,
                          void *context);
 

@@ -15,10 +15,10 @@
 /* How long a record may be on its way from another CPU. */
 #define ON_ITS_WAY_NS 1000000
 
-/* How long a file that was found unchanged is taken to be so. */
+/* How long we rely on a file that was found unchanged. */
 #define LOOK_AGAIN_NS 4000000
 
-/* How many processes are looked at between two reads of what is reported. */
+/* How many processes are looked at between two reads of reports. */
 #define READ_EVERY 64
 
 /* ---- Looking at what is mapped now ---- */
@@ -39,7 +39,7 @@ static bool is_wanted(const struct look *look, const struct maps_entry *entry)
     return first < look->count && look->addresses[first] < entry->end;
 }
 
-/* A file that is open already needs no name. */
+/* The path of a file that is open already is not needed. */
 static bool is_known(void *context, const struct maps_entry *entry)
 {
     const struct look *look = context;
@@ -67,7 +67,7 @@ static int take_mapping(void *context, const struct maps_entry *entry)
 }
 
 /*
- * What a process has mapped now: everything executable, or whatever holds one of the sorted
+ * Reads what a process has mapped now: everything executable, or whatever holds one of the sorted
  * addresses. 0, with an image whose reference is the caller's; -ENOENT if the process is gone or
  * shows no executable memory; or another negative errno.
  */
@@ -84,7 +84,7 @@ static int look_up(struct processes *processes, uint32_t pid, const uint64_t *ad
                                                   &look);
     if (!result && !look.image->count && !addresses)
         result = -ENOENT;
-    /* Except for processes that ended meanwhile, and what may not be seen. */
+    /* Processes that ended meanwhile, and those we may not look at, do not count. */
     processes->unread += result && result != -ENOENT && result != -ESRCH && result != -EACCES &&
                          result != -EPERM;
     if (result) {
@@ -109,8 +109,8 @@ static void keep_result(struct processes *processes, int result)
 }
 
 /*
- * A life whose beginning was not reported, as it looks now; if that cannot be seen, with the image
- * `known`, or nothing.
+ * Begins a life whose beginning was not reported, as /proc shows it now; if that fails, with the
+ * image `known`, or an empty one.
  */
 static struct life *begin_unknown(struct processes *processes, uint32_t pid, uint64_t time,
                                   struct image *known)
@@ -128,7 +128,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
         image_hold(known);
     if (!seen)
         image = known ? known : image_make();
-    /* The pid's previous owner is another process. */
+    /* After a previous life of the pid; without one, it may have begun before we looked. */
     if (!history_newest(&processes->history, pid))
         time = known ? time : 0;
     enum program_origin origin = seen || !known ? PROGRAM_SEEN : PROGRAM_INHERITED;
@@ -154,8 +154,8 @@ static struct life *life_of(struct processes *processes, const struct task_event
 }
 
 /*
- * A new process has the name of the thread that forked it. Of other threads than the first one,
- * reports tell no names: one that is gone has most likely kept its process's.
+ * A new process has the name of the thread that forked it. No report names threads other than the
+ * first, so /proc is read; a thread that is gone most likely had its process's name.
  */
 static void inherit_name(struct program *program, const struct life *parent,
                          const struct task_event *event)
@@ -174,7 +174,7 @@ static void take_fork(struct processes *processes, const struct task_event *even
             life->threads++;
         return;
     }
-    if (life && event->time <= life->seen_until) { /* that is the one we saw */
+    if (life && event->time <= life->seen_until) { /* the first look saw this process already */
         life->forked = event->time;
         life->parent = event->parent;
         return;
@@ -188,7 +188,7 @@ static void take_fork(struct processes *processes, const struct task_event *even
         if (life)
             inherit_name(life->programs, parent, event);
     } else {
-        /* The parent may have run another program when it forked than it was seen to run. */
+        /* The look at /proc may have seen the parent after an exec that followed this fork. */
         life = begin_unknown(processes, event->pid, event->time, image);
     }
     if (!life) {
@@ -263,8 +263,8 @@ static void take_exit(struct processes *processes, const struct task_event *even
     if (event->tid == event->pid)
         life->first_thread_ended = event->time;
     /*
-     * If its threads were not counted, it is unknown whether that was the last: another one may be
-     * about to exec, and /proc shows a later state.
+     * If its threads were not counted, this may not be the last exit: another thread may be about
+     * to exec, and /proc shows a later state.
      */
     if (life->threads && !--life->threads)
         history_end(&processes->history, life, event->time);
@@ -307,7 +307,7 @@ void processes_tell(struct processes *processes, const struct task_event *event)
     processes_release(processes);
 }
 
-/* Whatever differs from what is known is new. */
+/* Takes as new whatever differs from what is known. */
 static void see_image(struct processes *processes, struct life *life, const struct image *image)
 {
     const uint64_t now = now_ns();
@@ -350,7 +350,7 @@ static int lend(struct loans *loans, struct mapped_file *file, uint64_t time)
     return 0;
 }
 
-/* Gives back what was lent up to `time`. */
+/* Gives back files that were lent up to `time`. */
 static void take_back(struct processes *processes, struct loans *loans, uint64_t time)
 {
     size_t kept = 0;
@@ -365,7 +365,7 @@ static void take_back(struct processes *processes, struct loans *loans, uint64_t
 }
 
 /*
- * A file is opened as soon as it is reported, and held until the record is taken: its process may
+ * Opens a file as soon as it is reported, and holds it until the record is taken: its process may
  * be gone by then. True: the file, or a JIT's process, is new.
  */
 static bool see_event(void *context, const struct task_event *event)
@@ -385,7 +385,7 @@ static bool see_event(void *context, const struct task_event *event)
     return is_new;
 }
 
-/* Not for each of thousands of short processes: file times are not that fine, either. */
+/* Not for each of thousands of short processes: file times are not as fine, either. */
 static void look_again(struct processes *processes)
 {
     uint64_t now = now_ns();
@@ -396,7 +396,7 @@ static void look_again(struct processes *processes)
     mapped_files_look_again(processes->files);
 }
 
-/* Takes what was reported up to `until`. 0 or -ENOMEM. */
+/* Takes reports up to `until`. 0 or -ENOMEM. */
 static int read_until(struct processes *processes, uint64_t until)
 {
     if (!processes->events)
@@ -419,7 +419,7 @@ int processes_read(struct processes *processes)
 
 /* ---- The first look ---- */
 
-/* What is reported meanwhile is taken now and then: there is not room for all of it. */
+/* Takes reports now and then meanwhile, as the rings do not have room for all of them. */
 static int look_at(void *context, uint32_t pid)
 {
     struct processes *processes = context;
@@ -430,7 +430,7 @@ static int look_at(void *context, uint32_t pid)
         ? processes->result : processes_read(processes);
 }
 
-/* Looks at all that run, or at those asked for. 0 or a negative errno. */
+/* Looks at all processes, or at those asked for. 0 or a negative errno. */
 static int look_at_all(struct processes *processes)
 {
     processes->result = 0;
@@ -447,7 +447,7 @@ static int look_at_all(struct processes *processes)
 /* How long a thread may wait for the others to end before it execs. */
 #define EXEC_TAKES_NS 1000000000
 
-/* How long an event with a time may wait to be sorted with others. */
+/* How long an event with a time may wait until events are sorted and looked up. */
 #define EVENTS_WAIT_NS 10000000000
 
 static bool is_running(const struct life *life, const struct program *program)
@@ -455,7 +455,7 @@ static bool is_running(const struct life *life, const struct program *program)
     return !life || (!life->ended && life->programs == program);
 }
 
-/* Records were lost since this was known to be right: what still runs is looked at again. */
+/* If records were lost since the program was known to be right, looks at what still runs again. */
 static void make_sure(struct processes *processes, struct life *life, struct program *program)
 {
     uint64_t from = now_ns(), known = program->since;
@@ -471,14 +471,14 @@ static void make_sure(struct processes *processes, struct life *life, struct pro
     life->seen_until = now_ns();
 }
 
-/* Where the addresses are looked up. */
+/* What the addresses are looked up in. */
 struct search {
     const struct image *image;
     const struct replaced_list *replaced; /* NULL: nothing is known about earlier mappings */
     uint32_t epoch;
 };
 
-/* Did one before the `end`th have this name? */
+/* Did a mapping before the `end`th have this name? */
 static bool has_label(const struct processes *processes, const struct search *search,
                       uint64_t address, size_t end, const char *label)
 {
@@ -491,7 +491,7 @@ static bool has_label(const struct processes *processes, const struct search *se
     return false;
 }
 
-/* All that were at this address in this window, oldest first. NULL: out of memory. */
+/* Names all mappings at this address in this window, oldest first. NULL: out of memory. */
 static const char *label_unsure(struct processes *processes, const struct search *search,
                                 const struct mapping *now, uint64_t address)
 {
@@ -566,7 +566,7 @@ static int fill_in_all(struct processes *processes, const struct search *search,
     return result;
 }
 
-/* What this machine's kernels show to all programs at a fixed address. */
+/* What kernels of this machine map into all programs at a fixed address. */
 static void fill_in_fixed(const uint64_t *addresses, size_t count, struct process_place *places)
 {
     const struct machine_fixed *fixed = machine_ours()->fixed;
@@ -675,7 +675,7 @@ static int find(struct processes *processes, uint32_t pid, uint64_t generation, 
     if (!missing || (program && !is_running(life, program)))
         return 0;
     mapped_files_look_again(processes->files);
-    /* Whatever was not reported: everything, what is not executable, what was moved. */
+    /* What was not reported: all if not listening, what is not executable, what was moved. */
     result = look_up(processes, pid, addresses, count, &image);
     if (result)
         return result == -ENOMEM ? result : program ? 0 : result;
@@ -694,7 +694,7 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t generatio
     return result;
 }
 
-/* Ends lives that seem to go on but may not. */
+/* Ends lives that may be over although no report has said so. */
 static void end_who_is_gone(struct processes *processes)
 {
     bool any_lost = processes->lost_records > processes->lost_before;
@@ -706,7 +706,7 @@ static void end_who_is_gone(struct processes *processes)
             if (life->ended)
                 continue;
             /*
-             * Its first thread has ended, and there is no other: but not just now, when another one
+             * Its first thread has ended, and there is no other. Not just now, when another thread
              * may be about to exec and take the first one's place.
              */
             const bool has_ended = life->first_thread_ended &&
@@ -714,7 +714,7 @@ static void end_who_is_gone(struct processes *processes)
                                    !maps_has_threads(life->pid);
             if (has_ended || (any_lost && !task_exists(life->pid))) {
                 history_end(history, life, now_ns());
-                next = history->buckets[i]; /* others may have been forgotten for it */
+                next = history->buckets[i]; /* history_end() may have freed others */
             }
         }
     processes->lost_before = processes->lost_records;
@@ -751,7 +751,7 @@ static size_t bytes_to_keep(uint64_t free_memory)
     return bytes > PROCESSES_KEPT_BYTES ? (size_t)bytes : PROCESSES_KEPT_BYTES;
 }
 
-/* Listens, if that is wanted and allowed, and then looks. 0 or a negative errno. */
+/* Listens, if that is wanted and allowed, then looks at /proc. 0 or a negative errno. */
 static int begin_listening(struct processes *processes, const struct processes_options *options)
 {
     int result = 0;
@@ -779,8 +779,8 @@ int processes_open(struct processes **made, const struct processes_options *opti
     pthread_mutexattr_init(&again);
     pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
     /*
-     * Where the kernel can: who holds it gets the CPU if a thread that comes first waits for it.
-     * Not for those who tell: a tracer is a process of its own, which must not own such a lock.
+     * Priority inheritance, if the kernel has it: a real-time thread that waits for the lock lends
+     * its priority to the owner. Not with `told`: a tracer is a process, and must not own the lock.
      */
     if (!options->told)
         (void)pthread_mutexattr_setprotocol(&again, PTHREAD_PRIO_INHERIT);

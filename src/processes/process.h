@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Who had what mapped when: from an address of a process, living or gone, to a file and an address
- * in it. The kernel reports every fork, exec, executable mapping and exit; what ran before is
- * looked up once in /proc.
+ * Which process had what mapped when: from an address of a process, living or gone, to a file and
+ * an address in it. The kernel reports every fork, exec, executable mapping and exit; /proc shows
+ * once what ran before.
  *
  * What is kept of exited processes, and of programs that processes left by exec, is limited to a
  * share of the free memory, or to PROCESSES_KEPT_BYTES: the oldest go first, and are counted.
@@ -31,9 +31,9 @@ struct process_place {
 struct processes_options {
     const uint32_t *pids; /* of these only, if there are any */
     size_t pid_count;
-    uint32_t task; /* listen to this one and what it forks if not allowed all; 0: not at all */
+    uint32_t task; /* without the right to all: listen to this one and what it forks; 0: no */
     bool silent; /* neither listen nor look: everything is looked up on demand */
-    bool told;   /* by processes_tell() and processes_see(), instead of listening */
+    bool told;   /* the caller tells (processes_tell(), _see()): do not listen */
     uint64_t free_memory; /* bytes; 0: unknown */
 };
 
@@ -41,15 +41,12 @@ struct processes;
 struct mapping;
 
 /*
- * Is told what processes run, as it is reported or seen: after each of the functions below that
- * reads. The kernel does not report unmapping: a mapping lasts until another replaces it.
+ * Is told what processes run after each function below that reads reports or /proc. The kernel does
+ * not report unmapping: a mapping lasts until another replaces it.
  */
 struct processes_watcher {
     void *context;
-    /*
-     * The process has this from now on, replacing what was there. Its file is lent
-     * (mapped_files.h).
-     */
+    /* The process has mapped this, over what was there. The file is lent (mapped_files.h). */
     void (*mapped)(void *context, uint32_t pid, const struct mapping *mapping);
     /* All its mappings are gone: it begins another program. */
     void (*execs)(void *context, uint32_t pid);
@@ -57,31 +54,31 @@ struct processes_watcher {
 };
 
 /*
- * Listens first, then looks once at what runs. 0 or a negative errno; without the right to listen
- * it works from /proc, on demand.
+ * Listens first, then looks once at what runs. 0 or a negative errno. Without the right to listen,
+ * lookups read /proc on demand.
  */
 int processes_open(struct processes **made, const struct processes_options *options);
 void processes_close(struct processes *processes);
 
-/* To be called once execs and exits are counted (see `generation`), before anything is traced. */
+/* Call it once execs and exits are counted (see `generation`), before anything is traced. */
 void processes_begin(struct processes *processes);
 
 /*
- * From now on a `generation` of 0 may be that of a process whose pid belonged to others before: if
- * there were any, nothing is found rather than the wrong one.
+ * From now on a `generation` of 0 may be that of a process whose pid other processes had before: if
+ * there were any, lookups find nothing rather than the wrong process.
  */
 void processes_ends_forgotten(struct processes *processes);
 
 /*
- * Two threads may use it: each function that reads, finds or forgets locks it, and these two lock
- * it for longer. What was found stays valid for its finder.
+ * Two threads may use it: each function that reads, finds or forgets takes its lock, and these two
+ * hold it for longer. What a thread found stays valid for that thread.
  */
 void processes_hold(struct processes *processes);
 void processes_release(struct processes *processes);
 
 /*
- * The watcher, which is the caller's, is told what is there, and from then on what comes; a forked
- * process begins with everything its parent had. NULL: no watcher any more.
+ * Tells the watcher, which stays the caller's, what is mapped, and from then on what comes; a
+ * forked process begins with everything that its parent had. NULL: no watcher any more.
  */
 void processes_watch(struct processes *processes, const struct processes_watcher *watcher);
 
@@ -93,7 +90,7 @@ int processes_listening(const struct processes *processes);
 
 /*
  * Becomes readable some milliseconds after the kernel reported something; below 0 if not listening.
- * Not to be read from.
+ * Do not read from it.
  */
 int processes_fd(const struct processes *processes);
 
@@ -104,8 +101,8 @@ int processes_read(struct processes *processes);
 int processes_settle(struct processes *processes);
 
 /*
- * Which period of that life and program of `pid` an event falls into: mappings may be replaced. 0:
- * no change is known. Call processes_settle() first, after the event.
+ * A number for the time between two replaced mappings of that life and program of `pid`. 0: no
+ * mapping was replaced, as far as is known. Call processes_settle() first, after the event.
  */
 uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t generation,
                          uint64_t time);
@@ -113,12 +110,12 @@ uint32_t processes_epoch(struct processes *processes, uint32_t pid, uint64_t gen
 struct task_event;
 /* With `told`: a fork, an exec, a name or an exit. */
 void processes_tell(struct processes *processes, const struct task_event *event);
-/* And what a process has mapped now: to be looked at again whenever that may have changed. */
+/* With `told`: looks at what a process has mapped; call it whenever that may have changed. */
 void processes_see(struct processes *processes, uint32_t pid);
 
 /*
- * To be called some times a second, and, `at_once`, before the losses are told: listens on CPUs
- * that came online, too.
+ * Call it some times a second, and with `at_once` before losses are reported: listens on CPUs that
+ * came online, too.
  */
 void processes_look_at_cpus(struct processes *processes, bool at_once);
 
@@ -142,21 +139,21 @@ int processes_find(struct processes *processes, uint32_t pid, uint64_t generatio
 
 /*
  * The code that `pid` had mapped at an address at that time, as far as was reported or seen:
- * *address becomes the offset in the file, or the distance from the beginning of the mapping. Reads
- * nothing: call processes_settle() first, after the event. NULL: unknown. Valid until the next call
- * that reads.
+ * *address becomes the offset in the file, or the distance from the beginning of the mapping. Does
+ * not read reports: call processes_settle() first, after the event. NULL: unknown. Valid until the
+ * next call that reads.
  */
 struct mapped_file *processes_code_at(struct processes *processes, uint32_t pid, uint64_t time,
                                       uint64_t *address);
 
 /*
- * The `generation`, for processes_find and the like, of an event that has a time but not its
- * program. As good as the kernel's reports: call processes_settle() first.
+ * The `generation`, for processes_find() and the like, of an event of which only the time is known.
+ * Depends on the kernel's reports: call processes_settle() first.
  */
 uint64_t processes_generation_at(const struct processes *processes, uint32_t pid, uint64_t time);
 
 /*
- * A report is done: whatever ended before the previous report may go. Places found before are no
+ * Ends a report: whatever ended before the previous report may go. Places found before are no
  * longer valid.
  */
 void processes_forget(struct processes *processes);
@@ -165,9 +162,9 @@ struct processes_lost {
     uint64_t records;   /* that the kernel had no room for */
     uint64_t forgotten; /* ended processes and programs that exceeded the limit */
     uint64_t files;     /* that were not kept open, for lack of descriptors */
-    uint64_t unread;    /* looks that failed, although process and rights were there */
-    uint64_t doubtful;  /* lookups in processes whose pid had other owners, too */
-    unsigned cpus;      /* that came online: what happened there before we noticed */
+    uint64_t unread;    /* failed looks at living processes that we may look at */
+    uint64_t doubtful;  /* lookups of a pid that had several processes */
+    unsigned cpus;      /* that came online: events there were missed at first */
 };
 
 /* Since the beginning. */
@@ -176,7 +173,7 @@ struct processes_lost processes_lost(const struct processes *processes);
 struct jitmap_refusal {
     char path[64];      /* of the file that is ignored */
     const char *reason; /* "it belongs to another user" */
-    /* Of a known runtime without one: "node --perf-basic-prof" makes it; or NULL. */
+    /* How to get a map, for a known runtime without one: "node --perf-basic-prof"; or NULL. */
     const char *advice;
 };
 
@@ -191,14 +188,14 @@ int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t ge
 
 /*
  * Names of processes: a process has the name of its first thread, at the time of the report or when
- * it ended. A tally has the names of the threads whose events they were, at that time.
+ * it ended. A tally has the names of threads, at the time of their events.
  */
 
 struct process_name {
     uint32_t pid;
     bool foreign;
     bool known; /* otherwise unknown, and its threads keep their own names */
-    bool from_thread, doubtful; /* from a first thread in the tally; and another one differs */
+    bool from_thread, doubtful; /* a first thread in the tally has it; another has another */
     uint64_t generation;
     char comm[COMM_BYTES + 1];
     char shown[COMM_BYTES + 1]; /* by /proc, when the names were made; "": nothing */
@@ -210,12 +207,12 @@ struct process_names {
 };
 
 /*
- * For all processes in the tally. `processes` may be NULL: then first threads in the tally give the
+ * For all processes in the tally. `processes` may be NULL: first threads in the tally then give the
  * names. 0 or -ENOMEM; process_names_free after either.
  */
 int process_names_make(struct process_names *names, const struct tally *tally,
                        struct processes *processes);
-/* After items were added in another way. */
+/* Call it after adding items in another way. */
 void process_names_sort(struct process_names *names);
 void process_names_free(struct process_names *names);
 

@@ -14,7 +14,7 @@
 
 /* ---- What the kernel reports ---- */
 
-/* For a kernel worker this also shows what it is working on: its name is the one in its events. */
+/* /proc adds to a kernel worker's name what it works on: false, as events have the bare name. */
 bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
 {
     char path[48], shown[64];
@@ -32,7 +32,7 @@ bool processes_read_name(uint32_t pid, uint32_t tid, char *comm)
     return true;
 }
 
-/* /proc/PID is there for a thread, too, which may have the number of a process that has ended. */
+/* /proc/PID exists for a thread, too, which may have the number of a process that has ended. */
 static bool is_process(uint32_t pid)
 {
     char path[32];
@@ -50,10 +50,7 @@ static void look(const struct processes *processes, struct process_name *name)
         (void)processes_read_name(name->pid, name->pid, name->shown);
 }
 
-/*
- * With everything that was reported until after the look: what it saw may be another program's
- * name.
- */
+/* To be called after processes_settle(), and that after look(), which may see a later program. */
 static bool find_name(struct processes *processes, struct process_name *name)
 {
     struct life *life = NULL;
@@ -69,7 +66,7 @@ static bool find_name(struct processes *processes, struct process_name *name)
     if (program && !life->ended && life->programs == program && name->shown[0])
         found = name->shown;
     else if (program && processes->lost_at >= program->since && processes->lost_at)
-        return false; /* its new name may be among the lost records */
+        return false; /* a lost record may have renamed it */
     if (!found[0])
         return false;
     if (program && found != program->name)
@@ -108,7 +105,7 @@ static int add_task(struct process_names *names, const struct tally_task *task)
     return 0;
 }
 
-/* Two names for one process: the first thread's is its own, unless it has had two. */
+/* Joins two names of one process: its first thread's counts, unless that has had two. */
 static void join(struct process_name *kept, const struct process_name *other)
 {
     if (!other->from_thread)

@@ -11,8 +11,8 @@
 #include "processes/process.h"
 
 /*
- * The lives of processes by pid, and the programs that each ran in turn: what was reported, in
- * order. Nothing is looked up here.
+ * The lives of processes by pid, and the programs that each ran in turn, in the order of the
+ * reports. This part looks nothing up.
  */
 
 /* Programs that a process left by exec, per process; the oldest are forgotten. */
@@ -51,7 +51,7 @@ struct program {
     struct replaced_list replaced; /* earlier mappings that were replaced */
 };
 
-/* Whose a JIT's memory was, as long as /proc showed it. */
+/* Who owned a JIT's memory, read while /proc showed it. */
 struct owner {
     uint32_t users[2];        /* real and effective */
     uint32_t namespace_pid;   /* in its own pid namespace */
@@ -71,8 +71,8 @@ struct life {
     uint32_t threads;           /* 0: unknown */
     bool ended;
     uint64_t forked, ended_at;  /* forked 0: before we looked */
-    uint64_t first_thread_ended; /* when; 0: it has not. Others may go on */
-    uint64_t seen, seen_until;  /* looked at in /proc: what we saw includes everything before */
+    uint64_t first_thread_ended; /* when; 0: it has not. Other threads may go on */
+    uint64_t seen, seen_until;  /* the look at /proc, which shows everything before it */
 };
 
 struct history {
@@ -84,13 +84,13 @@ struct history {
     struct life *first_ended, *last_ended;
     size_t past_bytes;
     uint64_t forgotten; /* ended lives and replaced programs, for lack of room */
-    bool ends_forgotten; /* set by the caller: `generation` may be 0 although a process ended */
+    bool ends_forgotten; /* set by the caller; see processes_ends_forgotten() */
 };
 
 int history_open(struct history *history, struct mapped_files *files, size_t most_bytes);
 void history_close(struct history *history);
 
-/* Reports everything alive, and from then on what comes. */
+/* Reports everything that is mapped, and from then on what comes. */
 void history_watch(struct history *history, const struct processes_watcher *watcher);
 
 /* The newest life of a pid, or NULL. */
@@ -99,16 +99,16 @@ struct life *history_newest(const struct history *history, uint32_t pid);
 struct life *history_living(const struct history *history, uint32_t pid);
 
 /*
- * A new life of a pid; an earlier one has then ended. It begins with `image`, whose reference it
- * takes. NULL: out of memory.
+ * Begins a new life of a pid, with `image`, whose reference it takes: an earlier life has then
+ * ended. NULL: out of memory.
  */
 struct life *history_begin(struct history *history, uint32_t pid, uint64_t time,
                            enum program_origin origin, struct image *image);
-/* The life goes on with another program; takes its image. 0 or -ENOMEM. */
+/* The life goes on with another program; takes the reference of `image`. 0 or -ENOMEM. */
 int history_exec(struct history *history, struct life *life, uint64_t time, struct image *image);
-/* Replaces the newest program's image by `image`, as it was seen; takes it. */
+/* Replaces the newest program's image by `image`, as /proc shows it; takes the reference. */
 void history_see(struct history *history, struct life *life, struct image *image);
-/* As image_add, to the newest program, which has it from `time` on. */
+/* As image_add(), to the newest program, from `time` on. */
 int history_map(struct history *history, struct life *life, const struct mapping *mapping,
                 uint64_t time);
 void history_end(struct history *history, struct life *life, uint64_t time);
@@ -121,7 +121,7 @@ void history_forget(struct history *history, uint64_t time, uint64_t replaced);
 
 /*
  * The program that `generation` stands for (see process.h), and its life; execs and exits have been
- * counted since `begin`. NULL: nothing is known of it.
+ * counted since `begin`. NULL: unknown.
  */
 struct program *history_find(const struct history *history, uint32_t pid, uint64_t generation,
                              uint64_t begin, struct life **of);
@@ -134,20 +134,20 @@ struct program *history_find_at(const struct history *history, uint32_t pid, uin
 uint64_t history_generation_at(const struct history *history, uint32_t pid, uint64_t time,
                          uint64_t begin);
 
-/* If exits were forgotten: may a `generation` of 0 belong to a later life than the one found? */
+/* Once exits were forgotten: may a `generation` of 0 be that of a later life than the one found? */
 bool history_is_in_doubt(const struct history *history, uint32_t pid, uint64_t generation,
                          uint64_t begin);
 
 /* A number for the time between two replacements in one program: never 0. */
 uint32_t replaced_epoch(const struct replaced_list *list, uint64_t time);
 
-/* What was mapped at the address in that time; NULL: what is there now. */
+/* What was mapped at the address in that epoch; NULL: what is mapped there now. */
 const struct mapping *replaced_find(const struct replaced_list *list, uint32_t epoch,
                                     uint64_t address);
 
 /*
- * From *at on: the next mapping that held the address and was replaced at `since` or later. NULL:
- * there are no more.
+ * From item *at on: the next mapping that held the address and was replaced at `since` or later.
+ * NULL: there are no more.
  */
 const struct mapping *replaced_next(const struct replaced_list *list, uint64_t address,
                                     uint64_t since, size_t *at);
@@ -155,7 +155,7 @@ const struct mapping *replaced_next(const struct replaced_list *list, uint64_t a
 /* Is the address the same byte of the same file in both? */
 bool replaced_is_same(const struct mapping *a, const struct mapping *b);
 
-/* A file held without a mapping: until places are forgotten, or records taken. */
+/* A file that is held without a mapping: until places are forgotten, or records are taken. */
 struct loan {
     struct mapped_file *file;
     uint64_t time;
@@ -176,13 +176,13 @@ struct processes {
     size_t pid_count;
     uint64_t begin;    /* execs and exits are counted from here on */
     uint64_t reported; /* when the last report was done */
-    uint64_t read;     /* when it was last read, except for finding */
+    uint64_t read;     /* when processes_read() was last called */
     uint64_t window;   /* when this report's events begin */
-    struct text *unsure; /* labels of places where it is unknown what was there */
+    struct text *unsure; /* labels of places where one of several files was mapped */
     size_t unsure_count, unsure_room;
     uint64_t lost_records, lost_before, lost_at;
     uint64_t doubtful; /* lookups in processes whose pid had other owners, too */
-    uint64_t unread;   /* looks that failed, other than by exits or for lack of rights */
+    uint64_t unread;   /* looks that failed, except for exits and lack of rights */
     uint64_t looked_again; /* when files were last checked for writes */
     struct loans lent;  /* with places that were found */
     struct loans early; /* with records that were not taken yet */
@@ -190,13 +190,10 @@ struct processes {
     int result;         /* -ENOMEM if a record could not be kept */
 };
 
-/*
- * The name of a thread now, for a program's `name`. False: not to be seen, and `name` is as it
- * was.
- */
+/* The name of a thread now, for a program's `name`. False: it is not to be seen; *name stays. */
 bool processes_read_name(uint32_t pid, uint32_t tid, char *name);
 
-/* Finds its owner, as long as /proc shows it: once per program. False: it had been found before. */
+/* Reads the owner from /proc, once per program. False: it was read before. */
 bool look_at_owner(struct processes *processes, struct life *life);
 
 /* ---- For tests ---- */
