@@ -129,7 +129,7 @@ static void set_state(struct code_finding *finding, uint64_t place, uint16_t sta
     finding->places[place].state = state;
 }
 
-/* Something contradicts what is tried, if so. */
+/* Notes a contradiction in the current trial, and the call before it. */
 static void refute(struct code_finding *finding, bool is_refuted)
 {
     if (is_refuted && !finding->is_refuted) {
@@ -153,8 +153,8 @@ const struct code_call *code_call_before(const struct code_finding *finding, uin
 }
 
 /*
- * Somewhere in a function, what goes on after a call has pushed more than what jumps there: what
- * was pushed for the call. It may not return.
+ * The way from a call into this place has pushed more than another way: what was pushed for the
+ * call. So the call may not return.
  */
 static void blame(struct code_finding *finding, uint64_t place, const struct code_state *before,
                   const struct code_state *now)
@@ -166,7 +166,7 @@ static void blame(struct code_finding *finding, uint64_t place, const struct cod
         finding->suspect = call->place + 1;
 }
 
-/* True: its state has changed, so it is to be followed. */
+/* True: the place's state has changed, so it must be followed. */
 static bool reach(struct code_finding *finding, uint64_t place, uint16_t state)
 {
     const uint16_t before = finding->places[place].state;
@@ -219,13 +219,13 @@ static void reach_later(struct code_finding *finding, const struct code_area *ar
         work_later(finding, place);
 }
 
-/* Nothing that plain instructions change. */
+/* Holds nothing that plain instructions could change. */
 static bool has_nothing(const struct code_state *state)
 {
     return !state->scratch[0] && !state->scratch[1] && state->ra_at <= 0;
 }
 
-/* From one instruction to the next, until one has been here in the same state. */
+/* Follows the instructions from there on, until one has the same state already. */
 static void follow(struct code_finding *finding, uint64_t place)
 {
     const struct code_area *area = code_area_of(finding, place);
@@ -244,7 +244,7 @@ static void follow(struct code_finding *finding, uint64_t place)
                 refute(finding, true);
                 return;
             }
-            /* What calls without having saved its return address is within another function. */
+            /* Code that calls before it saves its return address is within another function. */
             refute(finding, flow.kind == CODE_CALL && before.ra_at == CODE_IN_PLACE &&
                                 !(flags & ENDS));
             uint16_t there = number;
@@ -266,7 +266,7 @@ static void follow(struct code_finding *finding, uint64_t place)
                 return;
             is_simple = has_nothing(&state);
         }
-        /* A call may not return: what it meets then proves nothing. */
+        /* If a call does not return, code behind it that agrees proves nothing. */
         const bool proves = finding->is_proven || code_kind_at(finding, place) != CODE_CALL;
         if (code_kind_at(finding, place) == CODE_CALL) {
             if (flags & ENDS)
@@ -277,7 +277,7 @@ static void follow(struct code_finding *finding, uint64_t place)
         }
         place += code_length_at(finding, place);
         if (place >= end) {
-            finding->has_switch = true; /* what is behind may return */
+            finding->has_switch = true; /* the code behind may return */
             return;
         }
         if (!finding->places[place].state && !(finding->places[place].flags & START))
@@ -346,7 +346,7 @@ bool code_try(struct code_finding *finding, uint64_t place, uint16_t state, bool
         suspects[count] = finding->suspect - 1;
         finding->places[suspects[count++]].flags |= ENDS | SUSPECTED;
     }
-    /* Only the last of them is certainly one. */
+    /* Only the last suspect is certain: tries to do without each of the others. */
     for (unsigned i = 0; is_right && i + 1 < count; i++) {
         end_trial(finding, false);
         finding->places[suspects[i]].flags &= ~(ENDS | SUSPECTED);
@@ -362,7 +362,7 @@ bool code_try(struct code_finding *finding, uint64_t place, uint16_t state, bool
     return is_right;
 }
 
-/* Followed with an unknown state, whatever returns or leaves it is a contradiction. */
+/* In an unknown state, whatever returns or leaves the function is a contradiction. */
 bool code_may_return(struct code_finding *finding, uint64_t start)
 {
     finding->is_trial = true;

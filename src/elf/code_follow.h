@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Follows code instruction by instruction, with a state before each, and takes back what
- * contradicts itself. Part of code_rows.
+ * Follows code instruction by instruction, with a state before each, and undoes a trial that runs
+ * into a contradiction. Part of code_rows.
  */
 #ifndef STACKBOX_ELF_CODE_FOLLOW_H
 #define STACKBOX_ELF_CODE_FOLLOW_H
@@ -9,16 +9,16 @@
 #include "base/index.h"
 #include "elf/code_rows.h"
 
-/* Of each place, most of them of the instruction there. */
+/* Flags of a place; most are those of the instruction there. */
 enum code_flag {
-    START = 1,      /* of a function */
-    ENDLESS = 2,    /* a function that does not return */
+    START = 1,      /* a function begins here */
+    ENDLESS = 2,    /* and the function does not return */
     ENDS = 4,       /* a call that does not return */
-    SUSPECTED = 8,  /* ENDS is only what makes sense of a contradiction */
-    PADDING = 16,   /* struct code_flow's is_padding; of a call: padding is behind it */
-    PLAIN = 32,     /* its is_plain */
-    TRIED = 64,     /* its state was set by what is being tried */
-    DATA = 128,     /* two bytes that are no code, of a machine with two kinds; of others: */
+    SUSPECTED = 8,  /* ENDS was set only to resolve a contradiction */
+    PADDING = 16,   /* code_flow.is_padding; of a call: padding follows it */
+    PLAIN = 32,     /* code_flow.is_plain */
+    TRIED = 64,     /* the current trial has set its state */
+    DATA = 128,     /* with two kinds of code: these two bytes are data; with one: */
     OVERLAPS = DATA, /* another instruction may begin within this one */
 };
 #define KIND_SHIFT 8
@@ -61,28 +61,28 @@ struct code_finding {
     struct code_area *areas;
     size_t area_count;
     uint64_t size;        /* of all together */
-    unsigned char *bytes; /* by place, and so are */
+    unsigned char *bytes; /* by place, as are */
     struct code_place *places;
-    uint64_t *noted; /* a bit for each that is START, or whose address code has */
+    uint64_t *noted; /* a bit for each that is START, or whose address code takes */
     struct code_state *states;
     size_t state_count, state_room;
     struct index state_index;
-    struct code_call *calls; /* found by reading on, instruction by instruction */
+    struct code_call *calls; /* found by the linear sweep */
     size_t call_count, call_room;
     struct index endless; /* functions that do not return: numbers of calls to them */
     struct code_work *work;
     size_t work_count, work_room;
-    struct code_change *changes; /* of what is only tried */
+    struct code_change *changes; /* of the current trial, to undo it */
     size_t change_count, change_room;
     bool is_trial, is_refuted;
-    bool has_switch; /* or a trap, which a handler may skip: what is tried may return */
-    bool is_proven; /* something returned as it should, or met what is known */
-    uint64_t via;     /* the last call before the instruction that is followed, + 1; 0: none */
-    uint64_t suspect; /* the same of what refuted it: this call may not return */
-    uint8_t has_two; /* kinds of code: 1, and places of one of them are odd; or 0 */
-    bool thumb;      /* the last code whose kind was told */
-    uint64_t steps; /* which are left */
-    uint64_t functions, unknown; /* stretches of code that nothing is known about */
+    bool has_switch; /* or a trap, which a handler may skip: the code may return */
+    bool is_proven; /* code returned as it should, or met known code */
+    uint64_t via;     /* the place of the last call on this way, + 1; 0: none */
+    uint64_t suspect; /* as `via`, at the contradiction: this call may not return */
+    uint8_t has_two; /* 1: two kinds of code, those of Thumb at odd places; or 0 */
+    bool thumb;      /* the kind of the last code that was decided */
+    uint64_t steps; /* instructions that may still be followed */
+    uint64_t functions, unknown; /* stretches of code without a state */
     int error;
 };
 
@@ -106,27 +106,27 @@ static inline bool code_is_entry(const struct code_finding *finding, const struc
     return state->sp == finding->machine->start.sp;
 }
 
-/* The gap that an address is in; NULL: none. */
+/* The gap that holds an address; NULL: none. */
 const struct code_area *code_area_at(const struct code_finding *finding, uint64_t address);
-/* The one that a place is in. */
+/* The gap that holds a place. */
 const struct code_area *code_area_of(const struct code_finding *finding, uint64_t place);
-/* The place of an address, most likely in the same gap as others. False: it is in no gap. */
+/* The place of an address, most likely in the gap `near`. False: it is in no gap. */
 bool code_place_of(const struct code_finding *finding, const struct code_area *near,
                    uint64_t address, uint64_t *place);
 
-/* One step, at a place within the area, which is noted. 0: it is no instruction. */
+/* Decodes the instruction at a place in the area and sets the place's flags. 0: it is unknown. */
 size_t code_step_at(struct code_finding *finding, const struct code_area *area, uint64_t place,
                     struct code_state *state, struct code_flow *flow);
 uint16_t code_number_of(struct code_finding *finding, const struct code_state *state);
 
-/* The call that returns to this place, or to padding before it; NULL: there is none. */
+/* The call that returns to this place, or to padding before it; NULL: none. */
 const struct code_call *code_call_before(const struct code_finding *finding, uint64_t place);
 
-/* Follows all ways from there. */
+/* Follows all ways from there on. */
 void code_begin(struct code_finding *finding, uint64_t place, uint16_t state);
 /*
- * Is this what is there? If nothing contradicts it, once up to `most` calls, CODE_MOST_SUSPECTS at
- * the most, are taken to return that were the last before a contradiction.
+ * Does the code from `place` on run into no contradiction with this state? After one, takes the last
+ * call before it not to return and tries again, for up to `most` calls (<= CODE_MOST_SUSPECTS).
  */
 bool code_try(struct code_finding *finding, uint64_t place, uint16_t state, bool needs_proof,
               unsigned most);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Functions' starts are what symbols, calls and the file's header point to. All code that can be
- * reached from them is followed, with a state for each instruction. What nothing reaches is either
- * a function that only data points to, or goes on after a call, or is a case of a switch: the first
- * of these that contradicts nothing is taken, and otherwise the state of the code before, which
- * cases that are apart from their switch have, too, if what is known elsewhere proves it. A
- * contradiction is a return with another stack pointer than it began with, or a jump to code that
- * has another one.
+ * Functions begin where symbols, calls and the file's header point. All code that they reach is
+ * followed, with a state for each instruction. Code that nothing reaches is a function that only
+ * data points to, or follows a call, or is a switch's case: the first of these that runs into no
+ * contradiction is taken; otherwise the state of the code before, if known code elsewhere proves
+ * it (cases that are apart from their switch have that state, too). A contradiction is a return
+ * with another stack pointer than the function began with, or a jump to code that has another one.
  */
 #include "elf/code_rows.h"
 
@@ -41,7 +40,7 @@ const struct code_machine code_machine_loongarch64 = {258, 64, 4, NULL, code_loo
 const struct code_machine code_machine_armv7 = {EM_ARM, 32, 2, code_armv7_choose, code_armv7,
                                                 START_LINKED, false};
 
-/* Other machines' are not part of the program: no process here runs their code. */
+/* The program contains its own machine only: no process here runs the code of others. */
 #if defined(__x86_64__)
 const struct code_machine *code_machine = &code_machine_x86_64;
 #elif defined(__aarch64__)
@@ -56,23 +55,23 @@ const struct code_machine *code_machine = &code_machine_armv7;
 const struct code_machine *code_machine;
 #endif
 
-/* Of all gaps together; each byte takes five of memory. */
+/* The most bytes of all gaps together; each takes five of memory. */
 #define MOST_CODE (32u << 20)
-/* Instructions that are followed for each byte of code: compilers' need less than one. */
+/* Instructions that may be followed per byte of code: compilers' code needs less than one. */
 #define STEPS_A_BYTE 4
 
 #define LARGEST_PAGE 65536 /* of processes */
 #define FUNCTION_ALIGNMENT 16
-/* Code has fewer that are unknown. */
+/* A gap with more unknown bytes than one in this many is data, not code; */
 #define BYTES_AN_UNKNOWN 64
-#define MOST_UNKNOWN 1024 /* of what is no code, which is not read on then */
+#define MOST_UNKNOWN 1024 /* in data, after which the gap is not read on */
 #define MOST_JUMPS 16
-#define FEWER 8 /* suspects are enough for what may be no function at all */
+#define FEWER 8 /* this many times fewer suspects if it may be no function */
 #define FIRST_STEPS 3 /* of a function that makes a frame */
 
 /* ---- Places ---- */
 
-/* There is no function. */
+/* Code to which signal handlers or thread functions return: no function. */
 static bool is_end(const struct code_finding *finding, uint64_t place)
 {
     return finding->places[place].state == SIGNAL || finding->places[place].state == THREAD_END;
@@ -85,7 +84,7 @@ static void note(struct code_finding *finding, uint64_t place, unsigned flag)
         finding->noted[place / 64] |= UINT64_C(1) << place % 64;
 }
 
-/* The next one that was noted, from *place on. */
+/* Finds the next noted place, from *place on. */
 static bool next_noted(const struct code_finding *finding, uint64_t *place)
 {
     uint64_t at = *place / 64, bits = finding->noted[at] >> *place % 64 << *place % 64;
@@ -107,7 +106,7 @@ static void mark(struct code_finding *finding, uint64_t address, unsigned flag)
         note(finding, place, flag);
 }
 
-/* What gcc puts elsewhere is entered by jumps, in the middle of a function. */
+/* Parts that gcc moves elsewhere (.cold) are entered by jumps in the middle of a function. */
 static bool is_part(const struct elf_symbol_table *table, const struct elf_entry *entry,
                     struct text *name)
 {
@@ -135,7 +134,7 @@ static void mark_symbols(struct code_finding *finding)
     text_free(&name);
 }
 
-/* Nothing else reaches it. */
+/* Makes the place a start with a fixed state: no jump leads there. */
 static void end_at(struct code_finding *finding, uint64_t place, uint16_t state)
 {
     note(finding, place, START);
@@ -154,7 +153,7 @@ static void add_call(struct code_finding *finding, struct code_call *call, uint6
         finding->calls[finding->call_count++] = *call;
 }
 
-/* Reads on from each gap's beginning, for what calls and instructions point to. */
+/* Decodes each gap linearly and notes what calls and other instructions point to. */
 static void sweep(struct code_finding *finding, struct code_area *area)
 {
     const uint64_t end = area->place + area->gap.size;
@@ -197,7 +196,7 @@ static void sweep(struct code_finding *finding, struct code_area *area)
             call = (struct code_call){.target = flow.target, .place = (uint32_t)place};
             is_after = true;
             is_padded = false;
-            /* Where musl's clone(2) has called a thread's function */
+            /* musl's clone(2) has called a thread's function, and exits the thread. */
             if (exit && end - place >= length + sizeof(exit) &&
                 elf_get64(finding->elf, finding->bytes + place + length) == exit)
                 end_at(finding, place + length, THREAD_END);
@@ -230,7 +229,7 @@ static bool is_endless(struct code_finding *finding, uint64_t target)
     return false;
 }
 
-/* A call right before a function does not return, and nor do others of the same. */
+/* A call right before a function does not return, and nor do other calls of the same target. */
 static void mark_endless(struct code_finding *finding)
 {
     uint64_t target;
@@ -251,7 +250,7 @@ static void mark_endless(struct code_finding *finding)
             finding->places[finding->calls[i].place].flags |= ENDS;
 }
 
-/* Does it return, or leave, without ever branching? Most functions do; false: perhaps. */
+/* Does a single way without branches lead to a return or out of the function? False: unknown. */
 static bool ends_well(struct code_finding *finding, uint64_t place)
 {
     const struct code_area *area = code_area_of(finding, place);
@@ -280,7 +279,7 @@ static bool ends_well(struct code_finding *finding, uint64_t place)
     return false;
 }
 
-/* Calls that do not return. Who ends with such a call is known to be one after that. */
+/* Finds calls that do not return, then functions that end with such calls, and calls of those. */
 static void find_endless(struct code_finding *finding)
 {
     mark_endless(finding);
@@ -295,17 +294,17 @@ static void find_endless(struct code_finding *finding)
 
 /* ---- What nothing reaches ---- */
 
-/* In order of places, from the last start on. */
+/* What was passed in order of places, since the last start. */
 struct passing {
-    uint16_t after_call; /* the state after what is just before, if that is a call */
+    uint16_t after_call; /* the state after the suspected call just before; 0: none */
     bool is_close;       /* without padding */
-    bool all;            /* also what does not look like a function's beginning */
-    bool is_aligned;     /* as functions are */
-    uint16_t indirect;   /* of the last indirect jump */
-    uint16_t before;     /* of the last instruction that was reached */
+    bool all;            /* guess also at unlikely beginnings of functions */
+    bool is_aligned;     /* at an address to which functions are aligned */
+    uint16_t indirect;   /* the state of the last switch */
+    uint16_t before;     /* the state of the last instruction that was reached */
 };
 
-/* Does it begin with this? *after is the state behind its first instructions. */
+/* Do the first instructions make a frame? *after is the state behind them. */
 static bool makes_frame(struct code_finding *finding, const struct code_area *area, uint64_t place,
                         struct code_state *after)
 {
@@ -321,7 +320,7 @@ static bool makes_frame(struct code_finding *finding, const struct code_area *ar
     return length && flow.kind == CODE_NEXT && !code_is_entry(finding, &state);
 }
 
-/* A function that has saved its return address does so no second time. */
+/* Does a function begin here, by saving its return address? A function does so only once. */
 static bool saves_return(struct code_finding *finding, const struct code_area *area, uint64_t place)
 {
     struct code_state after;
@@ -350,7 +349,7 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
     struct code_state after;
     const bool has_frame = makes_frame(finding, area, place, &after);
     const bool differs = finding->machine->alignment == 1; /* where functions begin, from others */
-    /* A switch's case hardly does so there. */
+    /* A switch's case hardly ever makes a frame at an aligned address. */
     const bool begins = has_frame && differs && passing->is_aligned;
 
     if (saves_return(finding, area, place) &&
@@ -371,7 +370,7 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
             code_try(finding, place, passing->before, true, 0));
 }
 
-/* The state after a call at this place, which nothing may follow; 0: it is none. */
+/* The state after the suspected call at this place, which nothing may follow; 0: there is none. */
 static uint16_t after_suspect(struct code_finding *finding, const struct code_area *area,
                               uint64_t place)
 {
@@ -384,15 +383,15 @@ static uint16_t after_suspect(struct code_finding *finding, const struct code_ar
     return code_number_of(finding, &state);
 }
 
-/* `all`: also what does not look like a function's beginning. */
+/* Guesses the state of code that was not reached. `all`: see struct passing. */
 static void pass_area(struct code_finding *finding, const struct code_area *area, bool all)
 {
     const uint64_t thumb = finding->has_two;
     const uint64_t end = area->place + area->gap.size;
     struct passing passing = {.all = all};
-    bool is_skipping = false; /* until something ends */
+    bool is_skipping = false; /* up to the next return, jump or trap */
     bool was_padding = true;
-    uint64_t last = end; /* the instruction before, if it was reached; end: it was not */
+    uint64_t last = end; /* the previous instruction, if it was reached; else `end` */
     uint64_t place = area->place, decided = 0;
     struct code_state state;
     struct code_flow flow;
@@ -446,7 +445,7 @@ static void pass_area(struct code_finding *finding, const struct code_area *area
                           !guess(finding, area, place, &passing);
             finding->unknown += all && is_skipping;
             if (!is_skipping)
-                continue; /* with its state */
+                continue; /* again, with the state that guess() has set */
         }
         was_padding = is_padding;
         passing.is_close = false;
@@ -519,8 +518,8 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
 }
 
 /*
- * The place behind the instruction at *place, or of the next one that code jumps to. Of code that
- * was followed as both kinds, *place becomes the likelier.
+ * Returns the place behind the instruction at *place, or of the next one that code jumps to. For
+ * code that was followed as both kinds, *place becomes the likelier.
  */
 static uint64_t pass_instruction(struct code_finding *finding, const struct code_area *area,
                                  uint64_t *place)
@@ -541,7 +540,7 @@ static uint64_t pass_instruction(struct code_finding *finding, const struct code
     return (*place + next) & -step;
 }
 
-/* Does a call there have another frame than what is known says? */
+/* Does a call there have another frame than area->gap.at_calls says? */
 static bool is_contradicted(struct code_finding *finding, const struct code_area *area)
 {
     const struct unwind_rule *known = &area->gap.at_calls;
@@ -575,7 +574,7 @@ static void add_rows(struct code_finding *finding, struct code_rows *code,
         const uint16_t now = finding->places[place].state;
         if (now == last)
             continue;
-        /* What returns to its first instruction is looked up one below. */
+        /* The walk looks up a return address less one, so a row for such an end begins there. */
         const uint64_t before = is_end(finding, place) && place > area->place;
         const uint64_t thumb = place & finding->has_two;
         add_row(finding, code, area->gap.offset + (place - thumb - area->place) - before, now);
@@ -612,7 +611,7 @@ static void find_states(struct code_finding *finding)
                 pass_area(finding, &finding->areas[i], all);
 }
 
-/* The states that have numbers of their own: what they hold is only theirs, but of two. */
+/* Gives the reserved states their numbers. Unique values keep them apart from real states. */
 static void number_reserved(struct code_finding *finding)
 {
     struct code_state state = {0};
@@ -642,13 +641,13 @@ static void find(struct code_finding *finding, struct code_rows *code)
     find_endless(finding);
     finding->steps = finding->size * STEPS_A_BYTE;
     find_states(finding);
-    /* If there were not enough, some ways have not met. */
+    /* If the steps ran out, some ways have not met, and no state is certain. */
     for (size_t i = 0; i < finding->area_count && finding->steps; i++)
         add_rows(finding, code, &finding->areas[i]);
     make_rules(finding, code);
 }
 
-/* Without what is no whole instruction at its ends. */
+/* Cuts partial instructions off both ends. */
 static struct code_gap aligned(const struct code_gap *gap, uint64_t alignment)
 {
     const uint64_t skip = -gap->address & (alignment - 1);
@@ -661,8 +660,8 @@ static struct code_gap aligned(const struct code_gap *gap, uint64_t alignment)
 }
 
 /*
- * Zeros, of which all will be written: the kernel gives them at once (since 5.14), in large pages if
- * it has any. Page by page, that takes as long as a tenth of all that is done with them.
+ * All of this memory will be written: the kernel populates it at once (since 5.14), in large pages
+ * if it has any. Page by page, that takes as long as a tenth of all that is done with it.
  */
 static void *zeros(size_t size)
 {
@@ -687,14 +686,14 @@ static int read_gaps(struct code_finding *finding, const struct code_gap *gaps, 
             finding->size > MOST_CODE)
             return -E2BIG;
     }
-    /* Room is for what the file has, not for what its header claims. */
+    /* Before allocating: does the file have all of it, or does only its header claim so? */
     int result = elf_has(finding->elf, 0, end);
     if (result)
         return result;
     finding->areas = calloc(count, sizeof(*finding->areas));
     finding->bytes = malloc((size_t)finding->size);
     finding->places = zeros((size_t)finding->size * sizeof(*finding->places));
-    /* One more, where none is found */
+    /* One more word, so that next_noted() can end there. */
     finding->noted = calloc((size_t)finding->size / 64 + 2, sizeof(*finding->noted));
     if (!finding->areas || !finding->bytes || !finding->places || !finding->noted)
         return -ENOMEM;

@@ -13,14 +13,14 @@
 
 /* ---- What an architecture's decoder knows ---- */
 
-#define CODE_LOST INT32_MIN /* it is unknown, or cannot be told in this way */
+#define CODE_LOST INT32_MIN /* unknown, or not expressible in this way */
 #define CODE_IN_PLACE 0     /* of a saved register: it still holds the caller's */
 /* Of the return address: in the register with this DWARF number, which is not the link register. */
 #define CODE_IN_REGISTER(dwarf) ((dwarf) + 1)
 
 /*
- * Before an instruction. The CFA is the stack pointer as it was before the call (x86-64: above the
- * return address). Of two ways that meet, what is not equal becomes CODE_LOST, and in `scratch` 0.
+ * The state before an instruction. The CFA is the stack pointer before the call (x86-64: above the
+ * return address). Where two ways meet, fields that differ become CODE_LOST, and `scratch` 0.
  */
 struct code_state {
     union {
@@ -58,25 +58,25 @@ enum code_kind {
 struct code_flow {
     enum code_kind kind;
     /*
-     * The state at the target of CODE_JUMP and CODE_BRANCH is that of before the instruction, but
-     * with the `scratch` of *state; which, as it was left, is the next instruction's alone.
+     * The state at the target of CODE_JUMP and CODE_BRANCH is the one before the instruction, but
+     * with the `scratch` of *state; the rest of *state is for the next instruction only.
      */
     uint64_t target;
-    uint64_t taken;  /* an address of code that this instruction computes; 0: none */
-    uint64_t data;   /* a constant in code, behind this instruction, which reads it; 0: none */
+    uint64_t taken;  /* an address, maybe of code, that it computes; 0: none */
+    uint64_t data;   /* a constant in code that this instruction reads; 0: none */
     uint8_t data_size; /* in bytes */
-    bool is_padding; /* does nothing: linkers and compilers fill up with it */
+    bool is_padding; /* linkers and compilers fill gaps with it */
     /*
-     * It would change no state whose `scratch` is 0 and whose return address is in no other
-     * register; so it need not be decoded again. May always be false.
+     * It changes no state whose `scratch` is 0 and whose return address is in no other register,
+     * so it need not be decoded again. May always be false.
      */
     bool is_plain;
 };
 
 /*
  * Decodes the instruction at address `at`, applies it to *state, and says where it goes. Returns
- * its length; 0: it is unknown, or not whole within `size` bytes. Addresses of Thumb code have
- * their lowest bit set: `at`, and `target` and `taken`, too.
+ * its length; 0: it is unknown, or longer than `size` bytes. The lowest bit of `at`, `target` and
+ * `taken` is set for Thumb code.
  */
 typedef size_t code_step(const unsigned char *bytes, size_t size, uint64_t at,
                          struct code_state *state, struct code_flow *flow);
@@ -84,8 +84,8 @@ typedef size_t code_step(const unsigned char *bytes, size_t size, uint64_t at,
 struct code_finding;
 struct code_area;
 /*
- * The place there as code of the likelier kind, which is decided for a stretch at a time, up to
- * *decided. Of Thumb code a place has its lowest bit set.
+ * Chooses the likelier kind of code there and returns its place, odd for Thumb code. Decides for a
+ * stretch at a time, up to *decided.
  */
 typedef uint64_t code_choose(struct code_finding *finding, const struct code_area *area,
                              uint64_t place, uint64_t *decided);
@@ -94,10 +94,10 @@ struct code_machine {
     uint16_t elf; /* e_machine */
     uint8_t bits;
     uint8_t alignment; /* of instructions */
-    code_choose *choose; /* NULL: its instructions are of one kind */
+    code_choose *choose; /* NULL: it has one kind of code */
     code_step *step;
     struct code_state start; /* at a function's first instruction */
-    bool by_frame; /* rows go by the frame pointer where there is one, as its compilers' tables do */
+    bool by_frame; /* rows prefer the frame pointer, as tables of its compilers do */
 };
 
 /* One for each architecture. In files named after them. */
@@ -107,37 +107,34 @@ code_step code_x86_64, code_arm64, code_riscv64, code_loongarch64, code_armv7;
 extern const struct code_machine code_machine_x86_64, code_machine_arm64, code_machine_riscv64,
     code_machine_loongarch64, code_machine_armv7;
 
-/* This program's own, whose code alone it analyses; NULL: unknown. Tests choose another. */
+/* The machine of this build, whose code alone it analyses; NULL: unknown. Tests choose another. */
 extern const struct code_machine *code_machine;
 
 /* ---- Rows ---- */
 
 struct code_rule {
     struct unwind_rule rule;
-    uint32_t number; /* the caller's; 0 at first */
+    uint32_t number; /* for the caller's use; 0 at first */
 };
 
 /* A stretch of code without tables, in the file. */
 struct code_gap {
     uint64_t offset, size, address;
-    /*
-     * What is known of calls there: rows that contradict it are wrong. Its cfa is UNWIND_UNKNOWN if
-     * there is nothing.
-     */
+    /* What is known about calls there; rows that contradict it are wrong. Else UNWIND_UNKNOWN. */
     struct unwind_rule at_calls;
 };
 
 struct code_rows {
     struct frame_row *rows; /* by offset */
     size_t count, room;
-    struct code_rule *rules; /* some are the same */
+    struct code_rule *rules; /* with duplicates */
     uint64_t functions; /* that have rows */
-    uint64_t unknown;   /* stretches of code that have none */
+    uint64_t unknown;   /* stretches of code without rows */
 };
 
 /*
- * Analyses these gaps, which are sorted and do not overlap. 0, -ENOENT: nothing is known about the
- * machine's instructions; or another negative errno. code_rows_free after either.
+ * Analyses these gaps, which are sorted and do not overlap. 0; -ENOENT: this build has no decoder
+ * for the machine; or another negative errno. code_rows_free after either.
  */
 int code_rows_find(struct code_rows *code, const struct elf *elf, const struct code_gap *gaps,
                    size_t count);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * What a register holds: a constant, or CFA - number. In state->scratch, whose words are for two of
- * the others, the register + 1 is in the lowest bits, then is_distance, then the number.
+ * What a register holds: a constant, or CFA - number. Each word of state->scratch is for one more
+ * register: its number + 1 in the lowest bits, then is_distance, then the number.
  */
 struct value {
     bool is_known, is_distance;
@@ -24,7 +24,7 @@ static int32_t *distance_of(const struct code_values *values, unsigned reg)
                                   : NULL;
 }
 
-/* Where the caller's is. */
+/* Where the caller's value of a register is. */
 static int32_t *place_of(const struct code_values *values, unsigned reg)
 {
     return reg == values->link    ? &values->state->ra_at

@@ -13,10 +13,10 @@ struct code_values {
     struct code_state *state;
     uint8_t sp, frame, link;
     uint8_t base; /* or CODE_NONE */
-    /* Where compilers put the sizes of frames that are too large for an instruction, */
+    /* Registers in which compilers put frame sizes that are too large for an instruction, */
     uint32_t others;
-    uint16_t least; /* which are at least this large; smaller numbers mean something else */
-    uint8_t copy;   /* and the stack pointer; or CODE_NONE */
+    uint16_t least; /* of at least this many bytes; smaller numbers are other things */
+    uint8_t copy;   /* in which they keep the stack pointer; or CODE_NONE */
 };
 #define CODE_NONE 32 /* no register, which is what the numbers that follow mean, too */
 
@@ -27,18 +27,18 @@ void code_set_sum(struct code_values *values, unsigned reg, unsigned from, int64
 void code_set_sums(struct code_values *values, unsigned reg, unsigned from, unsigned other,
                    int sign);
 
-/* The constant in it. False: it is unknown whether there is one. */
+/* The constant in a register. False: it holds none, or an unknown one. */
 bool code_constant(const struct code_values *values, unsigned reg, int32_t *constant);
 
-/* The whole register, at from + offset. */
+/* The whole register is stored at, or loaded from, from + offset. */
 void code_store(struct code_values *values, unsigned reg, unsigned from, int64_t offset);
 void code_load(struct code_values *values, unsigned reg, unsigned from, int64_t offset);
 
-/* A function was called, which has changed what functions may change. */
+/* A function was called, which may have changed registers that are not preserved. */
 void code_called(struct code_values *values);
 /*
- * A jump through a register, to flow->target if that is known, sets this link register, or none (0).
- * With another than the machine's own it calls code that saves registers for a function.
+ * A jump through a register, to flow->target if known, sets the link register `link`, or none (0).
+ * With another link register than the ABI's it calls code that saves registers for a function.
  */
 void code_jumped(struct code_values *values, struct code_flow *flow, unsigned link, bool returns);
 

@@ -14,7 +14,7 @@
 #define LONGEST_LINK 255
 /* A debug file without a build id must be read whole for its checksum. */
 #define MOST_CHECKED_BYTES ((uint64_t)1 << 30)
-/* And so may others, which have its name and are not it. */
+/* The same for all wrong candidates of that name together. */
 #define MOST_CHECKED_IN_ALL (2 * MOST_CHECKED_BYTES)
 #define PIECE_BYTES 65536
 
@@ -90,7 +90,7 @@ static int add_file(const struct elf *elf, uint64_t size, struct crc32 *crc, uin
     return result;
 }
 
-/* If neither has a build id, only a file that the user asked for is accepted without a checksum. */
+/* Accepted without a build id or checksum only for a file that the user asked for (--symfs). */
 static bool same_layout(const struct elf *a, const struct elf *b)
 {
     if (a->segment_count != b->segment_count)
@@ -135,7 +135,7 @@ struct search {
     struct debug_file *debug;
 };
 
-/* If its symbols are not for us, they need not be unpacked. */
+/* Unpacks symbols only after is_proven(): those of another file are not needed. */
 static bool has_symbols(const struct search *search, const char *root, const struct text *path)
 {
     struct debug_file *debug = search->debug;
@@ -398,10 +398,7 @@ static bool is_it(const struct elf *elf, const struct file_identity *wanted)
 
 /* ---- Where it may be ---- */
 
-/*
- * Programs by build id, as distributions link them, debug files, and what debuginfod-find has
- * fetched.
- */
+/* Programs by build id, as distributions link them; debug files; what debuginfod-find fetched. */
 static const struct place {
     enum { BELOW_SYMFS, HERE, IN_CACHE } root;
     bool is_split; /* ab/cdef... */
@@ -454,7 +451,7 @@ static int try_place(const struct file_identity *wanted, const struct debug_sear
     return fd;
 }
 
-/* No process shows a path with "..". */
+/* Paths that processes show have no "..", so others are not followed. */
 static bool is_plain(const char *path)
 {
     const size_t length = strlen(path);

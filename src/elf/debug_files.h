@@ -9,7 +9,7 @@
 #include "elf/elf.h"
 #include "elf/elf_symbols.h"
 
-/* Where to look: below symfs first, then below root, then here. */
+/* Where to look, in this order: below symfs, below root, here. */
 struct debug_search {
     const char *symfs; /* --symfs DIR, or NULL */
     const char *root;  /* of the process, such as "/proc/1/root", or NULL */
@@ -36,8 +36,8 @@ void debug_files_close(struct debug_file *debug);
 
 /*
  * elf_find() by everything there is: the file's own .symtab, else its debug file's, then whatever
- * else names functions in the file itself. If there is a debug file, .gnu_debugdata has nothing to
- * add. If `where` is NULL, no debug file is looked for.
+ * else names functions in the file itself. With a debug file, .gnu_debugdata adds nothing. If
+ * `where` is NULL, no debug file is looked for.
  */
 int debug_files_find(const struct elf *elf, const struct debug_search *where,
                      const uint64_t *addresses, size_t count, struct elf_found *found);
@@ -61,8 +61,8 @@ void build_id_add(const unsigned char *id, size_t length, struct text *text);
 
 /*
  * Opens the file with that identity, by where->path or by its build id; or else the debug file with
- * that build id. A descriptor, which the caller closes, as well as elf; -ENOENT: there is none, or,
- * if *trouble became the reason, there may be one that could not be opened or read.
+ * that build id. A descriptor, which the caller closes, as well as elf; -ENOENT: there is none; if
+ * *trouble became an error, a candidate could not be opened or read.
  */
 int identity_open(const struct file_identity *identity, const struct debug_search *where,
                   struct elf *elf, int *trouble);

@@ -11,12 +11,12 @@
 #include "machine/machine.h"
 
 /*
- * Linkers never make this many segments, each of which may be looked at for each symbol; and more
- * sections only for object files.
+ * Linkers never make this many segments, each of which may be searched for each symbol; and more
+ * sections only in object files.
  */
 #define MOST_SEGMENTS 512
 #define MOST_SECTIONS 131072
-/* What a read costs besides its bytes. */
+/* What a read costs the budget besides its bytes. */
 #define READ_COST 512
 
 int elf_note_trouble(const struct elf *elf, int error)
@@ -192,7 +192,7 @@ static int read_section(const struct elf *elf, const struct table *table, uint64
     return 0;
 }
 
-/* Numbers that are too large for the file's header are in the first section's. */
+/* Counts that are too large for the file's header are in the first section's header. */
 static void read_great_counts(const struct elf *elf, struct tables *tables)
 {
     struct elf_section first;
@@ -213,7 +213,7 @@ static void read_great_counts(const struct elf *elf, struct tables *tables)
         tables->section_names = first.link;
 }
 
-/* If they are cut off, a file is read without them: segments say what is loaded. */
+/* If section headers are cut off, the file is read without them: segments say what is loaded. */
 static int read_sections(struct elf *elf, const struct tables *tables)
 {
     const size_t count = (size_t)tables->sections.count;
@@ -280,7 +280,7 @@ static int read_segments(struct elf *elf, const struct table *table)
     return result;
 }
 
-/* An unpacked image is in memory. */
+/* An unpacked image is in memory, so it is not charged for file reads. */
 static int set_budget(struct elf *elf)
 {
     if (elf->fd < 0)
@@ -414,7 +414,7 @@ bool elf_is_named(const struct elf *elf, const struct elf_section *section, cons
            !elf_read(elf, names->offset + section->name, bytes, size) && !memcmp(bytes, name, size);
 }
 
-/* Few files have longer name tables: all names are read at once instead of one by one. */
+/* Few files have longer name tables, so all names are read at once. */
 static bool read_names(const struct elf *elf, char *bytes, size_t most)
 {
     const struct elf_section *names = &elf->sections[elf->section_names];
@@ -451,7 +451,7 @@ const struct elf_section *elf_section_of_type(const struct elf *elf, uint32_t ty
 /* ---- Notes ---- */
 
 #define HEADER_BYTES 12
-/* More than all note sections of a file have; and the limits of a note's owner and descriptor. */
+/* More than the notes of any file have; and the limits of a note's owner and descriptor. */
 #define MOST_BYTES (16 << 20)
 #define LONGEST_OWNER 64
 #define LONGEST_DESCRIPTOR 65536
@@ -470,7 +470,7 @@ static uint64_t aligned(uint64_t size)
     return (size + 3) & ~(uint64_t)3;
 }
 
-/* The note at `offset`; `left` bytes are left in the section. *used: its length. */
+/* Delivers the note at `offset`; `left` bytes are left in the section. *used: its length. */
 static int give_note(struct walk *walk, uint64_t offset, uint64_t left, uint64_t *used)
 {
     const struct elf *elf = walk->elf;
@@ -502,7 +502,7 @@ static int walk_part(struct walk *walk, uint64_t offset, uint64_t size)
     if (size > walk->left || offset > UINT64_MAX - size)
         return -ENOEXEC;
     walk->left -= size;
-    /* A shorter rest is padding; the last note may lack its own. */
+    /* A shorter rest is padding, which the last note may lack. */
     while (size >= HEADER_BYTES && !result) {
         uint64_t used = 0;
         result = give_note(walk, offset, size, &used);
@@ -582,7 +582,7 @@ int elf_dynamic_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uin
     return 0;
 }
 
-/* False: there are no more; what cannot be read does not count. */
+/* False: there are no more entries. An entry that cannot be read ends them. */
 static bool next_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uint64_t *value)
 {
     (void)elf_dynamic_entry(elf, number, tag, value);

@@ -24,7 +24,7 @@ struct elf_section {
     uint64_t flags, address, offset, size, entry_size;
 };
 
-/* Compressed symbols, unpacked by elf_unpacked.h when first needed. {0}: not yet. */
+/* Compressed symbols, unpacked by elf_unpacked.c when first needed. {0}: not yet. */
 struct elf_unpacked {
     enum { UNPACKED_NOTHING, UNPACKED_SYMBOLS, UNPACKED_IMAGE } kind;
     bool symbols_tried, image_tried;
@@ -35,7 +35,7 @@ struct elf_unpacked {
 
 /* Offsets from here on are in elf_unpacked.parts[0]; no file is that large. */
 #define ELF_UNPACKED ((uint64_t)1 << 63)
-/* And from here on those of parts[1]. */
+/* And offsets from here on are in parts[1]. */
 #define ELF_UNPACKED_MORE (ELF_UNPACKED | (uint64_t)1 << 40)
 
 struct elf {
@@ -44,7 +44,7 @@ struct elf {
     bool is_64, swapped;
     uint16_t type, machine;
     const struct machine *row; /* of the machine */
-    bool has_thumb; /* or may have: code of ARM's or MIPS's second kind */
+    bool has_thumb; /* it has or may have code of ARM's or MIPS's second kind */
     struct elf_segment *segments; /* PT_LOAD only, in the file's order */
     size_t segment_count;
     struct elf_segment *notes; /* PT_NOTE */
@@ -54,7 +54,7 @@ struct elf {
     struct elf_section *sections; /* none if the table is missing or cut off */
     size_t section_count;
     size_t section_names; /* index of the section that holds their names; 0: none */
-    uint64_t *budget; /* how much may still be read of it: see elf_read() */
+    uint64_t *budget; /* bytes that may still be read: see elf_read() */
     int *trouble; /* the caller's, or NULL: see elf_open_watched() */
     struct elf_unpacked *unpacked; /* the caller's, set after opening; NULL: nothing is unpacked */
 };
@@ -67,9 +67,9 @@ int elf_open(struct elf *elf, int fd);
 /* The same for an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
 int elf_open_at(struct elf *elf, int fd, uint64_t base);
 /*
- * The same; and whenever a later question is answered as if the file had nothing, because it could
- * not be read or memory ran out, *trouble becomes that error: the first one, and only if it was 0.
- * What is the file's own fault does not count.
+ * The same. Later functions answer as if the file had nothing when it could not be read or memory
+ * ran out: *trouble then becomes that error, the first one, and only if it was 0. Errors that are
+ * the file's own fault do not count.
  */
 int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
 /* The same for the image that was unpacked. */
@@ -77,19 +77,19 @@ int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *troub
 void elf_close(struct elf *elf);
 /* ELFCLASS32 or ELFCLASS64 of an open file if its programs run here; 0: they do not. */
 int elf_own_class(int fd);
-/* Notes the error if it counts as trouble. Returns it. */
+/* Stores the error in *trouble if it counts there. Returns it. */
 int elf_note_trouble(const struct elf *elf, int error);
-/* For another search of it. */
+/* Grants elf_read() a full budget for another search of the file. */
 void elf_renew_budget(const struct elf *elf);
-/* Counts what costs as much as reading so many bytes. 0 or -ETIME. */
+/* Charges the budget for work that costs as much as reading this many bytes. 0 or -ETIME. */
 int elf_spend(const struct elf *elf, uint64_t bytes);
 
 /*
- * Every read of the file goes through here: all of the bytes, or a negative errno: -ETIME, and for
- * good, once more was read than any tool's file needs (reading_budget).
+ * Every read of the file goes through here: all of the bytes, or a negative errno. -ETIME, from
+ * then on always, once more was read than any tool's file needs (reading_budget).
  */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t size);
-/* Before allocating for it: can its last byte be read? 0, or as elf_read(). */
+/* Before allocating for a part: can its last byte be read? 0, or as elf_read(). */
 int elf_has(const struct elf *elf, uint64_t offset, uint64_t size);
 
 /*
@@ -128,12 +128,12 @@ uint64_t elf_field(const struct elf *elf, const void *bytes, uint32_t places);
 #define ELF_SIZE(elf, kind) ((elf)->is_64 ? sizeof(Elf64_##kind) : sizeof(Elf32_##kind))
 
 /*
- * The virtual address of an offset in the file: by the segment that holds it, as the distance
- * between the two may differ from segment to segment; of several segments, by one of code. False:
- * no segment holds it.
+ * The virtual address of an offset in the file, by the segment that holds it, as the distance
+ * between the two may differ between segments; if several hold it, by one of code. False: no
+ * segment holds it.
  */
 bool elf_address_of(const struct elf *elf, uint64_t offset, uint64_t *address);
-/* And back. False: nothing from the file is loaded there. */
+/* The offset of an address. False: nothing from the file is loaded there. */
 bool elf_offset_of(const struct elf *elf, uint64_t address, uint64_t *offset);
 /* The loaded segment of code that holds an address; NULL: none. */
 const struct elf_segment *elf_code_at(const struct elf *elf, uint64_t address);
@@ -155,9 +155,9 @@ struct elf_note {
 
 /*
  * Calls `each` with every note of the section of that name, or, if the file has no such section,
- * with the notes of all PT_NOTE; what it points to is valid during the call. A result other than 0
- * ends this: a negative one is returned, any other counts as success. 0 if there are no notes;
- * -ENOEXEC if they lead out of their section or are too long.
+ * with the notes of all PT_NOTE segments; what it points to is valid during the call. A result
+ * other than 0 ends this: a negative one is returned, any other counts as success. 0 if there are
+ * no notes; -ENOEXEC if they lead out of their section or are too long.
  */
 typedef int elf_note_callback(void *context, const struct elf_note *note);
 int elf_each_note(const struct elf *elf, const char *section, elf_note_callback *each,
@@ -176,7 +176,7 @@ typedef int elf_needed_callback(void *context, const char *name);
 int elf_each_needed(const struct elf *elf, elf_needed_callback *each, void *context);
 
 /*
- * The entry of PT_DYNAMIC with that number: its d_tag, DT_NULL past the last, and d_val. 0 or as
+ * The n-th entry of PT_DYNAMIC: its d_tag (DT_NULL past the last one) and d_val. 0 or as
  * elf_read().
  */
 int elf_dynamic_entry(const struct elf *elf, uint64_t number, uint64_t *tag, uint64_t *value);

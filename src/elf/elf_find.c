@@ -12,15 +12,15 @@
 /*
  * A PLT entry jumps to an address in a word of data, and a relocation names the function whose
  * address the dynamic linker puts there. So the entry's instructions tell which one it is, whatever
- * linker made it, and in whatever order. A stub of MIPS calls the dynamic linker with the number of
- * the function's symbol.
+ * linker made it, in whatever order. A stub of MIPS instead passes the number of the function's
+ * symbol to the dynamic linker.
  */
 struct entry {
     struct machine_plt_entry found; /* its word holds the address it jumps to */
-    size_t index;    /* of the address in it */
-    bool is_claimed; /* by a relocation or itself, with */
+    size_t index;    /* of the address that is in the entry */
+    bool is_claimed; /* a relocation or the entry itself gives */
     uint64_t symbol; /* this symbol, or 0, or */
-    uint64_t chooser; /* the function, unless 0, that chooses the target */
+    uint64_t chooser; /* the IFUNC resolver that chooses the target, or 0 */
 };
 
 struct entries {
@@ -71,15 +71,15 @@ static bool has_entries(const struct elf *elf, const struct elf_section *section
 }
 
 /*
- * Of the four instructions of a stub of MIPS: lw or ld $t9, -32752($gp), and li $t8, SYMBOL. Files
- * with 65,536 dynamic symbols or more have five.
+ * The first and last of a MIPS stub's four instructions: lw or ld $t9, -32752($gp), and li $t8,
+ * SYMBOL. Files with 65,536 dynamic symbols or more have five.
  */
 static bool is_stub(uint32_t first, uint32_t last)
 {
     return (first & 0xafffffff) == 0x8f998010 && (last & 0xafff0000) == 0x24180000;
 }
 
-/* An entry of 16 bytes. */
+/* Recognizes an entry of 16 bytes. */
 static bool find_entry(const struct machine_plt *plt, uint64_t address, struct entry *entry)
 {
     const struct elf *elf = plt->file;
@@ -105,7 +105,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address, struct e
            (load & ~(UINT32_MAX >> upper_bits << pair->load_at)) == pair->load;
 }
 
-/* Only object files have more, and those have no such entries. */
+/* Only object files have more sections, and no PLT. */
 #define MOST_SECTIONS 4096
 
 static const struct elf_section *code_section_at(const struct elf *elf, uint64_t address)
@@ -292,7 +292,7 @@ static int compare_choosers(const void *left, const void *right)
     return a->chooser < b->chooser ? -1 : a->chooser > b->chooser;
 }
 
-/* The choosing function has the name of what it chooses. */
+/* Names an entry after its IFUNC resolver. */
 static int name_by_choosers(const struct elf *elf, const struct entries *entries,
                             struct elf_found *found)
 {
@@ -324,7 +324,7 @@ static int name_by_choosers(const struct elf *elf, const struct entries *entries
 }
 
 /*
- * Names those of the sorted addresses that are in such an entry and not found yet: "malloc@plt". As
+ * Names those of the sorted addresses that are in a PLT entry and not found yet: "malloc@plt". As
  * elf_find(), which calls it.
  */
 static int elf_plt_find(const struct elf *elf, const uint64_t *addresses, size_t count,
@@ -351,12 +351,12 @@ static int elf_plt_find(const struct elf *elf, const uint64_t *addresses, size_t
 /* ---- Symbols at addresses ---- */
 
 /*
- * Against tables made to be slow: this many addresses of symbols are looked at and names compared
- * (each counts as NAME_WORK and its bytes); after that a symbol counts for one address only.
+ * Bounds the work for tables made to be slow: addresses that symbols cover, and compared names,
+ * which each count as NAME_WORK and their bytes. Beyond it, a symbol counts for one address only.
  */
 #define MOST_WORK (1 << 26)
 #define NAME_WORK 64
-/* What a byte of a result costs, which stays in memory, in bytes that are read. */
+/* What a byte of a result costs, as it stays in memory, in bytes that are read. */
 #define NAME_COST 4
 
 /* What makes one symbol better than another with the same start. */
@@ -528,7 +528,7 @@ static int offer_entry(void *context, const struct elf_symbol_table *table,
         end = UINT64_MAX;
     struct slot *slot = &search->slots[first];
     const bool covers = search->addresses[first] < end;
-    /* If functions may be missing, it is unknown what follows one without a size. */
+    /* In a table that may lack functions, an unsized symbol must not reach up to the next one. */
     const bool is_near = search->tables->is_full &&
                          (!slot->nearest.any || entry->address >= slot->nearest.start);
     struct candidate candidate = {entry->address, 0, entry->name,
@@ -661,7 +661,7 @@ static int find_symbols(const struct elf *elf, bool dynamic_only, const uint64_t
         if (tables.count)
             result = find_in_tables(&tables, &wanted, found);
         elf_symbol_tables_close(&tables);
-        /* .dynsym may have symbols that those lack, in a file that was edited. */
+        /* In an edited file .dynsym may have symbols that those tables lack. */
         dynamic_only = tables.is_full;
         tables = (struct elf_symbol_tables){0};
     }

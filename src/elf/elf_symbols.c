@@ -111,8 +111,8 @@ static int read_dynamic(const struct elf *elf, struct dynamic *dynamic)
 }
 
 /*
- * The last symbol is at the end of the chain that the greatest first symbol of DT_GNU_HASH's
- * buckets begins.
+ * The greatest first symbol of DT_GNU_HASH's buckets begins the chain that ends with the last
+ * symbol.
  */
 static uint64_t count_by_gnu_hash(const struct elf *elf, uint64_t offset)
 {
@@ -133,9 +133,9 @@ static uint64_t count_by_gnu_hash(const struct elf *elf, uint64_t offset)
                 last = elf_get32(elf, pieces.bytes + i * 4);
     elf_pieces_close(&pieces);
     if (last < first)
-        return first; /* none is hashed: the others come before those */
+        return first; /* none is hashed: unhashed symbols come before hashed ones */
     table = (struct elf_table){table.offset + table.size + (last - first) * 4, MOST_TABLE_BYTES, 4};
-    /* One by one: chains are short, and the end of the file may be near. */
+    /* Word by word: chains are short, and the file may end soon. */
     for (; !elf_read(elf, table.offset, header, 4); table.offset += 4, last++)
         if (elf_get32(elf, header) & 1 || last >= MOST_TABLE_BYTES / sizeof(Elf32_Sym))
             return last + 1;
@@ -179,7 +179,7 @@ bool elf_dynamic_symbols(const struct elf *elf, struct elf_symbol_table *table)
 {
     if (symbols_of_section(elf, SHT_DYNSYM, table))
         return true;
-    /* Only without sections: the segments of a separate debug file are not in it. */
+    /* Only without sections: a separate debug file does not contain the segment's bytes. */
     *table = (struct elf_symbol_table){.elf = elf};
     return !elf->section_count && symbols_of_segment(elf, table);
 }
@@ -209,7 +209,7 @@ void elf_symbol_tables_close(struct elf_symbol_tables *tables)
 
 /* ---- Entries ---- */
 
-/* A million of them are read at once: not with ELF_FIELD. */
+/* Not with ELF_FIELD, as a pass decodes a million of them. */
 bool elf_get_entry(const struct elf *elf, const unsigned char *bytes, struct elf_entry *entry)
 {
     uint8_t info, other;
@@ -294,7 +294,7 @@ bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const cha
 
 /* ---- Names ---- */
 
-/* "memcpy@@GLIBC_2.14" is memcpy. */
+/* Cuts "memcpy@@GLIBC_2.14" to "memcpy". */
 static void elf_cut_version(struct text *name)
 {
     char *at = name->length ? memchr(name->data + 1, '@', name->length - 1) : NULL;
@@ -322,7 +322,7 @@ int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct t
             return result;
         size_t length = strnlen(piece, size);
         if (length && name->length >= ELF_LONGEST_NAME) {
-            /* A cut name might otherwise read as another: of a function with fewer parameters. */
+            /* Marks the cut: the rest could read as a function with fewer parameters. */
             text_add(name, "...");
             break;
         }
@@ -380,7 +380,7 @@ static int read_name(struct window *window, uint32_t place, struct text *name)
 
 /*
  * Functions already delivered, by a hash of address and name. .gnu_debugdata may repeat some of
- * .dynsym: its makers leave out names, and those in .dynsym may have a version.
+ * .dynsym: its makers leave out names of .dynsym, but names there may have a version.
  */
 struct given {
     uint64_t *numbers;
@@ -478,7 +478,7 @@ struct looking {
     const uint64_t *addresses;
     size_t count;
     struct sight *marks, *functions;
-    /* A file has thousands of marks, most of which share their names. */
+    /* A cache: a file has thousands of marks, most of which share a few names. */
     uint32_t known[MARKS_KNOWN]; /* places of names; 0: none */
     enum arm_code known_codes[MARKS_KNOWN];
     size_t next_known;
@@ -499,7 +499,7 @@ static void note(const struct looking *looking, struct sight *sights, const stru
         *sight = *seen;
 }
 
-/* A result holds for the addresses after it, up to something nearer. */
+/* A mark or function also covers later addresses, up to a nearer one. */
 static void spread(const struct looking *looking, struct sight *sights)
 {
     for (size_t i = 1; i < looking->count; i++)

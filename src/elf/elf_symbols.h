@@ -35,11 +35,11 @@ struct elf_found {
 
 /*
  * Finds the function that each address is in: by .symtab, else by .dynsym and .gnu_debugdata as if
- * they were one, else by PLT entries, each table in one pass. The nearest start whose size covers
- * the address wins. A symbol without a size covers only its own address, or, if the table has all
- * functions (not .dynsym alone), the code up to the next one. Of several names with one start:
- * typed over untyped, global over weak over local, fewer leading underscores, the shorter, the
- * first by strcmp.
+ * they were one table, else by PLT entries; each table in one pass. The nearest start whose size
+ * covers the address wins. A symbol without a size covers only its own address, or, if the table
+ * has all functions (not .dynsym alone), the code up to the next one. Of several names with one
+ * start: typed over untyped, global over weak over local, fewer leading underscores, the shorter,
+ * the first by strcmp.
  *
  * `addresses` are sorted, without duplicates; found[i] belongs to addresses[i] and must be {0}; one
  * that is found already stays. elf_found_free frees their contents, after an error, too. 0, even if
@@ -50,7 +50,7 @@ int elf_find(const struct elf *elf, const uint64_t *addresses, size_t count,
 /* The same by symbols only. */
 int elf_find_symbols(const struct elf *elf, const uint64_t *addresses, size_t count,
                      struct elf_found *found);
-/* The same by .dynsym and PLT entries only: the rest, when another file's .symtab was asked. */
+/* The same by .dynsym and PLT entries only: for the rest after another file's .symtab. */
 int elf_find_rest(const struct elf *elf, const uint64_t *addresses, size_t count,
                   struct elf_found *found);
 void elf_found_free(struct elf_found *found, size_t count);
@@ -131,7 +131,7 @@ int elf_each_entry(const struct elf_symbol_table *table, elf_entry_callback *eac
 /* Does its section hold code? *end: where the section ends. */
 bool elf_is_code(const struct elf *elf, const struct elf_entry *entry, uint64_t *end);
 
-/* Marks and labels that tools make; they name nothing. */
+/* Is it a mark or label that tools make, which names nothing? */
 bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const char *name);
 
 /* Longer names are cut to this many bytes, followed by three dots. */
@@ -144,17 +144,17 @@ bool elf_is_mark(const struct elf *elf, const struct elf_entry *entry, const cha
 int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct text *name);
 
 /*
- * If `elf` has somewhere to put it (elf->unpacked), unpacks .symtab and its string table, one of
- * which is compressed: they are then elf->unpacked->symbols and names, to be read through `elf`.
- * False: this failed, as elf->unpacked->refusal says.
+ * If elf->unpacked is set, unpacks .symtab and its string table, one of which is compressed: they
+ * are then elf->unpacked->symbols and names, to be read through `elf`. False: this failed, as
+ * elf->unpacked->refusal says.
  */
 bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols,
                         const struct elf_section *names);
 
 /*
- * Opens .gnu_debugdata's content, unpacked once, as an ELF file of its own, of the same kind and
- * addresses as `elf`; elf_close is needed after true. False: there is none, or none that can be
- * used, which elf->unpacked->refusal says.
+ * Opens .gnu_debugdata's content, unpacked once, as an ELF file with the class, byte order and
+ * addresses of `elf`; elf_close is needed after true. False: there is none, or it cannot be used,
+ * as elf->unpacked->refusal says.
  */
 bool elf_unpack_image(const struct elf *elf, struct elf *image);
 
@@ -162,8 +162,8 @@ bool elf_unpack_image(const struct elf *elf, struct elf *image);
 void elf_unpacked_free(struct elf_unpacked *unpacked);
 
 /*
- * Are there programs with code of two kinds that run here: ARM's, or MIPS's? Other builds do not ask
- * which kind it is.
+ * Can programs with two kinds of code run here: ARM's or MIPS's? Other builds do not ask which kind
+ * an address has.
  */
 #if defined(__arm__) || defined(__aarch64__) || defined(__mips__)
 #define HAS_ARM_CODES 1
@@ -180,7 +180,7 @@ enum arm_code {
 
 /*
  * codes[i] belongs to addresses[i], which are sorted, without duplicates. If mapping symbols and
- * functions contradict each other, it is not ARM_CODE_ARM. 0 or a negative errno.
+ * functions contradict each other, ARM_CODE_ARM is never the result. 0 or a negative errno.
  */
 int elf_arm_codes(const struct elf *elf, const uint64_t *addresses, size_t count,
                   enum arm_code *codes);

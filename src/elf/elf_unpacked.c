@@ -37,7 +37,7 @@ static int unpack_part(const struct elf *elf, uint64_t offset, uint64_t size, un
     return to->failed ? -ENOMEM : result;
 }
 
-/* Errors without a reason of their own are those of reading, in elf->trouble. */
+/* NULL: a read error, which elf->trouble has. */
 static const char *reason_of(int result, const char *const reasons[4])
 {
     switch (result) {
@@ -103,7 +103,7 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
     };
     struct elf_unpacked *unpacked = elf->unpacked;
 
-    /* An image's own compressed symbols are not looked for. */
+    /* The compressed symbols of an unpacked image are not unpacked. */
     if (!unpacked || unpacked->symbols_tried || elf->base == ELF_UNPACKED)
         return unpacked && unpacked->kind == UNPACKED_SYMBOLS && elf->base != ELF_UNPACKED;
     int result = unpack_section(elf, symbols, 0, &unpacked->symbols);
@@ -135,7 +135,7 @@ static int unpack_image(const struct elf *elf)
                        &elf->unpacked->parts[0]);
 }
 
-/* With other addresses every name would be wrong. */
+/* If its addresses differed from the file's, every name would be wrong. */
 static bool is_its_own(const struct elf *elf, const struct elf *image)
 {
     const struct elf_section *ours = elf_section(elf, ".text"), *theirs;
