@@ -20,7 +20,7 @@ static int64_t field(uint32_t word, unsigned low, unsigned count)
     return code_signed(word >> low, count);
 }
 
-/* add and sub, immediate: sp + number is how compilers name places of the stack. */
+/* add and sub, immediate: compilers address the stack by sp + number. */
 static void add(struct code_values *values, uint32_t word)
 {
     const unsigned to = word & 31, from = word >> 5 & 31;
@@ -49,7 +49,7 @@ static void move(struct code_values *values, uint32_t word)
         code_set_unknown(values, to);
 }
 
-/* and, orr, eor, immediate, which may set the stack pointer; a mask in x9 to x17 may be a size. */
+/* and, orr, eor, immediate: they may set sp; a mask in x9 to x17 may be a frame size. */
 static void mask(struct code_values *values, uint32_t word)
 {
     code_set_unknown(values, (word >> 29 & 3) == 3 ? general(word & 31) : word & 31);
@@ -76,7 +76,7 @@ static void compute(struct code_values *values, uint32_t word)
     }
 }
 
-/* On registers: add and sub with an extended one may set the stack pointer. */
+/* Register forms: add and sub with an extended register may set sp. */
 static void compute_registers(struct code_values *values, uint32_t word)
 {
     const bool is_extended = (word & 0x1fe00000) == 0x0b200000 && !(word >> 29 & 1);
@@ -91,7 +91,7 @@ static void compute_registers(struct code_values *values, uint32_t word)
         code_set_unknown(values, to);
 }
 
-/* One register of general purpose, or two; all of it, or a part. */
+/* A load or store of one general-purpose register, or of each of two; whole or in part. */
 static void access(struct code_values *values, uint32_t word, unsigned reg, bool is_load,
                    bool is_whole, int64_t offset)
 {
@@ -105,7 +105,7 @@ static void access(struct code_values *values, uint32_t word, unsigned reg, bool
         code_store(values, general(reg), from, offset);
 }
 
-/* How much is added to the address before and after. */
+/* Adds to the base register, before or after the access. */
 static void index_by(struct code_values *values, uint32_t word, int64_t number)
 {
     code_set_sum(values, word >> 5 & 31, word >> 5 & 31, number);
@@ -135,13 +135,13 @@ static void access_one(struct code_values *values, uint32_t word)
     const unsigned size = word >> 30, kind = word >> 22 & 3;
     const unsigned mode = has_offset || word >> 21 & 1 ? 0 : word >> 10 & 3;
     const bool is_prefetch = size == 3 && kind == 2;
-    const bool is_plain = has_offset || !(word >> 21 & 1); /* without a register, not atomic */
+    const bool is_plain = has_offset || !(word >> 21 & 1); /* no register offset, not atomic */
     const int64_t number = field(word, 12, 9);
     const int64_t offset = has_offset ? (word >> 10 & 0xfff) * 8 : mode ? 0 : number;
 
     if (mode == 3)
         index_by(values, word, number);
-    if (!is_vector && !is_prefetch) /* an atomic one loads, too */
+    if (!is_vector && !is_prefetch) /* an atomic access loads, too */
         access(values, word, word & 31, kind || (!is_plain && !(word >> 10 & 3)),
                size == 3 && is_plain, offset);
     if (mode == 1)
@@ -153,7 +153,7 @@ static void access_memory(struct code_values *values, uint32_t word)
     const unsigned from = word >> 5 & 31;
 
     switch (word >> 28 & 3) {
-    case 0: /* of several vectors; exclusive */
+    case 0: /* several vectors; exclusive */
         if (word >> 26 & 1) {
             if (word >> 23 & 1)
                 code_set_unknown(values, from);
@@ -176,7 +176,7 @@ static void access_memory(struct code_values *values, uint32_t word)
     }
 }
 
-/* The page of an adrp, with what is added to it right after, or a little later. */
+/* The page of an adrp plus what one of the next instructions adds. */
 static uint64_t taken(const unsigned char *bytes, size_t size, uint64_t at, uint32_t word)
 {
     const int64_t number = field(word, 5, 19) * 4 + (word >> 29 & 3);
@@ -216,7 +216,7 @@ static void branch(struct code_values *values, uint32_t word, uint64_t at, struc
         code_set_unknown(values, general(word & 31));
 }
 
-/* Vector instructions that set a register of general purpose: umov, smov, fcvt, fmov. */
+/* Vector instructions that set a general-purpose register: umov, smov, fcvt, fmov. */
 static bool sets_general(uint32_t word)
 {
     const unsigned code = word >> 16 & 7;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * armv7: ARM, and Thumb with its instructions of 16 and 32 bits; as in the Arm Architecture
- * Reference Manual, ARMv7-A, A5 and A6. Much of it is the same in both, at other places.
+ * armv7: ARM, and Thumb with its instructions of 16 and 32 bits, as in the Arm Architecture
+ * Reference Manual, ARMv7-A, A5 and A6. Both share many operations in different encodings.
  */
 #include "elf/code_follow.h"
 #include "elf/code_values.h"
@@ -9,17 +9,17 @@
 #include "machine/machine.h"
 
 enum { R7 = 7, R11 = 11, R12, SP = 13, LINK = 14, PC = 15 };
-#define OTHERS 0x5118 /* r3, r4, r8, r12, and lr, once it was saved */
+#define OTHERS 0x5118 /* r3, r4, r8, r12, and lr once it is saved */
 
 #define ALWAYS 14 /* the condition */
 
-/* An instruction that is applied. */
+/* The instruction that is applied. */
 struct applied {
     struct code_values values;
     struct code_flow *flow;
     uint64_t at; /* without the lowest bit, which is is_thumb */
     bool is_thumb;
-    const unsigned char *bytes; /* from there on */
+    const unsigned char *bytes; /* from `at` on */
     size_t size;
 };
 
@@ -33,7 +33,7 @@ static void set_unknown(struct applied *applied, unsigned reg)
         code_set_unknown(&applied->values, reg);
 }
 
-/* Compilers may use the link register for a switch, too. */
+/* A jump by the link register returns only if it is unsaved: compilers use it for switches, too. */
 static void jump_by(struct applied *applied, unsigned reg)
 {
     const bool returns = reg == LINK && applied->values.state->ra_at == CODE_IN_PLACE;
@@ -88,7 +88,7 @@ static void move_top(struct applied *applied, unsigned to, uint32_t number)
         set_unknown(applied, to);
 }
 
-/* ldr and str of a word, and all loads of less. */
+/* ldr and str of a word, and loads of less. */
 static void access(struct applied *applied, bool is_load, bool is_whole, unsigned reg,
                    unsigned from, int64_t offset)
 {
@@ -102,7 +102,7 @@ static void access(struct applied *applied, bool is_load, bool is_whole, unsigne
         set_unknown(applied, reg);
 }
 
-/* A constant after the code. Returns its distance from here; 0: it is not there. */
+/* Notes a constant behind the code. Returns its distance from here; 0: it is out of reach. */
 static uint64_t see_constant(struct applied *applied, int64_t offset, uint8_t size)
 {
     const uint64_t distance = ((applied->at + (applied->is_thumb ? 4 : 8)) & ~UINT64_C(3)) +
@@ -164,7 +164,7 @@ static void access_list(struct applied *applied, uint32_t word, bool is_up, bool
                 !(word >> 21 & 1) ? 0 : is_up ? bytes : -bytes);
 }
 
-/* Before or after it is used, that much is added to the register with the address. */
+/* `number` is added to the base register before or after the access. */
 static void access_indexed(struct applied *applied, bool is_load, bool is_whole, unsigned count,
                            const unsigned *regs, unsigned from, int64_t number, bool is_before,
                            bool writes_back)
@@ -175,7 +175,7 @@ static void access_indexed(struct applied *applied, bool is_load, bool is_whole,
         code_set_sum(&applied->values, from, from, number);
 }
 
-/* Of coprocessors, floating-point numbers and vectors. */
+/* Instructions for coprocessors, floating-point numbers and vectors. */
 static void apply_coprocessor(struct applied *applied, uint32_t word)
 {
     const unsigned from = word >> 16 & 15, reg = word >> 12 & 15;
@@ -196,7 +196,7 @@ static void apply_coprocessor(struct applied *applied, uint32_t word)
         set_unknown(applied, reg);
 }
 
-/* Vectors that are loaded or stored: after that the address may be another. */
+/* Vector loads and stores: they may change the base register. */
 static void apply_vectors(struct applied *applied, uint32_t word)
 {
     if ((word & 15) != PC)
@@ -488,7 +488,7 @@ static void wide_branch(struct applied *applied, uint32_t word)
     applied->flow->is_padding = word == 0xf3af8000;
 }
 
-/* A number of 12 bits: a byte in each of some places, or one that is rotated. */
+/* A constant of 12 bits: a byte in one or more places, or a rotated one. */
 static uint32_t expand(uint32_t bits)
 {
     const uint32_t byte = bits & 0xff, rotated = bits >> 7;
@@ -549,7 +549,7 @@ static void wide_access(struct applied *applied, uint32_t word)
         set_unknown(applied, reg);
 }
 
-/* The table behind tbb or tbh: it ends where the nearest of its targets begins. */
+/* The size of the table behind tbb or tbh: it ends where the nearest of its targets begins. */
 static size_t table_size(const struct applied *applied, unsigned width)
 {
     size_t end = applied->size - 4;
@@ -557,13 +557,13 @@ static size_t table_size(const struct applied *applied, unsigned width)
     for (size_t at = 0; at + width <= end; at += width) {
         const unsigned char *entry = applied->bytes + 4 + at;
         const size_t target = 2 * (entry[0] + (width == 2 ? entry[1] * 256u : 0));
-        if (target && target < end) /* the last byte may be padding */
+        if (target && target < end) /* 0: padding */
             end = target;
     }
     return end & ~(size_t)1;
 }
 
-/* Two registers, exclusive ones, tables of jumps. Returns the bytes behind it that belong to it. */
+/* Two registers, exclusive access, jump tables. Returns how many bytes of table follow. */
 static size_t wide_access_more(struct applied *applied, uint32_t word)
 {
     const unsigned regs[] = {word >> 12 & 15, word >> 8 & 15};
@@ -642,7 +642,7 @@ static void meet(int32_t *value, int32_t other, int32_t unknown)
         *value = unknown;
 }
 
-/* It was applied under a condition. */
+/* The instruction was applied under a condition, which may not hold. */
 static void may_apply(struct applied *applied, const struct code_state *before)
 {
     struct code_state *state = applied->values.state;
@@ -672,7 +672,7 @@ static void may_apply(struct applied *applied, const struct code_state *before)
     *state = *before;
 }
 
-/* An it, with the one to four instructions that have its condition, or the opposite one. */
+/* An it, and its one to four instructions, which have its condition or the opposite one. */
 static size_t thumb_conditional(struct applied *applied, unsigned half)
 {
     const struct code_state before = *applied->values.state;
@@ -683,7 +683,7 @@ static size_t thumb_conditional(struct applied *applied, unsigned half)
         one.bytes += length;
         one.size -= length;
         one.at += length;
-        /* Only the last one may go elsewhere. */
+        /* Only the last one may jump. */
         const size_t more = applied->flow->kind == CODE_NEXT ? thumb_one(&one) : 0;
         if (!more)
             return 0;
@@ -697,8 +697,8 @@ static size_t thumb_conditional(struct applied *applied, unsigned half)
 
 /*
  * If this instruction moves the stack pointer: how many bytes there are up to a jump or a return,
- * all of whose instructions have the same condition. A thread that goes on after them has executed
- * none of them. 0: they do not leave. The same in whichever state it is entered.
+ * if all instructions have the same condition. Then code behind them runs only if none of them has
+ * run. 0: they do not end so. The result does not depend on the state before.
  */
 static size_t arm_leaving(const struct applied *applied)
 {
@@ -755,11 +755,11 @@ size_t code_armv7(const unsigned char *bytes, size_t size, uint64_t at, struct c
 /* ---- Which of both ---- */
 
 #define MODE_WORDS 32
-#define LEAST_WORDS 16 /* that tell */
+#define LEAST_WORDS 16 /* words that are not data */
 
 /*
- * Stripped files do not tell ARM from Thumb code: of ARM code most words have the condition
- * "always", of Thumb code few look like that. Where it is in doubt, it stays what it was before.
+ * Stripped files do not tell ARM from Thumb code: most words of ARM code have the condition
+ * "always", few words of Thumb code look like that. In doubt the kind stays what it was.
  */
 uint64_t code_armv7_choose(struct code_finding *finding, const struct code_area *area,
                            uint64_t place, uint64_t *decided)

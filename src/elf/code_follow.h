@@ -125,8 +125,8 @@ const struct code_call *code_call_before(const struct code_finding *finding, uin
 /* Follows all ways from there on. */
 void code_begin(struct code_finding *finding, uint64_t place, uint16_t state);
 /*
- * Does the code from `place` on run into no contradiction with this state? After one, takes the last
- * call before it not to return and tries again, for up to `most` calls (<= CODE_MOST_SUSPECTS).
+ * Does the code from `place` on run into no contradiction in this state? After one, takes the call
+ * before it not to return and tries again, for up to `most` calls (CODE_MOST_SUSPECTS at most).
  */
 bool code_try(struct code_finding *finding, uint64_t place, uint16_t state, bool needs_proof,
               unsigned most);

@@ -14,7 +14,7 @@ static unsigned general(unsigned reg)
     return reg ? reg : CODE_NONE;
 }
 
-/* The offset of a jump: 16 bits, and above them `more` bits, which are lowest in the instruction. */
+/* The offset of a jump: 16 bits, below `more` high bits that are lowest in the instruction. */
 static uint64_t distance(uint32_t word, unsigned more)
 {
     const uint32_t high = word & ((1u << more) - 1);
@@ -22,7 +22,7 @@ static uint64_t distance(uint32_t word, unsigned more)
     return (uint64_t)code_signed(high << 16 | (word >> 10 & 0xffff), 16 + more) * 4;
 }
 
-/* register = from + number, of 64 bits, or of 32 where that is no part of an address */
+/* register = from + number, of 64 bits; a sum of 32 bits (not `wide`) is no part of an address. */
 static void add(struct code_values *values, unsigned to, unsigned from, int64_t number, bool wide)
 {
     int32_t constant;
@@ -37,7 +37,7 @@ static void add(struct code_values *values, unsigned to, unsigned from, int64_t 
         code_set_unknown(values, to);
 }
 
-/* ori completes a constant whose lowest bits are 0; or it is a small one. */
+/* ori: completes a constant whose lowest bits are 0, or sets a small one. */
 static void complete(struct code_values *values, unsigned to, unsigned from, uint32_t low)
 {
     int32_t constant = 0;
@@ -76,7 +76,7 @@ static void calculate(struct code_values *values, uint32_t word, unsigned to, un
     }
 }
 
-/* What a pcalau12i begins: the address is complete in one of the next instructions. */
+/* The address that a pcalau12i begins, and one of the next instructions completes. */
 static uint64_t taken(const unsigned char *bytes, size_t size, uint64_t page, unsigned reg)
 {
     for (size_t next = 4; next <= 16 && next + 4 <= size; next += 4) {
@@ -97,7 +97,7 @@ static void jump_to(struct code_values *values, struct code_flow *flow, unsigned
     code_jumped(values, flow, link, from == LINK);
 }
 
-/* By two registers, and atomic ones: those that set one. */
+/* Does a load by two registers, or an atomic access, set a general-purpose register? */
 static bool sets_general(uint32_t word)
 {
     const unsigned kind = word >> 18 & 63;
@@ -106,7 +106,7 @@ static bool sets_general(uint32_t word)
            kind == 0x1e;
 }
 
-/* Of floating-point numbers and vectors. */
+/* Does a floating-point or vector instruction set a general-purpose register? */
 static bool moves_to_general(uint32_t word)
 {
     const unsigned kind = word >> 10, vector = word >> 16 & ~0x400u;
@@ -115,7 +115,7 @@ static bool moves_to_general(uint32_t word)
            vector == 0x72ef || vector == 0x72f3;
 }
 
-/* False: it is not known. */
+/* False: the instruction is unknown. */
 static bool apply(struct code_values *values, uint32_t word, uint64_t at, struct code_flow *flow)
 {
     const unsigned to = general(word & 31), from = word >> 5 & 31;

@@ -22,7 +22,7 @@ static uint32_t bits(uint32_t word, unsigned low, unsigned count, unsigned to)
 
 /* ---- Effects of both sizes ---- */
 
-/* Of 32 bits: no part of an address. */
+/* A sum of 32 bits is no part of an address. */
 static void add_word(struct code_values *values, unsigned to, unsigned from, int64_t number)
 {
     int32_t constant;
@@ -33,7 +33,7 @@ static void add_word(struct code_values *values, unsigned to, unsigned from, int
         code_set_unknown(values, to);
 }
 
-/* Functions that save registers for others are called with a link register of their own. */
+/* Code that saves registers for functions is called with a link register of its own. */
 static void jump_to(struct code_values *values, struct code_flow *flow, unsigned link,
                     unsigned from, int64_t number)
 {
@@ -148,7 +148,7 @@ static void short_others(struct code_values *values, uint32_t half, struct code_
 
 /* ---- 32 bits ---- */
 
-/* What an auipc begins: the address is complete in one of the next instructions. */
+/* The address that an auipc begins, and one of the next instructions completes. */
 static uint64_t taken(const unsigned char *bytes, size_t size, uint64_t page, unsigned reg)
 {
     for (size_t next = 4; next <= 16 && next + 4 <= size; next += (bytes[next] & 3) == 3 ? 4 : 2) {
@@ -160,7 +160,7 @@ static uint64_t taken(const unsigned char *bytes, size_t size, uint64_t page, un
     return 0;
 }
 
-/* Those of floating-point numbers and vectors that set a register of general purpose. */
+/* Does a floating-point or vector instruction set a general-purpose register? */
 static bool sets_general(uint32_t word)
 {
     const unsigned kind = word >> 28, function = word >> 12 & 7;
@@ -170,7 +170,7 @@ static bool sets_general(uint32_t word)
     return function == 7 || (function == 2 && word >> 26 == 0x10);
 }
 
-/* False: it is not known. */
+/* False: the instruction is unknown. */
 static bool apply(struct code_values *values, uint32_t word, uint64_t at, struct code_flow *flow)
 {
     const unsigned to = general(word >> 7 & 31), from = word >> 15 & 31, other = word >> 20 & 31;

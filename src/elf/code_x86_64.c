@@ -11,7 +11,7 @@
 #define REX_W 8
 #define SIGRETURN 15 /* the system call's number */
 #define LONGEST 15
-#define READ_ON 40 /* so far instructions are read before it is known how long they are */
+#define READ_ON 40 /* bytes read before an instruction's length is known */
 #define WORD 8
 #define FARTHEST (1 << 28) /* from the CFA */
 
@@ -40,7 +40,7 @@ static const char two[] = /* after 0f */
     "JJJJJJJJJJJJJJJJ" "wwwwwwwwwwwwwwww" "...miw!!...wiwmr" "wwrwrrrrrMiwrrrr"
     "xxbmbjbwoooooooo" "mmmmmmmrmmmmmmmm" "mmmmmmmmmmmmmmmm" "mmmmmmmmmmmmmmmM";
 
-/* What a letter says: what follows (OTHER: some other number), and what it writes. */
+/* Traits of a letter: what follows (OTHER: a number of another size), and what it writes. */
 enum trait {
     IMM8 = 1,
     IMM32 = 2,
@@ -84,7 +84,7 @@ static const uint8_t traits[] = {
 
 struct instruction {
     const unsigned char *at, *end;
-    const unsigned char *displacement, *immediate; /* few are read: see number_at() */
+    const unsigned char *displacement, *immediate; /* decoded on demand: see number_at() */
     uint8_t displacement_size, immediate_size;
     char form;
     uint8_t traits, op;
@@ -101,12 +101,12 @@ struct instruction {
 static int64_t number_at(const unsigned char *at, unsigned size)
 {
     const uint64_t value = machine_little32(at) | (uint64_t)machine_little32(at + 4) << 32;
-    const unsigned half = 32 - 4 * size; /* of the other bits: all 64 at once cannot be shifted */
+    const unsigned half = 32 - 4 * size; /* of the unused bits: C cannot shift out all 64 at once */
 
     return (int64_t)(value << half << half) >> half >> half;
 }
 
-/* These return what is behind. */
+/* The take_ functions return the address behind what they took. */
 static const unsigned char *take_prefixes(struct instruction *in, const unsigned char *at)
 {
     for (; one[*at] == ' ' && at < in->end; at++) {
@@ -169,14 +169,14 @@ static const unsigned char *take_opcode(struct instruction *in, const unsigned c
 }
 
 /*
- * What follows a ModRM byte, by mod and r/m: the size of the displacement, and SIB, which may mean another
- * displacement (IF_5).
+ * By mod and r/m, what follows ModRM: the size of the displacement, and SIB, which may change that
+ * size (IF_5).
  */
 #define SIB 8
 #define IF_5 16
 static const char after[] = "\0\0\0\0\30\4\0\0" "\1\1\1\1\11\1\1\1" "\4\4\4\4\14\4\4\4" "\0\0\0\0\0\0\0\0";
 
-/* Without branches, which are hard to predict: if it has no operands, they are not used. */
+/* Without branches, which are hard to predict. Without ModRM, what it sets is not used. */
 static const unsigned char *take_operands(struct instruction *in, const unsigned char *at)
 {
     const unsigned has = in->traits / MODRM & 1, modrm = *at,
@@ -209,7 +209,7 @@ static int64_t immediate_of(const struct instruction *in)
     return number_at(in->immediate, in->immediate_size);
 }
 
-/* Of an immediate that is not of one byte. */
+/* The size of an immediate other than imm8. */
 static unsigned size_of_immediate(const struct instruction *in)
 {
     const unsigned full = in->is_short && !(in->rex & REX_W) ? 2 : 4;
@@ -290,7 +290,7 @@ static void set(struct code_state *state, unsigned reg, int32_t value)
         state->scratch[0] = state->scratch[1] = 0;
 }
 
-/* The register without which its address would be a constant one; false: there is none, or two. */
+/* The only register in its address; false: there is none, or more than one. */
 static bool base_of(const struct instruction *in, unsigned *reg)
 {
     *reg = in->rm;
@@ -302,7 +302,7 @@ static bool base_of(const struct instruction *in, unsigned *reg)
     return (in->sib & 0x38) == 0x20 && !(in->rex & 2) && (in->mod || (in->sib & 7) != 5);
 }
 
-/* Where its operand in memory is, from the CFA on; or CODE_LOST. */
+/* Where its memory operand is, relative to the CFA; or CODE_LOST. */
 static int32_t place_of(const struct code_state *state, const struct instruction *in)
 {
     unsigned reg;
@@ -362,7 +362,7 @@ static uint32_t written_by(const struct instruction *in)
 
     if (!(in->traits & (TO_RM | TO_REG | TO_OP)))
         return 0;
-    /* Without REX, these are ah, ch, dh, and bh. */
+    /* Without REX, these byte registers are ah, ch, dh, and bh. */
     const bool is_byte = !in->is_vex && !in->rex &&
         (in->map ? in->map == 1 && in->op >> 4 == 9
                  : !(in->op & 1) && (in->op < 0x40 || in->op >= 0x80) && in->op != 0x8c);
@@ -376,7 +376,7 @@ static uint32_t written_by(const struct instruction *in)
                          (in->written ? 1u << in->written : 0);
 }
 
-/* In ways that are not followed. */
+/* Registers that were written in ways that are not followed. */
 static void lose(struct code_state *state, uint32_t written)
 {
     for (unsigned reg = 0; written; reg++, written >>= 1)
@@ -389,7 +389,7 @@ static bool is_followed(unsigned reg)
     return reg == SP || reg == FP;
 }
 
-/* Calculations with addresses on the stack, of 64 bits. False: it is none. */
+/* 64-bit calculations with addresses on the stack. False: this is none. */
 static bool calculate(struct code_state *state, const struct instruction *in,
                       struct code_flow *flow)
 {
@@ -435,7 +435,7 @@ static bool is_sigreturn(const struct instruction *in)
            in->end - in->at >= 2 && in->at[0] == 0x0f && in->at[1] == 0x05;
 }
 
-/* A callee may change registers. */
+/* A callee may change registers that are not preserved. */
 static void call(struct code_state *state, struct code_flow *flow)
 {
     flow->kind = CODE_CALL;
@@ -446,20 +446,20 @@ static void call(struct code_state *state, struct code_flow *flow)
         state->ra_at = CODE_LOST;
 }
 
-/* It goes on there, or returns. */
+/* Jumps to, or calls, the immediate's target. */
 static void go(struct code_flow *flow, const struct instruction *in, enum code_kind kind, uint64_t next)
 {
     flow->kind = kind;
     flow->target = next + (uint64_t)immediate_of(in);
 }
 
-/* Of the second map. False: it goes on, and may write registers. */
+/* Instructions after 0f. False: it neither jumps nor moves rsp, but may write registers. */
 static bool step_two(struct code_state *state, const struct instruction *in, uint64_t next,
                      bool is_compared, struct code_flow *flow)
 {
     if (in->op >> 4 == 8) {
         go(flow, in, CODE_BRANCH, next);
-        /* A loop that touches each page of a large frame */
+        /* Ends a loop that touches each page of a large frame. */
         if (in->op == 0x85 && is_compared)
             state->sp = state->scratch[1];
     } else if (in->op == 0x0b || in->op == 0xb9 || in->op == 0xff)
@@ -475,7 +475,7 @@ static bool step_two(struct code_state *state, const struct instruction *in, uin
     return true;
 }
 
-/* Of the first map: control flow, and what pushes and pops. False: it is something else. */
+/* One-byte opcodes: control flow, pushes and pops. False: it is something else. */
 static bool step_one(struct code_state *state, const struct instruction *in, uint64_t next,
                      bool is_compared, struct code_flow *flow)
 {
@@ -512,7 +512,7 @@ static bool step_one(struct code_state *state, const struct instruction *in, uin
     case 0xe8:
         go(flow, in, CODE_NEXT, next);
         if (flow->target == next && in->at < in->end && (*in->at & 0xf8) == 0x58)
-            push(state, in, -1); /* for its own address, which is popped */
+            push(state, in, -1); /* gets its own address, which the next instruction pops */
         else
             call(state, flow);
         return true;

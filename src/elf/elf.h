@@ -35,7 +35,7 @@ struct elf_unpacked {
 
 /* Offsets from here on are in elf_unpacked.parts[0]; no file is that large. */
 #define ELF_UNPACKED ((uint64_t)1 << 63)
-/* And offsets from here on are in parts[1]. */
+/* Offsets from here on are in parts[1]. */
 #define ELF_UNPACKED_MORE (ELF_UNPACKED | (uint64_t)1 << 40)
 
 struct elf {

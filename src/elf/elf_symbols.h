@@ -158,7 +158,7 @@ bool elf_unpack_symbols(const struct elf *elf, const struct elf_section *symbols
  */
 bool elf_unpack_image(const struct elf *elf, struct elf *image);
 
-/* Empties it. Whatever was opened from it may no longer be read. */
+/* Frees the unpacked bytes. Files that were opened from them may no longer be read. */
 void elf_unpacked_free(struct elf_unpacked *unpacked);
 
 /*

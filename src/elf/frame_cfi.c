@@ -36,7 +36,7 @@ void cfi_skip(struct cfi_bytes *bytes, uint64_t size)
     bytes->at = fits ? bytes->at + size : bytes->end;
 }
 
-/* What is above 64 bits is lost: no compiler produces that. */
+/* Drops what is above 64 bits: no compiler produces that. */
 static uint64_t take_leb(struct cfi_bytes *bytes, unsigned *shift, unsigned *last)
 {
     uint64_t value = 0;
@@ -201,7 +201,7 @@ static int64_t take_factored(struct running *running)
     return (int64_t)(value * (uint64_t)running->common->data_factor);
 }
 
-/* C evaluates a call's arguments in no fixed order: each is read by itself. */
+/* Each operand is read in a statement: C evaluates a call's arguments in no fixed order. */
 static int run_extended(struct running *running, unsigned operation)
 {
     struct cfi_bytes *bytes = running->bytes;
@@ -344,14 +344,14 @@ int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi
 #define OP_PLUS_UCONST 0x23
 #define OP_LIT0 0x30
 #define OP_BREG0 0x70
-#define REGISTERS 32 /* that have operations of their own */
+#define REGISTERS 32 /* with operations of their own */
 
 static bool fits16(int64_t value)
 {
     return value == (int16_t)value;
 }
 
-/* breg N, offset: true, with the rest in `bytes`. */
+/* Reads DW_OP_breg N, offset. True, with the rest in `bytes`. */
 static bool take_base(struct cfi_bytes *bytes, uint64_t *reg, int64_t *offset)
 {
     const unsigned operation = (unsigned)cfi_take(bytes, 1);
@@ -449,8 +449,8 @@ static void set_frame(const struct elf *elf, const struct cfi_place *place,
 }
 
 /*
- * If tables find the interrupted code through the stack pointer, it is the kernel's frame.
- * Otherwise they use registers, or say nothing.
+ * Is this the kernel's signal frame? Only if the table finds the interrupted code through the stack
+ * pointer, as the kernel's frame allows. Other tables use registers, or say nothing.
  */
 static bool is_kernels_signal(const struct elf *elf, const struct cfi_place *ret)
 {
@@ -475,8 +475,8 @@ static int16_t base_of(const struct cfi_place *place)
 }
 
 /*
- * Is the return address in a register, as vfork() of glibc pops its own? In longjmp() the CFA is
- * that of another frame, and the stack pointer in a register, too.
+ * Is the return address in a register, as in glibc's vfork(), which pops its own? Not in longjmp(),
+ * where the CFA is another frame's and comes from a register, too.
  */
 static bool is_popped(const struct cfi_place *ret, const struct unwind_rule *rule)
 {

@@ -9,11 +9,11 @@
 #include "elf/elf.h"
 #include "insns/unwind_layout.h"
 
-/* Bytes read one after another. Past the end there are zeros, and `bad` is set. */
+/* A byte range that is read forwards. Reading past the end gives zeros, and sets `bad`. */
 struct cfi_bytes {
     const struct elf *elf;
     const unsigned char *at, *end;
-    uint64_t address; /* in the file, of what `end` points to; the others' follow from it */
+    uint64_t address; /* of `end`; the addresses of other bytes follow from it */
     bool bad;
 };
 
@@ -21,7 +21,7 @@ uint64_t cfi_take(struct cfi_bytes *bytes, size_t size);
 uint64_t cfi_take_uleb(struct cfi_bytes *bytes);
 int64_t cfi_take_sleb(struct cfi_bytes *bytes);
 void cfi_skip(struct cfi_bytes *bytes, uint64_t size);
-/* By a DW_EH_PE_ encoding; `data` is the base of those relative to data. */
+/* Reads a pointer in a DW_EH_PE_ encoding; `data` is the base for DW_EH_PE_datarel. */
 uint64_t cfi_take_pointer(struct cfi_bytes *bytes, unsigned encoding, uint64_t data);
 
 /* Where a register of the caller is. */
@@ -31,7 +31,7 @@ enum cfi_kind {
     CFI_UNDEFINED,
     CFI_AT_CFA,     /* saved at CFA + offset */
     CFI_EXPRESSION, /* saved where an expression says */
-    CFI_IN_REGISTER, /* in the one of that number, `offset` */
+    CFI_IN_REGISTER, /* in the register with the number `offset` */
     CFI_ELSEWHERE,  /* in a way that no rule can express */
 };
 
@@ -48,7 +48,7 @@ struct cfi_state {
     struct cfi_place frame, ret, base;
 };
 
-/* What functions have in common (a CIE). */
+/* What functions share (a CIE). */
 struct cfi_common {
     uint64_t code_factor;
     int64_t data_factor;
@@ -61,8 +61,8 @@ struct cfi_common {
 };
 
 /*
- * Called for each stretch of code with the same state: from `address` on. A result other than 0
- * ends this.
+ * Called for each stretch of code with the same state, which begins at `address`. A result other
+ * than 0 ends the run.
  */
 typedef int cfi_row(void *context, uint64_t address, const struct cfi_state *state);
 
@@ -73,7 +73,7 @@ typedef int cfi_row(void *context, uint64_t address, const struct cfi_state *sta
 int cfi_run(const struct cfi_common *common, struct cfi_bytes *bytes, struct cfi_state *state,
             uint64_t address, cfi_row *row, void *context);
 
-/* As much as a rule can express. `with_base`: where the machine's `base` is, too. */
+/* The state as a rule, as far as a rule can express it. `with_base`: also where `base` is. */
 struct unwind_rule cfi_rule(const struct elf *elf, const struct cfi_common *common,
                             const struct cfi_state *state, bool with_base);
 

@@ -44,7 +44,7 @@ static int read_bytes(struct frame_section *section, uint64_t offset, uint64_t s
     return result;
 }
 
-/* -ENOENT: it is not in the file, even if its section header is. */
+/* -ENOENT: the file lacks the section, or has its header but not its bytes. */
 static int read_section(struct frame_section *section, const struct elf *elf, const char *name,
                         bool is_debug)
 {
@@ -77,10 +77,7 @@ static int read_loaded(struct frame_section *section, uint64_t address, uint64_t
     return -ENOENT;
 }
 
-/*
- * .eh_frame_hdr has a segment of its own, and begins with the address of .eh_frame, but not its
- * end.
- */
+/* PT_GNU_EH_FRAME has .eh_frame_hdr, which tells the address of .eh_frame, but not its end. */
 static int read_by_segment(struct frame_sections *sections, const struct elf *elf)
 {
     const struct elf_segment *order = &elf->frames;
@@ -122,7 +119,7 @@ int frame_sections_read(struct frame_sections *sections, const struct elf *elf,
 
     *sections = (struct frame_sections){0};
     int result = read_table(sections, elf);
-    /* Go's debug information covers code that keeps frame pointers, which are exact, too. */
+    /* Go's .debug_frame is not needed: its code keeps frame pointers, which are exact, too. */
     is_go = frame_go_text(elf, &address, &size);
     if ((result && result != -ENOENT) || is_go)
         return result == -ENOENT ? 0 : result;
@@ -148,8 +145,8 @@ void frame_sections_free(struct frame_sections *sections)
 /* ---- Entries ---- */
 
 /*
- * Entries follow one another, so all of a table's bytes need reading once, and those of its CIEs
- * once more per function. A table with overlapping entries exceeds this and is not read further.
+ * A table's entries follow one another, so its bytes are read once, and those of its CIEs once more
+ * per function. A table with overlapping entries exceeds this and is not read further.
  */
 #define MOST_READINGS 8
 #define SOME_BYTES 65536
@@ -194,7 +191,7 @@ static bool read_entry(const struct frame_section *section, size_t at, struct en
     return !bytes.bad;
 }
 
-/* Its augmentation, letter by letter. */
+/* Reads a CIE's augmentation data, letter by letter. */
 static void read_augmentation(struct cfi_bytes *bytes, const char *letters,
                               struct cfi_common *common)
 {
@@ -244,13 +241,13 @@ static int read_common(const struct frame_section *section, const struct entry *
         read_augmentation(&bytes, letters, common);
     if (bytes.bad)
         return -EBADMSG;
-    /* While they run, `common` says that nothing came before. */
+    /* Nothing precedes a CIE's instructions: a restore among them changes nothing. */
     return cfi_run(common, &bytes, &common->state, 0, NULL, NULL);
 }
 
 /* ---- One after another ---- */
 
-/* Of a section: many functions share a CIE, and some CIEs alternate. */
+/* A cache of CIEs: many functions share a CIE, and some CIEs alternate. */
 #define COMMONS 8
 
 struct reading {
@@ -302,7 +299,7 @@ static const struct cfi_common *common_at(struct reading *reading, size_t at)
     return &reading->commons[slot].common;
 }
 
-/* -EBADMSG: this one is damaged. */
+/* -EBADMSG: this function's entry is damaged. */
 static int see_function(struct reading *reading, size_t at)
 {
     const struct frame_section *section = reading->section;
@@ -342,15 +339,15 @@ static int see(struct reading *reading, size_t at)
 /* ---- In the file's order ---- */
 
 /*
- * The table in .eh_frame_hdr has all functions by address: pairs of 32-bit numbers, relative to its
- * section. Does it have that form, with rising addresses? Then *pairs is the first.
+ * .eh_frame_hdr has a table of all functions by address: pairs of 32-bit numbers, relative to the
+ * section. Returns their number, and the first in *pairs, if the form is this and addresses rise.
  */
 static size_t find_sorted(const struct frame_section *order, const unsigned char **pairs)
 {
     static const unsigned char form[] = {0x03, 0x3b}; /* the count's encoding, and the table's */
     size_t count;
 
-    /* Before it is the address of .eh_frame, in four bytes, as all linkers write it. */
+    /* The table follows the address of .eh_frame, which all linkers write in four bytes. */
     if (order->size < 12 || order->bytes[0] != 1 || (order->bytes[1] & 0x0f) != 0x0b ||
         memcmp(order->bytes + 2, form, sizeof(form)))
         return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * An entry has a function's address and one of these: EXIDX_CANTUNWIND; unwind instructions; or
- * where in .ARM.extab the instructions are. An instruction takes one byte or more. Together they
+ * the place of the instructions in .ARM.extab. An instruction takes one byte or more. Together they
  * move a virtual stack pointer (vsp) from the function's to its caller's, and pop saved registers
  * on the way:
  *
@@ -12,7 +12,7 @@
  *     10110010 uleb         vsp += 0x204 + n * 4
  *     10110011, 10111nnn, 11001000, 11001001, 11010nnn    pop floating-point registers
  *
- * This is right only at calls of functions, which may throw an exception.
+ * The result is right only at calls of functions, which may throw an exception.
  */
 #include "elf/frame_entries.h"
 
@@ -25,8 +25,8 @@
 enum { R7 = 7, R11 = 11, SP = 13, LR = 14, PC = 15 };
 
 /*
- * How far above a register the caller's stack pointer is, and how far above it registers were
- * saved.
+ * How far above a register the caller's stack pointer is, and at which distances above the same
+ * register other registers were saved.
  */
 struct recipe {
     unsigned reg;
@@ -183,8 +183,8 @@ static bool read_word(const struct words *words, uint64_t address, uint32_t *wor
 }
 
 /*
- * A generic entry (C++) begins with its personality routine; the next word has the number of words
- * that follow, and three instructions.
+ * A generic entry (C++) begins with its personality routine; the next word holds the number of
+ * words that follow, and three instructions.
  */
 static bool read_table(struct words *words, uint64_t address)
 {
@@ -222,7 +222,7 @@ bool frame_exidx_start(const struct frame_section *index, size_t at, uint64_t *s
     return !(word & IS_HERE);
 }
 
-/* It ends where the next one begins, or with the code of the file. */
+/* A function ends where the next one begins, or with its segment. */
 static bool find_function(const struct frame_section *index, size_t at, struct frame_entry *entry,
                           uint64_t *offset)
 {
@@ -242,8 +242,8 @@ static bool find_function(const struct frame_section *index, size_t at, struct f
 /* ---- Rows ---- */
 
 /*
- * A root at the code that ends a thread after its first function: above 0 if it is in this entry;
- * 0, or a negative errno.
+ * Finds the code that exits a thread after its first function has returned, and makes it a root.
+ * Above 0 if it is in this entry; 0; or a negative errno.
  */
 static int find_thread_exit(const struct frame_section *index, const struct frame_entry *entry,
                             uint64_t offset, struct frame_entry_row *row)

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "elf/elf_symbols.h"
 
-/* The rule of a function that has saved nothing, with a link register. */
+/* The rule of a function that has saved nothing, on machines with a link register. */
 static const struct unwind_rule linked = {
     .cfa = UNWIND_BY_SP, .return_kind = UNWIND_RETURN_IN_LINK, .base = UNWIND_BASE_SAME,
 };
@@ -20,7 +20,7 @@ static void add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule
     gap->rows[gap->count++].rule = rule;
 }
 
-/* Is all of it code? If so, sets its offset. */
+/* Sets the gap's place in the file. False: not all of it is code. */
 static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size,
                       struct frame_gap *gap)
 {
@@ -37,7 +37,7 @@ static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size,
     return true;
 }
 
-/* Where, within `size` bytes of the file from `offset` on, these eight are; 0: nowhere. */
+/* The offset of these eight bytes of code within `size` bytes from `offset` on; 0: none. */
 static uint64_t find_code(const struct elf *elf, uint64_t code, uint64_t offset, uint64_t size)
 {
     unsigned char *bytes = malloc((size_t)size);
@@ -91,7 +91,7 @@ static bool is_magic(const struct elf *elf, const unsigned char *bytes)
            !bytes[4] && !bytes[5] && bytes[7] == elf_word_size(elf);
 }
 
-/* `from` bytes after the start of a section. */
+/* Opens a table that begins `from` bytes after the start of a section. */
 static bool open_table(struct table *table, const struct elf *elf,
                        const struct elf_section *section, uint64_t from)
 {
@@ -111,7 +111,7 @@ static bool open_table(struct table *table, const struct elf *elf,
     return table->words[COUNT] > 0 && table->words[COUNT] <= table->size;
 }
 
-/* The address in entry `number`, which consists of two numbers of that size. */
+/* The address in entry `number`, which has two numbers of `size` bytes. */
 static bool read_entry(const struct table *table, uint64_t start, uint64_t number, size_t size,
                        uint64_t *value)
 {
@@ -134,7 +134,7 @@ static bool read_bounds(const struct table *table, uint64_t *first, uint64_t *la
     case MAGIC_20:
     case MAGIC_18:
         *first = table->words[TEXT_18];
-        if (!*first) { /* left to a relocation: without other linked code, it is there */
+        if (!*first) { /* a relocation sets it: in pure Go files it is .text */
             text = elf_section(table->elf, ".text");
             if (!text || elf_section(table->elf, ".eh_frame"))
                 return false;
@@ -170,7 +170,7 @@ static bool find_text(const struct table *table, uint64_t *address, uint64_t *si
 
 #define AT_A_TIME 65536
 #define ALIGNED 32
-#define MOST_TRIES 16 /* of what only begins like one */
+#define MOST_TRIES 16 /* of data that only looks like a table at first */
 
 static bool search(const struct elf *elf, const struct elf_section *section, uint64_t *address,
                    uint64_t *size)
@@ -219,16 +219,16 @@ bool frame_go_text(const struct elf *elf, uint64_t *address, uint64_t *size)
 
 /* ---- V8's built-in functions (node, Chromium): frame pointers, and no tables ---- */
 
-/* Files that contain V8 are larger; the symbols of others are not searched. */
+/* Files that contain V8 are larger than this; the symbols of others are not searched. */
 #define LEAST_CODE (4u << 20)
-/* The code itself is larger; of other code without tables, few files have so much. */
+/* V8's code is larger than this; other files rarely have as much code without tables. */
 #define LEAST_BLOB (1u << 20)
 
 struct blob {
     uint64_t start, end; /* end 0: not found */
 };
 
-/* The whole has a symbol, and so does each of its functions. */
+/* V8's code as a whole has a symbol, and so does each of its functions. */
 static int see_symbol(void *context, const struct elf_symbol *symbol)
 {
     struct blob *blob = context;
@@ -242,7 +242,7 @@ static int see_symbol(void *context, const struct elf_symbol *symbol)
     return 0;
 }
 
-/* By their symbols. False: there are none. */
+/* Finds V8's code by symbols. False: there are none. */
 static bool v8_text(const struct elf *elf, uint64_t *address, uint64_t *size)
 {
     const struct elf_section *text = elf_section(elf, ".text");
@@ -257,8 +257,8 @@ static bool v8_text(const struct elf *elf, uint64_t *address, uint64_t *size)
 }
 
 /*
- * V8's interface tells the place of that code, even if its symbols were stripped: libraries export
- * that much.
+ * V8's interface has a function that tells where that code is, which libraries export even if their
+ * other symbols are stripped.
  */
 static int see_export(void *context, const struct elf_symbol *symbol)
 {
@@ -268,7 +268,7 @@ static int see_export(void *context, const struct elf_symbol *symbol)
     return *is_exported;
 }
 
-/* Where those were stripped, a stretch of code without any tables, of this many bytes, is it. */
+/* In such a file, a stretch of code of LEAST_BLOB bytes without any tables is V8's. */
 static bool is_exporting_v8(const struct elf *elf)
 {
     bool is_exported = false;
@@ -287,7 +287,7 @@ static bool is_exporting_v8(const struct elf *elf)
 #define MOST_BYTES (64u << 10)
 #define INSTRUCTION 4
 
-/* The address of the code through which handlers return; 0: there is none. */
+/* The address of the code to which signal handlers return; 0: there is none. */
 static uint64_t sigreturn_of(const struct elf *elf)
 {
     if (!elf->row->walk || !elf->row->walk->sigreturn)
@@ -339,8 +339,8 @@ static int add_function(void *context, const struct elf_symbol *symbol)
 }
 
 /*
- * That code, and those of its functions that leave the stack pointer alone. Returns how many there
- * are.
+ * That code, and those functions of the vDSO that leave the stack pointer alone. Returns their
+ * number.
  */
 static size_t vdso_gaps(const struct elf *elf, uint64_t sigreturn,
                         struct frame_gap gaps[FRAME_GAPS_MOST])
@@ -348,7 +348,7 @@ static size_t vdso_gaps(const struct elf *elf, uint64_t sigreturn,
     struct gaps found = {.elf = elf, .gaps = gaps};
     const int16_t plain = elf->row->walk->plain;
 
-    /* A handler's return address is its first instruction, and the lookup is one below. */
+    /* The walk looks up a handler's return address, its first instruction, less one. */
     if (place_gap(elf, sigreturn - INSTRUCTION, (plain ? 5 : 3) * INSTRUCTION, &gaps[0])) {
         add_row(&gaps[0], 0, (struct unwind_rule){.cfa = UNWIND_SIGNAL});
         if (plain)
@@ -362,7 +362,7 @@ static size_t vdso_gaps(const struct elf *elf, uint64_t sigreturn,
 
 /* ---- Gaps ---- */
 
-/* On x86-64 the dynamic linker's entry code has 61 bytes and calls twice; on MIPS they have 80. */
+/* The dynamic linker's entry code has 61 bytes and two calls on x86-64, and 80 bytes on MIPS. */
 #define ENTRY_BYTES 80
 #define PLT_ENTRY 16
 
@@ -378,7 +378,7 @@ static struct unwind_rule by_sp(int32_t offset)
 
 typedef bool text_finder(const struct elf *elf, uint64_t *address, uint64_t *size);
 
-/* Code that keeps frame pointers in this way. */
+/* A range that `find` finds, whose code keeps frame pointers in this way. */
 static bool framed_gap(const struct elf *elf, text_finder *find, enum unwind_cfa way,
                        struct frame_gap *gap)
 {
@@ -390,7 +390,7 @@ static bool framed_gap(const struct elf *elf, text_finder *find, enum unwind_cfa
     return true;
 }
 
-/* Where the kernel enters a program there is no caller. */
+/* The kernel enters a program here, so there is no caller. */
 static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
 {
     unsigned char header[sizeof(Elf64_Ehdr)];
@@ -404,7 +404,7 @@ static bool entry_gap(const struct elf *elf, struct frame_gap *gap)
     return true;
 }
 
-/* After how many bytes an entry has pushed its number; 0: it does not. */
+/* The offset behind the push of the entry's number; 0: it pushes none. */
 static int16_t pushes_after(const unsigned char *entry)
 {
     static const unsigned char marked[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x68}; /* endbr64; push */
@@ -414,7 +414,7 @@ static int16_t pushes_after(const unsigned char *entry)
     return entry[0] == 0xff && entry[1] == 0x25 && entry[6] == 0x68 ? 11 : 0; /* jmp *; push */
 }
 
-/* All its entries leave the link register alone; arm64's first saves it, for the dynamic linker. */
+/* No entry changes the link register; arm64's first one saves it, for the dynamic linker. */
 static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
 {
     static const unsigned char saves[] = {0xf0, 0x7b, 0xbf, 0xa9}; /* stp x16, x30, [sp, #-16]! */
@@ -428,7 +428,7 @@ static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame
     add_row(gap, 0, linked);
     if (elf->machine != EM_AARCH64)
         return true;
-    /* A landing pad (bti) may be before it. */
+    /* A landing pad (bti) may precede the store. */
     const bool saves_first = !memcmp(bytes, saves, sizeof(saves));
     if (!saves_first && memcmp(bytes + sizeof(saves), saves, sizeof(saves)))
         return true;
@@ -438,7 +438,7 @@ static bool linked_plt_gap(const struct elf *elf, const char *name, struct frame
 }
 
 /*
- * Either all entries jump to the address in a word. Or the first one pushes a word and jumps to the
+ * Either all entries jump to an address in a word; or the first one pushes a word and jumps to the
  * dynamic linker, and the others push a number and jump to the first.
  */
 static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
@@ -466,7 +466,7 @@ static bool plt_gap(const struct elf *elf, const char *name, struct frame_gap *g
     return true;
 }
 
-/* A frame of 8 bytes, up to the last instruction: libc's, plus calls that others add there. */
+/* A frame of 8 bytes up to the last instruction: libc's code, with calls that others add. */
 static bool init_gap(const struct elf *elf, const char *name, struct frame_gap *gap)
 {
     static const unsigned char head[] = {0xf3, 0x0f, 0x1e, 0xfa,

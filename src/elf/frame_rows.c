@@ -11,10 +11,10 @@
 #include "elf/code_rows.h"
 #include "elf/frame_entries.h"
 
-/* Shorter stretches without tables, up to such an address, are what is put between functions. */
+/* Shorter stretches that end at such an address are padding between functions. */
 #define ALIGNMENT 16
 #define MOST_SECTIONS 200 /* which are searched for code; linked files have fewer */
-#define LONGEST_END 32 /* bytes of code, as short functions' alone are read */
+#define LONGEST_END 32 /* in bytes; longer functions end no context */
 
 static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN}, root = {.cfa = UNWIND_ROOT};
 
@@ -23,7 +23,7 @@ static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN}, root = {.cfa 
 struct placing {
     const struct elf *elf;
     const struct elf_segment *segment; /* of the last function */
-    uint64_t end;                      /* in the file, of those so far */
+    uint64_t end;                      /* in the file, of all functions so far */
 };
 
 static bool holds(const struct elf_segment *segment, uint64_t address)
@@ -33,8 +33,8 @@ static bool holds(const struct elf_segment *segment, uint64_t address)
 }
 
 /*
- * *delta turns its addresses into offsets; it begins after all so far. -EBADMSG: it is not code;
- * -EEXIST: it overlaps another, which keeps its rows.
+ * Places the entry in the file; *delta turns its addresses into offsets. -EBADMSG: it is not code;
+ * -EEXIST: it begins before the end of an earlier function, which keeps its rows.
  */
 static int place(struct placing *placing, const struct frame_entry *entry, uint64_t *delta)
 {
@@ -53,7 +53,7 @@ static int place(struct placing *placing, const struct frame_entry *entry, uint6
     return 0;
 }
 
-/* .debug_frame repeats functions. */
+/* .debug_frame repeats functions of .eh_frame, which does not make it damaged. */
 static int refuse(const struct frame_entry *entry, int result)
 {
     return result == -EEXIST && entry->is_debug ? 0 : -EBADMSG;
@@ -66,13 +66,13 @@ struct making {
     struct placing placing;
     const struct cfi_common *common;
     struct index rules;
-    uint64_t end;   /* of the rows so far, in the file */
+    uint64_t end;   /* in the file, of the rows so far */
     uint64_t delta; /* turns an address into an offset */
     uint64_t last;  /* no row of the function is above this address */
     bool with_base; /* some rule needs the machine's `base` */
     struct frame_gap gaps[FRAME_GAPS_MOST];
     size_t gap_count;
-    bool is_searched;          /* one of the places without tables was searched, which is enough */
+    bool is_searched;          /* a search has found V8's code: no other is needed */
     struct unwind_rule recent; /* and its number */
     uint32_t recent_number;
 };
@@ -124,7 +124,7 @@ static int number_of(struct making *making, const struct unwind_rule *rule, uint
 
 static int add_numbered(struct frame_rows *frames, uint64_t offset, uint32_t number)
 {
-    /* The last rule for a place counts. */
+    /* If several rules apply from one offset on, the last one counts. */
     if (frames->row_count && frames->rows[frames->row_count - 1].offset == offset)
         frames->row_count--;
     if (frames->row_count && frames->rows[frames->row_count - 1].rule == number)
@@ -153,14 +153,14 @@ static int take_row(void *context, uint64_t address, const struct cfi_state *sta
         cfi_rule(making->placing.elf, making->common, state, making->with_base);
     const uint64_t offset = address + making->delta;
 
-    /* Forwards, within the function. (Offsets of addresses before it may wrap around.) */
+    /* Addresses rise within the function. (Offsets of addresses before it may wrap around.) */
     if (address > making->last || address < making->end - making->delta)
         return -EBADMSG;
     making->end = offset;
     return address < making->last ? add_row(making, offset, &rule) : 0;
 }
 
-/* The rows of a gap from `from` up to `to`, where nothing is known afterwards. */
+/* Adds a gap's rows from `from` up to `to`; behind the gap nothing is known. */
 static int add_gap(struct making *making, const struct frame_gap *gap, uint64_t from, uint64_t to)
 {
     int result = 0;
@@ -181,7 +181,7 @@ static void search(struct making *making, uint64_t from, uint64_t to)
     making->gap_count = count;
 }
 
-/* There is no function up to `to`. */
+/* Adds what is known of code without tables, up to the next function at `to`. */
 static int pass(struct making *making, uint64_t to)
 {
     uint64_t from = making->end;
@@ -192,7 +192,7 @@ static int pass(struct making *making, uint64_t to)
     for (size_t i = 0; i < making->gap_count && !result; i++) {
         const struct frame_gap *gap = &making->gaps[i];
         const uint64_t end = gap->offset + gap->size;
-        /* Code that keeps frame pointers continues after a C function. */
+        /* A range of code that keeps frame pointers goes on behind a C function within it. */
         const uint8_t way = gap->rows[0].rule.cfa;
         const bool is_whole = way == UNWIND_FAR_RECORD || way == UNWIND_FRAME_RECORD;
         if (gap->offset >= to || end <= from || (gap->offset < from && !is_whole))
@@ -204,8 +204,8 @@ static int pass(struct making *making, uint64_t to)
 }
 
 /*
- * Does it call functions of makecontext(), or do they return to its first byte? Then the lookup is
- * one below, where there is no table.
+ * Does this code call functions of makecontext(), or do they return to its first byte? The walk
+ * looks up the latter one byte earlier, where there is no table.
  */
 static bool ends_contexts(const struct elf *elf, const struct frame_entry *entry, uint64_t offset)
 {
@@ -265,7 +265,7 @@ static int make_all(struct making *making, const struct frame_sections *sections
         result = pass(making, UINT64_MAX);
     if (result != -E2BIG)
         return result;
-    /* Nothing is known beyond, where the last row would otherwise apply. */
+    /* Without room for more, nothing is known from here on: the last row must not apply there. */
     frames->skipped++;
     if (frames->row_count)
         frames->rows[frames->row_count - 1].rule = 0;
@@ -277,10 +277,10 @@ static int make_all(struct making *making, const struct frame_sections *sections
 struct code_gaps {
     struct code_gap *gaps;
     size_t count, room;
-    const struct unwind_rule *rule; /* of those that are found */
+    const struct unwind_rule *rule; /* of the rows where the gap is */
 };
 
-/* What the code itself tells is as good: without a table, or with one that holds at calls alone. */
+/* May rows from the code replace this one? It is unknown, or holds at calls only. */
 static bool is_open(const struct frame_rows *frames, const struct frame_row *row)
 {
     return !row->rule || (HAS_EXIDX && frames->rules[row->rule].inner == UNWIND_AT_CALLS);
@@ -315,7 +315,7 @@ static const struct elf_section *next_code(const struct elf *elf, uint64_t from)
     return found;
 }
 
-/* Of the segment, only its sections of code, if the file has sections: data are no code. */
+/* Adds only the segment's sections of code, if the file has sections: data are no code. */
 static int add_code_gaps(struct code_gaps *gaps, const struct elf *elf,
                          const struct elf_segment *segment, uint64_t from, uint64_t to)
 {
@@ -333,7 +333,7 @@ static int add_code_gaps(struct code_gaps *gaps, const struct elf *elf,
     return result;
 }
 
-/* Within segments of code, what no row tells of. */
+/* Finds the code within segments that no row tells about. */
 static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
                           const struct frame_rows *frames)
 {
@@ -349,7 +349,7 @@ static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
         for (from = segment->offset; from < end && !result; at++) {
             while (at && at < frames->row_count && !is_open(frames, &frames->rows[at - 1]) &&
                    frames->rows[at].offset < end)
-                at++; /* most are known */
+                at++; /* most rows are not open */
             if (at && frames->rows[at - 1].offset > from)
                 from = frames->rows[at - 1].offset;
             const uint64_t to = at < frames->row_count ? frames->rows[at].offset : end;
@@ -364,7 +364,7 @@ static int find_code_gaps(struct code_gaps *gaps, const struct elf *elf,
     return result;
 }
 
-/* Adds rows as they are, up to this offset. */
+/* Copies rows up to and including this offset. */
 static int add_run(struct frame_rows *frames, const struct frame_row **from,
                    const struct frame_row *end, uint64_t last)
 {
@@ -380,7 +380,7 @@ static int add_run(struct frame_rows *frames, const struct frame_row **from,
     return result;
 }
 
-/* The number of a rule of code; 0: unknown. */
+/* The number of a code rule among the file's rules; 0: unknown. */
 static int number_of_code(struct making *making, struct code_rule *rule, uint32_t *number)
 {
     int result = rule->number ? 0 : number_of(making, &rule->rule, &rule->number);
@@ -390,14 +390,14 @@ static int number_of_code(struct making *making, struct code_rule *rule, uint32_
 }
 
 /*
- * Puts rows of code in the places of those that are open. All move to the end of the array first,
- * so that they can be read while those before them are written.
+ * Puts rows from the code in the places of open ones. First moves all rows to the end of the array,
+ * so that they can be read while the merged rows are written before them.
  */
 static int insert_code(struct making *making, const struct code_rows *code)
 {
     struct frame_rows *frames = making->frames;
     const size_t most = frames->row_count + code->count;
-    uint32_t theirs = 0, number = 0; /* the rule of what is there, and of code */
+    uint32_t theirs = 0, number = 0; /* the rules of the present row, and of the code's */
     int result = 0;
 
     if (most > FRAME_ROWS_MOST)
@@ -453,7 +453,7 @@ static int read_rows(struct frame_rows *frames, const struct elf *elf,
     return result;
 }
 
-/* Few files do, and all others would get many more rules. */
+/* Few files need `base`, and its place in all others would only multiply their rules. */
 static bool needs_base(const struct frame_rows *frames, uint8_t base)
 {
     for (size_t i = 0; i < frames->rule_count; i++)
@@ -502,7 +502,7 @@ static int take_bounds(void *context, const struct frame_entry *entry)
     struct bounds *bounds = context;
     uint64_t delta;
     if (entry->row)
-        return 0; /* which may be several functions' */
+        return 0; /* one entry may cover several functions */
     int result = place(&bounds->placing, entry, &delta);
     if (result)
         return refuse(entry, result);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Where the caller of each instruction of a file is: .eh_frame, or .debug_frame if there is none,
- * then what the code itself tells, and for 32-bit ARM's calls .ARM.exidx, as rows. Code known to keep frame
- * pointers (Go's) has rows that say so. Nothing in a file is trusted: a table that contradicts
- * itself only loses its own rows.
+ * Where the caller of each instruction of a file is, as rows: by .eh_frame, or .debug_frame if
+ * there is none, then by the code itself, and for calls of 32-bit ARM by .ARM.exidx. Code known to
+ * keep frame pointers (Go's) has rows that say so. Nothing in a file is trusted: a table that
+ * contradicts itself only loses its own rows.
  */
 #ifndef STACKBOX_ELF_FRAME_ROWS_H
 #define STACKBOX_ELF_FRAME_ROWS_H
@@ -19,12 +19,12 @@ struct frame_row {
     uint32_t rule;
 };
 
-/* A function's bytes in the file, as its table says. */
+/* The bytes of a function in the file, by its table. */
 struct frame_function {
     uint64_t offset, size;
 };
 
-/* How many rows, and functions with rows from tables, from the code itself, and without any. */
+/* The number of rows, and of functions with rows by tables, by their code, and without rows. */
 struct frame_counts {
     uint64_t rows, by_table, by_code, by_none;
 };
@@ -42,9 +42,9 @@ struct frame_rows {
 #define FRAME_ROWS_MOST (8u << 20)
 
 /*
- * Reads all of them, and .debug_frame for code that .eh_frame does not cover. `debug` may be the
- * file's debug file, whose .debug_frame is read if the file has none; or NULL. 0, -ENOENT: there is
- * none, -ENOMEM, or another negative errno. frame_rows_free after either.
+ * Reads all tables, and .debug_frame for code that .eh_frame does not cover. `debug` may be the
+ * file's debug file, whose .debug_frame is read if the file has none; or NULL. 0, -ENOENT: there
+ * are no rows, -ENOMEM, or another negative errno. frame_rows_free after either.
  */
 int frame_rows_read(struct frame_rows *frames, const struct elf *elf, const struct elf *debug);
 void frame_rows_free(struct frame_rows *frames);

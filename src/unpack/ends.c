@@ -105,7 +105,7 @@ void sink_repeat(struct text *text, size_t distance, size_t bytes)
     const char *from = to - distance;
 
     text->length += bytes;
-    /* Most have few bytes, for which a call takes longer than copying. */
+    /* Most repeats have few bytes, for which a call takes longer than copying. */
     if (bytes >= WORTH_A_CALL && distance >= bytes) {
         memcpy(to, from, bytes);
         return;

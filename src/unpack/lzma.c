@@ -18,7 +18,7 @@
 struct range {
     const unsigned char *at, *end;
     uint32_t width, code;
-    bool is_cut; /* more was read than there is: zeros */
+    bool is_cut; /* the source ended early: zeros were read instead */
 };
 
 HEART void widen(struct range *range)
@@ -48,7 +48,7 @@ HEART unsigned take_bit(struct range *range, uint16_t *chance)
     return 1;
 }
 
-/* A number below `size`, high bit first; the bits so far choose the probability. */
+/* Decodes a number below `size`, high bit first; the bits so far choose the probability. */
 HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
 {
     unsigned number = 1;
@@ -58,7 +58,7 @@ HEART unsigned take_tree(struct range *range, uint16_t *chances, unsigned size)
     return number - size;
 }
 
-/* Low bit first. */
+/* The same, low bit first. */
 HEART uint32_t take_low_first(struct range *range, uint16_t *chances, unsigned bits)
 {
     uint32_t number = 0;
@@ -71,7 +71,7 @@ HEART uint32_t take_low_first(struct range *range, uint16_t *chances, unsigned b
     return number;
 }
 
-/* Bits without probabilities. */
+/* Decodes bits without a model. */
 HEART uint32_t take_even(struct range *range, unsigned bits)
 {
     uint32_t number = 0;
@@ -104,8 +104,8 @@ HEART unsigned take_length(struct range *range, struct lzma_lengths *lengths, un
 }
 
 /*
- * Its highest two bits and the number of further bits are one symbol, which chooses how the others
- * are read.
+ * One symbol has the distance's highest two bits and the number of further bits, which chooses how
+ * these are decoded.
  */
 HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, unsigned length)
 {
@@ -126,8 +126,8 @@ HEART uint32_t take_distance(struct range *range, struct lzma_chances *chances, 
 }
 
 /*
- * The byte with which the last repeat would have continued chooses probabilities, until a bit
- * differs. The bits so far.
+ * Decodes a literal's bits with the probabilities for the byte that would have continued the last
+ * repeat, until a bit differs. Returns the bits so far.
  */
 HEART unsigned take_expected(struct range *range, uint16_t *chances, unsigned other)
 {
@@ -142,7 +142,7 @@ HEART unsigned take_expected(struct range *range, uint16_t *chances, unsigned ot
     return literal;
 }
 
-/* Makes one of the older distances the last one. */
+/* Moves one of the older distances to the front. */
 HEART void take_older(struct range *range, struct lzma *lzma, unsigned state)
 {
     unsigned which = 1;
@@ -155,7 +155,7 @@ HEART void take_older(struct range *range, struct lzma *lzma, unsigned state)
     lzma->distances[0] = distance;
 }
 
-/* The length of the repeat, whose distance is then the first of the distances. */
+/* Returns a repeat's length, and puts its distance in front. */
 HEART unsigned take_repeat(struct range *range, struct lzma *lzma, unsigned alignment)
 {
     struct lzma_chances *chances = &lzma->chances;
@@ -202,7 +202,7 @@ HEART void put_literal(struct range *range, struct lzma *lzma, struct text *text
                      before >> (8 - lzma->before_bits);
     uint16_t *chances = &lzma->chances.literal[LZMA_LITERAL_CHANCES * which];
 
-    /* Only a repeat leads to such a state, and it has checked the distance. */
+    /* Only a repeat leads to such a state, and is_in_reach() has checked its distance. */
     if (state >= 7)
         literal = take_expected(range, chances, *(end - (size_t)lzma->distances[0] - 1));
     while (literal < 256)
@@ -217,7 +217,7 @@ static bool is_in_reach(const struct lzma *lzma, const struct text *text)
            lzma->distances[0] < lzma->dictionary;
 }
 
-/* All of the source, and nothing else, makes exactly `bytes` bytes. */
+/* The source must yield exactly `bytes` bytes, and be used up. */
 static int decode(struct lzma *lzma, struct source source, struct sink *sink, size_t bytes)
 {
     struct text *text = sink->text;
@@ -247,7 +247,7 @@ static int decode(struct lzma *lzma, struct source source, struct sink *sink, si
     return range.is_cut || range.at != range.end || range.code ? -EBADMSG : 0;
 }
 
-/* The byte that says how many bits choose probabilities. 0 or -EBADMSG. */
+/* The byte that says how many bits the contexts have. 0 or -EBADMSG. */
 static int set_properties(struct lzma *lzma, unsigned char byte)
 {
     lzma->before_bits = byte % 9;
@@ -257,7 +257,7 @@ static int set_properties(struct lzma *lzma, unsigned char byte)
            lzma->before_bits + lzma->place_bits > LZMA_MOST_LITERAL_BITS ? -EBADMSG : 0;
 }
 
-/* Forgets what it learnt. */
+/* Resets the model, the state and the distances. */
 static void reset(struct lzma *lzma)
 {
     const uint16_t four[4] = {EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE, EVEN_CHANCE};
@@ -284,7 +284,7 @@ enum {
     START = 0xe0,        /* and properties */
 };
 
-/* Which kinds of chunks must still come first. */
+/* What the next chunk must still bring. */
 struct needs {
     bool start, properties;
 };
@@ -318,7 +318,7 @@ static int decode_packed(struct lzma *lzma, unsigned control, struct source *sou
     return decode(lzma, packed, sink, bytes);
 }
 
-/* False: the chunk needs something that was not there. */
+/* False: the chunk needs what no earlier chunk has brought. */
 static bool is_allowed(unsigned control, struct needs *needs)
 {
     if (control == PLAIN_AND_START || control >= START)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Unpackers: bytes in, bytes out, every number in them hostile. Repeats read back what was unpacked
- * so far, so that no other memory is needed; that never exceeds `most` bytes.
+ * Unpackers: nothing in the packed bytes is trusted. Repeats read back what was unpacked so far, so
+ * that no other memory is needed; the output never exceeds `most` bytes.
  */
 #ifndef STACKBOX_UNPACK_UNPACK_H
 #define STACKBOX_UNPACK_UNPACK_H
@@ -12,8 +12,8 @@
 #include "base/text.h"
 
 /*
- * Appends what `packed` holds to `to` (with NULs in it). 0; -EBADMSG for what is cut off,
- * contradicts itself or has a wrong checksum; -EOPNOTSUPP for what the format allows but is not
+ * Appends what `packed` holds to `to` (with NULs in it). 0; -EBADMSG for input that is cut off,
+ * contradicts itself or has a wrong checksum; -EOPNOTSUPP for features of the format that are not
  * used for this; -EFBIG for more than `most` bytes; -ENOMEM. After an error `to` may hold anything.
  */
 int unpack_xz(const unsigned char *packed, size_t size, size_t most, struct text *to);
@@ -27,36 +27,36 @@ struct source {
     size_t left;
 };
 
-/* Moves that many bytes from the source to `piece`. False: there are fewer. */
+/* Moves `bytes` bytes from the source to `piece`. False: there are fewer. */
 bool source_take(struct source *source, size_t bytes, struct source *piece);
-/* False: there are fewer, or they are not all zero. */
+/* Skips zeros. False: there are fewer bytes, or they are not all zero. */
 bool source_take_zeros(struct source *source, size_t bytes);
 /* A number of `count` bytes, low ones first. */
 uint64_t low_first(const unsigned char *bytes, size_t count);
 
-/* Text of up to `limit` bytes. It grows as bytes come, whatever size was promised. */
+/* Text of up to `limit` bytes, which grows as bytes come, whatever size the input declares. */
 struct sink {
     struct text *text;
     size_t limit;
 };
 
-/* Appends to what is in the text already. 0 or -ENOMEM; after 0, its data is not NULL. */
+/* Appends to what the text holds already. 0 or -ENOMEM; after 0, its data is not NULL. */
 int sink_open(struct sink *sink, struct text *text, size_t most);
-/* Room for that many more bytes, and a NUL after them: 0, -EFBIG or -ENOMEM. */
+/* Reserves room for that many more bytes, and a NUL after them. 0, -EFBIG or -ENOMEM. */
 int sink_reserve(struct sink *sink, size_t bytes);
 /* Copies bytes unchanged: -EBADMSG if there are fewer; else as sink_reserve. */
 int sink_move(struct sink *sink, struct source *source, size_t bytes);
-/* Repeats what is `distance` before the end; the caller has checked that and reserved room. */
+/* Repeats bytes from `distance` before the end; the caller has checked it and reserved room. */
 void sink_repeat(struct text *text, size_t distance, size_t bytes);
 
 /*
- * LZMA: literal bytes and repeats of earlier ones, told by yes or no. How likely each yes is was
- * learnt from those before it, and divides a range of numbers: what is likely takes few bits.
+ * LZMA: literal bytes and repeats of earlier ones, encoded in binary decisions. An adaptive model
+ * predicts each decision for a range coder: likely decisions take few bits.
  */
 
 #define LZMA_STATES 12
 #define LZMA_ALIGNMENTS 16       /* of a byte's position, as far as it may matter */
-#define LZMA_LITERAL_CHANCES 768 /* for a byte; and with a 0 and a 1 in the byte expected there */
+#define LZMA_LITERAL_CHANCES 768 /* plain; and if the expected bit is 0, and 1 */
 #define LZMA_MOST_LITERAL_BITS 4
 
 /* How long a repeat is: 2 to 9, 10 to 17, 18 to 273. */
@@ -65,7 +65,7 @@ struct lzma_lengths {
     uint16_t low[LZMA_ALIGNMENTS][8], middle[LZMA_ALIGNMENTS][8], high[256];
 };
 
-/* How likely a 0 is, in 1/2048. All of them are of one type. */
+/* The probability of a 0, in 1/2048. reset() relies on all members having one type. */
 struct lzma_chances {
     uint16_t is_repeat[LZMA_STATES][LZMA_ALIGNMENTS];
     uint16_t is_known[LZMA_STATES];  /* a distance used recently */
@@ -81,7 +81,7 @@ struct lzma_chances {
 struct lzma {
     size_t start;      /* where in the text repeats may begin */
     size_t dictionary; /* how far back they may reach */
-    unsigned before_bits, place_bits; /* of the byte before and of the position: for literals */
+    unsigned before_bits, place_bits; /* of the byte before and the position, for literals */
     unsigned alignment_bits;
     unsigned state;              /* what the last symbols were */
     uint32_t distances[4];       /* of the last repeats, less 1 */

@@ -43,13 +43,13 @@ static uint32_t crc32_of(struct xz *xz, const void *bytes, size_t length)
     return crc32_value(&xz->crc32);
 }
 
-/* Is what follows these bytes their CRC32? */
+/* Are these bytes followed by their CRC32? */
 static bool is_sound(struct xz *xz, const unsigned char *bytes, size_t length)
 {
     return crc32_of(xz, bytes, length) == low_first(bytes + length, CRC32_BYTES);
 }
 
-/* How many bytes are missing to a multiple of four. */
+/* How many bytes are missing to the next multiple of four. */
 static size_t padding(size_t bytes)
 {
     return -bytes & 3;
@@ -89,7 +89,7 @@ struct block {
     size_t dictionary;
 };
 
-/* LZMA2 only, and its dictionary size. */
+/* Accepts LZMA2 only, and reads its dictionary size. */
 static int read_filters(struct source *header, size_t *dictionary)
 {
     uint64_t filter, properties;
@@ -181,7 +181,7 @@ static int read_block(struct xz *xz)
     return 0;
 }
 
-/* It repeats the blocks' sizes. *size: how large it is. */
+/* Compares the index with the blocks' sizes. *size: how large the index is. */
 static int read_index(struct xz *xz, size_t *size)
 {
     struct source *source = &xz->source;

@@ -12,7 +12,7 @@
 #define CODES_MOST 288
 #define CODES_SHORT_BITS 10
 
-/* Bytes as bits, low ones first. Past the end there are zeros, and `is_cut` is set. */
+/* A bit reader, low bits first. Reading past the end gives zeros, and sets `is_cut`. */
 struct bits {
     struct source *source;
     uint64_t held;
@@ -29,7 +29,7 @@ struct codes {
 #define LENGTH_BITS 4 /* of an entry in `quick` */
 #define ENOUGH_BITS 48
 
-/* Afterwards at least 48 are held, if there are as many. */
+/* Afterwards it holds at least 48 bits, if the source has as many. */
 static void bits_fill(struct bits *bits)
 {
     for (; bits->count <= ENOUGH_BITS && bits->source->left; bits->count += 8) {
@@ -38,7 +38,7 @@ static void bits_fill(struct bits *bits)
     }
 }
 
-/* That many of the held bits, as a number. */
+/* Takes `count` of the held bits, as a number. */
 static unsigned bits_take(struct bits *bits, unsigned count)
 {
     unsigned number = (unsigned)bits->held & ((1u << count) - 1);
@@ -62,9 +62,7 @@ static void bits_end(struct bits *bits)
     bits->held = bits->count = 0;
 }
 
-/*
- * The entries for everything that may follow a short code, which comes with its first bit lowest.
- */
+/* Enters a short code, with its first bit lowest, for all bits that may follow it. */
 static void put_quick(struct codes *codes, unsigned code, unsigned length, unsigned symbol)
 {
     unsigned reversed = 0;
@@ -89,9 +87,7 @@ static void sort(struct codes *codes, const unsigned char *lengths, unsigned cou
 {
     unsigned places[CODES_LONGEST + 1], code = 0, place = 0;
 
-    /*
-     * Where the codes of each length begin among the symbols; codes of one length are consecutive.
-     */
+    /* Where each length's codes begin among the symbols; codes of one length are consecutive. */
     places[0] = 0;
     for (unsigned length = 1; length <= CODES_LONGEST; length++) {
         places[length] = place;
@@ -107,8 +103,8 @@ static void sort(struct codes *codes, const unsigned char *lengths, unsigned cou
 }
 
 /*
- * Codes for `count` symbols by their lengths, 0 for symbols without. -EBADMSG if the lengths are
- * impossible or leave codes unused; with `may_lack` there may be a single code of one bit, or none.
+ * Makes codes for `count` symbols by their lengths; 0: the symbol has none. -EBADMSG if the lengths
+ * are impossible or leave codes unused; with `may_lack` there may be one code of one bit, or none.
  */
 static int codes_make(struct codes *codes, const unsigned char *lengths, unsigned count,
                       bool may_lack)
@@ -178,7 +174,7 @@ static int stored_block(struct inflating *now)
     return sink_move(now->sink, now->bits.source, (size_t)low_first(head.at, 2));
 }
 
-/* The fixed codes. */
+/* Makes the codes of fixed blocks, unless they are in place. */
 static void make_fixed(struct inflating *now)
 {
     unsigned char lengths[CODES_MOST];
@@ -319,7 +315,7 @@ static int block(struct inflating *now, unsigned kind)
 }
 
 /*
- * Deflate, up to its last block; the source is then past it. Repeats do not reach into what was in
+ * Inflates up to the last block; the source is then past it. Repeats do not reach into what was in
  * the sink before. 0, -EBADMSG, -EFBIG, -ENOMEM.
  */
 static int inflate(struct source *source, struct sink *sink)
@@ -370,10 +366,7 @@ static uint32_t adler32(const char *data, size_t length)
     return sums << 16 | sum;
 }
 
-/*
- * The promised window size is not enforced: everything unpacked is still there, and zlib does not
- * check it, either.
- */
+/* The window size is not enforced: all output is kept, and zlib does not check it, either. */
 static int read_head(struct source *source)
 {
     struct source head;
