@@ -62,7 +62,7 @@ const struct code_machine *code_machine;
 
 #define LARGEST_PAGE 65536 /* of processes */
 #define FUNCTION_ALIGNMENT 16
-/* A gap with more unknown bytes than one in this many is data, not code; */
+/* A gap with more unknown bytes than one in this many is data, not code. */
 #define BYTES_AN_UNKNOWN 64
 #define MOST_UNKNOWN 1024 /* in data, after which the gap is not read on */
 #define MOST_JUMPS 16

@@ -14,7 +14,7 @@
 /* Shorter stretches that end at such an address are padding between functions. */
 #define ALIGNMENT 16
 #define MOST_SECTIONS 200 /* which are searched for code; linked files have fewer */
-#define LONGEST_END 32 /* in bytes; longer functions end no context */
+#define LONGEST_END 32 /* bytes of code: longer functions are not read */
 
 static const struct unwind_rule unknown = {.cfa = UNWIND_UNKNOWN}, root = {.cfa = UNWIND_ROOT};
 

@@ -14,7 +14,7 @@ struct walk_object {
     const struct table *table; /* NULL: none; then */
     enum unwind_end end;       /* the walk ends there for this reason, */
     bool frame_pointers;       /* unless its code keeps frame pointers: a JIT's; */
-    bool trampoline;           /* pc is in a trampoline (struct machine_walk) */
+    bool trampoline;           /* the call returns to one (struct machine_walk) */
     uint64_t bias;             /* address - bias is the offset in the file */
 };
 
