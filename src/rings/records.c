@@ -15,7 +15,7 @@ struct trailer {
     uint64_t event;
 };
 
-/* And the beginning of samples. */
+/* The start of all samples. */
 struct sample_head {
     struct perf_event_header header;
     uint64_t event, ip;
@@ -25,7 +25,7 @@ struct sample_head {
     uint64_t frames;
 };
 
-/* Words above this are context markers: whose frames follow. */
+/* Words from PERF_CONTEXT_MAX on are context markers, which tell whose frames follow. */
 static bool is_context(uint64_t word)
 {
     return word >= (uint64_t)PERF_CONTEXT_MAX;
@@ -98,7 +98,7 @@ static bool parse_raw(struct rest *rest, struct ring_sample *sample)
     return sample->raw;
 }
 
-/* The stack is followed by how much of it the kernel could copy; the rest of it is padding. */
+/* After the stack the kernel writes how many of its bytes it could copy; the rest is padding. */
 static bool parse_user(struct rest *rest, const struct record_shape *shape,
                        struct ring_sample *sample)
 {
@@ -142,7 +142,7 @@ static enum record_kind parse_sample(const char *bytes, size_t size,
         return RECORD_BROKEN;
     const uint64_t *words = (const void *)(bytes + sizeof(head));
     split_chain(words, (size_t)head.frames, sample);
-    /* Of a kernel that walks no user stacks, there is the marker alone. */
+    /* A kernel that walks no user stacks writes the marker alone. */
     if (!sample->in_kernel && head.frames &&
         words[head.frames - 1] == (uint64_t)PERF_CONTEXT_USER) {
         sample->user = (const void *)(bytes + offsetof(struct sample_head, ip));
@@ -238,7 +238,7 @@ void ring_close(struct ring *ring)
     ring->bytes = NULL;
 }
 
-/* It lacks samples, of some time before `until`. */
+/* The ring has lost samples from before `until`. */
 static void note_gap(struct ring_reading *reading, const struct ring *ring, uint64_t until)
 {
     if (!ring->of_tasks && until > reading->whole_since)
@@ -246,8 +246,8 @@ static void note_gap(struct ring_reading *reading, const struct ring *ring, uint
 }
 
 /*
- * If a record's size is wrong, the next one cannot be found: everything there is now is given up.
- * The same if the kernel's position is impossible.
+ * Drops all that the ring holds now: a record's size is wrong, so that the next record cannot be
+ * found, or the kernel's head position is impossible.
  */
 static void give_up(struct ring_reading *reading, struct ring *ring)
 {
@@ -256,7 +256,7 @@ static void give_up(struct ring_reading *reading, struct ring *ring)
     note_gap(reading, ring, now_ns());
 }
 
-/* Finds the next record for a user, and handles the rings' own. */
+/* Finds the next sample or task record, and takes account of all other records on the way. */
 static void find_next(struct ring_reading *reading, struct ring *ring)
 {
     struct ring_record *next = &ring->next;
@@ -284,7 +284,7 @@ static void find_next(struct ring_reading *reading, struct ring *ring)
     ring->size = 0;
 }
 
-/* What a record may need: that of a small ring is not as large as any may be. */
+/* The most that a record may need; in a small ring, half of it. */
 static size_t room_of(const struct perf_ring *ring)
 {
     return ring->bytes / 2 < PERF_RING_MOST_RECORD_BYTES ? ring->bytes / 2
@@ -302,7 +302,7 @@ static void look(struct ring_reading *reading, struct ring *ring)
         find_next(reading, ring);
 }
 
-/* The ring with the earliest record, and up to which time its records come before the others'. */
+/* The ring with the earliest record; its records up to `until` come before all other rings'. */
 static struct ring *earliest(const struct ring_reading *reading, uint64_t *until)
 {
     struct ring *first = NULL;
@@ -336,12 +336,12 @@ int rings_read(struct ring_reading *reading, uint64_t until, ring_take_record *t
             find_next(reading, ring);
         } while (!result && ring->size && ring->next.time <= next);
         perf_ring_release(&ring->ring, ring->at);
-        /* only its next record would tell what was lost until now */
+        /* the kernel reports what it has lost until now with the ring's next record only */
         if (!ring->size && ring->was_full)
             note_gap(reading, ring, now_ns());
         next = until;
     }
-    for (size_t i = 0; i < reading->count; i++) /* including what was skipped */
+    for (size_t i = 0; i < reading->count; i++) /* of records that were only skipped, too */
         perf_ring_release(&reading->rings[i].ring, reading->rings[i].at);
     return result;
 }

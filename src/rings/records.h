@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * perf's rings: parsing their records, of which nothing is trusted, and reading several in the
- * order of time.
- */
+/* Parses records of perf's ring buffers, trusting nothing in them, and reads them in time order. */
 #ifndef STACKBOX_RINGS_RECORDS_H
 #define STACKBOX_RINGS_RECORDS_H
 
@@ -13,12 +10,12 @@
 
 #include "kernel/ring_buffers.h"
 
-/* What each sample has, and, except for the address and the stack, what ends every other record. */
+/* The parts of each sample. All but the address and the callchain also end every other record. */
 #define RECORD_SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | \
                             PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_CALLCHAIN)
 
 enum record_kind {
-    RECORD_OTHER, /* ignored, or of a newer kind than this: its time may be 0 */
+    RECORD_OTHER, /* ignored, or of a kind unknown here: its time may be 0 */
     RECORD_SAMPLE,
     RECORD_TASK,  /* a fork, an exec, a name, an exit */
     RECORD_LOST,  /* how many records were lost, of whatever kind */
@@ -34,9 +31,9 @@ struct ring_sample {
     size_t kernel_count, user_count;
     const unsigned char *raw; /* of a tracepoint or a probe: its fields, by offset; or NULL */
     size_t raw_size;
-    /* of user code that can be walked, words in the order of their bits; or NULL */
+    /* user registers, a word for each bit of the shape's mask; NULL: this code is not walked */
     const void *registers;
-    bool in_kernel;        /* they are those that the kernel saved when it was entered */
+    bool in_kernel;        /* the registers are those that the kernel saved on entry */
     const void *stack;     /* from the stack pointer on */
     size_t stack_bytes;
 };
@@ -44,7 +41,7 @@ struct ring_sample {
 enum ring_task_kind {
     RING_TASK_FORKED, /* `by` is the thread that forked */
     RING_TASK_NAMED,
-    RING_TASK_EXECS, /* which names it, too */
+    RING_TASK_EXECS, /* sets the name, too */
     RING_TASK_ENDED,
 };
 
@@ -67,31 +64,31 @@ struct ring_record {
 /* What records contain. */
 struct record_shape {
     bool raw; /* samples have PERF_SAMPLE_RAW, too */
-    uint64_t registers; /* and these PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER; 0: neither */
+    uint64_t registers; /* mask of PERF_SAMPLE_REGS_USER, with PERF_SAMPLE_STACK_USER; 0: neither */
     bool narrow;        /* 32-bit code is walked, not 64-bit code */
 };
 
 /*
- * Parses the record of `size` bytes, of events that all have RECORD_SAMPLE_TYPE, aligned to 8 bytes
- * and followed by a byte of room, which is written to, as is the end of the record.
+ * Parses a record of `size` bytes from an event with RECORD_SAMPLE_TYPE. `bytes` is aligned to 8,
+ * with room for one more byte; the parser writes there and over the end of the record.
  */
 void ring_record_parse(char *bytes, size_t size, const struct record_shape *shape,
                        struct ring_record *record);
 
 /*
- * The rings of all CPUs, read as one: records by time, each once. Records newer than `until` stay,
- * as an earlier one of another CPU may still be on its way.
+ * Reads the rings of all CPUs as one: each record once, in time order. Records newer than `until`
+ * stay in their ring, as another CPU may still be writing an earlier one.
  */
 
 struct ring {
     struct perf_ring ring;
     unsigned cpu;
-    bool of_tasks;     /* its losses are not samples */
+    bool of_tasks;     /* it has task records: what it loses are not samples */
     uint64_t at, head; /* positions: of the next record, and of the end of what is there */
-    bool was_full;     /* when last looked at, maybe too full for another record */
+    bool was_full;     /* at the last look, it may have had no room for another record */
     size_t size;       /* of the next record; 0: there is none */
     struct ring_record next;
-    struct throttle throttle; /* without a ring of its own: reported in this one */
+    struct throttle throttle; /* its records come in this ring: it has none of its own */
     char *bytes; /* room for a record and one byte */
 };
 
@@ -103,7 +100,7 @@ struct ring_reading {
     size_t count;
     struct record_shape shape;
     uint64_t samples, lost, tasks_lost, broken; /* counts of what was read */
-    /* samples from before this may be missing among those handed out from now on */
+    /* samples from before this time may be missing among those handed out from now on */
     uint64_t whole_since;
 };
 

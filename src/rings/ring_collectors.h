@@ -25,7 +25,7 @@ struct ring_counter {
     uint64_t table_full; /* events, since the beginning */
 };
 
-/* Counts of stacks, made here from perf's rings: without any program. */
+/* Counts stacks in user space, from perf's rings, without a BPF program. */
 struct ring_counts {
     struct ring_counter counter; /* attach with ring_source_add() */
     struct ring_callers callers;
@@ -41,8 +41,8 @@ enum collector_news ring_counter_look(struct collector *collector);
 void ring_counter_add_losses(const struct collector *collector, struct losses *losses);
 
 /*
- * Waits, from the scheduler's tracepoints in rings of all CPUs: which of them count, and under
- * which task, is as in insns/offwake.c.
+ * Measures waits by the scheduler's tracepoints in the rings of all CPUs. Which waits count, and
+ * under which task, is as in insns/offwake.c.
  */
 
 struct ring_waits {

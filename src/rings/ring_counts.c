@@ -9,13 +9,13 @@
 #include "rings/ring_collectors.h"
 #include "rings/ring_source.h"
 
-/* Roughly what an entry takes, and the part of free memory that they may use. */
+/* Roughly what an entry takes, and the part of free memory that entries may take. */
 #define ENTRY_BYTES 1024
 #define MOST_SHARE 16
 #define LEAST_ENTRIES 1024
 #define MOST_ENTRIES (1u << 20)
 
-/* A thread that began while events were opened may have its own and an inherited one. */
+/* A thread born while events are opened may have two, its own and an inherited one: one counts. */
 static bool is_twice(struct ring_source *source, const struct ring_sample *sample)
 {
     if (source->rings.config.tid_count < 2)
@@ -117,8 +117,8 @@ static enum caller_seen see(struct ring_callers *callers, struct ring_table *tab
 }
 
 /*
- * One stack settles others, so all are looked at first. If the kernel's own walk finds callers,
- * whatever else follows a function is not its fault: a trampoline's doing, for one.
+ * One stack can decide about others, so a first pass looks at all. If the kernel's walk was seen to
+ * find callers, any other second frame (a trampoline's, for one) is right, and no caller is added.
  */
 static int ring_callers_complete(struct ring_callers *callers, struct ring_table *table,
                                  uint32_t depth)

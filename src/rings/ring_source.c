@@ -17,17 +17,17 @@
 #include "store/store.h"
 
 /*
- * How often rings are read if they do not fill up; and how long records of other CPUs are waited
- * for.
+ * How often the reader thread reads rings that do not fill up; and for how long records of other
+ * CPUs may be late.
  */
 #define READ_MS 100
-#define READ_OFTEN_MS 5 /* if there are more than can be polled */
+#define READ_OFTEN_MS 5 /* if there are more rings than it polls */
 #define MOST_POLLED 256
 #define SETTLES_NS 1000000
 
 /* ---- Opening ---- */
 
-/* For the threads that were listed, with that result. */
+/* Opens rings for source->threads, unless listing them failed with `listed`. */
 static int open_for_tasks(struct ring_source *source, struct rings_config *config, int listed)
 {
     config->tids = source->threads.tids;
@@ -36,10 +36,10 @@ static int open_for_tasks(struct ring_source *source, struct rings_config *confi
 }
 
 /*
- * A command's events are its own, as they are inherited. If they cannot be, they are found among
- * all tasks' by what its own tasks report: others' reports may be more than can be read. For
- * others, thread events are only used without the right to events of all, as threads come and go
- * while their events are opened.
+ * A command's tasks inherit its events. Where they cannot, the reader picks their samples from all
+ * tasks' by task records, which are the command's alone: those of all tasks may be too many to
+ * read. Without a command, events are opened by thread only if the kernel refuses events of all
+ * tasks, as threads come and go meanwhile.
  */
 static int open_rings(struct ring_source *source)
 {
@@ -91,7 +91,7 @@ int ring_source_open(struct ring_source *source, ring_take_record *take, void *c
         ring_source_explain(source, result, why);
         return result;
     }
-    /* Task events are recorded from before tasks are looked at. */
+    /* The kernel records task events by now, so none is missed while /proc is read. */
     source->tasks.held = source->options.scope->command;
     source->tasks.follows = source->options.scope->follows;
     ring_tasks_look(&source->tasks);
@@ -189,7 +189,7 @@ int ring_source_read(struct ring_source *source, bool for_good)
     return result;
 }
 
-/* Until a ring fills up, or this is to end. */
+/* Waits until a ring fills up, the bell rings, or it is time to read. */
 static void await_records(const struct ring_source *source)
 {
     const struct ring_reading *reading = &source->rings.reading;
@@ -202,8 +202,8 @@ static void await_records(const struct ring_source *source)
 }
 
 /*
- * At the highest priority, so that it keeps up with tasks that fill the rings, even on its own CPU;
- * if allowed.
+ * The reader thread runs at the highest priority, if allowed, to keep up with tasks that fill the
+ * rings, even on its own CPU.
  */
 static void *keep_reading(void *context)
 {
@@ -229,14 +229,14 @@ int ring_source_settle(struct collector *collector)
     source->has_reader = !thread_begin(&source->reader, keep_reading, source);
     if (source->has_reader)
         return 0;
-    /* Without a thread, read whenever asked. */
+    /* Without a thread, each call reads. */
     source->failure = ring_source_read_settled(source);
     return source->failure;
 }
 
 /* ---- Whose it is ---- */
 
-/* By task records, rather than by the kernel. */
+/* Do task records tell which tasks are followed? Otherwise the kernel lets them inherit events. */
 static bool is_following(const struct ring_source *source)
 {
     const struct scope *scope = source->options.scope;
@@ -257,7 +257,7 @@ static bool is_own(const struct scope *scope, uint32_t pid)
     return false;
 }
 
-/* In a container, all that is outside it has this number, too. */
+/* In a PID namespace, tasks outside it have tid 0, too. */
 static bool is_idle(const struct ring_source *source, const struct ring_sample *sample)
 {
     return !sample->tid && !source->options.scope->filter.in_namespace;
@@ -276,7 +276,7 @@ bool ring_source_wants(struct ring_source *source, const struct ring_sample *sam
             ring_tasks_follow(&source->tasks, sample->pid, sample->tid));
 }
 
-/* The caller, by its size: from 32-bit and 64-bit kernels. */
+/* The return address: 32-bit and 64-bit kernels record it in different sizes. */
 static uint64_t read_caller(const struct ring_place *place, const struct ring_sample *sample)
 {
     uint64_t wide;
@@ -297,7 +297,7 @@ static struct ring_stack cut(const uint64_t *frames, size_t count, uint32_t dept
     return (struct ring_stack){frames, count < depth ? count : depth};
 }
 
-/* By tables, or by frame pointers as the kernel did it. */
+/* Walks by unwind tables; if that is impossible, the kernel's walk by frame pointers stays. */
 static void take_user_stack(const struct ring_source *source, const struct ring_record *record,
                             const struct ring_place *place, struct counted_task *task)
 {
@@ -305,7 +305,7 @@ static void take_user_stack(const struct ring_source *source, const struct ring_
 
     if (source->options.capture.user_stack &&
         ring_unwind_walk(unwind, &record->sample, record->time, place->at_entry, &task->user))
-        task->caller = place->flags & KEY_KERNEL_START ? task->caller : 0; /* it is there */
+        task->caller = place->flags & KEY_KERNEL_START ? task->caller : 0; /* the walk has it */
     else if (unwind->first_alone && task->user.count)
         task->user.count = 1;
 }

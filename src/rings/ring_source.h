@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What collectors that read rings share: samples, walked and with their tasks; a table of equal
- * ones; and events for places.
+ * What collectors that read rings share: unwinding samples and finding their tasks, a table that
+ * counts equal samples, and events for places.
  */
 #ifndef STACKBOX_RINGS_RING_SOURCE_H
 #define STACKBOX_RINGS_RING_SOURCE_H
@@ -22,7 +22,7 @@
 #include "tally/tally.h"
 #include "unwind/deferred.h"
 
-/* The threads that a filter names, as they are now: for events that are not those of all tasks. */
+/* The threads that a filter names, as /proc lists them now: for events opened per thread. */
 
 struct ring_threads {
     uint32_t *tids; /* the caller frees it */
@@ -31,16 +31,16 @@ struct ring_threads {
 
 /* Adds one. 0 or -ENOMEM. */
 int ring_threads_add(struct ring_threads *threads, uint32_t tid);
-/* 0, or -ESRCH: there are none any more; or -ENOMEM. */
+/* 0; -ESRCH: none is left; or -ENOMEM. */
 int ring_threads_list(struct ring_threads *threads, const struct event_filter *filter);
 
 /*
- * What samples do not say about their tasks: the name, which life of its pid and which program it
- * was, and whether it was asked for, or descends from the command. Taken from /proc at the
- * beginning, and from then on from the rings, in order.
+ * What samples lack about their tasks: the name, the generation (which life of the pid, with which
+ * program), and whether the user asked for the task or it descends from the command. The source is
+ * /proc at first, and from then on the rings' task records, in time order.
  */
 
-/* By tid; what belongs to a process is with its first thread, whose tid is the pid. */
+/* Indexed by tid. What belongs to a process is kept at its pid, the tid of its first thread. */
 struct ring_task_state {
     char comm[COMM_BYTES];
     uint64_t generation;    /* as in insns/layout.h: of a process */
@@ -56,36 +56,36 @@ struct ring_task_state {
 
 struct ring_tasks {
     struct ring_task_state *tasks;
-    size_t count; /* how many numbers there may be */
-    uint32_t held; /* followed once it executes something; 0: none */
+    size_t count; /* entries: one for each possible tid */
+    uint32_t held; /* the held command's pid: followed from its exec on; 0: none */
     uint32_t round; /* of reading, from 1 */
     struct scope *scope; /* which processes and threads are asked for */
     bool follows; /* these processes' children are followed */
-    bool of_command; /* nothing is reported about others, which get numbers that are free again */
+    bool of_command; /* task records are the command's: other tasks may reuse its tids unseen */
 };
 
 /* `scope` stays the caller's. 0 or a negative errno; ring_tasks_close after either. */
 int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope);
 void ring_tasks_close(struct ring_tasks *tasks);
 
-/* Takes what /proc has about all threads, or about the one process that is named. */
+/* Takes what /proc has about all threads. */
 void ring_tasks_look(struct ring_tasks *tasks);
 
 /* The thread of a sample: never NULL. An unknown one is looked up. */
 struct ring_task_state *ring_tasks_of(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
-/* Does it descend from the command, or from those whose children are followed? */
+/* Does the thread descend from the command, or from a process whose children are followed? */
 bool ring_tasks_follow(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
-/* Its process. */
+/* The entry of a process. */
 struct ring_task_state *ring_tasks_process(struct ring_tasks *tasks, uint32_t pid);
 
-/* What comes is read some time after it happened: users are asked for anew. */
+/* Begins a round of reading, in which /proc is asked again for each thread's user. */
 void ring_tasks_begin_round(struct ring_tasks *tasks);
-/* Are the thread and its process such as the filter asks for, if it asks for any? */
+/* Does the filter take the thread and its process? */
 bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid);
 
-/* That process did something at that time. */
+/* Notes an event of the process at `time`: the first one after a fork or exec dates its life. */
 void ring_tasks_see(struct ring_tasks *tasks, uint32_t pid, uint64_t time);
-/* Applies what was reported at that time. */
+/* Applies a task record of `time`. */
 void ring_tasks_take(struct ring_tasks *tasks, const struct ring_task *task, uint64_t time);
 
 struct ring_stack {
@@ -97,8 +97,8 @@ struct ring_stack {
 struct counted_task {
     struct tally_task who;
     struct ring_stack kernel, user;
-    uint64_t caller; /* at a function's first instruction: where it returns to; else 0 */
-    uint64_t flags;  /* of a key (insns/layout.h), belonging to that */
+    uint64_t caller; /* at a function's first instruction: the return address; else 0 */
+    uint64_t flags;  /* of a key (insns/layout.h): how to take `caller` */
 };
 
 struct ring_key {
@@ -126,36 +126,36 @@ int ring_table_move(struct ring_table *table, struct tally *to);
 void ring_table_free(struct ring_table *table);
 
 /*
- * Samples' user stacks, walked here by tables as programs walk them in the kernel (insns/unwind.c):
- * from the registers and the copy of the stack in a sample. The session's, which fills it in.
+ * Walks user stacks in user space by unwind tables, as programs do in the kernel (insns/unwind.c),
+ * from the registers and the copy of the stack in a sample. The session owns it and fills it in.
  */
 struct ring_unwind {
     const struct machine *machine; /* of samples to be walked here; NULL: none */
-    uint32_t stack_bytes;          /* how much of its stack each has: set on opening them; else 0 */
+    uint32_t stack_bytes;          /* of the stack in each sample: set when rings are opened */
     struct deferred *deferred;             /* NULL: the kernel's walks by frame pointers must do */
     struct deferred_objects *objects;
-    bool first_alone;              /* or only their first frame */
+    bool first_alone;              /* only first frames are needed */
     uint64_t *frames;              /* room for one sample's stack: 2, or `depth` */
     struct unwind_counts counts;
 };
 
 /*
- * Sets what samples are to contain. `few`: they come from a clock, and more of their stacks may be
- * copied.
+ * Sets what the kernel is to put into samples. `few`: they come from a clock, so that each may have
+ * a larger copy of the stack.
  */
 void ring_unwind_ask(struct ring_unwind *unwind, bool few, struct rings_config *config);
 
-/* Before samples are walked: waits until what processes mapped until now is known. */
+/* Before samples are walked: has the next walk find out first what processes have mapped by now. */
 void ring_unwind_settle(struct ring_unwind *unwind);
 
 /*
- * The stack of a sample of that time; `at_entry`: at a function's first instruction. False, with
- * `stack` unchanged: the kernel's walk will do. Otherwise it is valid until the next one.
+ * Walks the stack of a sample of `time`; `at_entry`: at a function's first instruction. False, with
+ * `stack` unchanged: the kernel's walk must do. Otherwise `stack` is valid until the next walk.
  */
 bool ring_unwind_walk(struct ring_unwind *unwind, const struct ring_sample *sample, uint64_t time,
                       bool at_entry, struct ring_stack *stack);
 
-/* The same for a walk that has not begun, with `kept` bytes of the stack. `deferred` is there. */
+/* The same from state->registers, with state->kept bytes of the stack. Needs unwind->deferred. */
 bool ring_unwind_walk_from(struct ring_unwind *unwind, struct unwind_state *state,
                            const void *bytes, struct ring_stack *stack);
 
@@ -165,8 +165,8 @@ struct ring_options {
     struct capture capture;     /* what is collected; depth 0: the kernel's limit */
     bool raw;                   /* fields of events are needed */
     bool few;                   /* events come from a clock */
-    bool of_all;                /* others' events are needed, too, even for a command */
-    bool uninherited;           /* not inherited by forks: a command's are found among all tasks' */
+    bool of_all;                /* events of all tasks are needed, even for a command */
+    bool uninherited;           /* by forks: a command's events are picked from all tasks' */
     uint64_t bytes;             /* of all rings; 0: by free memory */
     uint64_t stacks;            /* distinct ones between two reports; 0: by free memory */
 };
@@ -175,10 +175,10 @@ struct ring_options {
 struct ring_place {
     uint32_t place;         /* its index among those asked for */
     uint32_t flags;         /* of a key (insns/layout.h) */
-    uint16_t caller;        /* where the caller is among its fields, */
-    uint16_t caller_bytes;  /* and how large; 0: it is not recorded */
-    uint32_t thumb;         /* this bit of it says that it is Thumb code; or 0 */
-    bool at_entry;          /* to a user function */
+    uint16_t caller;        /* offset of the return address in the raw fields, */
+    uint16_t caller_bytes;  /* and its size; 0: it is not recorded */
+    uint32_t thumb;         /* the bit of the return address that marks Thumb code; or 0 */
+    bool at_entry;          /* at the first instruction of a user function */
 };
 
 /* Part of a collector, and its first member. */
@@ -193,22 +193,19 @@ struct ring_source {
     uint64_t filtered, counted;
     uint64_t twice;     /* samples of threads whose event was opened twice */
     uint64_t settled;   /* records still to come are not older than this */
-    struct ring_threads threads; /* whose events they are, unless those of all */
+    struct ring_threads threads; /* the events are of these; empty: of all tasks */
     bool is_open;
-    /* While it runs, a thread reads, whatever else is going on. */
+    /* While it runs, a thread of its own reads the rings. */
     pthread_t reader;
     pthread_mutex_t lock;
     bool has_reader, ends;
-    int bell;           /* wakes it up to end */
+    int bell;           /* an eventfd that wakes the reader thread to end it */
     int failure;        /* of the reader: a negative errno */
     ring_take_record *take;
     void *taking;
 };
 
-/*
- * As in collector_calls; `take` gets what is read, one record at a time. ring_source_close after
- * either.
- */
+/* As in collector_calls; `take` gets each record that is read. ring_source_close after either. */
 int ring_source_open(struct ring_source *source, ring_take_record *take, void *context,
                      struct text *why);
 void ring_source_close(struct ring_source *source);
@@ -224,26 +221,26 @@ void ring_source_explain(const struct ring_source *source, int error, struct tex
 /* Samples come from now on. 0 or a negative errno. */
 int ring_source_start(struct collector *collector);
 /*
- * A separate thread reads from now on, so that nothing piles up: to be called once all rights to be
- * given up are.
+ * Starts the reader thread, so that the rings do not fill up; if there can be none, reads now. To
+ * be called after capabilities were dropped.
  */
 int ring_source_settle(struct collector *collector);
 
 /*
- * Reads what there is up to now, and, if `for_good`, stops and reads everything, with what was
- * lost. The caller holds the lock. 0 or a negative errno.
+ * Reads all records up to now; if `for_good`, stops all events first, and takes account of losses.
+ * The caller holds the lock. 0 or a negative errno.
  */
 int ring_source_read(struct ring_source *source, bool for_good);
-/* The same, but only records that nothing can precede any more. */
+/* The same, but leaves records that an earlier one of another CPU may still precede. */
 int ring_source_read_settled(struct ring_source *source);
 
-/* Is the sample one that was asked for? It tells of its thread and process, too. */
+/* Did the user ask for this sample, with its CPU, thread and process? */
 bool ring_source_wants(struct ring_source *source, const struct ring_sample *sample);
-/* The task under which a sample is counted, with its stacks, valid until the next. */
+/* Fills in the task under which a sample is counted; its stacks are valid until the next call. */
 void ring_source_task(struct ring_source *source, const struct ring_record *record,
                       uint32_t number, struct counted_task *task);
 
-/* The caller holds the lock: only between two records do a source's figures add up. */
+/* The caller holds the lock, as the figures add up between two records only. */
 void ring_source_add_up(const struct ring_source *source, struct collector_account *account);
 /* As in collector_calls. */
 void ring_source_account(struct collector *collector, struct collector_account *account);

@@ -19,7 +19,8 @@ static struct ring_task_state *at(struct ring_tasks *tasks, uint32_t tid)
 }
 
 /*
- * Room for all; the kernel only allocates what is written to. Number 0 is everything without one.
+ * Maps room for all tids; the kernel only allocates pages that are written to. Entry 0 stands for
+ * all tasks without a valid tid.
  */
 int ring_tasks_open(struct ring_tasks *tasks, struct scope *scope)
 {
@@ -59,9 +60,7 @@ static void name(struct ring_task_state *task, const char *comm)
     memcpy(task->comm, comm, length);
 }
 
-/*
- * No record has it. A thread that has ended keeps the last user known, at first its parent's.
- */
+/* Task records lack the user. An ended thread keeps the last known one, at first its parent's. */
 static void look_up_user(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 {
     struct ring_task_state *task = at(tasks, tid);
@@ -175,14 +174,14 @@ bool ring_tasks_want(struct ring_tasks *tasks, uint32_t pid, uint32_t tid)
 /* ---- Task events ---- */
 
 /*
- * The process tracker (processes/) may have seen the exec a little later than we did, and looks for
- * the last one before `generation`: whatever the new program does is later than both.
+ * The process tracker (processes/) may date an exec slightly later than the task record does, and
+ * looks for the last exec before `generation`: the new program's first event is later than both.
  */
 #define GENERATION_BY_NEXT UINT64_MAX
 
 /*
- * It also knows of owners of a pid of which no ring tells. So a new process is the one that has its pid at its first
- * event, and, on its way out, at its end.
+ * The process tracker also knows owners of a pid that no ring reports. So a new process is the
+ * owner of its pid at the time of its first event, and an exiting one the owner at its exit.
  */
 #define OF_THEN ((uint64_t)1 << LIFE_THEN_BIT)
 #define BORN_BY_FORK (UINT64_MAX - 1)
@@ -216,8 +215,8 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_task *told)
 }
 
 /*
- * If a thread asked for executed the program, it goes on as the first: all others have ended, which
- * was reported.
+ * An exec ends all other threads, whose exit records come before it: a thread asked for that still
+ * belongs to the process is the one that executes, and goes on with the pid as its tid.
  */
 static void take_thread(struct ring_tasks *tasks, uint32_t pid)
 {
@@ -241,7 +240,7 @@ static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uin
     process->threads -= process->threads != 0;
     if (!process->threads)
         process->generation = time | OF_THEN;
-    /* A first thread that ended may be followed by another, which execs. */
+    /* After the first thread's end, another thread may exec and take over its tid. */
     if (tasks->of_command && (told->tid != told->pid || !process->threads))
         at(tasks, told->tid)->followed = false;
 }

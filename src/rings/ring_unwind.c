@@ -4,16 +4,16 @@
 #include <string.h>
 
 /*
- * What kernels before 4.18 give for registers that they have not saved: x86-64's, in system calls.
- * MIPS gives what was there before.
+ * Kernels before 4.18 report this for registers that they did not save: on x86-64, in system calls.
+ * MIPS kernels report stale values instead.
  */
 #define UNKNOWN UINT64_MAX
 
 /*
- * Of a compiler's and an interpreter's stacks 99 of 100 end before the first, 97 before the second;
- * half of those that the second cuts are sort's, all of which have a buffer. Each takes that much
- * of the ring, however small its stack. Calls come in bursts, and the reader needs some ten
- * milliseconds to get to them.
+ * Of a compiler's and an interpreter's stacks, 99 of 100 fit into FEW_BYTES, 97 into MANY_BYTES;
+ * half of those that MANY_BYTES cuts are sort's, each with a buffer on it. A sample takes that much
+ * of the ring, however small its stack is. Calls come in bursts, and the reader thread needs some
+ * ten milliseconds to get to them.
  */
 #define FEW_BYTES 32768
 #define FEW_SAMPLES 8
@@ -42,9 +42,9 @@ static void copy_registers(const struct machine_walk *walk, const struct ring_sa
 }
 
 /*
- * The kernel's own walk knew what it had saved: its second frame is the return address above the
- * frame pointer. That is looked for in the stack, and the third where the frame pointer found there
- * points to. UNKNOWN: not found.
+ * Recovers the frame pointer from the kernel's own walk, which had it: its second frame is the
+ * return address above the saved frame pointer. Searches the stack for it, and checks that the
+ * saved frame pointer leads to the third frame. UNKNOWN: not found.
  */
 static uint64_t find_frame(const struct ring_sample *sample, uint64_t sp)
 {

@@ -8,8 +8,8 @@
 #include "rings/ring_collectors.h"
 
 /*
- * A switch is recorded in the name of the thread that leaves the CPU, whose cgroup may be another:
- * for one cgroup there are two switch events, of which the cgroup's own tells who leaves.
+ * The kernel records a switch as an event of the thread that leaves the CPU, whose cgroup may be
+ * another. So a cgroup takes two switch events: its own tells who leaves, that of all who comes.
  */
 enum event_kind { KIND_SWITCH, KIND_LEAVE, KIND_WAKING };
 
@@ -89,9 +89,7 @@ static void drop(struct ring_waits *of, struct ring_wait *wait)
     of->ends_unseen++;
 }
 
-/*
- * Of records that were lost since it began, some may have been of its thread: it may be two waits.
- */
+/* Records lost since the wait began may include its end and the beginning of another. */
 static bool may_be_two(const struct ring_waits *of, const struct ring_wait *wait)
 {
     return wait->since < of->counter.source.rings.reading.whole_since;
@@ -176,7 +174,7 @@ static int leave(struct ring_waits *of, const struct ring_record *record, uint32
     return 0;
 }
 
-/* For wakeuptime: an unfinished wait was woken before it began, or its wakeup was not seen. */
+/* For wakeuptime, a wait still open here was woken before it began, or its wakeup was not seen. */
 static int come(struct ring_waits *of, uint32_t tid, uint64_t time)
 {
     struct ring_wait *wait = find(of, tid);
@@ -387,7 +385,7 @@ void ring_waits_init(struct ring_waits *collector, const struct ring_options *op
     struct ring_options needed = *options;
 
     needed.raw = needed.of_all = true;
-    needed.capture.kernel_stack = true; /* shows wakeups by interrupts, too */
+    needed.capture.kernel_stack = true; /* it tells wakeups by interrupts */
     needed.capture.user_stack |= needed.capture.threads != THREADS_ALL;
     needed.capture.per_thread = true;
     *collector = (struct ring_waits){

@@ -54,7 +54,7 @@ static struct perf_event_attr rings_teller(const struct rings *rings)
 
     attributes.type = PERF_TYPE_SOFTWARE;
     attributes.config = PERF_COUNT_SW_DUMMY;
-    attributes.exclude_kernel = attributes.exclude_hv = 1; /* by the event, not by its records */
+    attributes.exclude_kernel = attributes.exclude_hv = 1; /* which does not exclude records */
     attributes.exclude_callchain_kernel = 1;
     attributes.comm = 1;
     attributes.comm_exec = 1;
@@ -62,7 +62,7 @@ static struct perf_event_attr rings_teller(const struct rings *rings)
     return attributes;
 }
 
-/* Opened after the start, it starts at once. */
+/* An event that is opened after rings_start() starts at once. */
 static struct perf_event_attr asked_for(const struct rings *rings, const struct rings_event *event)
 {
     struct perf_event_attr attributes = attributes_of(rings);
@@ -99,7 +99,7 @@ static bool is_of_all(const struct rings *rings, const struct rings_asked *asked
     return !rings->config.tid_count || (asked && rings->config.events_of_all);
 }
 
-/* How many tasks events are for; at least one, which may be all. */
+/* How many times an event is opened on each CPU: once for all tasks, or for each task. */
 static size_t targets(const struct rings *rings, bool of_all)
 {
     return of_all ? 1 : rings->config.tid_count;
@@ -117,7 +117,7 @@ static int open_for(const struct rings *rings, const struct rings_asked *asked,
     if (!config->cgroup || !asked || asked->event.outside)
         return perf_open(attributes, -1, cpu, 0);
     int fd = perf_open(attributes, config->cgroup, cpu, PERF_FLAG_PID_CGROUP);
-    return fd == -ENOENT ? -ENODATA : fd; /* not about the event, but the cgroup */
+    return fd == -ENOENT ? -ENODATA : fd; /* it is the cgroup that perf does not see */
 }
 
 static int open_event(struct rings *rings, const struct rings_asked *asked, size_t target,
@@ -161,7 +161,7 @@ static int add_for_each(struct rings *rings, const struct rings_asked *asked, si
         cpu->is_open = true;
         cpu->pulse = first;
     }
-    /* Tasks have their rings on CPUs that are offline, too. */
+    /* With tasks there are rings for offline CPUs, too, on which events of all cannot be opened. */
     return result == -ENODEV && of_all && rings->config.tid_count ? 0 : result;
 }
 
@@ -194,7 +194,7 @@ static int rings_have_frames_saved(void)
     if (tracefs >= 0 && !tracefs_event_id(tracefs, "raw_syscalls", "sys_exit", &id))
         fd = perf_open_tracepoint(id);
     close_fd(tracefs);
-    return fd < 0 ? 0 : fd; /* it only has to be open */
+    return fd < 0 ? 0 : fd; /* nothing reads it */
 }
 
 static void add_lost(const struct rings_opened *opened, uint64_t *lost)
@@ -229,7 +229,7 @@ void rings_count_lost(struct rings *rings)
             add_lost(&rings->opened[i], rings->all_lost);
 }
 
-/* Records of losses may still be read after these were counted. */
+/* The reader may take further PERF_RECORD_LOST after the events' own counts were read. */
 uint64_t rings_lost(const struct rings *rings, enum rings_kind kind)
 {
     const struct ring_reading *reading = &rings->reading;
@@ -266,7 +266,7 @@ size_t rings_descriptors(const struct rings *rings, size_t events)
     return (events + 3) * rings->cpu_count * targets(rings, !rings->config.tid_count);
 }
 
-/* Events get rising ids, so they are sorted. */
+/* The kernel gives events rising ids, so `opened` is sorted. */
 uint32_t rings_number(const struct rings *rings, uint64_t id)
 {
     const size_t at = rings->count
@@ -299,7 +299,7 @@ static int stop_those(struct rings *rings, bool of_tasks)
     return result;
 }
 
-/* Task events stop last: they tell whose samples are. */
+/* Task events stop last, as they tell whose the samples are. */
 int rings_stop(struct rings *rings)
 {
     rings->has_started = false;
@@ -309,7 +309,7 @@ int rings_stop(struct rings *rings)
 
 /*
  * Room for a third of a second of 50,000 events a second on one CPU, with stacks of 60 frames, as
- * long as all of them are a small part of free memory.
+ * long as all rings together take a small part of free memory.
  */
 #define MOST_BYTES (8u << 20)
 #define MOST_OF_TASKS (128u << 10)
@@ -325,7 +325,7 @@ int rings_stop(struct rings *rings)
 /* ---- Rings ---- */
 
 /*
- * All events of that CPU write to this ring; its own event is on ourselves: see
+ * All events of the CPU write to this ring. Its own event is for our process alone: see
  * rings_have_losses_told().
  */
 static int open_ring(struct rings *rings, unsigned cpu, bool of_tasks)
@@ -405,8 +405,8 @@ static uint64_t most_bytes(const struct rings *rings)
 }
 
 /*
- * Opens the rings of all CPUs that are online. Locked memory may be limited, too: all rings are
- * halved until they fit. 0 or a negative errno; rings_close_cpus after either.
+ * Opens the rings of all online CPUs, for tasks of all present ones; halves them until they fit,
+ * as locked memory is limited, too. 0 or a negative errno; rings_close_cpus after either.
  */
 static int rings_open_cpus(struct rings *rings)
 {
@@ -420,7 +420,7 @@ static int rings_open_cpus(struct rings *rings)
         const bool refused = result == -ENOMEM;
         if (rings->bytes / 2 < LEAST_BYTES || (!refused && !again))
             break;
-        again = refused; /* and once more: a user's allowance is not only for us */
+        again = refused; /* once more after they fit: others, too, use the user's allowance */
         rings->bytes /= 2;
         rings_close_cpus(rings);
     }
@@ -428,8 +428,8 @@ static int rings_open_cpus(struct rings *rings)
 }
 
 /*
- * As many samples as asked for must fit into a ring of some size, with less of each stack. A small
- * ring has room for at least some, with little of each stack, or none.
+ * Cuts stack_bytes so that config->samples samples fit into a ring, but not below USUAL_STACK for
+ * that. LEAST_SAMPLES must fit even into a small ring, with less of each stack, or none.
  */
 static void fit_stacks(struct rings *rings)
 {
@@ -519,7 +519,7 @@ void rings_look(struct rings *rings)
     rings->refused = result ? result : rings->refused;
 }
 
-/* By a record on each CPU that we may run on; the others' rings may have been full. */
+/* Renames this thread on each CPU that it may run on, for a record; other rings stay untold. */
 static void provide_records(struct rings *rings, cpu_set_t *one, size_t bytes)
 {
     char name[16] = "";
@@ -602,7 +602,7 @@ static void explain_memory(struct text *sentence)
                        "ulimit -l");
 }
 
-/* A filter says EPERM; the kernel says EACCES if perf_event_paranoid is the reason. */
+/* A seccomp filter says EPERM; the kernel says EACCES if perf_event_paranoid is the reason. */
 static void explain_no_right(int error, struct text *sentence)
 {
     const bool perfmon = refusal_has_capability(CAP_SYS_ADMIN) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Rings and the events that write into them: two per CPU, one for what is asked for, and one for
- * task events, from which samples get names; so neither crowds the other out. For all tasks, or, if
- * only that is allowed or it is about a command, for some tasks and what they fork: then, too, an
- * event is needed per CPU, as a ring is.
+ * Rings and the events that write into them. Each CPU has two, one for the events asked for and one
+ * for task events, which give samples names, so that neither crowds the other out. Events are of
+ * all tasks, or, for a command or if no more is allowed, of some tasks and what they fork. A task,
+ * too, needs an event for each CPU, as it needs a ring for each.
  */
 #ifndef STACKBOX_RINGS_RINGS_H
 #define STACKBOX_RINGS_RINGS_H
@@ -19,13 +19,13 @@ struct rings_config {
     size_t tid_count;
     bool alone;           /* without what they fork */
     bool from_exec;       /* events begin with the task's first exec */
-    bool events_of_all;   /* only task records are those tasks' */
+    bool events_of_all;   /* the events are of all tasks, and only task records of these */
     int cgroup;           /* an open directory, or 0; not with tasks */
     bool kernel, user;    /* which stacks */
     bool raw;             /* fields of tracepoints and probes */
     uint64_t bytes;       /* of all rings; 0: by free memory */
-    uint64_t registers;   /* of user code, with that many bytes of the stack; 0: neither */
-    uint32_t stack_bytes; /* or fewer: that many samples must fit into a ring */
+    uint64_t registers;   /* mask of user registers to sample, with the stack; 0: neither */
+    uint32_t stack_bytes; /* of it, at most: so many samples must fit into a ring */
     uint32_t samples;
 };
 
@@ -54,10 +54,10 @@ struct rings_opened {
 /* Its rings stay when the CPU goes offline, and are still read. */
 struct rings_cpu {
     unsigned cpu;
-    bool is_told;   /* its task events are open, */
-    bool is_open;   /* and events of all tasks */
-    size_t pulse;   /* the first of those, whose time stops when the CPU is gone, */
-    uint64_t armed; /* and for how long (ns) it had been armed when last looked at */
+    bool is_told;   /* its task events are open */
+    bool is_open;   /* its events of all tasks are open */
+    size_t pulse;   /* the first of the latter: its time stops when the CPU goes offline */
+    uint64_t armed; /* for how long (ns) that one had been armed at the last look */
 };
 
 enum rings_kind {
@@ -116,9 +116,8 @@ int rings_stop(struct rings *rings);
  */
 void rings_look(struct rings *rings);
 /*
- * Before 6.0 the kernel reports records lost after the last one only with the next, which this
- * provides. To be called by the first thread of the process that opened the rings, once they are
- * read out.
+ * Before 6.0 the kernel reports losses only with the next record that it writes: makes it write
+ * one. To be called by the first thread of the process that opened the rings, once they are empty.
  */
 void rings_have_losses_told(struct rings *rings);
 /* Afterwards, when all is read: counts what no record reported. */
