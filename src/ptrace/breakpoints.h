@@ -18,28 +18,22 @@
 /* How many each thread can have; 0: this machine, or its kernel, has none for ptrace(2). */
 size_t breakpoints_count(void);
 
-/*
- * Of a thread that has stopped: all that it has are replaced; address 0: none. 0 or a negative
- * errno.
- */
+/* Replaces all breakpoints of a stopped thread; address 0: none. 0 or a negative errno. */
 int breakpoints_set(uint32_t tid, const uint64_t *addresses, size_t count);
 
 /* Why a thread has stopped with SIGTRAP. */
 enum breakpoint_stop {
-    BREAKPOINT_NONE,    /* for a reason of its own */
+    BREAKPOINT_NONE,    /* for another reason */
     BREAKPOINT_HIT,
     BREAKPOINT_STEPPED, /* after PTRACE_SINGLESTEP: past the instruction, */
     BREAKPOINT_HANDLES, /* or at a signal handler's first one */
 };
 enum breakpoint_stop breakpoints_stop(uint32_t tid);
 
-/* Has a thread that stopped for another reason hit one, for which it has not stopped yet? */
+/* Has a thread that stopped for another reason hit a breakpoint, with its SIGTRAP still pending? */
 bool breakpoints_pending(uint32_t tid);
 
-/*
- * Must they be cleared until the thread has executed that instruction, as it would stop there
- * again?
- */
+/* Does a thread that goes on hit the breakpoint again, unless it steps over it while cleared? */
 bool breakpoints_repeat(void);
 
 #endif

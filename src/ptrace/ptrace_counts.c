@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "ptrace/ptrace_source.h"
 
-/* One that was idle for that many ticks is looked at in one of as many: a power of 2. */
+/* After this many idle ticks, a thread is looked at in one tick of this many: a power of 2. */
 #define IDLE_TICKS 8
-#define BEGINNING_NS 50000 /* of CPU time, at most, for beginning and stopping */
+#define BEGINNING_NS 50000 /* CPU time that a new thread takes to begin and stop, at most */
 
-/* How many periods its time is since the last sample: one at least. */
+/* How many periods of the thread's CPU time the sample stands for: at least one. */
 static uint64_t settle(struct ptrace_counts *counts, struct tracee *tracee)
 {
     if (!tracee->is_sampled) {
@@ -22,10 +22,10 @@ static uint64_t settle(struct ptrace_counts *counts, struct tracee *tracee)
 }
 
 /*
- * A new thread may only have waited for a CPU until now. Before it stopped, some kernels had not
- * counted yet what it took since it was last scheduled. Threads that wait for a CPU do so where the
- * kernel took it from them, often at the end of a system call: those are left out if others are to
- * be had.
+ * A new thread may only have waited for a CPU until now. Before a thread stops, some kernels have
+ * not yet counted its time since it was last scheduled. A thread that waits for a CPU stops where
+ * the kernel preempted it, often at the end of a system call: it has no sample then, unless it owes
+ * too much CPU time.
  */
 static bool has_run(const struct ptrace_counts *counts, struct tracee *tracee)
 {
@@ -56,7 +56,7 @@ static void count_samples(struct ptrace_counts *counts, const struct tracee *tra
         .user = *user, .value = 1, .times = counts->samples});
 }
 
-/* While it runs again. */
+/* Walks the stack while the thread runs again. */
 static void went_on(void *context, struct tracee *tracee)
 {
     struct ptrace_counts *counts = context;
@@ -67,7 +67,7 @@ static void went_on(void *context, struct tracee *tracee)
     count_samples(counts, tracee, &user);
 }
 
-/* One that waits for a CPU runs, too: over time its samples are those of the CPU time it got. */
+/* State R includes waiting for a CPU: over time, samples still match the CPU time of the thread. */
 static void look_at(struct ptrace_counts *counts, struct tracee *tracee)
 {
     unsigned where;
@@ -81,7 +81,7 @@ static void look_at(struct ptrace_counts *counts, struct tracee *tracee)
         tracee->idle++;
     tracee->owed += cpu > tracee->cpu ? (int64_t)(cpu - tracee->cpu) : 0;
     tracee->cpu = cpu;
-    /* One that has just begun may run although the scheduler has not counted that yet. */
+    /* A new thread may run although the scheduler has not counted any time yet. */
     if ((tracee->idle && tracee->is_sampled) || tracee->is_asked ||
         tracee->owed + (tracee->is_sampled ? 0 : counts->owed) < 0 ||
         tracee_state(tracee, &where) != 'R')
@@ -104,9 +104,9 @@ static void tick(void *context)
 }
 
 /*
- * Of threads that live less than a period most have no sample, and some one that stands for more
- * than their time: the balance of those that end goes to those that are sampled for the first time,
- * so that all together have the samples of their time.
+ * Of threads that live for less than a period, most have no sample, and some have one that stands
+ * for more than their time. The balance of threads that end goes to those that are sampled for the
+ * first time, so that all together have the samples of their time.
  */
 static void ends(void *context, struct tracee *tracee)
 {
@@ -118,7 +118,7 @@ static void ends(void *context, struct tracee *tracee)
         return;
     tracee->counts = false;
     tracee->owed += cpu > tracee->cpu ? (int64_t)(cpu - tracee->cpu) : 0;
-    /* No tick came in time: where it was is not known, but that it was there. */
+    /* No tick came in time: the thread's time is counted, but without a stack. */
     if (!tracee->is_sampled && tracee->owed >= (int64_t)counts->source.period &&
         tracee_state(tracee, &where) && ptrace_source_wants(&counts->source, tracee, where)) {
         counts->samples = settle(counts, tracee);
@@ -127,7 +127,7 @@ static void ends(void *context, struct tracee *tracee)
     counts->owed += tracee->owed;
 }
 
-/* What the command took before its program is ours. */
+/* The CPU time that the command's process took before its exec is our own. */
 static void execs(void *context, struct tracee *tracee)
 {
     const struct ptrace_counts *counts = context;

@@ -63,7 +63,7 @@ static bool lacks_library(const struct search *search)
     return false;
 }
 
-/* For all threads of a process. */
+/* Finds the places' addresses, for all threads of the process. */
 static void find_points(struct ptrace_hits *hits, struct tracee *of)
 {
     const struct tracees *tracees = &hits->source.tracer.tracees;
@@ -88,7 +88,7 @@ static void find_points(struct ptrace_hits *hits, struct tracee *of)
 
 /* ---- Setting breakpoints ---- */
 
-/* It has stopped. */
+/* The thread has stopped. */
 static void arm(struct ptrace_hits *hits, struct tracee *tracee)
 {
     const int result = hits->count ? tracer_arm(&hits->source.tracer, tracee, true) : 0;
@@ -98,7 +98,7 @@ static void arm(struct ptrace_hits *hits, struct tracee *tracee)
         hits->source.failure = result;
 }
 
-/* Of calls that return, the innermost. */
+/* The last breakpoint is at the return address of the innermost call that has not returned. */
 static void set_return(const struct ptrace_hits *hits, struct tracee *tracee)
 {
     const size_t depth = tracee->points.depth;
@@ -117,7 +117,7 @@ static void arm_anew(struct ptrace_hits *hits, struct tracee *tracee)
     arm(hits, tracee);
 }
 
-/* Before the first tick, what places there are is not known. */
+/* Before the first tick, the places are not known yet. */
 static bool has_begun(const struct ptrace_hits *hits)
 {
     return hits->source.ticks;
@@ -169,7 +169,7 @@ static void stopped(void *context, struct tracee *tracee)
         arm(hits, tracee);
 }
 
-/* Others that need it are to stop for it. */
+/* Asks threads without their breakpoints to stop, so that the tracer can set them. Is there one? */
 static bool ask_others(struct ptrace_hits *hits)
 {
     const struct tracees *tracees = &hits->source.tracer.tracees;
@@ -186,7 +186,7 @@ static bool ask_others(struct ptrace_hits *hits)
     return any;
 }
 
-/* A system call may have mapped more. */
+/* A system call may have mapped code with places. */
 static void look_again(struct ptrace_hits *hits, struct tracee *tracee)
 {
     if (!hits->count || tracee_shape(tracee) == tracee->points.shape)
@@ -229,7 +229,7 @@ static void ends(void *context, struct tracee *tracee)
 
 /* ---- Hits ---- */
 
-/* Where a step is needed, the same call is hit again if a signal comes between. */
+/* A signal that comes before the step is done makes the thread hit the same call again. */
 static bool is_new(struct tracee *tracee, uint64_t pc, uint64_t sp)
 {
     const bool is_same = tracee->points.pc == pc && tracee->points.sp == sp;
@@ -254,8 +254,8 @@ static void end_step(struct ptrace_hits *hits, struct tracee *tracee, enum break
 }
 
 /*
- * The tracer wakes up faster on the CPU where the thread stopped than on another, which must be
- * woken up, too.
+ * The tracer wakes up faster on the CPU where the thread stopped than on another CPU, which must
+ * itself wake up first.
  */
 static void stay_near(struct ptrace_hits *hits)
 {
@@ -271,7 +271,7 @@ static void stay_near(struct ptrace_hits *hits)
     }
 }
 
-/* Of the thread that stopped, whose values are among these words. */
+/* The stopped thread's values are among `words`. */
 static void take_hit(struct ptrace_hits *hits, struct tracee *tracee,
                      const struct ptrace_point *point, const uint64_t *words)
 {
@@ -297,8 +297,8 @@ static void take_hit(struct ptrace_hits *hits, struct tracee *tracee,
 }
 
 /*
- * Calls that were left otherwise, as by longjmp(3), are below the new one on the stack. A call of
- * another function that returns to the same place is by a jump from there: both return.
+ * A call that was left without returning, as by longjmp(3), is below the new one on the stack. With
+ * the same return address in the same place, another function made a tail call here: both return.
  */
 static bool is_left(const struct tracee_return *last, const struct tracee_return *call)
 {
@@ -345,7 +345,7 @@ static void take_return(struct ptrace_hits *hits, struct tracee *tracee)
         take_hit(hits, tracee, &hits->points[point], state->registers);
 }
 
-/* There may be a call and a return of one function there. */
+/* At one address, a call may return and another one begin. */
 static void take_stop(struct ptrace_hits *hits, struct tracee *tracee)
 {
     const uint64_t pc = hits->source.state->pc;
@@ -383,7 +383,7 @@ static bool hit(void *context, struct tracee *tracee, enum breakpoint_stop stop)
     if (hits->has_returns)
         set_return(hits, tracee);
     if (breakpoints_repeat())
-        begin_step(hits, tracee); /* which ends with setting them */
+        begin_step(hits, tracee); /* end_step() sets them again */
     else if (hits->has_returns)
         arm(hits, tracee);
     return hits->is_hit;
@@ -441,7 +441,7 @@ static bool called(void *context, struct tracee *tracee)
     hits->is_hit = false;
     if (hits->call_count)
         take_call_stop(hits, tracee);
-    /* Of all other calls, only some tell where their thread is, which takes time. */
+    /* At other calls the tracer reads the thread's CPU only sometimes, as that takes time. */
     if (!hits->is_hit && !(++hits->stops % STOPS_PER_LOOK)) {
         (void)tracee_state(tracee, &hits->cpu);
         stay_near(hits);
@@ -502,7 +502,7 @@ static uint64_t take_value(struct ptrace_hits *hits)
     return value;
 }
 
-/* While it runs again. */
+/* Walks the stack while the thread runs again. */
 static void went_on(void *context, struct tracee *tracee)
 {
     struct ptrace_hits *hits = context;

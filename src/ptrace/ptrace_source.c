@@ -23,10 +23,10 @@
 #define MOST_REGISTERS 64
 #define KERNEL_STACK_BYTES 4096 /* of text */
 #define KERNEL_FRAMES 4096      /* told apart, in all stacks */
-#define MOST_WAITED 3 /* periods, for a thread that runs when it is interrupted */
+#define MOST_WAITED 3 /* periods that a thread may owe: see most_waited */
 #define LOOK_AGAIN_NS 1000000000 /* at mappings that seem unchanged */
 #define MOST_AWAITED_MS 2000 /* until all threads have stopped once */
-#define LOOK_SOON_NS 20000000    /* after it was in vain */
+#define LOOK_SOON_NS 20000000    /* at mappings, after a look in vain */
 
 /* ---- Whose turn it is ---- */
 
@@ -51,9 +51,9 @@ bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee
 
 /* ---- A sample ---- */
 
-/* Into words of 64 bits, as many as tables need. False: it is another kind of program. */
+/* Widens the registers that unwind tables need to 64 bits. False: the program's ABI is another. */
 #ifdef __mips__
-#define EPC 34 /* of what PTRACE_GETREGS tells, in words of 64 bits on all of them: 32 registers, ... */
+#define EPC 34 /* index in PTRACE_GETREGS, 64-bit words on all MIPS: after 32 registers, lo, hi */
 static bool take_registers(const struct machine *machine, uint32_t tid, struct unwind_state *state)
 {
     uint64_t words[MOST_REGISTERS] = {0};
@@ -103,14 +103,14 @@ uint64_t ptrace_source_narrow_pc(const struct ptrace_source *source, const struc
     return words[(*narrow)->pc.word];
 }
 
-/* Its mappings, while the processes are held. */
+/* Reads the thread's mappings; the caller holds the processes. */
 static void see_mappings(struct processes *processes, struct tracee *tracee)
 {
     processes_see(processes, tracee->pid);
     tracee->looked = now_ns();
 }
 
-/* Does what is known about its memory still hold? */
+/* Reads the thread's mappings, unless those known still hold. */
 static void look_at_mappings(struct ptrace_source *source, struct tracee *tracee)
 {
     struct processes *processes = __atomic_load_n(&source->processes, __ATOMIC_ACQUIRE);
@@ -142,7 +142,7 @@ void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee)
     look_at_mappings(source, tracee);
 }
 
-/* As if it were the caller of a frame that does not tell what registers were. */
+/* The walk begins as if at the caller of a frame that does not restore any registers. */
 void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
                            const struct tracee_call *call)
 {
@@ -166,7 +166,7 @@ uint64_t ptrace_source_caller(const struct ptrace_source *source)
     return caller;
 }
 
-/* By frame pointers: what --unwind fp asks for, or what is left without tables. */
+/* Walks by frame pointers: for --unwind fp, or because there are no tables. */
 static size_t walk_frames(const struct ptrace_source *source)
 {
     const struct unwind_state *state = source->state;
@@ -208,7 +208,7 @@ static struct ring_stack walk(struct ptrace_source *source)
     return stack;
 }
 
-/* A JIT's memory may have been mapped since: it is data, too, which does not show in the shape. */
+/* A JIT may have mapped memory since: the kernel counts it as data, which the shape leaves out. */
 static bool see_more(struct ptrace_source *source, struct tracee *tracee)
 {
     struct processes *processes = __atomic_load_n(&source->processes, __ATOMIC_ACQUIRE);
@@ -319,7 +319,7 @@ static int open_source(struct collector *collector, struct text *why)
         : (uint32_t)store_depth_limit();
     source->table.most = ring_table_most(options->stacks);
     source->period = NS_PER_SECOND / options->frequency;
-    /* We take the only CPU from all others. */
+    /* On a single CPU the tracer itself preempts every thread that runs. */
     source->most_waited = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? source->period * MOST_WAITED : 0;
     options->unwind->stack_bytes = STACK_BYTES;
     pthread_mutex_init(&source->lock, NULL);

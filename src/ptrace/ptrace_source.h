@@ -16,7 +16,7 @@
 struct ptrace_options {
     struct scope *scope;          /* the run's, open when the collector is opened */
     struct ring_unwind *unwind;   /* likewise; how user stacks are walked */
-    struct processes **processes; /* there once it starts: told what happens from then on */
+    struct processes **processes; /* set once collecting starts: told of task events from then on */
     struct capture capture;       /* what is collected; depth 0: the kernel's limit */
     uint64_t frequency;           /* of ticks */
     uint64_t stacks;              /* distinct ones between two reports; 0: by free memory */
@@ -29,7 +29,7 @@ struct ptrace_options {
     bool all;          /* or everything, each part with its mark */
 };
 
-/* What both have in common: their first member. */
+/* What these collectors share: their first member. */
 struct ptrace_source {
     struct collector collector;
     struct ptrace_options options;
@@ -57,26 +57,26 @@ void ptrace_source_init(struct ptrace_source *source, const struct ptrace_option
                         const struct tracer_calls *calls);
 extern const struct collector_calls ptrace_source_calls;
 
-/* Are the thread, on that CPU, and its process such as the filter asks for? */
+/* Does the filter take the thread, which was on that CPU? */
 bool ptrace_source_wants(const struct ptrace_source *source, const struct tracee *tracee,
                          unsigned cpu);
 
-/* Of a thread that has stopped. */
+/* Takes a sample of a thread that has stopped. */
 void ptrace_source_take(struct ptrace_source *source, struct tracee *tracee);
-/* Of one that is blocked there: without other registers. */
+/* Takes a sample of a thread that is blocked at `call`, of which only pc and sp are known. */
 void ptrace_source_take_at(struct ptrace_source *source, struct tracee *tracee,
                            const struct tracee_call *call);
-/* Where a stopped thread of a 32-bit program is, whose stack is not taken. 0: unknown. */
+/* The pc of a stopped thread of a 32-bit program, whose stack is not taken. 0: unknown. */
 uint64_t ptrace_source_narrow_pc(const struct ptrace_source *source, const struct tracee *tracee);
-/* Where the function returns to at whose first instruction the last sample is. 0: unknown. */
+/* The return address, if the last sample is at a function's first instruction. 0: unknown. */
 uint64_t ptrace_source_caller(const struct ptrace_source *source);
 /* The stack of the last sample, valid until the next is walked. */
 struct ring_stack ptrace_source_walk(struct ptrace_source *source, struct tracee *tracee);
 
-/* Where the thread is blocked in the kernel, if that is asked for, as tracee->kernel. */
+/* Sets tracee->kernel to where the thread is blocked in the kernel, if that is asked for. */
 void ptrace_source_take_kernel(struct ptrace_source *source, struct tracee *tracee);
 
-/* Counts that value so often under the thread with that stack. */
+/* Counts `value` so many times under the thread with that stack. */
 struct ptrace_count {
     struct ring_stack user;
     bool with_kernel; /* and with tracee->kernel */
@@ -86,23 +86,23 @@ struct ptrace_count {
 void ptrace_source_count(struct ptrace_source *source, const struct tracee *tracee,
                          const struct ptrace_count *count);
 
-/* Its process and name, as they are counted. */
+/* Fills in the process and the name under which the thread is counted. */
 void ptrace_source_task(const struct ptrace_source *source, const struct tracee *tracee,
                         struct tally_task *who);
 
-/* So many of what a filter leaves out. */
+/* Counts what the filter leaves out. */
 void ptrace_source_leave_out(struct ptrace_source *source, uint64_t times);
 
 /* At the end of a run: says whether programs ran without their owner's rights. */
 void ptrace_source_say(const struct ptrace_source *source);
 
 /*
- * Counts samples of threads that run. A sample stands for a period of CPU time, and a thread has as
- * many as the CPU time that it took, whenever ticks come.
+ * Counts samples of threads that run. A sample stands for a period of CPU time: a thread gets as
+ * many as it took periods, whenever ticks come.
  */
 struct ptrace_counts {
     struct ptrace_source source;
-    uint64_t samples; /* how many the last one is; 0: none was taken */
+    uint64_t samples; /* how many periods the last sample stands for; 0: none was taken */
     int64_t owed;     /* by threads that have ended: see struct tracee */
 };
 
@@ -123,8 +123,8 @@ void ptrace_times_init(struct ptrace_times *times, const struct ptrace_options *
 
 /*
  * Hits of user functions, by hardware breakpoints, and system calls: counts of them, or single
- * events. Where there are system calls among the places each thread stops twice at every one, and a
- * process that has not mapped all libraries with places does until it has.
+ * events. If there are system calls among the places, each thread stops twice at every call. So do
+ * the threads of a process until it has mapped all libraries with places.
  */
 struct ptrace_hits {
     struct ptrace_source source; /* attach with ptrace_attach */
@@ -138,14 +138,14 @@ struct ptrace_hits {
     struct ptrace_point *calls; /* of system calls, whose places have their numbers */
     size_t call_count, call_room;
     bool has_returns;  /* the last breakpoint is where a function returns to */
-    bool is_hit;       /* the thread that has stopped: it is counted */
+    bool is_hit;       /* the last stop is a hit that counts: */
     const struct ptrace_point *hit; /* where, */
-    uint64_t numbers[MOST_VALUES]; /* the values, */
-    uint64_t times;    /* how often */
-    unsigned cpu, far; /* there; how many before it were on other CPUs than the tracer */
+    uint64_t numbers[MOST_VALUES]; /* its values, */
+    uint64_t times;    /* how often it counts */
+    unsigned cpu, far; /* its CPU; how many hits were last on other CPUs than the tracer */
     size_t stops;      /* at system calls that are not counted */
-    uint64_t hit_at;   /* and when, until it is delivered; then 0 */
-    bool is_ready;     /* all threads that there were have their breakpoints */
+    uint64_t hit_at;   /* when the hit was, until it is delivered; then 0 */
+    bool is_ready;     /* at the last tick all threads had their breakpoints */
     /* Of single events: records, each after its size. */
     struct snoop_record *record;
     struct text queue;

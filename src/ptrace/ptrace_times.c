@@ -11,7 +11,7 @@
 
 /* ---- What a thread spent ---- */
 
-/* All that passed since it was last looked at: what is neither of the others is blocked. */
+/* Splits the time since the last look: blocked is what was neither running nor runnable. */
 static void settle(struct tracee *tracee)
 {
     const uint64_t cpu = tracee->cpu, delay = tracee->delay, now = now_ns();
@@ -37,8 +37,8 @@ static bool has_part(const struct ptrace_times *times, enum tracee_part part)
 }
 
 /*
- * What it spent so goes to that stack. The scheduler counts with a delay: what a thread that runs
- * is too much blocked for, it is too little later.
+ * Adds what the thread spent in `part` to that stack. The scheduler counts with a delay: a running
+ * thread at first gets too much blocked time, and later as much too little.
  */
 static void put(struct ptrace_times *times, struct tracee *tracee, enum tracee_part part,
                 const struct ring_stack *user)
@@ -69,15 +69,15 @@ static void leave_out(struct ptrace_times *times, struct tracee *tracee)
 
 /* ---- Waits ---- */
 
-/* If it went on before it could be interrupted, it is elsewhere. */
+/* Is the thread still at that call? It may have gone on before it was interrupted. */
 static bool is_there(uint64_t sp, uint64_t pc, const struct tracee_call *call)
 {
     return sp == call->sp && pc - (call->pc - MOST_MOVED) <= 2 * MOST_MOVED;
 }
 
 /*
- * It is in one wait as long as it is not given a CPU. One that was interrupted is given it once for
- * going on, and may have found its wait ended.
+ * A wait lasts until the scheduler gives the thread a CPU. An interrupted thread is given one once
+ * to go on, and may find that its wait has ended.
  */
 static bool is_in_wait(struct tracee *tracee)
 {
@@ -97,7 +97,7 @@ static struct ring_stack stack_of_wait(const struct tracee *tracee)
     return (struct ring_stack){tracee->wait.frames, tracee->wait.count};
 }
 
-/* One whose table is still to come is not kept: it would be walked once, for one report. */
+/* A stack that waits for its table is not kept: it will be walked once only, for one report. */
 static void keep_wait(struct tracee *tracee, bool was_interrupted, const struct ring_stack *user)
 {
     const size_t bytes = user->count * sizeof(*user->frames);
@@ -113,7 +113,7 @@ static void keep_wait(struct tracee *tracee, bool was_interrupted, const struct 
     tracee->wait.was_interrupted = was_interrupted;
 }
 
-/* Uninterrupted: the place of its system call is known, but not what registers were there. */
+/* Without an interruption: of the registers, only pc and sp at the system call are known. */
 static void put_wait(struct ptrace_times *times, struct tracee *tracee,
                      const struct tracee_call *call)
 {
@@ -128,8 +128,8 @@ static void put_wait(struct ptrace_times *times, struct tracee *tracee,
 }
 
 /*
- * Of a wait that goes on after it was interrupted the kernel shows less: what it returned from is
- * not called again.
+ * After an interruption the kernel shows less of a wait that goes on, as it does not call again the
+ * functions that it returned from. So the stack from before stays.
  */
 static void take_kernel(struct ptrace_times *times, struct tracee *tracee,
                         const struct tracee_call *call)
@@ -141,7 +141,7 @@ static void take_kernel(struct ptrace_times *times, struct tracee *tracee,
         ptrace_source_take_kernel(&times->source, tracee);
 }
 
-/* It is only interrupted in system calls that go on by themselves afterwards. */
+/* Interrupts the thread only in a system call that goes on by itself afterwards. */
 static void look_at_wait(struct ptrace_times *times, struct tracee *tracee, char state)
 {
     struct tracee_call call;
@@ -161,7 +161,7 @@ static void look_at_wait(struct ptrace_times *times, struct tracee *tracee, char
 
 /* ---- Ticks ---- */
 
-/* Its state, unless it is in a wait that is known, or was not asked for: then 0. */
+/* The thread's state; 0: it is in a wait whose stack is known, or it was not asked for. */
 static char look_closer(struct ptrace_times *times, struct tracee *tracee)
 {
     unsigned where;
@@ -234,7 +234,7 @@ static void went_on(void *context, struct tracee *tracee)
         put(times, tracee, TRACEE_RUNNING, &user);
 }
 
-/* What no tick found is known by its length alone. */
+/* Of time that no tick found only the length is known, but no stack. */
 static void put_rest(struct ptrace_times *times, struct tracee *tracee)
 {
     const struct ring_stack nowhere = {.count = 0};
@@ -257,7 +257,7 @@ static void ends(void *context, struct tracee *tracee)
         put_rest(times, tracee);
 }
 
-/* The run ends: there is no time for interrupting it. */
+/* The run ends: there is no time to interrupt the thread. */
 static void leaves(void *context, struct tracee *tracee)
 {
     struct ptrace_times *times = context;
@@ -273,7 +273,7 @@ static void leaves(void *context, struct tracee *tracee)
     put_rest(times, tracee);
 }
 
-/* A command's time begins with its program. */
+/* A command's time begins with its exec. */
 static void execs(void *context, struct tracee *tracee)
 {
     const struct ptrace_times *times = context;

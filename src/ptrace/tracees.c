@@ -17,7 +17,7 @@
 #include "machine/machine.h"
 #include "machine/system_calls.h"
 
-#define MOST_OPEN 256 /* threads, whose files stay open: reading such a file costs a third */
+#define MOST_OPEN 256 /* threads whose files stay open: reading an open file costs a third */
 
 int tracees_open(struct tracees *tracees)
 {
@@ -58,7 +58,7 @@ static int open_file(const struct tracee *tracee, const char *name)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Returns how many bytes went to `text`, which they end. */
+/* Returns how many bytes it read to `text`; a NUL follows them. */
 static size_t read_open(int fd, char *text, size_t room)
 {
     const ssize_t got = fd < 0 ? 0 : pread(fd, text, room - 1, 0);
@@ -119,7 +119,7 @@ void tracees_drop(struct tracees *tracees, uint32_t tid)
     tracees->slots[tracee->tid] = (uint32_t)(tracee - tracees->items) + 1;
 }
 
-/* The number behind such a line's name in status. */
+/* The number after `name` in the content of a status file. */
 static uint32_t number_of(const char *status, const char *name)
 {
     const char *at = strstr(status, name);
@@ -215,7 +215,7 @@ void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room)
         snprintf(text + length, room - length, "[<0>] sys_%s+0x0/0x0\n", of_call);
 }
 
-/* These the kernel begins again, with what is left of their time. */
+/* The kernel restarts these calls, with what is left of their timeout. */
 static const uint32_t restarted[] = {
     SYS_restart_syscall, SYS_waitid, SYS_rt_sigsuspend, SYS_clone, /* for a vfork(2) */
 #ifdef SYS_nanosleep
@@ -266,8 +266,8 @@ static const uint32_t restarted[] = {
 };
 
 /*
- * These fail with EINTR, if they have a timeout: where the tracer begins them again, that is late
- * by what they had waited until then, which is no more than a tick.
+ * These calls fail with EINTR if they have a timeout. Where the tracer restarts them, the timeout
+ * begins anew, and ends late by what they had waited until then, at most a tick.
  */
 static const uint32_t failing[] = {
     SYS_epoll_pwait, SYS_accept4, SYS_rt_sigtimedwait,
@@ -283,8 +283,8 @@ static const uint32_t failing[] = {
 };
 
 /*
- * A read that has nothing yet. Of devices it depends on the driver; serial lines may have been told
- * to wait for more.
+ * Does a blocked read of this file, which has read nothing yet, go on? With devices that depends on
+ * the driver; a serial line may be set to wait for more bytes.
  */
 static bool is_restarted_file(const struct tracee *tracee, uint64_t fd, bool sockets)
 {
@@ -302,7 +302,7 @@ static bool is_restarted_file(const struct tracee *tracee, uint64_t fd, bool soc
 
 bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call)
 {
-    /* Not time and again. */
+    /* Interrupts such a wait once only. */
     const bool all = machine_ours()->restarts_late &&
         tracee->slices && tracee->slices != tracee->wait.asked;
     const uint64_t *args = call->args;

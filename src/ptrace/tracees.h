@@ -12,7 +12,7 @@
 
 /* A system call in which a thread is blocked. */
 struct tracee_call {
-    long number; /* or -1: it is in none, at a page fault */
+    long number; /* -1: it is in no call, but at a page fault */
     uint64_t args[4]; /* its first ones */
     uint64_t sp, pc;
 };
@@ -27,7 +27,7 @@ enum tracee_part {
     TRACEE_PARTS,
 };
 
-/* In /proc/PID/task/TID, read often. */
+/* Files in /proc/PID/task/TID that are read often. */
 enum tracee_file {
     TRACEE_SCHEDSTAT,
     TRACEE_STAT,
@@ -40,23 +40,23 @@ struct tracee {
     uint32_t tid, pid;
     bool counts;       /* the command's: only once it has executed its program */
     bool is_asked;     /* it was interrupted, and will stop for a sample */
-    bool is_left;      /* it was not asked for, and is let go when it stops */
+    bool is_left;      /* it was not asked for: the tracer lets go of it when it stops */
     bool has_begun;    /* it has made its first stop, before which it runs nothing */
     bool is_sampled;   /* once, at least */
-    uint8_t idle;      /* ticks for which it took no CPU time, the first few */
+    uint8_t idle;      /* ticks in a row without CPU time, the first few */
     bool keeps_files;  /* open, once they are read: */
     int files[TRACEE_FILES]; /* or below 0 */
-    uint64_t cpu;      /* ns, as last seen, */
-    uint64_t slices;   /* and how often it had been given a CPU; 0: unknown */
-    int64_t owed;      /* of these, what no sample stands for yet; below 0: they stand for more */
-    uint64_t delay;    /* ns for which it had waited for a CPU, likewise */
+    uint64_t cpu;      /* CPU time at the last look, ns */
+    uint64_t slices;   /* how often it had been given a CPU by then; 0: unknown */
+    int64_t owed;      /* CPU time that no sample stands for yet, ns; below 0: samples exceed it */
+    uint64_t delay;    /* ns for which it had waited for a CPU by then */
     /* For collectors of times. */
     uint64_t since;    /* when it was last looked at; 0: not yet */
     int64_t spent[TRACEE_PARTS]; /* ns that are not counted yet */
     struct tracee_call call; /* in which it was interrupted; pc 0: it was not blocked */
     struct {
-        uint64_t slices; /* as of this wait; 0: none is known */
-        uint64_t asked;  /* the same of the last one that was interrupted */
+        uint64_t slices; /* tracee->slices in the known wait; 0: none is known */
+        uint64_t asked;  /* the same in the last wait that was interrupted */
         bool was_interrupted;
         uint64_t *frames;
         size_t count;
@@ -68,19 +68,19 @@ struct tracee {
         uint64_t addresses[BREAKPOINTS_MOST]; /* by place; 0: not mapped there */
         uint64_t shape;  /* of its memory when these were looked for; 0: not yet */
         bool are_set;    /* its debug registers have them */
-        bool calls_stop; /* it stops at each system call: one may map such an address, or counts */
-        uint64_t call;   /* the number of that it is in; or NO_CALL */
-        bool steps;      /* over an instruction whose breakpoint is cleared meanwhile, */
-        uint64_t pc, sp; /* and where that is: counted already */
+        bool calls_stop; /* it stops at each system call: one may map a place, or be one */
+        uint64_t call;   /* the number of the call that it is in; or NO_CALL */
+        bool steps;      /* it steps over an instruction whose breakpoint is cleared meanwhile */
+        uint64_t pc, sp; /* where it last hit a breakpoint: that is counted already */
         struct tracee_return {
-            uint64_t pc, sp; /* there, */
-            size_t point;    /* from the function at that place */
+            uint64_t pc, sp; /* the return address, and the stack pointer there */
+            size_t point;    /* index of the function's place */
         } *returns;      /* of calls that have not returned yet, the innermost last */
         size_t depth, room;
     } points;
     uint64_t shape;    /* of its memory, when its mappings were last read, */
     uint64_t looked;   /* and when; 0: not yet */
-    uint64_t in_vain;  /* when that last left a return address unmapped */
+    uint64_t in_vain;  /* when a look at the mappings last left a return address unmapped */
     char comm[COMM_BYTES];
 };
 
@@ -116,12 +116,12 @@ char tracee_state(struct tracee *tracee, unsigned *cpu);
  */
 int tracee_call(const struct tracee *tracee, struct tracee_call *call);
 /*
- * Where in the kernel it is blocked, as in /proc/TID/stack; who may not read that (without
- * CAP_SYS_ADMIN) gets the function that /proc/TID/wchan names, and sys_NAME of its system call.
+ * Where in the kernel it is blocked, as in /proc/TID/stack. Without CAP_SYS_ADMIN, which reading
+ * that takes: the function that /proc/TID/wchan names, and sys_NAME of its system call.
  */
 void tracee_kernel_stack(const struct tracee *tracee, char *text, size_t room);
 /*
- * Does that go on when the thread is interrupted, so that its program cannot tell? Others may fail
+ * Does the call go on after an interruption, so that the program cannot tell? Other calls may fail
  * with EINTR, or end with a part of what was asked for (signal(7)).
  */
 bool tracee_call_restarts(const struct tracee *tracee, const struct tracee_call *call);

@@ -32,7 +32,7 @@
 #define TRIAL_MS 10000 /* a trial's child ends by then, even if we are killed meanwhile */
 #define NS_PER_US 1000
 #define CALL_STOP 0x80 /* PTRACE_O_TRACESYSGOOD: beside SIGTRAP, at a system call */
-#define TICK_PAUSES 20 /* a tick may take that part of the time between two */
+#define TICK_PAUSES 20 /* a tick may take one part in so many of the time between two */
 
 static volatile sig_atomic_t is_woken, may_hold_signal;
 static pid_t served;      /* the process that the tracer works for */
@@ -68,8 +68,9 @@ int tracer_arm(struct tracer *tracer, struct tracee *tracee, bool all)
 }
 
 /*
- * It stopped so (0: that was reported before), or has ended. False: it has hit a breakpoint, but
- * stopped for something else first, and goes on to stop for that, as nothing is to get its SIGTRAP.
+ * The thread stopped with `status` (0: wait(2) reported it before), or has ended. False: it has hit
+ * a breakpoint but stopped for something else first, and goes on until it stops with the SIGTRAP,
+ * which must not reach the program.
  */
 static bool disarm(struct tracer *tracer, uint32_t tid, int status)
 {
@@ -86,7 +87,7 @@ static bool disarm(struct tracer *tracer, uint32_t tid, int status)
     return true;
 }
 
-/* False: it will stop for that. */
+/* False: the thread will stop so that it can be disarmed. */
 static bool begin_to_disarm(struct tracer *tracer, uint32_t tid)
 {
     unsigned long message;
@@ -100,10 +101,7 @@ static bool begin_to_disarm(struct tracer *tracer, uint32_t tid)
     return ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL);
 }
 
-/*
- * Of all threads, with nothing but system calls: whatever was going on may have been interrupted by
- * a signal.
- */
+/* Makes system calls alone: a signal handler that calls this may have interrupted anything. */
 static void disarm_all(struct tracer *tracer)
 {
     size_t left = 0;
@@ -126,9 +124,9 @@ static void disarm_all(struct tracer *tracer)
 }
 
 /*
- * If the process that we serve was killed, one of its threads may have held a lock that nothing
- * releases. The kernel lets go of all tracees, and they go on; but a signal that wait(2) has
- * reported and we have not passed on would be lost.
+ * If the process that the tracer serves was killed, one of its threads may have held a lock that
+ * nothing releases, so the tracer exits. The kernel then lets go of all tracees, which go on; but a
+ * signal that wait(2) has reported and the tracer has not passed on would be lost.
  */
 static void end_if_alone(void)
 {
@@ -221,7 +219,7 @@ static int seize_thread(void *context, uint32_t tid)
     return 0;
 }
 
-/* Threads made by those that were not seized yet are found by another look. */
+/* Looks again, as threads may have made others before they were seized. */
 static void seize_process(struct tracer *tracer, uint32_t pid)
 {
     size_t before, passes = 0;
@@ -267,7 +265,7 @@ static bool is_wanted(const struct tracer *tracer, uint32_t pid, const struct tr
 }
 
 /*
- * A new thread or process: its own first stop and its maker's, which tells of it, come in any
+ * Adds a new thread or process. Its own first stop and its maker's fork or clone event come in any
  * order. NULL: it is gone, or there is no memory.
  */
 static struct tracee *adopt(struct tracer *tracer, uint32_t tid, uint32_t maker)
@@ -360,8 +358,8 @@ static bool is_stop_signal(int signal)
 }
 
 /*
- * A thread may have just begun a system call that fails with EINTR when it is interrupted, even
- * without a signal: it begins it again, unless it gets a signal with a handler.
+ * The interruption may make a system call that has just begun fail with EINTR, even without a
+ * signal: has the kernel restart it, unless the thread gets a signal with a handler.
  */
 static void begin_call_again(uint32_t tid)
 {
@@ -378,7 +376,7 @@ static void begin_call_again(uint32_t tid)
                      (void *)-ERESTARTNOHAND);
 }
 
-/* By our interruption, at its beginning, by a SIGCONT, or with its whole process by a signal. */
+/* A stop by our interruption, at a thread's beginning, by SIGCONT, or in a group-stop. */
 static void stop_by_trap(struct tracer *tracer, struct tracee *tracee, int signal)
 {
     const struct tracer_options *options = &tracer->options;
@@ -407,7 +405,7 @@ static void let_go(struct tracer *tracer, uint32_t tid, int event, int signal)
     tracees_drop(&tracer->tracees, tid);
 }
 
-/* With a breakpoint, or stepping over its instruction, it stops with a SIGTRAP of ours. */
+/* A thread at a breakpoint, or after a step over it, stops with a SIGTRAP that is not its own. */
 static void stop_by_signal(struct tracer *tracer, struct tracee *tracee, int signal)
 {
     const struct tracer_options *options = &tracer->options;
@@ -437,7 +435,7 @@ static void take_end(struct tracer *tracer, struct tracee *tracee)
     tracees_drop(&tracer->tracees, tracee->tid);
 }
 
-/* How a stop is told by wait(2): the signal, and, beyond it, the event. */
+/* The status from wait(2) has the stop's signal and, above it, the ptrace event. */
 static void take_stop(struct tracer *tracer, uint32_t tid, int status)
 {
     const int signal = WSTOPSIG(status), event = status >> 16;
@@ -458,7 +456,7 @@ static void take_stop(struct tracer *tracer, uint32_t tid, int status)
         stop_by_signal(tracer, tracee, signal);
 }
 
-/* Waits for one tracee. False: it was woken up otherwise. */
+/* Waits for one tracee. False: a signal woke it up, or there is no tracee. */
 static bool take_one(struct tracer *tracer)
 {
     int status;
@@ -487,8 +485,8 @@ static bool take_one(struct tracer *tracer)
 /* ---- The tracer ---- */
 
 /*
- * Between three quarters and five of them, so as not to keep step with what is traced; less often
- * if ticks take long, as they do with thousands of threads.
+ * The next tick comes after 3/4 to 5/4 of a period, so as not to keep step with what is traced;
+ * later if ticks take long, as they do with thousands of threads.
  */
 static void arm(struct tracer *tracer, uint64_t spent)
 {
@@ -501,7 +499,7 @@ static void arm(struct tracer *tracer, uint64_t spent)
     *random ^= *random << 17;
     const uint64_t until = (period * 3 / 4 + *random % (period / 2)) / NS_PER_US;
     const struct timeval value = {(time_t)(until / 1000000), (suseconds_t)(until % 1000000)};
-    /* Again, as it may come just before we wait. */
+    /* The timer repeats, as the signal may come just before the tracer waits. */
     const struct itimerval timer = {.it_value = value, .it_interval = value};
 
     setitimer(ITIMER_REAL, &timer, NULL);
@@ -522,7 +520,7 @@ static void serve(struct tracer *tracer)
             is_woken = 0;
             tracer->options.calls->tick(tracer->options.context);
             arm(tracer, now_ns() - now);
-            due = now + tracer->period / 2; /* others may wake us, too */
+            due = now + tracer->period / 2; /* SIGALRM may also come from others */
         }
         (void)take_one(tracer);
     }
@@ -560,12 +558,12 @@ static int be_tracer(void *context)
     leave(tracer);
     disarm_all(tracer);
     tracer->was_killed = false;
-    return 0; /* the kernel lets go of all: nothing is left in them */
+    return 0; /* the kernel lets go of all tracees, in which no breakpoint is left */
 }
 
 /*
- * The tracer has this thread's place in the C library, as it runs on its own: so this one waits
- * until then.
+ * The tracer takes this thread's place in the C library, so this thread waits (CLONE_VFORK) until
+ * the tracer has ended.
  */
 static void *keep(void *context)
 {
@@ -579,7 +577,7 @@ static void *keep(void *context)
     return NULL;
 }
 
-/* It tells what threads do, and whose they are. */
+/* /proc tells what threads do, and whose they are. */
 static int find_proc(void)
 {
     return access("/proc/self/stat", F_OK) ? -errno : 0;

@@ -3,10 +3,9 @@
  * Traces threads by ptrace(2): follows what they fork, passes their signals on, lets them stop and
  * go on as they would without it, and interrupts those that are to be sampled.
  *
- * All calls of ptrace(2) are the tracer's, a process of its own which shares our memory and files,
- * as a thread would: a thread that is not in our process, so that waiting for the command is ours
- * alone, and that lets go of all threads if we are killed. It never kills them, whatever happens to
- * it: they go on.
+ * Only the tracer calls ptrace(2): a process of its own that shares our memory and files, as a
+ * thread would. So we alone wait for the command, and the tracer lets go of all threads if we are
+ * killed. Whatever happens to the tracer, the threads go on.
  */
 #ifndef STACKBOX_PTRACE_TRACER_H
 #define STACKBOX_PTRACE_TRACER_H
@@ -25,20 +24,17 @@ struct tracer_calls {
     void (*execs)(void *context, struct tracee *tracee);
     /* Its memory and times can still be read. */
     void (*ends)(void *context, struct tracee *tracee);
-    void (*leaves)(void *context, struct tracee *tracee); /* likewise, with the run; or NULL */
+    void (*leaves)(void *context, struct tracee *tracee); /* likewise, as the run ends; or NULL */
     /* It was interrupted, and goes on when this returns: then `went_on` is called. */
     void (*stopped)(void *context, struct tracee *tracee);
     void (*went_on)(void *context, struct tracee *tracee);
     void (*tick)(void *context);
     /* For collectors of breakpoints; or all are NULL. */
     void (*begins)(void *context, struct tracee *tracee); /* a new thread, before it runs */
-    /*
-     * At a breakpoint, or after a step: before it goes on and, if this is true, `went_on` is
-     * called.
-     */
+    /* At a breakpoint, or after a step, before it goes on. True: then `went_on` is called. */
     bool (*hit)(void *context, struct tracee *tracee, enum breakpoint_stop stop);
     bool (*called)(void *context, struct tracee *tracee); /* likewise, where calls_stop is set */
-    bool (*is_ready)(const void *context); /* not in the tracer: does it see all there is? */
+    bool (*is_ready)(const void *context); /* not in the tracer: are all breakpoints set? */
 };
 
 struct tracer_options {
@@ -46,7 +42,7 @@ struct tracer_options {
     uint32_t command;                  /* or the command that is held; 0: none */
     size_t breakpoints;                /* in each thread, at most */
     bool follows;                      /* what the processes fork, too; of a command always */
-    struct processes **processes;      /* is told what happens; NULL: not yet */
+    struct processes **processes;      /* is told of task events; points to NULL: not yet */
     const struct tracer_calls *calls;
     void *context;
 };
@@ -58,12 +54,12 @@ struct tracer {
     pid_t pid;              /* the tracer's */
     void *stack;
     sem_t is_ready;
-    int result;             /* of the beginning */
+    int result;             /* of beginning to trace */
     uint32_t refused;       /* the thread that this is about */
     uint32_t seizes;        /* the process whose threads it seizes */
     uint64_t period;        /* between ticks, ns; 0: none yet */
     uint64_t random;
-    uint64_t *armed;        /* a bit for each thread with breakpoints, by tid; NULL: none can have */
+    uint64_t *armed;        /* by tid: a bit for each thread with breakpoints; NULL: none has any */
     bool is_open, ends, has_ended;
     bool was_killed;        /* it ended otherwise than it should */
     uint32_t unprivileged;  /* set-user-ID programs that ran without their rights, */
@@ -87,8 +83,8 @@ void tracer_ask(struct tracee *tracee);
 int tracer_arm(struct tracer *tracer, struct tracee *tracee, bool all);
 
 /*
- * Would the kernel let us trace our own children, and, unless it is NULL, what does `ask` say of one
- * that it has stopped? 0 or a negative errno.
+ * Does the kernel let us trace our own children? Unless it is NULL, `ask` must be 0 for a child
+ * that has stopped. 0 or a negative errno.
  */
 int tracer_try(int (*ask)(uint32_t tid));
 /* Why that was refused, or tracing a thread (0: a child), and, after ": ", what to do about it. */

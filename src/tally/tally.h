@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tally: the one value in the middle of the road. Draining makes it, reporting takes it. Stacks
- * of addresses with a process, a name and a number; no kernel, no symbols, no format.
+ * The tally, which draining makes and reporting takes: stacks of addresses with a process, a name
+ * and a number. It is independent of the kernel, of symbols and of formats.
  */
 #ifndef STACKBOX_TALLY_TALLY_H
 #define STACKBOX_TALLY_TALLY_H
@@ -23,7 +23,7 @@ struct stack {
     uint32_t first, count; /* a slice of tally.addresses */
 };
 
-/* The waker, if it is not a thread but interrupted one. */
+/* The waker, if it is not a thread but an interrupt. */
 enum interrupt {
     INTERRUPT_NONE,
     INTERRUPT_OTHER,
