@@ -34,8 +34,8 @@ static void *close_next(void *context)
 }
 
 /*
- * Closes events and links from the first on. The kernel waits at each probe that is removed, so
- * several threads do it, which wait at the same time.
+ * Closes events and links from `first` on. The kernel waits at each probe that it removes, so
+ * several threads close them, and wait at the same time.
  */
 static void begin_closing(struct attachment *attachment, size_t first)
 {
@@ -46,7 +46,7 @@ static void begin_closing(struct attachment *attachment, size_t first)
         attachment->closers++;
 }
 
-/* Here, too, as threads may be refused. */
+/* This thread closes, too, as the kernel may refuse others. */
 static void close_from(struct attachment *attachment, size_t first)
 {
     if (!attachment->closers)
@@ -80,7 +80,7 @@ struct search {
 };
 
 /*
- * The last mapping is it: the page where code ends and data begins is mapped twice, first as code.
+ * The last mapping counts: the page where code ends and data begins is mapped twice, first as code.
  */
 static int look_at(void *context, const struct maps_entry *entry)
 {
@@ -93,7 +93,7 @@ static int look_at(void *context, const struct maps_entry *entry)
     return 0;
 }
 
-/* Others change it like this, too: not atomically. */
+/* Not atomically, but others change the counter in the same way. */
 static int add(int memory, uint64_t address, int difference)
 {
     uint16_t listeners;
@@ -226,9 +226,7 @@ static struct bpf_load how_to_load(const struct work *work, enum attach_program 
     };
 }
 
-/*
- * The verifier's log is that of the last load: a way that was refused leaves nothing for the next.
- */
+/* Keeps the verifier's log of the last load only: a refused way leaves nothing for the next. */
 static int load_logged(struct work *work, const struct bpf_load *load)
 {
     text_free(&work->attachment->log);
@@ -236,8 +234,8 @@ static int load_logged(struct work *work, const struct bpf_load *load)
 }
 
 /*
- * Loads a program in which the place's number is `number`, or, for a link's program, which ignores
- * `number`, is fetched at each hit.
+ * Loads a program that has the place's number built in; a link's program ignores `number`, and
+ * fetches the link's cookie at each hit.
  */
 static int load_numbered(struct work *work, struct bpf_load load, enum attach_program which,
                          enum program_kind kind, size_t number)
@@ -267,7 +265,7 @@ int attach_load(struct work *work, enum attach_program which, enum program_kind 
     return *program;
 }
 
-/* The same for this place alone: its number is in it. */
+/* Loads a program for this place alone, with its number. */
 static int attach_load_own(struct work *work, const struct place *place, enum program_kind kind)
 {
     enum attach_program which = attach_program_of(place);
@@ -344,8 +342,8 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
 }
 
 /*
- * The time that the first probes take to attach and, up to a hundred times as long, to detach tells
- * how long all will take.
+ * Detaches the first probes, which takes up to a hundred times as long as attaching them: the time
+ * of both tells how long all will take.
  */
 static int refuse_too_many(struct work *work, size_t kept_before, uint64_t start)
 {
@@ -402,7 +400,7 @@ int attach_each(struct work *work, const char *name, attach_open_event *open, en
 
     if (perf_probe_type(name, &type))
         return -EOPNOTSUPP;
-    /* Checked before the first probe: if a program does not load, that is not a place's fault. */
+    /* Loads the program before the first probe: if that fails, the place is not the cause. */
     int program = attach_load(work, attach_program_of(work->places[0]), PROGRAM_PROBE);
     if (program < 0)
         return program;
@@ -558,9 +556,9 @@ uint64_t attach_missed(const struct attachment *attachment)
 }
 
 /*
- * A run that leaves closing to children ends without waiting for grace periods. But text probes can only be removed when their
- * events are closed; programs must not be left with breakpoints and raised semaphores; and in a
- * container, whose first process may not wait for orphans, each child would stay as a zombie.
+ * A run that leaves closing to children ends without waiting for grace periods. But text probes can
+ * only be removed when their events are closed; programs must not keep breakpoints and raised
+ * semaphores; and in a container whose init does not reap orphans, each child would stay a zombie.
  */
 static bool may_outlive_us(const struct attachment *attachment)
 {
@@ -578,7 +576,7 @@ void attach_end(struct attachment *attachment)
         begin_closing(attachment, 0);
 }
 
-/* Closes its share at its end, when `closed` says that we have. One more fits after the share. */
+/* A child's exit closes its share, once the parent has closed all. `share` has room for `closed`. */
 static void be_closer(int *share, size_t count, int closed)
 {
     char none;

@@ -14,10 +14,10 @@
 #include "insns/program.h"
 
 /*
- * Who made what is left in the kernel when its maker is killed. Such things are visible in every
- * pid namespace, but a pid is only valid in its own: so a maker has a unique name, and holds a lock
- * on a file of that name as long as it lives. A maker whose lock can be taken is dead; without such
- * a file nothing is known.
+ * The maker of probes that stay in the kernel if their maker is killed. Probes are visible in every
+ * pid namespace, but a pid is valid in its own only: so a maker has a unique name, and holds a lock
+ * on a file of that name as long as it lives. If another process can take the lock, the maker is
+ * dead; without a file of its name, nothing is known about it.
  */
 
 #define MAKER_NAME_ROOM 32
@@ -29,7 +29,7 @@ struct maker {
     unsigned events;            /* how many it has named, each differently */
 };
 
-/* Has a name, and is alive, from the first call on. */
+/* The first call names the maker and takes its lock. */
 const char *maker_name(struct maker *maker);
 
 /*
@@ -56,8 +56,8 @@ struct semaphores {
 };
 
 /*
- * For a place that has one, in a running process. 0 or a negative errno: -ENOENT, its file is not
- * mapped there.
+ * Raises the counter of a place that has one, in a running process. 0 or a negative errno: -ENOENT,
+ * the place's file is not mapped there.
  */
 int semaphores_raise(struct semaphores *semaphores, const struct place *place, uint32_t pid);
 
@@ -129,7 +129,7 @@ struct attach_request {
     int tracefs;                  /* an open directory, or below 0; ATTACH_TRACEFS needs it */
     enum attach_way way;
     uint32_t pid;                 /* user places in this process only; 0: in all */
-    /* user places slow every program that runs them: no process was named */
+    /* no process was named: user places slow every program that runs them */
     bool of_all;
     bool force;                   /* however long it takes */
     const volatile sig_atomic_t *stop; /* becomes true when the user interrupts */
@@ -195,14 +195,14 @@ void attach_allow_descriptors(size_t wanted);
 uint64_t attach_missed(const struct attachment *attachment);
 
 /*
- * The run ends: misses are no longer counted, and as detaching takes the kernel some 50 ms each, it
- * goes on after attach_close, in children that outlive us; or begins now, while the report is made.
- * Not needed before attach_close.
+ * The run ends: misses are no longer counted. As the kernel takes some 50 ms to detach a probe,
+ * detaching goes on after attach_close, in children that outlive us; or else it begins now, while
+ * the report is made. Not needed before attach_close.
  */
 void attach_end(struct attachment *attachment);
 /*
- * Detaches everything. 0, or a negative errno: probes are left in tracefs. After attach_end,
- * nothing may be counted any more.
+ * Detaches everything. 0, or a negative errno: probes are left in tracefs. After attach_end, the
+ * caller must have ended counting before.
  */
 int attach_close(struct attachment *attachment);
 

@@ -43,8 +43,8 @@ static int link_all(struct work *work, int program, struct place **part, uint32_
 }
 
 /*
- * One link to all. One function that cannot be traced makes it fail: then the list is filtered by
- * ftrace's, which takes a while to read, and what still fails is found by halving.
+ * Makes one link to all. One function that cannot be traced makes it fail: then ftrace's list,
+ * which takes a while to read, tells which ones can, and halving finds those that still fail.
  */
 static int link_part(struct work *work, int program, struct place **part, uint32_t count)
 {
@@ -161,10 +161,10 @@ static int attach_by_text(struct work *work)
 /* How many places at once make sense, and what is left out of very many. */
 
 /*
- * What a program, the probe before it and its stack walks call themselves. Each such call is a hit
- * that the kernel takes and drops: tens of them for every hit that counts. With all of them probed,
- * a timer tick can come to take longer than the time to the next, and nothing else runs. Words
- * anywhere in a name; with a ^ at its beginning.
+ * Functions that a program, the probe before it and its stack walks call. The kernel takes and
+ * drops a hit at each such call: tens of them for every hit that counts. With all of them probed, a
+ * timer tick can take longer than the time to the next one, and nothing else runs. The words match
+ * anywhere in a name; with a ^, at its beginning.
  */
 static const char own_path[] =
     "bpf\0" "htab\0" "array_map\0" "stack_map\0" "_map_\0" "lookup_nulls\0" "pcpu_free\0" "jhash\0"
@@ -197,7 +197,7 @@ static bool is_by_name(const struct place *place)
     return place->named || place->offset;
 }
 
-/* With this many, ftrace's list is used instead of trying. */
+/* With this many functions, ftrace's list tells which can be traced, instead of trying each. */
 static void sift(struct work *work)
 {
     if (work->request->tracefs < 0)

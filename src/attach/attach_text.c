@@ -94,10 +94,7 @@ static int remove_from(int events, struct names *names)
     return result;
 }
 
-/*
- * Each is in one of the two files. Returns how many were listed, or a negative errno: some are
- * left.
- */
+/* Each event is in one of two files. Returns how many were listed; a negative errno: some stay. */
 static int remove_listed(int tracefs, const char *maker)
 {
     struct names names = {.maker = maker};
@@ -120,8 +117,8 @@ static int remove_listed(int tracefs, const char *maker)
 }
 
 /*
- * While others create and remove events, a list of them may miss some that are there all the time:
- * none is left if two lists have none.
+ * While other tracers create and remove events, a list may miss events that exist all the time:
+ * none is left if two lists in a row are empty.
  */
 static int remove_of(int tracefs, const char *maker)
 {
@@ -263,7 +260,7 @@ bool attach_text_adds(int tracefs, struct maker *maker, const struct place *plac
         return false;
     name_event(maker, maker->events++, &event);
     bool defined = !define(events, &as, place, place->address);
-    /* It exists already: so it would have been added. */
+    /* EEXIST shows that another place would have been added. */
     bool adds = defined && define(events, &as, place, place->address) == -EEXIST;
     text_format(&removal, "-:%s\n", event.both);
     if (defined)

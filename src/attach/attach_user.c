@@ -145,9 +145,9 @@ static int attach_by_text(struct work *work)
 }
 
 /*
- * The kernel takes a process for its first thread: its events and links see nothing once that has
- * ended, or another has executed a program. So where there are others, probes are for all
- * processes, and programs drop what was not asked for.
+ * The kernel takes a process for its first thread: events and links of the process see nothing once
+ * that thread has ended, or another has executed a program. So for a process with several threads,
+ * probes are for all processes, and programs drop what was not asked for.
  */
 static void choose_pids(struct work *work)
 {
@@ -165,8 +165,8 @@ static bool kernel_counts(void)
 }
 
 /*
- * If the kernel does not raise the semaphore, we do, or the place is left out: it would never be
- * reached.
+ * If the kernel does not raise the semaphore, we do; or the place is left out, as its program would
+ * never reach it.
  */
 static void count_listeners(struct work *work)
 {
@@ -229,8 +229,8 @@ static size_t list_starts(const struct work *work, size_t count, struct place *s
 }
 
 /*
- * The program that counts returns which the kernel does not trace, attached as these were. Without
- * it they are only not reported.
+ * Attaches the program that counts returns which the kernel does not trace, in the way of the
+ * returns. Without the program, only their number is unknown.
  */
 static void attach_starts(const struct work *work, size_t count)
 {

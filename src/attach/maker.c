@@ -18,7 +18,7 @@
 
 #define TRIES 10
 
-/* In memory, as what is in the kernel is gone after a restart, too. */
+/* In memory (tmpfs), as probes, too, are gone after a reboot. */
 static const char *const places[] = {"/run/stackbox", "/dev/shm/stackbox"};
 
 /* The names of all makers of this process begin with this. */
@@ -53,8 +53,8 @@ static int open_makers(void)
 }
 
 /*
- * The process's lock: a child that is about to exec has no part in it. Another process that looks
- * for dead makers may have been first, and have removed the file.
+ * A lock of the process, which its children do not inherit. -ENOENT: another process, which looked
+ * for dead makers, was first and has removed the file.
  */
 static int lock(int fd)
 {

@@ -130,7 +130,7 @@ static int open_waits(struct collector *collector, struct text *why)
     struct waits *waits = &((struct bpf_waits *)collector)->waits;
     struct task_fields needed_later;
 
-    /* A small machine has no room for the kernel's types beside the maps. */
+    /* Comes before the maps: a small machine has no room for the kernel's types beside them. */
     task_fields_find(&needed_later);
     int result = bpf_counts_open(collector, why);
     if (result)
@@ -140,7 +140,7 @@ static int open_waits(struct collector *collector, struct text *why)
     return result ? refusal_of_maps(result, waits_bytes(waits), why) : 0;
 }
 
-/* Until the end it is unknown who is waiting, and so which events are missing from the account. */
+/* Which threads wait is known at the end only, and so which events the account lacks. */
 static void account_waits(struct collector *collector, struct collector_account *account)
 {
     const struct bpf_waits *of = (const struct bpf_waits *)collector;

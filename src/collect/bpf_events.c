@@ -42,7 +42,7 @@ static int start(struct collector *collector)
     return recorder_start(&((struct bpf_events *)collector)->recorder);
 }
 
-/* Before 5.2 programs were not told that a buffer was full: what never came was lost. */
+/* Before 5.2 the kernel does not tell programs of a full buffer: what never came was lost. */
 #define TELLS_PROGRAMS 0x050200
 
 static int sum_of(const struct bpf_events *events, struct account *sum)

@@ -22,7 +22,7 @@ struct bpf_events {
     struct snoop_record *scratch; /* room for the largest record */
     uint64_t taken; /* records that came out of the buffer */
     uint64_t walks_failed;
-    bool stopped, has_all;  /* no more come; and all have come */
+    bool stopped, has_all;  /* no more records come; and all have been read */
 };
 
 /* An empty one, which may be closed. */

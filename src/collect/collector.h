@@ -17,8 +17,8 @@
  */
 
 /*
- * Less than one in this many is not worth a line; nor fewer waits whose end was not seen, which
- * every tracer has.
+ * A loss of less than one in this many is not worth a line; nor is one of fewer waits whose end was
+ * not seen, which every tracer has.
  */
 #define LOSSES_MATTERS 1000
 #define LOSSES_ENDS_MATTER 100
@@ -38,7 +38,7 @@ struct losses {
     struct loss kinds[LOSSES_KINDS];
     struct text what[LOSSES_KINDS]; /* "are not counted: why; what to do" */
     size_t count;
-    uint64_t unfit; /* what the user left out by its size is part of everything, too */
+    uint64_t unfit; /* events that the user left out by size: shares are of these, too */
 };
 
 /* Adds a cause; `format` says what became of them and why, and what to do about it. */

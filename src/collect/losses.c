@@ -49,7 +49,7 @@ static const char *what_of(const struct losses *losses, size_t kind)
     return losses->what[kind].failed ? "are missing" : losses->what[kind].data;
 }
 
-/* Of what happened: everything that was counted, and what was not. */
+/* All that happened: the events counted, and those that are not among them. */
 static uint64_t all_of(const struct losses *losses, uint64_t events)
 {
     for (size_t i = 0; i < losses->count; i++)

@@ -181,7 +181,7 @@ static bool follow_is_outgrown(const struct follow *follow)
     return follow->map >= 0 && kernel_pid_limit() > follow->size;
 }
 
-/* Events may come at any moment: a pid is there whole, or not yet. */
+/* Programs may read at any moment: they see the pid whole, or not yet. */
 static void put_own(const struct self_filter *own, size_t place, uint32_t pid)
 {
     const uint32_t zero = 0;
@@ -247,7 +247,7 @@ static void self_filter_close(struct self_filter *own)
     *own = (struct self_filter){.map = 0};
 }
 
-/* As an sandbox_watcher, of a struct self_filter. */
+/* A sandbox_watcher; its context is a struct self_filter. */
 static void self_filter_watch(void *context, bool begins, unsigned role)
 {
     struct self_filter *own = context;
@@ -261,8 +261,8 @@ static void self_filter_watch(void *context, bool begins, unsigned role)
     } else {
         put_own(own, OWN_OPENER + role, (uint32_t)getpid());
         /*
-         * What it reads could turn it against us: it must not write others' pids. The opener forks
-         * the reader.
+         * What the process reads could subvert it, so it must not write others' pids. The broker
+         * keeps the map, as it forks the reader.
          */
         if (role != SANDBOX_BROKER)
             self_filter_close(own);
@@ -341,7 +341,7 @@ static int open_ends(struct lifetimes *lifetimes, const struct event_filter *fil
 
     for (enum life_telling telling = LIFE_TOLD; telling <= LIFE_GUESSED &&
          result == -EINVAL; telling++) {
-        tracepoint_close(&lifetimes->ends); /* the last one is refused, as there is no such field */
+        tracepoint_close(&lifetimes->ends); /* of the last attempt: the kernel has no such field */
         result = keep_ends(lifetimes, telling, filter);
     }
     return result;

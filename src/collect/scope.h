@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Whose events are collected, as far as the kernel decides by maps: those asked for and their
- * descendants, not our own; and which program a process ran when.
+ * Whose events are collected, as far as programs decide by maps: those of the tasks asked for and
+ * their descendants, not our own; and which program a process ran at what time.
  */
 #ifndef STACKBOX_COLLECT_SCOPE_H
 #define STACKBOX_COLLECT_SCOPE_H
@@ -16,8 +16,8 @@
 #include "kernel/tracefs.h"
 
 /*
- * The processes and threads asked for, and no others that are given their numbers later; and what
- * this thread starts, or they do, with all descendants, whatever user they run as.
+ * The processes and threads asked for, but not others that get their numbers later; and what this
+ * thread forks, or they do, with all descendants, whatever user they run as.
  */
 
 struct follow {
@@ -105,26 +105,20 @@ void scope_close(struct scope *scope);
  */
 int scope_open_cgroup(const char *path, bool by_rings);
 
-/*
- * Leaves our own processes out. If there can be no such map, there can be no such events that
- * matter.
- */
+/* Leaves our own processes out. A kernel that refuses the map has no events of ours that matter. */
 void scope_leave_own_out(struct scope *scope, bool by_rings);
 
 /*
- * Programs will know the processes and threads asked for. 0, or a negative errno with the reason in
- * `why`.
+ * Makes the map that tells programs which processes and threads are asked for. 0, or a negative
+ * errno with the reason in `why`.
  */
 int scope_ask(struct scope *scope, struct text *why);
-/*
- * Does one of the threads asked for live, if under its process's number since it executed a
- * program?
- */
+/* Is a thread asked for alive, maybe under its process's number since it executed a program? */
 bool scope_thread_lives(const struct scope *scope);
 /*
- * From now on, if nothing is followed, their numbers mean no other tasks that get them. 0, or a
- * negative errno if that is not possible here: before Linux 4.7, without the right to
- * task:task_newtask, or, in a namespace, without knowing tasks' numbers.
+ * From now on, if nothing is followed, a new task that gets a number asked for is not taken for the
+ * old one. 0, or a negative errno if that is impossible here: before Linux 4.7, without the right
+ * to task:task_newtask, or, in a namespace, without knowing tasks' numbers.
  */
 int scope_watch_asked(struct scope *scope);
 
@@ -138,9 +132,9 @@ int scope_follow(struct scope *scope, struct text *why);
 void scope_count_lifetimes(struct scope *scope);
 
 /*
- * For a program of perf's at sched_process_exec that is attached after this: what it looks up there
- * is up to date. Our raw tracepoints' programs run after it if another tracer's was at that
- * tracepoint before them.
+ * Attaches exec programs by perf, so that a perf program attached to sched_process_exec after this
+ * finds maps that are up to date. Our raw tracepoints' programs run after it if another tracer's
+ * program was at that tracepoint before them.
  */
 #define SCOPE_FIRST 2
 void scope_come_first(const struct scope *scope, int tracefs, struct tracepoint *first);

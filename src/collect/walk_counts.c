@@ -23,7 +23,7 @@
 #define USUAL_BITS 13
 #define MOST_BITS 20
 #define MOST_SHARE 16
-/* Emptied when it is this full: in a fuller one, a stack finds no bucket now and then. */
+/* A bank is emptied when a sixteenth is full: in a fuller one, some stacks find no bucket. */
 #define FILLED 16
 
 static uint64_t bytes_of(const struct walk_counts *counts)
@@ -217,10 +217,7 @@ static int add_stack(struct tally *tally, struct stack *stack, const uint64_t *f
     return count ? tally_add_stack(tally, stack, frames, count) : 0;
 }
 
-/*
- * If there is a frame for the last step, the stack is taken to be longer: it ends with that
- * instead.
- */
+/* A stack that has a frame for the last step is taken to be longer: a mark replaces that frame. */
 static void mark_cut(const struct walk_counts *counts, uint64_t *frames, uint32_t count)
 {
     if (count == counts->capture.depth && !counts->depth_asked)

@@ -26,7 +26,7 @@ struct listing {
     int trouble; /* the first error for which something was passed over; or 0 */
 };
 
-/* Errors of a thread that has ended, or may not be looked at, differ from those of what we lack. */
+/* Notes what we lack or cannot read, but not that a thread has ended or denies us access. */
 static void note_trouble(struct listing *listing, int error)
 {
     bool is_ours = error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The threads that are blocked now, as /proc shows them: all that is known of those that no program
- * ever saw.
+ * The threads that are blocked now, as /proc shows them. It is the only source for threads that had
+ * no event while programs ran.
  */
 #ifndef STACKBOX_STORE_BLOCKED_THREADS_H
 #define STACKBOX_STORE_BLOCKED_THREADS_H

@@ -52,8 +52,8 @@ void controls_close(struct controls *controls)
 }
 
 /*
- * No program sees the new word before its cut, nor a time before that cut. From the stand-in
- * programs return to the main bank within the same report.
+ * Comes before the word, so that a program that sees the word finds its cut, and no earlier time.
+ * Programs return from the stand-in to the main bank within one report, so the cut stays then.
  */
 static int set_cut(struct controls *controls, uint32_t word)
 {
@@ -123,9 +123,9 @@ static int run_on(void *context, unsigned cpu)
 }
 
 /*
- * For kernels without such maps (before 4.12), whose programs cannot be preempted: once something
- * else has run on a CPU, its programs have ended. membarrier(2) waits for just that, but not if
- * some CPUs have no ticks.
+ * For kernels without maps of maps (before 4.12). Their programs cannot be preempted: once another
+ * task has run on a CPU, the CPU's programs have ended. membarrier(2) waits for just that, but not
+ * if some CPUs have no ticks.
  */
 static int wait_for_cpus(void)
 {

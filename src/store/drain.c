@@ -87,7 +87,7 @@ static struct stack *user_stack(struct drain *drain, size_t entry)
     return &drain->tally->entries[entry].task.user;
 }
 
-/* A kernel stack, which several entries may share: what is left out is only left out here. */
+/* Several entries may share a kernel stack: what is left out here stays in the others. */
 static int complete_kernel(struct drain *drain, struct stack *stack, const struct count_key *key)
 {
     const uint64_t *frames = drain->tally->addresses + stack->first;
@@ -137,9 +137,8 @@ static int decide_doubtful(struct drain *drain)
 }
 
 /*
- * -EFAULT also means a stack that does not exist, such as a kernel thread's user stack. But the
- * program that a probe stopped has one, and anything else that runs there has at least one of the
- * two.
+ * -EFAULT also means that there is no such stack, as in kernel threads for user stacks. But a
+ * program at a user probe has a user stack, and every task has at least one of the two.
  */
 static bool has_failed(const struct count_key *key)
 {
@@ -253,7 +252,7 @@ int drain_uncounted(struct tally *tally, uint64_t events, uint64_t value)
     return 0;
 }
 
-/* Stacks stay from report to report: their keys are derived from their contents only. */
+/* Stacks stay in the maps from report to report, as their keys depend on their contents only. */
 static int empty_of_counts(void *context, struct bank *bank, bool again)
 {
     struct store *store = ((const struct drain *)context)->store;

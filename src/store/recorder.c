@@ -15,8 +15,8 @@
 #define MOST_BYTES (1u << 30)
 #define LEAST_RECORDS 2
 /*
- * The kernel's fast clock can go back for a moment when the time is adjusted: by less than a
- * microsecond. What is this old is in order in any case.
+ * The kernel's fast clock can step back by less than a microsecond when the time is adjusted.
+ * Records that are this old are in order in any case.
  */
 #define CLOCK_SLACK_NS 1000000
 
@@ -164,8 +164,8 @@ int recorder_stop(struct recorder *recorder)
 }
 
 /*
- * A program that has taken its time may not have written its record yet; once all programs running
- * then have ended, it has.
+ * A program that has read the clock may not have written its record yet. Once all programs that run
+ * now have ended, it has.
  */
 static int read_buffers(struct recorder *recorder, ring_take *take, void *context)
 {
@@ -198,7 +198,7 @@ int recorder_account(const struct recorder *recorder, struct account *account)
 {
     int result = controls_account(&recorder->controls, CONTROL_MAIN, account);
 
-    /* Before 5.2 programs were not told: only the buffers know what they dropped. */
+    /* Before 5.2 the kernel does not tell programs what it drops: only the buffers count that. */
     if (recorder->buffers.lost > account->table_full)
         account->table_full = recorder->buffers.lost;
     return result;

@@ -85,7 +85,7 @@ int recorder_stop(struct recorder *recorder);
  */
 int recorder_read(struct recorder *recorder, ring_take *take, void *context);
 
-/* A program has reserved a record but not filled it yet: nothing will wake us for it. */
+/* A program has reserved a record but not filled it yet: no wakeup will arrive for it. */
 bool recorder_is_behind(const struct recorder *recorder);
 
 /* Of all events since the beginning; exact once stopped. 0 or a negative errno. */

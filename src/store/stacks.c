@@ -123,7 +123,7 @@ static int clear_ids(const struct settled *settled)
     int more = bpf_next_key(settled->ids.map, NULL, &id);
 
     while (!more) {
-        /* Asked before the deletion: from a stack that is gone, the kernel would start over. */
+        /* Asks before the deletion: after a key that is gone, the kernel would start over. */
         more = bpf_next_key(settled->ids.map, &id, &next);
         int result = bpf_delete(settled->ids.map, &id);
         if (result && result != -ENOENT)

@@ -11,9 +11,9 @@
 #include "store/store.h"
 
 /*
- * What may be new within a fifth of a second, when a program does everything for the first time,
- * and several at once. Preallocated memory costs something even if it is not used: setup takes some
- * milliseconds.
+ * What may be new within a fifth of a second, when several programs at once do everything for the
+ * first time. The kernel preallocates the maps: setup takes some milliseconds even if most of it is
+ * never used.
  */
 #define DEFAULT_STACKS 20480
 #define LEAST_STACKS 64
@@ -23,10 +23,7 @@
 #define STACKS_PER_CPU 512
 #define MOST_STACKS 65536
 #define MOST_IDS 4096 /* that map never grows; stacks that do not fit are kept by our own hash */
-/*
- * Of whole stacks, however deep the kernel allows them to be: few are. What is too little for deep
- * ones grows.
- */
+/* For deep stacks, up to the kernel's limit: there are few, and a map that is too small grows. */
 #define FIRST_DEEP_BYTES (8u << 20)
 /* With a size asked for: a stack occurs with several others, and these with several processes. */
 #define COUNTS_PER_STACK 2
@@ -34,7 +31,7 @@
 #define ENTRY_OVERHEAD 56
 #define MOST_SHARE 4 /* of the free memory */
 #define MOST_MAP_BYTES (128u << 20) /* a single map does not grow beyond this */
-/* More than half of a map at once: then it should be at most a quarter. */
+/* If more than half of a map is new between two looks, it grows until that is at most a quarter. */
 #define GROWS_FROM 2
 #define GROWS_TO 4
 
@@ -132,7 +129,7 @@ static bool may_double(const struct store *store, enum bank_map map)
            has + more * 2 <= (has + kernel_free_memory()) / MOST_SHARE;
 }
 
-/* After this many new ones between two looks: sets whether more is wanted from now on. */
+/* Raises the sizes wanted, if this many entries were new between two looks. */
 static void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
 {
     for (int map = 0; map < BANK_MAPS && store->grows; map++) {
@@ -147,7 +144,7 @@ static void store_want(struct store *store, const uint64_t entries[BANK_MAPS])
 
 /* ---- The beginning ---- */
 
-/* As many new ones as this machine makes in a moment. */
+/* As many new stacks as this machine makes in a moment. */
 static uint64_t usual_stacks(void)
 {
     uint64_t cpus = cpus_count(cpus_each_online), stacks = DEFAULT_STACKS;
@@ -160,8 +157,8 @@ static uint64_t usual_stacks(void)
 }
 
 /*
- * The same for the size asked for, or else for what suits this machine and a quarter of its free
- * memory allows. Returns how many stacks.
+ * Sets the sizes wanted: for the stacks asked for, or else for what suits this machine and a
+ * quarter of its free memory allows. Returns how many stacks.
  */
 static uint64_t store_first_sizes(struct store *store, const struct store_config *config)
 {
@@ -199,8 +196,8 @@ static int make_map(struct store *store, enum bank_map map, bool or_less, int *f
 }
 
 /*
- * Through this, programs find the maps of all banks but the first; the first bank's map is the
- * pattern.
+ * Makes the map of maps in which programs find the maps of all banks but the first. The first
+ * bank's map is the template for the inner maps.
  */
 static int open_others(struct store *store, enum bank_map map)
 {
@@ -252,7 +249,7 @@ static int banks_open(struct store *store)
 
 /*
  * Installs a map for programs that count into that bank, of which none runs now. 32-bit kernels
- * store it at an index times the size of a pointer, and look for it at the index times 8.
+ * store a map at the index times the size of a pointer, but look it up at the index times 8.
  */
 static int show_map(const struct store *store, enum control_mode mode, int map, int fd)
 {
@@ -295,8 +292,8 @@ static bool is_smaller(const struct store *store, const struct bank *bank)
 }
 
 /*
- * Programs have the first main bank's maps built in: a larger one is another bank, with its own
- * account.
+ * Programs have the first main bank's maps built in, so a larger main bank is a bank of its own,
+ * with its own account.
  */
 static int leave_first(struct store *store)
 {
@@ -443,7 +440,7 @@ int64_t store_account_gap(const struct store *store)
     return (int64_t)(store->sum.seen - store->sum.filtered - store->counted - store_lost(store));
 }
 
-/* By the sum of all values' upper halves, whose own upper end is lost. */
+/* Programs sum the values' upper halves apart: that tells what `summed` has lost above 64 bits. */
 uint64_t store_wraps(const struct store *store)
 {
     const uint64_t high = store->sum.sum_high, shifted = high << 32, low = store->summed - shifted;
@@ -517,7 +514,7 @@ static int empty_bank(struct store *store, struct bank *bank, bool again, store_
 static int collect(struct store *store, bool again, store_drain *drain, void *context)
 {
     bool has_stand_in = store->stand_in.maps[BANK_COUNTS] >= 0;
-    /* What came while the last report was drained: no program writes there now. */
+    /* It has what came while the tracer drained the last report: no program writes there now. */
     int result = has_stand_in ? empty_bank(store, &store->stand_in, again, drain, context) : 0;
 
     if (!result && again)

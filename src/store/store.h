@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The maps that programs count in, in two banks: one is counted into while the other is drained.
- * With what steers the programs: the control word, accounts, and the cut between two reports.
+ * The maps that programs count in, in two banks: programs count into one while the tracer drains
+ * the other. And what steers programs: the control word, accounts, and the cut between two reports.
  */
 #ifndef STACKBOX_STORE_STORE_H
 #define STACKBOX_STORE_STORE_H
@@ -22,7 +22,7 @@ struct grace {
 };
 #define GRACE_NONE {-1, -1}
 
-/* Closes a descriptor, unless it is below 0, which it becomes. */
+/* Closes a descriptor, unless it is below 0, and sets it to -1. */
 void close_map(int *fd);
 
 /* 0 or a negative errno; grace_close after either. */
@@ -49,7 +49,7 @@ struct controls {
 int controls_open(struct controls *controls);
 /* The slots, of `bytes` each. */
 int controls_open_slots(struct controls *controls, size_t bytes);
-/* The map in which programs find the cut, by the word. */
+/* The map in which programs find the cut that belongs to the control word. */
 int controls_open_cuts(struct controls *controls);
 void controls_close(struct controls *controls);
 
@@ -92,15 +92,15 @@ int settled_advance(struct settled *settled, const struct grace *grace);
 int settled_clear(struct settled *settled);
 
 /*
- * At a function's first instruction, newer kernels look for the caller where it then is, if the
- * code begins as most does. Stacks show whether this kernel does: one that lacks the caller settles
- * it for all code that begins alike. Until one was seen, a caller in its place was either put there
- * by the kernel, or the function called itself.
+ * At a function's first instruction, newer kernels take the caller from the top of the stack, if
+ * the function begins as most do. Stacks show whether this kernel does: one without its caller
+ * settles that for all functions that begin alike. Until one was seen, a second frame equal to the
+ * caller came from the kernel, or from a function that calls itself.
  *
  * For kernel functions, callers are missing on machines with a link register, and on x86-64 if the
- * kernel walks frame pointers, whatever the function begins with; if it unwinds by tables the
- * caller may be there. And at tracepoints many kernels walk from a frame that they have already
- * recorded: it is there twice.
+ * kernel walks frame pointers, whatever the function begins with; if it unwinds by tables, the
+ * caller may be there. At tracepoints many kernels walk from a frame that they have already
+ * recorded, so that the stack has it twice.
  */
 
 struct callers {
@@ -122,9 +122,9 @@ bool callers_are_left_out(const struct callers *callers, uint64_t flags);
 /* For a kernel stack: is `caller` to be inserted after the first frame? */
 bool callers_miss_kernel(uint64_t caller, uint64_t flags, const uint64_t *frames, size_t count);
 
-/* For a tracepoint's stack, if it is the kernel's: how many of its frames are duplicates. */
+/* For a kernel stack at a tracepoint: how many of its frames are duplicates. */
 size_t callers_count_twice(const uint64_t *frames, size_t count);
-/* Leaves them out of a stack in a tally. */
+/* Leaves the duplicates out of a stack in a tally. */
 void callers_drop_twice(const struct tally *tally, struct stack *stack);
 
 /* Inserts the caller after the first frame, with at most `depth` of all. 0 or -ENOMEM. */
@@ -132,14 +132,14 @@ int callers_insert(struct tally *tally, struct stack *stack, uint64_t caller, ui
 
 /*
  * The maps that count, and the word that tells programs where to count: into the main bank, or,
- * while that is drained for a report, into a stand-in. Before a bank is read, no program can still
- * be writing to it, so each event is in exactly one report: what went to the stand-in is in the
- * next. Each bank has an account of the events that programs saw; it is read at the same time and
- * must balance.
+ * while the tracer drains that for a report, into a stand-in. The tracer reads a bank only when no
+ * program can still write to it, so each event is in exactly one report: what went to the stand-in
+ * is in the next. Each bank has an account of the events that programs saw, which the tracer reads
+ * at the same time and which must balance.
  *
- * If no size was asked for, the banks begin with room for what a machine creates in a moment, the
- * stand-in when it is first needed; and when more than half of that comes between two looks, larger
- * ones replace them as long as memory allows.
+ * If the user asked for no size, banks begin with room for what a machine creates in a moment; the
+ * stand-in is made when it is first needed. If more than half of that room fills up between two
+ * looks, larger maps replace them as long as memory allows.
  */
 
 struct store_config {
@@ -167,9 +167,9 @@ struct store {
     uint32_t stacks, depth; /* distinct stacks in a bank; frames per stack, at most */
     uint32_t key_bytes, value_bytes; /* of a count */
     struct controls controls;
-    struct account sum; /* of all that was drained, */
-    uint64_t counted;   /* and of the events that were in its tables, */
-    uint64_t summed;    /* and of their values, as far as 64 bits hold */
+    struct account sum; /* of all drained banks */
+    uint64_t counted;   /* events in all drained tables, */
+    uint64_t summed;    /* and the sum of their values, modulo 2^64 */
     uint64_t looked_at; /* new counts when store_look was last called */
     struct callers callers; /* that the kernel's walks leave out */
 };
@@ -222,7 +222,7 @@ typedef int store_drain(void *context, struct bank *bank, bool again);
 int store_drain_by(struct store *store, bool again, store_drain *drain, void *context,
                    struct tally *tally);
 
-/* Does it hold so many stacks that they should be dropped? */
+/* Does the bank hold so many stacks that they should be dropped? */
 bool store_has_filled(const struct bank *bank);
 
 /* An upper bound of the stacks in the kernel's maps, kept for counts to come. */

@@ -65,10 +65,7 @@ int waits_open(struct waits *waits)
     uint64_t most = kernel_free_memory() / MOST_SHARE;
 
     waits->map = -1;
-    /*
-     * There are no more threads on the machine. They take a hundred times as much memory as this
-     * map.
-     */
+    /* The machine has no more threads, which take a hundred times as much memory as this map. */
     waits->entries = kernel_most_threads() + LEAST_ENTRIES;
     waits->for_all = true;
     while (most && waits_bytes(waits) > most && waits->entries > LEAST_ENTRIES)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Who waits, since when and in which stacks; and draining waits, and walltime's time, into a tally.
- */
+/* Which threads wait, since when and in which stacks; drains waits and wall time to a tally. */
 #ifndef STACKBOX_STORE_WAITS_H
 #define STACKBOX_STORE_WAITS_H
 
@@ -34,7 +32,7 @@ void stack_table_begin(struct stack_table *table);
 int stack_table_add(struct stack_table *table, int64_t word, const struct spilled_stack *stack,
                     uint32_t depth);
 
-/* This word is still in use. */
+/* Notes that the word is still in use. */
 void stack_table_keep(struct stack_table *table, int64_t word);
 
 /*
@@ -63,7 +61,7 @@ struct waits {
     int map;              /* below 0: none */
     int rests;            /* of VIEW_WALL: entries as a report has to take them (insns/wait.h) */
     uint32_t entries;
-    bool for_all;         /* there is one for each thread that the machine may have */
+    bool for_all;         /* one for each thread that the machine may have */
     struct stack_table stacks;
     /* After the last report: who was still waiting, */
     uint64_t open;            /* how many in all: what the store's account lacks */
@@ -80,7 +78,7 @@ struct waits {
 int waits_open(struct waits *waits);
 void waits_close(struct waits *waits);
 
-/* Of an entry of the map, and of what programs know about a wait. */
+/* The sizes of the map's keys, and of its values: what programs know about a wait. */
 uint32_t waits_key_bytes(const struct waits *waits);
 uint32_t waits_value_bytes(const struct waits *waits);
 
@@ -90,7 +88,7 @@ uint64_t waits_bytes(const struct waits *waits);
 /* Was the thread seen to block while tracing ran? After the last report. */
 bool waits_has_seen(const struct waits *waits, uint32_t tid);
 
-/* From which maps of waits and counts, and where to. */
+/* What is drained, and where to. */
 struct waits_taking {
     struct waits *waits;
     struct tally *tally;
@@ -98,11 +96,11 @@ struct waits_taking {
     uint64_t now; /* of the report */
 };
 
-/* A task with its stacks, for that many events. 0 or -ENOMEM. */
+/* Takes over a task with its stacks, which so many events have. 0 or -ENOMEM. */
 int waits_take_task(const struct waits_taking *taking, const struct task_stacks *task,
                     uint64_t events, struct tally_task *to);
 /*
- * Takes a bank's stacks, and then its counts, by `take`: those of either bank may refer to stacks
+ * Takes a bank's stacks, and then its counts by `take`: the counts of one bank may refer to stacks
  * of both. What `context` points to begins with a struct waits_taking. 0 or a negative errno.
  */
 int waits_take_bank(void *context, struct bank *bank, bpf_take *take);
@@ -113,15 +111,15 @@ int waits_note_seen(struct waits *waits, uint32_t tid);
 int drain_waits(struct waits *waits, bool again, struct tally *tally, struct drain_losses *losses);
 
 /*
- * All of threads' time: from the maps that insns/wall.c writes to a tally. A report has what was
- * counted since the last one, and what threads' entries have of the time before its cut.
+ * Drains all of threads' time to a tally, from the maps that insns/wall.c writes. A report has the
+ * counts since the last one, and the time before its cut that is still in threads' entries.
  */
 
 /* {0} at first. */
 struct wall_report {
     /*
-     * Where to look at the end for threads that had events but have not left their CPU yet, so that
-     * their process is unknown: among those listed before, and then in /proc. NULL: nowhere.
+     * A thread that had events but has not left its CPU yet has no known process. At the end, the
+     * report looks for it among those listed before, and then in /proc. NULL: nowhere.
      */
     const struct blocked_filter *unplaced;
     const struct blocked_thread *listed;

@@ -10,7 +10,7 @@
 /* A part of a thread's time. */
 struct wall_row {
     struct task_stacks task;
-    uint32_t part; /* an enum wall_part; SAMPLES: divides its running time */
+    uint32_t part; /* an enum wall_part; SAMPLES: by these, running time is divided */
     uint64_t time, events;
 };
 #define SAMPLES WALL_PARTS
@@ -112,7 +112,7 @@ static int compare_entries(const void *one, const void *other)
     return (int)b->is_rest - (int)a->is_rest;
 }
 
-/* The time before the cut that no count has, and no earlier report. */
+/* Adds the time before the cut that neither a count nor an earlier report has. */
 static int add_open(struct taking *taking, const struct wall *wall,
                     const struct task_stacks *target)
 {
@@ -132,7 +132,7 @@ static int add_open(struct taking *taking, const struct wall *wall,
     return add_parts(taking, &task, spent, 0);
 }
 
-/* Its process is unknown: programs keep its time until they know it. */
+/* The thread's process is unknown: programs keep its time in the entry until they know it. */
 static bool is_unplaced(const struct wall *wall)
 {
     return !wall->target.flags;
@@ -180,7 +180,7 @@ static int add_unplaced(struct taking *taking)
     return result ? result : blocked_threads_list(report->unplaced, place_thread, taking);
 }
 
-/* Also threads that have ended by now. */
+/* All threads with counts were seen, also those that have ended by now. */
 static int note_counted(const struct taking *taking)
 {
     int result = 0;
@@ -208,7 +208,7 @@ static int add_entries(struct taking *taking)
     int result = note_counted(taking);
     for (size_t i = 0; i < kept && !result; i++) {
         const struct wall *wall = &taking->threads[i].wall;
-        /* Its first event may have come after the cut: until then it was in one state. */
+        /* A thread whose first event came after the cut was in one state until then. */
         if (wall->first < cut && !(wall->target.flags & KEY_FOREIGN))
             result = waits_note_seen(waits, wall->tid);
         if (!result && wall->target.flags & TASK_SEEN && wall->since < cut)
@@ -273,7 +273,7 @@ static int put(const struct taking *taking, const struct wall_row *row, uint64_t
     return waits_take_task(&taking->of, &row->task, row->events, &entry->task);
 }
 
-/* Divides it by samples, so that the sum stays the same. */
+/* Divides `time` by samples; the parts add up to it. */
 static int put_sampled(const struct taking *taking, const struct wall_row *rows, size_t count,
                        uint64_t time, uint64_t samples)
 {
@@ -299,7 +299,7 @@ static int put_running(const struct taking *taking, const struct wall_row *rows,
         *(rows[i].part == WALL_SAMPLED ? &sampled : &plain) += rows[i].time;
     for (size_t i = 0; i < count; i++)
         samples += of_samples[i].events;
-    /* The last report may have the stretch's samples. */
+    /* The samples of this stretch may be in the last report. */
     if (!samples) {
         plain += sampled;
         sampled = 0;
@@ -352,8 +352,8 @@ static int drain(void *context, struct bank *bank, bool again)
 }
 
 /*
- * Programs keep rests as long as they count into the stand-in, while entries are listed. Afterwards
- * they know that the report has taken what it needs.
+ * Programs keep rests while they count into the stand-in, as the report lists entries then. Back in
+ * the main bank, they know that the report has taken what it needs.
  */
 static int collect(struct taking *taking, bool again)
 {
