@@ -576,7 +576,7 @@ void attach_end(struct attachment *attachment)
         begin_closing(attachment, 0);
 }
 
-/* A child's exit closes its share, once the parent has closed all. `share` has room for `closed`. */
+/* A child's exit closes its share, after the parent has closed all. `share` fits one more. */
 static void be_closer(int *share, size_t count, int closed)
 {
     char none;

@@ -22,7 +22,7 @@
 #include "run/command.h"
 #include "run/run.h"
 
-#define LOOKS_PER_SECOND 20 /* at what processes have mapped, by ptrace(2) */
+#define LOOKS_PER_SECOND 20 /* at processes' mappings, by ptrace(2) */
 #define MOST_LISTED 5 /* functions that could not be traced */
 
 const struct manual_row attaching_patterns[] = {
@@ -182,7 +182,7 @@ static void say_inexact(const struct find *find)
     text_free(&pattern);
 }
 
-/* Each place was refused by itself. */
+/* The kernel refused each place on its own. */
 static void say_none_traced(const struct places *places)
 {
     const struct place *first = &places->items[0];
@@ -233,7 +233,7 @@ static int say_not_attached(const struct attachment *attachment,
     if (error == -E2BIG && attachment->too_many) {
         say_too_many(attachment);
     } else if (error == -EINTR) {
-        /* The user knows. */
+        /* The user interrupted, and knows it. */
     } else if (error == -ESTALE && user) {
         say("cannot trace: a file was replaced after it was read: try again");
     } else if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
@@ -334,7 +334,7 @@ static int attach_instead(struct probing *probing, const struct probing_calls *c
             : ": ptrace(2) sets breakpoints instead: leave it out");
         return EXIT_USAGE;
     }
-    request->force |= !by_rings; /* it takes no time */
+    request->force |= !by_rings; /* ptrace(2) takes no time to attach */
     request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
     request->instead = calls->instead;
     request->context = calls->attaching;
@@ -400,8 +400,8 @@ static void say_program(const struct trace_options *options, enum attach_program
 }
 
 /*
- * If returns of user functions are among the places, and the kernel shows how deep they are nested:
- * adds the program that counts those that it does not trace, into the account of these controls.
+ * If places are returns of user functions, and the kernel shows how deeply these are nested: adds
+ * the program that counts the returns that the kernel does not trace, in the controls' account.
  */
 static int watch_nested(const struct probing *probing, const struct probing_calls *calls,
                         struct program *program, struct linked *linked, struct text *why)
@@ -449,7 +449,7 @@ static int build(const struct probing *probing, const struct probing_calls *call
                        why);
 }
 
-/* Each stack will go through them. */
+/* Each stack will have frames in these files. */
 static void see_files(const struct user_stacks *user_stacks, const struct places *places)
 {
     const char *seen = "";
@@ -523,7 +523,7 @@ static void say_alternatives(const struct find *find, const struct trace_options
                           options->comms.count || options->uids.count || options->command;
     struct text lines = {0};
 
-    /* Without a process, it searches the containers of the whole machine. */
+    /* Without a process, the search is in the containers of the whole machine. */
     if (!find->pid && filtered)
         return;
     if (!alternatives_find(find, &lines))
@@ -673,9 +673,7 @@ int probing_find(struct probing *probing, struct session *session)
                                              session->config.collecting.way == COLLECT_RINGS);
 }
 
-/*
- * A command is followed by programs that the oldest kernels do not accept: rings do better there.
- */
+/* Old kernels refuse the programs that follow a command: with one, rings are the better way. */
 bool walking_can(const struct find *find, const struct trace_options *options)
 {
     for (size_t i = 0; i < find->count; i++)
@@ -684,7 +682,7 @@ bool walking_can(const struct find *find, const struct trace_options *options)
     return !options->command || options->collect == COLLECT_WALK;
 }
 
-/* Such a program finds the caller at a function's start, in a register or not. */
+/* Programs that walk find the caller at a function's start, whether a register has it or not. */
 void walking_tell_starts(struct find *find)
 {
     for (size_t i = 0; i < find->places.count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What applets of patterns share: their options, finding and attaching, and what they say of it. */
+/* What applets that take patterns share: options, finding and attaching places, and messages. */
 #ifndef STACKBOX_RUN_ATTACHING_H
 #define STACKBOX_RUN_ATTACHING_H
 
@@ -17,20 +17,20 @@
 /* What a PATTERN can be, for help and man page. */
 extern const struct manual_row attaching_patterns[];
 
-/* What such an applet has for options: the first member of its settings. */
+/* The options of such an applet: the first member of its settings. */
 struct probe_options {
     struct trace_options trace;
     const char *attach, *condition, *values; /* --attach-by, --if; --sum or --print */
     bool regex, force, list;
 };
 
-/* What is asked of events besides their stacks. */
+/* The conditions and values that are asked of events besides their stacks. */
 struct predicates {
     struct asked_values asked;
-    struct event_values found[ATTACH_PROGRAMS]; /* where each program's events have it */
+    struct event_values found[ATTACH_PROGRAMS]; /* where each program's events have them */
 };
 
-/* The section of that name. */
+/* The manual's section on values. */
 extern const struct manual_row predicates_values[];
 
 /* As probing_check() and probing_find() do it. */
@@ -51,15 +51,15 @@ struct probing {
 };
 
 /*
- * Everything that can be checked without the kernel; `option` is the values' option, which takes
- * `most` of them. 0, or -EINVAL with one line in `error`.
+ * Checks everything that needs no kernel; `option` is the values' option, which takes `most` of
+ * them. 0, or -EINVAL with one line in `error`.
  */
 int probing_check(struct probing *probing, const struct arguments *arguments, const char *option,
                   size_t most, struct text *error);
 
 /*
- * After that returned `refused`: lists or traces, or says what was refused, and frees `probing`.
- * The exit status.
+ * After probing_check() returned `refused`: lists or traces, or says what was refused, and frees
+ * `probing`. Returns the exit status.
  */
 int probing_run(struct probing *probing, int refused, struct text *error,
                 const struct arguments *arguments, int (*trace)(void *context), void *context);
@@ -75,9 +75,9 @@ struct probing_calls {
     const char *applet;
     const struct session *session;
     void *context;
-    const struct attach_instead *instead; /* of programs, for `attaching`; NULL: programs, and */
+    const struct attach_instead *instead; /* of programs, for `attaching`; NULL: programs: */
     void *attaching;
-    const struct controls *controls; /* the programs', if nested returns are to be counted, */
+    const struct controls *controls; /* theirs, if nested returns are to be counted; or NULL */
     bool numbered;                   /* they tell which place was hit */
     void (*build)(void *context, enum attach_program which, struct program *program);
     int (*trace)(void *context); /* until the end. The exit status */
@@ -93,25 +93,24 @@ int probing_trace(struct probing *probing, const struct probing_calls *calls);
 void probing_name(struct probing *probing, struct text *heading);
 
 /*
- * At the end: without `events`, which other files have the functions that were named, and may be
- * the ones called; and whether probes for a process were lost, when a thread other than its first
- * executed a program.
+ * At the end says: without `events`, which other files have the functions named, as the process may
+ * call those; and whether a process lost its probes, because a thread other than its first executed
+ * a program.
  */
 void probing_say_missed(const struct probing *probing, const struct session *session,
                         uint64_t events);
 
 /*
- * Perf events that must not be inherited by forks. If probes are events with pointers into our
- * memory (by the PMUs, or without tracefs), the kernel reads these in the process that forks, and
- * fork fails with EFAULT or another file is probed. And when it switches between tasks that
- * inherited the same events, it swaps them instead: then one that ends takes another's user probes
- * along.
+ * Must forks not inherit the perf events? If the attributes of probes point into our memory (by the
+ * PMUs, or without tracefs), the kernel reads those pointers in the process that forks: fork fails
+ * with EFAULT, or another file is probed. And between tasks that inherited the same events, the
+ * kernel swaps the events instead of switching: a task that ends takes another's user probes along.
  */
 bool probing_uninherited(struct probing *probing);
 
 /*
- * By ptrace(2): can these patterns be breakpoints or system calls, and how they are collected.
- * `session` is open when its collector is opened.
+ * For ptrace(2): sets whether these patterns can be breakpoints or system calls; and how these are
+ * collected. `session` is open when its collector is opened.
  */
 void probing_by_ptrace(const struct find *find, struct collecting_config *config);
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session);
@@ -125,9 +124,7 @@ void probing_capture(const struct probing *probing, struct capture *capture,
 /* Can these patterns be counted so? All must be kernel functions, whose programs get registers. */
 bool walking_can(const struct find *find, const struct trace_options *options);
 
-/*
- * After places were found: sets which are at a function's start, and opens tracefs for text probes.
- */
+/* After places were found: marks those at a function's start, and opens tracefs for text probes. */
 void walking_tell_starts(struct find *find);
 
 /* Builds the program for those places. */

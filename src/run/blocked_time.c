@@ -26,7 +26,7 @@
 #include "symbolize/kernel_frames.h"
 
 #define WALL_FREQUENCY 499
-#define TICK_FREQUENCY 49 /* of threads that are interrupted */
+#define TICK_FREQUENCY 49 /* of interrupting threads, by ptrace(2) */
 
 static const enum report_layout layouts[] = {
     [VIEW_OFFCPU] = LAYOUT_PROFILE,
@@ -79,9 +79,9 @@ static int drop(void *context, const void *key, const void *value)
 }
 
 /*
- * Once tracing has begun: a thread that is blocked, passes the filter and is not in the map of
- * waits has been in this wait since then. The map is asked after all stacks were read: a wait that
- * it does not know then had not ended. 0 or a negative errno.
+ * Called once tracing has begun: a thread that is blocked, passes the filter and is not in the map
+ * of waits has been in this wait since before tracing. The map is read after all stacks: a thread
+ * that is not in it even then has not left its wait meanwhile. 0 or a negative errno.
  */
 static int first_waits_note(struct first_waits *first, const struct blocked_filter *filter, int map)
 {
@@ -103,7 +103,7 @@ static int give(const struct first_waits *first, struct tally *tally, struct tal
     return stack_texts_put(&first->texts, wait->first, wait->frames, tally, &entry->task.kernel);
 }
 
-/* Adds them to entries of blocked time without stacks. By /proc/kallsyms, open as `kallsyms`. */
+/* Adds these stacks to entries of blocked time that have none, by `kallsyms`, /proc/kallsyms. */
 static int first_waits_give(struct first_waits *first, int kallsyms, struct tally *tally)
 {
     int result = 0;
@@ -140,9 +140,9 @@ static void judge(struct tally_task *waker, enum interrupt interrupt, bool bysta
 }
 
 /*
- * A wakeup by an interrupt is not the interrupted thread's doing: its waker is the interrupt,
- * without numbers and user stack, and keeps that thread's name only with `bystanders`. Without
- * `kernel` no waker keeps its kernel stack, which was only taken for this.
+ * If an interrupt woke a thread, the waker is the interrupt, not the thread that it interrupted: it
+ * has no numbers and no user stack, and keeps that thread's name only with `bystanders`. Without
+ * `kernel`, wakers lose their kernel stacks, which were only taken to tell interrupts.
  */
 static void blocked_judge_wakers(const enum interrupt *interrupts, bool kernel, bool bystanders,
                                  struct tally *tally)
@@ -188,8 +188,8 @@ static int note_thread(void *context, const struct blocked_thread *thread)
 }
 
 /*
- * Lists them anew, with `kernel` with the kernel stacks of those that do not run. 0 or a negative
- * errno.
+ * Lists the threads anew; `kernel`: with the kernel stacks of those that do not run. 0 or a
+ * negative errno.
  */
 static int listed_threads_list(struct listed_threads *listed, const struct blocked_filter *filter,
                                bool kernel)
@@ -228,8 +228,8 @@ static int add_thread(const struct listed_threads *listed, size_t index, size_t 
 }
 
 /*
- * Adds those that were not seen to block, with that mark, or, if they could run, as running. Stacks
- * by /proc/kallsyms, open as `kallsyms`. 0 or a negative errno.
+ * Adds listed threads that were not seen to block: with the mark of `all_along`, or, if they could
+ * run, as running. Finds stacks by its `kallsyms`, /proc/kallsyms. 0 or a negative errno.
  */
 static int blocked_add_all_along(struct listed_threads *listed,
                                  const struct blocked_all_along *all_along, struct tally *tally)
@@ -280,8 +280,8 @@ void wall_time_look(struct wall_time *wall, int map)
 }
 
 /*
- * To be called before each report: threads that no switch will have reported are among these, and
- * some may have ended after it. 0 or a negative errno.
+ * To be called before each report, as threads may end during it: those that no switch reports are
+ * among the threads listed here. 0 or a negative errno.
  */
 static int wall_time_list(struct wall_time *wall, struct blocked_filter *threads, bool kernel,
                           struct wall_report *report)
@@ -294,8 +294,8 @@ static int wall_time_list(struct wall_time *wall, struct blocked_filter *threads
 }
 
 /*
- * And after it: adds what no switch has reported; the time and the mark of `all_along` are set
- * here. 0 or a negative errno.
+ * To be called after each report: adds threads that no switch has reported, and sets the time and
+ * the mark of `all_along`. 0 or a negative errno.
  */
 static int wall_time_add(struct wall_time *wall, const struct wall_report *report,
                          struct blocked_all_along *all_along, struct tally *tally)
@@ -484,7 +484,7 @@ static struct collector *make_traced(struct tracing *tracing)
     return &tracing->traced.source.collector;
 }
 
-/* It sees waits at ticks, and neither when they begin and end nor the kernel's threads. */
+/* ptrace(2) shows waits at ticks, but not when they begin and end, nor the kernel's threads. */
 static int refuse_traced(const struct blocked_time_config *config)
 {
     if (config->least || config->most != UINT64_MAX)
@@ -523,7 +523,7 @@ static void print_header(struct tracing *tracing)
 
 /* ---- Reports ---- */
 
-/* Interrupts' wakeups are recognized by names. */
+/* Wakeups by interrupts are recognized by names of kernel functions. */
 static int judge_wakers(struct tracing *tracing, struct tally *tally)
 {
     struct session *session = &tracing->counting.session;
@@ -561,7 +561,7 @@ static int prepare(void *context)
     struct tracing *tracing = context;
     struct blocked_filter filter = blocked_filter_of(tracing);
 
-    /* A command's descendants did not exist before it. */
+    /* Switches report all of a command's threads: none of them existed before. */
     return tracing->config->trace->command
                ? 0
                : wall_time_list(&tracing->wall, &filter, !tracing->config->trace->user_only,
@@ -665,7 +665,7 @@ static int count(struct tracing *tracing)
     return status;
 }
 
-/* With what programs and rings do not see. */
+/* Adds to reports what programs and rings do not see. */
 static void complete_reports(struct tracing *tracing)
 {
     struct counting *counting = &tracing->counting;

@@ -48,14 +48,14 @@ struct wall_time {
     struct blocked_filter threads; /* those asked for */
     struct first_waits first;
     struct listed_threads listed; /* before the last report */
-    int unseen; /* the negative errno for which not all of the first waits are known; or 0 */
+    int unseen; /* 0, or a negative errno: why not all of the first waits are known */
 };
 #define WALL_TIME_NONE {.sampled.config.program = -1}
 
-/* Just before events are counted: unknown threads are looked for among these, in /proc. */
+/* Just before counting begins: the report will look for unknown threads among these, in /proc. */
 void wall_time_begin(struct wall_time *wall, const struct blocked_filter *threads,
                      struct wall_report *report);
-/* And just after, if they are to have kernel stacks: in which calls they are blocked. */
+/* Just after counting has begun, for kernel stacks: notes where threads are blocked already. */
 void wall_time_look(struct wall_time *wall, int map);
 
 void wall_time_add_losses(struct wall_time *wall, struct losses *losses);

@@ -22,7 +22,7 @@
 #include "run/collecting.h"
 #include "run/session.h"
 
-/* In a container with its own PIDs, programs must ask for those. */
+/* In a PID namespace, programs must be able to tell the numbers that tasks have there. */
 static int try_namespace(void)
 {
     struct event_filter filter = {0};
@@ -39,7 +39,7 @@ static int try_bpf(const struct collecting_config *config)
     close_fd(map);
     if (!result)
         result = bpf_try_stacks();
-    /* Rings have user stacks even so. */
+    /* Rings have user stacks even if programs cannot walk them. */
     if (!result && !config->programs && !config->kernel_only && machine_of_kernel()->no_user_walk)
         result = -ENODATA;
     return result ? result : try_namespace();
@@ -64,7 +64,7 @@ static bool traces(const struct collecting_config *config)
     return config->traces || config->calls || (config->breaks && breakpoints_count());
 }
 
-/* Of others' programs it knows nothing. */
+/* ptrace(2) is for certain tasks only. */
 static int try_ptrace(const struct collecting_config *config)
 {
     return traces(config) && config->own ? tracer_try(NULL) : -EOPNOTSUPP;
@@ -90,9 +90,9 @@ static bool is_shortage(int error)
 }
 
 /*
- * A container's filter may allow rings but not programs, and says so with EPERM; the kernel says
- * EACCES. Rings for one's own tasks need no rights at all. Nothing helps a bpf(2) that is too old,
- * unless rights are what is missing.
+ * A container may allow rings but not programs: its seccomp filter says EPERM, the kernel EACCES.
+ * Rings of own tasks need no rights at all. If bpf(2) is too old and no right is missing, nothing
+ * helps it: the refusal of the rings tells more.
  */
 static bool tells_more(const struct collecting_config *config, int refused, int result)
 {
@@ -177,7 +177,7 @@ int collecting_choose(struct collecting *collecting, struct trace_options *optio
         const struct collector_found found = collecting_find(&wanted);
         collecting->way = found.way;
         collecting->why = found.refused ? why_not_first(found.refused) : NULL;
-        /* If the kernel itself refuses, rings say as much: of own tasks. */
+        /* If the kernel itself refuses rings (EACCES), their message suggests own tasks already. */
         collecting->traces_own = found.result && traces(config) && !config->own &&
             !(config->takes_own && found.result == -EACCES) && !tracer_try(NULL);
     }

@@ -136,7 +136,7 @@ static void try_path(const char *path, char **words)
         run_by_shell(path, words);
 }
 
-/* Unknown: a directory in PATH that is broken, stale or slow is one of several. */
+/* A directory in PATH may be broken, stale or slow: the command may still be in another one. */
 static bool may_be_elsewhere(int error)
 {
     static const int errors[] = {EACCES, EIO, ESTALE, ENODEV, ETIMEDOUT, ELOOP, ENAMETOOLONG};
@@ -148,8 +148,8 @@ static bool may_be_elsewhere(int error)
 }
 
 /*
- * As execvp(3), which differs between libcs. Returns an errno; "not found" only if it is in no
- * directory of PATH for certain.
+ * Does what execvp(3) does, which differs between libcs. Returns an errno: ENOENT only if the
+ * command is in no directory of PATH for certain.
  */
 static int execute(char **words)
 {
@@ -198,7 +198,7 @@ static void be_command(const struct command *command, int go, int failure, bool 
     if (!stdout_is_free)
         error = print_to_stderr();
     if (command->is_traced)
-        prctl(PR_SET_PTRACER, getppid()); /* as Yama would not allow a child of ours to do it */
+        prctl(PR_SET_PTRACER, getppid()); /* Yama would refuse the tracer, a child of ours */
     /* The process that held us is gone, or does not want us to run. */
     if (read_some(go, &byte, 1) != 1)
         _exit(EXIT_TRACER);

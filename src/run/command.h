@@ -19,10 +19,10 @@ char *path_walk_find(const char *name);
 struct command {
     char **words; /* up to a NULL; NULL: none */
     pid_t pid;    /* 0: not started */
-    int failure;  /* reports why it could not be executed, */
-    int error;    /* with this errno, or 0 so far */
+    int failure;  /* a pipe on which the child reports why it could not execute, */
+    int error;    /* and that errno; 0: none so far */
     bool is_traced;              /* we must be able to trace it */
-    bool has_limits;             /* of ours, before we raised them: */
+    bool has_limits;             /* these are ours from before we raised them: */
     struct rlimit files, memory; /* soft and hard */
 };
 

@@ -77,7 +77,7 @@ static struct collector_account account_of(const struct counting *counting)
     return account;
 }
 
-/* Its size, at first and when it has grown. */
+/* Says the collector's size, at first and when it has grown. */
 static void debug_size(struct counting *counting, bool again)
 {
     uint64_t bytes = account_of(counting).bytes;
@@ -212,7 +212,7 @@ static int write_format(void *context, FILE *out, enum report_format format)
     return result;
 }
 
-/* Of the run so far. */
+/* Adds the losses of the run so far. */
 static void counting_add_losses(const struct counting *counting, struct losses *losses)
 {
     counting->collector->calls->add_losses(counting->collector, losses);
@@ -445,7 +445,7 @@ static int merge(struct counting *counting)
     return result;
 }
 
-/* What was gathered comes again and again: it is merged whenever it has doubled. */
+/* The same stacks come again and again: merges the tally whenever it has doubled. */
 static int gather(struct counting *counting)
 {
     uint64_t began = now_ns();
@@ -462,7 +462,7 @@ static int gather(struct counting *counting)
     return result;
 }
 
-/* While stacks wait for tables, each event has one of its own, which soon fill the store. */
+/* While stacks wait for tables, each event has a stack of its own: these soon fill the store. */
 static int gather_in_time(struct counting *counting)
 {
     int result = 0;
@@ -561,8 +561,8 @@ int counting_start(struct counting *counting)
 }
 
 /*
- * Not if nothing ran, which must leave files of earlier runs alone; nor if it would not make a
- * document.
+ * No report if the command did not run, so that files of earlier runs stay; nor if a second report
+ * on stdout would spoil a document.
  */
 static bool is_reported(struct counting *counting, enum run_event event)
 {

@@ -16,7 +16,7 @@
 #include "symbolize/symbolize.h"
 #include "tally/tally.h"
 
-/* The one program that a run is about: the command's, or the one of a single -p. */
+/* The only program that a run traces: the command's, or that of a single -p. */
 
 struct traced_program {
     char *path; /* as in mappings; NULL: there is none, or it was not found */
@@ -43,19 +43,19 @@ struct cut_stacks {
     size_t count;
 };
 
-/* Adds a report's. */
+/* Adds the stacks of a report. */
 void cut_stacks_see(struct cut_stacks *stacks, const struct tally *tally,
                     const struct symbols *symbols);
 
 /*
- * A line for those asked for and one for wakers, if it is more than one in a hundred; with `all` a
- * line per cause.
+ * A line for the stacks asked for and one for wakers, if more than one in a hundred is cut; with
+ * `all`, a line per cause.
  */
 void cut_stacks_add_lines(const struct cut_stacks *stacks, bool all, struct text *lines);
 
 /*
- * --live: the report so far, again and again during the run: replacing the last one on a terminal
- * that can do that, otherwise one after another. Part of counting.
+ * --live shows the report so far again and again during the run: in place of the last one on a
+ * terminal that can do that, otherwise one after another. Part of counting.
  */
 
 struct live {
@@ -78,7 +78,7 @@ int live_open(struct live *live, const struct trace_options *options);
 bool live_is_due(const struct live *live);
 
 struct counting;
-/* Makes and shows one, from the tally. 0 or a negative errno. */
+/* Makes a report from the tally, and shows it. 0 or a negative errno. */
 int live_show(struct live *live, struct counting *counting, uint64_t lost);
 
 /* Handles changes of the terminal, and what was typed. True: asked to end. */
@@ -101,8 +101,8 @@ void live_close(struct live *live);
  */
 
 /*
- * What an applet does before it is collected, and with what was just collected; `again` as for
- * collect.
+ * What an applet does before each collection, and with what was just collected; `again` as for
+ * counter_calls.collect.
  */
 typedef int counting_prepare(void *context);
 typedef int counting_complete(void *context, bool again, struct tally *tally);
@@ -117,7 +117,7 @@ struct counting {
     const struct kallsyms_name *traced; /* kernel functions by name, sorted; the applet's */
     size_t traced_count;
     const struct stack_texts *texts; /* the kernel frames that the collector numbers; or NULL */
-    bool at_tracepoints;          /* and nowhere else: the frames that lead to them are left out */
+    bool at_tracepoints;          /* all events are: frames that only lead to these are left out */
     struct session session;
     struct collector *collector;
     /* Or NULL. */
@@ -158,8 +158,8 @@ int counting_start(struct counting *counting);
 int counting_run(struct counting *counting);
 
 /*
- * What became of the events that programs saw: with --debug, and whenever it does not add up.
- * `missed`: events that the kernel skipped.
+ * Says what became of the events that programs saw: with --debug, and whenever the account does not
+ * add up. `missed`: events that the kernel skipped.
  */
 void counting_say_account(const struct counting *counting, uint64_t missed);
 

@@ -247,7 +247,7 @@ static bool has_enough(const struct event_printer *printer)
     return printer->most && printer->printed >= printer->most;
 }
 
-/* Prints everything that nothing can precede any more; at the end nothing is held back. */
+/* Prints all events that no earlier one can still precede; at the end holds nothing back. */
 static int print_ready(struct event_printer *printer, uint64_t until)
 {
     size_t ready = timeline_ready(&printer->timeline, until);
@@ -313,7 +313,7 @@ static int plan_next_turn(struct event_printer *printer, bool is_busy)
 }
 
 /*
- * Processes that ended before the last time can be forgotten, once everything from before then is
+ * Forgets processes that had ended by the last call, once all records from before that call are
  * printed: no later record can be theirs.
  */
 static void forget(struct event_printer *printer, uint64_t now)

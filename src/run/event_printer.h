@@ -20,8 +20,8 @@
 #include "unwind/deferred.h"
 
 /*
- * Items with a time that come roughly in order, kept until nothing earlier can come, and given out
- * by time; with equal times, in the order of adding. {0} is empty.
+ * Keeps items that arrive roughly in time order until no earlier one can come, and hands them out
+ * in time order, those of equal times in the order of adding. {0} is empty.
  */
 
 struct timeline_entry {
@@ -43,15 +43,15 @@ struct timeline {
 int timeline_add(struct timeline *timeline, uint64_t time, const void *bytes, size_t size);
 
 /*
- * Sorts those that wait, and returns how many have a time of at most `until`; they are
+ * Sorts the waiting items, and returns how many have a time of at most `until`: they are
  * entries[given] and on.
  */
 size_t timeline_ready(struct timeline *timeline, uint64_t until);
 
-/* The bytes of the index-th that waits, aligned to 8; valid until the next add. */
+/* The bytes of the index-th waiting item, aligned to 8; valid until the next add. */
 const void *timeline_bytes(const struct timeline *timeline, size_t index, size_t *size);
 
-/* The first `count` that wait are done with. */
+/* Drops the first `count` waiting items, which the caller has handled. */
 void timeline_give(struct timeline *timeline, size_t count);
 
 static inline size_t timeline_waiting(const struct timeline *timeline)
@@ -62,9 +62,9 @@ static inline size_t timeline_waiting(const struct timeline *timeline)
 void timeline_free(struct timeline *timeline);
 
 /*
- * A cache of frames' lines: a name costs a pass over the symbols of the kernel or a file, and
- * single events would cost one each. Names of kernel frames are kept; those of processes for a
- * second, in which a process may have mapped something else.
+ * A cache of frames' lines, without which each event would cost passes over the symbols of the
+ * kernel or a file. It keeps the names of kernel frames; those of processes for a second only, as a
+ * process may map something else meanwhile.
  */
 
 struct frame {
@@ -86,7 +86,7 @@ struct frames {
     uint64_t user_since; /* when the first process's frame was looked up */
 };
 
-/* From the records of a timeline to text: names of events and frames, each looked up once. */
+/* Makes text from the records of a timeline, looking up each name of an event or frame once. */
 
 struct event_place {
     char *name;
@@ -116,7 +116,7 @@ int event_text_open(struct event_text *text, const struct places *places,
 void event_text_close(struct event_text *text);
 
 /*
- * Appends the text of the first `count` that wait in `timeline`, struct snoop_records from
+ * Appends the text of the first `count` waiting items of `timeline`, struct snoop_records from
  * snoop_record_take. 0 or a negative errno.
  */
 int event_text_add(struct event_text *text, const struct timeline *timeline, size_t count,
@@ -172,7 +172,7 @@ int event_printer_start(struct event_printer *printer);
  */
 int event_printer_run(struct event_printer *printer, const struct places *places, uint32_t depth);
 
-/* What was lost; `missed`: events that the kernel skipped. */
+/* Says what was lost; `missed`: events that the kernel skipped. */
 void event_printer_say_losses(const struct event_printer *printer, uint64_t missed);
 
 /* As session_close. */

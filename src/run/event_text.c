@@ -60,7 +60,7 @@ static struct frame *frames_want(struct frames *frames, const struct symbol *pla
     return add(table, hash, place);
 }
 
-/* The new ones of both tables, as one list. */
+/* The frames without a line in both tables, as one list. */
 static size_t collect(const struct frames *frames, struct symbol **symbols)
 {
     size_t count = 0;
@@ -72,7 +72,7 @@ static size_t collect(const struct frames *frames, struct symbol **symbols)
     return count;
 }
 
-/* From then on only the line is needed. */
+/* Makes the missing lines, after which the symbols are no longer needed. */
 static int make_lines(struct frame_table *table, const struct record_options *options)
 {
     for (; table->named < table->count; table->named++) {
@@ -193,7 +193,7 @@ struct draft {
         bool has_caller;   /* one more, after the first */
     } kernel, user;
     uint64_t *whole;       /* the user's, if their rest was walked later; else NULL */
-    bool by_tables;        /* the user's were walked so: their caller is included */
+    bool by_tables;        /* the user's were unwound by tables, and include the caller */
 };
 
 static bool lacks_caller(struct event_text *text, const struct draft *draft)
@@ -224,7 +224,7 @@ static size_t frames_of(const struct draft *draft)
     return (size_t)part_frames(&draft->kernel) + part_frames(&draft->user);
 }
 
-/* Without memory it stays as it is, ending with an unnamed frame. */
+/* Without memory the stack stays as it is, ending with an unnamed frame. */
 static void complete(const struct event_text *text, struct draft *draft)
 {
     struct part *user = &draft->user;
@@ -242,7 +242,7 @@ static void complete(const struct event_text *text, struct draft *draft)
 static void add_caller(const struct event_text *text, struct part *part, bool has_caller)
 {
     part->has_caller = has_caller;
-    /* The deepest frame makes room for it. */
+    /* The deepest frame makes room for the caller. */
     if (has_caller && part->count == text->depth)
         part->count--;
 }
@@ -317,7 +317,7 @@ static int want_stack(struct event_text *text, const struct draft *draft, bool u
     return (int)count;
 }
 
-/* How many frames at the leaf only lead to the program, which may have no name itself. */
+/* How many frames at the leaf only lead to the BPF program, whose own frame may have no name. */
 static uint32_t count_tracing(const struct event_place *place, const struct draft *draft,
                               const struct frame *const *wanted)
 {
@@ -384,7 +384,7 @@ static void add_record(struct event_text *text, const struct draft *draft,
 
 /* ---- All together ---- */
 
-/* All their frames are requested first, and then named at once. */
+/* Requests the frames of all drafts first, so that they can be named at once. */
 static int want_all(struct event_text *text, const struct draft *drafts, size_t count,
                     struct processes *processes, const struct frame **wanted)
 {

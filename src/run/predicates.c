@@ -39,7 +39,7 @@ int predicates_parse(struct predicates *predicates, const struct probe_options *
     return result;
 }
 
-/* A program's first place decides where it finds the value: it must be the same at all others. */
+/* A program finds a value where its first place has it: all its other places must agree. */
 static int find_at(struct predicates *predicates, const struct values_where *where,
                    const struct place *place, const struct place **firsts, struct text *error)
 {

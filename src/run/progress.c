@@ -11,9 +11,9 @@
 #include "run/progress.h"
 
 #define EVERY_NS 1000000000
-/* A look that is early by less than this is not put off: ticks are not exact. */
+/* Ticks are not exact: a line that is early by less than this is shown all the same. */
 #define EARLY_NS 50000000
-/* For readers of stdout: the time they take to write something. */
+/* The time that a reader of stdout has to write something to the terminal. */
 #define WAY_NS 200000000
 #define ERASE "\r\033[K" /* this line, from its start */
 
@@ -63,7 +63,7 @@ static void add_figures(struct text *line, const struct progress_figures *figure
 void progress_show(const struct progress_figures *figures)
 {
     struct text line = {0};
-    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* some wrap in the last one */
+    size_t most = strlen(ERASE) + terminal_width(STDERR_FILENO) - 1; /* the last one may wrap */
 
     text_add(&line, ERASE);
     add_figures(&line, figures);

@@ -26,8 +26,8 @@ struct progress_figures {
 bool progress_is_wanted(void);
 
 /*
- * A second has passed since the last line, and the terminal is ours at the moment and accepts one:
- * figures are needed only then.
+ * Has a second passed since the last line, is the terminal ours now, and does it accept a line?
+ * Figures are needed only then.
  */
 bool progress_is_due(void);
 
@@ -38,8 +38,8 @@ void progress_show(const struct progress_figures *figures);
 void progress_clear(void);
 
 /*
- * Before something is written to stdout: unless that is a file, its reader may write to this
- * terminal, and gets a moment for that.
+ * To be called before writing to stdout. Unless that is a file, its reader may write to this
+ * terminal: gives it a moment.
  */
 void progress_make_way(void);
 

@@ -17,7 +17,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* How often processes are checked if the kernel cannot tell when they end. */
+/* How often to check whether processes have ended, if the kernel has no pidfds. */
 #define LOOK_NS 100000000
 /* timeout(1) signals its child, then its process group: a user who asks twice is slower. */
 #define REPEATED_NS 1000000000
@@ -235,7 +235,7 @@ static bool enter_pressed(struct run *run)
     return got > 0 && memchr(typed, '\n', (size_t)got);
 }
 
-/* Is the next tick near? If we are awake anyway, it is done a little early. */
+/* Is the next tick near? If we are awake anyway, it comes a little early. */
 static bool is_near(const struct run *run, uint64_t now)
 {
     return run->tick && now + run->tick / 4 >= run->next_tick;
@@ -254,7 +254,7 @@ static uint64_t next_deadline(const struct run *run)
         next = run->start + config->duration;
     if (run->tick && run->next_tick < next)
         next = is_near(run, now_ns()) ? 0 : run->next_tick;
-    /* Checked from time to time if there is no descriptor. */
+    /* Without a pidfd, looks from time to time whether a process has ended. */
     for (size_t i = 0; i < config->pid_count; i++)
         looks = looks || run->processes[i] < 0;
     if (looks && now_ns() + LOOK_NS < next)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Waiting, for every tracing applet: for time, signals, Enter, processes and the reader. */
+/* Waits, for every tracing applet, for time, signals, Enter, processes and the reader of stdout. */
 #ifndef STACKBOX_RUN_RUN_H
 #define STACKBOX_RUN_RUN_H
 
@@ -13,7 +13,7 @@ struct run_config {
     uint64_t duration, interval; /* ns; 0: none */
     const uint32_t *pids;        /* the run ends when the last of these does */
     size_t pid_count;
-    /* Asked when none of these is left: do they live on under another number? Or NULL. */
+    /* Called when none of these is left: do they live on under another number? Or NULL. */
     bool (*live_on)(const void *context);
     const void *context;
     bool command; /* there will be one: stdin is the command's */
@@ -22,7 +22,7 @@ struct run_config {
 enum run_event {
     RUN_WATCHED, /* there is something to read */
     RUN_KEYS,
-    RUN_TICK,    /* that time has passed again */
+    RUN_TICK,    /* run.tick has passed again */
     RUN_REPORT,  /* an interval is over, or SIGUSR1 asked: report now and go on */
     RUN_END,     /* the last report */
 };
@@ -51,9 +51,9 @@ struct run {
 };
 
 /*
- * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (unless ignored before). Another
- * one kills, unless it comes within a second or is the same one from the same process. SIGUSR1 asks
- * for a report; SIGPIPE and SIGXFSZ are ignored, as writes report them. Called before anything
+ * Takes the signals over: SIGINT, SIGTERM and SIGHUP end the run (unless ignored before). A further
+ * one kills us, unless it comes within a second or is the same one from the same process. SIGUSR1
+ * asks for a report; SIGPIPE and SIGXFSZ are ignored, as writes report them. Called before anything
  * slow. 0, or -ESRCH with the pid that does not exist in *missing.
  */
 int run_open(struct run *run, const struct run_config *config, uint32_t *missing);
@@ -61,9 +61,9 @@ void run_close(struct run *run);
 
 /*
  * run_start() releases this child by writing a byte to `go`, and its end ends the run; closing `go`
- * without that tells the child to exit. From now on a signal that ends the run is passed on to it,
- * unless it came from the terminal, which sent it to both. Until run_forget_command(): before it is
- * reaped.
+ * without that tells the child to exit. From now on, a signal that ends the run is passed on to the
+ * child, unless the terminal sent it, and so to both. The caller ends this by run_forget_command(),
+ * before it reaps the child.
  */
 void run_hold_command(struct run *run, pid_t command, int go);
 void run_let_command_go(struct run *run, bool to_begin);

@@ -13,15 +13,15 @@
 struct sampled {
     struct sampling_config config; /* its program is below 0: none yet */
     struct sampling sampling;
-    bool said; /* that a new CPU cannot be sampled */
+    bool said; /* it was said that a new CPU cannot be sampled */
 };
 
 /* Appends a sentence if -F asks for more samples than the kernel allows. */
 void sampled_check_rate(uint64_t frequency, struct text *error);
-/* Says if it asks for more than threads can be interrupted; false: it does not. */
+/* Says so, and returns true, if -F asks for more than ptrace(2) can interrupt threads. */
 bool sampled_is_too_often(uint64_t frequency);
 
-/* Loads it, as the program to sample with, and frees it. 0 or the exit status. */
+/* Loads `program`, to sample with, and frees it. 0 or the exit status. */
 int sampled_load(struct sampled *sampled, struct program *program,
                  const struct trace_options *options);
 /* Says why there are no samples. Returns the exit status. */

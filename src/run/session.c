@@ -121,7 +121,7 @@ static int open_cgroup(struct event_filter *filter, const char *path, bool by_ri
     return EXIT_FAILURE;
 }
 
-/* Everything that needs nothing opened. The pids are the options' own. */
+/* Sets all that needs nothing to be opened. The pids stay the options' own. */
 static void session_filter_init(struct event_filter *filter, const struct trace_options *options)
 {
     *filter = (struct event_filter){
@@ -138,7 +138,7 @@ static void session_filter_init(struct event_filter *filter, const struct trace_
     session_filter_namespace(filter);
 }
 
-/* A process that programs cannot tell from others: in a namespace below ours. */
+/* Refuses a process in a PID namespace below ours, which programs cannot tell from others. */
 static int check_namespaces(const struct event_filter *filter, const struct number_list *numbers)
 {
     struct stat about;
@@ -192,8 +192,8 @@ static bool walks(const struct session *session)
 }
 
 /*
- * A thread that executes a program has its process's number afterwards. Its own ends before that is
- * known: with rings, it takes as long as until they are read.
+ * A thread that executes a program goes on under its process's number. Its own number ends before
+ * that is known: with rings, not before the reader gets to the exec's record.
  */
 #define WENT_ON_TRIES 30
 
@@ -235,8 +235,9 @@ static int open_run(struct session *session)
 }
 
 /*
- * Mappings are followed from before the first event, and from then on events tell which process and
- * program they belong to. Without both rights, processes that exec or exit may lack names.
+ * The tracker follows mappings from before the first event, and from then on events tell which
+ * process and program they belong to. Without the rights to both, processes that exec or exit may
+ * lack names.
  */
 static int open_processes(struct session *session)
 {
@@ -277,8 +278,8 @@ static int check_depth(const struct trace_options *options)
 }
 
 /*
- * What small tables, their programs, names of functions and this process take. At the limit the
- * kernel kills, unlike on a small machine, whose free memory is an estimate.
+ * Refuses to run without the memory that small tables, their programs, names of functions and this
+ * process take. At a cgroup's limit the kernel kills; a machine's free memory is an estimate.
  */
 static int check_memory(void)
 {
@@ -333,7 +334,7 @@ static int follow(struct session *session)
     return say_cannot(is_command ? "follow a command" : "follow what processes fork", &why, result);
 }
 
-/* Programs are told who is asked for; numbers may be others' later on. */
+/* Tells programs which tasks are asked for, as later on others may have their numbers. */
 static int ask(struct session *session)
 {
     const struct trace_options *options = session->options;
@@ -404,7 +405,7 @@ int session_open(struct session *session, const struct session_config *config)
         scope_leave_own_out(&session->scope, has_records(session));
     if (!status)
         status = ask(session);
-    /* Their programs run in this order: what is followed from an exec on is of a new life then. */
+    /* Programs run in the order of attaching: at an exec, the new life begins before following. */
     if (!status && config->collecting.way == COLLECT_BPF)
         scope_count_lifetimes(&session->scope);
     if (!status && (options->command || options->follow))
@@ -420,7 +421,7 @@ int session_open(struct session *session, const struct session_config *config)
     return status;
 }
 
-/* If tables were not asked for, they are not missed on machines that never have them. */
+/* Does not mention tables that were not asked for on machines that never have them. */
 static void say_no_tables(const struct session *session)
 {
     const int refused = session->user_stacks.refused;
@@ -564,7 +565,7 @@ void session_shed_rights(struct session *session)
 {
     if (session->config.collecting.way == COLLECT_BPF && !session->options->user_only)
         kernel_names_open(&session->kernel_names);
-    /* A thread's rights are its own. */
+    /* Each thread has its own rights: the maker ends, and begins anew with fewer. */
     user_stacks_end(&session->user_stacks);
     int result = privileges_keep_tracing();
 
@@ -573,10 +574,7 @@ void session_shed_rights(struct session *session)
         say("cannot drop privileges that are no longer needed: %s", strerror(-result));
 }
 
-/*
- * One line for everything that only this causes. False if it is not the reason; nothing was said
- * then.
- */
+/* Says in one line what a missing /proc causes. False: that is not the reason; it says nothing. */
 static bool say_no_proc(const struct session *session)
 {
     const struct symbolize_notes *notes = &session->notes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What every tracing applet has while it runs: the signals and the time, the filter, who has what
- * mapped, and where names come from. It speaks to the user. Applets that count have it in their
+ * What every tracing applet has while it runs: the signals and the time, the filter, processes'
+ * mappings, and the sources of names. It speaks to the user. Applets that count have it in their
  * struct counting, and use counting.h.
  *
  *     session_open                 signals, the filter
@@ -49,7 +49,7 @@ struct session {
     int kallsyms;                /* open, or below 0 */
     struct kallsyms_known known; /* of it */
     struct kernel_names kernel_names;
-    struct processes *processes; /* who has what mapped; NULL if no user stacks are shown */
+    struct processes *processes; /* with their mappings; NULL if no user stacks are shown */
     struct user_stacks user_stacks; /* how user stacks are walked */
     struct symbolize_notes notes;
 };
@@ -58,15 +58,12 @@ struct session {
 int session_open(struct session *session, const struct session_config *config);
 
 /*
- * `status` is the exit status so far; the final one is returned: with a command, the command's,
- * after it has ended. A command that tracing failed for only runs now, with --best-effort.
+ * `status` is the exit status so far. Returns the final one: with a command, the command's, once it
+ * has ended. If tracing failed, the command runs only now, and only with --best-effort.
  */
 int session_close(struct session *session, int status);
 
-/*
- * Does nothing if neither stacks nor names need processes. `depth`: of stacks. 0 or the exit
- * status.
- */
+/* Does nothing if neither stacks nor names need processes. `depth`: of stacks. 0 or exit status. */
 int session_follow_processes(struct session *session, uint32_t depth);
 /*
  * Waits until running processes have the tables for walking their stacks, if that does not take
@@ -78,7 +75,7 @@ void session_await_tables(struct session *session);
 struct capture session_capture(const struct session *session);
 
 /*
- * How collectors without programs collect, by options, what most applets need. `session` is open
+ * How collectors without programs collect what most applets need, by the options. `session` is open
  * when the collector is opened.
  */
 struct ring_options session_rings(struct session *session, const struct trace_options *options);
@@ -86,14 +83,14 @@ struct ptrace_options session_ptrace(struct session *session, const struct trace
                                      uint64_t frequency);
 
 /*
- * For --debug: what a program, perhaps of one of the scheduler's tracepoints, has cost, if the
- * kernel keeps that.
+ * For --debug: says what a program has cost, if the kernel keeps that. `tracepoint`: the
+ * scheduler's tracepoint that the program is for; or NULL.
  */
 void say_cost(int program, const char *tracepoint);
 
 /*
- * Everything is attached and open, and a command is held in a process of its own: from now on we
- * keep only the rights that tracing needs.
+ * Drops all rights but those that tracing needs. To be called when everything is attached and open,
+ * and a command is held in a process of its own.
  */
 void session_shed_rights(struct session *session);
 
@@ -107,8 +104,8 @@ void session_header(struct session *session, const char *what, uint64_t duration
 int session_detaching(void);
 
 /*
- * Before the frames of user programs are named, each time: may processes have been forgotten in the
- * kernel's maps?
+ * To be called each time before the frames of user programs are named: tells the processes if the
+ * kernel's maps may have forgotten some of them.
  */
 void session_before_names(struct session *session);
 
@@ -117,7 +114,7 @@ void session_say_names_lost(const struct session *session);
 
 /* Whose events count, by the options, in the form that programs need. It speaks to the user. */
 
-/* In a container pids are numbered differently: programs are told whose numbers to use. */
+/* In a PID namespace tasks have other numbers: tells programs which namespace's numbers to use. */
 void session_filter_namespace(struct event_filter *filter);
 
 /* Parts of the line that says what is traced, for applets that take a duration. */

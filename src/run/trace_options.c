@@ -156,7 +156,7 @@ struct search {
     bool is_full;
 };
 
-/* Under what name it was started: the last part of its first argument. */
+/* Was the process started under that name, the last part of its first argument? */
 static bool was_started_as(int process, const char *name)
 {
     struct text content = {0};

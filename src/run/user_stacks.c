@@ -24,8 +24,8 @@
 #define MOST_SHARE 8 /* of free memory that tables may take */
 #define MOST_BYTES (1ull << 30)
 /*
- * Verifying such programs takes 4 MB, their maps as much, and names are still to be read: with less
- * free memory the kernel might kill a process.
+ * To verify programs that unwind takes 4 MB, their maps as much, and names are still to be read:
+ * with less free memory the kernel might kill a process.
  */
 #define LEAST_FREE_BYTES (24ull << 20)
 #define UNUSED_NS 10000000000ull
@@ -35,7 +35,7 @@
  */
 #define MOST_WAIT_NS 3000000000ull
 #define STEP_NS 50000000 /* and how often to check whether to stop */
-/* For stacks met before there was a table: what waits to be read, and what was read. */
+/* For stacks that come before their table is made: the ring, and what was read from it. */
 #define MOST_RING_SHARE 64 /* of the free memory */
 #define MOST_RING_BYTES (4u << 20)
 #define LEAST_RING_BYTES (64u << 10)
@@ -45,7 +45,7 @@
 #define MOST_WAITING_BYTES (256u << 20)
 #define MOST_WALKED_BYTES (16u << 20)
 #define MAKING_MS 1
-#define LOOK_MS 1000 /* whether the maker is to end, should nothing wake it up */
+#define LOOK_MS 1000 /* until the maker checks whether to end, if nothing wakes it up */
 #define MATTERS 100 /* less than one stack in this many is not worth a line */
 
 void user_stacks_init(struct user_stacks *user_stacks)
@@ -74,7 +74,7 @@ static void see(struct user_stacks *user_stacks, uint32_t pid, struct mapped_fil
         (void)objects_see(user_stacks->objects, file, at_once);
 }
 
-/* Our own file, which each reader that we fork maps, is seldom needed. */
+/* Our own file is mapped by each reader process that we fork, but is seldom in stacks. */
 static bool is_ours(const struct user_stacks *user_stacks, const struct mapped_file *file)
 {
     return same_file(&file->about, &user_stacks->own);
@@ -111,7 +111,7 @@ static size_t waiting_bytes(uint64_t free_memory)
                                         : MOST_WAITING_BYTES;
 }
 
-/* Kept stacks can only be walked if we know what processes map. */
+/* Keeps stacks for later only if we know what processes map. */
 static int open_deferred(struct user_stacks *user_stacks, uint32_t depth, uint64_t free_memory)
 {
     const bool is_kept =
@@ -180,9 +180,9 @@ static int open_all(struct user_stacks *user_stacks, uint32_t depth, bool by_rin
 }
 
 /*
- * The files of what runs already. Their tables may wait for their first stack if the ring has room
- * for what each CPU writes until we read it, and if we come first when there is something in it.
- * Making them keeps what is traced from the only CPU: there that is for boards with little memory.
+ * Sees the files of what runs already. Their tables are made on demand, at the first stack, if the
+ * ring has room for what each CPU writes until the maker reads it, and the maker runs before other
+ * tasks. With one CPU, making tables would stop what is traced: only little memory calls for it.
  */
 static void see_all(struct user_stacks *user_stacks)
 {
@@ -277,7 +277,7 @@ void user_stacks_see_command(struct user_stacks *user_stacks, const char *name)
     free(program);
 }
 
-/* A stack that goes on with a new table may need another: returns how many are left to be made. */
+/* A stack that goes on with a new table may need another. Returns how many are left to be made. */
 static size_t make_and_walk(struct user_stacks *user_stacks)
 {
     size_t left;
@@ -294,8 +294,8 @@ static size_t make_and_walk(struct user_stacks *user_stacks)
 }
 
 /*
- * Takes what the ring has, and what was made. While stacks wait for tables, they are made before
- * others get the CPU: or the ring would be full. With `awaited_alone` no other tables are.
+ * Reads the ring, and takes tables that were made. While stacks wait for tables, makes these before
+ * other tasks get the CPU, as the ring would fill up; with `awaited_alone`, no other tables.
  */
 static size_t make(struct user_stacks *user_stacks, bool awaited_alone)
 {
@@ -325,7 +325,7 @@ static size_t make_until(struct user_stacks *user_stacks, uint64_t until)
     return left;
 }
 
-/* Wakes up before other tasks run. */
+/* The maker, which runs before other tasks. */
 static void *keep_making(void *context)
 {
     struct user_stacks *user_stacks = context;
@@ -358,7 +358,7 @@ void user_stacks_begin(struct user_stacks *user_stacks)
         return;
     deferred_begin(user_stacks->deferred);
     user_stacks->stop = eventfd(0, EFD_CLOEXEC);
-    /* Without it, whatever looks at times. */
+    /* Without the maker, user_stacks_look() and its like make the tables. */
     if (user_stacks->stop >= 0 && thread_begin(&user_stacks->maker, keep_making, user_stacks)) {
         close(user_stacks->stop);
         user_stacks->stop = -1;
@@ -435,7 +435,7 @@ int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, b
     return result;
 }
 
-/* What programs counted themselves. */
+/* Adds what programs counted themselves to the counts of samples. */
 static void add_counts(const struct user_stacks *user_stacks, struct unwind_counts *counts)
 {
     *counts = user_stacks->rings.counts;

@@ -18,7 +18,7 @@
 struct user_stacks {
     struct kernel_offsets offsets;
     struct objects *objects; /* NULL: this run has no tables */
-    struct deferred *deferred;       /* stacks that were met before there was a table */
+    struct deferred *deferred;       /* stacks that came before their table was made */
     struct deferred_objects deferred_objects;
     struct processes *processes;
     const struct event_filter *filter; /* its processes' tables come first */
@@ -31,9 +31,9 @@ struct user_stacks {
     uint64_t settled;            /* objects_settled() when waiting stacks were last walked */
     bool is_behind;              /* of tables, at the last look: slow ones are not awaited again */
     pthread_t maker;             /* makes the tables that stacks wait for, */
-    int stop;                    /* readable once it is to end; below 0: there is no such thread */
-    bool ends;                   /* the same */
-    int refused;                 /* 0, or why not: a negative errno */
+    int stop;                    /* an eventfd that ends the maker; below 0: there is no maker */
+    bool ends;                   /* the maker is to end */
+    int refused;                 /* 0, or why there are no tables: a negative errno */
 };
 
 /* An empty one. */
@@ -56,11 +56,11 @@ void user_stacks_open(struct user_stacks *user_stacks, struct processes *process
 /* Before the processes are closed. */
 void user_stacks_close(struct user_stacks *user_stacks);
 
-/* And for what this command will map, as far as that can be told before it runs. */
+/* Has tables made for what this command will map, as far as that can be told before it runs. */
 void user_stacks_see_command(struct user_stacks *user_stacks, const char *name);
-/* For a file that is known to be in stacks. */
+/* Has a table made for a file that is known to be in stacks. */
 void user_stacks_see_file(const struct user_stacks *user_stacks, const char *path);
-/* Before anything is traced: for everything that runs already. */
+/* Before anything is traced: makes tables for everything that runs already. */
 void user_stacks_look_at_all(struct user_stacks *user_stacks);
 /*
  * Until user_stacks_end(), threads with the rights that we have make the tables that stacks wait
@@ -75,20 +75,20 @@ void user_stacks_end(struct user_stacks *user_stacks);
 void user_stacks_look(struct user_stacks *user_stacks, uint64_t most);
 
 /*
- * Walks stacks that were met before there was a table, of all events seen until now; waits that
- * long (ns) for tables.
+ * Goes on with stacks that came before their table was made, of all events seen until now; waits up
+ * to `most` ns for tables.
  */
 void user_stacks_settle(struct user_stacks *user_stacks, uint64_t most);
 /*
- * Puts them into the tally; those that cannot be walked yet are left for later, or, `for_good`,
- * cut. 0 or -ENOMEM.
+ * Puts these stacks into the tally. Those that cannot be walked yet are left for later, or, if
+ * `for_good`, cut. 0 or -ENOMEM.
  */
 int user_stacks_complete(struct user_stacks *user_stacks, struct tally *tally, bool for_good);
 
 /* Do stacks wait for tables? Until then, each event has a stack of its own in the store. */
 bool user_stacks_are_waiting(const struct user_stacks *user_stacks);
 
-/* What tells of the functions of these files. */
+/* Says where functions have their rows from: unwind tables, their code, or nowhere. */
 void user_stacks_add_functions(const struct frame_counts *functions, struct text *text);
 
 /* Which stacks were left to frame pointers: a line if that matters, or with `all`. */
