@@ -23,7 +23,7 @@
 #define USUAL_BITS 13
 #define MOST_BITS 20
 #define MOST_SHARE 16
-/* A bank is emptied when a sixteenth is full: in a fuller one, some stacks find no bucket. */
+/* A bank is emptied when 1/FILLED is full: in a fuller one, some stacks find no bucket. */
 #define FILLED 16
 
 static uint64_t bytes_of(const struct walk_counts *counts)

@@ -93,7 +93,7 @@ void live_close(struct live *live);
  * speaks to the user. An applet calls it in this order:
  *
  *     counting_open        signals, the filter, the collector
- *     (its program, made with what the collector has and counting.session.scope, attached by itself)
+ *     (the applet makes its program with the collector's maps and session.scope, and attaches it)
  *     counting_start       counts events from now on
  *     session_header       says that tracing runs
  *     counting_run         reports until the end

@@ -128,7 +128,7 @@ int event_text_add(struct event_text *text, const struct timeline *timeline, siz
  * the user. The applet calls it in this order:
  *
  *     event_printer_open        signals, the filter, the collector
- *     (its programs, made with what the collector has and printer.session.scope, attached by itself)
+ *     (the applet makes its programs with the collector's maps and session.scope, attaches them)
  *     event_printer_start       records events from now on
  *     event_printer_run         prints them, until the end
  *     event_printer_close       after the applet has detached
