@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the programs of a run collect, of whose events, and the maps that they put it into
- * (layout.h). The run fills it in (run/session.h); what depends on the event that a program is for,
- * the applet.
+ * What the programs of a run collect, from which tasks, and the maps (layout.h) that they write to.
+ * The run fills it in (run/session.h), but the applet sets what depends on a program's event.
  */
 #ifndef STACKBOX_INSNS_CAPTURE_H
 #define STACKBOX_INSNS_CAPTURE_H
@@ -25,7 +24,7 @@ struct bank_maps {
     uint32_t shallow_depth; /* stacks up to this depth are shallow; 0: BANK_SHALLOW is not used */
     bool unrolls; /* programs have no loops: stacks have at most UNROLLED_DEPTH frames */
 };
-/* For a program without loops, with both stacks: below 4,096 instructions. */
+/* Keeps a program without loops that walks both stacks below 4,096 instructions. */
 #define UNROLLED_DEPTH 256
 
 /* For the main bank: the map that get_stackid fills, and which of its buckets are settled. */
@@ -34,11 +33,11 @@ struct stack_ids {
     uint32_t buckets; /* 0: none, all stacks are kept by their own hash */
 };
 
-/* Whose stacks have the time, and until when a wait lasts. */
+/* Which thread's stacks a wait is charged to, and when the wait ends. */
 enum offwake_view {
-    VIEW_OFFCPU,  /* the thread's that blocked, until it runs again */
-    VIEW_WAKEUP,  /* the waker's, until it wakes */
-    VIEW_OFFWAKE, /* both, until it runs again */
+    VIEW_OFFCPU,  /* the blocked thread's; when that runs again */
+    VIEW_WAKEUP,  /* the waker's; at the wakeup */
+    VIEW_OFFWAKE, /* both threads'; when the blocked one runs again */
     VIEW_WALL,    /* walltime's, whose programs are in wall.c */
 };
 
@@ -48,15 +47,15 @@ enum offwake_threads {
     THREADS_KERNEL,
 };
 
-/* As prev_state of sched_switch: the state of a thread that leaves. */
+/* Bits of sched_switch's prev_state: the state of a thread that leaves its CPU. */
 enum task_state_bits {
-    STATE_ENDING = 0x30,  /* dead, zombie: at a raw tracepoint, it never runs again */
-    STATE_ANY = 0xff,     /* none of these: runnable; it was preempted or yielded */
+    STATE_ENDING = 0x30,  /* dead, zombie: at a raw tracepoint, the thread never runs again */
+    STATE_ANY = 0xff,     /* no bit set: runnable, the thread was preempted or yielded */
     STATE_BLOCKED = STATE_ANY & ~STATE_ENDING,
 };
 
 struct capture {
-    struct event_filter filter; /* for waits, of the thread that blocks, as it leaves */
+    struct event_filter filter; /* for waits: applied to the blocking thread as it leaves its CPU */
     bool kernel_stack, user_stack;
     bool per_process;  /* tell processes apart: by pid and name */
     bool per_thread;   /* and their threads, by tid */
@@ -70,13 +69,13 @@ struct capture {
     struct stack_ids ids;
     struct bank_maps banks;
 
-    /* ---- The event that a program is for: of count.c, snoop.c and unrolled.c ---- */
+    /* ---- The program's event: for count.c, snoop.c and unrolled.c ---- */
     uint32_t flags;   /* KEY_USER_PROBE, KEY_NO_CALLER, KEY_KERNEL_START...: of every event */
     bool meets;       /* may nest with other programs (fragments.h); those on user probes may */
-    bool caller;      /* it is at a user function's first instruction */
-    const struct machine *machine; /* the kernel's: tells where the caller is */
+    bool caller;      /* the event is at a user function's first instruction */
+    const struct machine *machine; /* the kernel's: tells where the return address is */
     const struct event_condition *condition; /* a further condition; or NULL */
-    const struct event_value *sum; /* counts are struct summed, and this is summed up; or NULL */
+    const struct event_value *sum; /* summed up, in counts of struct summed; or NULL */
 
     /* ---- stacksnoop ---- */
     const struct event_value *values; /* also in the record */
@@ -102,10 +101,10 @@ struct capture {
     bool longest;         /* keep the longest wait of each count, too */
     int waits;
     int cuts, rests; /* for VIEW_WALL: see wait.h */
-    struct task_fields task; /* known: the programs are for raw tracepoints; */
-    /* otherwise where the tracepoints' fields are. */
+    struct task_fields task; /* known: programs are for raw tracepoints; otherwise, for those of */
+    /* tracefs, whose fields have these offsets: */
     int16_t prev_pid, prev_state, next_pid, target_pid;
-    /* for VIEW_WALL, of task_rename; the first is 0 where there is none (6.14) */
+    /* for VIEW_WALL: fields of task_rename; the first is 0 where it has no pid (6.14) */
     int16_t renamed_pid, new_comm;
     bool wide_state; /* prev_state has 64 bits, otherwise 32 */
 

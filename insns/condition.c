@@ -52,7 +52,7 @@ static void emit_comparison(struct program *program, const struct event_test *te
         JUMP_REG(code, R1, R2, yes));
 }
 
-/* Its last byte, a 0, is compared, too, if there is room for one. */
+/* Also compares the terminating NUL, if there is room for one. */
 static void emit_text(struct program *program, const struct event_test *test, int16_t scratch,
                       const char *equal, const char *other)
 {

@@ -13,7 +13,7 @@
 #include "insns/layout.h"
 #include "insns/program.h"
 
-/* Its place in the context. */
+/* A number's place in the context. */
 struct event_value {
     uint16_t offset, size; /* bytes; the size is 1, 2, 4 or 8, or a text's */
     uint8_t bits;          /* this many of the lowest bits are the number */
@@ -46,7 +46,7 @@ struct event_test {
     char label[8];
 };
 
-/* It begins with the first. */
+/* Evaluation begins with tests[0]. */
 struct event_condition {
     struct event_test tests[MOST_TESTS];
     size_t count; /* 0: always true */

@@ -38,9 +38,9 @@
  *
  * A perf event interrupts whatever runs, but never this program: on each CPU the kernel runs only
  * one program of perf events, probes and tracepoints at a time, and skips those that would
- * interrupt it. So the first slot is free, and no map is caught in the middle of an update.
+ * interrupt it. So the first slot is free, and no interrupt comes in the middle of a map's update.
  * Programs that may nest (fragments.h) cannot rely on that: they claim a slot, and once everything
- * else is known, r7 is the first.
+ * but the stacks is known, r7 is the first slot.
  */
 #include "insns/programs.h"
 
@@ -50,7 +50,7 @@
 /* Places on the stack, from r10. */
 enum {
     INDEX = -4,       /* a small map's key */
-    FOREIGN = -8,     /* flags known before there is a slot */
+    FOREIGN = -8,     /* flags known before the slot is claimed */
     PID_SCRATCH = -16,
     SCRATCH = -32,    /* of 16 bytes */
 };
@@ -68,7 +68,7 @@ enum {
     KEY_COMM = KEY + (int)offsetof(struct count_key, comm),
 };
 
-/* By the host's number, which is 0 only for the idle tasks, on every CPU. */
+/* By the host's tid, which is 0 only for the idle tasks, on every CPU. */
 static void emit_idle_filter(struct program *program)
 {
     EMIT(program,
@@ -76,7 +76,7 @@ static void emit_idle_filter(struct program *program)
         JEQ_IMM(R0, 0, "filtered"));
 }
 
-/* Everything is cleared: not every kernel fills all of a comm, and a hash compares every byte. */
+/* Clears everything: some kernels do not fill all of a comm, and a hash map compares every byte. */
 static void emit_clear(struct program *program, const struct capture *capture)
 {
     EMIT(program,
@@ -178,7 +178,7 @@ static bool meets(const struct capture *capture)
     return capture->flags & KEY_USER_PROBE || capture->meets;
 }
 
-/* A user program's event does not come from within the kernel: it has no kernel stack. */
+/* A user probe's event comes from user code, so it has no kernel stack. */
 static bool has_kernel_stack(const struct capture *capture)
 {
     return capture->kernel_stack && !(capture->flags & KEY_USER_PROBE);

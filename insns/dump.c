@@ -48,7 +48,7 @@ static bool is_wide(const struct dump *dump, size_t index)
     return false;
 }
 
-/* Does it go somewhere else in the program, and how far from the next instruction? */
+/* Does it jump or call within the program, and how far from the next instruction? */
 static bool jumps(const struct bpf_insn *insn, int64_t *distance)
 {
     switch (insn->code) {
@@ -109,7 +109,7 @@ static void add_memory(struct text *text, const char *type, int base, int offset
     text_format(text, "*(%s *)(r%d %c %d)", type, base, offset < 0 ? '-' : '+', abs(offset));
 }
 
-/* The last operand of ALU and jump instructions. Masks are most readable in hexadecimal. */
+/* The last operand of ALU and jump instructions. `mask`: in hexadecimal. */
 static void add_operand(struct text *text, const struct bpf_insn *insn, bool mask)
 {
     if (BPF_SRC(insn->code) == BPF_X)

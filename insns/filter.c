@@ -63,7 +63,7 @@ static void emit_cgroup_filter(struct program *program, const struct event_filte
         JNE_IMM(R0, 1, "filtered"));
 }
 
-/* By the real user, as other tools' programs do: even if the file is set-user-ID. */
+/* By the real user, as other tools' filters, also if the executable is set-user-ID. */
 static void emit_user_filter(struct program *program, const struct event_filter *filter)
 {
     if (!filter->uid_count)
@@ -107,9 +107,7 @@ static void emit_name_filter(struct program *program, const struct event_filter 
     LABEL("name_asked_for"));
 }
 
-/*
- * A number may be beyond the value if kernel.pid_max was lowered before we began, or raised since.
- */
+/* A tid can exceed the map if kernel.pid_max was lowered before we began, or raised since. */
 void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond)
 {
@@ -184,9 +182,9 @@ static void emit_load_pid_of_namespace(struct program *program, const struct eve
 }
 
 /*
- * r7 = pid << 32 | tid of the current task, in the caller's pid namespace. A task of another one is
- * none of those asked for; if none was asked for, r7 is from the initial namespace, and *(u32
- * *)(r10 + foreign) = 1.
+ * r7 = pid << 32 | tid of the current task in the caller's pid namespace. A filter by number drops
+ * a task outside it; without one, r7 is from the initial namespace then, and *(u32 *)(r10 +
+ * foreign) = 1.
  */
 static void emit_load_pid(struct program *program, const struct event_filter *filter,
                           const struct filter_places *places)
@@ -274,8 +272,8 @@ static void emit_pid_filter(struct program *program, const struct event_filter *
 }
 
 /*
- * Drops events of the tracer's processes, r7 being from emit_load_pid. Those asked for by pid, or
- * as a command, do not count as the tracer's. Tasks outside our namespace have other numbers.
+ * Drops events of the tracer's processes, by r7 from emit_load_pid; but not those asked for by pid
+ * or as a command, nor tasks outside our namespace, whose numbers can equal the tracer's.
  */
 static void emit_own_filter(struct program *program, const struct event_filter *filter,
                             const struct filter_places *places)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Fragments that decide whether an event was asked for, and whose it is. Each goes to the program's
- * label "filtered" if it was not; r0 to r5 are lost.
+ * Fragments that decide whether an event passes the filter, and load its task's numbers. Each goes
+ * to the program's label "filtered" if the event does not pass; r0 to r5 are lost.
  */
 #ifndef STACKBOX_INSNS_FILTER_H
 #define STACKBOX_INSNS_FILTER_H
@@ -18,8 +18,8 @@ struct event_filter {
     const uint32_t *pids, *tids; /* in the caller's pid namespace */
     size_t pid_count, tid_count;
     int asked; /* the map of these, if there are any */
-    /* By what a task is at the moment of the event: any of these names, any of these real users. */
-    const char (*comms)[COMM_BYTES]; /* filled up with zeros */
+    /* At the event, the task must have one of these names and one of these real users, if any. */
+    const char (*comms)[COMM_BYTES]; /* padded with NULs */
     const uint32_t *uids;            /* in the initial user namespace */
     size_t comm_count, uid_count;
     int64_t cpu; /* -1: all */
@@ -35,19 +35,19 @@ struct event_filter {
 
 /* Is anything filtered, so that the label "filtered" is needed? */
 bool filter_asks(const struct event_filter *filter);
-/* And anything but the tracer's own processes? */
+/* Is anything filtered but the tracer's own processes? */
 bool filter_asks_others(const struct event_filter *filter);
-/* Does it let this name pass, which is filled up with zeros or ends with one? */
+/* Does the filter pass this comm, which is padded with NULs or ends with one? */
 bool filter_takes_name(const struct event_filter *filter, const char *comm);
-/* This real user? */
+/* Does it pass this real uid? */
 bool filter_takes_user(const struct event_filter *filter, uint32_t uid);
-/* By anything that a task may change, so that it says nothing about its next event? */
+/* Does it test what a task can change, so that a verdict does not hold for the next event? */
 bool filter_may_change(const struct event_filter *filter);
 
 /*
- * r0 = what the map of followed tasks says about the current task, r2 = the address of that. Goes
- * to the label `beyond` if the map has no place for it. The register `tid`, r7 or r8, is lost; uses
- * 4 bytes at r10 + index.
+ * r0 = the current task's byte in the map of followed tasks, r2 = the byte's address. Goes to the
+ * label `beyond` if the host's tid is too large for the map. The register `tid`, r7 or r8, is lost;
+ * uses 4 bytes at r10 + index.
  */
 void emit_load_followed(struct program *program, const struct event_filter *filter, unsigned tid,
                         int16_t index, const char *beyond);
@@ -56,8 +56,8 @@ void emit_load_followed(struct program *program, const struct event_filter *filt
 struct filter_places {
     int16_t foreign, scratch; /* 4 and 8 bytes */
     /*
-     * A label, or NULL: where a task without a number in the caller's pid namespace goes. With r7
-     * known by other means, the program goes on at "numbers_known", otherwise at filter_outside().
+     * A label, or NULL: code for tasks without a number in the caller's pid namespace. If it finds
+     * r7 by other means, it goes to "numbers_known", otherwise to filter_outside().
      */
     const char *numberless;
     int16_t comm; /* 16 bytes, if names are asked for */
@@ -67,22 +67,22 @@ struct filter_places {
 const char *filter_outside(const struct event_filter *filter);
 
 /*
- * r7 = pid << 32 | tid of the current task, in the caller's pid namespace; that of the initial one
- * in another, and then *(u32 *)(r10 + foreign) = 1, otherwise 0. Uses 8 bytes at r10 + scratch.
+ * r7 = pid << 32 | tid of the current task in the caller's pid namespace, *(u32 *)(r10 + foreign) =
+ * 0; outside it, the numbers of the initial namespace, and 1. Uses 8 bytes at r10 + scratch.
  */
 void emit_load_anybody(struct program *program, const struct event_filter *filter, int16_t foreign,
                        int16_t scratch);
-/* The same, but goes to `outside` then. */
+/* The same, but goes to `outside` for a task outside that namespace. */
 void emit_load_inside(struct program *program, const struct event_filter *filter, int16_t foreign,
                       int16_t scratch, const char *outside);
 
 /*
- * r0 = what the map of processes and threads asked for says of the number r0; goes to `none` if
- * nothing. Uses 4 bytes at r10 + key.
+ * r0 = the bits (enum asked_for) of the number r0 in the map of processes and threads asked for;
+ * goes to `none` if it has no entry. Uses 4 bytes at r10 + key.
  */
 void emit_look_up_asked(struct program *program, const struct event_filter *filter, int16_t key,
                         const char *none);
-/* The same of the process in r7. */
+/* The same for the pid in r7. */
 void emit_look_up_process(struct program *program, const struct event_filter *filter, int16_t key,
                           const char *none);
 

@@ -75,7 +75,7 @@ static void emit_state(struct program *program, const struct follow_programs *pr
     EMIT(program, LABEL("another"));
 }
 
-/* The number's last owner has ended. */
+/* The kernel reuses the number: the task that was asked for by it has ended. */
 static void emit_forget(struct program *program, const struct follow_programs *programs)
 {
     const struct event_filter *filter = programs->filter;

@@ -162,8 +162,8 @@ void emit_account_word(struct program *program, int16_t offset)
  *     account.slots_taken += 1
  *     goto out
  *
- * If two programs claim at once, both may see 2, and go on to the next slot: that wastes one, but
- * no slot ever has two users. A program that cannot nest takes the first without claiming it.
+ * If two programs claim at once, both may see 2 and try the next slot: that wastes a slot, but no
+ * slot ever has two users. A program that cannot nest takes the first without claiming it.
  */
 
 static void emit_find(struct program *program, int slots, int number, int16_t index,
@@ -230,9 +230,8 @@ void emit_release_slot(struct program *program)
  *     bytes = -EFAULT
  *     walked:
  *
- * The kernel walks into a buffer of the CPU and copies from there: a stack that another thread's
- * program walked on this CPU in between would be taken for ours. (An interrupt has a buffer of its
- * own.)
+ * The kernel walks into a per-CPU buffer and copies from there. If another thread's program walks a
+ * stack on this CPU in between, the kernel copies that one. (Interrupts have their own buffer.)
  */
 
 #define MOST_WALKS 4
@@ -288,7 +287,7 @@ void emit_walk(struct program *program, const struct stack_walk *walk)
         EMIT(program, LABEL(walk->unwound));
 }
 
-/* A call in the kernel's own code has pushed 8 bytes. */
+/* In the kernel's own code, the call has pushed the 8-byte return address. */
 static void emit_load_pushed(struct program *program, const struct machine *machine, int16_t place)
 {
     EMIT(program,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What programs are made of: looking up, the event's account, a slot to work in, stacks, the
+ * Building blocks of programs: map lookups, the event's account, a slot to work in, stacks, the
  * caller, and the thread. r0 to r5 are lost, unless said otherwise.
  */
 #ifndef STACKBOX_INSNS_FRAGMENTS_H
@@ -16,39 +16,39 @@
 void emit_look_up(struct program *program, int map, int16_t key);
 
 /*
- * r0 = the address of an array's only value; goes to `none` if there is none, which only the
- * verifier thinks possible. Uses 4 bytes at r10 + index. (Since 5.2 a single instruction loads the
- * address, which is just as fast.)
+ * r0 = the address of an array's only value. Goes to `none` if the lookup fails: it never does, but
+ * the verifier demands the test. Uses 4 bytes at r10 + index. (Since 5.2 a single instruction can
+ * load the address, which is just as fast.)
  */
 void emit_look_up_only(struct program *program, int map, int16_t index, const char *none);
 
-/* map[*(r10 + key)] = *(r10 + value), with these flags; or no longer has that key. */
+/* map[*(r10 + key)] = *(r10 + value), with these flags; or the key is deleted. */
 void emit_update(struct program *program, int map, int16_t key, int16_t value, int32_t flags);
 void emit_delete(struct program *program, int map, int16_t key);
 
-/* Zeros, and words from one place to another, by r1: `bytes`, at registers + these. */
+/* Clears, or copies by r1, `bytes` (a multiple of 8) at these registers + offsets. */
 void emit_zeros(struct program *program, unsigned base, int at, int bytes);
 void emit_words(struct program *program, unsigned to, int to_at, unsigned from, int from_at,
                 int bytes);
 
-/* The current thread's name. Not every kernel fills all of it. */
+/* The current thread's comm. Some kernels do not write all of its bytes. */
 void emit_comm(struct program *program, unsigned base, int at);
 
 /* label: return that value */
 void emit_return(struct program *program, const char *label, int32_t value);
 
-/* All maps of the capture that there are get their names in dumps. */
+/* Names the maps that the capture has, for dumps. */
 void name_maps(struct program *program, const struct capture *capture);
 
 /* ---- The account ---- */
 
 /*
- * r9 = this CPU's account of the bank that events are counted into. If they are not counted now,
- * the program goes on at `paused`. Uses 4 bytes at r10 + index. r0 to r5 are lost.
+ * r9 = this CPU's account of the bank that programs count into. While counting is paused, goes to
+ * `paused`. Uses 4 bytes at r10 + index. r0 to r5 are lost.
  */
 void emit_load_account(struct program *program, const struct capture *capture, int16_t index,
                        const char *paused);
-/* The same where a program begins: r6 = the context, and its maps have names. */
+/* The same at a program's beginning: also names its maps, and r6 = the context. */
 void emit_begin(struct program *program, const struct capture *capture, int16_t index,
                 const char *paused);
 
@@ -60,31 +60,28 @@ void emit_account_word(struct program *program, int16_t offset);
 /*
  * ---- A slot to work in: struct slot in layout.h ----
  *
- * Programs nest if one of them may run on a CPU before another has ended there: those on user
- * probes, which can be preempted, and with them all others in the same run; likewise, since Linux
- * 7.2, those on system calls' tracepoints. Each that may nest with another claims a slot of its
- * own, and notes there when it walks a stack.
+ * Programs nest if one can run on a CPU before another one has ended there. Programs on user probes
+ * can be preempted, and so, since Linux 7.2, can those on system calls' tracepoints: they nest with
+ * all other programs of the same run. A program that may nest claims a slot of its own, and notes
+ * there when it walks a stack.
  */
 
 /*
- * r8 = a slot of our own, in that map; if the program does not meet others, the first, which is
- * always free. If none is free, counts that in the account at r9, and goes to "out". Uses 4 bytes
- * at r10 + index.
+ * r8 = a slot of the map `slots` that the program owns from now on; unless `meets`, the first one,
+ * which is then always free. If all are in use, increments slots_taken in the account at r9, and
+ * goes to "out". Uses 4 bytes at r10 + index.
  */
 void emit_claim_slot(struct program *program, int slots, bool meets, int16_t index);
 
-/*
- * r7 = the first slot of this CPU, where programs that nest leave notes; goes to `none` without
- * one.
- */
+/* r7 = the first slot of this CPU, which has `walker`; goes to `none` if the lookup fails. */
 void emit_load_first_slot(struct program *program, int slots, int16_t index, const char *none);
 
 /* Releases the slot at r8. r0 to r5 are lost here as above. */
 void emit_release_slot(struct program *program);
 
 /*
- * The end of a program for an event: "filtered", for events that were not asked for, and "out", with
- * the functions that walk by tables.
+ * Ends a program: the labels "filtered", for events that the filter drops, and "out", and then the
+ * functions that walk by tables.
  */
 void emit_end(struct program *program, const struct capture *capture);
 
@@ -101,16 +98,16 @@ struct stack_walk {
     uint32_t depth; /* frames, at most */
     int32_t frames; /* where they go, from r8 */
     /*
-     * Another program of ours may walk on this CPU before this one has ended. `own` is a number,
-     * not 0, that no other such program has at that time; `last` is the number of the one that last
-     * began to walk, on this CPU and among all of them. Both are 32 bits.
+     * Another program of ours may walk a stack on this CPU before this one has ended. `own` is a
+     * nonzero number that no other such program has at that time; `last` is the number of the
+     * program that was the last to begin a walk on this CPU. Both are 32 bits.
      */
     bool disturbed;
     struct walk_word own, last;
     const char *walked; /* a label that the program has only once, if disturbed */
     /*
-     * By tables first, if possible; NULL: there are none. A walk by tables has a frame for its end
-     * after the frames, if there is room (unwind_layout.h).
+     * Walks by tables first, if possible; NULL: there are none. A walk by tables appends a frame
+     * that tells how it ended, if there is room (unwind_layout.h).
      */
     const struct unwind_config *unwind;
     struct unwind_place unwind_place; /* `frames` are those above */
@@ -119,17 +116,17 @@ struct stack_walk {
 
 /*
  * r0 = how many bytes of frames there are, or a negative errno. r6 is the context; r1 to r5 are
- * lost. Every walk in programs that may nest must be `disturbed`: otherwise it leaves no trace.
+ * lost. In programs that may nest, every walk must be `disturbed`: others cannot detect it if not.
  */
 void emit_walk(struct program *program, const struct stack_walk *walk);
 
 /*
  * ---- A stack, kept in a bank's map ----
  *
- * The fast way is the kernel's: get_stackid, whose id is a bucket of a hash. If another stack has
- * that bucket, or it is not certain yet whose it is, the stack is fetched whole, hashed here with
- * 64 bits, and kept in a hash map under that. Programs that may nest keep every stack this way, and
- * so do those for which a report's time matters more than an event's.
+ * The fast way is the kernel's get_stackid, whose id is a bucket of a hash table. If another stack
+ * has that bucket, or the bucket is not settled yet, the program fetches the whole stack, hashes it
+ * to 64 bits, and keeps it in a hash map under that key. Programs that may nest keep every stack
+ * this way, and so do those for which a report's time matters more than an event's.
  */
 
 /* Labels that the program has only once. */
@@ -152,20 +149,20 @@ struct count_place {
     const struct count_labels *labels;
     unsigned base;                    /* the key is at this register */
     int32_t key;                      /* + this, */
-    unsigned new_base;                /* and a new count's value likewise, */
+    unsigned new_base;                /* and a new count's value likewise: */
     int32_t new_value;
-    int16_t cleared;                  /* of which so many bytes are cleared first, on the stack, */
+    int16_t cleared;                  /* so many of its bytes, on the stack, are cleared first, */
     bool late;                        /* or only when its map is known */
 };
 /*
- * Goes to `found` with r0 = the count, made if it is not there; without room counts that in the
- * account, and goes on as `uncounted`.
+ * Goes to `found` with r0 = the count, which it inserts if missing. If the map is full, increments
+ * table_full in the account, and goes on as `uncounted`.
  */
 void emit_find_count(struct program *program, const struct count_place *place);
 
 /*
- * The kernel's stack and the user's: their words go to these places in the slot (layout.h); 0: it
- * is not wanted. r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. If there is no
+ * Stores the words (layout.h) of the kernel's and the user's stack at these offsets in the slot; 0:
+ * not wanted. r6 is the context, r8 a slot of SLOT_BYTES(depth), r9 the account. If there is no
  * stack, the word is NO_STACK or a negative errno. `meets`: the program may nest with others (see
  * above), so its stacks have no ids, and r7 is the first slot of this CPU.
  */
@@ -175,45 +172,45 @@ void emit_stacks(struct program *program, const struct capture *capture, int16_t
 /*
  * ---- The caller ----
  *
- * At a user function's first instruction its frame is not made yet, and a walk by frame pointers
- * goes from the function straight to its caller's caller. The caller is where the function would
- * return to, which at that moment is where the architecture says. If that is a register, or if the
- * kernel itself walks by frame pointers, the same is true of the kernel's own functions. If the
- * kernel adds that register to each user stack (link_first), nothing needs to be added to these.
+ * At a user function's first instruction its frame does not exist yet, and a walk by frame pointers
+ * skips the caller. The caller is the return address, which the architecture's calls leave in a
+ * register or on the stack. Walks of the kernel's own stack skip the caller, too, if the address is
+ * in a register, or if the kernel walks by frame pointers. If the kernel adds that register to each
+ * user stack (link_first), those are complete.
  *
- * For places with these KEY_...: the machine's emit_load_caller(), or its equivalent for kernel
- * functions. The machine is the kernel's, whatever binary loads the program.
+ * For places with these KEY_...: emits the machine's emit_load_caller(), or its equivalent for
+ * kernel functions. The machine is the kernel's, whatever binary loads the program.
  */
 void emit_load_caller(struct program *program, const struct machine *machine, uint32_t flags,
                       int16_t place);
 
 /* ---- A thread, described in a slot's task, and copied to where it is kept ---- */
 
-/* What is shown of a thread: anything more would keep equal counts apart. */
+/* What to record of a thread: anything that is not shown would split equal counts. */
 struct task_place {
     bool kernel_stack, user_stack;
     int16_t foreign, index; /* 4 bytes on the stack each; `index` is free */
 };
 
-/* No thread, at `place` from a register. */
+/* Describes no thread, at base + place. */
 void emit_no_task(struct program *program, unsigned base, int place);
 
 /* Clears the task of the slot at r8: a thread about which nothing is known yet. */
 void emit_clear_task(struct program *program);
 
 /*
- * Makes it the current thread, whose numbers are in r7: pid << 32 | tid. r6 is the context, r9 the
- * control word. r0 to r5 are lost.
+ * Describes the current thread in it, whose pid << 32 | tid is in r7. r6 is the context, r9 the
+ * account. r0 to r5 are lost.
  */
 void emit_task(struct program *program, const struct capture *capture,
                const struct task_place *shown);
-/* Its two halves: everything but the stacks, and these. r7 is not read for the latter. */
+/* emit_task()'s two halves: everything but the stacks; and these, for which r7 is not read. */
 void emit_who(struct program *program, const struct capture *capture,
               const struct task_place *shown);
 void emit_task_stacks(struct program *program, const struct capture *capture,
                       const struct task_place *shown);
 
-/* r0 = above 0 for a user thread: it has frames there. The slot's scratch is overwritten. */
+/* r0 > 0 for a user thread, which has user frames. The slot's scratch is overwritten. */
 void emit_look_for_user(struct program *program);
 
 /* Copies the slot's task to r0 + place. r1 is lost. */

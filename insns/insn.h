@@ -205,8 +205,8 @@ union insn {
 #define LABEL(name)             NAMED(INSN_LABEL, 0, 0, 0, name)
 
 /*
- * name: a function of numbers (CALL_LABEL), after the program's end; its code ends with EXIT. It is
- * verified once, by itself: what it needs from its caller it looks up again.
+ * name: a function of numbers (CALL_LABEL), after the program's end; its code ends with EXIT. The
+ * verifier checks it once, by itself, so it looks up again what its caller has looked up.
  */
 #define FUNCTION(name)          NAMED(INSN_FUNCTION, 0, 0, 0, name)
 
@@ -289,9 +289,9 @@ union insn {
 #define EXIT()                  INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /*
- * The return value of programs at tracepoints: if one returns 0, the kernel hides that event from
- * all of perf, even for others that have it open there. In other programs it may mean something
- * else.
+ * The return value of programs at tracepoints: if one returns 0, the kernel drops that event for
+ * all perf events that are open there, including other tools'. To other program types the value may
+ * mean something else.
  */
 #define FOR_PERF_TOO 1
 

@@ -7,7 +7,7 @@
  *         kallsyms_lookup_name(symbol.text, symbol.length, &symbol.address)    0 if there is none
  *     return 0
  *
- * The kernel finds both by bisection: names since 6.2, and in 6.1.y.
+ * The kernel finds both by binary search: names since 6.2, and in 6.1.y.
  *
  * r6 = symbol.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What bytecode writes and C reads, or the other way round: in one place, with sizes asserted. */
+/* The structs that BPF programs and C share, with their sizes asserted. */
 #ifndef STACKBOX_INSNS_LAYOUT_H
 #define STACKBOX_INSNS_LAYOUT_H
 
@@ -26,7 +26,7 @@ struct count_key {
     int64_t kernel_stack;
     int64_t user_stack;
     uint64_t generation;   /* which life of the pid: 0, or from the maps of lives */
-    uint64_t caller; /* at a function's start: where it returns to, if that is needed; else 0 */
+    uint64_t caller; /* at a function's start: its return address, if needed; else 0 */
     uint32_t pid;
     uint32_t flags;  /* and above KEY_TID_SHIFT the tid, if threads are told apart */
     char comm[16];
@@ -34,34 +34,34 @@ struct count_key {
 _Static_assert(sizeof(struct count_key) == 56, "a hash key must hold no padding");
 _Static_assert(offsetof(struct count_key, comm) % 8 == 0, "cleared by two aligned stores");
 
-/* Of count_key.flags, of an event's and of task.flags: each its own bit below KEY_TID_SHIFT. */
+/* Bits of count_key.flags, task.flags and an event's flags: distinct, and below KEY_TID_SHIFT. */
 enum count_flags {
     KEY_FOREIGN = 1,      /* pid is the host's number, the process is outside our pid namespace */
     KEY_USER_PROBE = 2,   /* the event came from user code: it does have a user stack */
     KEY_NO_CALLER = 4,    /* the kernel's walk from this place never finds the caller */
     KEY_MARK = 8,         /* the place begins with endbr64, if that matters */
-    TASK_SEEN = 16,      /* filled in: an entry that was just made is not yet */
-    TASK_UNWANTED = 32,  /* this thread was not asked for, as was seen when it left */
+    TASK_SEEN = 16,      /* the task is filled in: that of a new entry is not */
+    TASK_UNWANTED = 32,  /* the filter dropped this thread when it left its CPU */
     KEY_KERNEL_START = 64, /* `caller` is a kernel function's: see store/store.h */
     KEY_TRACEPOINT = 128,
     TASK_SAMPLE = 256,   /* the stacks are a sample's */
 };
 
 /*
- * What the kernel is asked about its symbols, and its answer: the text of an address,
+ * A question to the kernel about its symbols, and the kernel's answer: the text of an address,
  * "vfs_read+0x1b/0x2f0 [module]", or the address of a name.
  */
 #define KERNEL_SYMBOL_BYTES 640 /* the kernel's KSYM_SYMBOL_LEN, and a few */
 #define KERNEL_NAME_MASK 511    /* names are shorter than its KSYM_NAME_LEN */
 struct kernel_symbol {
     uint64_t address; /* 0: no symbol has that name */
-    uint32_t length;  /* of a name, with its NUL; 0: an address is asked about */
+    uint32_t length;  /* of a name, with its NUL; 0: the question is about an address */
     uint32_t unused;
     char text[KERNEL_SYMBOL_BYTES];
 };
 _Static_assert(offsetof(struct kernel_symbol, text) == 16, "no padding");
 
-/* What is counted if a value of events is summed up; otherwise only their number. */
+/* A count's value if a value of its events is summed up; otherwise it is only their number. */
 struct summed {
     uint64_t events;
     uint64_t sum;
@@ -75,9 +75,9 @@ struct summed {
 #define STACK_SHALLOW (1LL << 61) /* in addition: it is in the map of shallow stacks */
 
 /*
- * The maps of a bank. Programs have those of the first main bank built in, and find those of any
- * other in maps of maps, by the word of the control map: they are made when needed, and can be
- * replaced by larger ones. Most stacks are shallow, and room for many of these takes little.
+ * The maps of a bank. Programs have those of the first main bank built in, and find the others in
+ * maps of maps, by the word of the control map: the tracer makes these when needed, and can replace
+ * them by larger ones. Most stacks are shallow, and room for many of these takes little.
  */
 enum bank_map {
     BANK_COUNTS,
@@ -92,7 +92,7 @@ struct spilled_stack {
     uint64_t bytes; /* of frames, 8 each */
     uint64_t frames[];
 };
-/* This many are hashed at a time, and the last of them may be past the deepest stack. */
+/* Programs hash this many frames at a time; the last group may reach past the deepest stack. */
 #define FRAMES_AT_A_TIME 4
 #define SPILLED_STACK_BYTES(depth) \
     (sizeof(struct spilled_stack) + ((size_t)(depth) + FRAMES_AT_A_TIME - 1) * sizeof(uint64_t))
@@ -120,7 +120,7 @@ _Static_assert(offsetof(struct task_stacks, comm) % 8 == 0, "cleared by two alig
 struct wait {
     uint64_t since; /* CLOCK_MONOTONIC; 0: it is not waiting */
     uint32_t tid;   /* as in `target`; 0 until that is filled in */
-    uint32_t woken; /* since it began to wait; without it, a waker may have found it running */
+    uint32_t woken; /* the waker came after `since`; 0: it may have found the thread running */
     struct task_stacks target;
     /* if wakers are asked for; otherwise the map's values end before it */
     struct task_stacks waker;
@@ -135,36 +135,36 @@ enum wall_part {
     WALL_RUNNABLE,
     WALL_BLOCKED,
     WALL_PARTS,
-    WALL_UNKNOWN = WALL_PARTS, /* the thread was not seen yet: its first event tells */
+    WALL_UNKNOWN = WALL_PARTS, /* until the thread's first event, which tells the state */
 };
 
 /*
- * An entry of the same map for walltime, by the thread's address in the kernel, which its numbers
- * may outlive (at tracefs' tracepoints by its tid): it exists as soon as anything is seen of its
- * thread.
+ * An entry of the same map for walltime, made at its thread's first event. The key is the address
+ * of the task_struct, as a thread can lose its numbers before it leaves its CPU for the last time;
+ * at tracefs' tracepoints it is the tid.
  */
 struct wall {
     uint64_t since; /* in its state */
     uint32_t tid;   /* the host's, and then as in `target` */
     uint32_t part;
-    struct task_stacks target; /* without flags: unknown yet */
+    struct task_stacks target; /* flags 0: unknown yet */
     uint64_t spent[WALL_PARTS]; /* ns that are in no count yet */
     uint64_t left;  /* when it last left a CPU; 0: not seen */
-    uint64_t first; /* since when its time is counted */
+    uint64_t first; /* when counting its time began */
 };
 _Static_assert(sizeof(struct wall) == 120, "copied word by word");
 _Static_assert(offsetof(struct wall, target) == offsetof(struct wait, target),
                "fragments know both");
 
-/* And its counts. */
+/* The value of a count of walltime. */
 struct walled {
     uint64_t spent[WALL_PARTS];
-    uint64_t events; /* switches away, returns, other names, and samples */
+    uint64_t events; /* switches off a CPU and back, renames, and samples */
 };
 _Static_assert(offsetof(struct walled, events) ==
                offsetof(struct wall, left) - offsetof(struct wall, spent), "added up word by word");
 
-/* Counts of waits. */
+/* The value of a count of waits. */
 struct blocked {
     uint64_t nanoseconds;
     uint64_t waits;
@@ -172,10 +172,10 @@ struct blocked {
 };
 
 /*
- * A program's working memory: its stack is too small, and that of programs on user probes was seen
- * to be overwritten beyond 48 bytes on some kernels. Some programs can be preempted, and another
- * may run on their CPU meanwhile (fragments.h): each CPU has several slots, and a program claims
- * one by being its only user.
+ * A program's working memory: the BPF stack is too small, and some kernels were seen to overwrite
+ * it beyond 48 bytes in programs on user probes. Some programs can be preempted while another one
+ * runs on their CPU (fragments.h), so each CPU has several slots; a program claims one by being its
+ * only user.
  */
 struct slot {
     uint64_t users;
@@ -198,12 +198,12 @@ _Static_assert(offsetof(struct slot, spilled) == 80, "no padding");
 _Static_assert(SLOT_BYTES(MOST_DEPTH) <= MOST_CPU_VALUE_BYTES, "a slot fits");
 
 /*
- * The maps of lives: by the pid in our pid namespace, the time (CLOCK_MONOTONIC) of a living
- * process's last exec, made even, and of the exit of the last process that had that pid, made odd.
- * Old ones of the latter are forgotten.
+ * The maps of lives, by the pid in our pid namespace: one holds the time (CLOCK_MONOTONIC) of a
+ * living process's last exec, made even; the other, an LRU hash, the time of the exit of the last
+ * process that had the pid, made odd.
  */
 #define LIFE_ENDED 1
-/* In an event's word beside that: it is of the process that had the pid then. */
+/* Set in an event's word: the event is of the process that had the pid at that time. */
 #define LIFE_THEN_BIT 63
 
 struct life_account {
@@ -213,7 +213,7 @@ struct life_account {
 
 /*
  * The map of followed tasks: one value, with a byte per host tid. A command is held from its fork
- * to its exec, and what it does until then is not its own doing.
+ * to its exec: until then it runs the tracer's code.
  */
 enum followed_state {
     TASK_NOT_FOLLOWED,
@@ -222,13 +222,13 @@ enum followed_state {
 };
 
 /*
- * The map of the processes and threads asked for: by number, in the caller's pid namespace. A
- * number that is given to another task is removed.
+ * The map of the processes and threads asked for: by number, in the caller's pid namespace. When
+ * the kernel gives a number to a new task, it is removed.
  */
 enum asked_for {
     ASKED_PROCESS = 1,
     ASKED_THREAD = 2,
-    /* a thread other than the first has executed a program, and is the first now */
+    /* a thread other than the leader called exec, and is the leader now */
     ASKED_OTHER = 4,
 };
 
@@ -247,10 +247,10 @@ enum own_process {
 #define OWN_NONE UINT32_MAX /* 0 is the idle tasks' */
 
 /*
- * What became of the events that programs saw: a value per bank, on each CPU, by the word of the
- * control map. Once no program writes to it any more it is exact: an event that was seen is in the
- * table, or was not asked for, or is lost. For offcputime and the like an event is a thread that
- * blocks: this may also have had no result yet, while the thread waits.
+ * What became of the events that programs saw: a per-CPU value for each bank, by the word of the
+ * control map. It is exact once no program writes to it any more: each event seen is in the table,
+ * was filtered, or is lost. For offcputime and the like an event is a thread that blocks, which may
+ * also be pending while the thread waits.
  */
 struct account {
     uint64_t bank; /* the word itself, so that it can be read from the account */
@@ -260,7 +260,7 @@ struct account {
     uint64_t table_full;  /* no room for a new count; or in the buffer of records */
     uint64_t slots_taken;
     uint64_t waits_full;  /* waits for which there was no room in the map of waits */
-    uint64_t ends_unseen; /* waits whose thread left the CPU again, and was not seen to come */
+    uint64_t ends_unseen; /* waits whose thread left a CPU again: the switch to it was not seen */
     /* And in addition: */
     uint64_t table_full_ns; /* the total of waits in table_full; or of their values */
     uint64_t wakes_full;    /* wakers for which there was no room in the map of waits */
@@ -271,16 +271,16 @@ struct account {
     uint64_t negative;      /* events left out of the sum, as their values are below 0 */
     uint64_t sum_high;      /* of the values in the sum: the total of their upper 32 bits */
     uint64_t unfit;         /* waits among the filtered that were too short or too long */
-    uint64_t nested;        /* returns that the kernel does not trace: see nested.c; never seen */
+    uint64_t nested;        /* returns that the kernel does not trace (nested.c): not in `seen` */
 };
 #define ACCOUNT_WORDS (sizeof(struct account) / sizeof(uint64_t))
 #define ACCOUNTS CONTROL_MODES /* that of PAUSED is never used */
 
 /*
- * The maps of the unrolled walk (unrolled.c) are only arrays, for kernels that have little else:
- * the word of the control map, which is CONTROL_PAUSED or the number of a bank; a scratch per CPU
- * and bank; and buckets, the first bank's and then the second's, in which a stack is found by its
- * hash and has its count.
+ * The maps of the unrolled walk (unrolled.c) are arrays, as its kernels have few other types: the
+ * word of the control map, which is CONTROL_PAUSED or the number of a bank; a scratch per CPU and
+ * bank; and buckets, the first bank's and then the second's, which hold a stack, found by its hash,
+ * and its count.
  */
 #define WALK_BANKS 2
 

@@ -16,10 +16,9 @@
  *     account.ends += 1
  *     return 0
  *
- * Both run in the process itself, so that whatever it does after the exec sees the new time, and no
- * other process has its pid before it has ended. An entry is removed from `living` only by the end
- * of its process: there are at most as many as there is room for. In `ended`, the entries that have
- * been unused for longest make room for new ones.
+ * Both run in the process itself: all of its events after the exec see the new time, and no other
+ * process gets the pid before life_ends has run. Only the end of its process removes an entry from
+ * `living`, which refuses new ones when it is full. `ended` is an LRU hash and evicts old ones.
  */
 #include "insns/programs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What is known about an architecture: a row, which src/machine/ARCH.c fills in, and which
- * everything else gets. A field that is left out means that there is no such thing, or that it is
+ * What is known about an architecture: src/machine/ARCH.c fills in a row, which all other code
+ * reads. A field that is left out means that the architecture has no such thing, or that it is
  * unknown.
  */
 #ifndef STACKBOX_INSNS_MACHINE_H
@@ -15,12 +15,12 @@ struct program;
 struct machine_plt;
 struct machine_plt_entry;
 
-/* Functions that are in this architecture's kernels, but not in all. */
+/* Functions that only this architecture's kernels have. */
 enum machine_names {
     MACHINE_INTERRUPTS, /* which handle interrupts */
-    MACHINE_TIMER,      /* which show that it is a timer's */
+    MACHINE_TIMER,      /* which show that an interrupt is a timer's */
     MACHINE_OTHER_CPU,  /* or another CPU's */
-    MACHINE_OWN_WORK,   /* through which a thread resumes its own work after one */
+    MACHINE_OWN_WORK,   /* through which a thread resumes its own work after an interrupt */
     MACHINE_WAYS,       /* through which programs enter and leave the kernel */
     MACHINE_LANDINGS,   /* to whose start others return, though no call is just before it */
     MACHINE_BARE_CALLS, /* system calls whose sys_NAME is their __do_sys_NAME: without arguments */
@@ -36,8 +36,8 @@ struct machine_register {
 #define MACHINE_NOWHERE UINT8_MAX
 
 /*
- * Two instructions that make an address and load from it: without the parts of the address, and
- * where these are. The first one has what the second leaves of 32 bits.
+ * Two instructions that build an address and load from it: their bits without the address's parts,
+ * and where these are. The first one has what the second leaves of 32 bits.
  */
 struct machine_pair {
     uint32_t upper, load;
@@ -46,7 +46,7 @@ struct machine_pair {
 };
 
 /*
- * What kernels show to all programs at a fixed address; whether /proc shows it depends on the
+ * What kernels map into all processes at a fixed address; whether /proc lists it depends on the
  * kernel.
  */
 struct machine_fixed {
@@ -55,8 +55,8 @@ struct machine_fixed {
 };
 
 /*
- * How stacks of its programs are unwound by tables: by insns/unwind.c, for 64-bit ones, and by
- * src/unwind/walk.c. Distances are in bytes, and words are those of struct pt_regs.
+ * How insns/unwind.c, for 64-bit programs, and src/unwind/walk.c unwind its programs' stacks by
+ * tables. Distances are in bytes, and words are those of struct pt_regs.
  */
 struct machine_walk {
     uint8_t registers; /* how many words are read, from the first on; 0: only rings can walk */
@@ -70,7 +70,7 @@ struct machine_walk {
     uint64_t words;    /* four bits each, lowest first; 0: the number is the word */
     uint64_t sampled;  /* PERF_SAMPLE_REGS_USER's bits: at least the numbered ones, and the pc; */
     const char *sampled_words; /* which word the n-th bit is; NULL: the n-th */
-    uint8_t base;      /* one more register that is followed: UNWIND_BASE, ARM's r11; or 0 */
+    uint8_t base;      /* one more register that walks track: UNWIND_BASE, ARM's r11; or 0 */
     uint64_t address;  /* address bits of a return address, others sign it; 0: not signed */
     int16_t record;    /* from the frame pointer to the saved one, before the return address; */
     bool sp_unknown;   /* it is unknown how far above that the caller's stack begins */
@@ -90,9 +90,9 @@ struct machine_walk {
     uint64_t context_end, context_spare;
     uint8_t context_table;
     /*
-     * Where a call in memory without a file returns to these bytes, lowest first, its caller's
-     * stack is 16 bytes above, below which the return address is, and perhaps the frame pointer:
-     * CPython's trampolines for perf. 0: none are known
+     * CPython's trampolines for perf. If a call in memory without a file returns to these bytes,
+     * lowest first, the CFA is sp + 16; the return address is just below it, and below that
+     * perhaps the frame pointer. 0: none are known
      */
     struct {
         uint64_t code;
@@ -129,19 +129,19 @@ struct machine {
      */
     uint8_t entry_patch;
     /*
-     * Frames in the kernel's own code, on old kernels: the size of a thread's stack, in bits, which
-     * ends with struct pt_regs after a system call; and where the code begins. 0: they cannot be
-     * walked.
+     * For walks of the kernel's own stack, on old kernels: the size of a thread's stack, in bits,
+     * which ends with struct pt_regs after a system call; and where the kernel's code begins. 0: no
+     * such walk.
      */
     uint8_t kernel_stack;
     int32_t kernel_code;
-    bool probes_wide_alone; /* they cannot probe 32-bit programs, yet do not refuse */
-    /* 64-bit ones: their interpreter calls every helper of BPF programs rightly */
+    bool probes_wide_alone; /* they cannot probe 32-bit programs, but accept the probes */
+    /* 64-bit ones: their interpreter calls every BPF helper correctly */
     bool interprets_all;
     /*
      * A function of kernels whose own walk uses tables. Others walk by frame pointers, and miss the
-     * caller at a function's first instruction, where it is at the stack pointer. NULL: it is in a
-     * register, or unknown.
+     * caller at a function's first instruction, when the return address is at the stack pointer.
+     * NULL: it is in a register, or unknown.
      */
     const char *kernel_tables;
     const char *unsaved;    /* older kernels' system call entry that saves no frame pointer */
@@ -151,30 +151,29 @@ struct machine {
     uint8_t before; /* words of struct pt_regs that are not counted in those of registers */
     struct machine_register pc, sp, frame;
     struct machine_register link; /* has the return address at a function's first instruction */
-    /* the kernel takes it for a program's first caller, wherever that is */
+    /* the kernel takes it for the first caller in each user stack, wherever the pc is */
     bool link_first;
     struct {
         uint8_t count, words[6], result;
     } args; /* of a function's first arguments, and of what it returns; count 0: unknown */
-    /* a system call's result tells the kernel after a ptrace(2) stop whether it begins again */
+    /* after a ptrace(2) stop the kernel tells by a system call's result whether to restart it */
     bool restarts_late;
     /*
-     * Emits *(u64 *)(r8 + place) = the return address of the function at whose first instruction we
-     * are; left unchanged if that cannot be told. r6 = struct pt_regs. r0 to r5 are lost. NULL: it
-     * is in `link`, if that has a word.
+     * Emits *(u64 *)(r8 + place) = the return address, at a function's first instruction; left
+     * unchanged if it cannot be told. r6 = struct pt_regs. r0 to r5 are lost. NULL: it is in
+     * `link`, if that has a word.
      */
     void (*emit_load_caller)(struct program *program, int16_t place);
     const char *caller_text; /* the same, as an argument of a text probe; NULL: unknown how */
     const struct machine_walk *walk; /* NULL: unknown how */
     bool no_frames; /* the kernel cannot walk its compilers' frames: later ones are wrong */
-    bool no_user_walk; /* and it does not try: user stacks are what rings have copied */
+    bool no_user_walk; /* the kernel walks no user stacks: rings copy them instead */
     bool calls_lack_frame; /* system calls do not save what the frame pointer was */
 
     /* ---- Code ---- */
     uint8_t instruction; /* size in bytes, of which addresses are multiples; not for Thumb */
     /*
-     * First instructions by which kernels from 6.13 on recognize a function's start, or some of
-     * them.
+     * First instructions by which kernels since 6.13 recognize a function's start, or some of them.
      */
     uint8_t push;        /* its first byte */
     uint32_t mark;       /* the first four, as a little-endian number */

@@ -9,8 +9,8 @@
  *     account.nested += 1
  *     return 0
  *
- * The kernel runs the programs at a function's entry before it decides, by the same depth, whether
- * it traces the return.
+ * The kernel runs the programs at a function's entry, and then decides by the same depth whether to
+ * trace the return.
  *
  * r6 = context, r7 = pid << 32 | tid, r9 = account.
  */

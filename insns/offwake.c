@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * An entry of the map of waits stays as long as its thread lives: then blocking, waking and running
- * again only need lookups. The waker writes its own part, whether its program runs after that for
- * the thread's leaving or, on another CPU, before it.
+ * An entry of the map of waits lives as long as its thread, so that blocking, waking and running
+ * again only need lookups. The waker writes only its own part: its program can run after the one
+ * for the thread's switch or, on another CPU, before it.
  *
  * switch(context):
  *     account = the current bank's                        r9: see fragments.c
@@ -47,9 +47,9 @@
  *
  * For wakeuptime a wakeup also ends the wait, if it has begun, and counts it.
  *
- * Every thread gets an entry at its first wakeup: it may be about to leave a CPU for the first
- * time, elsewhere. If it then leaves and was not asked for, its entry says so, and its wakers are
- * ignored from then on. (Not if its CPU, name or user are asked for: next time it may have others.)
+ * Every thread gets an entry at its first wakeup, as it may be about to leave another CPU for the
+ * first time. If the filter drops it there, its entry says so, and waking() ignores its wakers from
+ * then on. (Not with a filter by CPU, name or user: they may be others next time.)
  *
  * r6 = context, r7 = pid << 32 | tid, later the wait, r8 = slot, later the time, r9 = account.
  */
@@ -79,7 +79,7 @@ size_t offwake_value_bytes(bool longest)
 
 /* ---- Threads ---- */
 
-/* A user thread has frames in its own program, if not a stack. */
+/* Tells user threads by a user frame: even a thread whose stack cannot be walked has one. */
 static void emit_thread_filter(struct program *program, const struct capture *capture)
 {
     emit_look_for_user(program);
@@ -96,9 +96,7 @@ static bool leaves_out_threads(const struct capture *capture)
 
 static bool marks_unwanted(const struct capture *capture)
 {
-    /*
-     * Not worth a check at each one to skip our own wakeups: what wakes us is stored, but not used.
-     */
+    /* Wakers of our own processes are stored, too: a check at each wakeup would cost more. */
     bool leaves_others_out = capture->threads != THREADS_ALL ||
         filter_asks_others(&capture->filter);
 
@@ -124,7 +122,7 @@ static void emit_state_filter(struct program *program, const struct capture *cap
         EMIT(program, LABEL("state_counts"));
 }
 
-/* TID = prev_pid; its last wait is over. Goes to "ends" if it will never run again. */
+/* TID = prev_pid; ends its last wait. Goes to "ends" if the thread will never run again. */
 static void emit_forget_prev(struct program *program, const struct capture *capture)
 {
     wait_load_prev_pid(program, capture);
@@ -170,7 +168,7 @@ static void emit_leave(struct program *program, const struct capture *capture)
     emit_state_filter(program, capture);
     emit_account(program, seen);
     emit_event_filter(program, &capture->filter, &places, true);
-    /* Before the stacks are taken: that takes time, in which the thread no longer runs. */
+    /* Before taking the stacks: the thread no longer runs during the time which that takes. */
     EMIT(program,
         CALL(BPF_FUNC_ktime_get_ns),
         STX(DW, R10, LEFT, R0));
@@ -197,8 +195,8 @@ static void emit_leave(struct program *program, const struct capture *capture)
 /* ---- The thread that runs next ---- */
 
 /*
- * For wakeuptime: an unfinished wait was either woken before it began, or no thread was seen to
- * wake it: then it counts as that, until now.
+ * For wakeuptime: if a wait has not ended by now, either its wakeup came before it began, or no
+ * wakeup was seen: then it counts until now, without a waker.
  */
 static void emit_come(struct program *program, const struct capture *capture)
 {
@@ -212,7 +210,7 @@ static void emit_come(struct program *program, const struct capture *capture)
         MOV_REG(R7, R0),
         LDX(DW, R8, R7, SINCE),
         JEQ_IMM(R8, 0, capture->view == VIEW_OFFCPU ? "end" : "counted"));
-    /* The time of the switch, not when the stacks of the thread that leaves were taken. */
+    /* The time of the switch, without the time for the stacks of the thread that leaves. */
     EMIT(program,
         LDX(DW, R0, R10, LEFT),
         JNE_IMM(R0, 0, "time_known"),

@@ -67,7 +67,7 @@ static bool is_jump(const union insn *insn)
     return BPF_CLASS(insn->code.code) == BPF_JMP || BPF_CLASS(insn->code.code) == BPF_JMP32;
 }
 
-/* The next one: what follows an instruction that refers to a label or value is that. */
+/* The next instruction, past the label or value that an instruction may have after it. */
 static const union insn *next_insn(const union insn *insn)
 {
     return insn + (is_label(insn) || is_jump(insn) || is_wide(insn) ? 2 : 1);
@@ -125,7 +125,7 @@ static int place_labels(struct program *program, size_t *length, const union ins
     return 0;
 }
 
-/* Refuses what is wrong with the whole, whatever its jumps are. */
+/* Refuses a program by its length or its end, before its jumps are resolved. */
 static int check_shape(const union insn *last, size_t length, size_t limit, struct text *why)
 {
     if (!length) {
@@ -278,8 +278,7 @@ void program_free(struct program *program)
 }
 
 /*
- * Those that programs in insns/ call, by the kernel's numbers: an older linux/bpf.h may lack the
- * newer ones.
+ * The helpers that insns/ calls, by the kernel's numbers: an older linux/bpf.h may lack new ones.
  */
 static const char helpers[] =
     "1 map_lookup_elem\0"

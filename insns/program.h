@@ -28,7 +28,7 @@ struct program_map {
 };
 
 struct program {
-    bool failed; /* memory ran out: what was emitted is incomplete, and linking says so */
+    bool failed; /* memory ran out, so instructions are missing: linking reports it */
     union insn *insns;
     size_t count, room;
     struct program_map *maps;
@@ -54,8 +54,8 @@ struct linked {
 };
 
 /*
- * Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Errors are reported by linking. In a
- * block of their own, those of several EMITs share their place on the stack.
+ * Adds instructions: EMIT(program, MOV_IMM(R0, 0), EXIT()). Linking reports errors. The do block
+ * lets the compiler put the arrays of several EMITs at the same place on the stack.
  */
 #define EMIT(program, ...)                                                               \
     do                                                                                   \

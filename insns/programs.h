@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The programs, a file of each name: what they do is at its beginning, in C. */
+/* The programs: one file each, which begins with what the program does, in C. */
 #ifndef STACKBOX_INSNS_PROGRAMS_H
 #define STACKBOX_INSNS_PROGRAMS_H
 
@@ -44,22 +44,21 @@ void emit_unrolled(struct program *program, const struct capture *capture);
 /*
  * ---- The maps of lives (layout.h) ----
  *
- * On the raw tracepoints
- * sched_process_exec and sched_process_exit. A stack that carries the maps' word of its moment
- * cannot be mistaken for one of another program that the same process ran before or after, or of
- * another process with its pid.
+ * On the raw tracepoints sched_process_exec and sched_process_exit. By the maps' word at its event,
+ * a stack is told from those of other programs that the same process ran before or after, and from
+ * those of other processes with its pid.
  */
 
 /*
- * For sched_process_exec. In the filter's pid namespace, processes go by their numbers there, where
- * each may come again by itself; those outside are in no map.
+ * For sched_process_exec. If the filter is in a pid namespace, the maps have the numbers there,
+ * which are reused independently of the host's; processes outside are in no map.
  */
 void emit_life_begins(struct program *program, const struct life_maps *maps,
                       const struct event_filter *filter);
 /*
- * For sched_process_exit. How it is known whether the process has no more threads: by its second
- * word (6.16); from the kernel's memory, at these offsets (5.5); or a process is taken to end with
- * its first thread.
+ * For sched_process_exit. How the program learns that the process's last thread exits: from the
+ * tracepoint's second word (6.16); from the kernel's memory, at these offsets (5.5); or it takes
+ * the leader's exit for the process's end.
  */
 enum life_telling {
     LIFE_TOLD,
@@ -72,9 +71,9 @@ void emit_life_ends(struct program *program, const struct life_maps *maps,
 
 /*
  * *(u64 *)(r8 + place) = what the maps say about the current process; left unchanged if they say
- * nothing. `pid_known`: r7 is pid << 32 | tid, as from emit_load_pid with `foreign`; that is 0
- * outside pid namespaces, where the pid need not be known. Uses 4 bytes at `key` on the stack. r0
- * to r5 are lost.
+ * nothing. `pid_known`: r7 is pid << 32 | tid, as from emit_load_pid with `foreign`. In the initial
+ * pid namespace `foreign` is 0, and the pid need not be known. Uses 4 bytes at `key` on the stack.
+ * r0 to r5 are lost.
  */
 void emit_load_life(struct program *program, const struct life_maps *maps, bool pid_known,
                     int16_t foreign, int16_t key, int16_t place);
@@ -83,9 +82,9 @@ void emit_load_life(struct program *program, const struct life_maps *maps, bool 
  * ---- The maps of followed tasks and of numbers asked for (layout.h) ----
  *
  * On the tracepoint task:task_newtask, or the raw one of that name, and the raw tracepoint
- * sched_process_exec. A new task of any kind, including io_uring workers, is what its maker is,
- * from before its first instruction. A number then belongs to its new owner: the task that
- * was asked for by it has ended.
+ * sched_process_exec. A new task of any kind, including io_uring workers, inherits its creator's
+ * state before its first instruction. If its number was asked for, the task that was meant has
+ * ended, and the number is removed.
  */
 
 struct follow_programs {
@@ -97,20 +96,20 @@ struct follow_programs {
 };
 
 /*
- * For either map, or both. In a namespace, numbers are only removed by raw ones that know the task.
+ * For either map, or both. In a namespace, only raw programs with a known `task` remove numbers.
  */
 void emit_follow_birth(struct program *program, const struct follow_programs *programs);
-/* From a command's exec on. */
+/* A held command is followed from its exec on. */
 void emit_follow_exec(struct program *program, const struct event_filter *filter);
-/* A thread that executes a program has its process's number then. */
+/* A thread that calls exec gets its process's number. */
 void emit_follow_thread(struct program *program, const struct event_filter *filter);
 
 /*
  * ---- Waits: threads block, are woken and run again ----
  *
- * On the raw tracepoints sched_switch
- * and, if wakers are asked for, sched_waking; without raw ones, on those of tracefs. Neither can be
- * preempted, and no other program of their kind runs on their CPU before they end.
+ * On the raw tracepoints sched_switch and, if wakers are asked for, sched_waking; without raw ones,
+ * on those of tracefs. The kernel does not preempt these programs, and runs no other of their kind
+ * on their CPU before they end.
  */
 
 /* How much of a struct wait a value of the map of waits and a count's key hold. */
@@ -127,11 +126,11 @@ void emit_waking(struct program *program, const struct capture *capture);
 /*
  * ---- walltime ----
  *
- * On the tracepoints sched:sched_switch, sched:sched_wakeup,
- * sched:sched_wakeup_new, task:task_rename and sched:sched_process_exit, or the raw ones of these
- * names, they see which states threads are in (layout.h), since when, and under which name; and a
- * sampling program gets the stacks of running threads. They
- * ignore the capture's threads, states and everything from `least` on.
+ * Programs on the tracepoints sched:sched_switch, sched:sched_wakeup, sched:sched_wakeup_new,
+ * task:task_rename and sched:sched_process_exit, or the raw ones of these names, track each
+ * thread's state (layout.h), since when it lasts, and the thread's name; a sampling program takes
+ * the stacks of running threads. They ignore the capture's threads, states and everything from
+ * `least` on.
  */
 
 void emit_wall_switch(struct program *program, const struct capture *capture);
@@ -140,7 +139,7 @@ void emit_wall_wakeup(struct program *program, const struct capture *capture, bo
 void emit_wall_rename(struct program *program, const struct capture *capture);
 /*
  * On sched:sched_process_exit, for a filter in_namespace: a thread loses its numbers there before
- * it leaves its CPU for the last time. From here on it is known whose it is.
+ * it leaves its CPU for the last time, so this program stores in its entry whose it is.
  */
 void emit_wall_exit(struct program *program, const struct capture *capture);
 /* For a perf event that ticks on each CPU. */

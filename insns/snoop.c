@@ -24,14 +24,14 @@
  *     account.table_full += 1
  *     return 0, at a tracepoint FOR_PERF_TOO              here and above
  *
- * The time is taken once the record has its place in the ring: so a reader that has seen how far
- * the ring is reserved knows that everything after that will have a later time.
+ * The program takes the time once it has reserved the record: so a reader that has seen how far the
+ * ring is reserved knows that all later records will have a later time.
  *
  * Without a ring the record is made in a slot (fragments.h), and copied to this CPU's perf buffer
  * instead of submit(); if there is no room, goto full.
  *
- * Any of these programs may be preempted by another, in another thread: while it walks, it leaves
- * its thread's number in the account (fragments.c).
+ * Another thread's program can preempt any of these. To detect that, each leaves its thread's
+ * number in the account when it walks (fragments.c).
  *
  * r6 = context, r7 = pid << 32 | tid, r8 = record or slot, r9 = account.
  */
@@ -81,7 +81,7 @@ static void emit_reserve(struct program *program, const struct capture *capture)
         MOV_REG(R8, R0));
 }
 
-/* Not every kernel fills all of a comm, and a caller or a life may be left unset. */
+/* Clears first: some kernels do not fill all of a comm, and a caller or a life may stay unset. */
 static void emit_event(struct program *program, const struct capture *capture)
 {
     EMIT(program,
@@ -184,7 +184,7 @@ void emit_snoop(struct program *program, const struct capture *capture)
     if (capture->flags & KEY_KERNEL_START ? capture->kernel_stack
         : capture->user_stack && capture->caller)
         emit_load_caller(program, capture->machine, capture->flags, AT(capture, caller));
-    /* A user program's event does not come from within the kernel: it has no kernel stack. */
+    /* A user probe's event comes from user code, so it has no kernel stack. */
     if (capture->kernel_stack && !(capture->flags & KEY_USER_PROBE))
         emit_frames(program, capture, false);
     if (capture->user_stack)

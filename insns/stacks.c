@@ -33,12 +33,11 @@
  *     }
  *     kept:
  *
- * The kernel finds a bucket empty, and puts the stack there: if two CPUs do so at once with
- * different stacks, both get its id, and the later one's stack stays. So an id is used only once
- * its bucket cannot change any more: the tracer has seen that it was filled, and has waited until
- * all programs that ran then have ended. Until then the stack is kept under its own hash, as are
- * stacks whose bucket is taken by another. The stand-in bank, which is only used for moments, does
- * without ids.
+ * If two CPUs find a bucket empty at once and store different stacks there, the kernel returns its
+ * id to both, and the later stack stays. So programs use an id only once its bucket cannot change
+ * any more: the tracer has seen that it was filled, and has waited until all programs that ran then
+ * have ended. Until then programs keep the stack under its own hash, as they do with stacks whose
+ * bucket has another one. The stand-in bank, which is only used for moments, does without ids.
  *
  * r6 = context, r7 = the first slot of this CPU if programs may nest, which use no ids either;
  * r8 = the slot, whose part `spilled` is the scratch, r9 = the account.
@@ -85,8 +84,8 @@ static const struct labels user_labels = STACK_LABELS("user");
 
 /*
  * r1 = that map of the bank whose account is at r9; goes to `none` if the bank has none, and so is
- * not counted into. Chosen anew wherever it is needed: a register that may hold either bank's map
- * would make the verifier follow everything after it twice. Uses 4 bytes at r10 + index.
+ * not counted into. Each use chooses the map anew: with a register that may hold either bank's map,
+ * the verifier would follow all later code twice. Uses 4 bytes at r10 + index.
  */
 static void emit_load_bank_map(struct program *program, const struct bank_maps *banks,
                                enum bank_map map, int16_t index, const char *none,

@@ -60,7 +60,7 @@ void emit_load_level(struct program *program, const struct pid_fields *fields, i
     EMIT(program, MOV_REG(R7, R0));
 }
 
-/* A task of a namespace above ours, or of one beside it, has no number in ours. */
+/* A task whose namespace is neither ours nor below it has no number in ours. */
 void emit_load_number(struct program *program, const struct pid_fields *fields, int16_t place,
                       const char *outside)
 {
@@ -93,7 +93,7 @@ void emit_load_numbers(struct program *program, const struct pid_fields *fields,
         OR_REG(R7, R0));
 }
 
-/* A task that never hit a user probe has no uprobe_task. */
+/* The kernel gives a task its uprobe_task at its first hit of a user probe. */
 void emit_load_nesting(struct program *program, const struct nesting_fields *fields, int16_t place,
                        const char *none)
 {

@@ -19,7 +19,7 @@ struct task_fields {
     bool wide_state; /* 64 bits, otherwise 32 */
     uint16_t state;
     /* How many threads the task's process has left: in another struct, which it points to. */
-    bool has_live; /* also if not known otherwise */
+    bool has_live; /* independent of `known` */
     uint8_t pointer_bytes;
     uint16_t signal, live;
 };
@@ -64,14 +64,14 @@ void emit_load_number(struct program *program, const struct pid_fields *fields, 
                       const char *outside);
 
 /*
- * Of how many functions a task's returns are traced at the moment: bytes in task_struct and
- * uprobe_task.
+ * Where the kernel counts how many functions' returns it traces in a task at the moment: bytes in
+ * task_struct and uprobe_task.
  */
 struct nesting_fields {
     uint16_t utask, depth;
 };
 
-/* r0 = that number; goes to `none` if it is 0. Uses 8 bytes at r10 + place. r0 to r5 are lost. */
+/* r0 = that count; goes to `none` if it is 0. Uses 8 bytes at r10 + place. r1 to r5 are lost. */
 void emit_load_nesting(struct program *program, const struct nesting_fields *fields, int16_t place,
                        const char *none);
 

@@ -111,7 +111,7 @@ static void emit_mix(struct program *program)
         MUL_IMM(R8, UNROLLED_MIX));
 }
 
-/* What is not told apart stays 0 in every scratch. */
+/* Members that do not tell counts apart stay 0 in every scratch. */
 static void emit_take_process(struct program *program, const struct capture *capture)
 {
     emit_zeros(program, R10, COMM, COMM_BYTES);
@@ -143,10 +143,10 @@ static void emit_take_process(struct program *program, const struct capture *cap
 struct part {
     int16_t count;  /* where its number of frames is, */
     uint32_t first; /* the index of its first frame */
-    uint32_t depth; /* and the most it may have: frames above are walked through */
+    uint32_t depth; /* and their limit: the walk goes on above it, but stores no more */
 };
 
-/* Makes r1 its frame i. */
+/* Stores r1 as its frame i. */
 static void emit_take(struct program *program, const struct part *part, uint32_t i)
 {
     if (i >= part->depth)
@@ -192,7 +192,7 @@ static void emit_kernel_step(struct program *program, const struct part *part, u
     EMIT(program, JSGE_IMM(R7, 0, "kernel_ended"));
 }
 
-/* All of it is walked if the user's follows. */
+/* If the user's part follows, the walk must reach the kernel stack's outermost frame. */
 static void emit_kernel_part(struct program *program, const struct capture *capture)
 {
     const struct machine *machine = capture->machine;
@@ -236,7 +236,7 @@ static int16_t tail_place(const struct machine *machine, unsigned word)
     return (int16_t)(UNROLLED_REGS + (int)(word - machine->pc.word) * WORD);
 }
 
-/* r3 and UNROLLED_WHERE point to them; goes to "walked" if no user code has entered here. */
+/* r3 and UNROLLED_WHERE point to the user's registers; goes to "walked" if there are none. */
 static void emit_find_regs(struct program *program, const struct machine *machine)
 {
     const int32_t bytes = tail_bytes(machine);
@@ -338,8 +338,8 @@ static void emit_user_part(struct program *program, const struct capture *captur
  *
  * r7 = bucket; r0 has the time.
  *
- * Nothing is allocated: on old kernels a hash map would do that for every new key, within the
- * probe. One stack may have two buckets, if two CPUs saw it first at the same time; the reader adds
+ * A hash map of these kernels would allocate memory for every new key, within the probe. If two
+ * CPUs are the first to count a stack at the same time, it can get two buckets: the reader adds
  * them up.
  */
 

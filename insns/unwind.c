@@ -244,7 +244,7 @@ static void emit_last_frame(struct program *program, const struct unwind_config 
         EXIT());
 }
 
-/* Within exec the registers are still those of the program before. */
+/* During exec the registers are still those of the old program. */
 static void emit_exec(struct program *program, const struct machine_walk *walk)
 {
     EMIT(program,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Unwinding by tables (unwind_layout.h), as functions after a program's end: code without frame
- * pointers has whole stacks. It needs no context, so it is the same for programs of every type.
+ * Unwinding by tables (unwind_layout.h), for whole stacks of code without frame pointers: functions
+ * after a program's end. They need no context, so they are the same for programs of every type.
  */
 #ifndef STACKBOX_INSNS_UNWIND_H
 #define STACKBOX_INSNS_UNWIND_H
@@ -28,11 +28,11 @@ struct unwind_fields {
     uint8_t page_bits;  /* of the unit of a mapping's offset in its file */
     uint16_t super_device;
     uint16_t mm_vdso, mm_first_stack;
-    bool returns; /* it lists the return addresses that probes replaced */
+    bool returns; /* it lists, at these places, the return addresses that probes replaced */
     uint16_t task_utask, utask_returns;
     uint16_t return_stack, return_address, return_next; /* within UNWIND_RETURN_BYTES */
 };
-/* How much of a mapping and of a maple tree's node is read at once; and of such a return. */
+/* How much a walk reads at once of a mapping, a maple tree's node; and of a listed return. */
 #define UNWIND_NODE_BYTES 256
 #define UNWIND_RETURN_BYTES 64
 
@@ -52,11 +52,9 @@ struct unwind_config {
     uint32_t depth;
     bool asked;    /* the user chose that depth: keep all of its frames, and do not mark the end */
     bool claims;   /* programs may nest (fragments.h): a walk claims its state */
-    bool readable; /* what is searched for need not be code */
-    bool first_alone; /* nothing is walked: the first frame will do, and the above is unset */
-    /*
-     * For a process's number with the kept part of its stack, unless this is the initial namespace.
-     */
+    bool readable; /* unwind_find() also accepts mappings that are not executable */
+    bool first_alone; /* no walk: the first frame is enough, and the members above are unset */
+    /* Outside the initial pid namespace: for the pid that is kept with a part of a stack. */
     bool in_namespace;
     uint64_t namespace_device, namespace_inode;
     const struct pid_fields *numbers; /* as in struct event_filter */
@@ -85,7 +83,6 @@ struct unwind_mapping {
     struct unwind_object object;
 };
 
-/* A walk in progress. */
 struct unwind_state {
     uint64_t users;
     struct unwind_counts counts;
@@ -94,13 +91,13 @@ struct unwind_state {
     uint32_t exact;          /* 1: pc is the frame's address, otherwise a return address */
     uint32_t first;          /* `registers` are this frame's */
     uint32_t frame_lost;     /* its frame pointer is unknown */
-    uint32_t sp_lost;        /* and so is its stack pointer, which is above `sp` */
+    uint32_t sp_lost;        /* so is its stack pointer, which is above `sp` */
     uint32_t unused;
     uint64_t base;           /* where the caller's UNWIND_BASE is; or UNWIND_BASE_ as below */
     uint64_t mm;
     uint64_t first_stack;    /* the process's initial stack pointer, if it was needed */
     uint64_t returns;        /* where the last replaced return was found; 0: none yet */
-    uint64_t at, entry;      /* the address looked for, and where in the tree of mappings */
+    uint64_t at, entry;      /* the address to find, and the search's place in the mappings' tree */
     struct unwind_mapping mapping, other; /* the one that it is in, and the previous one */
     uint32_t is_root;        /* `entry` is the tree's root */
     uint32_t at_entry;       /* 1: the event is at a function's first instruction */
@@ -177,7 +174,7 @@ void emit_unwind_state(struct program *program, const struct unwind_config *conf
 /* *(r8 + to) = the user's bytes at r3; or goes to unwind_unreadable. */
 void emit_unwind_copy(struct program *program, int16_t to, int32_t bytes);
 
-/* The rule of code that has returned to a trampoline of that machine. */
+/* The rule for a return address in a trampoline of that machine. */
 static inline struct unwind_rule unwind_trampoline(const struct machine_walk *walk)
 {
     return (struct unwind_rule){.cfa = UNWIND_BY_SP, .offset = 16, .ret = -8, .frame = -16,
@@ -198,13 +195,13 @@ void emit_unwind_reader(struct program *program, const struct unwind_config *con
 void emit_unwind_load_frame(struct program *program, unsigned to);
 
 /*
- * The register `to` = that of the event which has the number in r1, one of walk->numbered. r2 is
+ * The register `to` = the event's register with the DWARF number r1, one of walk->numbered. r2 is
  * lost.
  */
 void emit_unwind_load_register(struct program *program, const struct machine_walk *walk,
                                unsigned to);
 
-/* r7 = the CFA by the rule in r9; goes to labels of unwind_step() if this rule gives none. */
+/* r7 = the CFA by the rule in r9; goes to labels of unwind_step() if the rule gives none. */
 void emit_unwind_cfa(struct program *program, const struct unwind_config *config);
 
 /* The function unwind_step(index): one frame. 0, or an end + 1. */
@@ -214,7 +211,7 @@ void emit_unwind_step(struct program *program, const struct unwind_config *confi
 void emit_unwind_rule(struct program *program, const struct unwind_config *config);
 
 /*
- * The function unwind_returns(index): 1 if a probe had replaced the return address state.pc, which
+ * The function unwind_returns(index): 1 if a probe had replaced the return address state.pc: that
  * is now the real one.
  */
 void emit_unwind_returns(struct program *program, const struct unwind_config *config);
@@ -234,7 +231,7 @@ void emit_unwind_find(struct program *program, const struct unwind_config *confi
 /* state.first_stack = that of state.mm, or 0. */
 void emit_unwind_first_stack(struct program *program, const struct unwind_config *config);
 
-/* r9 = UNWIND_END_ROOT if the stack above the frame's stack pointer is only start code's. */
+/* r9 = UNWIND_END_ROOT if only start code uses the stack above the frame's stack pointer. */
 void emit_unwind_start_code(struct program *program, const struct unwind_config *config);
 
 /* The function unwind_exits(index). */

@@ -31,8 +31,8 @@
  *         mapping.object = *object, mapping.kind = object->kind
  *     return 0
  *
- * The kernel's own tree is read as it is, without its lock: every read is checked by the kernel
- * (probe_read_kernel), and a mapping counts only if it says itself that it holds the address.
+ * The program reads the kernel's own tree without its lock: probe_read_kernel checks every read,
+ * and a mapping counts only if its own bounds hold the address.
  *
  * unwind_level(index):                                    0: one level down; 1: found; 2: not there
  *     red-black, below 6.1:
@@ -216,8 +216,8 @@ static void emit_level(struct program *program, const struct unwind_config *conf
 }
 
 /*
- * Back to the mapping before this one: a library calls back, and returns. Otherwise this one
- * becomes that.
+ * Swaps back to the previous mapping if it holds the address, as when a library calls back and
+ * returns. Otherwise `mapping` becomes `other`.
  */
 static void emit_other(struct program *program)
 {
@@ -401,8 +401,8 @@ void emit_unwind_find(struct program *program, const struct unwind_config *confi
  *     submit(record)
  *     return 0
  *
- * Reading many pages at once fails if one of them cannot be read. Most stacks are small, which is
- * found out first: taking less of the buffer leaves room for others.
+ * A read of many pages fails if one of them cannot be read. Most stacks are small: finding their
+ * size first takes less of the ring buffer, which leaves room for others.
  */
 
 /* A frame's number, lowest bits first: the state's, the CPU's, the serial number. */

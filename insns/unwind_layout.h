@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Tables for unwinding without frame pointers, as bytecode reads them and C writes them. An object
- * is a file, or the vDSO; its table says for each instruction where the caller's stack pointer,
- * frame pointer and return address are. It is independent of the format that it was made from.
+ * Unwind tables, which C writes and BPF programs read. An object is a file, or the vDSO; its table
+ * says for each instruction where the caller's stack pointer, frame pointer and return address are.
+ * It is independent of the format that it was made from.
  *
  * A table is an array of 32-bit words, in blocks of UNWIND_BLOCK_WORDS, which it does not share:
  *
  *     rules       struct unwind_rule, one after another, from word 0 on
- *     directory   struct unwind_page, one for each page of 4096 bytes of the file from the first that has code
- *                 to the last
+ *     directory   struct unwind_page, one for each page of 4096 bytes of the file, from the first
+ *                 that has code to the last
  *     rows        a word for each, by offset within its page; those of a page are all in one block
  *
  * No rule, no entry of the directory and no page's rows cross the border between two blocks. Places
@@ -38,12 +38,12 @@ enum unwind_cfa {
     UNWIND_BY_PLT,         /* sp + offset + ((pc & 15) >= inner ? 8 : 0) */
     /* what a signal interrupted: all registers are in the frame at sp (rt_sigframe) */
     UNWIND_SIGNAL,
-    /* code that keeps frame pointers, and has no table: behind what it points to, and where that is
-       0 there is no caller */
+    /* code that keeps frame pointers, and has no table: after the record at the frame pointer; if
+       that is 0, there is no caller */
     UNWIND_FRAME_RECORD,
-    /* the same where stacks are changed, so that the caller's may be anywhere: Go's */
+    /* the same for code that switches stacks, so that the caller's may be anywhere: Go's */
     UNWIND_FAR_RECORD,
-    /* a table is there, and asks for what no rule can say: as UNWIND_UNKNOWN */
+    /* the table needs what no rule can express: as UNWIND_UNKNOWN */
     UNWIND_UNSUPPORTED,
     UNWIND_CFAS,
 };
@@ -66,9 +66,9 @@ enum unwind_return {
 };
 
 /*
- * Besides those two, one more register is followed, in files that need it: rbx, which x86-64's
- * dynamic linker uses to find its way back from binding a function at its first call; and, only in
- * walk.c, 32-bit ARM's r11.
+ * Besides sp and the frame pointer, walks track one more register, in files that need it: rbx, from
+ * which x86-64's dynamic linker restores sp after it binds a function at its first call; and, only
+ * in walk.c, 32-bit ARM's r11.
  */
 #define UNWIND_BASE 3
 #define UNWIND_BASE_SAME 1
@@ -112,8 +112,8 @@ struct unwind_key {
 _Static_assert(sizeof(struct unwind_key) == 24, "a hash key must hold no padding");
 
 /*
- * The part of an object's table that walks need first. No pages: it has none, and keeps frame
- * pointers if anything.
+ * The part of an object's table that walks need first. 0 pages: the object has no table, and keeps
+ * at most frame pointers.
  */
 struct unwind_object {
     uint32_t block;      /* its first, among all: they are consecutive */
@@ -126,11 +126,11 @@ struct unwind_object {
     uint32_t unused;
 };
 
-/* What the object at a mapping is: 0, it has a table; an end + 1, with which walks end there; or */
+/* The kind of a mapping's object: 0, it has a table; an end + 1, with which walks end there; or */
 #define UNWIND_KEEPS_RECORDS UINT32_MAX /* memory without a file: a JIT's */
 
 /*
- * A rule that was found, by its object's number and the offset; the sum tells whether it is intact.
+ * A rule that a walk found, by its object's number and the offset; the sum tells if it is intact.
  */
 struct unwind_cached {
     uint64_t key;
@@ -156,13 +156,13 @@ enum unwind_end {
     UNWIND_END_UNSUPPORTED, /* it needs what rules cannot express, or a register that was lost */
     UNWIND_END_UNMAPPED,    /* nothing is mapped there, or nothing executable */
     UNWIND_END_UNREADABLE,  /* the stack could not be read there */
-    UNWIND_END_SENSELESS,   /* it led nowhere: down the stack, or to impossible addresses */
+    UNWIND_END_SENSELESS,   /* the rule led down the stack, or to impossible addresses */
     UNWIND_END_RETURN_PROBE, /* a return probe has put its own address there */
     UNWIND_END_NO_REGISTERS, /* of the user: it is a kernel thread */
     UNWIND_END_UNREAD,       /* the object's file could not be read */
     UNWIND_END_NO_ROOM,      /* there was no room or time for its table: frame pointers must do */
     UNWIND_END_BEYOND,       /* there is more of the stack than was copied */
-    /* exec has replaced the memory, and its registers are not set yet: there is none */
+    /* exec has replaced the memory, but not set the registers yet: there is no stack */
     UNWIND_END_EXEC,
     UNWIND_END_UNKNOWN,      /* what the process has mapped is not known here */
     UNWIND_END_STEPS,        /* a program without loops takes no more steps */
@@ -172,13 +172,13 @@ enum unwind_end {
 /*
  * Start code may have no table: musl's is asm and plain C. A process's has this many bytes of
  * stack, from its beginning, which no function that it calls uses; a thread's has a return address
- * within as many, after which the thread is ended. A walk that ends there as NO_TABLE is complete.
+ * within as many, and ends the thread there. A walk that ends there as NO_TABLE is complete.
  */
 #define UNWIND_START_BYTES 64
 
 /*
  * The last frame, which says how the walk ended; there is none if the stack is whole and has as
- * many frames as there is room for. No program has code there. Before it are the addresses, leaf
+ * many frames as there is room for. No program has code at it. Before it are the addresses, leaf
  * first. All but the first, and those that a signal interrupted, are return addresses; what a
  * signal interrupted is stored as its address + 1, so that all but the first are looked up one
  * below.
@@ -187,9 +187,9 @@ enum unwind_end {
 #define UNWIND_IS_END_FRAME(address) (((address) & ~UINT64_C(0xff)) == UINT64_C(0xffffffffffff0000))
 
 /*
- * Or it has the number under which the rest of the stack was kept, to be walked once there is a
- * table for the frame before it. No address of a user or of the kernel begins like this. Each is
- * used once.
+ * Or the last frame has the number under which the rest of the stack was kept, for a walk once the
+ * object of the frame before it has a table. No user or kernel address begins like this. Each
+ * number is used once.
  */
 #define UNWIND_DEFERRED_FRAME_BITS 56
 #define UNWIND_DEFERRED_FRAME(number) \

@@ -89,7 +89,7 @@ static void emit_page(struct program *program, const struct unwind_config *confi
 }
 
 /*
- * r6 = the row for the offset: the last one that begins there or before. Without branches, as a
+ * r6 = the row for the offset: the last one that begins there or before. Without branches, as the
  * verifier follows both ways of each.
  */
 static void emit_row(struct program *program, const struct unwind_config *config)
@@ -345,8 +345,7 @@ void emit_unwind_cfa(struct program *program, const struct unwind_config *config
 }
 
 /*
- * Reads user memory. Most words of a frame are close together: a whole window of them is read at
- * once.
+ * Reads user memory. Most words of a frame are close together, so one read gets a whole window.
  *
  * unwind_read(index): state.word = the user's word at state.from
  *     from = state.from - state.sp <= WINDOW ? state.sp : state.from - BELOW

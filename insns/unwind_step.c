@@ -44,9 +44,9 @@
 #define SIGNAL_BASE 8 /* after the frame pointer, in a signal frame: only x86-64 has UNWIND_BASE */
 
 /*
- * If the kernel has replaced the return address for a probe, goes to the real one. Its own is the
- * first address of a mapping without a file, and the address one below is in none, or in one that
- * has no file, either.
+ * If the kernel has replaced the return address for a probe, goes to the real one. The replacement
+ * is the first address of a mapping without a file, so the address looked up, one below, is not
+ * mapped or also in a mapping without a file.
  */
 static void emit_real_return(struct program *program)
 {
@@ -70,7 +70,7 @@ static void emit_real_return(struct program *program)
     LABEL("unwind_no_probe"));
 }
 
-/* r7 = the offset; the frame is stored. */
+/* r7 = the offset in the object; stores the frame. */
 static void emit_place(struct program *program, const struct unwind_config *config)
 {
     EMIT(program,
@@ -239,9 +239,8 @@ static void emit_caller(struct program *program, const struct machine *machine)
 }
 
 /*
- * A function that calls none has saved the caller's frame pointer where others have the return
- * address, which is still in the link register. Registers: r7 = past the record, which is in
- * state.word.
+ * A leaf function has saved the caller's frame pointer where others have the return address, which
+ * is still in the link register. r7 = past the record, which is in state.word.
  */
 static void emit_leaf_record(struct program *program, const struct machine *machine)
 {
@@ -258,7 +257,7 @@ static void emit_leaf_record(struct program *program, const struct machine *mach
     LABEL("unwind_full_record"));
 }
 
-/* r7 = the record, by the frame pointer; without one there is no caller. */
+/* r7 = the record, by the frame pointer; if that is 0, there is no caller. */
 static void emit_record_place(struct program *program, const struct machine_walk *walk)
 {
     emit_unwind_load_frame(program, R7);
@@ -268,8 +267,8 @@ static void emit_record_place(struct program *program, const struct machine_walk
 }
 
 /*
- * Code that cannot be read is none: the word is 0 then. The rule is stored by members, so that the
- * program is the same for both byte orders.
+ * Code that cannot be read is no trampoline: the word is 0 then. The program stores the rule by
+ * members, so that it is the same for both byte orders.
  */
 static void emit_trampoline(struct program *program, const struct machine_walk *walk)
 {
@@ -534,7 +533,7 @@ void emit_unwind_first_stack(struct program *program, const struct unwind_config
         CALL(BPF_FUNC_probe_read_kernel));
 }
 
-/* Goes to unwind_started if a thread is ended after one of these addresses. */
+/* Goes to unwind_started if the code at one of these addresses ends a thread. */
 static void emit_thread_exit(struct program *program)
 {
     EMIT(program,
@@ -575,7 +574,7 @@ void emit_unwind_start_code(struct program *program, const struct unwind_config 
         MOV_IMM(R9, UNWIND_END_ROOT));
 }
 
-/* A function of its own: so it is verified once, not for each word. */
+/* A function of its own, which the verifier checks once instead of once for each word. */
 void emit_unwind_exits(struct program *program, const struct unwind_config *config)
 {
     EMIT(program, FUNCTION("unwind_exits"));

@@ -174,7 +174,7 @@ void emit_thread_key(struct program *program, const struct capture *capture, int
     EMIT(program, STX(DW, R10, KEY, R1));
 }
 
-/* r0 = a new entry, whose thread is unknown since the cut. */
+/* r0 = a new entry, whose thread's state since the cut is unknown. */
 static void emit_new_thread(struct program *program, int waits)
 {
     EMIT(program,
@@ -243,7 +243,7 @@ static void emit_clear_spent(struct program *program)
     emit_zeros(program, R7, SPENT, THREAD_LEFT - SPENT);
 }
 
-/* rests[KEY] = the thread r7. There is room for as many as have an entry. */
+/* rests[KEY] = the thread r7. `rests` has room for all threads that have an entry. */
 static void emit_keep_rest(struct program *program, const struct capture *capture, const char *kept)
 {
     emit_words(program, R10, NEW_WAIT, R7, 0, sizeof(struct wall));

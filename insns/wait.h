@@ -38,7 +38,7 @@ enum {
     WAKER_FLAGS = WAKER + (int)offsetof(struct task_stacks, flags),
 };
 
-/* Reads what a raw tracepoint does not pass as numbers; the thread that leaves is current. */
+/* Reads from its tasks what a raw tracepoint does not pass; the thread that leaves is current. */
 void wait_read_fields(struct program *program, const struct capture *capture, bool switches);
 /* r1 = prev_pid; r0 and r2 to r5 are lost */
 void wait_load_prev_pid(struct program *program, const struct capture *capture);
@@ -51,14 +51,14 @@ void wait_load_state(struct program *program, const struct capture *capture);
 void wait_claim_slot(struct program *program, const struct capture *capture);
 
 /*
- * r0 = waits[TID], made if it is not there. Without room: counts that in this word of the account,
- * and goes to "out".
+ * r0 = waits[TID], which it inserts if missing. If the map is full, increments this word of the
+ * account, and goes to "out".
  */
 #define emit_make_wait(program, capture, full) \
     emit_make_wait_or(program, capture, (int16_t)offsetof(struct account, full))
 void emit_make_wait_or(struct program *program, const struct capture *capture, int16_t full);
 
-/* r8 = how long the wait r7, whose `since` is r8, has lasted at time r0; it is no longer waiting */
+/* r8 = how long the wait r7, whose `since` is r8, has lasted at time r0; clears its `since` */
 void emit_end_wait(struct program *program);
 
 /* counts[the tasks of the wait r7] += { r8, 1 }, if the wait counts; then "counted". */
@@ -85,21 +85,20 @@ void emit_count_wait(struct program *program, const struct capture *capture);
  *     count(key, thread): counts[key] += { thread.spent, 1 }, thread.spent = 0
  *     forget(thread): thread.spent = 0, thread.first = now
  *
- * So each moment of a thread is in one count, or in what the report at its cut takes out of its
- * entry: the entry as it was before its first event after the cut, which is the entry itself or,
- * once there was an event, its copy in `rests`. While it is unknown whose the thread is (it has not
- * left a CPU, nor was it sampled), no report has it, and its time is kept for the count in which
- * that will be known.
+ * So each moment of a thread is in one count, or in what the report at the cut takes from its entry
+ * as it was before its first event after the cut: the entry itself or, once there was an event, its
+ * copy in `rests`. While it is unknown whose the thread is (it has not left a CPU, nor was it
+ * sampled), no report has it, and its time is kept for the first count after that is known.
  *
  * The cut goes with the bank: a program that counts into the next report's bank sees that report's
  * cut.
  *
- * A thread's events come one after another: a wakeup holds the lock of the runqueue that the thread
- * is put into, and the thread has left its CPU then. Samples by interrupts cannot come in between,
- * as the others run with interrupts off; but for a change of the name, whose thread is running.
- * Still, the time of an event may be earlier than that of the one before: by nanoseconds, as the
- * kernel's fast clock may go back when its rate is adjusted; or because a sample came in between
- * the time and its use, as an NMI or during a change of the name.
+ * The programs of a thread's events run one after another: a wakeup holds the lock of the run queue
+ * that the thread is put into, and the thread has left its CPU by then. Sampling interrupts cannot
+ * come in between, as the others run with interrupts off; only a rename does not, and its thread is
+ * running. Still, an event's time may be before the previous event's: by nanoseconds, as the
+ * kernel's fast clock may go back when its rate is adjusted; or because a sample, as an NMI or
+ * during a rename, came between reading the time and using it.
  *
  * r6 = context, r7 = pid << 32 | tid, or the thread, r8 = slot, r9 = account.
  */
@@ -147,15 +146,15 @@ void wall_begin(struct program *program, const struct capture *capture);
 void emit_thread_key(struct program *program, const struct capture *capture, int word);
 
 /*
- * r0 = the entry of KEY, made if it is not there; without room, counts that in `full` and goes to
- * `none`.
+ * r0 = the entry of KEY, which it inserts if missing. If the map is full, increments the account's
+ * word `full` and goes to `none`.
  */
 void emit_find_thread(struct program *program, const struct capture *capture, const char *has_entry,
                       int16_t full, const char *none);
 /* Ends the interval of the thread r7, in `implied` if its state was unknown. */
 void emit_close(struct program *program, const struct capture *capture, enum wall_part implied,
                 const struct close_labels *labels);
-/* The thread r7 was not asked for: drops its time so far. r1 = now */
+/* Drops the time so far of the thread r7, which the filter dropped. r1 = now */
 void emit_forget(struct program *program);
 
 /*
@@ -170,13 +169,13 @@ void emit_count_spent(struct program *program, const struct capture *capture,
 extern const struct filter_places wall_places;
 /*
  * At wall_places.numberless: a thread that was reaped has no numbers any more, but still runs, and
- * may even be preempted. It has those that it was known by: see emit_wall_exit.
+ * can be preempted. Takes those that emit_wall_exit() stored in its entry.
  */
 void emit_last_numbers(struct program *program, const struct capture *capture);
 
 /*
- * The task at r8 is that of the thread r7. On its way out it stays one of the process that it was
- * of at its exit: the pid's next owner may be there, and even gone, before it leaves its CPU.
+ * The task at r8 is that of the thread r7. After its exit event it stays a thread of the process
+ * that it was in then: another process can get the pid, and even end, before it leaves its CPU.
  */
 void emit_tell_ending(struct program *program, const struct capture *capture);
 

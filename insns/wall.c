@@ -191,8 +191,8 @@ static void emit_take_name(struct program *program, const struct capture *captur
 }
 
 /*
- * At "filtered": the thread may be asked for by its new name, as one that begins now. Who it is
- * then is unknown until it leaves, or is sampled.
+ * At "filtered": the filter may pass the thread's new name, and then its time begins now. Its task
+ * is unknown until it leaves its CPU, or is sampled.
  */
 static void emit_forget_unnamed(struct program *program, const struct capture *capture)
 {
@@ -216,7 +216,7 @@ static void emit_forget_unnamed(struct program *program, const struct capture *c
  * r7 = the current thread's entry, and r8 makes RENAMED_TASK its task, without stacks.
  *
  * Interrupts are on: a sample may come in between, and on kernels whose tracepoints can be
- * preempted, a switch. The slot is theirs: here the task is on the stack.
+ * preempted, a switch. Those use the slot, so the task is on the stack here.
  */
 static void emit_find_current(struct program *program, const struct capture *capture)
 {
@@ -413,7 +413,7 @@ static void emit_left_out(struct program *program, const struct capture *capture
 
 /* ---- The thread that runs next ---- */
 
-/* Shorter times have no stacks of their own: all of the time, whichever reports it is in. */
+/* A time off the CPU below `least`, measured across reports, is counted without stacks. */
 static void emit_shorten(struct program *program, uint64_t least)
 {
     EMIT(program,
