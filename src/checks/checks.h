@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What this kernel and these rights allow: each thing is tried with the same calls that applets
- * make, reported with the same sentence if it is refused, and undone at once. Nothing is concluded
- * from a version.
+ * What the kernel and our capabilities allow. Each check makes the same calls as the applets,
+ * reports a refusal with the same sentence, and undoes them at once. No check goes by a version.
  */
 #ifndef STACKBOX_CHECKS_CHECKS_H
 #define STACKBOX_CHECKS_CHECKS_H
@@ -60,7 +59,7 @@ struct check {
 
 struct checks {
     struct check of[CHECKS];
-    bool needs_jit; /* it is off, and this kernel interprets no programs that ask for their CPU */
+    bool needs_jit; /* the JIT is off; this kernel interprets no programs that ask for their CPU */
     bool walks;     /* stackcount walks stacks of kernel functions itself, as it does before 4.6 */
     struct collector_found found[6]; /* how applets would collect: see kinds */
 };
@@ -118,16 +117,16 @@ void check_refuse(struct check *check, const char *sentence);
 /* A program that returns 0. */
 extern const struct bpf_insn check_program[2];
 
-/* Is there a limit on all maps together that cannot be raised? */
+/* Does a limit that we cannot raise apply to all maps together? */
 extern bool check_is_limited;
 
 /*
- * If perf's rings collect instead of programs: the open rings to try things with; otherwise NULL.
+ * If perf rings collect instead of BPF programs: open rings for the other checks; otherwise NULL.
  */
 extern struct ring_source *check_rings;
 /*
- * Tries rings, and opens them in that case; checks->found is known. Called before the others, which
- * then run one after another.
+ * Tries rings, and opens check_rings if they collect; checks->found must be set. Call it before the
+ * other checks, which run one after another if rings are open.
  */
 void check_rings_open(struct checks *checks);
 void check_rings_close(void);
@@ -143,7 +142,7 @@ void check_events(struct checks *checks);
 void check_rights(struct checks *checks);
 void check_unwinding(struct checks *checks);
 
-/* Afterwards: what the C library of the program that has started us is unwound by. */
+/* After those: adds how functions of the parent process's C library are unwound. */
 void check_functions(struct check *unwinding);
 
 #endif

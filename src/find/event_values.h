@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Values of events asked for by name - arg1, ret, comm, a tracepoint's fields - and where a place
- * has them.
+ * Values of events that the user names - arg1, ret, comm, a tracepoint's fields - and where they
+ * are in the context at a place.
  */
 #ifndef STACKBOX_FIND_EVENT_VALUES_H
 #define STACKBOX_FIND_EVENT_VALUES_H
@@ -35,8 +35,8 @@ struct values_where {
 };
 
 /*
- * 0, or a negative errno with a sentence in `error`: what there is instead, or why there is
- * nothing.
+ * 0, or a negative errno with a sentence in `error`: which values the place has instead, or why it
+ * has none.
  */
 int event_values_find(struct event_values *values, const struct asked_values *asked,
                       const struct values_where *where, const struct place *place,
@@ -44,12 +44,12 @@ int event_values_find(struct event_values *values, const struct asked_values *as
 
 /* Is it a 32-bit file? */
 bool event_values_narrow(const char *file);
-/* A value in the registers of a thread that has stopped there, and does the condition hold? */
+/* By the registers of a thread stopped at the place: the value, and whether the condition holds. */
 uint64_t event_value_read(const struct event_value *value, const uint64_t *registers);
 bool event_condition_holds(const struct event_condition *condition, const uint64_t *registers,
                            const char *comm);
 
-/* Does a program made for one place find them at the other? Both are for the same request. */
+/* Can one program read them at both places? Both are for the same request. */
 bool event_values_equal(const struct event_values *a, const struct event_values *b);
 
 #endif

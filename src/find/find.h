@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * From what the user typed to all places that it means, or a sentence that says why there are none.
+ * From the user's patterns to all places that they mean, or a sentence that says why none matches.
  */
 #ifndef STACKBOX_FIND_FIND_H
 #define STACKBOX_FIND_FIND_H
@@ -20,15 +20,15 @@ struct find {
     size_t *matched; /* for each pattern: how many places, duplicates included */
     uint32_t pid;    /* set by the caller: whose libraries and files are meant, 0: ours */
     int kallsyms;    /* the caller's; open, or below 0 */
-    const struct kernel_names *names; /* the caller's; NULL, or asked for functions by name */
+    const struct kernel_names *names; /* the caller's, to ask for functions by name; or NULL */
     const struct machine *kernel; /* filled in by find_places */
-    int tracefs;     /* open, or below 0: the negative errno of opening it */
+    int tracefs;     /* open, or the negative errno of opening it */
     bool by_calls;   /* the caller's: system calls are looked up by number, without tracefs */
     struct found_file *files; /* what the patterns mean, open (user_file.h) */
     size_t file_count;
     struct places places;
     struct text unread; /* "FILE: why": not all its functions could be searched; or empty */
-    struct text left_out; /* how many of them cannot be probed, and why; or empty */
+    struct text left_out; /* how many functions cannot be probed, and why; or empty */
 };
 
 /* Parses the words. 0, or -EINVAL or -ENOMEM with one line in `error`. */
@@ -48,7 +48,7 @@ int find_translate(struct find *find);
 int find_places(struct find *find, struct text *error);
 
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind);
-/* Do all mean what programs do: their own functions, or system calls? */
+/* Are all patterns for what programs do: their own functions, or system calls? */
 bool find_only_programs(const struct find *find);
 
 /*
@@ -71,21 +71,21 @@ int list_places(const struct places *places, const struct demangle_options *read
 /*
  * Adds each function that one of `count` patterns matches, in one pass over `kallsyms`, an open
  * /proc/kallsyms; other kinds of patterns are skipped. matched[i] is how many pattern i matched: a
- * static function's name may be there several times. Functions that cannot be traced are included:
- * only trying tells. 0 or a negative errno.
+ * static function's name may be there several times. Adds untraceable functions, too: only an
+ * attempt to trace them tells. 0 or a negative errno.
  */
 int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t count,
                           struct places *places, size_t *matched);
 /*
- * The same for exact names, without that pass, which takes a slow board seconds. -EAGAIN: only a
- * pass can tell.
+ * The same for exact names, without that pass, which takes seconds on a slow board. -EAGAIN: only
+ * the pass finds them.
  */
 int kernel_functions_ask(const struct kernel_names *names, const struct pattern *patterns,
                          size_t count, struct places *places, size_t *matched);
 
 /*
- * Sets the error of functions that ftrace does not list as traceable. Reading that list takes time,
- * so this is for when an attempt without it failed. 0, or a negative errno if there is no list.
+ * Sets the error of functions that ftrace does not list as traceable. Reading the list takes time:
+ * call this only after attaching to all has failed. 0, or a negative errno if there is no list.
  */
 int kernel_functions_sift(int tracefs, struct place *const *functions, size_t count);
 
@@ -95,12 +95,12 @@ int kernel_functions_sift(int tracefs, struct place *const *functions, size_t co
  */
 int kernel_functions_check_offsets(int kallsyms, const struct places *places, struct text *error);
 
-/* Appends "; near: a, b" for a name that is not a function's. */
+/* Appends "; near: a, b" for a name that no function has. */
 int kernel_functions_near(int kallsyms, const char *name, struct text *near);
 
 /*
- * When no event came: the same function in other files, one of which may be the one that is called.
- * A process may have an allocator of its own, and a container libraries of its own.
+ * After a run without events: the same function in other files, from which the process may call it.
+ * A process may have its own allocator, and a container its own libraries.
  */
 
 /*

@@ -9,8 +9,8 @@
 #include "processes/proc_maps.h"
 
 struct library_where {
-    const char *root; /* whose files: "" for ours, or from root_of_process() */
-    uint32_t pid;     /* whose libraries come first; 0: no process's */
+    const char *root; /* search its files: "" for ours, or from root_of_process() */
+    uint32_t pid;     /* this process's libraries come first; 0: no process's */
     const struct library_seen *seen; /* what it has mapped, from library_see(); NULL for 0 */
 };
 
@@ -19,8 +19,8 @@ struct library {
     struct text file; /* a path that opens from here */
     struct text path; /* as seen in the root */
     struct text asked; /* the path by which it was opened */
-    bool is_ours;      /* that is from here, although the search is in another root */
-    size_t mapping;    /* it was opened through this of what was seen, from 1 on; 0: by path */
+    bool is_ours;      /* `asked` is a path in our root, although the search is in another */
+    size_t mapping;    /* the item of `seen`, from 1 on, through which it was opened; 0: by path */
 };
 
 /*
@@ -37,11 +37,11 @@ void library_close(struct library *library);
 
 /* The length of a path in maps without " (deleted)". */
 size_t length_without_deleted(const char *path);
-/* The file's name in it, without that: free(). NULL: memory ran out. */
+/* The file's name in such a path, without " (deleted)": free(). NULL: memory ran out. */
 char *name_of_mapped(const char *path);
 
 /*
- * Is the file `name` what `typed` means? 0: no. The greater, the likelier: the whole name, then
+ * How likely `typed` means the file `name`; 0: it does not. The likeliest is the whole name, then
  * lib*.so.VERSION, lib*.so, lib*-VERSION.so, and musl's linker, which is its C library, too.
  */
 unsigned library_name_rank(const char *typed, const char *name);
@@ -50,7 +50,7 @@ struct library_candidate {
     const char *path;
     unsigned rank;
     int level; /* the processor level that it needs */
-    size_t mapping; /* of what was seen, from 1 on */
+    size_t mapping; /* its number in library_seen, from 1 on */
 };
 
 /* {.typed = name} is empty. */
@@ -61,8 +61,8 @@ struct library_candidates {
 };
 
 /*
- * Adds `candidate`, with a copy of its path and its own rank, if it is meant by `name`, under which
- * it was found. 0 or -ENOMEM.
+ * Adds `candidate`, found as `name`, if candidates->typed can mean that name: with its rank, and a
+ * copy of its path. 0 or -ENOMEM.
  */
 int library_offer(struct library_candidates *candidates, const char *name,
                   const struct library_candidate *candidate);
@@ -78,7 +78,7 @@ struct library_mapped {
     int fd;                  /* the mapped file, or a negative errno */
 };
 
-/* The files that a process had mapped when it was looked at: {0} is none. */
+/* The files that a process had mapped at the call of library_see(): {0} is none. */
 struct library_seen {
     struct library_mapped *items;
     size_t count, room;
@@ -86,16 +86,16 @@ struct library_seen {
 };
 
 /*
- * Looks at a process; nothing is seen if it is gone or we may not look at it. What one of the
- * `count` names may mean is opened through its mapping, which takes more rights than opening a
- * path, but works without one. 0 or -ENOMEM; library_seen_free after either.
+ * Lists what a process has mapped: nothing if it is gone or we lack the permission. Opens files
+ * that one of the `count` names may mean through their mappings, which takes more rights than
+ * opening a path, but works without one. 0 or -ENOMEM; library_seen_free after either.
  */
 int library_see(uint32_t pid, const char *const *typed, size_t count, struct library_seen *seen);
 void library_seen_free(struct library_seen *seen);
 
 /*
- * Appends its own path, the paths of the libraries it needs, of those that they need and so on,
- * each followed by a NUL. 0 or a negative errno.
+ * Appends the path of the program, and those of all libraries that it needs, directly or not, each
+ * followed by a NUL. 0 or a negative errno.
  */
 int needed_find(const char *program, struct text *paths);
 
@@ -122,9 +122,9 @@ enum root_way {
 };
 
 /*
- * Opens for reading, through the opener if we are the sandbox. `resolved` becomes the path as
- * it is in `root`, without links, "." and "..", and without the root itself. A relative path starts
- * at the root, or, if that is ours, at our current directory. A descriptor or a negative errno.
+ * Opens `path` for reading, through the opener if we are the sandbox. `resolved` becomes the path
+ * in `root`, without links, "." and "..", and without the root itself. A relative path starts at
+ * the root, or, if that is ours, at our current directory. A descriptor or a negative errno.
  */
 int root_take(enum root_way way, const char *root, const char *path, struct text *resolved);
 
@@ -132,8 +132,8 @@ int root_take(enum root_way way, const char *root, const char *path, struct text
 int root_take_here(unsigned way, const char *root, const char *path, struct text *resolved);
 
 /*
- * The prefix for a process's root: "" if it sees what we see, or if we may not look, otherwise
- * /proc/PID/root. 0 or -ENOMEM.
+ * The prefix for a process's root: "" if it has our root, or if we may not read which it has;
+ * otherwise /proc/PID/root. 0 or -ENOMEM.
  */
 int root_of_process(uint32_t pid, struct text *root);
 

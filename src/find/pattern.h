@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the user typed, parsed: which kind of place, and which names. The kernel is not asked. */
+/* A parsed pattern: the kind of place, and its names. Parsing does not ask the kernel. */
 #ifndef STACKBOX_FIND_PATTERN_H
 #define STACKBOX_FIND_PATTERN_H
 
@@ -38,7 +38,7 @@ struct pattern {
     struct matcher name;     /* of the function, the tracepoint or the USDT probe */
     struct matcher category; /* of a tracepoint; or a USDT probe's provider, * if not given */
     bool is_plain;           /* a:b, which may be a tracepoint, too */
-    bool is_call;            /* sys_NAME is no function: `name` is this machine's for that call */
+    bool is_call;            /* typed as sys_NAME: `name` is the call's function on this machine */
     char *library;           /* of a user function or USDT probe: a short name or a path */
     bool is_address;         /* a user function as /path:0x1234 */
     uint64_t address;
@@ -53,8 +53,8 @@ struct pattern {
  */
 int pattern_parse(struct pattern *pattern, const char *typed, bool is_regex, struct text *error);
 /*
- * Makes t:sched:sched_switch from `pattern`, which was taken for a function of "sched" and stays
- * unchanged. 0 or a negative errno: -ENOENT if it cannot be a tracepoint.
+ * Makes t:sched:sched_switch from `pattern`, which pattern_parse() took for a function of a library
+ * "sched", and which stays unchanged. 0 or a negative errno: -ENOENT if it cannot be a tracepoint.
  */
 int pattern_as_tracepoint(struct pattern *tracepoint, const struct pattern *pattern);
 /* Is it sys_NAME, a system call, although the kernel's function has another name? */

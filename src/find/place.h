@@ -26,7 +26,7 @@ enum place_start {
 struct place {
     enum place_kind kind;
     bool at_return;
-    bool named;         /* the user named it: it was not found by a wildcard */
+    bool named;         /* the user gave its name, not a wildcard */
     char *name;         /* of the function, "category:name", "libc.so.6:malloc",
                            "libc.so.6:provider:probe" or "prog:0x1234" */
     char *first_name;   /* if several names share the address: the one ftrace lists; or NULL */
@@ -34,19 +34,19 @@ struct place {
                            probed instruction, as the ELF file numbers it */
     uint64_t offset;    /* from the function's start */
     uint32_t id;        /* of the tracepoint; by ptrace(2), a PLACE_CALL_ID() */
-    int error;          /* 0, or why it could not be attached: a negative errno */
+    int error;          /* 0, or the negative errno of attaching to it */
     enum place_start start;
 
     /* PLACE_USER only. Equal files and paths in one list are the same pointer. */
     const char *file;     /* opens from here: /proc/self/fd/N; without /proc, its path */
-    uint64_t device, inode; /* of it, if known */
+    uint64_t device, inode; /* of the file, if known */
     const char *path;     /* as the process sees it: /usr/lib/libc.so.6 */
     uint64_t file_offset; /* of the probed instruction */
     uint64_t semaphore;   /* file offset of the counter that arms a USDT probe; 0: none */
     bool is_usdt;
 };
 
-/* Of a system call: its number, and whether it is where that ends. */
+/* The id of a system call's place: the call's number, and whether it is at its end. */
 #define PLACE_CALL_ID(number, ends) (2 * (number) + (ends))
 #define PLACE_CALL_ENDS(id) ((id) & 1)
 
@@ -70,16 +70,16 @@ void places_remove_failed(struct places *places, size_t first);
 /* Without the file's name: "malloc", "provider:probe", "0x1234". */
 const char *place_own_name(const struct place *place);
 /*
- * The offset at which it is probed: a kernel function with two entries at the one that the
- * kernel's own calls take, as by name the kernel itself would do.
+ * The offset at which to probe it: for a kernel function with two entries, the one that the
+ * kernel's own calls take, which the kernel also chooses for a probe by name.
  */
 uint64_t place_first(const struct place *place);
 /*
- * The offset at which a kernel function can be probed if its start is refused, before it has done
- * anything; 0: not on this machine.
+ * The offset at which a kernel function can be probed if the kernel refuses its start: before its
+ * first own instruction. 0: not on this machine.
  */
 uint64_t place_later(const struct place *place);
-/* The same as in the source: "A::f(int)"; if `readable` is NULL, unchanged. */
+/* place_own_name(), demangled: "A::f(int)"; if `readable` is NULL, unchanged. */
 void place_add_own_name(const struct place *place, const struct demangle_options *readable,
                         struct text *to);
 void places_free(struct places *places);

@@ -31,7 +31,7 @@ void user_file_close(struct user_file *file);
 
 /*
  * Adds each function in the file that `pattern`, a PATTERN_USER_FUNCTION, matches; *matched is how
- * many, aliases included. Functions that only choose another one (IFUNC) are left out. 0, or a
+ * many, aliases included. Skips IFUNC resolvers, which only choose another function. 0, or a
  * negative errno with one line in `error` (none for -ENOMEM): -ENOENT if none matches.
  */
 int user_functions_find(const struct user_file *file, const struct pattern *pattern,
@@ -59,8 +59,8 @@ int thumb_remove(const struct user_file *file, const struct pattern *pattern,
 int find_user_places(struct find *find, struct text *error);
 
 /*
- * The places from index `known` on, the numbers of matches, and `result` with its `error`. If
- * memory runs out, answer->failed is set.
+ * Appends the places from index `known` on, the numbers of matches, and `result` with its `error`.
+ * If memory runs out, sets answer->failed.
  */
 void find_answer_write(const struct find *find, size_t known, int result, const struct text *error,
                        struct text *answer);
@@ -81,8 +81,8 @@ struct found_file {
 void find_files_free(struct find *find);
 
 /*
- * Opens what the sandbox has answered, if a pattern may mean it. 0, with what the search came
- * to in *found and a line in `error`; or -EBADMSG or -ENOMEM.
+ * Opens the files that the sandbox has answered, if a pattern may mean them. 0, with the search's
+ * result in *found and a line in `error`; or -EBADMSG or -ENOMEM.
  */
 int find_files_take(struct find *find, const struct library_where *where, const struct text *bytes,
                     int *found, struct text *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The tree behind a flame graph: stacks that begin alike share their first frames. Made from
- * reports and from folded text of any tool, of up to millions of lines.
+ * The tree behind a flame graph: stacks share their common first frames. Made from reports and from
+ * folded text of any tool, of up to millions of lines.
  */
 #ifndef STACKBOX_FLAME_FLAME_H
 #define STACKBOX_FLAME_FLAME_H
@@ -77,7 +77,7 @@ int flame_add(struct flame *flame, enum flame_side side, const struct flame_slic
  */
 uint32_t flame_child(struct flame *flame, uint32_t parent, const struct flame_slice *frame);
 
-/* The kind that a name's suffix says; *length becomes that without the suffix. */
+/* The kind by a name's suffix; *length becomes the length without the suffix. */
 enum flame_kind flame_kind_of(const char *text, size_t *length);
 
 /* The index of a frame's name, made if there is none. 0 or -ENOMEM. */
@@ -91,8 +91,8 @@ uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name);
 void flame_expect_name(const struct flame *flame, const struct flame_slice *frame);
 void flame_expect_child(const struct flame *flame, uint32_t parent, uint32_t name);
 /*
- * To be called once if values were added to stacks' last nodes only: adds them to all their
- * ancestors.
+ * Adds each node's value to all its ancestors. Call it once, after values were added only to
+ * stacks' last nodes.
  */
 void flame_sum(struct flame *flame);
 
@@ -121,8 +121,8 @@ void flame_exchange_before(struct flame *flame, uint64_t *values);
 void flame_add_name(struct text *text, const struct flame_name *name);
 
 /*
- * Writers of a flame whose values are summed and whose children are in order. With `differential`
- * it is two: before and now. 0 or -ENOMEM: the caller checks whether it was written.
+ * Writers of a summed and ordered flame; if `differential`, with two values: before and now. 0 or
+ * -ENOMEM. The caller checks `out` for errors.
  */
 
 /* A line per stack, by count, greatest last; then by names. Differential: two counts. */
@@ -154,7 +154,7 @@ void functions_free(struct functions *functions);
 /* By how many standard errors a share must exceed the limit: by chance, once in 740. */
 #define VERDICT_SIGMAS 3
 
-/* That many of all. */
+/* `count` of `all`. */
 struct share {
     uint64_t count, all; /* all: not 0 */
 };
@@ -172,15 +172,15 @@ struct verdict_options {
 
 /*
  * Writes the verdict, and the three functions that have grown most, by themselves or with what they
- * call; first those that have certainly grown by more than the limit, which are counted in *grown.
- * For a summed flame whose totals are both not 0. 0 or -ENOMEM.
+ * call: first those that have grown significantly by more than the limit. *grown becomes the number
+ * of these. For a summed flame whose totals are both not 0. 0 or -ENOMEM.
  */
 int verdict_write(FILE *out, const struct flame *flame, const struct verdict_options *options,
                   size_t *grown);
 
 /*
  * Reads folded stacks: one per line, root first, `main;read_all;read 12`. Many tools make them, so
- * nothing in a line is trusted, and lines that are not stacks are counted.
+ * the reader checks every line, and counts those that are not stacks.
  */
 
 /* Longer lines are not stacks. */
@@ -234,10 +234,9 @@ int folded_read(struct folded *folded, int fd);
 void folded_free(struct folded *folded);
 
 /*
- * Two builds of a program may differ in suffixes that compilers add to a function's name: the
- * length of a name without .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N (also as
- * " [clone .cold]" and " (.cold)"), and ::h with sixteen hexadecimal digits; several may follow one
- * another.
+ * The length of a name without the suffixes that compilers add, as two builds of a program may
+ * differ in them: .isra.N, .constprop.N, .part.N, .llvm.N, .cold, .cold.N (also as " [clone .cold]"
+ * and " (.cold)"), and ::h with sixteen hexadecimal digits; a name may have several.
  */
 size_t folded_name_length(const char *name, size_t length);
 

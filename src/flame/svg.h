@@ -31,8 +31,7 @@ bool svg_has_colors(const char *name);
 void svg_add_colors(struct text *names);
 
 /*
- * An empty flame becomes a picture that says so. 0 or -ENOMEM: the caller checks whether it was
- * written.
+ * An empty flame becomes a picture that says so. 0 or -ENOMEM. The caller checks `out` for errors.
  */
 int svg_write(FILE *out, const struct flame *flame, const struct svg_options *options);
 
@@ -96,8 +95,8 @@ struct svg_color svg_color_of(const struct svg_palette *palette, const struct fl
 struct svg_color svg_color_of_change(double change);
 
 /*
- * On a dark page, half-transparent frames have light text, except for colours that this is true of:
- * those keep dark text. flame.css has the same pages.
+ * On a dark page, half-transparent frames have light text; those of pale colours keep dark text.
+ * flame.css has the same page colours.
  */
 bool svg_color_is_pale(struct svg_color color);
 
@@ -115,7 +114,7 @@ bool svg_color_is_pale(struct svg_color color);
 struct svg_frame {
     const struct flame_node *node;
     const struct flame_name *name;
-    uint64_t start; /* how much of the root's value is to its left */
+    uint64_t start; /* the part of the root's value to the left of the frame */
     uint32_t depth; /* the root has 0 */
     enum svg_side side;
 };
@@ -126,12 +125,12 @@ struct svg_layout {
     size_t count;
     uint32_t levels;
     double least_width; /* px: narrower frames are left out */
-    uint64_t narrow;    /* how many were */
-    uint64_t high;      /* and how many because they are above the highest level drawn */
+    uint64_t narrow;    /* how many of these */
+    uint64_t high;      /* how many were left out above the highest level drawn */
 };
 
 /*
- * `width` is the whole picture's, in px. least_width < 0: 1, or whatever keeps it to
+ * `width` is the whole picture's, in px. least_width < 0: 1, or as much as keeps the picture within
  * SVG_MOST_PARTS. 0 or -ENOMEM; svg_layout_free after either.
  */
 int svg_layout_make(struct svg_layout *layout, const struct flame *flame, double width,

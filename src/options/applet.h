@@ -37,12 +37,12 @@ struct applet {
 };
 
 /*
- * Says what is wrong with a command line, `result` being what checking it returned, and returns the
- * exit status: running out of memory is not the user's fault. Frees the text.
+ * Reports the error in a command line, for which checking it returned `result`, and returns the
+ * exit status, which differs if memory ran out. Frees the text.
  */
 int applet_refuse(int result, struct text *error, bool has_command);
 
-/* Ends an error that `result`, unless it is 0, came with: where the options are explained. */
+/* Unless `result` is 0, ends its error with a hint to the applet's help. */
 int applet_see_help(int result, struct text *error);
 
 /* The rows that end every applet's tables: -h, --help and --man. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Conditions and values of events as typed: arg1 > 4096 && (ret:i32 < 0 || comm == "cc1"). What the
- * names refer to is not known here.
+ * Parses conditions and values of events: arg1 > 4096 && (ret:i32 < 0 || comm == "cc1"). The caller
+ * resolves the names.
  */
 #ifndef STACKBOX_OPTIONS_CONDITION_WORDS_H
 #define STACKBOX_OPTIONS_CONDITION_WORDS_H

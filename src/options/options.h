@@ -78,8 +78,8 @@ int each_word(const struct option *option, const char *text, void *destination,
         for (const struct option *row = *row##_in; row->parse; row++)
 
 /*
- * Which of "one, two, three" is this, from 1 on? NULL is 0. 0, or -EINVAL with a sentence in
- * `error` that begins like this.
+ * *number = the place of `typed` in a list such as "one, two, three", from 1 on; 0 for NULL. 0, or
+ * -EINVAL with a sentence in `error` that starts with `begin`.
  */
 int take_word(const char *begin, const char *words, const char *typed, unsigned *number,
               struct text *error);
@@ -94,7 +94,7 @@ struct arguments {
     char **words; /* words that are not options, in order: the caller frees the array only */
     size_t count;
     char **line;    /* the whole line, as main() got it */
-    /* took the last word, which it need not: that may be a word of its own */
+    /* the option that took the last word as its optional argument: it may be a separate word */
     const struct option *unsure;
     char **command; /* what follows "--", up to a NULL; NULL without "--" */
 };
@@ -109,8 +109,7 @@ int options_parse(const struct option *const *tables, int argc, char **argv, voi
                   struct arguments *arguments, struct text *error);
 
 /*
- * For a word typed as an applet, or an option as it was typed ("--sort", "-G"): half a sentence, or
- * NULL.
+ * Half a sentence of advice about an unknown applet or option ("--sort", "-G"), as typed; or NULL.
  */
 const char *answer_to_applet(const char *word);
 

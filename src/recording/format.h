@@ -17,8 +17,8 @@
 #define RECORDING_MAGIC "SBX\x1a"
 #define RECORDING_MAGIC_BYTES 4
 /*
- * A reader accepts its own version and older ones. Additions go into new sections, which older
- * readers skip.
+ * A reader accepts its own version and older ones, and skips sections that it does not know:
+ * additions go into new sections.
  */
 #define RECORDING_VERSION 1
 
@@ -76,7 +76,7 @@ static inline bool *recorded_option(const struct report_options *options, size_t
     return (bool *)((uintptr_t)options + recorded_options[row].member);
 }
 
-/* What addresses are in. */
+/* What a group's addresses are in. */
 enum recorded_file {
     RECORDED_NOTHING,   /* unknown, or nothing was mapped there */
     RECORDED_FILE,

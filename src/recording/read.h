@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reads recordings: everything comes back as it was counted, except for names from files. No number
- * in the file is trusted; allocations are bounded by its size. To be called in the sandbox.
+ * Reads recordings: restores everything that was counted, but not names from files. The reader
+ * checks all numbers, and allocates in proportion to the file's size. To be called in the sandbox.
  */
 #ifndef STACKBOX_RECORDING_READ_H
 #define STACKBOX_RECORDING_READ_H
@@ -13,16 +13,16 @@ struct recording_part;
 struct recorded_group;
 
 /*
- * Symbols may share a name in the file, and a demangled one may be long: beyond this they have
- * none. Hundreds of thousands of a JIT's names fit.
+ * Symbols can share a name in the file, and demangling can lengthen it: symbols beyond this limit
+ * have no names. Hundreds of thousands of a JIT's names fit.
  */
 #define RECORDING_MOST_NAME_BYTES ((size_t)32 << 20)
 
 struct recording {
     /* Set before the first file is read. */
-    bool raw_names;                /* asked for; or it becomes what the recording says */
+    bool raw_names;                /* the user's choice; else recording_take() sets it */
     struct demangle_options names;  /* likewise */
-    /* of the one read next, if there are several; NULL: of no interest */
+    /* of the one read next, if there are several; NULL: not needed */
     const char *path;
 
     struct tally tally;
@@ -45,7 +45,7 @@ struct recording {
     size_t symbol_room, group_room, frame_room, frame_count, first_room, process_count;
 };
 
-/* Is it a recording, by its first bytes? */
+/* By the first bytes. */
 bool recording_is_one(const char *bytes, size_t length);
 
 /*

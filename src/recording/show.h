@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Makes reports from recordings, all in the sandbox: files of others are read there, its
- * frames are symbolized there, and what comes back is what to write.
+ * Makes reports from recordings. The sandbox reads the files, symbolizes the frames, and returns
+ * the finished reports.
  */
 #ifndef STACKBOX_RECORDING_SHOW_H
 #define STACKBOX_RECORDING_SHOW_H
@@ -20,9 +20,9 @@ struct show_options {
     enum report_format formats[SHOWN_FORMATS]; /* without duplicates */
     size_t format_count;
     const char *symfs; /* look for files below it instead of at their recorded paths; or NULL */
-    bool missing;      /* list what was not found */
+    bool missing;      /* list the build ids of files that were not found */
     bool debug;        /* and describe what was recorded, and the machine */
-    /* In addition to what the run was asked for: */
+    /* In addition to the run's own options: */
     bool delimited, offset, verbose, annotations, inverted, raw_names;
     struct demangle_options names;
     enum grouping by;
@@ -41,12 +41,12 @@ struct shown {
 };
 
 /*
- * 0, or a negative errno, of recording shown->failed: as from recording_take(); -EINVAL if threads
- * are to be told apart that were not; -ECHILD if the sandbox failed, with the reason in
+ * 0, or a negative errno, of recording shown->failed: as from recording_take(); -EINVAL to tell
+ * threads apart that the run did not; -ECHILD if the sandbox failed, with the reason in
  * shown->lines. shown_free after either.
  */
 int recordings_show(const struct show_options *asked, struct shown *shown);
-/* Is this descriptor of a recording? Nothing is consumed: of a pipe it is not known. */
+/* Is this descriptor of a recording? Consumes nothing, and so cannot tell for a pipe. */
 bool recording_is_at(int fd);
 /* Appends what such an errno means: "is truncated or corrupt". */
 void recordings_explain(int result, struct text *why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a recording numbers: files, processes and symbols, without duplicates. Part of write.c. */
+/* The numbered tables of a recording: files, processes and symbols. Part of write.c. */
 #ifndef STACKBOX_RECORDING_TABLES_H
 #define STACKBOX_RECORDING_TABLES_H
 
@@ -68,8 +68,8 @@ struct identified {
 };
 
 /*
- * Reads those that are open and were not written to, in the sandbox. 0 or -ENOMEM; what
- * cannot be read stays unknown. If that process fails, *unread says how.
+ * The sandbox reads the files that are open and were not written to. 0 or -ENOMEM; what it cannot
+ * read stays unknown. If the sandbox fails, *unread says how.
  */
 int identities_read(struct identified *items, size_t count, struct text *unread);
 

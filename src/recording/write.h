@@ -40,7 +40,7 @@ struct recording_places {
 /* symbolize_options.located, with the struct recording_places as context. */
 void recording_locate(void *places, const struct symbol *symbol, const struct process_place *place);
 
-/* 0 or -ENOMEM: the caller checks afterwards whether writing worked. */
+/* 0 or -ENOMEM. The caller checks `out` for errors afterwards. */
 int recording_write(FILE *out, const struct recording_source *source);
 
 #endif

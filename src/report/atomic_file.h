@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A file that appears whole or not at all: it is written aside, and replaces what was there only
- * when everything is on the disk. Links are followed, by a safe path, and what they lead to is
- * replaced. It gets the mode and, if we may give it away, the owner of the file that it replaces; a
- * file that the user may not write to is left alone, as by a shell's `>`. Anything but a regular
- * file (a device, a FIFO, a descriptor by /dev/fd/N) is written to directly.
+ * A file that appears whole or not at all: it is written to a temporary file, which replaces the
+ * target once all of it is on the disk. Links are followed by a safe path, and their target is
+ * replaced. The new file gets the mode and, if we may set it, the owner of the old one; a file that
+ * the user may not write to is refused, as by a shell's `>`. Anything but a regular file (a device,
+ * a FIFO, a descriptor by /dev/fd/N) is written to directly.
  */
 #ifndef STACKBOX_REPORT_ATOMIC_FILE_H
 #define STACKBOX_REPORT_ATOMIC_FILE_H
@@ -17,10 +17,10 @@
 #include "base/text.h"
 
 /*
- * A path walked part by part, each from the directory that the one before led to, so that every
- * link on the way is seen. In a directory that every user may write to, only root's and our own
- * links are followed: another user's would let its owner choose what is overwritten. Kernels do
- * this, too, if fs.protected_symlinks is set. The links in /proc are the kernel's own.
+ * A path walked component by component, each opened relative to the last one's directory, so that
+ * the walk checks every link. In a directory that every user may write to, it follows only root's
+ * and our own links: another user's would let its owner choose what we overwrite. Kernels do this,
+ * too, if fs.protected_symlinks is set. The links in /proc are the kernel's own.
  */
 struct safe_path {
     int directory;          /* where the path ends, opened with O_PATH; the caller closes it */
@@ -36,24 +36,24 @@ int safe_path_walk(struct safe_path *walked, const char *path);
 struct atomic_file {
     FILE *out;          /* to write to */
     char *buffer;       /* its stdio buffer, or NULL */
-    struct text aside;  /* where it is written; "": it has no name yet */
+    struct text aside;  /* the temporary file's path; "": it has no name yet */
     bool special;       /* not a regular file */
-    bool anew;          /* replaces nothing */
+    bool anew;          /* must not replace a file */
     struct safe_path target;
 };
 
 /* 0 or a negative errno: nothing is then left open. */
 int atomic_file_open(struct atomic_file *file, const char *path);
-/* The same for a file that replaces nothing: an existing one stays. */
+/* The same for a file that must not replace an existing one. */
 int atomic_file_open_anew(struct atomic_file *file, const char *path);
 /*
- * Moves it into place. 0 or a negative errno: what was there is then still there. Closes it, except
- * for -EEXIST.
+ * Moves it into place. 0, or a negative errno, and the old file stays. Closes it, except for
+ * -EEXIST.
  */
 int atomic_file_finish(struct atomic_file *file);
 /* After -EEXIST, for a file that replaces nothing: tries another name in the same directory. */
 int atomic_file_rename(struct atomic_file *file, const char *path);
-/* Leaves everything as it was. */
+/* Drops the new file: the old one stays. */
 void atomic_file_drop(struct atomic_file *file);
 
 /* Could it be written, as far as can be told without writing? 0 or a negative errno. */

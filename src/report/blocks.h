@@ -13,7 +13,7 @@ struct block_task {
     bool absent;      /* there is none, and so no number */
     bool interrupt;   /* likewise: it is not a thread */
     bool foreign;
-    uint32_t pid;     /* 0: unknown. If not told apart, one of them */
+    uint32_t pid;     /* 0: unknown. By name, the pid of one of the processes */
     uint32_t tid;     /* 0: unknown, or threads are not told apart */
     uint32_t processes; /* by name: how many in this block have that name */
     /* In the format's order: indices of labels. */
@@ -23,16 +23,16 @@ struct block_task {
 
 struct block {
     uint64_t value;
-    bool of_many; /* tasks: only the frames are printed */
-    uint64_t events; /* how many make up the value */
-    uint64_t longest; /* and the greatest of them, if that is kept */
+    bool of_many; /* it is of several tasks: only the frames are printed */
+    uint64_t events; /* the value is of so many */
+    uint64_t longest; /* the greatest value of a single event, if kept */
     struct block_task task, waker; /* in layouts without a waker its comm is "" */
 };
 
 struct blocks {
     struct block *items; /* greatest last */
     size_t count;
-    const bool *leading; /* for each label: it only leads to a wait or a wakeup; NULL: none does */
+    const bool *leading; /* for each label: its frame only leads to a wait or a wakeup; or NULL */
     char **labels; /* frames as printed: sorted, without duplicates; for pprof see below */
     size_t label_count;
 };
@@ -55,13 +55,13 @@ const char *blocks_numbers(char *room, const struct block_task *task,
                            const struct report_options *options);
 /* What the events are called. */
 const char *blocks_events_name(const struct report_measure *measure);
-/* Are the values times, or other sums? And their unit as printed: "us", "samples". */
+/* Are the values times? Sums? And the unit as printed: "us", "samples". */
 bool blocks_are_times(const struct report_options *options);
 bool blocks_are_sums(const struct report_options *options);
 const char *blocks_value_name(const struct report_options *options);
 /* The same for what --top left out. */
 const char *blocks_left_name(const struct report_options *options);
-/* The line with the time of the report, if asked for. */
+/* Writes the line with the time of the report, if asked for. */
 void blocks_write_time(FILE *out, const struct report *report);
 /* A sum of values, as printed. */
 uint64_t blocks_shown_value(uint64_t value, const struct report_options *options);
@@ -79,8 +79,8 @@ int pprof_write(FILE *out, const struct report *report);
 /* ---- Labels ---- */
 
 /*
- * The text of every frame of a report, as printed, made once: frames are compared by rank, a
- * number. Items are the symbols, by index, then the special frames, which stand for something
+ * The printed text of every frame of a report, made once, so that comparing frames is comparing
+ * their ranks. Items are the symbols, by index, then the special frames, which stand for something
  * missing, then towers of unknown frames, by height.
  */
 enum special_frame {
@@ -100,8 +100,8 @@ enum special_frame {
 struct labels {
     char **texts;    /* sorted, without duplicates; for pprof one per item, with its number */
     size_t count;
-    uint32_t *ranks;   /* of every item's text */
-    uint32_t *as_last; /* and of its text at the end of a line */
+    uint32_t *ranks;   /* each item's index in `texts` */
+    uint32_t *as_last; /* the same for its text at the end of a line */
     size_t symbol_count;
 };
 
@@ -110,7 +110,7 @@ int labels_make(struct labels *labels, const struct symbols *symbols,
                 const struct report_options *options, size_t highest);
 void labels_free(struct labels *labels);
 
-/* speedscope has a place for a frame's file: in the label it follows this. */
+/* For speedscope, which shows files, the file follows this in a frame's label. */
 #define LABEL_FILE_MARK "\n"
 
 /* Only a frame's name, escaped, as the options want it. */
@@ -119,7 +119,7 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
 
 /* Makes a name safe for folded text: frames' names must not contain the separator. */
 void labels_fold(char *text);
-/* And for the end of a line, where readers would take a number after a blank for a count. */
+/* The same for the end of a line, where readers take a number after a blank for a count. */
 void labels_make_last(char *text);
 
 /* The item of a special frame. */

@@ -13,7 +13,7 @@
 #define GZIP_BLOCK_BYTES 65535 /* the most in a stored block */
 
 struct gzip {
-    FILE *out; /* whether writing failed is seen there */
+    FILE *out; /* the caller checks it for errors */
     struct crc32 crc;
     uint32_t size; /* modulo 2^32, as in the file */
     size_t used;   /* of the block not written yet */

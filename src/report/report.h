@@ -20,7 +20,7 @@
 
 /* How events are told apart: --by, the same in every applet. */
 enum grouping {
-    GROUP_UNSET,  /* by process; in lines, which are for comparing, without its number */
+    GROUP_UNSET,  /* by process; without the pid in formats of lines, which users compare */
     GROUP_BY_PROCESS, /* comm (PID), comm being the process's own name */
     GROUP_BY_THREAD,  /* comm (PID/TID), or comm (PID) if they are the same number */
     GROUP_BY_NAME,    /* comm: threads of the same name are one */
@@ -51,7 +51,7 @@ enum report_layout {
     LAYOUT_OFFWAKETIME,
 };
 
-/* What is said besides the stacks, in formats with a place for it. Texts are raw bytes. */
+/* Metadata besides the stacks, for formats with a place for it. Texts are raw bytes. */
 struct report_about {
     const char *applet;       /* "profile" */
     const char *command_line; /* as typed */
@@ -108,8 +108,8 @@ int report_write(FILE *out, const struct tally *tally, const struct symbols *sym
                  struct report_summary *summary);
 
 /*
- * A summed flame as text, with a line per function. 0 or -ENOMEM: the caller checks whether it was
- * written.
+ * A summed flame as text, with a line per function. 0 or -ENOMEM. The caller checks `out` for
+ * errors.
  */
 
 /* Functions with their shares, as flat_write() does. */

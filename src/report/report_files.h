@@ -13,8 +13,8 @@
 #include "report/report.h"
 
 /*
- * Names of report files, by a template: %n is the report's number, %t when it began, %% is %. The
- * same template tells whether it made a name.
+ * Names of report files, by a template: %n is the report's number, %t when it began, %% is %.
+ * file_name_fits() matches a name against its template.
  */
 #define FILE_NAME_TIME (sizeof("20240229-235959.999") - 1)
 
@@ -42,18 +42,18 @@ void file_name_add(struct text *name, const char *path, const struct report_turn
 bool file_name_fits(const char *path, const char *name, char when[FILE_NAME_TIME + 1]);
 
 /*
- * How many report files are kept: the oldest go, by the times in their names. Only regular files
- * whose whole names the template makes are deleted, in its directory, which no other user may write
- * to.
+ * How many report files to keep: we delete the oldest, by the times in their names. We only delete
+ * regular files whose whole names the template makes, in its directory, to which no other user may
+ * write.
  */
 struct retention {
     uint64_t files, bytes; /* at most; 0: no limit */
 };
 
 /*
- * The times in one run's names: the last one, how far they went before the clock was set back, or
- * before the run, and where it was set back to. Names between the last and that are from before,
- * although they look newer; names older than `back` are, too.
+ * The times in one run's names: the last one; `ahead`, the greatest before the clock was set back
+ * or before the run; and `back`, to which the clock was set. Names between `last` and `ahead` look
+ * newer but are older; names before `back` are older, too.
  */
 struct retention_times {
     char last[FILE_NAME_TIME + 1], ahead[FILE_NAME_TIME + 1], back[FILE_NAME_TIME + 1];
@@ -61,14 +61,14 @@ struct retention_times {
 
 bool retention_is_asked(const struct retention *keep);
 
-/* Does this template tell ages, in one directory? 0, or -EINVAL with one line in `error`. */
+/* Does this template have times, in one directory? 0, or -EINVAL with one line in `error`. */
 int retention_check_name(const char *path, struct text *error);
-/* May files be deleted where it puts them? 0, or a negative errno with one line in `error`. */
+/* May we delete files in its directory? 0, or a negative errno with one line in `error`. */
 int retention_check_place(const char *path, struct text *error);
 
 /*
- * After a report with this name was written, deletes what is too much, but never that report. 0 or
- * a negative errno: -EPERM if others may write to the directory.
+ * After the report `name` was written, deletes files beyond the limits, but never that report. 0 or
+ * a negative errno: -EPERM if other users may write to the directory.
  */
 int retention_prune(const struct retention *keep, const char *path, const char *name,
                     struct retention_times *times);
@@ -82,8 +82,8 @@ struct report_file {
 struct report_files {
     struct report_file items[MOST_STRINGS + 1];
     size_t count;
-    bool plain;  /* no options: text to read, with messages around it */
-    bool failed; /* a file could not be written, which was reported */
+    bool plain;  /* no options: text for reading, with messages around it */
+    bool failed; /* writing a file failed, and the error was reported */
     uint64_t began; /* when the last report began, for its names */
     uint64_t unwritten; /* reports in a row with a file that could not be written */
     struct retention keep;
@@ -122,7 +122,7 @@ bool report_files_use_stdout(const struct report_files *files);
 /* Is any of them in this format? */
 bool report_files_have(const struct report_files *files, enum report_format format);
 
-/* Is stdout's report one document, which no other may follow? */
+/* Is stdout's report a single document, after which no other report may follow? */
 bool report_files_print_document(const struct report_files *files);
 
 /* Before tracing: can they be written? 0, or the exit status; errors were reported. */
@@ -132,17 +132,17 @@ int report_files_check(const struct report_files *files);
 typedef int report_writer(void *context, FILE *out, enum report_format format);
 
 /*
- * Writes a report to all. A file that cannot be written is reported, and the others are written all
- * the same. 0, or the error of writing to stdout.
+ * Writes a report to all; if one file fails, reports the error and writes the others. 0, or the
+ * error of writing to stdout.
  */
 int report_files_write(struct report_files *files, const struct report_turn *turn,
                        report_writer *write, void *context);
 
-/* What report files say besides the stacks: about the run, the machine, and losses. */
+/* The metadata of report files: the run, the machine, and losses. */
 struct report_metadata {
     struct utsname system;
     struct text command_line;
-    struct text losses; /* a line per kind: added to by those that know */
+    struct text losses; /* a line per kind */
     struct report_about about;
     uint64_t start;      /* of the report, by the monotonic clock */
     uint64_t next_began; /* and of the next, by the time of day; 0: not known yet */
@@ -154,7 +154,7 @@ void metadata_free(struct report_metadata *metadata);
 
 /* The report begins where the last one ended, or now. */
 void metadata_begin(struct report_metadata *metadata);
-/* It ends now: called before looking at what was counted. */
+/* The report ends now: call this before reading the counts. */
 void metadata_end(struct report_metadata *metadata);
 /* Its number of events. What `about` points to is valid until metadata_begin(). */
 void metadata_count(struct report_metadata *metadata, uint64_t events);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Tells by a kernel stack whether its leaf is the work of the thread itself or of an interrupt that
- * came while it ran: no BPF helper tells a program.
+ * Tells by a kernel stack whether its leaf is the thread's own work or that of an interrupt, as no
+ * BPF helper tells a program.
  */
 #ifndef STACKBOX_SYMBOLIZE_KERNEL_FRAMES_H
 #define STACKBOX_SYMBOLIZE_KERNEL_FRAMES_H
@@ -18,13 +18,13 @@ int interrupts_find(const struct tally *tally, const struct symbolize_options *o
 /* "[timer interrupt]" */
 const char *interrupts_name(enum interrupt interrupt);
 
-/* What the kernel itself skips for /proc/PID/wchan: two sections of its text. */
+/* The two sections of the kernel's text that it skips for /proc/PID/wchan. */
 struct waiting_text {
     uint64_t starts[2], ends[2]; /* 0: unknown */
 };
 
 /*
- * Reads /proc/kallsyms, open as `kallsyms`. 0 or a negative errno; without addresses names decide.
+ * Reads /proc/kallsyms, open as `kallsyms`; goes by names if addresses are hidden. 0 or an errno < 0.
  */
 int waiting_text_find(struct waiting_text *text, int kallsyms);
 bool waiting_text_has(const struct waiting_text *text, const struct symbol *symbol);
@@ -39,7 +39,7 @@ bool tracing_frames_has(const struct symbol *symbol);
 void tracing_frames_drop(struct tally *tally, struct symbols *symbols);
 
 /*
- * Kernel stacks from /proc/TID/stack, which has names, turned back into the addresses that reports
+ * Turns kernel stacks from /proc/TID/stack, which has names, back into the addresses that reports
  * need. A line is `[<0>] do_sys_poll+0x4d5/0x6b0`, followed by ` [module]` for a module's.
  */
 
@@ -61,9 +61,9 @@ struct stack_texts {
 int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count);
 
 /*
- * The frames of a text, leaf first, each as the number of an equal one, from 1 on: what is new is
- * appended as long as there is room, for which none is made; what does not fit is left out. Returns
- * how many there are.
+ * Numbers the frames of a text, leaf first, from 1 on; equal frames have the same number. Appends
+ * new frames to `texts` within its room, which does not grow; drops what does not fit. Returns how
+ * many numbers there are.
  */
 size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t *numbers,
                           size_t most);
@@ -72,8 +72,8 @@ size_t stack_texts_number(struct stack_texts *texts, const char *text, uint16_t 
 int stack_texts_find(struct stack_texts *texts, int kallsyms);
 
 /*
- * Makes `count` frames, from the first on, a stack of the tally. Frames whose function is in no
- * symbol table are left out: there is nothing to show. 0 or -ENOMEM.
+ * Makes `count` frames, from `first` on, a stack of the tally, without frames whose function is in
+ * no symbol table: they have no address. 0 or -ENOMEM.
  */
 int stack_texts_put(const struct stack_texts *texts, size_t first, size_t count,
                     struct tally *tally, struct stack *stack);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which part of which file symbols' addresses are in, for tools that look them up again: one
- * mapping per file and segment, whichever process had it mapped where. Addresses are assigned anew:
- * files that say where they belong, as the kernel does, are there, and so is the main program;
- * others get a range of their own, so that no two mappings overlap. From any address, `- start +
- * offset` is the byte in the file.
+ * Tells tools that look symbols up again which part of which file an address is in: one mapping per
+ * file and segment, wherever processes had it mapped. Mappings get new addresses: files with fixed
+ * addresses, such as the kernel, and the main program keep theirs; others get a range of their own,
+ * so that no two mappings overlap. `address - start + offset` is the byte in the file.
  */
 #ifndef STACKBOX_SYMBOLIZE_MAPPINGS_H
 #define STACKBOX_SYMBOLIZE_MAPPINGS_H
@@ -16,8 +15,8 @@ struct symbol;
 struct symbolize_options;
 
 /*
- * No machine has as many, but a recording may say so: addresses beyond them are in none. Each is
- * compared with all others.
+ * A limit for recordings, which may claim any number, as each mapping is compared with all others:
+ * addresses beyond it have no mapping.
  */
 #define MAPPINGS_MOST 16384
 
@@ -26,8 +25,8 @@ struct symbol_mapping {
     struct text build_id;  /* hexadecimal; empty: none, or unknown */
     uint64_t start, limit; /* its addresses here; both 0: left out, it is too large */
     uint64_t offset;       /* of `start` in the file */
-    uint64_t own_start, own_limit; /* where the file has it */
-    bool is_fixed;         /* and it must be there here, too */
+    uint64_t own_start, own_limit; /* its addresses in the file */
+    bool is_fixed;         /* these must be kept here */
     bool grows;            /* its segment is unknown: it spans the first to the last address */
 };
 
@@ -56,11 +55,11 @@ struct mapping_source {
 /* `path` and `elf` must stay valid as long as the source is used. */
 void mapping_source_init(struct mapping_source *source, const char *path, const struct elf *elf);
 
-/* The symbol is at this address, as the file numbers them. 0 or -ENOMEM. */
+/* Takes the symbol's address as the file has it. 0 or -ENOMEM. */
 int mappings_take(struct symbol_mappings *mappings, struct mapping_source *source,
                   struct symbol *symbol, uint64_t address);
 
-/* Adds the first code segment of the program, if no symbol was in any. 0 or -ENOMEM. */
+/* Adds the first code segment of the program, if no symbol is in the program. 0 or -ENOMEM. */
 int mappings_take_program(struct symbol_mappings *mappings, const struct traced_file *program);
 
 /* For kernel symbols, sorted by the address that is looked up. 0 or -ENOMEM. */
@@ -87,7 +86,7 @@ void kernel_build_id(const char *module, char text[2 * ELF_LONGEST_BUILD_ID + 1]
 /* Anything larger is not part of a program. */
 #define MAPPINGS_LARGEST ((uint64_t)1 << 40)
 
-/* Adds one, without addresses; valid until another is added. 0 or -ENOMEM. */
+/* Adds a mapping without addresses; *added is valid until another is added. 0 or -ENOMEM. */
 int mappings_add(struct symbol_mappings *mappings, const char *path, const char *build_id,
                  struct symbol_mapping **added);
 

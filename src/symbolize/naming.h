@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The part of user_names that reads files, all of which may be hostile: it runs in the process
- * apart. Processes have been asked before.
+ * The part of user_names that reads files, all of which may be hostile: it runs in the sandbox. The
+ * caller has already looked up in which files of its process each symbol is.
  */
 #ifndef STACKBOX_SYMBOLIZE_NAMING_H
 #define STACKBOX_SYMBOLIZE_NAMING_H
@@ -18,8 +18,7 @@ struct located {
 };
 
 /*
- * What is read together: one file, or one perf map. If reading it fails, its symbols alone have no
- * names.
+ * One file, or one perf map, to read. If reading it fails, only its symbols lack names.
  */
 struct naming_step {
     struct located *located;
@@ -58,16 +57,16 @@ static inline void naming_add_address(const struct naming *naming, size_t *count
 }
 
 /*
- * Makes the steps: first what ordinary users cannot have written, then the smallest, so that what
- * takes long keeps nothing else from being read. Changes the order of `located`. 0 or -ENOMEM;
+ * Makes the steps: files that no ordinary user can have written come first, then the others by
+ * size, so that a slow file delays no other. Changes the order of `located`. 0 or -ENOMEM;
  * naming_unplan() after either.
  */
 int naming_plan(struct naming *naming);
 void naming_unplan(struct naming *naming);
 
 /*
- * Sets names, offsets and mappings of a step's symbols. With `without`, a negative errno, it is not
- * read, and that is noted. 0 or -ENOMEM.
+ * Sets names, offsets and mappings of a step's symbols. With `without`, a negative errno, notes
+ * that the step's file was not read. 0 or -ENOMEM.
  */
 int naming_take(struct naming *naming, const struct naming_step *step, int without);
 /* After all of them: the program that the mappings are to have. 0 or -ENOMEM. */
@@ -90,8 +89,8 @@ struct names_request {
 void names_answer_write(const struct names_request *request, struct text *answer);
 
 /*
- * Adds what the symbols lack: names, offsets, mappings; and to the notes whatever reading files can
- * tell. 0; -EBADMSG, with everything unchanged, for invalid bytes; or -ENOMEM, with half of it.
+ * Adds the symbols' names, offsets and mappings, and the notes about files. 0; -EBADMSG, with
+ * everything unchanged, for invalid bytes; or -ENOMEM, with a part of it.
  */
 int names_answer_read(const char *bytes, size_t length, const struct names_request *request);
 

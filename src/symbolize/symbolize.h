@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* All symbols come from here: from a tally's addresses to names, each source read once. */
+/* From a tally's addresses to symbols with names, reading each source once. */
 #ifndef STACKBOX_SYMBOLIZE_SYMBOLIZE_H
 #define STACKBOX_SYMBOLIZE_SYMBOLIZE_H
 
@@ -9,7 +9,7 @@
 #include "symbolize/mappings.h"
 #include "tally/tally.h"
 
-/* Kernel addresses up to this one are numbers of frames of which the kernel told only the text. */
+/* Kernel addresses up to this one number frames that the kernel gave only as text. */
 #define SYMBOL_TEXTS UINT16_MAX
 
 struct symbol {
@@ -20,7 +20,7 @@ struct symbol {
     bool foreign;     /* pid is not one of ours: nothing can be looked up */
     bool jitted;      /* its name comes from a JIT */
     bool has_start;   /* without a name: `offset` is its function's start, from unwind tables */
-    bool waits;       /* of a recorded one: it is in the kernel text that leads to waits */
+    bool waits;       /* in recordings: it is in the kernel text that leads to waits */
     bool is_return;   /* a return address: one byte past the call */
     uint64_t address;
     struct text function; /* empty: unknown */
@@ -45,8 +45,8 @@ struct process_place;
 struct stack_texts;
 
 /*
- * Recorded symbols, whose machine can no longer be asked. Those of the kernel, and of code that is
- * in no file, have their names and offsets already.
+ * Recorded symbols, which may be from another machine. Those of the kernel, and of code that is in
+ * no file, have their names and offsets already.
  */
 struct recorded {
     void *context;
@@ -63,7 +63,7 @@ struct symbolize_options {
     int kallsyms; /* an open /proc/kallsyms, or below 0 */
     struct kallsyms_known *known; /* of it, by earlier calls; or NULL */
     struct kernel_names *kernel;  /* with `known`: asked before it is read; or NULL */
-    const struct stack_texts *texts; /* what addresses up to SYMBOL_TEXTS are the numbers of */
+    const struct stack_texts *texts; /* the frames that addresses up to SYMBOL_TEXTS number */
     /* Among several names of a kernel function these are preferred; sorted by strcmp. */
     const struct kallsyms_name *preferred;
     size_t preferred_count;
@@ -76,7 +76,7 @@ struct symbolize_options {
     /* Called with the place of each symbol of a process; or NULL. */
     void (*located)(void *context, const struct symbol *symbol, const struct process_place *place);
     void *locating;
-    bool without_files; /* what is in files need not have a name */
+    bool without_files; /* functions in files need no names */
 };
 
 /* Why names are missing. {0} is empty; added to. */
@@ -91,9 +91,9 @@ struct symbolize_notes {
     bool more_unopened;        /* and there were others */
     struct text packed_file;   /* "/tmp/a: why": the first whose compressed symbols are not read */
     bool more_packed;
-    uint32_t missing_files; /* that were recorded and are not here */
-    struct text unread; /* what happened to the process that reads files, the first time */
-    struct text unidentified; /* the same when it read what a recording says about files */
+    uint32_t missing_files; /* how many recorded files are not here */
+    struct text unread; /* why the sandbox first failed to read files for names */
+    struct text unidentified; /* why it first failed to identify the files for a recording */
 };
 void symbolize_notes_free(struct symbolize_notes *notes);
 
@@ -114,7 +114,7 @@ int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_o
 
 /* ---- For those that find names ---- */
 
-/* The call before a return address, which may end its function. */
+/* For a return address, one byte less: the call may be its function's last instruction. */
 uint64_t symbol_lookup_address(const struct symbol *symbol);
 
 /* Sets every name that is shown, given as in its table. 0 or -ENOMEM. */
