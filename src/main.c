@@ -36,8 +36,8 @@ static const struct option own_options[] = {
 static const struct option *const main_options[] = {own_options, common_options, NULL};
 
 /*
- * No map or probe may get the number of a standard stream that was closed: a descriptor that can do
- * nothing takes its place. Writing to it fails, as it would have, and a command finds it closed.
+ * A map or probe must not get the number of a closed standard stream: fills it with a descriptor
+ * that can do nothing. Writes to it fail, as on a closed one, and a command finds it closed.
  */
 static void hold_standard_streams(void)
 {
@@ -50,8 +50,8 @@ static void hold_standard_streams(void)
 }
 
 /*
- * A report is written when it is complete, in one piece if it fits in here: whatever ends us in the
- * middle leaves no part of a report. Only what is used of this takes memory.
+ * stdio writes a report once it is complete, in one piece if it fits in here: if we are killed
+ * before, no part of it is written. Only the used part of this takes memory.
  */
 static char output[1 << 20];
 
@@ -70,7 +70,7 @@ static const struct applet *find_linked(const char *link)
 }
 
 /*
- * What was printed must have arrived, or the reason is printed. A reader that left is not an error.
+ * Reports an error if the output was not written; a reader that has closed the pipe is none.
  */
 static int finish_output(int status)
 {
@@ -81,7 +81,7 @@ static int finish_output(int status)
     return status;
 }
 
-/* What options_parse() refused. It may not have reached the command, if there is one. */
+/* Reports what options_parse() refused, perhaps before it reached the command. */
 static int refuse_usage(int result, char **argv, struct text *error)
 {
     bool has_command = false;
@@ -193,8 +193,8 @@ static int run_main(int argc, char **argv)
 }
 
 /*
- * If we were started as a machine's init, the kernel panics when we end, and its last message is
- * about that: the user is told in advance. A container's first process ends like any other.
+ * If we are a machine's init, the kernel panics when we end, and its last message is about that: so
+ * this tells the user in advance. A container's first process ends like any other.
  */
 static void say_last_word(void)
 {

@@ -126,7 +126,7 @@ static void say_findings(const struct folded *folded)
                             : "with a second number, taken for a part of the name");
 }
 
-/* Only regular files are looked at: the writer of a FIFO would see its reader come and go. */
+/* Only opens regular files: the writer of a FIFO would see a reader come and go. */
 static bool is_recording(const char *path)
 {
     struct stat about;
@@ -142,9 +142,7 @@ static bool is_recording(const char *path)
     return is_one;
 }
 
-/*
- * Folded stacks call a function of the kernel as they call others: recordings beside them do, too.
- */
+/* Folded stacks mostly lack annotations such as _[k]: recordings compared with them get none. */
 static bool is_mixed(const struct drawing *drawing, const struct arguments *arguments)
 {
     bool mixed = false;

@@ -20,7 +20,7 @@
 #include "run/sampled.h"
 #include "run/session.h"
 
-#define DEFAULT_FREQUENCY 49 /* not in step with anything that runs at round numbers */
+#define DEFAULT_FREQUENCY 49 /* not in lockstep with activity at round frequencies */
 #define MOST_COUNT (1ULL << 62)
 #define NS_PER_SECOND 1000000000
 
@@ -103,7 +103,7 @@ static void build_program(const struct session *session, const struct store *sto
     store_capture(store, &capture);
     capture.without_idle = !settings.idle && !settings.trace.pids.count &&
         !settings.trace.tids.count;
-    capture.filter.cpu = -1; /* others' events do not arrive */
+    capture.filter.cpu = -1; /* no events of other CPUs arrive */
     emit_count(program, &capture);
 }
 
@@ -111,7 +111,7 @@ static void build_program(const struct session *session, const struct store *sto
 
 static int refuse_event(void);
 
-/* The heading says what there is. */
+/* Without kernel stacks, goes on as with -U, which the heading shows; but refuses -K. */
 static int take_user_part(bool alone)
 {
     if (alone && settings.trace.kernel_only)
@@ -165,7 +165,7 @@ static struct collector *make_traced(struct profiling *profiling)
     return &profiling->traced.source.collector;
 }
 
-/* It interrupts threads by the clock, and sees none of the kernel's part. */
+/* ptrace(2) interrupts threads by the clock, and sees no kernel stacks. */
 static bool is_refused_traced(const struct sampling_event *event)
 {
     if (!event->clock || settings.count)
@@ -369,8 +369,7 @@ static struct report_measure measure_of(const struct sampling_config *config)
 static struct collector *make_counts(struct profiling *profiling)
 {
     /*
-     * Samples are rare and find ever new stacks: ids would seldom be settled when a stack comes
-     * again.
+     * Samples are rare and keep finding new stacks: when a stack recurs, its id is seldom settled.
      */
     const struct store_config config = {
         .stacks = settings.trace.storage,

@@ -84,8 +84,8 @@ static void *look_at_part(void *part)
 }
 
 /*
- * Before Linux 5.11 a limit on locked memory counts all maps of a user, and closed ones until a
- * moment later. To find out, allow none: if that matters, the limit is raised to create a map.
+ * Before Linux 5.11 the kernel charges all maps of a user to the limit on locked memory, closed
+ * ones until a moment later. Sets the limit to 0: if it applies, bpf_create_map() raises it.
  */
 static bool find_limit(void)
 {
@@ -111,7 +111,7 @@ static bool find_limit(void)
     return counts && now.rlim_cur != RLIM_INFINITY;
 }
 
-/* Applets that could collect otherwise than most, if only certain tasks are asked for. */
+/* Applets that may collect in another way than most if only certain tasks are asked for. */
 static const struct kind {
     const char *applet; /* NULL: all others */
     struct collecting_config config;
@@ -134,8 +134,8 @@ static size_t kind_of(const char *applet)
 }
 
 /*
- * Detaching waits in the kernel, up to a tenth of a second: so all checks wait in parallel, unless
- * they would exceed the memory allowed.
+ * Detaching waits in the kernel, up to a tenth of a second: so all checks run in parallel, unless
+ * together they would exceed the limit on memory.
  */
 void checks_look(struct checks *checks)
 {
@@ -238,14 +238,14 @@ static const struct need of_counted_functions = {" stackcount ", NULL, CHECK_KER
                                                  COLLECT_WALK};
 static const struct need of_snoops = {" stacksnoop ", NULL, CHECK_JIT, COLLECT_BPF};
 
-/* By breakpoints, user functions need no probes. */
+/* Collecting by breakpoints, an applet needs no probes for user functions. */
 static bool has(const struct checks *checks, enum check_name check, enum collect_way way)
 {
     return checks->of[check].yes || (check == CHECK_USER_FUNCTIONS && way == COLLECT_PTRACE &&
                                      breakpoints_count());
 }
 
-/* For an applet that takes patterns: there is no kind of event that it could get. */
+/* For an applet that takes patterns: can it get no kind of event at all? */
 static bool has_no_events(const struct checks *checks, const char *applet, enum collect_way way)
 {
     return concerns(&of_patterns, applet) && !has(checks, CHECK_KERNEL_FUNCTIONS, way) &&

@@ -112,8 +112,8 @@ static int find_own_file(struct place *place)
 }
 
 /*
- * A file that no process runs. Our own is 32-bit where the kernel cannot probe that, but can probe
- * others.
+ * A file that no process runs, for kernels that cannot probe our own file, as it is 32-bit, but can
+ * probe others.
  */
 static int make_file(struct place *place, char *path, size_t room, int *file)
 {
@@ -136,8 +136,8 @@ static void decide_way(struct check *check, enum refused what, int result, const
 }
 
 /*
- * An applet takes the first way that exists; if that is refused, that is final. Rings use text
- * first.
+ * An applet takes the first way that the kernel has, and fails if the kernel refuses it. Rings use
+ * text first.
  */
 static int best_of(int multi, int pmu, const struct place *place)
 {
@@ -404,7 +404,7 @@ static void check_by_tracefs(struct check *check, int tracefs, const char *name)
                  tracefs < 0 ? tracefs : attach_tracepoint(tracefs, name), 0);
 }
 
-/* What takes the same calls need not be tried twice. */
+/* Checks that would make the same calls share one result. */
 void check_tracepoints(struct checks *checks)
 {
     struct check *check = &checks->of[CHECK_TRACEPOINTS];
@@ -494,7 +494,7 @@ void check_events(struct checks *checks)
 
 #define MOST_READING_NS 2000000000
 
-/* With rings that is done here, and nothing about the kernel must be known. */
+/* With rings this process walks the stacks, and needs no offsets of the kernel. */
 static int try_walk(struct kernel_offsets *offsets, struct text *log)
 {
     if (!check_rings)

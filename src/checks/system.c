@@ -75,7 +75,7 @@ static void check_btf(struct check *check)
         text_format(&check->detail, "%s cannot be read: %s", path, strerror(error));
 }
 
-/* Process 1 is root's, or at least not ours; in a container it may be out of reach. */
+/* Tries process 1, which is root's, or at least not ours; a container may not reach it. */
 static void check_others(struct check *check)
 {
     int fd = open("/proc/1/maps", O_RDONLY | O_CLOEXEC), error = errno;
@@ -249,7 +249,7 @@ static int try_interpreter(void)
     return bpf_try(BPF_PROG_TYPE_SOCKET_FILTER, insns, COUNT_OF(insns));
 }
 
-/* A type of program that every process may load that may use bpf(2) at all. */
+/* With a program type that every process may load if it may use bpf(2) at all. */
 static void check_jit(struct checks *checks)
 {
     struct check *check = &checks->of[CHECK_JIT];
@@ -313,7 +313,7 @@ static void check_stack_maps(struct check *check)
     store_close(&store);
 }
 
-/* With the map of waiting threads. The sentence is about what was refused. */
+/* With the map of waiting threads. The sentence has the size of the map that was refused. */
 static void check_waits(struct check *check)
 {
     const struct store_config config = {

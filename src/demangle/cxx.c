@@ -78,7 +78,7 @@ static uint32_t grow_nodes(struct cxx *cxx)
     } else {
         cxx->error = -ENOMEM;
     }
-    /* Gives the last one up, to leave room for another try. */
+    /* Drops the last node, to leave room for another try. */
     cxx->count--;
     return 0;
 }
@@ -119,7 +119,7 @@ uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, u
     node->a = a;
     node->b = b;
     node->c = c;
-    /* The check for room comes last: nothing done for each node needs a saved register. */
+    /* The check for room comes last, so that the common path needs no saved register. */
     return ++cxx->count < cxx->room ? (uint32_t)cxx->count - 1 : grow_nodes(cxx);
 }
 

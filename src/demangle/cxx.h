@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Names mangled by the Itanium C++ ABI, as all compilers on Linux do: _Z... Reading
+ * C++ names in the Itanium ABI's mangling, which all compilers on Linux use: _Z... Reading
  * (cxx_names.c, cxx_types.c, cxx_expressions.c) makes nodes, which refer to each other by number
  * (0 is no node); printing (cxx_print*.c) shows them in the style of c++filt.
  */
@@ -155,7 +155,7 @@ struct cxx {
     int error;
 };
 
-/* Of an encoding's name: this decides how the rest is read. */
+/* What an encoding's name says about how to read the rest. */
 struct cxx_name_state {
     bool ends_with_arguments, no_return;
     uint8_t quals;
@@ -193,7 +193,7 @@ int cxx_builtin_d(char letter);
 
 /* The number of a new node; 0, with cxx->error set, if there is no room. */
 uint32_t cxx_make(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b, uint32_t c);
-/* The same for a node whose part must not be 0, or whose two parts: if one is, returns 0. */
+/* The same for a node with one part, or with two: returns 0 if a part is 0. */
 uint32_t cxx_wrap(struct cxx *cxx, enum cxx_kind kind, uint32_t a, unsigned small);
 uint32_t cxx_pair(struct cxx *cxx, enum cxx_kind kind, uint32_t a, uint32_t b);
 static inline struct cxx_node *cxx_at(const struct cxx *cxx, uint32_t number)
@@ -216,12 +216,12 @@ static inline uint32_t cxx_flags(const struct cxx *cxx, uint32_t number, unsigne
 }
 /* false: it is 0, or there is no room. */
 bool cxx_push(struct cxx *cxx, struct cxx_numbers *numbers, uint32_t number);
-/* A list of the open ones from `first` on, which are then no longer open. */
+/* Makes a list of the open nodes from `first` on, and closes them. */
 uint32_t cxx_list(struct cxx *cxx, size_t first);
 /* A list of what `read` returns, up to the ending. */
 typedef uint32_t cxx_reader(struct cxx *cxx);
 uint32_t cxx_until(struct cxx *cxx, char ending, cxx_reader *read);
-/* What was read if an E follows, which is taken; or 0. */
+/* Takes an E and returns `number`; 0 if no E follows. */
 uint32_t cxx_ended(struct cxx *cxx, uint32_t number);
 /* Remembers a node for S_, and returns it; 0 stays 0. */
 uint32_t cxx_remember(struct cxx *cxx, uint32_t number);
@@ -279,7 +279,7 @@ uint32_t cxx_substitution(struct cxx *cxx, bool in_prefix);
 uint32_t cxx_standard_arguments(struct cxx *cxx, uint32_t name);
 uint32_t cxx_parameter(struct cxx *cxx);
 uint32_t cxx_declaration(struct cxx *cxx);
-/* All that come; they are then open and counted in `heads`. */
+/* Reads all declarations that follow, leaves them open, and counts them in `heads`. */
 bool cxx_declarations(struct cxx *cxx, struct cxx_heads *heads);
 /* One argument of I...E. */
 uint32_t cxx_argument(struct cxx *cxx);

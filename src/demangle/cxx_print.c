@@ -13,7 +13,7 @@
 /* Nested nodes; through S_ there may be more of them than the name has. */
 #define DEEPEST 256
 
-/* Room for that many more bytes. */
+/* Makes room for so many more bytes. */
 static bool make_room(struct cxx_print *print, size_t length)
 {
     if (print->error)
@@ -25,7 +25,7 @@ static bool make_room(struct cxx_print *print, size_t length)
     return !print->error;
 }
 
-/* In pieces of a fixed size: they are short, and a call of memcpy() would take longer. */
+/* Copies in pieces of a fixed size: texts are short, and calling memcpy() would take longer. */
 void cxx_put(struct cxx_print *print, const char *bytes, size_t length)
 {
     if (!length || (length > print->room - print->length && !make_room(print, length)))
@@ -284,8 +284,8 @@ static void put_arguments(struct cxx_print *print, const struct cxx_node *argume
 }
 
 /*
- * A name that S_ refers to is the same text again: it is copied from its first appearance. Except
- * where its text depends on its place, through a pack's argument or a lambda's parameter.
+ * Copies the text of a name that S_ refers to from its first appearance, except where the text
+ * depends on its place, through a pack's argument or a lambda's parameter.
  */
 static void put_once(struct cxx_print *print, const struct cxx_node *node)
 {
@@ -710,7 +710,7 @@ void cxx_put_node(struct cxx_print *print, uint32_t number)
         cxx_put_right(print, number);
 }
 
-/* The whole name; if so wished, of a function only what precedes its types. */
+/* The whole name; with `without_parameters`, of a function only what precedes its types. */
 static void put_whole(struct cxx_print *print, uint32_t number)
 {
     const struct cxx_node *node = cxx_at(print->cxx, number);

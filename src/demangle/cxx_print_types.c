@@ -4,7 +4,7 @@
 
 enum shape { PLAIN, ARRAY, FUNCTION };
 
-/* What surrounds a pointer to this: a shape of its own, or none. */
+/* The shape around a pointer to this type, or none. */
 static enum shape shape_of(struct cxx_print *print, uint32_t number)
 {
     while (cxx_step(print)) {

@@ -18,7 +18,7 @@ static uint64_t have(uint64_t eight, unsigned char byte)
     return (zeros - each) & ~zeros & each << 7;
 }
 
-/* What every name is checked for, in one pass over its bytes. */
+/* Finds in one pass over a name's bytes all that demangle() checks for. */
 static void look(const char *name, size_t length, bool *has_end, bool *has_ending)
 {
     uint64_t end = 0, ending = 0, eight;

@@ -10,7 +10,7 @@
 
 struct demangle_options {
     bool shorten;            /* template and generic arguments become <...> */
-    bool without_parameters; /* only the name of a function: what is typed to find it */
+    bool without_parameters; /* only the name of a function, as users type it */
 };
 
 /*

@@ -25,8 +25,8 @@ bool rust_say(struct rust_name *name, const char *string)
 }
 
 /*
- * Characters that turn the direction of text, or are invisible, could make one name look like
- * another.
+ * Characters that change the direction of text, or are invisible: they could make one name look
+ * like another.
  */
 static bool is_formatting(uint32_t c)
 {

@@ -12,7 +12,7 @@
  */
 #define DEEPEST 200
 
-/* A name of RUST_LONGEST bytes has fewer; only repeated reading exceeds it. */
+/* A name of RUST_LONGEST bytes has fewer; only back references exceed it. */
 #define MOST_STEPS (2 * RUST_LONGEST)
 
 /* In characters; decoding takes time proportional to their square. */
@@ -41,7 +41,7 @@ static bool rust_enter(struct rust_name *name)
     return ++name->depth <= DEEPEST && ++name->steps <= MOST_STEPS && name->at < name->end;
 }
 
-/* 0 is a number by itself: a digit after it belongs to what follows. */
+/* A 0 is a whole number: a digit after it is not part of it. */
 bool rust_decimal(struct rust_name *name, size_t *number)
 {
     size_t value = 0;
@@ -225,9 +225,9 @@ static bool rust_form(struct rust_name *name, const char *form)
 }
 
 /*
- * Rust's v0 mangling: paths and types. An upper case tag says what follows; no tag means two things
- * in one place. The output is what rustc prints for a name in a backtrace: without crates' hashes,
- * and without where an impl is.
+ * Rust's v0 mangling: paths and types. An upper case tag says what follows, without ambiguity. The
+ * output is what rustc prints for a name in a backtrace: without the crates' hashes, and without an
+ * impl's location.
  */
 
 /* By their lower case letters; empty for a letter without meaning. */

@@ -130,7 +130,7 @@ static int search_apart(void *context, struct text *answer)
 
 /* ---- Here ---- */
 
-/* Processes that see other files than we do, one per root. */
+/* Takes processes whose root is not ours, one per root. */
 static int take_root(void *context, uint32_t pid)
 {
     struct search *search = context;
@@ -153,7 +153,7 @@ static int take_root(void *context, uint32_t pid)
     return 0;
 }
 
-/* The dynamic linker's internal functions are called by itself alone. */
+/* Skips the dynamic linker: nothing else calls its internal functions. */
 static int take_mapped(void *context, const struct maps_entry *entry)
 {
     struct search *search = context;
@@ -261,11 +261,11 @@ int alternatives_find(const struct find *find, struct text *lines)
 
 /* ---- Exact ---- */
 
-#define PREEMPTS 0x060d00 /* Linux 6.13: before, it need not be looked for */
+#define PREEMPTS 0x060d00 /* Linux 6.13: older kernels do not preempt these programs */
 #define ENTER "syscalls:sys_enter_"
 #define EXIT "syscalls:sys_exit_"
 
-/* As far as /sys is there to tell. */
+/* False, too, if /sys is not there to tell. */
 static bool lacks_kprobes(void)
 {
     return !access("/sys/bus/event_source/devices", F_OK) &&

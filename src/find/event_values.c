@@ -89,7 +89,7 @@ static int take_field(struct search *search, const char *name, struct event_valu
 
 #define CALL_WORD sizeof(uint64_t)
 
-/* It tells the arguments, or the result, as words of 64 bits. */
+/* ptrace(2) gives the arguments, or the result, as words of 64 bits. */
 static int take_word(struct search *search, const char *name, struct event_value *value)
 {
     const bool ends = PLACE_CALL_ENDS(search->place->id);
@@ -142,7 +142,7 @@ static const char *why_no_argument(const struct search *search)
     return NULL;
 }
 
-/* The value is a word of a register, or a text says why not. */
+/* Makes the value a word of a register, or says in the error why there is none. */
 static int take_register(struct search *search, const char *name, struct event_value *value)
 {
     const struct machine *machine = search->where->machine;

@@ -130,7 +130,7 @@ static int system_calls_match(const struct pattern *pattern, struct places *plac
     return result;
 }
 
-/* What sys_read means to the kernel as a function is t:syscalls:sys_enter_read here. */
+/* Without tracefs, the kernel function sys_read becomes t:syscalls:sys_enter_read. */
 static int translate_call(struct pattern *pattern)
 {
     struct text name = {0}, error = {0};
@@ -178,7 +178,7 @@ static void add_pattern(const struct place *place, const struct text *name, stru
         text_format(line, "+0x%llx", (unsigned long long)place->offset);
 }
 
-/* Does the line, as a pattern, mean this function by its name? 1, 0 or -ENOMEM. */
+/* Parsed as a pattern, does the line mean this function by its name? 1, 0 or -ENOMEM. */
 static int is_meant(const char *line, const struct place *place, const struct text *name)
 {
     struct text error = {0};
@@ -197,7 +197,7 @@ static int is_meant(const char *line, const struct place *place, const struct te
     return meant;
 }
 
-/* A name that would mean something else, such as f+0x10, gives way to its address. */
+/* If the name would parse as something else, such as f+0x10, the line has the address. */
 static void add_line(const struct place *place, const struct demangle_options *readable,
                      struct text *line)
 {
@@ -299,7 +299,7 @@ int find_translate(struct find *find)
     return 0;
 }
 
-/* Or a system call. */
+/* Or does it match a system call? */
 static bool is_of_program(const struct pattern *pattern)
 {
     if (pattern->kind == PATTERN_TRACEPOINT)
@@ -325,7 +325,7 @@ bool find_any_of_kind(const struct find *find, enum pattern_kind kind)
     return false;
 }
 
-/* How programs at places are kept from nesting; programs at places of one kind never nest. */
+/* What keeps a program from nesting with others at places of the same kind. */
 enum kept_apart {
     BY_THE_CPU = 1,     /* one program runs at a time: kernel functions, tracepoints */
     BY_THE_PROGRAM = 2, /* only other programs nest with it: single system calls, since Linux 7.2 */
@@ -370,7 +370,7 @@ static int functions_of(struct find *find, const struct pattern *patterns, size_
         : kernel_functions_find(find->kallsyms, patterns, count, &find->places, matched);
 }
 
-/* sys_getppid, as it is typed on every machine, although the function is __x64_sys_getppid. */
+/* Finds sys_getppid, which users type on every machine, as __x64_sys_getppid, its function. */
 static int find_call(struct find *find, size_t which)
 {
     const char *const prefixes[] = {find->kernel->call_prefix, "__se_"};
@@ -405,8 +405,8 @@ static int find_calls(struct find *find)
 }
 
 /*
- * "; libc has it: c:malloc". A word without a colon is the kernel's. False: libc has no such
- * function.
+ * Adds "; libc has it: c:malloc" for a word without a colon, which means a kernel function. False:
+ * libc has no such function.
  */
 static bool offer_libc(const struct find *find, const char *name, struct text *error)
 {
@@ -425,7 +425,7 @@ static bool offer_libc(const struct find *find, const char *name, struct text *e
     return found;
 }
 
-/* By their exact names, or else by a pass over all symbols. */
+/* Asks the kernel for the exact names, or else reads all symbols. */
 static int find_all_functions(struct find *find)
 {
     int result = functions_of(find, find->patterns, find->count, find->matched);

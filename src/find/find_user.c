@@ -26,7 +26,7 @@ static bool is_users(const struct pattern *pattern)
     return pattern->kind == PATTERN_USER_FUNCTION || pattern->kind == PATTERN_USDT;
 }
 
-/* Why what the sandbox answered cannot be used. */
+/* Says why the sandbox's answer cannot be used. */
 static void explain_reader(int result, int signal, struct text *error)
 {
     text_clear(error);
@@ -46,7 +46,7 @@ static size_t number_of_file(const struct find *find, const struct place *place)
     return i;
 }
 
-/* There may be many thousands in one file, which is said once. */
+/* One file may have many thousands of places: the answer names the file once. */
 static void put_place(struct text *answer, const struct find *find, const struct place *place,
                       const struct place *before)
 {
@@ -134,7 +134,7 @@ static void take_place(struct answer *answer, struct taking *taking, struct find
     answer->failed = places_add(&read->places, &place) != 0;
 }
 
-/* What a search came to: 0 or a negative errno. */
+/* The result of a search: 0 or a negative errno. */
 static int take_result(struct answer *answer)
 {
     const uint64_t negative = answer_take_number(answer);
@@ -143,7 +143,7 @@ static int take_result(struct answer *answer)
     return answer->is_bad ? 0 : -(int)negative;
 }
 
-/* Like find, but with only what is found here. */
+/* `read` is a struct find with only what this answer has. */
 static void take_all(struct answer *answer, struct find *read, int *found, struct text *error)
 {
     struct taking taking = {0};
@@ -200,7 +200,7 @@ struct locating {
     const struct library_where *where;
 };
 
-/* The one that a pattern means. */
+/* The file that a pattern means. */
 static struct found_file *file_of_pattern(const struct find *find, const struct pattern *pattern)
 {
     for (size_t i = 0; i < find->file_count; i++)
@@ -227,7 +227,7 @@ static int list_files(struct find *find)
 
 /* ---- In the sandbox ---- */
 
-/* The first that is not found ends it. */
+/* Stops at the first file that it cannot find. */
 static int locate_apart(void *context, struct text *answer)
 {
     const struct locating *locating = context;
@@ -261,7 +261,7 @@ static const struct library_mapped *find_seen(const struct library_where *where,
     return NULL;
 }
 
-/* A program that took over its reader may name no other file than what was typed may mean. */
+/* A compromised sandbox must not name a file that `typed` cannot mean. */
 static bool may_mean(const struct library_where *where, const char *typed,
                      const struct library *library)
 {
@@ -301,7 +301,7 @@ static int open_asked(const struct library_where *where, const char *typed, stru
     return library->fd < 0 ? library->fd : 0;
 }
 
-/* What was mapped there may have been exchanged for something else: a link to a file of ours. */
+/* The path may lead to another file by now, even by a link to one of ours: compares inodes. */
 static bool is_mapped(const struct library_where *where, const struct found_file *file)
 {
     const struct library_mapped *mapped = file->library.is_ours && !strchr(file->typed, '/')
@@ -312,8 +312,8 @@ static bool is_mapped(const struct library_where *where, const struct found_file
 }
 
 /*
- * The kernel finds what is open here by its descriptor, whatever is put at its path; without /proc
- * by its path. What is the same file has the same name.
+ * Names the file by its descriptor here, so that the kernel finds it whatever is at its path by
+ * then; without /proc by its path. The same file always gets the same name.
  */
 static int name_file(const struct find *find, const struct library_where *where,
                      struct found_file *file)
@@ -353,7 +353,7 @@ static int open_file(const struct find *find, const struct library_where *where,
     return result;
 }
 
-/* 0; *found is then what the search came to, with a line in `error`. */
+/* Sets *found to the result of the search, with a line in `error`. */
 static int take_file(struct answer *answer, struct library *library, int *found, struct text *error)
 {
     *found = take_result(answer);
@@ -428,7 +428,7 @@ struct search {
 
 /* ---- In the sandbox ---- */
 
-/* Where the kernel would accept a probe that never hits. */
+/* Refuses a file in which the kernel would accept a probe that never hits. */
 static int check_probed(const struct find *find, const struct user_file *file, struct text *error)
 {
     if (!find->kernel->probes_wide_alone || file->elf.row->bits != 32)
@@ -470,7 +470,7 @@ static int find_in_file(struct find *find, size_t i, struct user_file *file, con
         text_format(&find->unread, "%s: %s", file->library.path.data, file->unpacked.refusal);
     if (!file->trouble)
         return result;
-    /* What was not found may be there. */
+    /* The function may be in the part that was not read. */
     text_clear(error);
     text_format(error, "cannot read \"%s\": %s", pattern->library,
                 file->trouble == -ETIME ? "it takes too long" : strerror(-file->trouble));
@@ -505,7 +505,7 @@ static int search_apart(void *context, struct text *answer)
 
 /* ---- Here ---- */
 
-/* It opens nothing: what it reads is what will be probed. */
+/* The sandbox opens nothing here: it reads the files that will be probed. */
 static int run_apart(struct search *search, struct text *error)
 {
     struct find *find = search->find;
@@ -528,7 +528,7 @@ static int run_apart(struct search *search, struct text *error)
     return result ? result : found;
 }
 
-/* What the process has mapped that may be meant goes along with the search. */
+/* Lists for the search what the process has mapped, and opens what a pattern may mean. */
 static int see(const struct find *find, struct library_seen *seen)
 {
     const char **typed = calloc(find->count + 1, sizeof(*typed));

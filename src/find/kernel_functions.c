@@ -20,7 +20,7 @@
 /* Linux 6.7, whose kprobe PMU refuses names that several functions have. */
 #define REFUSES_AMBIGUOUS 0x060700
 
-/* Padding before a function, for those who patch it: it never runs as a function. */
+/* Names of the padding before a function, for patching: it never runs as a function. */
 static bool is_padding(const char *name)
 {
     return starts_with(name, "__pfx_") || starts_with(name, "__cfi_");
@@ -80,7 +80,7 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-/* At their first instructions, where this kernel's own walk misses their callers. */
+/* Marks first instructions at which this kernel's own walk misses the caller. */
 static void mark_starts(struct places *places, bool has_tables)
 {
     const struct machine *kernel = machine_of_kernel();
@@ -110,7 +110,7 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
     return result;
 }
 
-/* Only a pass finds what is mangled, or tells how long a function is. */
+/* Only a pass over kallsyms finds mangled names, or a function's length. */
 static bool can_ask(const struct pattern *pattern)
 {
     return pattern->name.kind == MATCH_PLAIN && !pattern->offset &&
@@ -118,9 +118,9 @@ static bool can_ask(const struct pattern *pattern)
 }
 
 /*
- * Is it a function, and the only one of that name? In the middle of an instruction a probe is
- * refused, but an ambiguous name is refused before: an accepted probe would cost a wait at its
- * close. EINVAL is also for what is no code.
+ * Is it a function, and the only one of that name? Tries a probe within the first instruction: the
+ * kernel refuses it, but an ambiguous name with another errno; closing a probe that it accepts
+ * would take a wait. EINVAL is also its answer for data.
  */
 static bool is_alone(const struct kernel_names *names, const struct perf_probe_type *type,
                      const struct place *place)

@@ -18,7 +18,7 @@
 
 /* ---- Names ---- */
 
-/* Files with a matching name: no honest directory has half as many. */
+/* Files with a matching name: real directories have less than half as many. */
 #define MOST_CANDIDATES 1000
 
 enum { RANK_NONE, RANK_MUSL, RANK_DASH_VERSION, RANK_PLAIN, RANK_VERSION, RANK_WHOLE };
@@ -213,7 +213,7 @@ static int take_file(struct library_search *search, const char *root, const char
     return -ENOMEM;
 }
 
-/* `mapping` counts what was seen, from 1 on. */
+/* `mapping` is a number in the list of what was seen, from 1 on. */
 static int offer_mapped(struct library_search *search, size_t mapping)
 {
     const char *path = search->where->seen->items[mapping - 1].entry.path;
@@ -286,10 +286,10 @@ static int take_mapped(struct library_search *search, const struct library_candi
 }
 
 /*
- * The likeliest, by name, of what the process has mapped; or by path, if that was deleted: the path
- * may lead to another file now. If a process is gone or we may not look at it, nothing is known. 1:
- * it is the library now; 0: there is none; otherwise a negative errno, with a line in `error` for
- * one that cannot be opened.
+ * Takes the likeliest file, by its name, that the process has mapped; by its path only if that was
+ * deleted, as the path may lead to another file now. Finds none if the process is gone or we may
+ * not look at it. 1: the library is taken; 0: there is none; otherwise a negative errno, with a
+ * line in `error` for one that cannot be opened.
  */
 static int find_mapped(struct library_search *search)
 {
@@ -595,7 +595,7 @@ static int add(struct search *search, const char *path)
     return paths->failed ? -ENOMEM : 0;
 }
 
-/* Missing ones are left for the dynamic linker to report. */
+/* Skips missing ones, which the dynamic linker reports. */
 static int take_needed(void *context, const char *name)
 {
     const struct library_where where = {.root = ""};
@@ -631,7 +631,7 @@ static int search_apart(void *context, struct text *answer)
     struct search search = {.program = context, .paths = answer};
     int result = add(&search, search.program);
 
-    /* What is found is searched in turn; the text moves as it grows. */
+    /* Searches in turn what it finds; the text moves as it grows. */
     for (size_t at = 0; at < answer->length && !result;) {
         struct text path = {0};
         text_add(&path, answer->data + at);
@@ -652,7 +652,7 @@ int needed_find(const char *program, struct text *paths)
     };
     int signal, result = sandbox_run(&job, paths, &signal);
 
-    /* Each ends with a NUL: otherwise it is not ours. */
+    /* Our code ends each path with a NUL: an answer without it is invalid. */
     if (!result && (!paths->length || paths->data[paths->length - 1]))
         result = -EBADMSG;
     return result;

@@ -14,10 +14,7 @@
 
 /* ---- Paths below a root ---- */
 
-/*
- * The kernel's name for what is open; if that does not lead to it (a link in /proc), the given
- * one.
- */
+/* The kernel's path of the open file; if that leads elsewhere (a link in /proc), the given one. */
 static int name_ours(int fd, const char *path, struct text *resolved)
 {
     char link[64], target[PATH_MAX];

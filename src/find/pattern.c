@@ -36,8 +36,8 @@ static bool glob_matches(const char *glob, const char *name)
 }
 
 /*
- * What regcomp(3) takes for letters: those of ASCII, in place of musl's functions, whose tables of
- * Unicode are 13 KB.
+ * These replace musl's functions, whose Unicode tables are 13 KB: regcomp(3) takes only ASCII's
+ * letters for letters.
  */
 static bool is_ascii(wint_t character)
 {
@@ -235,7 +235,7 @@ static int parse_tracepoint(const struct parsing *parsing, char *category)
     return result ? result : make_matcher(parsing, &pattern->name, colon + 1);
 }
 
-/* Before the first colon is a library, which may contain anything else. */
+/* The library ends at the first colon, and may contain any other character. */
 static int take_library(struct pattern *pattern, char *library, char *colon)
 {
     *colon = '\0';
@@ -323,7 +323,7 @@ static int parse_after_letter(const struct parsing *parsing, char *rest)
     return parse_function(parsing, rest + 1);
 }
 
-/* What one letter says about the rest. */
+/* Parses the rest as the letter says. */
 static int parse_kind(const struct parsing *parsing, char letter, char *rest)
 {
     if (letter == 't')
@@ -428,8 +428,8 @@ void pattern_free(struct pattern *pattern)
 static const struct demangle_options whole = {0}, said = {.without_parameters = true};
 
 /*
- * A piece that was split off a function runs within a call of it: it is not what the name means. It
- * has a compiler's suffix: "f() [clone .cold]", in Rust "f (.cold)".
+ * A part that the compiler split off a function runs within a call of it, so the name does not mean
+ * it. It has a compiler's suffix: "f() [clone .cold]", in Rust "f (.cold)".
  */
 static bool is_piece(const char *name)
 {
@@ -438,7 +438,7 @@ static bool is_piece(const char *name)
     return added && (strstr(added, ".cold") || strstr(added, ".warm") || strstr(added, ".part."));
 }
 
-/* A name that is not mangled matches in no other way. */
+/* By the readable name: only mangled names have one. */
 static int matches_readable(const struct matcher *wanted, const char *symbol, struct text *scratch)
 {
     int result = demangle_symbol(symbol, &whole, scratch);

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "machine/machine.h"
 
-/* What a function does first for callers from elsewhere: it loads its own table of addresses. */
+/* Bytes before the local entry: for callers from elsewhere, they load the function's own TOC. */
 #define LOCAL_ENTRY 8
 
 static void free_names(struct place *place)

@@ -184,10 +184,10 @@ static int judge(const struct user_file *file, struct place *place, const struct
 
     if (result)
         return result;
-    /* If no function is known, only one begins in these two ways. */
+    /* Where no function is known, these two instructions still show that one begins. */
     if (found->found ? found->start == place->address : start != START_OTHER)
         place->start = start;
-    /* A return probe there would replace something else by the kernel's own address. */
+    /* A return probe there would replace a word that is not the return address. */
     if (place->at_return && found->found && found->start != place->address) {
         text_format(error, "\"%s\" is within %s: a return is traced from the start of a function",
                     place->name, found->name.data);
@@ -260,7 +260,7 @@ static int match_symbol(void *context, const struct elf_symbol *symbol)
 
     search->functions++;
     /*
-     * A label may be between any two instructions, or before data: it is only used if it was named.
+     * A label may be between any two instructions, or before data: it counts only if it was named.
      */
     if (symbol->type == STT_NOTYPE && !place.named)
         return 0;
@@ -427,7 +427,7 @@ int user_functions_find(const struct user_file *file, const struct pattern *patt
     size_t first = places->count;
 
     int result = pattern->is_address ? add_address(&search, error) : find_functions(&search, error);
-    /* If memcpy is an IFUNC, another one that is not exists only for old programs. */
+    /* If memcpy is an IFUNC, a second memcpy that is none exists only for old programs. */
     if (!result && search.choosers && (is_named(&search) || !search.matched)) {
         explain_chooser(&search, error);
         result = -ENOENT;
@@ -488,7 +488,7 @@ static bool read_site(const struct elf *elf, const struct elf_note *note, struct
     return *site->provider && *site->name;
 }
 
-/* A file that was moved after linking (prelink) has its notes as they were before. */
+/* prelink moves a file after linking, but does not update its notes. */
 static void adjust(const struct usdt_search *search, struct site *site)
 {
     uint64_t moved = search->base && site->base ? search->base->address - site->base : 0;

@@ -216,7 +216,7 @@ uint32_t flame_named_child(struct flame *flame, uint32_t parent, uint32_t name)
     while (child && index_next(&flame->node_index, hash_child(parent, name), &at, &found))
         if (nodes[found].parent == parent && nodes[found].name == name)
             return found;
-    /* The one looked at last will then be one too many. */
+    /* The new child pushes the last one searched out of the list's searched part. */
     if (looked_at == CHILDREN_IN_LIST &&
         index_add(&flame->node_index, hash_child(parent, nodes[last].name), last))
         return 0;
@@ -370,7 +370,7 @@ uint32_t flame_next(const struct flame *flame, uint32_t node, size_t *depth)
     return node ? flame->nodes[node].next : 0;
 }
 
-/* Of a part of the values before; a greater part never becomes less. */
+/* Scales a part of the values before; a greater part never scales to less. */
 static uint64_t scale(uint64_t part, const struct flame_node *root)
 {
     double scaled = root->before ? (double)part / (double)root->before * (double)root->value : 0;
@@ -385,7 +385,7 @@ int flame_scale(const struct flame *flame, uint64_t **scaled)
 
     if (!begins)
         return -ENOMEM;
-    /* First, each one's offset in the whole, until its turn comes. */
+    /* (*scaled)[i] is the node's offset in the whole, until the loop comes to it. */
     for (size_t i = 0; i < flame->count; i++) {
         uint64_t at = begins[i], end = at + nodes[i].before;
         for (uint32_t child = nodes[i].first_child; child; child = nodes[child].next) {

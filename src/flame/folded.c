@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/util.h"
 
-/* That many bytes after a text are read, but not used: they must exist. */
+/* Reads of words go up to so many bytes past a text: the buffer must have them. */
 #define FOLDED_MORE sizeof(uint64_t)
 
 #define FOLDED_UNIT 1000000
@@ -214,8 +214,8 @@ static size_t without_plain_ending(const char *name, size_t length)
 }
 
 /*
- * The brackets at the end of a name, if they only hold suffixes: of "x.isra.0" only x would be
- * left.
+ * Drops the brackets at the end of a name if they hold only suffixes: if without these only the x
+ * in "x.isra.0" is left.
  */
 static size_t without_bracketed(const char *name, size_t length, const char *open)
 {
@@ -227,7 +227,7 @@ static size_t without_bracketed(const char *name, size_t length, const char *ope
     if (start < 3 || length - start < open_length || memcmp(name + start - 2, open, open_length))
         return length;
     start += open_length - 2;
-    /* Cut with a letter in front, as nothing is a suffix by itself. */
+    /* With a letter in front, as without_plain_ending() never drops a whole name. */
     const char *const letter = name + start - 1;
     size_t left = length - start, before;
     do {
@@ -291,7 +291,7 @@ static int add_bare_name(struct flame *flame, const struct flame_slice *frame, u
     return result;
 }
 
-/* What is in the flame may be shown; bytes of other names are escaped. 0 or -ENOMEM. */
+/* A name that is in the flame is safe to show; others are escaped first. 0 or -ENOMEM. */
 static int find_name(struct folded *folded, struct flame_slice frame, uint32_t *name)
 {
     if (!folded->bare && flame_find_name(folded->flame, &frame, name))
@@ -309,7 +309,7 @@ static int find_name(struct folded *folded, struct flame_slice frame, uint32_t *
 
 /* ---- Stacks ---- */
 
-/* How much two stacks begin with, in whole frames: *at is past them. */
+/* How many first frames two stacks share: *at is past them. */
 static size_t count_shared(const struct folded_stack *stack, const struct folded_stack *before,
                            size_t *at)
 {
@@ -392,7 +392,7 @@ static int end_step(struct folded *folded, struct folded_stack *stack, size_t le
     return stack->node ? 0 : -ENOMEM;
 }
 
-/* All waiting stacks go one step. *left is how many have not ended. */
+/* Advances all waiting stacks by one step. *left is how many have not ended. */
 static int step(struct folded *folded, size_t level, size_t *left)
 {
     struct folded_stack *stacks = folded->stacks_waiting;
@@ -411,8 +411,8 @@ static int step(struct folded *folded, size_t level, size_t *left)
 }
 
 /*
- * Adds the waiting stacks to the flame, all of them at once, frame by frame: the memory of the next
- * name or node is prefetched, and others are handled while it arrives.
+ * Adds all waiting stacks to the flame at once, frame by frame: while the CPU prefetches a stack's
+ * next name or node, the others advance.
  */
 static int add_stacks(struct folded *folded)
 {
@@ -547,7 +547,7 @@ static ssize_t read_more(struct folded *folded, int fd)
 
     if (got > 0)
         folded->end += (size_t)got;
-    /* What follows the end is read, but not used. */
+    /* Words are read past the end, but not used. */
     memset(folded->buffer + folded->end, 0, FOLDED_MORE);
     return got;
 }

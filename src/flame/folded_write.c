@@ -18,7 +18,7 @@ struct stack {
     uint32_t node;
 };
 
-/* What is left of a node's values without its children's. */
+/* The node's values without its children's. */
 static struct stack make_stack(const struct flame *flame, uint32_t index)
 {
     const struct flame_node *node = &flame->nodes[index];

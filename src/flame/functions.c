@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "flame/flame.h"
 
-/* A name that is drawn, but not a function's. */
+/* Is it a name that is drawn, but not a function's? */
 static bool is_mark(const struct flame *flame, uint32_t node)
 {
     uint32_t kind = flame->names[flame->nodes[node].name].kind;
@@ -26,7 +26,7 @@ static uint32_t leaf_at(const struct functions *functions, uint32_t node, size_t
     return is_mark(functions->flame, node) || met < depth ? functions->leaves[depth - 1] : node;
 }
 
-/* What goes through a node is not its parent's own. */
+/* Moves a node's values from its parent's own counts to its own. */
 static void add_own(struct functions *functions, const struct flame_node *node, uint32_t leaf,
                     uint32_t leaf_before)
 {
@@ -52,7 +52,7 @@ static int enter(struct functions *functions, uint32_t node, size_t depth, size_
     if (*met >= depth)
         *met = SIZE_MAX;
     uint32_t leaf = leaf_at(functions, node, depth, *met);
-    /* Nothing precedes it: it is the leaf after all. */
+    /* Without a frame before it, the node itself is the leaf. */
     if (!leaf && !is_mark(functions->flame, node))
         leaf = node;
     functions->leaves[depth] = leaf;
@@ -76,7 +76,7 @@ static int add_all(struct functions *functions)
     int result = 0;
 
     while (!result && (before = depth, next = flame_next(flame, node, &depth))) {
-        /* What was on the path and is no longer. */
+        /* Closes the functions that are no longer on the path. */
         for (; before >= depth && node; before--, node = flame->nodes[node].parent)
             functions->items[flame->nodes[node].name].open--;
         node = next;

@@ -59,7 +59,7 @@ static bool has_vanished(const struct flame_node *node)
     return !node->value && node->before;
 }
 
-/* Among the greatest, after those of the same size. */
+/* Inserts it among the greatest, after those of the same size. */
 static void insert(struct svg_vanished *vanished, const struct flame *flame, uint32_t node)
 {
     size_t at = vanished->shown;
@@ -370,7 +370,7 @@ static void svg_write_data(struct svg_picture *picture)
     text_add(line, "]}");
 }
 
-/* There is always room for the note about what was left out. */
+/* Always leaves room for the note about frames that were left out. */
 #define LINES_OF_OURS 2
 #define LEAST_HEAD_LETTERS 20
 

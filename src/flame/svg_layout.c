@@ -10,7 +10,7 @@
 #include "flame/svg.h"
 
 #define LEAST_WIDTH 1.0
-/* Frames wider than this are not left out by default: the highest are, instead. */
+/* By default the layout leaves out no frames wider than this, but the highest instead. */
 #define WIDEST_LEFT_OUT 100
 /* From this width on a frame has its name, or a few letters of it. */
 #define NAMED_WIDTH 28
@@ -120,7 +120,7 @@ static void find_parents(struct choice *choice)
     }
 }
 
-/* A single stack of a hundred thousand frames has no narrow ones: its top is then not drawn. */
+/* A single stack of a hundred thousand frames has no narrow ones: leaves out its top. */
 static int leave_out_high(struct choice *choice, struct svg_layout *layout)
 {
     size_t *on_level = calloc(choice->count, sizeof(*on_level)), parts = 0, count = 0;
@@ -255,8 +255,8 @@ void svg_layout_free(struct svg_layout *layout)
 }
 
 /*
- * Text on all colours is black, with a contrast of at least 4.5; also on frames below a zoomed one,
- * which are half transparent. The unit test computes this for every colour.
+ * Black text has a contrast of 4.5 or more on all colours, also on frames below a zoomed one, which
+ * are half transparent. The unit test computes this for every colour.
  */
 
 /* Colours between `base` and base + way, and up to `light` lighter. */

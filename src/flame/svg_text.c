@@ -109,7 +109,7 @@ void svg_add_decimal(struct text *text, double number)
     char digits[64];
     int count = snprintf(digits, sizeof(digits), "%.4f", number);
 
-    /* Ours are never that long. */
+    /* Our numbers are never that long. */
     if (count < 0 || (size_t)count >= sizeof(digits))
         return;
     while (digits[count - 1] == '0')

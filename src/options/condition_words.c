@@ -5,9 +5,8 @@
  *     one: ! one | ( condition ) | value comparison number | value comparison "text"
  *     value: name [ : type ]
  *
- * Tests stand in the order in which they are typed. Each part leads to its two ends, until it is
- * part of another: with && what holds goes on to the next part, with || what fails does, and !
- * swaps the two.
+ * Tests are in the order in which they are typed. A part exits to TEST_HOLDS and TEST_FAILS until
+ * it is combined: && leads the former on to the next part, || the latter, and ! swaps the two.
  */
 #include "options/condition_words.h"
 

@@ -88,7 +88,7 @@ static const struct manual_row manual_output[] = {
     {0},
 };
 
-/* What all applets that trace share. */
+/* Sections that all tracing applets share. */
 const struct manual_section manual_tracing[] = {
     {"Signals", signals},
     {"Exit status", manual_exit_status},

@@ -320,8 +320,8 @@ static int parse_row(struct walk *walk, const struct option *row, const char *sh
 }
 
 /*
- * An optional argument is only taken if it is a number: other words are not the option's. For a
- * file ([OLD]), anything but a long option is.
+ * Takes the next word as an optional argument only if it is a number; as a file ([OLD]), unless it
+ * is a long option.
  */
 static bool is_its_own(const struct option *row, const char *word)
 {
@@ -346,7 +346,7 @@ static int parse_with_next(struct walk *walk, const struct option *row, const ch
     return parse_row(walk, row, shown, *walk->next++);
 }
 
-/* "; --by says ..." for what other tools call otherwise. False: it is not one of those. */
+/* "; --by says ..." for an option of other tools. False: it is not one of those. */
 static bool add_answer(struct text *error, const char *dashes, const char *name, size_t length)
 {
     struct text typed = {0};

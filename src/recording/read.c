@@ -15,7 +15,7 @@
 #include "elf/debug_files.h"
 #include "recording/format.h"
 
-/* Once is_bad or failed is set, nothing more is read, and everything is 0. */
+/* Once is_bad or failed is set, all further reads return 0. */
 struct reader {
     const unsigned char *at, *end;
     const char *const *strings; /* numbered from 0, which is "" */
@@ -220,7 +220,7 @@ static void take_segments(struct reader *reader, struct mapped_file *file)
     file->has_segments = true;
 }
 
-/* Each symbol has a copy of it: so no more than a file's name may have, and " (deleted)". */
+/* Each symbol copies the label: so it is limited to a file's name with " (deleted)". */
 static const char *shown_end(const char *label)
 {
     const size_t length = strlen(label), most = NAME_MAX + 10;
@@ -228,7 +228,7 @@ static const char *shown_end(const char *label)
     return length > most ? label + length - most : label;
 }
 
-/* A vDSO is not this machine's: its recorded addresses have their names. */
+/* A recorded vDSO is not this machine's: the recording has names for its addresses. */
 static void take_file(struct reader *reader, struct recorded_row *row)
 {
     static const enum mapped_kind kinds[RECORDED_FILES] = {

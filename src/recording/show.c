@@ -174,7 +174,7 @@ static void tell_run(const struct recording *recording, struct text *lines)
                     account->lost);
 }
 
-/* Those that differ in this cannot be compared. */
+/* Recordings of different kinds cannot be compared. */
 static void add_kind(struct text *kind, const struct report_options *options)
 {
     const char *value = blocks_value_name(options), *events = blocks_events_name(&options->measure);
@@ -209,7 +209,7 @@ static int make(struct showing *showing, struct recording *recording, struct sym
     return result;
 }
 
-/* A bad recording is not a failure of this process, but its answer. */
+/* For a bad recording the sandbox does not fail, but answers with the error. */
 static int show_in_sandbox(void *context, struct text *answer)
 {
     struct showing *showing = context;
@@ -257,7 +257,7 @@ static int take_answer(struct answer *answer, const struct show_options *asked, 
     return -(int)result;
 }
 
-/* Where elfutils' client keeps what it has fetched. */
+/* Adds the directory in which elfutils' debuginfod client keeps files. */
 static void add_cache(struct text *cache)
 {
     const char *path = getenv("DEBUGINFOD_CACHE_PATH"), *base = getenv("XDG_CACHE_HOME"), *home =

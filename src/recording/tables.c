@@ -224,7 +224,7 @@ static int take_start(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-/* The first is the kernel, whether anything is in it or not. */
+/* File 0 is the kernel, even if no symbol is in it. */
 static int find_starts(struct tables *tables)
 {
     const int kallsyms = tables->source->kallsyms;

@@ -211,7 +211,7 @@ static void put_processes(struct writing *writing)
     }
 }
 
-/* As in its table. Names from files are left to those files. */
+/* The name as in its table; NULL for one from a file, where the reader looks it up again. */
 static const char *name_of(const struct writing *writing, const struct spot *spot)
 {
     const struct symbol *symbol = &writing->source->symbols->items[spot->symbol];

@@ -102,7 +102,7 @@ static int go_where_it_leads(struct walk *walk, int link)
     return leads[0] == '/' ? enter(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 1;
 }
 
-/* Only the kernel knows where its own links lead: files have paths, directories need none. */
+/* Only the kernel can follow its own links: a file has a path, and a directory needs none. */
 static int follow_kernels(struct walk *walk, int link)
 {
     struct safe_path *walked = walk->walked;
@@ -242,7 +242,7 @@ static int name_aside(struct atomic_file *file, const char *whose, unsigned atte
 
 /* ---- Opening ---- */
 
-/* With an unused name, if the file system cannot do without. A descriptor or a negative errno. */
+/* With an unused name, for file systems without O_TMPFILE. A descriptor or a negative errno. */
 static int open_named(struct atomic_file *file)
 {
     char own[16];
@@ -263,7 +263,7 @@ static int open_named(struct atomic_file *file)
     return result;
 }
 
-/* A file without a name goes away with us, however we end. */
+/* The kernel deletes a file without a name when we end, also by a signal. */
 static int open_aside(struct atomic_file *file)
 {
     int fd = openat(file->target.directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE);
@@ -274,7 +274,7 @@ static int open_aside(struct atomic_file *file)
     return open_named(file);
 }
 
-/* Keeps who may read it from the old file, unless another user put that there. */
+/* Copies the old file's owner and mode, unless another user put it into a sticky directory. */
 static int keep_mode(const struct atomic_file *file, int fd)
 {
     const struct stat *before = &file->target.about;
@@ -437,7 +437,7 @@ static int rename_aside(struct atomic_file *file)
     return result;
 }
 
-/* Being killed between link and rename leaves a name; no running process has one for that long. */
+/* Removes the name left by a process killed before its rename; others have one only for moments. */
 static void remove_left(const struct atomic_file *file)
 {
     struct stat about;
@@ -447,7 +447,7 @@ static void remove_left(const struct atomic_file *file)
         unlinkat(file->target.directory, file->aside.data, 0);
 }
 
-/* A link cannot replace a file: it goes through a name beside the target. */
+/* link(2) cannot replace a file: links a name beside the target, and renames that. */
 static int replace(struct atomic_file *file)
 {
     int result = -EEXIST;

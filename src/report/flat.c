@@ -30,15 +30,15 @@ static int compare_functions(const void *left, const void *right)
     return order || !a->who ? order : strcmp(a->who, b->who);
 }
 
-/* What separates two stacks is not a function. */
+/* Frames that separate two stacks are no functions. */
 static bool is_function(const struct line_frame *frame, const struct report_options *options)
 {
     return frame->part == LINE_FRAME && !(options->delimited && !strcmp(frame->name, "-"));
 }
 
 /*
- * For one block; the leaf of a waker's inverted stack is where the two meet. Frames that only lead
- * to a wait are not where the time went, unless there is nothing else.
+ * Adds one block. The leaf of a waker's inverted stack is where both stacks meet. A frame that only
+ * leads to a wait does not get its time, unless the stack has no other.
  */
 static void add_line(struct flat_function *functions, const struct line *line,
                      const struct report *report, uint64_t value, size_t number)

@@ -41,7 +41,7 @@ void gzip_add(struct gzip *gzip, const void *bytes, size_t length)
     gzip->size += (uint32_t)length;
     while (length) {
         size_t room = sizeof(gzip->block) - gzip->used, piece = length < room ? length : room;
-        /* A full block waits until more comes: it could be the last. */
+        /* Keeps a full block until more bytes come, as it could be the last. */
         if (!piece) {
             write_block(gzip, false);
             continue;

@@ -50,8 +50,8 @@ void labels_add_tower(struct text *shown, size_t frames)
 }
 
 /*
- * If frames are summed, a file stands for all its addresses without a known function: otherwise a
- * function would be slivers.
+ * If frames are summed, one frame per file stands for all its addresses without a known function:
+ * single addresses would split a function into slivers.
  */
 static void add_file(struct text *raw, const struct symbol *symbol, bool whole)
 {
@@ -96,7 +96,7 @@ void labels_add_name(struct text *shown, const struct symbol *symbol,
         text_add(shown, "_[j]");
 }
 
-/* What tells functions with the same name apart. */
+/* Adds what tells functions with the same name apart. */
 static void add_origin(struct text *shown, const struct symbol *symbol)
 {
     if (!symbol->kernel && !symbol->file.length)

@@ -44,7 +44,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 enum extra_location {
     EXTRA_MEETING,
     EXTRA_NO_WAKER,
-    EXTRA_NOTHING, /* for a sample without frames, which would not be shown */
+    EXTRA_NOTHING, /* for a sample without frames, which readers would not show */
     EXTRA_LOCATIONS,
 };
 
@@ -174,7 +174,7 @@ static void put_mapping(struct pprof_writer *writer, size_t number)
     protobuf_add_number(message, MAPPING_OFFSET, mapping->offset);
     protobuf_add_number(message, MAPPING_FILE, path_of(writer, mapping));
     protobuf_add_number(message, MAPPING_BUILD_ID, build_id);
-    /* Readers need not look for names: they are there. */
+    /* Tells readers that the profile has the names, so that they look up none. */
     protobuf_add_number(message, MAPPING_HAS_FUNCTIONS, 1);
     pprof_put_message(writer, PROFILE_MAPPING);
 }

@@ -56,7 +56,7 @@ static void add_json_stack(struct text *out, const char *key, const struct recor
     text_add(out, "]");
 }
 
-/* --print's: numbers, by name. */
+/* The values of --print: numbers, by name. */
 static void add_json_values(struct text *out, const struct record *record)
 {
     text_add(out, ",\"values\":{");

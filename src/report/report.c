@@ -68,7 +68,7 @@ uint64_t blocks_shown_value(uint64_t value, const struct report_options *options
     return options->unit ? value / options->unit : value;
 }
 
-/* Are their numbers printed? In lines only if asked for. */
+/* Are the numbers of tasks printed? In formats of lines only if asked for. */
 static bool blocks_show_numbers(const struct report_options *options)
 {
     if (options->by == GROUP_BY_NAME)
@@ -287,7 +287,7 @@ static char *shown_comm(const char *name, const struct report_options *options, 
 
 /* ---- Frames ---- */
 
-/* If addresses are shown, they are what is known about such frames. */
+/* Not if addresses are shown: they are all that is known about such frames. */
 static bool collapses_towers(const struct report_options *options)
 {
     return !(options->verbose && options->format == REPORT_TEXT);
@@ -483,7 +483,7 @@ static int take_name(struct making *making, struct block_task *shown,
     return 0;
 }
 
-/* Events about which only their number is known. */
+/* Makes the block of the events that did not fit in the table: only their number is known. */
 static void make_table_full(struct making *making, struct block *block, uint32_t *to)
 {
     *to = labels_special(&making->labels, TABLE_FULL_FRAME);
@@ -499,8 +499,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * Where shares of the sum are shown, it may not wrap around, as that of malloc(-1) does: if all
- * together are too much, large values are cut.
+ * Formats that show shares need a sum that does not wrap around, as one with malloc(-1) does: if
+ * the values together are too large, this cuts the large ones.
  */
 static void bound_values(struct making *making)
 {

@@ -344,7 +344,7 @@ bool report_files_print_document(const struct report_files *files)
     return false;
 }
 
-/* What is shown grows until the end. */
+/* --live shows the whole run so far, so it excludes intervals. */
 static int check_live(const struct report_files_options *options, enum report_format format,
                       struct text *error)
 {
@@ -420,7 +420,7 @@ static bool refuse_terminal(const struct report_files *files)
     return false;
 }
 
-/* What is wrong, in one line, or nothing. */
+/* Says in one line why the file cannot be written, or nothing. */
 static void check_file(const struct report_files *files, const char *path, struct text *error)
 {
     const struct report_turn turn = {.number = 1, .last = true};
@@ -452,7 +452,7 @@ int report_files_check(const struct report_files *files)
     return status;
 }
 
-/* A name that exists already, because the clock was set back for example, is left alone. */
+/* An existing file, for example after the clock was set back, stays: tries the next name. */
 static int finish_anew(struct atomic_file *whole, struct text *name, const char *path,
                        struct report_turn turn)
 {
@@ -482,7 +482,7 @@ static int write_file(const struct report_file *file, struct text *name,
 
     if (result)
         return result;
-    /* It holds kernel addresses, and what all users' programs do. */
+    /* A recording shows kernel addresses, and what all users' programs do. */
     if (file->format == REPORT_SBX && !whole.special)
         (void)fchmod(fileno(whole.out), S_IRUSR | S_IWUSR); /* some file systems have no modes */
     result = write(context, whole.out, file->format);
@@ -500,7 +500,7 @@ static bool is_file(const char *name)
     return name && !stat(name, &about) && S_ISREG(about.st_mode);
 }
 
-/* Old files go, whether or not there was room for this one. */
+/* Deletes old files, even if this one failed for lack of room. */
 static void prune(const struct report_files *files, struct report_file *file, const char *name)
 {
     if (!retention_is_asked(&files->keep))

@@ -29,7 +29,7 @@ struct kept_files {
 
 /* ---- The directory ---- */
 
-/* By descriptor, whatever becomes of the path. Or a negative errno. */
+/* A descriptor, so that a change of the path does not matter; or a negative errno. */
 static int open_directory(const char *path)
 {
     const char *name = base_name(path);
@@ -143,7 +143,7 @@ static int compare_ages(const void *left, const void *right)
 
 static void see_time(struct retention_times *times, struct kept_files *files, const char *own)
 {
-    /* What is there at the first report is from before; then the latest from this run. */
+    /* Until the clock goes back: the latest name, at the first report from earlier runs. */
     for (size_t i = 0; i < files->count && !times->ahead[0]; i++)
         if (strcmp(files->items[i].when, times->last) > 0)
             memcpy(times->last, files->items[i].when, sizeof(times->last));

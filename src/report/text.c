@@ -25,7 +25,7 @@ static void write_who(FILE *out, const struct block_task *task,
         fprintf(out, " (%u %s)", task->processes, task->processes == 1 ? "process" : "processes");
 }
 
-/* One such line, if the layout has a column for its label. */
+/* The same on a line of its own, after a label in a column. */
 static void write_name(FILE *out, const char *what, const struct block_task *task,
                        const struct report_options *options)
 {

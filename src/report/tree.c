@@ -153,7 +153,7 @@ struct narrow {
 
 /* ---- Lines ---- */
 
-/* A frame without a self value shows none: so those with one stand out. */
+/* Leaves the column empty for a frame without a self value, so that the others stand out. */
 static void begin_line(struct tree *tree, const char *mark, uint64_t self, uint64_t total)
 {
     text_clear(&tree->line);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Seen from the leaf, the first function that tells decides. If it is one through which the kernel
- * takes a device's, a timer's or another CPU's interrupt, what is above it is the interrupt's
- * doing, including softirqs that follow it. If it is one through which the thread resumes its own
- * work on the way out of an interrupt - it is preempted, it takes signals - what is above it is the
- * thread's own. Page faults and other exceptions are the thread's own, as are softirqs in its
- * system calls.
+ * The first function from the leaf that tells decides. If the kernel takes a device's, a timer's or
+ * another CPU's interrupt through it, the frames above it are the interrupt's work, including
+ * softirqs that follow it. If the thread resumes its own work through it on the way out of an
+ * interrupt - it is preempted, it takes signals - the frames above it are the thread's own. Page
+ * faults and other exceptions are the thread's own work, as are softirqs in its system calls.
  *
- * An interrupt's kind is told by the first function, up to there, that belongs to just one kind.
+ * The first function up to there that belongs to just one kind of interrupt tells the kind.
  */
 #include "symbolize/kernel_frames.h"
 
@@ -138,7 +137,7 @@ static const char *const bounds[2][2] = {
 };
 
 /*
- * Wakeups and the ways in and out are in no section; those of only some machines are in their rows.
+ * Wakeups and kernel entry and exit are in no section; those of only some machines are in the rows.
  */
 static const char leading[] =
     "try_to_wake_up\0" "ttwu_*\0" "wake_up_*\0" "__wake_up*\0" "default_wake_function\0"
@@ -160,7 +159,7 @@ static int take_waiting_symbol(void *context, const struct kallsyms_symbol *symb
     struct waiting_text *text = context;
 
     if (symbol->module)
-        return 1; /* the kernel itself is done */
+        return 1; /* modules follow the kernel's own symbols */
     for (size_t i = 0; i < 2; i++) {
         if (!strcmp(symbol->name, bounds[i][0]))
             text->starts[i] = symbol->address;
@@ -192,8 +191,8 @@ bool waiting_text_has(const struct waiting_text *text, const struct symbol *symb
 /* ---- Tracing frames ---- */
 
 /*
- * Beginnings of names. With one program on a tracepoint, newer kernels have none of these; the
- * first appears as soon as another task has another one.
+ * Beginnings of names. With one program on a tracepoint, stacks of newer kernels have none of these
+ * frames; once another task attaches another program, they have the first.
  */
 static const char beginnings[] =
     "__traceiter_*\0" "perf_trace_*\0" "trace_event_raw_event_*\0" "__bpf_trace_*\0"
@@ -208,8 +207,8 @@ bool tracing_frames_has(const struct symbol *symbol)
 }
 
 /*
- * How many frames to remove from this stack, whose symbols are `frames`. A program has no name
- * where net.core.bpf_jit_kallsyms is 0: it goes with the function that called it.
+ * How many frames to remove from this stack, whose symbols are `frames`. If bpf_jit_kallsyms in
+ * net.core is 0, a program has no name: removing the function that called it removes it, too.
  */
 static uint32_t count_leading(const struct symbols *symbols, const uint32_t *frames, uint32_t count)
 {

@@ -24,7 +24,7 @@ struct waiting_text {
 };
 
 /*
- * Reads /proc/kallsyms, open as `kallsyms`; goes by names if addresses are hidden. 0 or an errno < 0.
+ * Reads /proc/kallsyms, open as `kallsyms`; by names if it hides addresses. 0 or a negative errno.
  */
 int waiting_text_find(struct waiting_text *text, int kallsyms);
 bool waiting_text_has(const struct waiting_text *text, const struct symbol *symbol);

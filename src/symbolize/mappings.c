@@ -34,7 +34,7 @@ static void build_id_text(const struct elf *elf, char text[2 * ELF_LONGEST_BUILD
         sprintf(text + 2 * i, "%02x", id[i]);
 }
 
-/* The kernel exports only notes, in its own byte order: as if in an ELF file with nothing else. */
+/* The kernel exports only its notes, in its byte order: reads them like a bare ELF file's. */
 static void read_kernel_notes(const char *path, char text[2 * ELF_LONGEST_BUILD_ID + 1])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -280,7 +280,7 @@ static bool describe_segment(const struct elf_segment *segment, bool is_fixed,
     return true;
 }
 
-/* Code, if there is any; a bad stack may lead anywhere. */
+/* A segment with code, if there is one: a bad stack may lead anywhere. */
 static const struct elf_segment *segment_at(const struct elf *elf, uint64_t address)
 {
     const struct elf_segment *code = elf_code_at(elf, address);
@@ -307,7 +307,7 @@ static int find_or_add(struct symbol_mappings *mappings, struct mapping_source *
 
     if (source->last && is_same(&mappings->items[source->last - 1], wanted))
         return 0;
-    /* A file that exists twice, in two containers for example, is one if it has a build id. */
+    /* Copies of a file, in two containers for example, are one file by their build id. */
     for (size_t i = 0; i < mappings->count; i++) {
         const struct symbol_mapping *mapping = &mappings->items[i];
         if (is_same(mapping, wanted) && !strcmp(mapping->path.data, source->path) &&
@@ -414,8 +414,8 @@ static int find_main(struct symbol_mappings *mappings, const struct traced_file 
 /* ---- Places ---- */
 
 /*
- * The main program is where its file numbers it, wherever it was: simple readers look up its
- * instructions without asking.
+ * The main program gets the addresses that its file has, wherever it was mapped: simple readers
+ * look them up in the file as they are.
  */
 static void fix_main(struct symbol_mappings *mappings)
 {
@@ -429,7 +429,7 @@ static void fix_main(struct symbol_mappings *mappings)
     }
 }
 
-/* Among those that have a place. */
+/* Is the range free among the mappings that already have addresses? */
 static bool is_free(const struct symbol_mappings *mappings, uint64_t start, uint64_t limit)
 {
     for (size_t i = 0; i < mappings->count; i++)
@@ -438,7 +438,7 @@ static bool is_free(const struct symbol_mappings *mappings, uint64_t start, uint
     return true;
 }
 
-/* Where it must be, if that is free. */
+/* Gives it the file's own addresses, if these are free. */
 static void place_fixed(const struct symbol_mappings *mappings, struct symbol_mapping *mapping)
 {
     bool is_kernels = mapping->own_start >> 63;
@@ -450,7 +450,7 @@ static void place_fixed(const struct symbol_mappings *mappings, struct symbol_ma
     mapping->limit = mapping->own_limit;
 }
 
-/* After all others. */
+/* Gives it the next addresses after all others. */
 static void place_free(struct symbol_mapping *mapping, uint64_t *next)
 {
     uint64_t size = mapping->own_limit - mapping->own_start;
@@ -470,7 +470,7 @@ int mappings_place(struct symbol_mappings *mappings, const struct traced_file *p
     if (find_main(mappings, program))
         return -ENOMEM;
     fix_main(mappings);
-    /* The main one has first choice. */
+    /* The main mapping comes first, so that its addresses are free. */
     place_fixed(mappings, &mappings->items[mappings->main]);
     for (size_t i = 0; i < mappings->count; i++)
         place_fixed(mappings, &mappings->items[i]);

@@ -327,8 +327,8 @@ static const struct frame_function *find_function(const struct frame_function *f
 }
 
 /*
- * A stripped file's unwind tables still tell where its functions begin: that is shown for all
- * addresses in a function, so that they are the same.
+ * A stripped file's unwind tables still tell where its functions begin. Reports show the start for
+ * all addresses in a function, so that these are the same frame.
  */
 static int give_starts(const struct elf *elf, const struct located *located, size_t count)
 {
@@ -371,7 +371,7 @@ static int copy_vdso(struct elf_unpacked *copy)
     return copy->parts[0].failed ? -ENOMEM : 0;
 }
 
-/* If a file lacks full symbols, it is looked for elsewhere. */
+/* Adds the build id of a recorded file to the missing ones if no file here has full symbols. */
 static void note_missing(const struct naming *naming, const struct process_place *place,
                          const struct elf *elf)
 {
@@ -390,7 +390,7 @@ static void note_missing(const struct naming *naming, const struct process_place
     text_add(missing, "\n");
 }
 
-/* For a recorded file: whatever is here and is the same file. */
+/* Opens any file here that is the same as the recorded one. */
 static int open_recorded(const struct naming *naming, const struct process_place *place,
                          struct elf *elf, struct elf_unpacked *unpacked, int *trouble)
 {
@@ -560,7 +560,7 @@ int naming_take_program(const struct naming *naming)
 
 /* ---- What is read together ---- */
 
-/* Of users' files, the small ones first; in the order of files otherwise. */
+/* Can no ordinary user have written it? */
 static bool is_trusted(const struct process_place *place)
 {
     return place->kind != MAPPED_FILE ||

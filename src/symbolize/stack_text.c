@@ -64,7 +64,7 @@ static uint16_t number_of(struct stack_texts *texts, struct stack_frame *frame)
         i++;
     if (i == texts->count && i < texts->room && frame->name) {
         texts->frames[i] = *frame;
-        /* Another thread may read those before. */
+        /* Another thread may read the frames below `count`. */
         __atomic_store_n(&texts->count, i + 1, __ATOMIC_RELEASE);
         return (uint16_t)(i + 1);
     }

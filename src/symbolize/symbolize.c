@@ -232,7 +232,7 @@ static int name_sorted(struct symbol *const *sorted, size_t count,
     return result;
 }
 
-/* If unwinding ended before the root, a frame says so. NULL: it is another. */
+/* The name of the frame with which a walk by tables ends before the root. NULL: it is another. */
 static const char *name_of_end(const struct symbol *symbol)
 {
     if (symbol->kernel ||
@@ -241,7 +241,7 @@ static const char *name_of_end(const struct symbol *symbol)
     return symbol->address == UNWIND_END_FRAME(UNWIND_END_EXEC) ? "[exec]" : "[truncated]";
 }
 
-/* What the kernel has named itself: its number among the texts instead of an address. */
+/* For a frame that the kernel gave as text: the symbol has its number instead of an address. */
 static const char *name_of_text(struct symbol *symbol, const struct stack_texts *texts)
 {
     if (!symbol->kernel || !texts || symbol->address - 1 >= texts->count)
@@ -253,8 +253,8 @@ static const char *name_of_text(struct symbol *symbol, const struct stack_texts 
 }
 
 /*
- * Names what needs no looking up. *count becomes the number of the others, which come first. 0 or
- * -ENOMEM.
+ * Names symbols that need no lookup. *count becomes the number of the others, which come first. 0
+ * or -ENOMEM.
  */
 static int name_known(struct symbol **symbols, size_t *count,
                       const struct symbolize_options *options)

@@ -10,14 +10,14 @@
 #include "base/util.h"
 #include "machine/machine.h"
 
-/* JITs' perf maps open at a time: more processes come later. */
+/* Perf maps open at a time: further processes come in a later round. */
 #define MOST_MAPS 64
-/* So many files may end their readers; then no more are read. */
+/* After so many files have crashed or stalled their readers, no more are read. */
 #define MOST_LOST 4
 #define TRUSTED_NS UINT64_C(30000000000)
 #define OTHERS_NS UINT64_C(10000000000)
 #define LISTEN_NS 200000000
-/* A reader's: clang's tables and names take a tenth of it. */
+/* The limit of a reader: clang's tables and names take a tenth of it. */
 #define MOST_MEMORY ((uint64_t)1 << 30)
 
 /* ---- Where they are ---- */
@@ -88,7 +88,7 @@ static int locate_life(const struct naming *naming, struct located *located, siz
     return result;
 }
 
-/* Whether a JIT's perf map can be trusted is decided here, and it is opened here. */
+/* This process, not the sandbox, opens a JIT's perf map and decides whether to trust it. */
 static int open_map(const struct naming *naming, struct located *located, size_t count)
 {
     const struct symbol *first = located[0].symbol;
@@ -147,7 +147,7 @@ struct reading {
     bool is_short;  /* it lacked memory, and ended itself */
 };
 
-/* An answer consists of such parts, one per step, */
+/* The head of a part of an answer, which has one per step. */
 struct part {
     int32_t result; /* if it is not 0, nothing follows: the step has no answer */
     uint32_t length;
@@ -199,7 +199,7 @@ static int read_step(struct reading *reading, struct text *answer)
     return part.result == -ETIME ? 0 : part.result;
 }
 
-/* What was read is sent at once: it must not be lost with whatever comes next. */
+/* Sends each part at once: if the next step crashes the reader, the part is not lost. */
 static int read_apart(void *context, struct text *answer)
 {
     struct reading *reading = context;
@@ -241,7 +241,7 @@ static bool needs_reading(const struct naming *naming, size_t files)
     return files;
 }
 
-/* Without an answer there are no names: this is reported, and everything else goes on. */
+/* Without an answer the symbols have no names: notes it for the user, and the run goes on. */
 static void note_unread(struct symbolize_notes *notes, int result, int signal)
 {
     if (!notes->unread.length)
@@ -321,7 +321,7 @@ static uint64_t patience(const struct reading *reading, const struct text *answe
                : OTHERS_NS / (1 + reading->lost);
 }
 
-/* As sandbox_take(), but -EINPROGRESS: it was silent for too long, and was ended. */
+/* As sandbox_take(), but -EINPROGRESS if we ended the reader after too long a silence. */
 static int listen_to(const struct reading *reading, struct sandbox_run *run, int *signal)
 {
     uint64_t heard = now_ns();
@@ -339,7 +339,7 @@ static int listen_to(const struct reading *reading, struct sandbox_run *run, int
     return result;
 }
 
-/* After its reader has ended: the next step was its last. */
+/* Called after a reader has ended: gives up the next step, which it was reading. */
 static int lose(struct reading *reading, int result, int signal)
 {
     struct naming *naming = reading->naming;
