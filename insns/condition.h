@@ -32,7 +32,7 @@ enum comparison {
 };
 
 #define MOST_TESTS 32
-/* Where a test leads: to a later test, or to an end. */
+/* Where a test's yes or no leads: to a later test, by its index, or to one of these ends. */
 #define TEST_HOLDS MOST_TESTS
 #define TEST_FAILS (MOST_TESTS + 1)
 

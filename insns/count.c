@@ -38,7 +38,7 @@
  *
  * A perf event interrupts whatever runs, but never this program: on each CPU the kernel runs only
  * one program of perf events, probes and tracepoints at a time, and skips those that would
- * interrupt it. So the first slot is free, and no interrupt comes in the middle of a map's update.
+ * interrupt it. So the first slot is free, and no program sees a map in the middle of an update.
  * Programs that may nest (fragments.h) cannot rely on that: they claim a slot, and once everything
  * but the stacks is known, r7 is the first slot.
  */
@@ -55,7 +55,7 @@ enum {
     SCRATCH = -32,    /* of 16 bytes */
 };
 
-/* And in the slot, from r8. */
+/* Places in the slot, from r8. */
 enum {
     ZERO = offsetof(struct slot, zero),
     KEY = offsetof(struct slot, key),

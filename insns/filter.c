@@ -63,7 +63,7 @@ static void emit_cgroup_filter(struct program *program, const struct event_filte
         JNE_IMM(R0, 1, "filtered"));
 }
 
-/* By the real user, as other tools' filters, also if the executable is set-user-ID. */
+/* By the real user, like other tools' programs, even if the executable is set-user-ID. */
 static void emit_user_filter(struct program *program, const struct event_filter *filter)
 {
     if (!filter->uid_count)

@@ -140,7 +140,7 @@ struct count_labels {
     struct bank_labels first, insert, second;
     const char *found, *uncounted;
 };
-/* Of the only count in a program: "found", "uncounted". */
+/* Labels for a program's only count: "found", "uncounted". */
 extern const struct count_labels count_labels;
 
 struct count_place {

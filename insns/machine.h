@@ -15,7 +15,7 @@ struct program;
 struct machine_plt;
 struct machine_plt_entry;
 
-/* Functions that only this architecture's kernels have. */
+/* Functions of this architecture's kernels that other architectures may lack. */
 enum machine_names {
     MACHINE_INTERRUPTS, /* which handle interrupts */
     MACHINE_TIMER,      /* which show that an interrupt is a timer's */

@@ -32,7 +32,7 @@ void emit_nested(struct program *program, const struct capture *capture);
 /*
  * ---- stackcount for kernels that keep no stacks (before 4.6), and allow no loops ----
  *
- * It walks frame pointers itself, step by step. Linux 4.4; only for kernel functions.
+ * The program walks frame pointers itself, step by step. Linux 4.4; only for kernel functions.
  */
 
 /* With this many frames of one kind, or of each of both, the whole is below 4,096 instructions. */
@@ -115,7 +115,7 @@ void emit_follow_thread(struct program *program, const struct event_filter *filt
 /* How much of a struct wait a value of the map of waits and a count's key hold. */
 size_t offwake_wait_bytes(enum offwake_view view);
 size_t offwake_key_bytes(enum offwake_view view);
-/* And a count's value of a struct blocked. */
+/* How much of a struct blocked a count's value holds. */
 size_t offwake_value_bytes(bool longest);
 
 /* Not for VIEW_WALL, whose programs are below. */

@@ -27,8 +27,8 @@
  * The program takes the time once it has reserved the record: so a reader that has seen how far the
  * ring is reserved knows that all later records will have a later time.
  *
- * Without a ring the record is made in a slot (fragments.h), and copied to this CPU's perf buffer
- * instead of submit(); if there is no room, goto full.
+ * Without a ring buffer the program makes the record in a slot (fragments.h), and copies it to this
+ * CPU's perf buffer instead of submit(); if there is no room, goto full.
  *
  * Another thread's program can preempt any of these. To detect that, each leaves its thread's
  * number in the account when it walks (fragments.c).

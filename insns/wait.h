@@ -138,7 +138,7 @@ struct close_labels {
     const char *known, *cut, *uncut, *later;
 };
 
-/* As emit_begin, which goes to "end" if there is nothing to do; and CUT and NOW. */
+/* emit_begin(), which goes to "end" while counting is paused; and sets CUT and NOW. */
 void wall_begin(struct program *program, const struct capture *capture);
 
 /* KEY = that of the thread TID, which is the task in that word of the context, or current. */

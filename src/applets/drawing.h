@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Folded stacks, read from files and written as pictures and texts. It speaks to the user. */
+/* Reads folded stacks from files, and writes pictures and texts. Reports its own errors. */
 #ifndef STACKBOX_APPLETS_DRAWING_H
 #define STACKBOX_APPLETS_DRAWING_H
 

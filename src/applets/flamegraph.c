@@ -38,7 +38,7 @@ static int refuse(const struct option *option, const char *text, void *destinati
     return -EINVAL;
 }
 
-/* Without OLD, which is then the first FILE. */
+/* OLD is optional: without it, the first FILE is OLD. */
 static int take_diff(const struct option *option, const char *text, void *destination,
                      struct text *error)
 {

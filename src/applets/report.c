@@ -211,7 +211,7 @@ static int report(const struct arguments *arguments, struct report_files *files)
     return status;
 }
 
-/* As flamegraph compares; its words are the new files. */
+/* Compares like flamegraph; the words are the new files. */
 static int compare(const struct arguments *arguments, const struct report_files *files)
 {
     const struct drawing_options asked = {

@@ -64,7 +64,7 @@ struct checks {
     struct collector_found found[6]; /* how applets would collect: see kinds */
 };
 
-/* Its name in JSON, and in text. */
+/* A check's name in JSON, and in text. */
 struct check_title {
     const char *key, *title;
 };

@@ -58,7 +58,7 @@ static int attach(const struct place *place, enum attach_way way, int tracefs)
     return result;
 }
 
-/* What attaching would use in the end, if neither links nor events work. */
+/* Attaches by text, the last resort if neither links nor perf events work. */
 static int attach_by_text(const struct place *place)
 {
     int tracefs = tracefs_open();
@@ -97,7 +97,7 @@ static int find_own_instruction(const char *path, uint64_t *offset)
     return result;
 }
 
-/* Without /proc: the kernel has told us which file we are from. */
+/* Without /proc, AT_EXECFN has the path of our file. */
 static int find_own_file(struct place *place)
 {
     const char *given = (const char *)(uintptr_t)getauxval(AT_EXECFN);
@@ -304,7 +304,7 @@ static int attach_tracepoint(int tracefs, const char *name)
 /* Finds the files of tracepoints; an open directory or below 0. */
 static int check_tracefs(struct check *check)
 {
-    /* As all applets do, which do not use a mounted one if nothing in it can be opened. */
+    /* Like all applets, does not use a mounted tracefs in which nothing can be opened. */
     int tracefs = tracefs_open(), mounted = tracefs_open_mounted();
 
     if (mounted >= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What we may read, and who we are to the kernel. */
+/* Which files we may read, and which capabilities we have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -283,7 +283,7 @@ static uint64_t kilobytes(uint64_t bytes)
     return bytes / 1024;
 }
 
-/* As applets that count do by default. */
+/* Creates the maps that counting applets have by default. */
 static void check_memory(struct check *check)
 {
     const struct store_config config = {0};
@@ -298,7 +298,7 @@ static void check_memory(struct check *check)
     store_close(&store);
 }
 
-/* The same, with stacks kept by the kernel's ids, too. */
+/* The same with the map in which the kernel keeps stacks by ids. */
 static void check_stack_maps(struct check *check)
 {
     const struct store_config config = {.by_id = true};
@@ -338,7 +338,7 @@ static void check_waits(struct check *check)
     store_close(&store);
 }
 
-/* For single events. */
+/* Creates the buffer for single events. */
 static void check_buffer(struct check *check)
 {
     const struct recorder_config config = {.stacks = 2};

@@ -203,7 +203,7 @@ uint32_t cxx_resolve(struct cxx_print *print, uint32_t number)
     return 0;
 }
 
-/* Of a list that began at `first`. An empty item leaves nothing: false. */
+/* Puts an item of a list that began at `first`. False: it is empty, and leaves no text. */
 static bool put_item(struct cxx_print *print, size_t first, uint32_t number)
 {
     const size_t before = print->length;

@@ -20,7 +20,7 @@ struct asked_values {
     size_t count;
 };
 
-/* At one place. */
+/* The same, found for one place. */
 struct event_values {
     struct event_condition condition;
     struct event_value values[MOST_VALUES];

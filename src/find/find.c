@@ -299,7 +299,7 @@ int find_translate(struct find *find)
     return 0;
 }
 
-/* Or does it match a system call? */
+/* Is it for what programs do: their own functions, or system calls? */
 static bool is_of_program(const struct pattern *pattern)
 {
     if (pattern->kind == PATTERN_TRACEPOINT)

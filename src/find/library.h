@@ -128,7 +128,7 @@ enum root_way {
  */
 int root_take(enum root_way way, const char *root, const char *path, struct text *resolved);
 
-/* In this process: an sandbox_opener. */
+/* The same in this process: a sandbox_opener. */
 int root_take_here(unsigned way, const char *root, const char *path, struct text *resolved);
 
 /*

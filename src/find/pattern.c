@@ -168,7 +168,7 @@ static bool is_of_name(const char *name, const char *plus)
     return (size_t)(plus - name) >= length && !memcmp(plus - length, word, length);
 }
 
-/* What was typed, while it becomes a pattern. */
+/* A pattern being parsed. */
 struct parsing {
     struct pattern *pattern;
     bool is_regex;
@@ -355,7 +355,7 @@ static int parse_dialect(const struct parsing *parsing, const char *typed, char 
         i++;
     if (i == COUNT_OF(words))
         return 1;
-    /* With its colon the rest is like p::f. */
+    /* For kernel functions the rest keeps its colon, and parses like p::f. */
     return parse_kind(parsing, words[i].letter, words[i].of_kernel ? colon : colon + 1);
 }
 

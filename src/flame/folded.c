@@ -483,7 +483,7 @@ static int add_values(struct folded *folded, const char *text, size_t length,
     return folded->waiting < STACKS_AT_ONCE ? 0 : add_stacks(folded);
 }
 
-/* What begins with # and a blank, or is # alone, would be a comment: it is written with \x23. */
+/* Writers put \x23 for a first # that is alone or before a blank, as in a comment: restores it. */
 static char *take_mark(char *stack, const char *end)
 {
     if (end - stack < 4 || memcmp(stack, "\\x23", 4) ||

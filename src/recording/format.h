@@ -22,7 +22,7 @@
  */
 #define RECORDING_VERSION 1
 
-/* Of a section, before its length; in this order. */
+/* A section's number, before its length. Sections are in this order. */
 enum recording_section {
     SECTION_END, /* the last: CRC-32 of all bytes before its own four */
     SECTION_STRINGS,
@@ -91,10 +91,10 @@ enum recorded_file {
 /* How a file is identified: the enum of file_identity; plus this bit. */
 #define RECORDED_CHANGED 4 /* it was written to since it was mapped */
 
-/* Of a process. */
+/* Flags of a process. */
 enum { PROCESS_FOREIGN = 1, PROCESS_NAMED = 2 };
 
-/* Of an entry: this bit, and its enum tally_mark, whose third bit is moved above it. */
+/* Flags of an entry: this bit, and its enum tally_mark, whose third bit is moved above it. */
 #define ENTRY_HAS_WAKER 4
 #define ENTRY_MARK(mark) (((mark) & 3) | ((mark) & 4) << 1)
 

@@ -45,7 +45,7 @@ struct recorded_group {
 struct recorded_process {
     uint32_t pid;
     bool foreign;
-    uint64_t generation; /* different for each that was read: its number */
+    uint64_t generation; /* a serial number, so that all processes read differ */
 };
 
 /* The applet's name, and what was measured. */
@@ -100,7 +100,7 @@ static size_t reader_count(struct reader *reader, size_t least_bytes)
 {
     const uint64_t count = reader_number(reader);
 
-    /* Of what follows the number itself. */
+    /* Compares with the bytes after the number itself. */
     refuse_if(reader, count > (uint64_t)(reader->end - reader->at) / least_bytes);
     return reader->is_bad ? 0 : (size_t)count;
 }
@@ -463,7 +463,7 @@ static void take_flags(struct recording *recording, uint64_t flags)
     recording->kernel_hidden = recording->kernel_hidden || (flags & RUN_KERNEL_HIDDEN);
 }
 
-/* Of several recordings each has its own lines, with its path. */
+/* With several recordings, each has its own lines, with its path. */
 static void add_losses(struct recording *recording, const char *lines)
 {
     const char *line;
@@ -485,7 +485,7 @@ static const char *take_word(struct reader *reader, struct text *word)
     return word->length ? word->data : NULL;
 }
 
-/* Of several recordings the first is described, from the first beginning to the last end. */
+/* Of several recordings, describes the first, from the first beginning to the last end. */
 static void take_about(struct reader *reader, struct recording *recording,
                        struct recording_part *part)
 {

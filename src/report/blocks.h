@@ -37,7 +37,7 @@ struct blocks {
     size_t label_count;
 };
 
-/* What a format's file prints. */
+/* What a format's writer prints. */
 struct report {
     const struct blocks *blocks;
     const struct symbols *symbols;
@@ -47,7 +47,7 @@ struct report {
 
 /* Are the names of tasks printed? stackcount omits them at times. */
 bool blocks_show_tasks(const struct report_options *options);
-/* And the wakers'? */
+/* Are the wakers' names printed? */
 bool blocks_show_wakers(const struct report_options *options);
 /* What follows a name: " (7)", " (7/8)", " (host 7)", or nothing. Returns `room`. */
 #define BLOCKS_NUMBERS_BYTES 40
@@ -133,7 +133,7 @@ static inline uint32_t labels_tower(const struct labels *labels, size_t frames)
 {
     return (uint32_t)(labels->symbol_count + SPECIAL_FRAMES + frames - 2);
 }
-/* Its name. */
+/* Appends the name of such a tower. */
 void labels_add_tower(struct text *shown, size_t frames);
 
 /* Is this a process's frame whose function and file are both unknown? */

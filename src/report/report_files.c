@@ -124,7 +124,7 @@ void file_name_add(struct text *name, const char *path, const struct report_turn
     }
 }
 
-/* As long as what add_time() appends, and all digits but two. */
+/* Could add_time() have appended this? */
 static bool is_time(const char *name)
 {
     static const char form[] = "dddddddd-dddddd.ddd";

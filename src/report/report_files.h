@@ -24,7 +24,7 @@ struct report_turn {
     bool last;
 };
 
-/* What makes names differ. -EINVAL: a % is followed by something unknown. */
+/* Bits: by what names differ. -EINVAL: an unknown character follows a %. */
 #define FILE_NAME_NUMBER 1
 #define FILE_NAME_HAS_TIME 2
 int file_name_varies(const char *path);

@@ -31,7 +31,7 @@ struct writing {
 
 /* ---- JSON ---- */
 
-/* For text without control bytes. What would end a surrounding script is escaped. */
+/* For text without control bytes. Escapes what would end a surrounding script. */
 static void write_text(FILE *out, const char *text, size_t length)
 {
     for (const char *end = text + length; text < end; text++)

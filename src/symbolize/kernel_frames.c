@@ -65,7 +65,7 @@ static enum interrupt kind_of(const char *name)
     return machines_have(MACHINE_OTHER_CPU, name) ? INTERRUPT_CPU : INTERRUPT_NONE;
 }
 
-/* What a function tells of the stack that it is in. */
+/* What a function tells about the stack that it is in. */
 struct telling {
     bool entry, own; /* an interrupt is above it; the thread's own work */
     enum interrupt kind;

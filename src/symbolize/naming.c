@@ -70,7 +70,7 @@ struct range {
     uint64_t start, limit;
 };
 
-/* It is read twice: first to check it, then to use it. */
+/* An answer is read twice: first to check it, then to use it. */
 struct reading {
     struct answer answer;
     struct range *ranges; /* of the mappings */
@@ -276,7 +276,7 @@ static int find_in_file(const struct naming *naming, const struct elf *elf,
     return result;
 }
 
-/* Of one file, or, if `elf` is NULL, of code generated at run time. `most`: bytes of names. */
+/* Names symbols of one file, or, if `elf` is NULL, of a JIT's code. `most`: bytes of names. */
 static int give_names(const struct naming *naming, const struct elf *elf,
                       const struct located *located, size_t count, size_t most)
 {
@@ -436,7 +436,7 @@ static int open_image(const struct naming *naming, const struct process_place *p
     return result;
 }
 
-/* For one file, or for places in none; `elf` is NULL if it could not be opened. */
+/* Sets mappings in one file, or for places in none; `elf` is NULL if it could not be opened. */
 static int give_mappings(const struct naming *naming, const struct elf *elf,
                          const struct located *located, size_t count)
 {

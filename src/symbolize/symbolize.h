@@ -50,7 +50,7 @@ struct stack_texts;
  */
 struct recorded {
     void *context;
-    /* For a process's symbol; its file has an identity, by which it is looked for. */
+    /* For a process's symbol. The place's file has an identity, by which naming finds it. */
     void (*place)(void *context, const struct symbol *symbol, struct process_place *place);
     /* In hexadecimal, of a module or, if NULL, of the kernel; "": unknown. */
     const char *(*build_id)(void *context, const char *module);
