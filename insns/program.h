@@ -97,9 +97,9 @@ void dump_insns(struct text *text, const struct bpf_insn *insns, size_t count,
 const char *helper_name(uint32_t id);
 
 /*
- * Translates a program for older kernels. Reads of the kernel's or the user's memory have had
- * helpers of their own since 5.5. Before, there was one for both, which still works where an
- * address can only be one of them.
+ * Translates a program for kernels before 5.5, which have no separate helpers to read the kernel's
+ * and the user's memory: replaces both by the old one, which works on machines where an address can
+ * only be one of them.
  */
 void insns_make_older(struct bpf_insn *insns, size_t count);
 

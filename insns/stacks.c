@@ -59,7 +59,7 @@ enum {
     SPILLED_FRAMES = SPILLED + (int)offsetof(struct spilled_stack, frames),
 };
 
-/* Labels are global in a program: each stack has its own, for each place where it is looked up. */
+/* Labels are global in a program: each lookup of each stack has its own. */
 struct looking_labels {
     const char *is_deep, *chosen;
     struct bank_labels shallow, deep;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What raw tracepoints pass: their context is an array of words, some of which are tasks. A task's
- * fields are read from the kernel's memory, if their place in its struct is known. Linux 5.5.
+ * The context of raw tracepoints is an array of words, some of which are tasks. Programs read a
+ * task's fields from the kernel's memory, if their offsets are known. Linux 5.5.
  */
 #ifndef STACKBOX_INSNS_TASK_H
 #define STACKBOX_INSNS_TASK_H
@@ -15,7 +15,7 @@
 struct task_fields {
     bool known;
     uint16_t pid;
-    bool has_state; /* sched_switch does not pass the state (before 5.18): it is read from here */
+    bool has_state; /* programs read the state here: sched_switch does not pass it before 5.18 */
     bool wide_state; /* 64 bits, otherwise 32 */
     uint16_t state;
     /* How many threads the task's process has left: in another struct, which it points to. */

@@ -53,7 +53,7 @@ enum unwind_frame {
     UNWIND_FRAME_SAME,     /* where it was: the function did not touch it */
     UNWIND_FRAME_AT_CFA,   /* *(CFA + frame) */
     UNWIND_FRAME_AT_FRAME, /* *(frame pointer + frame) */
-    UNWIND_FRAME_LOST,     /* the function used it for something else: it is unknown from here on */
+    UNWIND_FRAME_LOST,     /* the function used it for other data: it is unknown from here on */
     UNWIND_FRAMES,
 };
 
@@ -197,7 +197,7 @@ enum unwind_end {
 #define UNWIND_IS_DEFERRED_FRAME(address) ((address) >> UNWIND_DEFERRED_FRAME_BITS == 0xc0)
 
 /*
- * How many of them are shown: not the end of a whole stack. *by_tables: it was unwound by tables.
+ * How many frames to show: all but the end frame of a whole stack. *by_tables: a walk by tables.
  */
 static inline size_t unwind_count_frames(const uint64_t *frames, size_t count, bool *by_tables)
 {

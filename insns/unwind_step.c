@@ -462,7 +462,7 @@ void emit_unwind_step(struct program *program, const struct unwind_config *confi
  * r6 = index, r7 = i, r8 = state, r9 = at.
  */
 
-#define MOST_RETURNS 8 /* including those that longjmp() left behind: otherwise it is the first */
+#define MOST_RETURNS 8 /* longjmp() can leave stale ones in the list; else it is the first */
 
 #define NODE(field) ((int16_t)(UNWIND_AT(node) + (field)))
 

@@ -67,7 +67,7 @@ static const struct option own_options[] = {
     {0, "attach-by", "WAY", option_string, AT(probes.attach), 0, 0,
      "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     OPTION_LETTER('u', "uid"),
-    /* There are no reports here: these are refused, and not listed. */
+    /* stacksnoop makes no reports: refuses these options, and does not list them. */
     REFUSED('i', "interval", "S", NO_REPORTS),
     REFUSED('f', "folded", NULL, "stacksnoop does not count; flame graph tools read --format perf"),
     REFUSED('o', "output", "FILE", "stacksnoop prints events to stdout and writes no reports"),

@@ -258,7 +258,7 @@ static void check_jit(struct checks *checks)
     int result = program < 0 ? program : bpf_program_info(program, &info);
 
     if (!result && !info.translated_bytes)
-        result = -EPERM; /* only root is told: before 5.8 every user may load this */
+        result = -EPERM; /* only root may query it: before 5.8 every user may load this */
     if (program >= 0 && result == -EINVAL && refusal_has_capability(CAP_SYS_ADMIN)) {
         info.jited_bytes = kernel_jit_is_on(); /* before 4.13 programs cannot be queried */
         result = 0;

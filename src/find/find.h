@@ -18,12 +18,12 @@ struct find {
     struct pattern *patterns;
     size_t count;
     size_t *matched; /* for each pattern: how many places, duplicates included */
-    uint32_t pid;    /* set by the caller: whose libraries and files are meant, 0: ours */
+    uint32_t pid;    /* set by the caller: patterns mean this process's files; 0: ours */
     int kallsyms;    /* the caller's; open, or below 0 */
     const struct kernel_names *names; /* the caller's, to ask for functions by name; or NULL */
     const struct machine *kernel; /* filled in by find_places */
     int tracefs;     /* open, or the negative errno of opening it */
-    bool by_calls;   /* the caller's: system calls are looked up by number, without tracefs */
+    bool by_calls;   /* the caller's: look up system calls by number, without tracefs */
     struct found_file *files; /* what the patterns mean, open (user_file.h) */
     size_t file_count;
     struct places places;

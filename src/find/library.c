@@ -193,7 +193,7 @@ struct library_search {
     struct text *error;
 };
 
-/* A file by a path in the root. 1: it is the library now; otherwise a negative errno. */
+/* Takes a file by a path in the root. 1: it is the library now; otherwise a negative errno. */
 static int take_file(struct library_search *search, const char *root, const char *path)
 {
     struct library *library = search->library;

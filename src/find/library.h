@@ -25,7 +25,7 @@ struct library {
 
 /*
  * `c`, `ssl`, `libc.so.6`, `bash`, `/path/to/it`, `./it`. A name with a slash is a path: in the
- * root, or else from here. Other names are looked for in this order: what the process has mapped, a
+ * root, or else from here. Other names are searched in this order: what the process has mapped, a
  * library where the dynamic linker finds it (the highest version of several, 64-bit before 32-bit),
  * a program in PATH, a file in the current directory. A file found by path or in PATH may be
  * anything; the others are ELF files of this machine. 0, or a negative errno with one line in

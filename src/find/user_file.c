@@ -648,7 +648,7 @@ static void add_left_out(const struct user_file *file, size_t removed, size_t co
                     kinds_of(file)->probed);
 }
 
-/* Marks the places that cannot be probed. Returns why, for one of them, the surest reason first. */
+/* Marks the places that cannot be probed. Returns the surest of their reasons. */
 static enum arm_code mark(struct place *items, size_t count, const uint64_t *addresses,
                           size_t distinct, const enum arm_code *codes)
 {

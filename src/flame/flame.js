@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-// What a flame graph does in a browser: zoom, search, say what a frame is; both are in its URL.
+// A flame graph's script: zoom, search and descriptions of frames. Zoom and search are in the URL.
 (function (data) {
     "use strict";
     const svg = (document.currentScript || document.documentElement).closest("svg");
@@ -21,7 +21,7 @@
         return widths.get(text);
     }
 
-    // As much of a text as there is room for; nothing where that would be less than three letters.
+    // Cuts a text to the room; returns nothing if fewer than three letters fit.
     function fit(text, room) {
         if (room < 18 || widthOf(text) <= room)
             return room < 18 ? "" : text;
@@ -60,7 +60,7 @@
 
     // ---- Frames ----
 
-    // The elements and the numbers are in one order: each frame before those that stand on it.
+    // The elements and the numbers are in the same order: each frame before those on top of it.
     function read() {
         const open = [], next = [0];
         const leave = (depth, index) => open.splice(depth).forEach(frame => frame.end = index);
@@ -74,7 +74,7 @@
             frame.start = next[depth];
             next[depth] += value;
             next[depth + 1] = frame.start;
-            // Two of one name, of two kinds, stand side by side.
+            // Two siblings of the same name, but of different kinds, are adjacent.
             const twin = open[depth];
             frame.twin = twin && twin.name === frame.name ? twin.twin + 1 : 0;
             leave(depth, frame.index);
@@ -87,7 +87,7 @@
         frames.forEach(frame => frame.share = frame.value / all.value);
     }
 
-    // A frame that was too narrow for its name gets what those have that were not.
+    // Gives a frame that was too narrow for its name the same elements as labelled frames have.
     function addLabel(frame) {
         const make = name => document.createElementNS(svg.namespaceURI, name);
         const rect = frame.element, group = make("g"), box = make("svg"), label = make("text");
@@ -131,7 +131,7 @@
         }
     }
 
-    // What is below the frame is as wide as the picture, what is beside it is not there.
+    // Makes the frame and those below it as wide as the picture, and hides those beside it.
     function zoom(target) {
         zoomed = target;
         for (const frame of frames) {
@@ -153,7 +153,7 @@
 
     // ---- Search ----
 
-    // Frames that stand on a match are part of it.
+    // Adds up matches without the frames on top of them, which are part of them.
     function sumUp() {
         let sum = 0, from = zoomed.index;
         for (let i = from; i < zoomed.end; i++)
@@ -227,11 +227,11 @@
             const state = words.join("&");
             history.replaceState(null, "", state ? "?" + state : location.pathname);
         } catch (error) {
-            // In a page that must not change its URL, the picture does the rest all the same.
+            // The page may not change its URL: the rest works without that.
         }
     }
 
-    // As far up the path as there are frames.
+    // Follows the path up as far as its frames exist.
     function follow(path) {
         let at = all;
         for (const word of path.match(/(\\.|[^\\;])+/g) || []) {
@@ -265,7 +265,7 @@
             zoom(follow(path));
     }
 
-    // ---- What is done to it ----
+    // ---- Events ----
 
     const frameOf = event => byElement.get(event.target.closest("#frames > *"));
 
@@ -283,7 +283,7 @@
     function press(event) {
         const held = event.ctrlKey || event.metaKey, key = (event.key || "").toLowerCase();
         const typing = event.target === query;
-        // With more keys held it is the browser's own.
+        // With more modifier keys, the shortcut is the browser's.
         const control = held && !event.shiftKey && !event.altKey;
         if (key === "f3" || (control && key === "f") || (key === "/" && !typing && !held)) {
             if (!typing)
@@ -311,7 +311,7 @@
     svg.classList.add("live");
     addLabels();
     recall();
-    // A tall picture begins above the root, where one begins to read.
+    // In a tall picture, scrolls to the root, where reading begins.
     if (document.documentElement === svg)
         all.element.scrollIntoView({block: "nearest"});
     find("frames").addEventListener("mouseover", point);

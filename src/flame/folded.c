@@ -448,10 +448,7 @@ static void add_stack(struct folded *folded, const char *text, size_t length,
 
 /* ---- Lines ---- */
 
-/*
- * All lines should have as many counts as the first one that is a stack. False: these are not
- * pairs.
- */
+/* All lines should have as many counts as the first line with a stack. False: not a pair. */
 static bool take_first_of_pair(struct folded *folded, const char *line, const char **end,
                                const struct folded_count *now, struct folded_count *before)
 {

@@ -54,7 +54,7 @@ static size_t count_stacks(const struct flame *flame)
     return count;
 }
 
-/* Sorts stably by one byte of their values. False, with nothing done: it is the same in all. */
+/* Sorts stably by one byte of the values. False: the byte is the same in all, and *to is unset. */
 static bool sort_by_byte(const struct stack *from, struct stack *to, size_t count, unsigned shift)
 {
     size_t ends[256] = {0}, at = 0;

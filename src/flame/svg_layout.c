@@ -44,7 +44,7 @@ static bool is_wide(const struct choice *choice, uint32_t node, double width)
     return value && (!node || (double)value * choice->scale >= width);
 }
 
-/* A child is never wider than its parent: what is left is a tree. */
+/* Chooses the wide frames: these are a tree, as a child is never wider than its parent. */
 static int choose_wide(struct choice *choice, struct svg_layout *layout)
 {
     const struct flame *flame = choice->flame;
@@ -269,7 +269,7 @@ enum range_name {
 };
 
 static const struct range ranges[] = {
-    /* Warm against cool: these can be told apart by the red-green colour-blind, too. */
+    /* Warm against cool, as users with red-green colour blindness can tell these apart. */
     [WARM] = {{205, 88, 42}, {10, 108, 8}, {20, 4, 10}},
     [STEEL] = {{112, 152, 196}, {30, 22, 16}, {10, 8, 6}},
     [GREEN] = {{88, 178, 78}, {40, 26, 20}, {8, 8, 8}},
@@ -405,7 +405,7 @@ struct svg_color svg_color_of(const struct svg_palette *palette, const struct fl
     return color_in(&ranges[range_of(palette, name, side)], hash_of(name->text, name->length));
 }
 
-/* A little above 255: so whole numbers stay whole on i386, too, which computes with more digits. */
+/* A little above 255, so that whole numbers stay whole on i386, which computes with more digits. */
 #define WHITE 255.0001
 
 struct svg_color svg_color_of_change(double change)

@@ -62,7 +62,7 @@ void svg_add_xml(struct text *text, const char *clean, size_t length)
     add_escaped(text, clean, length, escape_xml);
 }
 
-/* Neither "]]>" nor "</script>" nor an entity can result, whatever page the picture is in. */
+/* Keeps "]]>", "</script>" and entities out of the result, for pictures in pages of any kind. */
 static const char *escape_json(char byte)
 {
     switch (byte) {

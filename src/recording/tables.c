@@ -185,7 +185,7 @@ static enum recorded_file kind_of(enum mapped_kind kind)
     return kinds[kind];
 }
 
-/* Code in no file is identified by its label, wherever it is. */
+/* The label identifies code in no file, at any address. */
 static int64_t file_of(struct tables *tables, const struct symbol *symbol,
                        const struct process_place *place)
 {

@@ -131,7 +131,7 @@ static int follow(struct walk *walk, int link)
 
 /* ---- The walk ---- */
 
-/* Looks at the name taken last. 1: the walk goes on, 0: it is finished, or a negative errno. */
+/* Opens the component taken last. 1: the walk goes on, 0: it is finished, or a negative errno. */
 static int look(struct walk *walk)
 {
     struct safe_path *walked = walk->walked;

@@ -29,12 +29,12 @@ struct waiting_text {
 int waiting_text_find(struct waiting_text *text, int kallsyms);
 bool waiting_text_has(const struct waiting_text *text, const struct symbol *symbol);
 
-/* Is it such a function? */
+/* Is it a function of tracing itself, which stacks at tracepoints begin with? */
 bool tracing_frames_has(const struct symbol *symbol);
 
 /*
  * Removes such frames from the leaves of the tally's kernel stacks, and from the symbols made of
- * it. A stack of nothing else stays as it is.
+ * it. A stack with only such frames stays as it is.
  */
 void tracing_frames_drop(struct tally *tally, struct symbols *symbols);
 

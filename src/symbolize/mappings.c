@@ -142,7 +142,7 @@ static bool same_module(const struct symbol *a, const struct symbol *b)
            (!a->file.length || !strcmp(a->file.data, b->file.data));
 }
 
-/* From the page of its first address on, unless that is taken. */
+/* Begins it at the page of its first address, or after what already has a part of that page. */
 static void begin_module(struct symbol_mapping *module, uint64_t address,
                          const struct symbol_mapping *kernel, struct symbol_mapping *before)
 {

@@ -202,7 +202,7 @@ static int compare_files(const struct located *a, const struct located *b)
     return 0;
 }
 
-/* The first note is kept; *more: there were others. */
+/* Keeps the first note; *more: there were others. */
 static void add_note(struct text *first, bool *more, const char *note)
 {
     if (!first->length)

@@ -69,7 +69,7 @@ void naming_unplan(struct naming *naming);
  * that the step's file was not read. 0 or -ENOMEM.
  */
 int naming_take(struct naming *naming, const struct naming_step *step, int without);
-/* After all of them: the program that the mappings are to have. 0 or -ENOMEM. */
+/* After all steps: adds the mapping of the traced program. 0 or -ENOMEM. */
 int naming_take_program(const struct naming *naming);
 
 /* All names of a file that no ordinary user can have written. */

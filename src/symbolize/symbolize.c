@@ -207,8 +207,8 @@ static int compare_symbols(const void *left, const void *right)
 }
 
 /*
- * The kernel's come first, then those of processes, then those that cannot be looked up. Sets
- * `mappings`, too, unless NULL.
+ * Kernel symbols come first, then those of processes, then those without a lookup. Sets `mappings`,
+ * too, unless NULL.
  */
 static int name_sorted(struct symbol *const *sorted, size_t count,
                        const struct symbolize_options *options, struct symbolize_notes *notes,

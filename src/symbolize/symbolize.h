@@ -16,7 +16,7 @@ struct symbol {
     bool kernel;
     uint32_t pid;     /* the process that the address is from; 0 for the kernel */
     uint64_t generation;    /* and its life: see insns/layout.h */
-    uint32_t epoch;   /* and the period of that: see processes/process.h; 0: unknown */
+    uint32_t epoch;   /* the period of that life: see processes/process.h; 0: unknown */
     bool foreign;     /* pid is not one of ours: nothing can be looked up */
     bool jitted;      /* its name comes from a JIT */
     bool has_start;   /* without a name: `offset` is its function's start, from unwind tables */
