@@ -2,27 +2,27 @@
 /*
  * judge [OPTION...] SEED...
  *
- * Of each seed it draws a life (life.c) and a command line of stackbox with an environment, runs both, and holds
- * the answer against the life's log. Prints a line per seed: `pass`, `refused` (this kernel or this
- * combination lacks something, and stackbox said so), or `FAIL SEED: what`, with the command line and
- * how to repeat it.
+ * Draws from each seed a life (life.c) and a command line of stackbox with an environment, runs
+ * both, and compares the answer with the life's log. Prints a line per seed: `pass`, `refused`
+ * (this kernel or this combination lacks something, and stackbox said so), or `FAIL SEED: what`,
+ * with the command line and how to repeat it.
  *
  *   --from SEED --count N   N seeds, one after another
  *   --only STEP,STEP        only these steps of the life
- *   --without TRAIT,TRAIT   without these of what was drawn beside it (judge_draw.h)
+ *   --without TRAIT,TRAIT   without these traits (judge_draw.h)
  *   --shrink                leaves out of a failing seed what it does not need to fail
  *   --tries N               a seed has failed if one of N runs does (1; 3 while shrinking)
  *   --plan                  prints what would be run
  *   --keep                  leaves the last seed's files in place, and says where
  *   --verbose               prints also seeds that pass
  *   --cpus                  lives may switch CPUs off and on
- *   --alone                 pids come again also outside PID namespaces of lives: this changes what pids
- *                           all of the machine's next processes have
- *   --stalls                CPUs are emulated, and may stand still at any instruction: see may_have_stalled()
- *   --deaf                  this kernel hides switches from all who trace: a run that misses some may say so
+ *   --alone                 lives may reuse pids outside PID namespaces, too: this changes the pids
+ *                           of all new processes of the machine
+ *   --stalls                emulated CPUs can stall at any instruction: see may_have_stalled()
+ *   --deaf                  this kernel hides switches from tracers: a run may report missed ones
  *   --limit S               seconds that a run may take (60)
  *
- * $STACKBOX, or ./stackbox, is judged; needs root. Other workloads are where this one is.
+ * Judges $STACKBOX, or ./stackbox; needs root. Other workloads are where this one is.
  *
  * Exit: 0, or 1 if a seed failed.
  */
@@ -89,7 +89,7 @@ static void print_words(FILE *out, const struct words *words)
     fprintf(out, "\n");
 }
 
-/* The whole of a seed, in a process that may do with itself what it likes. What it found, it writes to `tell`. */
+/* Runs and judges a seed, in a process of its own, as namespaces change; reports to `tell`. */
 static void be_judge(const struct draw *draw, int tell)
 {
     struct run run = {.status = 0};
@@ -208,7 +208,7 @@ static void print_failure(const struct draw *draw)
     fflush(stdout);
 }
 
-/* ---- making it smaller */
+/* ---- shrinking a failing seed */
 
 static void list_steps(char *text, size_t size, const int *kept, unsigned count)
 {
@@ -229,7 +229,7 @@ static int is_same(struct draw one, const struct draw *other)
     return !memcmp(&one, other, sizeof(one));
 }
 
-/* What failed, without of whom. */
+/* The length of what failed, without the process, numbers or details behind it. */
 static size_t kind_length(const char *text)
 {
     const char *of = strstr(text, " of ");
@@ -238,7 +238,7 @@ static size_t kind_length(const char *text)
     return of && (size_t)(of - text) < words ? (size_t)(of - text) : words;
 }
 
-/* Another failure is not a smaller form of this one. */
+/* Does one of these tries fail in the same way? A different failure does not count. */
 static int fails_alike(const struct draw *draw, unsigned tries, const char *kind)
 {
     while (tries--) {
@@ -249,7 +249,7 @@ static int fails_alike(const struct draw *draw, unsigned tries, const char *kind
     return 0;
 }
 
-/* Takes away first what was drawn beside the life, then its steps, one by one, as long as it still fails. */
+/* Takes away traits, then the life's steps, one by one, as long as the seed fails alike. */
 static struct draw shrink(struct draw draw, unsigned tries)
 {
     static char only[200];
@@ -303,7 +303,7 @@ static int is_there(const char *path)
     return !access(path, R_OK);
 }
 
-/* Runs have other working directories, and are given whole paths. */
+/* A run has another working directory, and needs absolute paths. */
 static void look_around(void)
 {
     static char stackbox[4096], workloads[4096], dynamic[4200], loads[4300];

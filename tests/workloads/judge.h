@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the parts of judge.c share: what was drawn, where it runs, what came of it. */
+/* What the parts of judge.c share: the draw, its environment, the run and the answer. */
 #ifndef STACKBOX_WORKLOADS_JUDGE_H
 #define STACKBOX_WORKLOADS_JUDGE_H
 
@@ -19,7 +19,7 @@ enum unwinding { BY_TABLES, BY_FRAMES, NO_UNWINDING };
 enum output { TO_STDOUT, TO_FOLDED, TO_RECORDING, TO_BOTH };
 enum ending { BY_INT, BY_TERM, BY_TERM_TWICE };
 
-/* Everything but the seed can be taken away, so that a failing run becomes simpler: see `traits`. */
+/* --shrink can take away everything but the seed and what has no trait (see `traits`). */
 struct draw {
     uint64_t seed;
     const char *only;
@@ -33,13 +33,13 @@ struct draw {
     enum output output;
     enum ending ending;
     const char *interval, *collect, *attach;
-    int early;          /* milliseconds after the word, at which it is ended; 0: when the life is over */
+    int early;          /* ms from the go-ahead to stackbox's end; 0: the life's end */
     int silent;         /* without --debug */
     int one_cpu, pid_namespace, time_namespace, tracefs;
     unsigned memory;    /* MB, 0: no limit */
 };
 
-/* Where programs and files are. */
+/* Paths of programs and files, and the judge's own options. */
 struct place {
     const char *stackbox, *workloads, *loads;
     char directory[256], log[300], life[300], out[300], err[300], more[300];
@@ -47,7 +47,7 @@ struct place {
     unsigned limit; /* seconds */
 };
 
-/* How far each part was at some moment. */
+/* A copy of the log's parts, taken at `at`. */
 struct snapshot {
     uint64_t at;
     uint32_t parts;
@@ -55,9 +55,9 @@ struct snapshot {
 };
 
 struct run {
-    int status;      /* of stackbox, as a shell has it */
+    int status;      /* of stackbox; a signal counts as 128 + its number */
     int hangs;
-    uint64_t began, traced, told, ended; /* stackbox: started, said that it traces, was told to end, ended */
+    uint64_t began, traced, told, ended; /* stackbox: start, "Tracing", signal to end, end */
     struct snapshot before, at_begin, at_end, after, whole;
     int32_t pids[2], tid;
     uint32_t processes[2], target_part;
@@ -69,7 +69,7 @@ struct row {
     char name[64];
     int32_t pid, tid;
     uint64_t count;
-    const char *stack; /* what is between name and count */
+    const char *stack; /* of the frames; with --format=json, the event from "event": on */
 };
 
 struct answer {
@@ -80,7 +80,7 @@ struct answer {
     int has_account;
 };
 
-/* The first failure is what a seed is known by. */
+/* The seed's first failure; later ones are ignored. */
 static char failure[512];
 
 static inline __attribute__((format(printf, 1, 2))) void fails(const char *format, ...)

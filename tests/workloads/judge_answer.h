@@ -60,7 +60,7 @@ static void read_folded(struct answer *answer, char *text)
     }
 }
 
-/* The events are lines; what is needed of them is found by its words. */
+/* Each event is one line; its fields are found by their names. */
 static void read_events(struct answer *answer, char *text)
 {
     double last = -1, at;

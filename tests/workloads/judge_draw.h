@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What a seed draws besides a life: applet, options, collector, environment; and the command line of it. */
+/* Draws applet, options, collector and environment from a seed, and makes the command line. */
 #ifndef STACKBOX_WORKLOADS_JUDGE_DRAW_H
 #define STACKBOX_WORKLOADS_JUDGE_DRAW_H
 
@@ -9,13 +9,13 @@ static const char *const applet_names[APPLETS] = {
     "stackcount", "stacksnoop", "profile", "offcputime", "wakeuptime", "offwaketime", "walltime",
 };
 
-/* Each in a place of its own: what is taken away changes nothing else. */
+/* Each trait is drawn independently: taking one away does not change another. */
 static const char *const traits[] = {
     "whose", "by", "stacks", "unwind", "output", "interval", "collect", "attach", "early", "ending", "one-cpu",
     "pid-namespace", "time-namespace", "tracefs", "memory", "debug", "event",
 };
 
-/* The bit of a trait, 0: nothing can be without it. */
+/* The bit of a trait in draw.without; 0: it cannot be taken away. */
 static uint32_t trait_bit(const char *trait, size_t length)
 {
     for (size_t i = 0; i < COUNT_OF(traits); i++) {
@@ -83,7 +83,7 @@ static void draw_all(struct draw *draw, const struct place *place)
     draw->tracefs = draw_trait(draw, "tracefs", 2) == 1;
     draw->memory = memories[draw_trait(draw, "memory", COUNT_OF(memories))];
 
-    /* What cannot be told apart from what others on this machine do, is by number. */
+    /* Other processes may make the same events: pids tell theirs from the life's. */
     if (draw->whose == ALL_OF_THEM && !probes_programs(draw)) {
         if (draw->pid_namespace)
             draw->whose = COMMAND;
@@ -91,19 +91,19 @@ static void draw_all(struct draw *draw, const struct place *place)
             draw->by = BY_PROCESS;
     }
     if (draw->whose == ALL_OF_THEM && draw->applet == WALLTIME)
-        draw->whose = COMMAND; /* it wants to know whose */
+        draw->whose = COMMAND; /* walltime needs a target */
     if (draw->applet == STACKSNOOP) {
         draw->interval = NULL;
         draw->output = TO_STDOUT;
-        draw->by = BY_THREAD; /* each has all numbers */
+        draw->by = BY_THREAD; /* each event has pid and tid */
         draw->stacks = BOTH_STACKS;
     }
     if (draw->whose == COMMAND)
-        draw->early = 0; /* its end is the command's */
+        draw->early = 0; /* stackbox ends with the command */
     if (draw->stacks == KERNEL_STACKS && draw->by == BY_DEFAULT)
         draw->by = BY_PROCESS; /* -K alone does not tell processes apart */
     if (draw->applet == WALLTIME)
-        draw->collect = NULL; /* it needs BPF programs, and so do links */
+        draw->collect = NULL; /* walltime needs BPF programs, as multi links do */
     if (draw->collect && !strcmp(draw->collect, "rings") && draw->attach && !strcmp(draw->attach, "multi"))
         draw->attach = NULL;
 }
@@ -144,7 +144,7 @@ static void add_pattern(const struct draw *draw, const struct place *place, stru
     }
 }
 
-/* The words of the life that it runs, too: behind -- or on their own. */
+/* The life's command line, for stackbox (after --) or for run_beside(). */
 static void add_life(const struct draw *draw, const struct place *place, struct words *words)
 {
     add_word(words, place->life);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Makes the environment that was drawn, and runs stackbox and a life in it. */
+/* Sets up the drawn environment, and runs stackbox and a life in it. */
 #ifndef STACKBOX_WORKLOADS_JUDGE_RUN_H
 #define STACKBOX_WORKLOADS_JUDGE_RUN_H
 
@@ -28,7 +28,7 @@ static int write_text(const char *path, const char *text)
     return written < 0;
 }
 
-/* A cgroup of its own, of version 1 or 2; its name is in `path`, empty if there can be none. */
+/* Enters a new cgroup (v1 or v2) with this limit; `path` is its directory, "" if that failed. */
 static void limit_memory(unsigned megabytes, char *path, size_t size)
 {
     static const struct { const char *root, *limit, *swap; } kinds[] = {
@@ -57,7 +57,7 @@ static void limit_memory(unsigned megabytes, char *path, size_t size)
     *path = 0;
 }
 
-/* How often the kernel killed in this cgroup. */
+/* How many OOM kills the kernel counted in this cgroup. */
 static unsigned long killed_in(const char *path)
 {
     static const char *const files[] = {"memory.events", "memory.oom_control"};
@@ -96,7 +96,7 @@ static void use_one_cpu(void)
     sched_setaffinity(0, sizeof(one), &one);
 }
 
-/* A namespace is for children: 0 in the one that is inside, whose end this process has otherwise waited for. */
+/* Only children enter a namespace: returns 0 inside, 1 in the parent once the child has ended. */
 static int enter_namespaces(const struct draw *draw, int *status)
 {
     static const char offsets[] = "monotonic 100000 0\nboottime 200000 0\n";
@@ -183,13 +183,13 @@ static int says_that_it_traces(const char *path)
            strstr(text, "\nSampling ");
 }
 
-/* Each has a place in an order that the seed draws: what is left out of a life does not change the others'. */
+/* The seed draws an order of the parts, in which leaving out a step does not move other parts. */
 static uint64_t rank_of(const struct draw *draw, const struct part *part, uint32_t number)
 {
     return mix(mix(draw->seed ^ 0x7a9) + part->step * 64 + number);
 }
 
-/* Processes that stand, or one of their threads. */
+/* Chooses standing processes for -p, and one of their threads for -t. */
 static void choose_targets(const struct draw *draw, struct run *run)
 {
     const struct snapshot *parts = &run->before;
@@ -236,7 +236,7 @@ static uint64_t deadline_in(unsigned seconds)
     return now() + seconds * 1000000000ull;
 }
 
-/* Until stackbox traces; its end before that is the run's. */
+/* Waits until stackbox traces; returns 1 if it has ended, or hangs and was killed. */
 static int wait_for_header(const struct place *place, struct run *run, pid_t stackbox, int *status)
 {
     for (uint64_t deadline = deadline_in(place->limit); now() < deadline; sleep_ms(1)) {
@@ -265,7 +265,7 @@ static void wait_for_end(const struct place *place, struct run *run, pid_t stack
     waitpid(stackbox, status, 0);
 }
 
-/* A life that was held until tracing began. */
+/* Runs stackbox beside a life that waits for the go-ahead until tracing has begun. */
 static void run_beside(const struct draw *draw, const struct place *place, struct run *run, struct words *words)
 {
     int status = 0, its_status = 0, ended, lives = 1;
@@ -334,7 +334,7 @@ static void run_command(const struct draw *draw, const struct place *place, stru
     run->status = as_shell(status);
 }
 
-/* The life's processes end by themselves, the last of them after their first: they are our children then. */
+/* A life's processes can outlive its first; they are then children of this process, a subreaper. */
 static void look_for_left(const struct place *place)
 {
     for (uint64_t deadline = deadline_in(place->limit); now() < deadline; sleep_ms(5)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Holds an answer against the log. What is counted has two bounds: what was certainly done while stackbox
- * traced, and what may have been. They differ only for what was going on when it began or ended, and for threads
- * that were killed in the middle of a call.
+ * Compares an answer with the log. Each figure has two bounds: what the life certainly did while
+ * stackbox traced, and what it may have done. They differ only for what was under way when tracing
+ * began or ended, and for threads that were killed in the middle of a call.
  */
 #ifndef STACKBOX_WORKLOADS_JUDGE_TRUTH_H
 #define STACKBOX_WORKLOADS_JUDGE_TRUTH_H
@@ -15,7 +15,7 @@ struct bounds {
 
 enum membership { OUTSIDE, PERHAPS, INSIDE };
 
-/* What a sum of rows is about. */
+/* What the rows of a sum measure. */
 enum measure { EVENTS, NAPS, WAITS, WOKEN, LIFETIMES };
 
 struct judging {
@@ -24,10 +24,10 @@ struct judging {
     const struct run *run;
     const struct answer *answer;
     enum membership *inside; /* of each part */
-    double steal;            /* nanoseconds that were perhaps no sleep, but the host's */
+    double steal;            /* ns that may be the host's, not sleep */
 };
 
-/* ---- who is asked for */
+/* ---- what stackbox was asked to trace */
 
 static const struct part *parts_of(const struct run *run)
 {
@@ -39,7 +39,7 @@ static int is_target(const struct run *run, uint32_t process)
     return process == run->processes[0] || (run->targets > 1 && process == run->processes[1]);
 }
 
-/* A process that began after the word, and whose parent is followed. */
+/* --follow: the named process, and processes that a followed one made after the go-ahead. */
 static int is_followed(const struct run *run, uint32_t process)
 {
     for (unsigned generations = 0; generations < 100; generations++) {
@@ -57,7 +57,7 @@ static int is_followed(const struct run *run, uint32_t process)
     return 0;
 }
 
-/* Is this the thread that part `of` was, or became? By its number, or by what an exec made of it. */
+/* Is this part of the target thread, by its tid? An exec can give a thread another tid. */
 static enum membership thread_membership(const struct run *run, uint32_t index)
 {
     const struct part *part = &parts_of(run)[index], *target = &parts_of(run)[run->target_part];
@@ -93,7 +93,7 @@ static enum membership membership(const struct draw *draw, const struct run *run
     }
 }
 
-/* The run ends with the last of those that were named; what is certain of others ended before. */
+/* stackbox ends with the last target: only what other processes did before is certain. */
 static uint64_t certain_end(const struct draw *draw, const struct run *run)
 {
     uint64_t end = 0;
@@ -139,14 +139,14 @@ static struct bounds stretch_bounds(const struct run *run, uint32_t index, size_
 
     if (begin->number == before->number && end->number >= begin->number && !begin->since)
         bounds.least = positive((double)(end->least - begin->least));
-    if (after->since) /* it goes on, or ended with the thread */
+    if (after->since) /* the stretch goes on, or ended with the thread */
         bounds.most += (double)((whole->gone_before && whole->gone_before < run->ended ? whole->gone_before : run->ended) -
                                 after->since);
     return bounds;
 #undef STRETCHES
 }
 
-/* How long a thread was there while stackbox traced, as this part. */
+/* How long the thread was this part while stackbox traced. */
 static struct bounds life_bounds(const struct run *run, uint32_t index)
 {
     const struct part *part = &parts_of(run)[index];
@@ -163,7 +163,7 @@ static struct bounds life_bounds(const struct run *run, uint32_t index)
     return (struct bounds){positive(least_end - least_begin), positive(most_end - most_begin)};
 }
 
-/* Of a thread's returns, the kernel follows so many at a time. */
+/* The kernel tracks at most this many pending uretprobe returns per thread. */
 #define MOST_NESTED 64
 
 static int is_of_step(const struct draw *draw, const struct part *part, enum step_kind kind)
@@ -174,8 +174,8 @@ static int is_of_step(const struct draw *draw, const struct part *part, enum ste
 }
 
 /*
- * Until stackbox listens on a CPU that came online, which it looks for so often, it misses what happens there:
- * programs that begin, and other names, each of which begins a part.
+ * stackbox looks for new CPUs at this interval. Until it listens on a CPU that came online, it
+ * misses the execs and renames there, each of which begins a part.
  */
 #define LOOKS_AT_CPUS_NS 500000000
 
@@ -191,7 +191,7 @@ static int began_unheard(const struct run *run, const struct part *part, enum un
            (part->born_after ? part->born_after : parts_of(run)[part->follows ? part->follows - 1 : 0].last) <= until;
 }
 
-/* Of the process, or of one that made it, at any time. */
+/* Did stackbox miss an exec (or rename) of the process or an ancestor, at any time? */
 static int is_unheard(const struct run *run, const struct part *part, enum unheard what)
 {
     for (uint32_t process = part->process;;) {
@@ -214,13 +214,13 @@ static int is_said_unheard(const struct judging *judging, const struct part *par
     return strstr(judging->answer->text, "CPUs came online during the run") && is_unheard(judging->run, part, what);
 }
 
-/* Of whom, it does not say; its rings of these are small where there is little memory. */
+/* The message does not name the process. With little memory these rings are small. */
 static int has_lost_records(const struct judging *judging)
 {
     return strstr(judging->answer->text, "mmap/exec records were lost") != NULL;
 }
 
-/* Of these, stackbox may not know the functions, and says so. */
+/* stackbox may be unable to name this process's functions, and has said so. */
 static int may_lack_names(const struct judging *judging, const struct part *part)
 {
     return is_said_unheard(judging, part, PROGRAMS) || has_lost_records(judging) ||
@@ -238,7 +238,7 @@ static int wakers_may_lack_names(const struct judging *judging, const struct par
     return 0;
 }
 
-/* What found no room in a table, of whomever it was. */
+/* This row sums what found no room in a table, whichever task it belongs to. */
 static int is_crowded_out(const struct row *row)
 {
     return !row->pid && !strcmp(row->name, "[table full]");
@@ -255,22 +255,22 @@ static double crowded_out(const struct answer *answer)
     return sum;
 }
 
-/* How long those waits took, a record of which was lost, nothing tells. */
+/* The duration of a wait with a lost record is unknown. */
 static int has_lost_waits(const struct judging *judging)
 {
-    /* Where this kernel hides switches from perf(1), too, that is its loss. */
+    /* On a kernel that hides switches from perf(1), too, the kernel lost them. */
     if (judging->place->deaf && strstr(judging->answer->text, "were not seen running again"))
         return 1;
     return judging->answer->lost || strstr(judging->answer->text, "were lost: they came faster");
 }
 
 /*
- * A life knows how long it slept as the kernel does: until it ran and since it did not, by the time of the
- * runqueue, which __schedule() takes some instructions before the tracepoint where stackbox takes its own. An
- * emulated CPU may stand still between the two, for as long as the emulator's thread runs another CPU (in QEMU up to
- * a tenth of a second) or waits for one of the host's: longer than any nap. It has no figure of that, as virtual
- * machines do. So it is only certain how long it was asleep at most. A guest whose clock counts instructions
- * (scripts/guest.sh --own-clock) does not stand still.
+ * A life derives its sleep times from the kernel's run-queue clock, which __schedule() reads a few
+ * instructions before the tracepoint where stackbox reads its own clock. Between the two, an
+ * emulated CPU can stall for longer than any nap: while the emulator's thread runs another CPU (up
+ * to 0.1 s in QEMU) or waits for a CPU of the host. Unlike a virtual machine's, such a stall is not
+ * counted as steal time, so only the upper bound of a sleep is certain. A guest whose clock counts
+ * instructions (scripts/guest.sh --own-clock) does not stall.
  */
 static int may_have_stalled(const struct judging *judging)
 {
@@ -303,7 +303,7 @@ static struct bounds part_bounds(const struct judging *judging, uint32_t index, 
     }
     if (measure == EVENTS || measure == LIFETIMES)
         return bounds;
-    /* Rows are told by their functions. */
+    /* A row is recognized by its functions' names. */
     if (may_lack_names(judging, &parts_of(run)[index]) || has_lost_waits(judging) || may_have_stalled(judging))
         bounds.least = 0;
     if (measure == WOKEN && wakers_may_lack_names(judging, &parts_of(run)[index]))
@@ -319,15 +319,15 @@ static int is_leader(const struct part *part)
 }
 
 /*
- * A process goes by the name that its first thread has at the end of the run, or when it executes another
- * program; reports of intervals are made earlier, at any time. All others have the name of then.
+ * By process, a row has the name of the first thread at the end of the run or at its exec; an
+ * interval's report is made earlier, at any time. Otherwise a row has the name at the event.
  */
 static int has_last_name(const struct judging *judging)
 {
     return judging->draw->by == BY_PROCESS && !judging->draw->interval;
 }
 
-/* Is this the name of part's process when the report is made? Perhaps, if it got another one about then. */
+/* Is this the name of part's process at the report? PERHAPS: it was renamed about then. */
 static enum membership named_at_report(const struct judging *judging, const struct part *part, const char *name)
 {
     const struct run *run = judging->run;
@@ -347,7 +347,7 @@ static enum membership named_at_report(const struct judging *judging, const stru
     return !is_it ? OUTSIDE : is_another ? PERHAPS : INSIDE;
 }
 
-/* Had the process this name at some time, or one that made it, and from which it has it then? */
+/* Did the process, or an ancestor that it may have inherited the name from, ever have this name? */
 static int had_name(const struct run *run, uint32_t process, const char *name)
 {
     for (;;) {
@@ -365,7 +365,7 @@ static int had_name(const struct run *run, uint32_t process, const char *name)
     }
 }
 
-/* Is `name` what this part is reported as? If it was renamed while the run ended, perhaps. */
+/* Is this part reported as `name`? PERHAPS: it was renamed while the run ended. */
 static enum membership is_reported_as(const struct judging *judging, uint32_t index, const char *name)
 {
     const struct run *run = judging->run;
@@ -373,7 +373,7 @@ static enum membership is_reported_as(const struct judging *judging, uint32_t in
 
     if (judging->draw->by != BY_PROCESS)
         return strcmp(part->name, name) ? OUTSIDE : INSIDE;
-    /* What is not heard of its process has its old name, or the thread's own, of then. */
+    /* If stackbox missed a rename, a row has the old name, or the thread's own at the event. */
     if (is_said_unheard(judging, part, NAMES) || has_lost_records(judging))
         return had_name(run, part->process, name) ? PERHAPS : OUTSIDE;
     if (has_last_name(judging))
@@ -395,7 +395,7 @@ static int has_frame(const struct row *row, const char *frame)
     return at && (!at[strlen(frame)] || at[strlen(frame)] == ';');
 }
 
-/* Where it slept: what follows is its waker's. */
+/* In offwaketime the sleeper's frames come before ";--;", the waker's behind it. */
 static int sleeps_in(const struct judging *judging, const struct row *row, const char *frame)
 {
     const char *waker = judging->draw->applet == OFFWAKETIME ? strstr(row->stack, ";--;") : NULL;
@@ -416,15 +416,15 @@ static int is_counted(const struct judging *judging, const struct row *row, enum
 
 static const char *const measure_names[] = {"events", "naps", "waits", "waits with their wakers", "lifetimes"};
 
-/* One key of the answer: a process, a thread or a name; without a name, whatever it is. */
+/* One key of the answer: a process, a thread or a name; NULL matches any name. */
 struct key {
     int32_t pid, tid;
     const char *name;
 };
 
 /*
- * Numbers, and the name if that is certain. A thread's time does not end with its name, but with what it does:
- * so lifetimes have no names, but those that processes have.
+ * Is the name part of the key? A rename does not end what a thread is doing, so a lifetime can span
+ * two names: lifetimes are keyed by name only by process, where the last name counts.
  */
 static int names_matter(const struct judging *judging, enum measure measure)
 {
@@ -440,7 +440,7 @@ static int is_told(const struct run *run, int32_t pid, int32_t tid)
     return 0;
 }
 
-/* A thread that was killed before it told its number may have any that no other has. */
+/* A thread that was killed before it logged its tid may have any tid that is not in the log. */
 static int has_numbers(const struct judging *judging, const struct part *part, int32_t pid, int32_t tid)
 {
     enum by by = judging->draw->by;
@@ -452,8 +452,8 @@ static int has_numbers(const struct judging *judging, const struct part *part, i
 }
 
 /*
- * A thread that executes a program gets the first one's number before its process gets the program's name:
- * de_thread() is before __set_task_comm().
+ * A thread that calls execve(2) gets the leader's tid before the process gets the program's name:
+ * the kernel runs de_thread() before __set_task_comm().
  */
 static int is_within_exec(const struct judging *judging, uint32_t index, const struct row *row)
 {
@@ -488,8 +488,8 @@ static enum membership part_has_key(const struct judging *judging, uint32_t inde
 }
 
 /*
- * A thread that nothing shows any more still has to leave its CPU, and may be preempted before, for as long as others
- * run there: this time is not bounded by what the life has seen.
+ * An exiting thread that is gone from /proc still has to leave its CPU, and can be preempted before
+ * that for as long as other threads run there: the log does not bound this time.
  */
 static int is_of_leaving(const struct judging *judging, const struct row *row)
 {
@@ -512,7 +512,7 @@ static void judge_key(const struct judging *judging, const struct key *key, enum
             continue;
         bounds = part_bounds(judging, i, measure);
         sum.most += bounds.most;
-        /* A thread that is seen no longer may still be on its way off the CPU. */
+        /* An exiting thread that is gone from /proc may not have left its CPU yet. */
         if (measure == LIFETIMES && bounds.most > 0)
             sum.most += (double)life->longest_gap + 1000000;
         if (judging->inside[i] == INSIDE && has_key == INSIDE && (is_target(run, part->process) || part->last <= end))
@@ -536,7 +536,7 @@ static void judge_key(const struct judging *judging, const struct key *key, enum
               key->tid, got / unit, sum.least / unit, sum.most / unit, got < sum.least ? ", too few" : ", too many");
 }
 
-/* Whatever its names, and by each that is certain. */
+/* Judges the key under all names together, and under this name where names matter. */
 static void judge_named(const struct judging *judging, int32_t pid, int32_t tid, const char *name, enum measure measure)
 {
     if (judging->draw->by == BY_PROCESS || !names_matter(judging, measure))
@@ -562,7 +562,7 @@ static void judge_keys(const struct judging *judging, enum measure measure)
     }
 }
 
-/* Those whose waits this process ends: all waits in life_wait that are asked for. */
+/* Bounds of all traced waits in life_wait that this process ends; pid 0: any process. */
 static struct bounds waker_bounds(const struct judging *judging, int32_t pid)
 {
     const struct run *run = judging->run;
@@ -602,7 +602,7 @@ static void judge_waker(const struct judging *judging, int32_t pid)
               sum.most / 1000, got < sum.least ? "too few" : "too many");
 }
 
-/* By name, all together. */
+/* Rows by name have no pid: then all wakers are judged as one. */
 static void judge_wakers(const struct judging *judging)
 {
     const struct run *run = judging->run;
@@ -614,7 +614,7 @@ static void judge_wakers(const struct judging *judging)
         judge_waker(judging, 0);
 }
 
-/* Every row belongs to a process that was asked for, by a name that it had. */
+/* Every row must be of a process that stackbox was asked for, under a name that it had. */
 static void judge_names(const struct judging *judging)
 {
     const struct answer *answer = judging->answer;
@@ -643,7 +643,7 @@ static void judge_names(const struct judging *judging)
 
 /* ---- stacks */
 
-/* Functions of this row's process may have no names, and a message says so. */
+/* May this row's functions be unnamed, with a message about it? */
 static int is_excused(const struct judging *judging, const struct row *row)
 {
     const struct run *run = judging->run;
@@ -657,7 +657,7 @@ static int is_excused(const struct judging *judging, const struct row *row)
     return 0;
 }
 
-/* A signal's handler calls it, too, perhaps within another call. */
+/* Only the end is compared: a signal's handler calls life_calls(), too, perhaps within a call. */
 static int ends_with(const char *stack, const char *frames)
 {
     const size_t length = strlen(stack), its = strlen(frames);
@@ -697,7 +697,7 @@ static void judge_words(const struct judging *judging)
     }
 }
 
-/* What this kernel or this combination does not have, stackbox says, and it is no failure. */
+/* stackbox refused: this kernel or this combination lacks something. That is no failure. */
 static int is_refused(const struct run *run, const char *err)
 {
     static const char *const reasons[] = {
@@ -733,8 +733,8 @@ static void judge_times(const struct judging *judging)
 }
 
 /*
- * Both forms of one run say the same, but for rounded times. Stacks that differ in functions are one if the file
- * is gone when the recording is read.
+ * Both outputs of a run must have the same sum, except for rounded times. They can differ in lines:
+ * stacks that differ only in functions become one if the file is gone when `report` reads it.
  */
 static void compare_answers(const struct draw *draw, const struct answer *one, const struct answer *other)
 {
@@ -748,7 +748,7 @@ static void compare_answers(const struct draw *draw, const struct answer *one, c
         fails("the folded file has %.0f in %zu lines, the recording %.0f in %zu", sums[0], one->count, sums[1], other->count);
 }
 
-/* 1: it was refused */
+/* Returns 1 if stackbox refused the run. */
 static int judge_run(const struct draw *draw, const struct place *place, const struct run *run)
 {
     struct answer answer = {.count = 0}, second = {.count = 0};
@@ -771,7 +771,7 @@ static int judge_run(const struct draw *draw, const struct place *place, const s
         fails("stackbox ends with status %d: %.200s", run->status, answer.text);
     if (draw->output == TO_BOTH && draw->applet != STACKSNOOP)
         compare_answers(draw, &answer, &second);
-    /* Wakers, and rows of all processes, can be any process of the machine, also one that has got the pid of ours. */
+    /* A waker, or a row of all processes, can be any process, even one that reuses a life's pid. */
     if (draw->applet != WAKEUPTIME && (draw->whose != ALL_OF_THEM || probes_programs(draw)))
         judge_names(&judging);
     if (draw->applet <= STACKSNOOP)

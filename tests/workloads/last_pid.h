@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A child with a chosen number. */
+/* Forks a child with a chosen pid. */
 #ifndef STACKBOX_WORKLOADS_LAST_PID_H
 #define STACKBOX_WORKLOADS_LAST_PID_H
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The next process gets the first free pid after this one. 0, or 1 if that cannot be set. */
+/* Gives the next process the first free pid after this one. Returns 1 on failure, or 0. */
 static inline int set_last_pid(long pid)
 {
     char text[16];
@@ -23,9 +23,9 @@ static inline int set_last_pid(long pid)
 }
 
 /*
- * fork(2), whose child has this pid unless it is taken, or another process forks just then. Pids
- * then go on where they were: otherwise the pids of processes that have just ended would come again,
- * and a shell that still knows one of them would signal another process.
+ * fork(2), whose child gets this pid unless the pid is in use, or another process forks just then.
+ * Afterwards pids continue from the old value: otherwise the kernel would reuse pids of processes
+ * that have just ended, and a shell that still knows one of them would signal another process.
  */
 static inline pid_t fork_as_pid(pid_t wanted)
 {

@@ -4,11 +4,11 @@
  * life SEED --plan                                prints the steps that SEED draws
  * life --show FILE                                prints a log, a line per part
  *
- * Lives as SEED says (life.h), and logs in FILE how often each thread has called life_alpha, life_deep and
- * getppid(2), how long it has slept, spun and waited for others, when it began and ended, and by what names. DIR
- * is for programs that it makes. With --hold it does nothing, once everything that stands is ready, until the
- * log says that it goes. --loads: where the dynamic `loads` and its libraries are. --cpus: CPUs go off and on.
- * --pids: pids come again, by the last one of its PID namespace.
+ * Runs the plan of SEED (life.h). FILE logs how often each thread has called life_alpha, life_deep
+ * and getppid(2), how long it slept, spun and waited for others, its names, begin and end. DIR gets
+ * the programs that it makes. With --hold it waits, once all standing steps are ready, until the
+ * log's state is GOES. --loads: the directory of the dynamic `loads` and its libraries. --cpus: it
+ * may switch CPUs off and on. --pids: it may reuse pids, by ns_last_pid of its PID namespace.
  */
 #include "life_places.h"
 
@@ -68,7 +68,7 @@ static void start_actor(void *argument)
     end_process();
 }
 
-/* These are threads of the first process; all others are processes. */
+/* Does this step run in threads of the first process? All others run in processes. */
 static int in_first_process(const struct step *step)
 {
     return step->kind == THREADS || (step->kind == FORKING_THREADS && step->by_thread) ||
@@ -158,7 +158,7 @@ static void live(int holds)
         else if (running[i].pid > 0)
             await(running[i].pid, running[i].process, 0);
     }
-    /* Daemons. */
+    /* Reaps the daemons, as their subreaper. */
     while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {
     }
     life_calls(1);

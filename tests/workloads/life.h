@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What life.c does and judge.c knows of it: the plan that a seed draws, and the log, a file that all processes
- * of a life have mapped. What they have written is there even if they are killed in the middle.
+ * The contract of life.c and judge.c: the plan that a seed draws, and the log, a file that all
+ * processes of a life map. What they have written survives even if they are killed.
  */
 #ifndef STACKBOX_WORKLOADS_LIFE_H
 #define STACKBOX_WORKLOADS_LIFE_H
@@ -27,9 +27,9 @@
 #endif
 #define MOST_PARTS 4096
 #define MOST_STEPS 32
-#define MOST_DEEP 101 /* calls of life_deep in each other */
+#define MOST_DEEP 101 /* nested calls of life_deep() */
 
-/* ---- dice: the same numbers on every machine */
+/* ---- dice: a seed draws the same numbers on every machine */
 
 struct dice {
     uint64_t state;
@@ -63,30 +63,30 @@ static inline int one_in(struct dice *dice, unsigned n)
 enum step_kind {
     THREADS,        /* threads of the first process */
     FORK,           /* a chain of children */
-    FORKING_THREADS, /* threads whose children do something */
+    FORKING_THREADS, /* threads that fork children */
     VFORK,          /* calls between vfork and exec */
     SPAWN,          /* posix_spawn */
-    EXEC,           /* by the first thread */
-    THREAD_EXEC,    /* by another, beside the first */
-    LAST_EXEC,      /* by another, after the first has ended */
+    EXEC,           /* execve(2) by the first thread */
+    THREAD_EXEC,    /* by another thread, the first still alive */
+    LAST_EXEC,      /* by another thread, after the first has ended */
     LEADER_GONE,    /* the first thread ends, others go on */
     SIGNALS,        /* handlers that call */
     STOPPED,        /* SIGSTOP, SIGCONT */
-    KILLED,         /* in the middle of something */
-    SAME_PID,       /* two processes, one after another, with one number */
+    KILLED,         /* SIGKILL at a random moment */
+    SAME_PID,       /* two processes, one after another, with one pid */
     PID_NAMESPACE,
     MOUNT_NAMESPACE,
     TIME_NAMESPACE,
     PINNED,         /* to one CPU after another */
-    SETUID,         /* another user, and a program of it */
+    SETUID,         /* as another user, which may execute a program */
     LOADS,          /* dlopen and dlclose */
-    DELETED,        /* its program is deleted, or another takes the place */
+    DELETED,        /* its program is deleted, or replaced by another */
     BRIEF,          /* many short processes */
-    DEEP,           /* calls nested deeper than anybody's stack of returns */
+    DEEP,           /* calls nested deeper than uretprobes are tracked */
     TURNS,          /* processes that wake each other */
     TURNING_THREADS,
     DAEMON,         /* an orphan in a session of its own */
-    SAME_PID_LAST,  /* the number of a process whose first thread had ended comes again */
+    SAME_PID_LAST,  /* the pid of a process whose first thread had ended is reused */
     CPUS,           /* a CPU goes off and on */
     STEP_KINDS
 };
@@ -99,14 +99,14 @@ static const char *const step_names[STEP_KINDS] = {
 
 struct step {
     enum step_kind kind;
-    int stands;     /* it is there before tracing begins, and waits for the word */
-    int by_thread;  /* started by a thread that is not the first */
+    int stands;     /* begins before tracing, and waits for the go-ahead */
+    int by_thread;  /* started by a thread other than the first */
     unsigned delay; /* microseconds after the step before */
     unsigned size;
     uint64_t seed;
 };
 
-/* Each step has a seed of its own: it is the same whatever others are left out. */
+/* Each step has a seed of its own, so it stays the same when other steps are left out. */
 static inline unsigned draw_plan(uint64_t seed, struct step *steps)
 {
     struct dice dice = {mix(seed ^ 0x11fe)};
@@ -124,7 +124,7 @@ static inline unsigned draw_plan(uint64_t seed, struct step *steps)
     return count;
 }
 
-/* In the list "1,4,7"? Without a list, everything is. */
+/* Is `step` in a list such as "1,4,7"? A NULL list has every step. */
 static inline int is_chosen(const char *list, unsigned step)
 {
     for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : "") {
@@ -137,43 +137,43 @@ static inline int is_chosen(const char *list, unsigned step)
 /* ---- the log */
 
 enum { OF_ALPHA, OF_DEEP, OF_GETPPID, COUNTED };
-enum { PROGRAM_LIFE, PROGRAM_COPY, PROGRAM_LOADS }; /* a copy is another file: probes of life are not in it */
+enum { PROGRAM_LIFE, PROGRAM_COPY, PROGRAM_LOADS }; /* probes of life are not in COPY */
 enum { BEGINS, READY, GOES, IS_OVER };
 
-/* Sums of stretches of time: each took at least and at most so long. `since` is the one that lasts. */
+/* Sums of stretches of time, in ns, and their bounds. `since`: start of the current one, or 0. */
 struct stretches {
     uint64_t number, least, most, since;
 };
 
 /*
- * A thread, as long as it has one name and one program. All times are those of CLOCK_MONOTONIC in the first
- * time namespace, in nanoseconds; pids are those of the mounted /proc.
+ * A thread, as long as it has one name and one program. All times are CLOCK_MONOTONIC of the
+ * initial time namespace, in nanoseconds; pids are those of the mounted /proc.
  */
 struct part {
     uint32_t used;
     uint32_t step;
     int32_t pid, tid;
-    uint32_t process, parent;   /* serial numbers: a pid may come again */
+    uint32_t process, parent;   /* serial numbers: a pid may be reused */
     uint32_t follows;           /* 1 + the part that this thread was before */
-    uint32_t program, image;    /* images: from one exec to the next; the first part's index */
-    uint32_t stood;             /* it was there before the word */
-    uint32_t ended;             /* by itself: everything it began is done */
+    uint32_t program, image;    /* image: index of the first part since the exec */
+    uint32_t stood;             /* it began before the go-ahead */
+    uint32_t ended;             /* by itself: it has done all that it began */
     char name[16];
     uint64_t born_after, first; /* it began between these */
     uint64_t last, gone_before; /* and ended between these; gone_before 0: its end was not seen */
     uint64_t begun[COUNTED], done[COUNTED];
     struct stretches naps, waits, spins;
-    struct stretches woken;     /* waits until the waker woke: this thread may run much later */
+    struct stretches woken;     /* waits until the wakeup: the thread may run much later */
     uint32_t waker;             /* the process that ends its waits */
-    uint64_t cpu, delay;        /* what it had used and waited for a CPU when it was `last` seen */
+    uint64_t cpu, delay;        /* ns on the CPU and on the run queue, as of `last` */
 };
 
 struct life {
     uint32_t state, ready, parts, processes;
     int32_t first_pid;
-    uint64_t longest_gap;       /* for which a thread that had something to do did not run */
-    uint64_t steal_begin, steal_end; /* nanoseconds that the host took from this machine, both 0: it says nothing */
-    uint64_t cpus_came_since, cpus_came_until; /* CPUs came online between these, 0: none did */
+    uint64_t longest_gap;       /* ns for which a runnable thread did not run */
+    uint64_t steal_begin, steal_end; /* steal time, ns; both 0: none reported */
+    uint64_t cpus_came_since, cpus_came_until; /* when CPUs came online; 0: none did */
     char trouble[200];
     struct part part[MOST_PARTS];
 };
@@ -191,7 +191,7 @@ static inline struct life *map_life(const char *path)
     return life == MAP_FAILED ? NULL : life;
 }
 
-/* How far the clocks of this time namespace are ahead. */
+/* How far CLOCK_MONOTONIC of this time namespace is ahead, in ns. */
 static int64_t clock_offset;
 
 static inline void learn_clock_offset(void)

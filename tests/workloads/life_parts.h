@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What of a life is traced, and the parts that log it: threads with a name and a program. */
+/* The traced functions of a life, and the log's parts: threads with a name and a program. */
 #ifndef STACKBOX_WORKLOADS_LIFE_PARTS_H
 #define STACKBOX_WORKLOADS_LIFE_PARTS_H
 
@@ -18,7 +18,7 @@
 #include "life.h"
 #include "word.h"
 
-#define NEVER_AGAIN 40 /* tries to get a pid a second time */
+#define NEVER_AGAIN 40 /* tries to reuse a pid */
 
 extern char **environ;
 
@@ -28,7 +28,7 @@ static const char *seed_text, *log_path, *directory, *loads, *chosen;
 static struct step steps[MOST_STEPS];
 static unsigned step_count;
 
-/* This thread's present part, its step, and its own figures of the scheduler. */
+/* This thread's current part, its step, and its open /proc/thread-self/schedstat (-1: none). */
 static __thread struct part *me;
 static __thread const struct step *my_step;
 static __thread int figures = -1;
@@ -41,7 +41,7 @@ static void trouble(const char *what)
 
 #define ADD(what, number) __atomic_fetch_add(&(what), number, __ATOMIC_RELAXED)
 
-/* ---- what is traced: each count is written before and after */
+/* ---- the traced functions: a call is logged before (begun) and after (done) */
 
 void life_alpha(void);
 void life_calls(unsigned n);
@@ -91,7 +91,7 @@ APART unsigned life_deep(unsigned left)
     return below + 1;
 }
 
-/* How long this thread has waited for a CPU. */
+/* How long this thread has waited on the run queue, in ns. */
 static uint64_t delay(void)
 {
     char text[80] = "";
@@ -110,8 +110,8 @@ static void seen(void)
 }
 
 /*
- * What it ran, or waited for a CPU, was no sleep; so much is certain. At most it was off the CPU for as long as it
- * was in that function: it may also have been preempted, or have waited for a lock, while it measured.
+ * The least that a thread slept excludes its time on the CPU and on the run queue. The most is all
+ * of its time in the function: it may have been preempted, or have waited for a lock, meanwhile.
  */
 struct moment {
     uint64_t entered, cpu, delay, at;
@@ -188,7 +188,7 @@ APART void life_spin(uint64_t nanoseconds)
     me->spins.least += nanoseconds;
 }
 
-/* Waits for the word. */
+/* Waits for the go-ahead. */
 APART void life_stand(void)
 {
     FRAME;
@@ -208,17 +208,17 @@ static void read_own_numbers(struct part *part)
         trouble("/proc/thread-self");
 }
 
-/* What a new thread has from the one that made it. */
+/* What a new part inherits from its maker. */
 struct origin {
     uint64_t born_after;
     uint32_t process, parent, follows, program;
-    uint32_t image; /* 1 + it, 0: a new one */
-    struct part *part; /* the one that was made for it */
+    uint32_t image; /* 1 + the image's index, 0: a new image */
+    struct part *part; /* from make_part(), NULL: not made yet */
 };
 
 /*
- * The part of a thread that is about to be made, by this thread's name. If it is killed before it does anything,
- * this is all that is known of it.
+ * Logs a part for a thread that is about to be created, under this thread's name. If the new thread
+ * is killed before it logs anything, the log has only this.
  */
 static struct part *make_part(const struct origin *origin)
 {
@@ -271,7 +271,7 @@ static uint32_t index_of(const struct part *part)
     return (uint32_t)(part - life->part);
 }
 
-/* Its maker tells a process's number, unless it has done so itself. */
+/* Logs the pid of a process for it, unless the process has done so itself. */
 static void tell_number(struct part *part, pid_t pid)
 {
     int32_t none = 0;
@@ -280,7 +280,7 @@ static void tell_number(struct part *part, pid_t pid)
         part->tid = pid;
 }
 
-/* Whatever is left of a process is gone now. */
+/* Marks all parts of a process as gone, except `but`. */
 static void process_gone(uint32_t process, const struct part *but)
 {
     uint64_t at = now();
@@ -311,7 +311,7 @@ static void be_born(const struct origin *origin, uint64_t seed)
     begin_part(origin);
 }
 
-/* fork(2): 0 in the child, which is a part of its own then. */
+/* fork(2); in the child, which has begun a part of its own, it returns 0. */
 static pid_t give_birth(uint32_t *process)
 {
     uint64_t seed = roll(&dice);
@@ -333,7 +333,7 @@ static void end_process(void)
     _exit(0);
 }
 
-/* Ends must be those that were meant: signal 0 is none. */
+/* Waits for a child, which must end by this signal, or with status 0 if `signal` is 0. */
 static int await(pid_t pid, uint32_t process, int signal)
 {
     int status;
@@ -362,7 +362,7 @@ struct thread_words {
     void (*does)(void *);
     void *words;
     pthread_t thread;
-    struct part *part; /* its first */
+    struct part *part; /* the thread's first part */
 };
 
 static void *thread(void *argument)
@@ -392,7 +392,7 @@ static int start_thread(struct thread_words *words, void (*does)(void *), void *
     return pthread_create(&words->thread, NULL, thread, words);
 }
 
-/* Joined, it may still be on its way out. */
+/* After pthread_join() the thread can still be exiting in the kernel. */
 static void end_thread(struct thread_words *words)
 {
     char path[64];

@@ -99,7 +99,7 @@ static void do_setuid(void)
     }
 }
 
-/* What this process began is done, as it has ended. */
+/* The process has ended well: its begun calls of getppid(2) are done. */
 static void all_is_done(uint32_t process)
 {
     for (uint32_t i = 0; i < life->parts; i++) {
@@ -108,7 +108,7 @@ static void all_is_done(uint32_t process)
     }
 }
 
-/* Its program knows nothing of the log, but what it calls if it ends well. */
+/* `loads` does not write the log, but makes 2 * n calls if it ends well. */
 static void do_loads(void)
 {
     char program[4096], libraries[2][4096], text[16];
@@ -140,7 +140,7 @@ static void do_loads(void)
         all_is_done(process);
 }
 
-/* Until this process runs that program. */
+/* Waits until the process runs `program`, at most about 5 s. */
 static void await_image(uint32_t process, uint32_t program)
 {
     for (int tries = 0; tries < 5000; tries++) {
@@ -213,7 +213,7 @@ static void do_deep(void)
 struct turns {
     int there[2], back[2];
     unsigned rounds;
-    uint32_t waker; /* of the one that wakes first */
+    uint32_t waker; /* the process that wakes wake_other() */
 };
 
 static void wake_other(void *argument)
@@ -281,7 +281,7 @@ static void do_daemon(void)
 
     if (!pid) {
         setsid();
-        /* Its parent need not wait: the first process is the one that gets orphans. */
+        /* The parent does not wait: the first process is the subreaper. */
         stand();
         life_nap(2000000);
         deeds(NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Threads, children and programs of a life; each step runs in a process of its own, except where it says so. */
+/* Steps of a life that make threads, children, or execute programs. */
 #ifndef STACKBOX_WORKLOADS_LIFE_STEPS_H
 #define STACKBOX_WORKLOADS_LIFE_STEPS_H
 
@@ -38,7 +38,7 @@ static void deeds(void *unused)
     life_calls(between(&dice, 1, 9));
 }
 
-/* Ready, if it stands; then, everywhere, the word. */
+/* Reports a standing step as ready, and waits for the go-ahead in any step. */
 static void stand(void)
 {
     if (my_step->stands) {
@@ -56,7 +56,7 @@ static void stand_and_deeds(void *unused)
 
 /* ---- programs */
 
-/* Another file with this program, or another name of the same file. */
+/* Makes a copy of this program, or a hard link to it; `path` receives the new path. */
 static int make_program(char *path, size_t size, const char *name, int is_copy)
 {
     char own[4096], block[65536];
@@ -88,7 +88,7 @@ struct member {
     const char *words[16];
 };
 
-/* What a member is told: it goes on as the part that this thread is. */
+/* The command line of an executed program (a member): it continues part `follows` - 1, if any. */
 static void write_words(struct member *member, const char *path, uint32_t follows, uint32_t process, uint32_t parent,
                         uint64_t born_after, uint32_t program)
 {
@@ -124,7 +124,7 @@ static void become_named(const char *prefix)
     become(path, PROGRAM_LIFE);
 }
 
-/* main() of a program that was executed: returns if this is none. */
+/* main() of an executed program (--member); does not return. */
 static void be_member(const char *numbers)
 {
     unsigned follows, process, parent, program;
@@ -148,9 +148,9 @@ static void be_member(const char *numbers)
     end_process();
 }
 
-/* ---- what a step is: each runs in a process of its own, except where it says so */
+/* ---- the steps: each runs in a process of its own, except those of in_first_process() */
 
-/* Threads that do this, and the first one besides, if `own` is not NULL. */
+/* Runs `function` in new threads and, if it is not NULL, `own` in this one meanwhile. */
 static void run_threads(void (*function)(void *), void (*own)(void *))
 {
     struct thread_words words[8];
@@ -215,7 +215,7 @@ static void do_forking_threads(void *unused)
     run_threads(fork_and_await, NULL);
 }
 
-/* The child has its parent's memory until it executes something: also its idea of who it is. */
+/* Until its exec the child shares its parent's memory, including `me` and `figures`. */
 static APART void vfork_once(void)
 {
     struct part *parent = me;
@@ -255,7 +255,7 @@ static void do_spawn(void)
         name_program(name, sizeof(name), "sp");
         if (make_program(path, sizeof(path), name, 0))
             return;
-        /* Until it executes its program, it goes by the name of this thread. */
+        /* Until its exec, the child has this thread's name. */
         origin = (struct origin){now(), process, me->process, 0, me->program, 0, NULL};
         write_words(&member, path, index_of(make_part(&origin)) + 1, process, me->process, 0, PROGRAM_LIFE);
         if (!posix_spawn(&pid, path, NULL, NULL, (char **)(uintptr_t)member.words, environ))
@@ -296,7 +296,7 @@ static void do_thread_exec(void)
     pause_for_ever();
 }
 
-/* The first thread ends alone, and is a zombie until the others have ended. */
+/* Ends only the first thread, which stays a zombie until the others have ended. */
 static void leave_alone(void)
 {
     end_part();
@@ -338,7 +338,7 @@ static void without_leader(void *becomes)
     end_process();
 }
 
-static struct thread_words apart[8]; /* of a process whose first thread's stack is gone */
+static struct thread_words apart[8]; /* static: the first thread ends before the others */
 
 static void do_leader_gone(int becomes)
 {
@@ -364,7 +364,7 @@ static void do_signals(void)
     sigset_t set;
     pid_t pid;
 
-    /* Until the child is a part of its own, it would count in its parent's. */
+    /* Before it begins a part of its own, the child's handler would count calls in its parent's. */
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, NULL);
@@ -434,7 +434,7 @@ static void do_killed(void)
     await(pid, process, SIGKILL);
 }
 
-/* A child with this pid; one with another does nothing. < 0: it could not be had. */
+/* Forks a child with this pid; a child that gets another pid exits at once. < 0: no such child. */
 static pid_t give_birth_as(pid_t wanted, uint32_t *process)
 {
     for (int tries = 0; tries < NEVER_AGAIN; tries++) {
