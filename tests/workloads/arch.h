@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A system call made where it is written. libc's syscall() would be one more function on the stack,
- * without a frame pointer, which hides its caller.
+ * An inline system call. libc's syscall() would add a frame without a frame pointer, and hide its
+ * caller from the walk.
  */
 #ifndef STACKBOX_WORKLOADS_ARCH_H
 #define STACKBOX_WORKLOADS_ARCH_H
@@ -9,14 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* If long has 32 bits, this is the call that fills in libc's 64-bit struct timespec. */
+/* The call that fills in libc's struct timespec, which has 64-bit time on 32-bit machines, too. */
 #ifdef SYS_clock_gettime64
 #define CALL_CLOCK_GETTIME SYS_clock_gettime64
 #else
 #define CALL_CLOCK_GETTIME SYS_clock_gettime
 #endif
 
-/* A system call with the most arguments. */
+/* A system call with six arguments. */
 static inline __attribute__((always_inline)) long call_kernel_all(long number, long a, long b,
                                                                   long c, long d, long e, long f)
 {
@@ -43,8 +43,8 @@ static inline __attribute__((always_inline)) long call_kernel_all(long number, l
     register long r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
     register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = f;
 
-    /* r7 holds the number, and is Thumb's frame pointer: saved by hand, but not on the stack, which the
-       parent of a vfork(2) shares with its child. */
+    /* r7 holds the number, and is Thumb's frame pointer. It is saved in ip, not on the stack, which
+       the parent of a vfork(2) shares with its child. */
     __asm__ volatile("mov ip, r7\n\tmov r7, %1\n\tsvc 0\n\tmov r7, ip"
                      : "+r"(r0)
                      : "r"(number), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5)

@@ -2,8 +2,8 @@
 /*
  * bare [-d] [-w] WAY NUMBER
  *
- * Code without frame pointers, whose frame pointer register holds something that looks like one but
- * is not: the stack of each event is known, main, outer, middle, inner and what that calls.
+ * Code without frame pointers, whose frame pointer register holds a value that looks like one. The
+ * stack of each event is known: main, outer, middle, inner, and the function that inner calls.
  *
  *   spins MS   uses up so much CPU time in inner()
  *   calls N    N times getppid(2), of leaf(), which has no frame
@@ -35,7 +35,7 @@
 #include "arch.h"
 #include "word.h"
 
-/* gcc still clones such functions, and gives the clones other names. */
+/* gcc would still clone such functions, and rename the clones. */
 #if defined(__clang__)
 #define OWN APART
 #else

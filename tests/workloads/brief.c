@@ -4,19 +4,19 @@
  * [-w] [-k]
  *
  * Starts PROCESSES processes, one after another. Each calls brief_inner() N times through main >
- * live > brief_outer, or where it is but forked main > run_one > live > brief_outer; each call
- * makes one getppid(2). Then it stays a moment and ends. Prints `done CALLS=` with the sum of what
- * the processes counted themselves.
+ * live > brief_outer, or with -f main > run_one > live > brief_outer; each call makes one
+ * getppid(2). Then it stays a moment and ends. Prints `done CALLS=` with the sum of the processes'
+ * own counts.
  *
  *   -c PROCESSES     200
  *   -n N             10
  *   -l MICROSECONDS  how long each stays: 5000
- *   -f               they are forked and no more; else they run this program anew
- *   -v               they are made by vfork and run this program anew
+ *   -f               they are only forked; otherwise they execute this program
+ *   -v               they are made by vfork and execute this program
  *   -d DIRECTORY     each runs a copy of this program in DIRECTORY. When it has ended its copy is
  *                    removed, and the program OTHER gets its path.
- *   -x PID           it stays until this process has it open, too: a tracer that is kept from its CPU
- *                    hears of it late. After 10 s it is removed all the same.
+ *   -x PID           the copy stays until this process has it open, too: a tracer that waits for a
+ *                    CPU learns of the copy late. After 10 s the copy is removed anyway.
  *   -N COMM          the command name of all
  *   -w, -k           as ever
  */
@@ -123,7 +123,7 @@ static void wait_until_open(const char *pid, const char *path)
 
 static APART uint64_t run_one(const struct brief_options *options, unsigned long number)
 {
-    static char program[4096]; /* on a stack it would take all that a sample copies of it */
+    static char program[4096]; /* on the stack it would fill a sample's whole copy */
     uint64_t made = 0;
     int result[2], status;
     pid_t child;

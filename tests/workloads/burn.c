@@ -46,7 +46,7 @@ void other(struct burner *self, uint64_t time);
 void *burn_other(void *argument);
 
 /*
- * Part of spin(): libc's function and the vDSO have a different kind of frames, which hide their
+ * Inlined into spin(): libc's function and the vDSO may lack frame pointers, which hides their
  * caller.
  */
 static inline __attribute__((always_inline)) uint64_t thread_ns(void)
@@ -71,7 +71,7 @@ static uint64_t random_below(struct burner *self, uint64_t limit)
     return (self->state >> 33) % limit;
 }
 
-/* An uninterrupted step takes some 20 us: if it takes longer than a period, something else ran. */
+/* An uninterrupted step takes about 20 us: one that is longer than a period was interrupted. */
 APART void spin(struct burner *self, unsigned part, uint64_t time)
 {
     uint64_t end = self->last + time;
@@ -108,7 +108,7 @@ APART void other(struct burner *self, uint64_t time)
     __asm__ volatile("nop\n\tnop" ::: "memory");
 }
 
-/* With lengths that no sampling clock can be in step with. */
+/* The lengths vary, so that no sampling clock is in step with them. */
 static uint64_t slice(struct burner *self)
 {
     return 500000 + random_below(self, 4000000);

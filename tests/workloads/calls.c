@@ -119,8 +119,8 @@ static void *work(void *argument)
 }
 
 /*
- * Waits for SIGUSR2 or a line on stdin. The end of stdin is not a line: then only the signal is
- * left.
+ * Waits for SIGUSR2 or a line on stdin. End of file on stdin is not a line: then only the signal
+ * counts.
  */
 static void wait_for_word(int signals)
 {

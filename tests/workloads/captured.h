@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs a program and collects everything it prints: through pipes, or a terminal of its own. Needs
- * no shell and no file.
+ * Runs a program and captures everything that it prints, through pipes or a terminal. It needs no
+ * shell and no file.
  */
 #ifndef STACKBOX_WORKLOADS_CAPTURED_H
 #define STACKBOX_WORKLOADS_CAPTURED_H
@@ -18,24 +18,24 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define LIMIT 100 /* seconds that it may take */
+#define LIMIT 100 /* seconds until SIGALRM */
 
-/* Where a program that knows the truth writes it, and waits to be let go: numbers that both use. */
+/* The descriptors to which `known` writes its count, and from which it reads the go-ahead. */
 #define RESULT_FD "30"
 #define GO_FD "31"
 
 struct way_to_run {
-    long uid;           /* below 0: as we are */
+    long uid;           /* below 0: unchanged */
     const char *closed; /* the digits of descriptors that are closed first */
     long columns;       /* below 0: pipes, no terminal */
 };
 
-/* The results of one run. On a terminal everything is in out. */
+/* The results of one run. On a terminal `out` has stderr, too. */
 static struct captured {
     char out[1 << 20], err[1 << 16], result[64];
     size_t out_size, err_size, result_size;
     int status;
-    double known, most; /* from RESULT_FD: the figure, and the most it can be; < 0: none */
+    double known, most; /* from RESULT_FD: the count, and its upper bound; < 0: none */
 } captured;
 
 static struct {
@@ -54,7 +54,7 @@ static void make_pipe(int *pair)
         cannot("pipe");
 }
 
-/* Output is passed on unchanged: line ends do not become two bytes. */
+/* Opens a raw terminal, which does not turn "\n" into "\r\n". */
 static void make_terminal(long columns)
 {
     struct winsize window = { .ws_row = 25, .ws_col = (unsigned short)columns };
@@ -97,8 +97,8 @@ static void open_ends(const struct way_to_run *how)
 }
 
 /*
- * A program with a descriptor to write to, and one to wait for: it is let go when tracing has
- * begun.
+ * Starts the program to trace, with RESULT_FD and GO_FD: run_captured() gives the go-ahead when
+ * tracing has begun.
  */
 static pid_t start_beside(const struct way_to_run *how, const char *const *words)
 {
@@ -134,7 +134,7 @@ static void become(const struct way_to_run *how, const char *const *words, int h
     _exit(127);
 }
 
-/* Appends new data from a descriptor; 0 at its end. What does not fit is left out. */
+/* Appends new data from a descriptor, and drops what does not fit. Returns 0 at the end. */
 static int take(struct pollfd *from, char *text, size_t *size, size_t room)
 {
     char bytes[4096];
@@ -176,13 +176,13 @@ static void take_all(void)
         if (strstr(captured.err, "Tracing ") || strstr(captured.out, "Tracing "))
             let_go(1);
         else if (from[0].fd < 0 && from[1].fd < 0)
-            let_go(0); /* it was refused: nothing is kept waiting */
+            let_go(0); /* stackbox was refused: the program's read ends without a go-ahead */
     }
 }
 
 /*
- * After open_ends: runs it to its end. `beside` is what start_beside returned, or 0: then the
- * result is this one's.
+ * Runs a program to its end; call open_ends() before. `beside` is the pid from start_beside(); 0:
+ * this program has RESULT_FD.
  */
 static void run_captured(const struct way_to_run *how, const char *const *words, const char *input, size_t size,
                      pid_t beside)

@@ -2,14 +2,14 @@
 /*
  * carried [OPTION]... PLACE [ROW=TEXT | ROW~TEXT]...
  *
- * Judges stackbox where there is no shell: runs each applet that it lists, here, with a program
- * that knows the right answer itself (known.c), and prints `PASS carried: PLACE: ROW`, or FAIL and
- * why, for each row of a table. An applet without a row fails.
+ * Judges stackbox where there is no shell: runs each applet that it lists with a program that knows
+ * the right answer (known.c), and prints `PASS carried: PLACE: ROW`, or FAIL and why, for each row
+ * of a table. An applet without a row fails.
  *
- * A row is right if the answer is; everything else that was printed must be whole lines by the
- * applet. With ROW=TEXT it must be refused instead: nothing on stdout, one line on stderr that
- * contains TEXT, and what was to be traced has not run. ROW~TEXT: right, or refused so. ROW is the
- * name of one, of an applet, or `all`; the first match counts.
+ * A row passes if the answer is right and everything else printed is whole lines by the applet.
+ * With ROW=TEXT stackbox must refuse instead: nothing on stdout, one line on stderr that contains
+ * TEXT, and the command has not run. With ROW~TEXT either passes. ROW is the name of a row or an
+ * applet, or `all`; the first match counts.
  *
  *   -s FILE    stackbox, if not /stackbox
  *   -n FILE    known, if not /known
@@ -21,9 +21,8 @@
  *   -o DIR     reports go to files there, if the applet can, and not to stdout
  *   -N COMM    processes' name at their first exec, if not `known`
  *
- * As process 1 it is the init of a machine with no other files than these three: it judges with
- * nothing mounted, with /proc, and with /sys, too, prints what tests/guest/init does, and powers
- * off.
+ * As pid 1 it is the init of a machine with only these three files: it judges with nothing mounted,
+ * with /proc, and with /sys, too, prints what tests/guest/init prints, and powers off.
  */
 #include <signal.h>
 #include <sys/klog.h>
@@ -37,8 +36,8 @@
 static struct {
     const char *place, *stackbox, *known, *directory, *comm;
     int has_kprobes, is_unnamed, is_emulated, failed;
-    int has_names; /* though is_unnamed, the last run's stacks have all frames that they should */
-    int only_probes; /* applets that use /sys */
+    int has_names; /* the last run's stacks have all expected frames, in spite of is_unnamed */
+    int only_probes; /* runs stackcount and check alone */
     struct way_to_run how;
     const char **expected;
 } here = {
@@ -50,16 +49,16 @@ static struct {
 
 struct row {
     const char *name, *applet;
-    const char *words; /* %K: known; %C: a command, which is known by `way`; %P: the same, running */
+    const char *words; /* %K: known's path; %C: the command `known way number`; %P: its pid */
     const char *way, *number;
-    const char *(*judge)(const struct row *row); /* NULL if it is right, or what is wrong */
-    const char *frames[2];                       /* that lines which count have */
-    double least, most; /* the sum of the counts, as a part of what known says */
-    double more;        /* and besides */
-    double pause;       /* us; if there is one, the least is a part of that many of them */
+    const char *(*judge)(const struct row *row); /* returns NULL, or what is wrong */
+    const char *frames[2];                       /* only lines with these frames count */
+    double least, most; /* bounds of the counts' sum, as factors of known's own count */
+    double more;        /* added to the upper bound */
+    double pause;       /* us; if not 0, `least` is a factor of `number` of these instead */
     const char *input;
     size_t input_size; /* 0: it is text */
-    const char *ending; /* of a file for its report */
+    const char *ending; /* of the report's file name */
     int needs_kprobes, has_ticks;
 };
 
@@ -79,7 +78,7 @@ static int starts(const char *line, const char *name)
     return !strncmp(line, name, strlen(name)) && line[strlen(name)] == ';';
 }
 
-/* Folded lines: those with the frames add up to what known has counted. */
+/* The folded lines with the row's frames must add up to known's own count. */
 static const char *judge_folded(const struct row *row)
 {
     static char why[200];
@@ -88,7 +87,7 @@ static const char *judge_folded(const struct row *row)
 
     for (char *line; (line = strsep(&rest, "\n"));) {
         const char *value = strrchr(line, ' ');
-        /* With -K processes are not told apart. */
+        /* With -K a line begins with no process. */
         int counts = value && (strstr(row->words, " -K ") || starts(line, here.comm) ||
                                starts(line, "waker"));
         int has_frames = counts;
@@ -100,7 +99,7 @@ static const char *judge_folded(const struct row *row)
         if (has_frames)
             named += atof(value + 1);
     }
-    /* Ticks that come late to an emulated machine are merged. */
+    /* An emulated machine gets late ticks as one. */
     double least = row->least / (row->has_ticks && here.is_emulated ? 20 : 1) *
                    (row->pause > 0 ? atof(row->number) * row->pause : captured.known);
     double most = here.is_unnamed && row->more > 0 ? 1e18 : captured.most * row->most + row->more;
@@ -167,8 +166,8 @@ static const char *judge_check(const struct row *row)
                : "it does not say what can run";
 }
 
-/* Waits: known's own time includes waiting for a CPU, so the least is given by its pauses. */
-/* (By frame pointers: known has them, but its libc has neither those nor tables.) */
+/* Waits: known's own time includes waiting for a CPU, so its pauses give the lower bound. */
+/* (--unwind fp: known has frame pointers, but its libc has neither those nor unwind tables.) */
 #define ROUGHLY .ending = ".folded", .pause = 20000, .least = 0.3, .most = 1.2, .more = 30000
 #define EXACTLY .ending = ".folded", .least = 1, .most = 1
 
@@ -183,7 +182,7 @@ static const struct row rows[] = {
       { "__x64_sys_getppid" }, EXACTLY, .needs_kprobes = 1 },
     { "events", "stacksnoop", "t:syscalls:sys_enter_getppid %C", "calls", "20", judge_events,
       .least = 0 },
-    /* From nanoseconds: 99 samples a second. */
+    /* Samples per nanosecond, at 99 Hz. */
     { "profile", "profile", "-f -F 99 %C", "burns", "300", judge_folded, { "burn_here" },
       .least = 40e-9, .most = 115e-9, .more = 3, .has_ticks = 1, .ending = ".folded" },
     { "offcputime", "offcputime", "-f --unwind fp %C", "naps", "5", judge_folded, { "nap_here" }, ROUGHLY },
@@ -199,7 +198,7 @@ static const struct row rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
-/* All messages are whole lines, the applet's own, or the one that says what is traced. */
+/* Messages must be whole lines, each by the applet, or "Tracing ..." or "Sampling ...". */
 static const char *judge_words(const struct row *row)
 {
     static char why[300];
@@ -219,7 +218,7 @@ static const char *judge_words(const struct row *row)
                : "what it says does not end in a line's end";
 }
 
-/* All its output goes to a closed stdout. */
+/* The applet writes to a closed stdout, and must fail and say why. */
 static const char *judge_unheard(void)
 {
     if (captured.status != 1 && captured.status != 125)
@@ -380,7 +379,7 @@ static const struct row *row_of(const char *applet)
     return NULL;
 }
 
-/* With a closed stderr nothing shows when tracing has begun and the workload can be let go. */
+/* With a closed stderr no message shows that tracing has begun, so %P gets no go-ahead. */
 static int can_be_judged(const struct row *row)
 {
     if (here.only_probes && strcmp(row->applet, "stackcount") && strcmp(row->applet, "check"))
@@ -389,7 +388,7 @@ static int can_be_judged(const struct row *row)
            !(strchr(here.how.closed, '2') && strstr(row->words, "%P"));
 }
 
-/* Each applet that stackbox itself lists, so that none is left out. */
+/* Judges each applet that stackbox itself lists, so that none is left out. */
 static void judge_all(void)
 {
     static char listed[sizeof(captured.out)];
@@ -429,13 +428,13 @@ static void judge_all(void)
 
 /* ---- process 1 */
 
-/* What the kernel complains about after boot, stackbox has caused. */
+/* Any kernel warning after boot counts as caused by stackbox. */
 static void judge_kernel(void)
 {
     static const char *const words[] = { "WARNING: ", "BUG: ", "BUG at ", "Oops",
                                          "general protection" };
     static char said[1 << 18];
-    int size = klogctl(4, said, sizeof(said) - 1); /* read, and forget it */
+    int size = klogctl(4, said, sizeof(said) - 1); /* SYSLOG_ACTION_READ_CLEAR */
 
     said[size > 0 ? size : 0] = 0;
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -466,8 +465,8 @@ static int be_init(void)
     struct utsname machine;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    klogctl(8, NULL, 1); /* kernel messages must not cut our lines in two */
-    klogctl(5, NULL, 0); /* its boot messages */
+    klogctl(8, NULL, 1); /* kernel messages must not split our lines */
+    klogctl(5, NULL, 0); /* clears the boot messages */
     uname(&machine);
     printf("@init %s\n", machine.release);
     here.has_kprobes = here.is_emulated = 1;
@@ -478,7 +477,7 @@ static int be_init(void)
     judge_as_test("proc-alone", 0, (const char *[]){ NULL });
     if (mkdir("/sys", 0755) == 0 || errno == EEXIST)
         mount("sysfs", "/sys", "sysfs", 0, NULL);
-    here.only_probes = 1; /* all others have run with everything mounted, in other tests */
+    here.only_probes = 1; /* other tests run the others with everything mounted */
     judge_as_test("proc-and-sys", 0, (const char *[]){ NULL });
     printf("@end\n");
     reboot(RB_POWER_OFF);

@@ -121,7 +121,7 @@ static void say_counts(void)
         wait_for_word();
 }
 
-/* A process whose leader has ended: its /proc/PID/maps is empty, but it goes on all the same. */
+/* Ends the leader: /proc/PID/maps is then empty, though the process still runs. */
 static void wait_without_leader(void)
 {
     char line[256], state = 0;

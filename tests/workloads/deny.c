@@ -228,8 +228,8 @@ static void pass_on(int number)
 }
 
 /*
- * Goes on in a child, which is in the new namespace. The parent stays outside, and passes on the exit status, and
- * SIGINT if the child does not get it anyway.
+ * Goes on in a child, which is in the new namespace. The parent stays outside, and passes on the
+ * exit status, and SIGINT if the child does not get it anyway.
  */
 static void go_on_in_child(void (*interrupt)(int))
 {
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
         drop_capabilities();
     if (denied.rule_count)
         install_filter();
-    /* Its user may have no access to its directory: so it was opened before. */
+    /* Opened before: COMMAND's user may have no access to its directory. */
     if (file >= 0)
         syscall(SYS_execveat, file, "", command, environ, AT_EMPTY_PATH);
     if (file < 0 || errno == ENOENT)

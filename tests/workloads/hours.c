@@ -42,8 +42,8 @@ struct life {
     int cpu; /* below 0: any */
     uint64_t rounds, us;
     bool naps;
-    uint64_t made; /* when that was asked for */
-    uint64_t ended; /* when the last of them measured it */
+    uint64_t made; /* just before pthread_create() */
+    uint64_t ended; /* when the last thread measured its end */
     uint64_t threads, lived, ran, delayed, blocked, unborn, undead; /* ns */
     uint64_t switches;
 };
@@ -61,7 +61,7 @@ APART void nap_here(uint64_t us)
 }
 
 /*
- * Part of burn_here(): libc's function and the vDSO have a different kind of frames, which hide
+ * Inlined into burn_here(): libc's function and the vDSO may lack frame pointers, which hides
  * their caller.
  */
 INLINE uint64_t thread_ns(void)
@@ -102,7 +102,7 @@ static void *live(void *argument)
         pin_to_cpu((unsigned)life->cpu);
     int delays = delays_open();
     uint64_t delayed, ran, began;
-    do { /* as they were at one moment */
+    do { /* until all three are of one moment */
         delayed = delay_ns(delays);
         ran = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         began = clock_ns(CLOCK_MONOTONIC);
@@ -112,7 +112,7 @@ static void *live(void *argument)
         if (life->naps)
             nap_here(life->us);
     }
-    keep_cpu(2); /* before the thread that waits for its end */
+    keep_cpu(2); /* above the thread that waits for this one's end */
     life->ended = clock_ns(CLOCK_MONOTONIC);
     uint64_t all_ran = clock_ns(CLOCK_THREAD_CPUTIME_ID), all_delayed = delay_ns(delays);
     life->lived += ran + delayed + life->ended - began;
@@ -138,8 +138,8 @@ static void say_life(const struct life *life)
 }
 
 /*
- * Threads that it creates now have that name from the start: they may be preempted before they do
- * anything.
+ * Renames this thread, so that a new thread inherits the name: it may be preempted before it can
+ * rename itself.
  */
 static void take_name(const struct life *life)
 {

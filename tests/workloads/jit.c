@@ -18,8 +18,8 @@
  *                hostile: the right ones between lines that are none
  *                none: no map at all
  *                link: the map is a symbolic link to a file elsewhere
- *                trampoline: plain, but functions as CPython has them for perf, without a frame pointer, which
- *                call what is in their fourth argument: main > jit_outer_R > jit_evaluate > jit_inner_R
+ *                trampoline: plain, but CPython's perf trampolines, without frame pointers; they
+ *                call their 4th argument: main > jit_outer_R > jit_evaluate > jit_inner_R
  *   -b MS        runs for so long before it maps the memory for its code: 0
  *   -u UID       the map's owner
  *   -d DIRECTORY /tmp
@@ -124,7 +124,7 @@ static void call(unsigned char *outer, unsigned char *inner)
         ((void (*)(void))(uintptr_t)outer)();
 }
 
-/* Each call adds a piece as a whole, as compilers do. */
+/* Each call appends one piece in a single write, as JIT compilers do. */
 static __attribute__((format(printf, 1, 2))) void add_to_map(const char *format, ...)
 {
     char line[512];

@@ -12,8 +12,8 @@
  *   waits N    waits N times in wait_here() for another process, whose name is waker, and which wakes
  *              it in wake_other() 20 ms later: microseconds that it was away
  *
- * With -g it begins once there is a byte to read from that descriptor. It needs nothing where it
- * runs: no /proc, no /dev, no file.
+ * With -g it begins once it has read a byte from that descriptor. It needs no /proc, no /dev and no
+ * file.
  */
 #include <sys/wait.h>
 #include <time.h>
@@ -37,8 +37,8 @@ static uint64_t now(clockid_t clock)
 }
 
 /*
- * A walk by frame pointers misses the caller of a C library function without them: so these are
- * called by the functions that are looked for.
+ * A walk by frame pointers misses the caller of a C library function without them: so the functions
+ * to be found make these calls.
  */
 static APART void rest(void)
 {
@@ -142,7 +142,7 @@ static APART void be_the_waker(int from, int to)
     }
 }
 
-/* Each tells the other when it is ready: no wakeup comes before its wait. */
+/* Each tells the other when it is ready, so that no wakeup precedes its wait. */
 static APART uint64_t wait_for_other(uint64_t count)
 {
     uint64_t time = 0;

@@ -2,7 +2,7 @@
 /*
  * manners WAY [MS]
  *
- * Does what a tracer may disturb, and prints what it saw of it; a debugger's every stop may show:
+ * Does what a tracer's stops (ptrace(2)) can disturb, and prints the effects that it sees:
  *
  *   signals     a child queues 1,000 signals with numbers: `signals N in order`
  *   stops       stops and continues a child 20 times, as a shell does: `stops N continues N`
@@ -60,7 +60,7 @@ static APART void burn_here(uint64_t most)
     const uint64_t until = own_time(CLOCK_THREAD_CPUTIME_ID) + most;
 
     FRAME;
-    /* Seldom: there are no unwind tables for the C library's own way to the clock. */
+    /* Seldom: the C library's path to the clock has no unwind tables. */
     do
         for (volatile int i = 0; i < 100000; i++)
             ;
@@ -238,7 +238,7 @@ static bool read_times_out(void)
     return socket_times_out(true);
 }
 
-/* ---- and what takes until another thread has done its part ---- */
+/* ---- calls that last until another thread has done its part ---- */
 
 #define MANY_BYTES (200 << 10) /* more than fit into a pipe */
 

@@ -3,10 +3,10 @@
  * mute [-s MS] [-o] -w FILE DIR
  *
  * Mounts a FUSE file system at DIR, whose one file, DIR/program, has the contents of FILE, and
- * serves it until it is killed. From SIGUSR2 on, to which it says `done`, it takes reads of the file
- * and never answers them, unless they are the program's own: a process that waits for one cannot be
- * killed. With -s it answers each after so many milliseconds; with -o it answers no other request
- * either. Once it is killed, all requests end.
+ * serves it until it is killed. From SIGUSR2 on, when it says `done`, it takes reads of the file
+ * and never answers them, except reads by the program itself: a process that waits for an answer
+ * cannot be killed. With -s it answers each read after so many milliseconds; with -o it answers no
+ * other request either. When it is killed, the kernel ends all requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void answer(const struct fuse_in_header *request, int error, const void *
     memcpy(message, &head, sizeof(head));
     if (count)
         memcpy(message + sizeof(head), bytes, count);
-    /* The process that asked may have given up. */
+    /* ENOENT: the requesting process has given up. */
     if (write(fuse, message, head.len) < 0 && errno != ENOENT)
         exit(1);
 }
@@ -62,7 +62,7 @@ static struct fuse_attr attributes(uint64_t node)
     };
 }
 
-/* Which pages it needs differs from time to time. */
+/* Is it the program's own read? Which pages the program faults in varies from run to run. */
 static bool is_program(uint32_t pid)
 {
     static const char name[] = "/program";
@@ -92,7 +92,7 @@ static void serve(const struct fuse_in_header *request)
     const void *wanted = request + 1;
     const struct fuse_init_in *offered = wanted;
     const struct fuse_init_out init = {
-        /* Nothing but what is asked for gets into the page cache. */
+        /* No readahead: only requested pages get into the page cache. */
         .major = FUSE_KERNEL_VERSION, .max_readahead = 0, .max_write = 4096,
         .minor = request->opcode == FUSE_INIT && offered->minor < FUSE_KERNEL_MINOR_VERSION
                      ? offered->minor : FUSE_KERNEL_MINOR_VERSION,

@@ -44,7 +44,7 @@ APART void reuse_outer(uint64_t *made)
     NO_TAIL_CALL;
 }
 
-/* Forks until the process has the wanted pid: others may be faster. 0 in the child. */
+/* Forks until a child has the wanted pid, which other forks may take first. 0 in the child. */
 static pid_t fork_as(pid_t wanted)
 {
     pid_t child;
@@ -57,7 +57,7 @@ static pid_t fork_as(pid_t wanted)
         if (!child) {
             char byte;
 
-            /* A process with another pid, or whose parent is gone, does nothing. */
+            /* A child with another pid, or whose parent has ended, does nothing. */
             close(go[1]);
             if (read(go[0], &byte, 1) != 1)
                 _exit(0);

@@ -82,7 +82,7 @@ static int copy(int from, int to)
     return size > 0 && write(to, bytes, (size_t)size) == size;
 }
 
-/* The terminal's own end reads as an error once the last process has left it. */
+/* Once the last process has closed the terminal, reading the master fails with EIO. */
 static void relay(int terminal)
 {
     struct pollfd sources[2] = { { terminal, POLLIN, 0 }, { STDIN_FILENO, POLLIN, 0 } };
@@ -140,7 +140,7 @@ int main(int argc, char **argv)
         take_terminal(name, controls);
         run(argv, limit);
     }
-    /* A key that is pressed before COMMAND has the terminal would not become its signal. */
+    /* A Ctrl-C typed before COMMAND has the terminal would send it no signal. */
     close(started[1]);
     if (read(started[0], &byte, 1) < 0)
         die("pipe");

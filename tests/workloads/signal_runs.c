@@ -41,7 +41,7 @@
 #define NEVER_ENDED 9999
 
 struct lane {
-    pid_t pid; /* 0: nobody */
+    pid_t pid; /* 0: none */
     unsigned run;
     int signal;
     int signalled;
@@ -162,7 +162,7 @@ static void say_end(struct lane *lane)
     lane->pid = 0;
 }
 
-/* A run goes on in its lane until it has been signalled and has ended. */
+/* A run occupies its lane until it has been signalled and has ended. */
 static void look_at(struct lane *lane, uint64_t time)
 {
     if (lane->status < 0 && !lane->signalled && time - lane->start >= lane->delay) {

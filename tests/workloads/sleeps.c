@@ -45,13 +45,13 @@
 struct sleeper {
     const char *way;
     void (*outer)(struct sleeper *self);
-    int needs; /* the index of another that this one needs, or -1 */
+    int needs; /* the index of a sleeper that this one needs, or -1 */
     pthread_t thread;
     unsigned index;
     int wanted;
     pid_t tid;
     char name[16];
-    uint64_t since; /* ns, of one that goes on sleeping */
+    uint64_t since; /* ns; of `last` and `lain`, which sleep to the end */
     struct waits waits;
 };
 
@@ -63,7 +63,7 @@ static unsigned to_finish;
 static int tube[2];
 static const char *prefix = "";
 
-/* Two functions for a way, each called only by the one before it. */
+/* Defines a way's two functions: only WAY_outer calls WAY_inner. */
 #define WAY(way)                                                                                  \
     void way##_inner(struct sleeper *self);                                                       \
     void way##_outer(struct sleeper *self);                                                       \
@@ -157,7 +157,7 @@ APART void reap(long child)
 
 void child(void);
 
-/* Its memory is the parent's, which does not run meanwhile; its name is its own. */
+/* The child shares the memory of its suspended parent, but has its own name. */
 APART void child(void)
 {
     FRAME;
@@ -254,7 +254,7 @@ void stand_by(void);
 void stay(void);
 void *sleeper(void *argument);
 
-/* The gate is for all: no thread begins before it opens. */
+/* All threads wait here until the gate opens. */
 APART void stand_by(void)
 {
     FRAME;
@@ -272,7 +272,7 @@ APART void stay(void)
         futex_wait(&forever, 0, NULL);
 }
 
-/* Threads do not end, so that they are nowhere but where they are said to be. */
+/* Threads do not end: each stays in the functions that the test expects. */
 APART void *sleeper(void *argument)
 {
     struct sleeper *self = argument;
@@ -327,7 +327,7 @@ static void start_all(void)
         started++;
         to_finish += !sleeps_on(&sleepers[i]) && !burns(&sleepers[i]);
     }
-    /* A thread at its gate is nearly asleep; a moment later it is. */
+    /* A thread counts itself just before it sleeps: 50 ms later it is asleep. */
     while (__atomic_load_n(&standing, __ATOMIC_SEQ_CST) != started)
         nap(1000);
     nap(50000);

@@ -2,8 +2,8 @@
 /*
  * stages [-n ROUNDS] [-N PREFIX] -L LINK
  *
- * Processes that know how long their threads lived and ran under each of their names, all of which begin with
- * PREFIX. LINK is a link to this program: its own name is the one after an exec. One after another:
+ * Processes that measure how long their threads lived and ran under each of their names, all with
+ * PREFIX. LINK is a link to this program: an exec takes its name. One after another:
  *
  *   before   ROUNDS processes (20): each burns 8 ms, executes LINK, and burns 2 ms
  *   old      a process whose first thread waits, while another naps for 300 ms, executes LINK (so that it is
@@ -55,7 +55,7 @@ static void say(const char *kind, const char *group, const char *name, uint64_t 
     fflush(stdout);
 }
 
-/* From now on this process keeps its CPU, and its parent sees its end before its last switch. */
+/* Takes real-time priority, to keep the CPU: the parent sees the end before the last switch. */
 static void end_at_once(void)
 {
     const struct sched_param first = {.sched_priority = 2};
@@ -69,15 +69,15 @@ static void end_at_once(void)
 
 struct exec {
     const char *group;
-    const char *us; /* after it: below 100000 they are burnt, else slept */
-    uint64_t began, made; /* the first thread, and the other if there is one; or 0 */
-    uint64_t gone;        /* how long the first lived, if it ends before, */
-    uint64_t went;        /* and when it was seen to have ended */
+    const char *us; /* after the exec: below 100000 it burns them, else it sleeps */
+    uint64_t began, made; /* start of the first thread, and of the other (0: none) */
+    uint64_t gone;        /* how long the first thread lived, if it ends before the exec, */
+    uint64_t went;        /* and when the other thread saw that end */
 };
 
 static uint32_t first_lives = 1;
 
-/* What follows measures on. */
+/* Executes LINK with the times so far: go_on() continues the measurement. */
 static void execute(const struct exec *exec)
 {
     char numbers[3][24];
@@ -97,8 +97,8 @@ static void execute(const struct exec *exec)
 }
 
 /*
- * -X GROUP US LIVED RAN SECOND. Of two threads, the whole of one of them is told here, as if it had lived until
- * now since SECOND.
+ * -X GROUP US LIVED RAN SECOND: main() after the exec. With two threads, `whole` of one of them is
+ * from SECOND until now.
  */
 static int go_on(char **words)
 {
@@ -153,7 +153,7 @@ static void let_other_execute(const char *group, bool ends)
         _exit(2);
     if (ends) {
         nap(100000);
-        syscall(SYS_set_tid_address, &first_lives); /* which the kernel clears at its end */
+        syscall(SYS_set_tid_address, &first_lives); /* the kernel clears it at this thread's end */
         exec.gone = clock_ns(CLOCK_MONOTONIC) - exec.began;
         pthread_exit(NULL);
     }
@@ -223,8 +223,8 @@ static void take_naps(const char *group)
 /* ---- All of them ---- */
 
 /*
- * A child has its first name from the start. Its parent has that name meanwhile, and the child may take its CPU
- * before it can go by its own again.
+ * A child inherits its first name from the parent, which takes it for the fork: the time until the
+ * parent has its own name back, in which the child may take its CPU, counts in `whole`.
  */
 static void run(const char *name, void (*act)(const char *group))
 {

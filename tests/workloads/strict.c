@@ -2,9 +2,9 @@
 /*
  * strict COMMAND...
  *
- * Runs COMMAND with every BPF program that it loads checked as on machines that only read words at
- * multiples of their size: with BPF_F_STRICT_ALIGNMENT. A filter holds each BPF_PROG_LOAD for a
- * process that sets the flag where the kernel is about to read it, and is not a child of COMMAND.
+ * Runs COMMAND so that the verifier checks every BPF program as on machines without unaligned
+ * access: with BPF_F_STRICT_ALIGNMENT. A seccomp filter suspends each BPF_PROG_LOAD until a process
+ * outside COMMAND has set the flag in the caller's memory, where the kernel then reads it.
  *
  * Exit: COMMAND's own; 125 if this is impossible. At the end it prints how many programs were loaded
  * this way: `strict N` on stderr, once COMMAND and everything that it started have ended.
@@ -74,7 +74,7 @@ static int make_strict(const struct seccomp_notif *call)
     return made;
 }
 
-/* Until no process is left that it could hold. */
+/* Serves until no process with the filter is left. */
 static void serve(int held)
 {
     unsigned loads = 0;
@@ -95,7 +95,7 @@ static void serve(int held)
             loads++;
         } else {
             answer.flags = 0;
-            answer.error = -EIO; /* no program is loaded that is not */
+            answer.error = -EIO; /* never load a program without the flag */
         }
         (void)ioctl(held, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
@@ -103,8 +103,8 @@ static void serve(int held)
 }
 
 /*
- * The serving process has no filter of its own, and shares descriptors that we get after it was
- * created.
+ * The serving process has no filter, and shares our descriptor table (CLONE_FILES): it can use the
+ * listener, which we get only later.
  */
 static int grandchild(void *told)
 {

@@ -59,7 +59,7 @@ NOINLINE void huge(unsigned long number)
 }
 
 /*
- * No compiler does this, but each may: bits above an int, a byte or a short are left as they were.
+ * No compiler does this, but ABIs let each: a caller may leave garbage above an int, byte or short.
  */
 static int (*volatile take)(unsigned long, unsigned long, unsigned long, long) = (void *)takes;
 

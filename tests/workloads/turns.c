@@ -3,7 +3,7 @@
  * turns [-t THREADS] [-n N] [-r] [-N COMM] [-w] [-k]
  *
  * N turns, one after the other, each by the next of THREADS threads, which are pinned to the CPUs in
- * turn: no turn begins before the one before it has ended, on whichever CPU that was. A turn is a call
+ * turn: no turn begins before the previous one has ended, on whichever CPU. A turn is a call
  * of turned(), which makes one getppid system call. Its stack encodes its number: from the root to the
  * leaf it is ten frames zero() or one(), the binary digits of the number modulo 1024, the highest
  * first.

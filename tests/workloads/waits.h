@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * How traced programs block, wake others, and measure how long they were blocked. All calls are
- * made in the function in which they are written, which is then the last one on its stack.
+ * How traced programs block, wake others, and measure how long they were blocked. All system calls
+ * are inlined, so the calling function is the leaf of its user stack.
  */
 #ifndef STACKBOX_WORKLOADS_WAITS_H
 #define STACKBOX_WORKLOADS_WAITS_H
@@ -18,7 +18,7 @@
 
 #include "arch.h"
 
-/* If long has 32 bits, these are the calls that take libc's 64-bit struct timespec. */
+/* The calls that take libc's struct timespec, which has 64-bit time on 32-bit machines, too. */
 #ifdef SYS_clock_nanosleep_time64
 #define CALL_NANOSLEEP SYS_clock_nanosleep_time64
 #else
@@ -50,7 +50,7 @@ INLINE long nap(uint64_t us)
     return call_kernel_all(CALL_NANOSLEEP, CLOCK_MONOTONIC, 0, (long)&time, 0, 0, 0);
 }
 
-/* Waits while *word is value. Shared futexes, as processes use them, too. time may be NULL. */
+/* Waits while *word is value. The futex is shared: processes use it, too. time may be NULL. */
 INLINE long futex_wait(uint32_t *word, uint32_t value, const struct timespec *time)
 {
     return call_kernel_all(CALL_FUTEX, (long)word, FUTEX_WAIT, (long)value, (long)time, 0, 0);
@@ -97,29 +97,29 @@ INLINE uint64_t clock_ns(clockid_t clock)
 }
 
 /*
- * The time that the thread was off the CPU between two readings: by the monotonic clock, minus its
- * own running time. So the kernel's work for the call itself does not count as waiting. As in what
- * is traced, the time from the wakeup until a CPU was free is included. If time passed between the
- * readings of the two clocks, as on a virtual machine that did not run, it is recorded separately:
- * the truth is up to that much less.
+ * The off-CPU time of the thread between two readings: monotonic time minus the thread's CPU time.
+ * So the kernel's work for the call itself does not count as waiting. As in a trace, the time on
+ * the run queue after the wakeup is included. Time that passed between the readings of the two
+ * clocks, as on a stalled virtual machine, is recorded separately: the true time is up to that much
+ * less.
  *
- * A kernel that wakes one thread while another is just ending there (or while it handles
- * interrupts) does not read its clock again when it switches: the thread is charged with the time
- * since its wakeup, in which it did not run. What it was charged with beyond its cheapest call is
- * recorded separately, too: the truth is up to that much more.
+ * If the kernel wakes a thread on a CPU where another is just ending (or while it handles
+ * interrupts), it does not update the run-queue clock at the switch: it charges the thread with the
+ * time since the wakeup, in which it did not run. The charge beyond its cheapest call is recorded
+ * separately, too: the true time is up to that much more.
  *
- * Nor does a thread run while a host runs something else on its virtual CPU: that is neither waiting nor, by
- * the thread's clock, running. The kernel counts it per CPU only, see stolen_ns.
+ * While the host runs something else on the virtual CPU, a thread neither waits nor, by its CPU
+ * clock, runs. The kernel counts this steal time per CPU only, see stolen_ns.
  *
- * A thread can be preempted although it is ready. That is not waiting: if it happened, all the time
- * since in which the thread was ready but did not run is recorded separately.
+ * A runnable thread can be preempted, which is not waiting. After a preemption, all of its
+ * run-queue time since the last one is recorded separately.
  */
 struct stopwatch {
     uint64_t before, cpu, after;
     long preemptions;
 };
 
-/* How often this thread was preempted although it was ready. */
+/* How many involuntary switches this thread has had. */
 INLINE long preemptions(void)
 {
     struct rusage usage = {0};
@@ -139,8 +139,8 @@ INLINE struct stopwatch stopwatch_read(void)
 }
 
 /*
- * How long this thread was ready and did not run, by the kernel's count. The file is opened before
- * tracing: threads that look up the same directory in /proc wait for each other.
+ * Opens this thread's run-queue time. Call it before tracing: threads that look up the same
+ * directory in /proc wait for each other.
  */
 INLINE int delays_open(void)
 {
@@ -148,8 +148,8 @@ INLINE int delays_open(void)
 }
 
 /*
- * Nanoseconds, the second number in that file. It is read without libc's stdio: its functions have
- * locks, and no frame pointers, so a thread preempted in one of them would have no proper stack.
+ * The run-queue time in ns, the file's second number. Not by stdio: its functions have locks, and
+ * no frame pointers, so a thread preempted in one of them would have no whole stack.
  */
 INLINE uint64_t delay_ns(int delays)
 {
@@ -166,8 +166,8 @@ INLINE uint64_t delay_ns(int delays)
 }
 
 /*
- * What hosts took from this machine's CPUs so far: up to as much of any thread's time off the CPU was no wait.
- * For a process's first thread: reading it is traced, too.
+ * The steal time of all CPUs so far, in ns: up to as much of any thread's off-CPU time was no wait.
+ * Call it in a process's first thread only: the reading is traced, too.
  */
 static inline uint64_t stolen_ns(void)
 {
@@ -185,13 +185,13 @@ static inline uint64_t stolen_ns(void)
 struct waits {
     uint64_t count, ns, longest;
     int delays;                  /* see delays_open */
-    uint64_t doubt_ns, delay_ns; /* delay_ns: when the thread was last asked for it */
+    uint64_t doubt_ns, delay_ns; /* delay_ns: delay_ns() at its last reading */
     uint64_t cpu_ns, least_cpu_ns;
     uint64_t long_count, long_ns; /* those longer than the bound */
-    uint64_t to_wake_ns;          /* from the call to just before the waker's own */
+    uint64_t to_wake_ns;          /* from the call to just before the waker's call */
 };
 
-/* The cost of the first readings, in libc and for its memory, must not be traced. */
+/* Makes the first readings before tracing: they cost more, in libc and for page faults. */
 INLINE void waits_prepare(struct waits *waits)
 {
     waits->delays = delays_open();
@@ -199,7 +199,7 @@ INLINE void waits_prepare(struct waits *waits)
     stopwatch_read();
 }
 
-/* The wait from the readings of `start` until now. Returns what the thread ran meanwhile. */
+/* Adds the wait from `start` until now. Returns the thread's CPU time meanwhile, in ns. */
 INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, uint64_t bound_us)
 {
     struct stopwatch end = stopwatch_read();
@@ -227,7 +227,7 @@ INLINE uint64_t waits_add(struct waits *waits, const struct stopwatch *start, ui
     return cpu;
 }
 
-/* How much more all waits together may have taken. */
+/* By how many ns the true sum of all waits may be larger. */
 static inline uint64_t waits_more_ns(const struct waits *waits)
 {
     return waits->cpu_ns - waits->count * waits->least_cpu_ns;

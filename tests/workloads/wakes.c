@@ -50,18 +50,18 @@ enum way { PIPE, FUTEX, SIGNAL, NAP };
 
 static const char *const way_names[] = {"pipe", "futex", "signal", "nap"};
 
-/* What others need to see is in shared memory. */
+/* In shared memory: with -P the members are processes. */
 struct member {
     enum way way;
     unsigned index, group;
     int first, ring;
-    struct member *next, *previous; /* NULL: it wakes no other, and no other wakes it */
+    struct member *next, *previous; /* whom it wakes, and its waker; NULL: none */
     pid_t pid, tid;
     char name[16];
     int tube[2];
-    uint32_t word;            /* how often it was woken, for a futex */
-    uint64_t stamps[STAMPS];  /* when its waker was about to wake it, by the number of the wakeup */
-    uint64_t woken;           /* how often its waker did */
+    uint32_t word;            /* the futex: how often it was woken */
+    uint64_t stamps[STAMPS];  /* time before each wakeup, modulo STAMPS */
+    uint64_t woken;           /* how often its waker woke it */
     uint64_t delay;
     struct waits waits;
 };
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) void measured(struct member *self,
     uint64_t stamp = self->stamps[self->waits.count % STAMPS];
     uint64_t ran = waits_add(&self->waits, watch, 0);
 
-    /* Some of its running time was on the way back: this is the least that it can have been. */
+    /* Part of `ran` was after the wakeup, so this is a lower bound. */
     if (self->previous && stamp > watch->before + ran)
         self->waits.to_wake_ns += stamp - watch->before - ran;
 }
@@ -108,7 +108,7 @@ APART void pipe_waits(struct member *self)
     measured(self, &watch);
 }
 
-/* After an earlier wakeup the word has changed. */
+/* Does not block if the wakeup came first: it has changed the word. */
 APART void futex_waits(struct member *self)
 {
     struct stopwatch watch;
@@ -302,7 +302,7 @@ static void start_all(void)
             member(&shared->members[i]);
         }
     }
-    /* A thread at its gate is nearly asleep; a moment later it is. */
+    /* A thread counts itself just before it sleeps: soon after it is asleep. */
     while (__atomic_load_n(&shared->standing, __ATOMIC_SEQ_CST) != members)
         nap(1000);
     nap(50000);

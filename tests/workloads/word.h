@@ -12,14 +12,14 @@
 
 #include "cpus.h"
 
-/* Neither inlined nor cloned: each call of it is one entry at its first instruction. */
+/* Neither inlined nor cloned: each call enters the function at its first instruction. */
 #define APART __attribute__((noinline))
 /*
- * First in a function: it gets a frame pointer, set up before anything else, although it calls
- * nothing. Flavours without frame pointers define it as nothing.
+ * First in a function: makes even a leaf set up a frame pointer, before anything else. Flavours
+ * without frame pointers define it as nothing.
  */
 #if defined(FRAME)
-#elif defined(__mips__) /* system calls do not save it there, and tables then find no caller */
+#elif defined(__mips__) /* system calls do not save $fp there: tables then find no caller */
 #define FRAME __asm__ volatile("" ::: "memory")
 #else
 #define FRAME __asm__ volatile("" ::"r"(__builtin_frame_address(0)) : "memory")

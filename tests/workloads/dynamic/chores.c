@@ -6,7 +6,7 @@
  *
  *   mallocs     calls the libc's malloc
  *   threads     starts a thread, and waits for its end
- *   datagrams   sends one of UDP to itself, over the loopback device
+ *   datagrams   sends a UDP datagram to itself, over the loopback device
  *   sends       sends 100 bytes by TCP to itself
  *   naps        waits 2 ms in semtimedop(2), which hardly any other process uses
  *   reads       reads 4 KB from a block device past the page cache, the one that $DEVICE names

@@ -2,7 +2,7 @@
 /*
  * everyday      prints `ready`, and then does what programs do all day, until it is ended: it allocates,
  *               touches new memory, computes, sleeps for some milliseconds, waits for a lock of a thread
- *               of its own, opens a file. Whatever one would trace in any process is there to be traced.
+ *               of its own, opens a file. It makes the events that users trace in any program.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -15,7 +15,7 @@
 #ifdef __GLIBC__
 static int marks;
 
-/* Not in each of many calls */
+/* One mark in 16 calls is enough. */
 SHAPE_INLINE void mark_some(void)
 {
     if (marks++ % 16 == 0)
@@ -164,7 +164,7 @@ __attribute__((constructor)) APART static void constructor(void)
 }
 #endif
 
-/* ---- during relocation, before anything else */
+/* ---- during relocation, before any other code of the program */
 
 #ifdef WITH_IFUNC
 static int chosen(int a)

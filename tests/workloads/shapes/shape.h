@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks that know themselves: each function records its name and return address before it makes a
- * call. At a mark (a trap, with the address of these records in a register)
- * tests/tools/unwind_judge.c compares them with what it unwinds. No unwinder is involved in making
- * the records.
+ * Stacks that record themselves, without any unwinder: each function records its name and return
+ * address before it makes a call. At a mark (a trap, with the address of these records in a
+ * register) tests/tools/unwind_judge.c compares them with what it unwinds.
  */
 #ifndef STACKBOX_SHAPE_H
 #define STACKBOX_SHAPE_H
@@ -18,8 +17,8 @@ extern "C" {
 #define SHAPE_MAGIC 0x5bacb0c5
 
 /*
- * A function, whose caller continues at `returns`; NULL: not known. ANY stands for unmarked
- * functions: libc's.
+ * A function and its return address; NULL: not known. The name ANY stands for functions that do not
+ * record themselves, such as libc's.
  */
 struct told {
     const char *name;
@@ -27,13 +26,13 @@ struct told {
 };
 #define ANY "*"
 
-/* What the judge reads, and how a walk must end: as enum unwind_end, 0 if it is whole. */
+/* What the judge reads. `end`: how a walk must end, as enum unwind_end; 0: it is whole. */
 struct shape {
     uint64_t first, count, end;
     struct told told[512]; /* from `first` on, the outermost first */
 };
 /*
- * As an end: it is whole, or ends at the start code, whose table is up to another compiler or libc.
+ * As `end`: the walk is whole, or ends at the start code, which may have no unwind table.
  */
 #define SHAPE_BEGINS 255
 
@@ -54,11 +53,11 @@ SHAPE_INLINE void tell(const char *name, const void *returns)
     shape.told[shape.count].returns = returns;
     shape.count = shape.count + 1;
 }
-/* At the start and the end of a function: so no call is its last instruction. */
+/* At the start and the end of a function, so that its last instruction is no call. */
 #define TELL() tell(__func__, __builtin_return_address(0))
 #define UNTELL() ((void)(shape.count = shape.count - 1))
 
-/* In a handler: it interrupted an instruction, and above it is what was marked before. */
+/* In a signal handler: records the interrupted pc, + 1 as for a return address. */
 #define TELL_INTERRUPTED(context) \
     tell(ANY, (void *)(((ucontext_t *)(context))->uc_mcontext.gregs[REG_RIP] + 1))
 
@@ -71,7 +70,7 @@ SHAPE_INLINE void mark_as(uint64_t what)
 #define STEP() mark_as(SHAPE_STEP)
 #define STEPPED() mark_as(SHAPE_STEPPED)
 
-/* For a new stack, such as another thread's. Its result is for tell_again(). */
+/* Begins the records of a new stack, such as another thread's. tell_again() takes the result. */
 SHAPE_INLINE uint64_t tell_anew(void)
 {
     uint64_t before = shape.first;
