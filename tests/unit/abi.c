@@ -80,7 +80,7 @@ static void programs(void)
     SAME_ATTR(bpf_abi_link_kprobe_multi, link_flags, link_create.flags);
 }
 
-/* From the libc that this was built with: the same on every machine. */
+/* These types come from the build's libc, and must be the same on every machine. */
 static void sizes(void)
 {
     CHECK_NUMBER(sizeof(off_t), 8);

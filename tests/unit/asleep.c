@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Threads that /proc shows: who cannot be looked at is no thread that is not there, and what is said of it. */
+/* Listing blocked threads by /proc: a thread that cannot be read is an error, not an ended one. */
 #include "store/blocked_threads.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static size_t met;
 
-/* This very thread: an emulator of programs has another. */
+/* Counts this thread alone: qemu-user adds a thread of its own. */
 static int meet(void *context, const struct blocked_thread *thread)
 {
     const uint32_t pid = *(const uint32_t *)context;
@@ -20,7 +20,7 @@ static int meet(void *context, const struct blocked_thread *thread)
     return 0;
 }
 
-/* Allows that many more descriptors than are open. */
+/* Lists with a limit of this many more descriptors than are open. */
 static int list_with(rlim_t descriptors)
 {
     const uint32_t pid = (uint32_t)getpid();
@@ -41,7 +41,7 @@ static int list_with(rlim_t descriptors)
     return result;
 }
 
-/* /proc, a process, its threads, one of them, and one of its files. */
+/* The listing needs five: /proc, a process, its task directory, a thread, and one of its files. */
 static void passed_over_for_lack_of_descriptors(void)
 {
     for (rlim_t descriptors = 0; descriptors < 5; descriptors++) {

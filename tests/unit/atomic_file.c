@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files that are there whole or not at all: what they replace, and what is left of failed ones. */
+/* Files that appear whole or not at all: what they replace, and what a failed write leaves. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static void owner_is_kept(void)
     CHECK_NUMBER(write_file("theirs", "new"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 1234 && about.st_gid == 5678);
     CHECK_NUMBER(mode_of("theirs"), 0640);
-    /* In a directory where all users can create files, another user's file does not matter. */
+    /* In a world-writable directory, another user's file does not matter. */
     CHECK(!chmod(".", 01777));
     CHECK_NUMBER(write_file("theirs", "newer"), 0);
     CHECK(!stat("theirs", &about) && about.st_uid == 0 && about.st_gid == 0);
@@ -273,7 +273,7 @@ static void strangers_links(void)
     CHECK(access("../d/new", F_OK));
     char text[8];
     CHECK_NUMBER(read(fifo, text, sizeof(text)), -1);
-    /* If only some users may write to the directory, it is up to them. */
+    /* In a directory that is not world-writable, links of other users are followed. */
     CHECK(!chmod(".", 0775));
     CHECK_NUMBER(write_file("device", "x"), -ENOSPC);
     CHECK_NUMBER(write_file("way/real", "by the way"), 0);
@@ -355,7 +355,7 @@ static void rights(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-/* A full disk, as far as one process is concerned. */
+/* RLIMIT_FSIZE acts like a full disk for one process. */
 static void too_large(void)
 {
     struct rlimit usual, small;
@@ -402,7 +402,7 @@ static void what_is_no_file(void)
     close(ends[0]);
     close(ends[1]);
 
-    /* A descriptor is written to after what is there, and stays open. */
+    /* A write to a descriptor appends at its offset; the descriptor stays open. */
     int file = open("named", O_RDWR | O_CREAT, 0600);
     CHECK(write(file, "before ", 7) == 7);
     snprintf(name, sizeof(name), "/dev/fd/%d", file);
@@ -426,8 +426,8 @@ static void what_is_no_file(void)
 }
 
 /*
- * A killed run's leftover goes with the next run, but a file that another run is about to rename
- * stays.
+ * The next run deletes the leftover of a killed run, but not a file that another run is about to
+ * rename.
  */
 static void left_behind(void)
 {

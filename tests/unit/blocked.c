@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a report of blocked time needs besides counts: stacks that are kept, stacks from text,
+ * What a report of blocked time needs besides counts: kept stacks, stacks parsed from text, and
  * interrupts.
  */
 #include "unit/files.h"
@@ -59,7 +59,7 @@ static void texts_become_addresses(void)
     close(kallsyms);
 }
 
-/* Equal frames have one number, what does not fit none; a symbol with a number is that frame. */
+/* Equal frames share a number, frames beyond the limit have none; the number leads to the frame. */
 static void texts_become_numbers(void)
 {
     struct stack_texts texts = {.frames = calloc(3, sizeof(struct stack_frame)), .room = 3};
@@ -117,7 +117,7 @@ static void interrupts_are_told_from_threads(void)
     CHECK(!did(kallsyms, 0x605, 0x105, 0x105));
     /* A page fault is the thread's own. */
     CHECK(!did(kallsyms, 0x605, 0x405, 0x105));
-    /* Preempted by an interrupt, or on its way out of one: what follows is the thread's own. */
+    /* Preempted by an interrupt, or on return from one: the frames below are the thread's own. */
     CHECK(!did(kallsyms, 0x605, 0x005, 0x305));
     CHECK(!did(kallsyms, 0x605, 0x505, 0x305));
     /* An interrupt during a context switch. */
@@ -128,7 +128,7 @@ static void interrupts_are_told_from_threads(void)
     close(kallsyms);
 }
 
-/* The frame nearest to the leaf gives the kind; softirqs run after other interrupts. */
+/* The frame nearest to the leaf gives the kind: a softirq runs as another interrupt ends. */
 static void kinds_of_interrupts(void)
 {
     static const char text[] =
@@ -192,7 +192,7 @@ static void add(struct stack_table *table, uint64_t number)
     free(stack);
 }
 
-/* The state in which a stack is found; checks that it is the right one. */
+/* Returns the state of a stack; checks the frames of a kept one. */
 static enum stack_state find(struct stack_table *table, struct tally *tally, uint64_t number)
 {
     struct stack stack;
@@ -213,7 +213,7 @@ static void stacks_stay_while_they_are_used(void)
     for (uint64_t i = 1; i <= 1000; i++)
         add(&table, i);
     stack_table_drop(&table);
-    /* Report 2: no longer used, but a count may come with this report, or the next. */
+    /* Report 2: unused stacks stay, since a count may still arrive in this report or the next. */
     stack_table_begin(&table);
     CHECK_NUMBER(find(&table, &tally, 1000), STACK_KEPT);
     stack_table_keep(&table, STACK_SPILLED | 7);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The kernel's types: from a file made by clang, whose struct this test's compiler has laid out,
- * too; from files made here that contradict themselves; and from all of these, cut off or changed
- * anywhere.
+ * The kernel's types: from a file by clang, with a struct that this test's compiler lays out, too;
+ * from self-contradicting files made here; and from all of these, truncated or changed at any byte.
  */
 #include "kernel/btf.h"
 
@@ -53,7 +52,7 @@ static int read_bytes(struct btf *btf, const void *bytes, size_t size)
     return result;
 }
 
-/* As the compiler writes it for a big-endian machine: all but the strings is words, which come first. */
+/* As for a big-endian machine: everything before the strings is 32-bit words. */
 static void turn_round(struct text *bytes)
 {
     uint16_t magic;
@@ -150,7 +149,7 @@ static void parameters_are_counted(void)
     text_free(&bytes);
 }
 
-/* Nothing is read out of bounds: sanitizers check that. */
+/* Sanitizers check that the reader stays within bounds. */
 static void look_at_all(const void *bytes, size_t size)
 {
     struct btf_member found;

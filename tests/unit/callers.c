@@ -23,7 +23,7 @@ static void missing(void)
     CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, COUNT_OF(lacks)));
     CHECK(callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 1)); /* only the leaf */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, has, COUNT_OF(has)));
-    /* No stack, no caller, or an event of another kind, whose caller is in user code. */
+    /* No stack, no known caller, or an event whose caller is in user code. */
     CHECK(!callers_miss_kernel(CALLER, KEY_KERNEL_START, lacks, 0));
     CHECK(!callers_miss_kernel(0, KEY_KERNEL_START, lacks, COUNT_OF(lacks)));
     CHECK(!callers_miss_kernel(CALLER, KEY_USER_PROBE, lacks, COUNT_OF(lacks)));
@@ -86,7 +86,7 @@ static void which_kernels(void)
 
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff81000100 T unwind_next_frame\n"),
                  machine_has_link(kernel) || kernel == &machine_x86_64);
-    /* Its name may come before or after. */
+    /* Another name at the same address may come before or after it. */
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff82000000 T unwind_init\n"), machine_has_link(kernel));
     CHECK_NUMBER(starts_in("ffffffff80000000 T unwind_init\nffffffff81000000 T vfs_read\n"), machine_has_link(kernel));
 }

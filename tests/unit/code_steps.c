@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What instructions of arm64, riscv64, LoongArch and armv7 do to the stack, as decoded from the bytes that GNU as makes
- * of the source beside them; and which of x86-64 have addresses of code. What is expected was written by hand: how far the stack pointer and the frame pointer are
- * below the CFA, and where the frame pointer and the return address were saved (= in place, ? unknown); behind a bar
- * the same of r11; then where it goes, relative to the instruction.
+ * The effects of arm64, riscv64, LoongArch and armv7 instructions on the stack, decoded from the
+ * bytes by GNU as; and which of x86-64 have code addresses. The expected text is hand-written: how
+ * far sp and fp are below the CFA, where fp and the return address were saved (= in place,
+ * ? unknown); behind a bar the same of r11; then the jump's target, relative to the instruction.
  */
 #include <stdarg.h>
 
@@ -357,7 +357,7 @@ static void instructions_do(void)
     }
 }
 
-/* Nothing is read beyond the end, and nothing that is cut off is known. */
+/* The decoder does not read beyond the end of a truncated instruction. */
 static void cut_off(void)
 {
     const struct line *title = NULL;
@@ -376,7 +376,7 @@ static void cut_off(void)
     }
 }
 
-/* What is known of calls, if anything, decides about all rows of that code. */
+/* A known rule at calls that contradicts the code's own drops all rows of that code. */
 static void calls_tell(void)
 {
     static const uint32_t words[] = {0xe92d4010, 0xe1a00001, 0xebfffffc, 0xe8bd8010}; /* push, mov, bl, pop */
@@ -417,7 +417,7 @@ static void calls_tell(void)
     elf_close(&elf);
 }
 
-/* Code that nothing calls, and that neither returns nor looks like a function, is one if its address is taken. */
+/* Code without a caller, a return or a function's look is a function if its address is taken. */
 static void addresses_tell(void)
 {
     static const char bytes[] = "\x48\xbf\0\0\0\0\0\0\0\0\xc3" /* movabs $?, %rdi; ret */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Applets treat all collectors alike: two collectors of made-up events, without any kernel, and the
- * reports and events made from them, symbolized and written as usual.
+ * Applets treat all collectors alike: two collectors of made-up events, without a kernel, and the
+ * reports and events that applets make from them.
  */
 #include "collect/collector.h"
 
@@ -19,7 +19,7 @@
 
 #define COMM "made-up"
 
-/* Generated code in memory without a file: its names come from where a JIT would put them. */
+/* Generated code in anonymous memory, with names in a JIT's perf map. */
 static uint64_t code;
 static char map_path[64];
 
@@ -74,7 +74,7 @@ static int start_counter(struct collector *collector)
     return 0;
 }
 
-/* In each report seven events, of which one has no stack; and one that is lost. */
+/* Each report has seven events, one without a stack, and an eighth that is lost. */
 static int collect(struct collector *collector, bool again, struct tally *tally)
 {
     struct counter *counter = counter_of(collector);
@@ -254,7 +254,7 @@ static void reports_at_intervals(void)
     int status;
 
     options.user_only = options.folded = options.debug = true;
-    options.duration = 600000000; /* two fit, however long this process waits for a CPU */
+    options.duration = 600000000; /* long enough for two, even if this process waits for a CPU */
     options.interval = 30000000;
     count_with(&counter, &options, &status);
     CHECK_NUMBER(status, 0);

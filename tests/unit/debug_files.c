@@ -251,7 +251,7 @@ static void unstripped_below_symfs(void)
     check(&main, &where, "-");
 }
 
-/* One of the two has other addresses. */
+/* One of the two files has other addresses. */
 static void prelinked(void)
 {
     const struct debug_search where = {.root = top};
@@ -274,8 +274,8 @@ static void prelinked(void)
 }
 
 /*
- * A link in the container leads into the container, and opening something that is not a file does
- * not block.
+ * A container's symlink resolves inside the container, and opening something that is not a regular
+ * file does not block.
  */
 static void hostile_places(void)
 {

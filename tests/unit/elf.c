@@ -12,7 +12,7 @@
 #include "elf_image.h"
 #include "test.h"
 
-/* The distance between offset and address differs in each; between them lies what is not loaded. */
+/* Address minus offset differs in each segment; the bytes between segments are not loaded. */
 static const struct image_segment segments[] = {
     {6, 64, 0x400040, 0x1000},            /* the program headers */
     {1, 0, 0x400000, 0x234},              /* loaded */
@@ -474,13 +474,13 @@ static void a_file_that_shrinks(void)
             elf_close(&elf);
     }
     CHECK(opened && refused);
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(fd);
 }
 
-/* Of a sparse file only so much is read, in whatever pieces, and the caller learns of it. */
+/* Of a sparse file at most the limit is read, in any pieces; then the caller gets an error. */
 static void a_sparse_file(void)
 {
     static char bytes[1 << 20];

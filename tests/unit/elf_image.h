@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Hand-made ELF files of either class and byte order, by the format's tables. */
+/* Hand-made ELF files of either class and byte order, laid out by the ELF specification. */
 #ifndef STACKBOX_ELF_IMAGE_H
 #define STACKBOX_ELF_IMAGE_H
 
@@ -106,7 +106,7 @@ static inline void image_put_section(struct image *image, size_t at,
     image_put(image, at + 16 + 5 * word, word, section->entry_size);
 }
 
-/* Writes into the header that `count` sections are at `table`, with their names in the last. */
+/* Makes the header refer to `count` sections at `table`, the last of which has their names. */
 static inline void image_put_sections(struct image *image, size_t table,
                                       const struct image_section *sections, size_t count)
 {

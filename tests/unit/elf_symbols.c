@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of addresses: which symbol wins, in hand-made files, and in files that lie. */
+/* Names of addresses: which symbol wins, in hand-made files, and in malformed ones. */
 #include "demangle/demangle.h"
 #include "elf/elf_symbols.h"
 
@@ -539,7 +539,7 @@ static void jump_table_entries(void)
 
 /* ---- Malformed files ---- */
 
-/* Whatever the bytes are: an answer or an error. */
+/* Any bytes must give an answer or an error. */
 static int look_at_all(const struct elf *elf)
 {
     uint64_t addresses[40];
@@ -771,7 +771,7 @@ static void a_file_that_shrinks(void)
         elf_close(&elf);
     }
     CHECK(whole && other);
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Compressed symbols in hand-made files: in the form of xz and zlib that leaves bytes unchanged,
- * which needs no compressor.
+ * Compressed symbols in hand-made files: as stored blocks of xz and zlib, which need no
+ * compressor.
  */
 #include "elf/elf_symbols.h"
 

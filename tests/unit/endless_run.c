@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A year of a run without end, reported by hand: a report a minute, ten million processes whose
- * pids wrap around again and again, a hundred thousand programs and as many files, clocks that are
- * set back. Nothing is left at the end, and all along everything has its own names.
+ * A year of an endless run, from hand-made records: a report per minute, ten million processes
+ * whose pids wrap around many times, a hundred thousand programs and as many files, clocks that are
+ * set back. Every name is right all along, and all memory is free at the end.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "unwind/objects.h"
 
 /*
- * In one minute an hour there is a storm: 10,074,000 processes in all. Under sanitizers a season is
- * enough.
+ * One minute of each hour is a storm of forks: 10,074,000 processes in all. Under sanitizers, the
+ * run is one season.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define SEASONS 1
@@ -31,7 +31,7 @@
 #define MINUTE 60000000000ull
 
 /*
- * Beyond the largest pid that a kernel gives: /proc has none of them. In a storm they wrap around
+ * Pids beyond the kernel's limit, so that /proc has none of them. In a storm they wrap around
  * twice.
  */
 #define INIT 5000000
@@ -41,11 +41,11 @@
 #define LIVE 48
 
 #define PROGRAMS 100000
-/* That many births between two new ones of 100,740 files, which have few names. */
+/* Each of the 100,740 files comes this many forks after the one before; they share few names. */
 #define BIRTHS_PER_FILE 100
 #define FILE_NAMES 40
 
-/* No program on any machine maps anything from here on. */
+/* No real process maps anything from here on. */
 #define CODE ((uint64_t)0x200000010000)
 #define LIBRARY ((uint64_t)0x200000030000)
 
@@ -63,7 +63,7 @@ static uint32_t live[LIVE], next_pid;
 static struct expected who[PIDS], gone[64]; /* the last that ended */
 static size_t gone_count;
 static char place[] = "/dev/shm/year.XXXXXX"; /* or in /tmp, where files take longer */
-static uint64_t file_serial; /* of what the server has mapped */
+static uint64_t file_serial; /* of the file that SERVER maps */
 
 static uint32_t draw(uint32_t below)
 {
@@ -118,7 +118,7 @@ static void executes(struct expected *process)
     process->program = draw(PROGRAMS);
     name_program(name, process->program);
     tell((struct task_event){.kind = TASK_EXEC, .pid = process->pid, .path = name});
-    process->generation = now; /* taken a little after the kernel reported it */
+    process->generation = now; /* just after the exec's record */
     maps(process->pid, CODE, name);
     if (process->program % 4 == 0)
         maps(process->pid, LIBRARY, "[libc]");
@@ -174,7 +174,7 @@ static void loads_file(void)
     file_serial = serial;
 }
 
-/* ---- What must be known about them ---- */
+/* ---- The names expected of them ---- */
 
 static const char *at(uint32_t pid, uint64_t generation, uint64_t address)
 {
@@ -199,7 +199,7 @@ static void expect(const struct expected *one)
         printf("  the first wrong one: pid %u has %s, should have %s\n", one->pid, code, name);
 }
 
-/* By the time of an event, such as which of many libraries was at an address. */
+/* The file that SERVER had mapped at the time of an event. */
 static void expect_file(void)
 {
     uint64_t address = CODE, serial = 0;
@@ -215,7 +215,7 @@ static void report(uint64_t before)
 
     if (pid)
         expect(&who[pid - FIRST]);
-    /* The last ones that ended, also those whose pid is another process's by now. */
+    /* Processes that ended recently, even if their pid is reused by now. */
     for (size_t i = 0; i < 2 && gone_count; i++) {
         const struct expected *one = &gone[draw((uint32_t)COUNT_OF(gone))];
         if (one->pid && one->ended > before)
@@ -275,7 +275,7 @@ static void open_all(void)
     processes_watch(processes, &watcher);
     tell((struct task_event){.kind = TASK_FORK, .pid = INIT, .parent = INIT + 9000000});
     tell((struct task_event){.kind = TASK_FORK, .pid = SERVER, .parent = INIT});
-    /* It has loaded four thousand million before: these counters wrap around, too. */
+    /* As if it had mapped 4,000,000,000 before: these counters wrap around, too. */
     maps(SERVER, CODE, "[first]");
     history_newest(&processes->history, SERVER)->programs->replaced.forgotten = UINT32_MAX - 50000;
 }
@@ -329,8 +329,8 @@ static void a_year(void)
            (unsigned long long)births, (unsigned long long)files_made, month / 1024, year / 1024);
     CHECK(births > (uint64_t)rounds(2500000 * SEASONS) && files_made > (uint64_t)rounds(25000 * SEASONS));
     CHECK_NUMBER(wrong_names, 0);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
-    /* Losing only malloc's minimum, 16 bytes, with each file would be more. */
+#ifndef __SANITIZE_ADDRESS__ /* ASan keeps freed memory for a while */
+    /* A leak of malloc's minimum, 16 bytes, per file would exceed this. */
     CHECK(month && year < month + files_made * 16);
 #endif
     all_end();

@@ -148,7 +148,7 @@ static __attribute__((noinline)) void own_stack(void)
     CHECK_NUMBER(frames[2], (uintptr_t)exidx_in_middle);
     CHECK_NUMBER(frames[3], (uintptr_t)exidx_in_outer);
     CHECK(frames[4] - (uintptr_t)own_stack < 512);
-    /* At every other instruction after its first, which has pushed all, the code itself tells. */
+    /* After the first instruction, which pushes all registers, the code's own rows are right. */
     for (uint64_t pc = back - 22; pc <= back; pc += 2) {
         CHECK(walk(pc, frames, &end) >= 5);
         CHECK_NUMBER(frames[1], (uintptr_t)exidx_in_inner);
@@ -160,7 +160,7 @@ static __attribute__((noinline)) void own_stack(void)
 #else
 #include "elf/frame_entries.h"
 
-/* Other builds have no use for it, and it takes memory. */
+/* Other builds have no .ARM.exidx: reading it would only take memory. */
 static void own_stack(void)
 {
     CHECK(!HAS_EXIDX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What the sandbox answers about patterns: the same on both sides, and nothing in it is
- * trusted.
+ * The sandbox's answers about patterns: what the reader writes is what the parent gets, and the
+ * parent trusts nothing in it.
  */
 #include "find/user_file.h"
 
@@ -88,7 +88,7 @@ static void check_same(const struct find *a, const struct find *b)
                  b->left_out.length ? b->left_out.data : "");
 }
 
-/* The receiver of the bytes is then as `expected`, or unchanged. */
+/* The receiver must then be as `expected`, or unchanged. */
 static int give(const char *bytes, size_t length, const struct find *expected, int *found,
                 struct text *error)
 {
@@ -180,7 +180,7 @@ static void refused(void)
     }
 }
 
-/* The reader says which of the files that were opened for it, and nothing else about them. */
+/* The reader refers to a file opened for it by number, and says nothing else about it. */
 static void only_opened_files(void)
 {
     const struct place other = {.kind = PLACE_USER, .name = (char *)"sh:main", .file = "/bin/sh", .path = "/bin/sh"};
@@ -196,7 +196,7 @@ static void only_opened_files(void)
     CHECK_NUMBER(find.places.count, COUNT_OF(given));
     for (size_t i = 0; i < find.places.count; i++)
         CHECK_NUMBER(find.places.items[i].inode, i == 2 ? 8 : 7);
-    /* To the other side this file is unknown. */
+    /* The receiver does not know this file. */
     add_file(&find, "/bin/sh", &other, 9);
     CHECK_NUMBER(places_add(&find.places, &other), 0);
     text_clear(&answer);
@@ -207,7 +207,7 @@ static void only_opened_files(void)
     find_close(&find);
 }
 
-/* What a reader that was taken over might name instead of what was typed. */
+/* What a compromised reader might name instead of what was typed. */
 static void only_meant_files(void)
 {
     static struct maps_entry entry = {.path = "/usr/lib/libc.so.6", .inode = 1};

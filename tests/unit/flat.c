@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions with their shares, for stacks whose shares can be seen at a glance. */
+/* Functions with their shares, for stacks with obvious shares. */
 #include "unit/report_scene.h"
 
 #define FLAT .format = REPORT_FLAT, .show_process = true, BOTH
@@ -134,8 +134,8 @@ static void waits(void)
 }
 
 /*
- * Functions that only lead to a wait are not where it waits, judged by the kernel's sections or
- * else by names.
+ * A wait is not counted at functions that only lead to it (of the scheduler and of locks), known by
+ * the kernel's sections, or else by name.
  */
 static void where_it_waits(void)
 {

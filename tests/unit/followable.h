@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* May this process open what it has mapped through the mapping? */
+/* May this process open a mapped file through its mapping (/proc/self/map_files)? */
 #ifndef STACKBOX_TEST_FOLLOWABLE_H
 #define STACKBOX_TEST_FOLLOWABLE_H
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * This needs a capability. Under qemu-user our own addresses may differ from the real ones: then
- * the kernel finds none of our mappings.
+ * This needs a capability. Under qemu-user our addresses may differ from the host's, and then the
+ * kernel finds none of our mappings.
  */
 static inline bool can_follow_mappings(void)
 {

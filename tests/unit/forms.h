@@ -5,7 +5,7 @@
  * and texts: tests/unit/insns.c holds insns/ to them, and tests/unit/llvm.c holds both to LLVM.
  *
  * YOUNG marks what LLVM 14 (Debian 12) cannot assemble, or not disassemble; 19 knows them all.
- * OTHER is as young, and gives LLVM's own text where it is not ours, "" where it has none.
+ * OTHER is as young, and has LLVM's text where it differs from ours, or "" if LLVM has none.
  */
 #ifndef STACKBOX_TEST_FORMS_H
 #define STACKBOX_TEST_FORMS_H

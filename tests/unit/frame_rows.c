@@ -14,7 +14,7 @@
 #include "elf_image.h"
 #include "test.h"
 
-/* Code has different places in the file and in memory; everything else has the same. */
+/* Only code has an address that differs from its file offset. */
 #define CODE_AT 0x1000
 #define CODE 0x12000
 #define CODE_BYTES 0x1800
@@ -385,7 +385,7 @@ static void test_unknown_instruction(void)
     DAMAGED();
 }
 
-/* If a rule needs rbx, all rules of the file say where it is. */
+/* If one rule needs rbx, every rule of the file says where rbx is saved. */
 static void test_base(void)
 {
     FUNCTION(0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0c, 3, 24, 0x41, 0x07, 3, 0x0c, 7, 8, 0x41, 0x83, 0x81, 0x20);

@@ -35,7 +35,7 @@
 #include "machine/machine.h"
 #include "unit/lint.h"
 
-#define FD_COUNTS 3 /* any numbers will do: nothing is loaded, and the dump shows the names */
+#define FD_COUNTS 3 /* arbitrary: nothing is loaded, and the dump shows the names */
 #define FD_BANKS  4
 
 /* stackcount's names, which it gives them itself. */
@@ -408,7 +408,7 @@ static void build_count(struct program *program, const void *config)
     emit_count(program, &of_age);
 }
 
-/* Only the code that finds a caller, on other machines than those of the programs above. */
+/* Only the code that finds a caller, on machines that the programs above do not cover. */
 static void build_caller(struct program *program, const void *machine)
 {
     emit_load_caller(program, machine, 0, 32);
@@ -669,7 +669,7 @@ static const struct golden {
     const void *config;
     unsigned floor; /* the oldest kernel that it is for, */
     unsigned older; /* and that of what older kernels get for the same config; 0: nothing */
-    const char *base; /* its file tells how it differs from this one; NULL: it holds all of it */
+    const char *base; /* its file has the difference from this one; NULL: the whole dump */
 } goldens[] = {
     {"arithmetic", build_arithmetic, NULL, V(4, 4), 0},
     {"arithmetic32", build_arithmetic32, NULL, V(5, 0), 0},
@@ -941,7 +941,7 @@ static const struct golden *golden_called(const char *name)
     abort();
 }
 
-/* What its file has to hold. */
+/* The expected text of a program's file. */
 static bool write_golden(const struct golden *golden, struct text *dump)
 {
     struct text base = {0};

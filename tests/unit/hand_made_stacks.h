@@ -9,7 +9,7 @@
 
 #define CODE 0x400000ull  /* the object with a table: its file begins here */
 #define FRAMED 0x500000ull /* code that keeps frame pointers, without a table */
-#define TRAMPOLINES 0x700000ull /* the same, and each address is where a call returns to a trampoline */
+#define TRAMPOLINES 0x700000ull /* the same; each address is a return address in a trampoline */
 #define DEFERRED 0x600000ull   /* an object without a table */
 #define MAPPED 0x10000ull  /* bytes of each */
 #define STACK 0x7ffc00000000ull
@@ -78,7 +78,7 @@ static void find(void *context, uint64_t pc, struct walk_object *object)
         *object = (struct walk_object){.end = UNWIND_END_UNMAPPED};
 }
 
-/* Far from the rest, at this word of the stack: what is read from a signal frame. */
+/* What the walk reads from a signal frame is at this word of the stack, far from the rest. */
 #define FRAME_WORDS_AT 1000
 static const uint64_t *frame_words;
 

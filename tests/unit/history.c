@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the tracker makes of forks, execs, mappings and exits, reported by hand. */
+/* What the tracker makes of hand-made records of forks, execs, mappings and exits. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "processes/process_parts.h"
 #include "test.h"
 
-/* Beyond the largest pid that a kernel gives: /proc has none of them. */
+/* Pids beyond the kernel's limit: /proc has none of them. */
 #define A 5000001
 #define B 5000002
 #define C 5000003
 
 #define BEGIN 1000
 
-/* No program on any machine maps anything from here on. */
+/* No real process maps anything from here on. */
 #define FREE ((uint64_t)0x200000000000)
 
 static struct processes *processes;
@@ -133,7 +133,7 @@ static const char *what_then(uint32_t pid, uint64_t time)
     return place.label;
 }
 
-/* Within one report it is unknown which it was, unless the event has a time. */
+/* Within one report it is unknown which mapping an event hit, unless the event has a time. */
 static void one_takes_the_place_of_another(void)
 {
     begin();
@@ -152,7 +152,7 @@ static void one_takes_the_place_of_another(void)
     CHECK_STRING(what_then(A, 3000), "[three]");
     maps(3500, A, "[three]"); /* as after mprotect(2) */
     CHECK_STRING(what(A, 0), "[[one] or [three]]");
-    /* The next report has no events from that time. */
+    /* The next report has no events from before the replacement. */
     processes->read = 4000;
     processes_forget(processes);
     CHECK_STRING(what(A, 0), "[three]");
@@ -188,7 +188,7 @@ static void exec_is_another_program(void)
     maps(2010, A, "[two]");
     executes(3000, A);
     maps(3010, A, "[three]");
-    CHECK_STRING(what(A, 0), "[one]"); /* who was there when counting of execs began */
+    CHECK_STRING(what(A, 0), "[one]"); /* the program when exec counting began */
     CHECK_STRING(what(A, 2020), "[two]");
     CHECK_STRING(what(A, 2998), "[two]");
     CHECK_STRING(what(A, 3020), "[three]");
@@ -219,7 +219,7 @@ static void a_child_that_executes(void)
     end();
 }
 
-/* Programs with one pid, directly one after another: what ran from when until when. */
+/* A program of one pid, which ran in [from, until). */
 struct ran {
     uint64_t from, until;
     char label[16];
@@ -255,7 +255,7 @@ static size_t make_random_past(struct ran *ran, size_t room)
     return count;
 }
 
-/* Which code that was then; "-" if unknown. */
+/* The label of the code at that time; "-" if unknown. */
 static const char *code_at(uint32_t pid, uint64_t time)
 {
     uint64_t address = FREE + 0x10010;
@@ -281,7 +281,7 @@ static void code_of_then(void)
     ends(BEGIN + 60, B);
     forks(BEGIN + 70, A, B);
     maps(BEGIN + 80, B, "[four]");
-    CHECK_STRING(code_at(B, BEGIN + 5), "-"); /* it was not there yet */
+    CHECK_STRING(code_at(B, BEGIN + 5), "-"); /* B did not exist yet */
     CHECK_STRING(code_at(B, BEGIN + 25), "[one]");
     CHECK_STRING(code_at(B, BEGIN + 35), "[two]");
     CHECK_STRING(code_at(B, BEGIN + 55), "[three]");
@@ -325,11 +325,11 @@ static void lives_of_one_pid(void)
         ends(3000 + 10000 * i, B);
     }
     CHECK_STRING(what(B, 0), "[one]");
-    CHECK_STRING(what(B, 2999), "[two]"); /* the exit was counted a little before it was reported */
-    CHECK_STRING(what(B, 2999 | (uint64_t)1 << LIFE_THEN_BIT), "[one]"); /* still on its way out */
+    CHECK_STRING(what(B, 2999), "[two]"); /* the exit's count is a little older than its record */
+    CHECK_STRING(what(B, 2999 | (uint64_t)1 << LIFE_THEN_BIT), "[one]"); /* still exiting */
     CHECK_STRING(what(B, 12999), "[three]");
-    CHECK_STRING(what(B, 22999), "[three]"); /* no process came later: threads that went on */
-    /* Or after that, as it still freed its memory. */
+    CHECK_STRING(what(B, 22999), "[three]"); /* no later process: other threads ran on */
+    /* An event can also come after the exit, while the process still frees its memory. */
     CHECK_STRING(what(B, 3099 | (uint64_t)1 << LIFE_THEN_BIT), "[one]");
     CHECK_STRING(what(B, 13099 | (uint64_t)1 << LIFE_THEN_BIT), "[two]");
     CHECK_STRING(what(B, 3099), "[two]");
@@ -339,8 +339,8 @@ static void lives_of_one_pid(void)
 }
 
 /*
- * A process that existed before, and ended before execs and exits were counted, is not what 0
- * means.
+ * Generation 0 does not mean a process that ended before stackbox counted execs and exits, even if
+ * it had the pid.
  */
 static void a_life_before_the_beginning(void)
 {
@@ -353,7 +353,7 @@ static void a_life_before_the_beginning(void)
     end();
 }
 
-/* If a process's end was forgotten, a later one with its pid is not taken for it. */
+/* Once ends are forgotten, generation 0 of a reused pid finds nothing, not a later process. */
 static void forgotten_ends(void)
 {
     begin();
@@ -365,7 +365,7 @@ static void forgotten_ends(void)
     processes_ends_forgotten(processes);
     CHECK_STRING(what(A, 0), "");
     CHECK_STRING(what(B, 0), "[lives]");
-    CHECK_STRING(what(A, 2001), "[lives]"); /* this one was remembered */
+    CHECK_STRING(what(A, 2001), "[lives]"); /* this end is known */
     executes(4000, A);
     maps(4010, A, "[two]");
     CHECK_STRING(what(A, 4020), "[two]");
@@ -393,7 +393,7 @@ static void threads_that_outlive_the_first(void)
     end();
 }
 
-/* The first thread ends, then the other one has its number. */
+/* The first thread ends, then the executing thread gets its tid. */
 static void exec_by_another_thread(void)
 {
     begin();
@@ -413,7 +413,7 @@ static void exec_by_another_thread(void)
     end();
 }
 
-/* After an exec there is one thread, whatever was reported of the others. */
+/* After an exec there is one thread, even if exits of the others were not reported. */
 static void ends_of_threads_that_were_lost(void)
 {
     begin();
@@ -427,7 +427,7 @@ static void ends_of_threads_that_were_lost(void)
     end();
 }
 
-/* A child of ours, which does nothing. */
+/* Forks a child that only waits. */
 static pid_t make_child(void)
 {
     pid_t child = fork();
@@ -440,13 +440,13 @@ static pid_t make_child(void)
 
 static void end_child(pid_t child)
 {
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
 
 /*
- * Records from before we looked are already part of what we saw, whichever process they are about.
+ * A record from before the tracker read /proc is already part of what it read, for any process.
  */
 static void what_was_seen_is_not_told_again(void)
 {
@@ -471,11 +471,11 @@ static void what_was_seen_is_not_told_again(void)
     CHECK_STRING(at(here, pid, 0), "history");
     maps_at(now_ns(), pid, FREE + 0x20000, "[told]");
     CHECK_STRING(at(FREE + 0x20000, pid, 0), "[told]");
-    /* It may have run another program when it forked: so the child itself is looked at. */
+    /* The parent may have run another program when it forked: so the tracker reads the child. */
     forks(before, pid, (uint32_t)other);
     CHECK_STRING(at(here, (uint32_t)other, 0), "history");
     CHECK_STRING(at(FREE + 0x20000, (uint32_t)other, 0), "");
-    /* One that is gone is assumed to be the same as its parent. */
+    /* A child that is gone is assumed to have run its parent's program. */
     forks(before, pid, B);
     CHECK_STRING(at(FREE + 0x20000, B, 0), "[told]");
     end_child(child);
@@ -483,7 +483,7 @@ static void what_was_seen_is_not_told_again(void)
     end();
 }
 
-/* If records were lost, living processes are looked at again. */
+/* After a loss of records, the tracker reads living processes again. */
 static void what_was_lost_is_looked_at(void)
 {
     pid_t child = make_child();
@@ -512,15 +512,15 @@ static void programs_that_nobody_told_of(void)
     CHECK_STRING(what(A, 2000), "-");
     CHECK_STRING(what(A, 3020), "[two]");
     ends(4000, A);
-    CHECK_STRING(what(A, 5000), "-"); /* nor was that exec's process */
-    forks(6000, C, B); /* of which nothing is known */
+    CHECK_STRING(what(A, 5000), "-"); /* nor was this exec's process */
+    forks(6000, C, B); /* nothing is known about C */
     maps(6010, B, "[known]");
     CHECK_STRING(what(B, 0), "[known]");
     CHECK_STRING(at(FREE + 0x20000, B, 0), "");
     end();
 }
 
-/* The exit was lost: the process that has the pid now is another one all the same. */
+/* The record of the exit was lost: the process that now has the pid is another one anyway. */
 static void exits_that_were_lost(void)
 {
     begin();
@@ -535,7 +535,7 @@ static void exits_that_were_lost(void)
     CHECK_NUMBER(processes_lost(processes).records, 7);
     tell((struct task_event){.kind = TASK_LOST, .time = 3500, .lost = 3});
     CHECK_NUMBER(processes_lost(processes).records, 10);
-    processes_forget(processes); /* none of them can be seen: all have ended */
+    processes_forget(processes); /* /proc has none of them: all have ended */
     CHECK(history_newest(&processes->history, B)->ended);
     end();
 }
@@ -560,7 +560,7 @@ static void reports_forget(void)
     CHECK_NUMBER(processes->history.past_bytes, 0);
     CHECK_NUMBER(processes->history.count, 1);
     CHECK_NUMBER(processes_lost(processes).forgotten, 0);
-    /* And what a living process has unmapped. */
+    /* Reports also forget what a living process no longer has mapped. */
     executes(3000, A);
     maps(3010, A, "[other]");
     CHECK_STRING(what(A, 0), "[shell]");
@@ -593,7 +593,7 @@ static void more_is_kept_where_there_is_memory(void)
     end();
 }
 
-/* As many as in a long run with one report at its end. */
+/* As many processes as in a long run with one report, at its end. */
 static void what_is_kept_is_bounded(void)
 {
     enum { MANY = 60000 };
@@ -656,8 +656,8 @@ static void only_who_is_wished_for(void)
 }
 
 /*
- * What a watcher makes of records, by pages: a mapping stays until another replaces it. Twenty
- * processes, from A on.
+ * A watcher's copy of the mappings of 20 processes, from A on, page by page: a mapping stays until
+ * another replaces it.
  */
 #define PAGES 128
 #define PROCESSES 20
@@ -690,7 +690,7 @@ static void hear_end(void *context, uint32_t pid)
     ((struct heard *)context)->ends++;
 }
 
-/* Does what was recorded match what there is? */
+/* Does the watcher's copy match the tracker's mappings? */
 static void check_heard(const struct heard *heard)
 {
     static const char nothing[PAGES][16];
@@ -715,7 +715,7 @@ static void a_watcher_hears(void)
     begin();
     maps_at(2000, A, 0x1000, "[one]");
     processes_watch(processes, &watcher);
-    CHECK_STRING(heard.pages[0][1], "[one]"); /* what is there already */
+    CHECK_STRING(heard.pages[0][1], "[one]"); /* mapped before the watch began */
     forks(2100, A, B);
     CHECK_STRING(heard.pages[B - A][1], "[one]");
     maps_at(2200, B, 0x1000, "[two]");
@@ -734,7 +734,7 @@ static void a_watcher_hears(void)
     end();
 }
 
-/* Any records in any order: no harm is done, and all memory is freed. */
+/* Records of any kind in any order: the watcher's copy stays right, and all memory is freed. */
 static void random_events(void)
 {
     static const char *const names[] = {"[a]", "[b]", "[c]", "//anon", ""};

@@ -51,7 +51,7 @@ static void check_image(const struct image *image, const struct expected *expect
               (!i || image->mappings[i - 1].end <= image->mappings[i].start));
 }
 
-/* Each remaining mapping holds its file once, and nothing else does. */
+/* Each remaining mapping holds one reference to its file, and there are no other references. */
 static void check_references(const struct image *const *images, size_t count)
 {
     for (size_t file = 0; file < FILES; file++) {

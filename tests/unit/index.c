@@ -10,7 +10,7 @@
 
 #define MANY 20000
 
-/* How many of the items with this hash there are, and which: their numbers added up. */
+/* Counts the items with this hash, and sums their numbers. */
 static size_t count(const struct index *index, uint64_t hash, uint64_t *sum)
 {
     size_t found = 0, at = 0;
@@ -21,7 +21,7 @@ static size_t count(const struct index *index, uint64_t hash, uint64_t *sum)
     return found;
 }
 
-/* Each is found among those with its hash, however much the table grows; others are not. */
+/* Each item is found under its hash, and no other item, as the table grows. */
 static void finds_all(void)
 {
     struct index index = {0};
@@ -39,7 +39,7 @@ static void finds_all(void)
     CHECK(!index.slots && !index.size);
 }
 
-/* With one and the same hash, all come, in the order in which they were added until the table grows. */
+/* Items with one hash are all found, in the order of insertion until the table grows. */
 static void equal_hashes(void)
 {
     struct index index = {0};
@@ -60,7 +60,7 @@ static int compare(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* How many of 2^16 places MANY hashes are at, as the index places them: chance has 17,200. */
+/* How many of 2^16 slots MANY hashes occupy: 17,200 by chance. */
 static size_t places(uint64_t (*hash_of)(uint32_t number))
 {
     static uint32_t at[MANY];
@@ -99,7 +99,7 @@ static void hashes_scatter(void)
     }
 }
 
-/* Bytes and how many there are make the hash, not where they are. */
+/* The hash depends on the bytes and their number, not on their address. */
 static void hashes_of_bytes(void)
 {
     char bytes[64] = {0}, moved[65];
@@ -123,7 +123,7 @@ static bool is_below(const void *item, const void *key)
     return *(const unsigned char *)item < *(const unsigned char *)key;
 }
 
-/* Of 0 to 40 items, some of them equal, as going through them finds it. */
+/* In 0 to 40 items, some of them equal, compared with a linear search. */
 static void first_not_before(void)
 {
     unsigned char items[40][3] = {{0}};

@@ -27,7 +27,7 @@ static struct linked link_form(struct program *program, const struct form *form)
     return linked;
 }
 
-/* Of code that was not linked from a program. */
+/* Dumps instructions that were not linked from a program. */
 static const struct program nameless;
 
 /* Their bytes on a little-endian machine. */
@@ -314,7 +314,7 @@ static void a_dump_takes_jumps_to_anywhere(void)
                          "     2: goto pc-1\n"
                          "     3: call local pc-2147483648\n"
                          "     4: call local pc+2147483647\n");
-    /* Into the second half of a constant, where no instruction begins. */
+    /* A jump into the second slot of a 64-bit constant, where no instruction begins. */
     const struct bpf_insn within[] = {{.code = 0x05, .off = 1}, {.code = 0x18, .imm = 1}, {0}};
     dumps_as(within, 3, "     0: goto pc+1\n"
                         "     1: r0 = 0x1 ll\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions of perf maps: from maps written by hand, from random ones compared with a plain search,
-   cut off at each byte, shrinking while they are read, and from what is no map at all. */
+/* Functions of perf maps: hand-written maps, random ones compared with a linear search, maps that
+   are truncated at each byte or shrink while they are read, and files that are no maps. */
 #include "processes/jitmap.h"
 
 #include <errno.h>
@@ -282,7 +282,7 @@ static void ends_of_long_lines(void)
         size_t length;
         char *map = long_map(&length, "", bytes, "1000 10 end\n3000 10 behind\n");
         check_map(map, length, expected, COUNT_OF(expected));
-        /* Numbers too far into a line do not count either: the line is not kept that long. */
+        /* Numbers too far into a line do not count: the reader keeps only its beginning. */
         memset(map, ' ', bytes);
         check_map(map, length, expected, COUNT_OF(expected));
         memset(map, '0', bytes);
@@ -492,7 +492,7 @@ static void *shrink_and_grow(void *context)
 }
 
 /*
- * Whatever part of the file is there at any moment: a name is that of an entry that covers the
+ * However much of the file exists at any moment, a name is that of an entry that covers the
  * address. A read during a truncation may return zeros for the end.
  */
 static void shrinking_file(void)
@@ -526,7 +526,7 @@ static void shrinking_file(void)
     text_free(&map);
 }
 
-/* Memory does not grow with the file: not even a line of it is kept. */
+/* Memory does not grow with the file, nor with a line of it. */
 static void bounded_memory(void)
 {
     struct rusage before, after;
@@ -550,7 +550,7 @@ static void bounded_memory(void)
 
 int main(void)
 {
-    /* Measured first, as the other tests' freed memory would hide it. */
+    /* Measured first: the other tests' freed memory would hide a growth. */
     TEST(bounded_memory);
     TEST(forms_of_lines);
     TEST(lines_of_other_forms);

@@ -134,7 +134,7 @@ static inline bool json_read(const char **at, struct json *value)
     }
 }
 
-/* The whole text is one value. json_free() afterwards in any case. */
+/* Reads a text that must be one value. The caller calls json_free() in any case. */
 static inline bool json_parse(const char *text, struct json *value)
 {
     *value = (struct json){0};
@@ -152,7 +152,7 @@ static inline void json_free(struct json *value)
     text_free(&value->string);
 }
 
-/* A member of an object, which must have it once; NULL: it does not. */
+/* The member of an object with this name; NULL unless the object has it exactly once. */
 static inline const struct json *json_member(const struct json *object, const char *name)
 {
     const struct json *found = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of the kernel's functions: from files written by hand, from random ones compared with a
-   plain search, and from what is no such file at all. */
+/* Names of the kernel's functions: from hand-written files, from random ones compared with a linear
+   search, and from malformed ones. */
 #include "kernel/kallsyms.h"
 
 #include <ctype.h>
@@ -143,7 +143,7 @@ static void names_by_hand(void)
     int fd = file_of(sample, sizeof(sample) - 1);
 
     check_all(fd, expectations, COUNT_OF(expectations), NULL, 0);
-    /* Those for which reading ends early, together and each alone. */
+    /* Addresses for which the reader stops early, together and each alone. */
     check_all(fd, core_expectations, COUNT_OF(core_expectations), NULL, 0);
     for (size_t i = 0; i < COUNT_OF(core_expectations); i++)
         check_all(fd, &core_expectations[i], 1, NULL, 0);
@@ -196,9 +196,9 @@ static void short_addresses(void)
 }
 
 /*
- * 32-bit ARM's system calls return to the start of a label, without a call before it. The return
- * address of a call at the very end of a function is also the start of another function, which did
- * not make the call. (Names and addresses: Debian's 6.12.)
+ * On 32-bit ARM, system calls return to a label that no call precedes. But the return address of a
+ * call at the very end of a function is the start of the next function, which did not make the
+ * call. (Names and addresses: Debian's 6.12.)
  */
 static void landings(void)
 {
@@ -224,7 +224,7 @@ static void landings(void)
         check_text(bytes, sizeof(bytes) - 1, &expected[i], 1);
 }
 
-/* No known kernel lists symbols this way; if one does, the whole file is read. */
+/* No known kernel lists unsorted core symbols; then the reader reads the whole file. */
 static void a_core_that_is_not_sorted(void)
 {
     static const char bytes[] = "ffffffff81000100 T a\nffffffff81000050 T b\n"
@@ -450,7 +450,7 @@ static bool agrees(const struct line *expected, const struct kallsyms_found *fou
            !strcmp(found->module.data, expected->module);
 }
 
-/* Asked for piece by piece, of a file that is read only for what is new. */
+/* Asks in several calls, which read the file only for addresses that are new. */
 static unsigned ask_again(const struct model *model, int fd)
 {
     struct kallsyms_known known = {0};
@@ -484,7 +484,7 @@ static unsigned play_round(struct text *file, unsigned *named)
     const struct kallsyms_search search = {addresses, count, model.preferred,
                                            model.preferred_count};
     int fd = file_of(file->data, file->length), result = kallsyms_find(fd, &search, found);
-    /* Hidden addresses show as nothing but absolute symbols and zeros. */
+    /* -EACCES: only absolute symbols and zeros, as from a kernel that hides its addresses. */
     for (size_t i = 0; i < count && result != -EACCES; i++) {
         const struct line *expected = search_plainly(&model, addresses[i]);
         bool right = !result && agrees(expected, &found[i]);
@@ -659,7 +659,7 @@ static void a_hundred_megabytes(void)
     close(fd);
 }
 
-/* Each of these is asked for without a file: 0 if all are known. */
+/* Asks for each address without a file; returns 0 if all are known. */
 static int ask_without(struct kallsyms_known *known, const struct expectation *expected, size_t count)
 {
     int result = 0;
@@ -687,7 +687,7 @@ static void known_functions(void)
         {0xffffffffc0201008, "mod_late", "later", 8},
     };
     static const struct expectation others[] = {
-        {0xffffffff8100013f, "local_function", "", 0x3f}, /* may be a landing's */
+        {0xffffffff8100013f, "local_function", "", 0x3f}, /* may be the label of landings() */
         {0xffffffff81000140, "weak_alias", "", 0},
         {0xffffffff810000ff, "_stext", "", 0xff},
         {0xffffffffc0201010, "mod_late", "later", 16},

@@ -216,8 +216,8 @@ static void versions(void)
 
 #if defined(__x86_64__)
 /*
- * The kernel does not list it (abm) on every machine that has it: lzcnt of 1 is 63, and bsr, which
- * runs otherwise, gives 0.
+ * The kernel does not list lzcnt (abm) on every machine that has it. lzcnt of 1 is 63; a CPU that
+ * lacks lzcnt runs bsr instead, which gives 0.
  */
 static bool has_lzcnt(void)
 {
@@ -228,7 +228,7 @@ static bool has_lzcnt(void)
 }
 #endif
 
-/* Directories for better processors, according to the kernel's list of this one's features. */
+/* The glibc-hwcaps directories, by the CPU features that the kernel lists. */
 static void processor_levels(void)
 {
     struct text info = {0};
@@ -262,7 +262,7 @@ static const char *in_scratch(const char *path)
     return whole[turn];
 }
 
-/* Creates its directories, too. */
+/* Writes a file, and creates the directories on its path. */
 static void write_file(const char *path, const void *bytes, size_t length, mode_t mode)
 {
     char whole[PATH_MAX];
@@ -351,7 +351,7 @@ static void only_regular_files(void)
 
     CHECK_NUMBER(policy_open(scratch, "/usr", &resolved), -EISDIR);
     CHECK(!mkfifo(in_scratch("/fifo"), 0600));
-    CHECK_NUMBER(policy_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not wait for a writer */
+    CHECK_NUMBER(policy_open(scratch, "/fifo", &resolved), -EINVAL); /* and does not block */
     CHECK_NUMBER(policy_open("", "/dev/null", NULL), -EINVAL);
     CHECK_NUMBER(policy_open(scratch, "/missing", &resolved), -ENOENT);
     text_free(&resolved);
@@ -384,7 +384,7 @@ static void check_found(const char *typed, const char *expected)
     library_close(&library);
 }
 
-/* By the cache, a truncated one, the directories, musl's directories, PATH: in every way. */
+/* Searches the cache, a truncated cache, the directories, musl's directories, and PATH. */
 static void order_of_search(void)
 {
     static const struct pair known[] = {
@@ -549,11 +549,11 @@ static void process_in_another_root(void)
         CHECK_NUMBER(find_of_process(&where, "/lib/libtwo.so.2", &library), 0);
         CHECK_STRING(library.path.data, "/usr/lib/libtwo.so.1");
         library_close(&library);
-        /* What is not there may be taken from our own root. */
+        /* A path that is missing in the other root may be opened in our own. */
         CHECK_NUMBER(find_of_process(&where, "/proc/self/exe", &library), 0);
         library_close(&library);
     }
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(ready[0]);

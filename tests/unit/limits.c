@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Limits that several threads ask about at the same time, for the first time: `check` does. */
+/* Limits that several threads ask for the first time at the same time, as `check` does. */
 #include "kernel/limits.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void *ask(void *context)
     return NULL;
 }
 
-/* Memory comes and goes meanwhile, but it is never far off. */
+/* Free memory changes meanwhile, but not by much. */
 static bool all_get_an_answer(void)
 {
     uint64_t memory[THREADS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Does lint.h notice what is too new? Faults are planted, one at a time, in a program without any.
+ * Does lint.h notice what is too new? Each test plants one fault in a valid program.
  */
 #include "unit/lint.h"
 
@@ -152,7 +152,7 @@ static void a_real_program_is_too_young(void)
 }
 
 /*
- * ---- The unrolled walk, at its largest, is for 4.4; and anything newer in it would be found ----
+ * ---- The unrolled walk, at its largest, is for 4.4: lint.h would find anything newer in it ----
  */
 
 static const uint32_t some_pids[100] = {1};

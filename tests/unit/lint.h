@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Checks what a program asks of the kernel's verifier against what kernels of a version accept, by
- * a table: instructions and their number, loops, helpers, types of maps, and the memory a helper is
- * pointed to. How much the verifier has to process (1,000,000 since 5.2, 131,072 on 4.19) it does
- * not know: that takes a kernel.
+ * Checks by a table whether the verifier of a kernel version accepts a program: instructions and
+ * their number, loops, helpers, map types, and the memory that a helper's pointer refers to. It
+ * does not know how many instructions the verifier processes (at most 1,000,000 since 5.2, 131,072
+ * on 4.19): only a kernel does.
  */
 #ifndef STACKBOX_TEST_LINT_H
 #define STACKBOX_TEST_LINT_H
@@ -116,7 +116,7 @@ enum lint_kind {
     LINT_UNSEEN, /* unreachable, as far as is known */
     LINT_NUMBER,
     LINT_STACK,
-    LINT_VALUE,  /* of a map, or what is returned like it */
+    LINT_VALUE,  /* a map value, or a pointer returned like one */
     LINT_MAP,
     LINT_MIXED,  /* one or the other */
 };
@@ -168,7 +168,7 @@ static bool lint_is_call(const struct bpf_insn *insn)
     return insn->code == (BPF_JMP | BPF_CALL);
 }
 
-/* True if something was new. */
+/* Returns whether a register's state changed. */
 static bool lint_merge(struct lint_registers *into, const struct lint_registers *from)
 {
     bool is_new = false;
@@ -224,7 +224,7 @@ static void lint_step(const struct lint *lint, const struct bpf_insn *insn, stru
     }
 }
 
-/* Where execution continues: up to two places. */
+/* The instructions at which execution can continue: at most two. */
 static size_t lint_next(const struct bpf_insn *insn, size_t at, size_t next[2])
 {
     const uint8_t class = BPF_CLASS(insn->code), operation = BPF_OP(insn->code);
@@ -323,8 +323,8 @@ static void lint_look_at(const struct lint *lint, size_t at)
 }
 
 /*
- * What in a program is too new for the kernel `floor`, such as V(4, 18), a line each; empty:
- * nothing is.
+ * Lists what in a program is too new for the kernel `floor`, such as V(4, 18), one per line; empty:
+ * nothing.
  */
 static void lint(const struct linked *linked, const struct program *program, unsigned floor, struct text *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * 64-bit PowerPC (ELFv2): calls from other files enter a function at its symbol, and calls from its
- * own file after the instructions that find its data. A probe belongs where both arrive.
+ * 64-bit PowerPC (ELFv2): calls from other files enter a function at its symbol, calls from its own
+ * file at the local entry point, behind the TOC set-up. A probe belongs there: both pass it.
  */
 #include "unit/test.h"
 

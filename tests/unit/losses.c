@@ -64,7 +64,7 @@ static void beside_what_was_counted(void)
     losses_free(&losses);
 }
 
-/* What every tracer misses now and then matters from one in a hundred on, and not by its sum with others. */
+/* Losses that every tracer has matter from one in a hundred on, and do not add to others. */
 static void common_losses(void)
 {
     const struct loss unseen = {20, "waits", .beside = true, .matters = 100};
@@ -78,7 +78,7 @@ static void common_losses(void)
     losses_free(&losses);
 }
 
-/* Waits that were too short for -m were there nevertheless. */
+/* Waits that were too short for -m count as events. */
 static void left_out_by_size(void)
 {
     losses_add(&losses, &(struct loss){11, "waits", .beside = true, .matters = 100}, "are not counted: why");
@@ -89,7 +89,7 @@ static void left_out_by_size(void)
     losses_free(&losses);
 }
 
-/* Together they matter; the largest is reported, and that there are others. */
+/* If losses matter only together, the line has the largest, and says that there are others. */
 static void several(void)
 {
     losses_add(&losses, &(struct loss){.count = 6}, "are a; do b");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The rows of architectures: complete, unique, and this machine's as its own file, its C library
- * and its kernel say.
+ * The table of architectures: its rows are complete and unique, and this machine's row agrees with
+ * this program's ELF header, the C library and the kernel.
  */
 #include "machine/machine.h"
 
@@ -104,7 +104,7 @@ static void numbers_of_seccomp(void)
 #endif
 }
 
-/* Our own file says which machine this is. */
+/* This program's ELF header tells the machine. */
 static void ours(void)
 {
     unsigned char head[20];
@@ -211,7 +211,7 @@ static void callers_at(uint32_t flags)
         const bool has_link = row->link.word && row->link.word != MACHINE_NOWHERE;
         CHECK_ROW(!program.count == !(row->emit_load_caller ||
                                       (has_link && (flags == KEY_KERNEL_START || !row->link_first))));
-        CHECK_ROW(!row->walk == !row->caller_text); /* what programs know there, text probes know, too */
+        CHECK_ROW(!row->walk == !row->caller_text); /* both or neither */
         if (program.count)
             CHECK_NUMBER(program.insns[0].code.off,
                          machine_place(row, row->link.word == MACHINE_NOWHERE ? row->sp : row->link));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Each maker, and everything that looks for dead ones, is a process of its own, as in reality. */
+/* Each maker, and each search for dead ones, is a process of its own, as in use. */
 #include "attach/attach.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void *make(void *maker)
 }
 
 /*
- * Makers in many threads at the same time: their names are reported, one is ended, and the others
+ * Makers in many threads at the same time: they report their names, one ends, and the others
  * live on.
  */
 static void live(int out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Files seen mapped: which are opened, which count as the same, which are kept. */
+/* Mapped files: which ones stackbox opens, which count as the same, and which it keeps. */
 #include "processes/mapped_files.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static void one_file_is_opened_once(void)
     CHECK(!mapped_files_knows(files, sight.device, sight.inode));
 }
 
-/* The process is gone, and so is its parent: its path is looked up in a root that others share. */
+/* The process and its parent are gone: the path is resolved in a root that others share. */
 static void in_a_root_of_others(void)
 {
     char *program = path_in(directory, "program");
@@ -126,7 +126,7 @@ static void in_a_root_of_others(void)
     unlink(program);
 }
 
-/* The file that has that name now is not the one that was mapped. */
+/* Another file now has the mapped file's name. */
 static void another_file_of_that_name(void)
 {
     char *path = path_in(directory, "replaced");
@@ -154,7 +154,7 @@ static void another_file_of_that_name(void)
     CHECK_NUMBER(mapped_files_count(files), 0);
 }
 
-/* Not even with the same inode number, if the file system has generations. */
+/* The same, with a reused inode number, if the file system has inode generations. */
 static void another_generation(void)
 {
     char *path = path_in(directory, "generation");
@@ -200,7 +200,7 @@ static void files_that_are_written_to(void)
     CHECK(!mapped_file_changed(first));
     CHECK_NUMBER(chmod(path, 0600), 0); /* that does not change its contents */
     CHECK(!mapped_file_changed(first));
-    write_file(path, "other"); /* of the same length */
+    write_file(path, "other"); /* the same length */
     set_times(path, 1000000001);
     CHECK(mapped_file_changed(first));
     mapped_files_look_again(files);
@@ -218,14 +218,14 @@ static void files_that_are_written_to(void)
     unlink(path);
 }
 
-/* Between the mapping and our opening it. */
+/* Files written to between the mapping and our open(2). */
 static void files_that_were_written_to(void)
 {
     char *path = path_in(directory, "early");
 
     write_file(path, "content");
     struct mapped_sight sight = sight_of(path);
-    sight.time = now_ns() - 60000000000; /* it was not yet as it is */
+    sight.time = now_ns() - 60000000000; /* before the last write */
     struct mapped_file *file = mapped_files_see(files, &sight);
     CHECK(mapped_file_changed(file));
     mapped_file_drop(files, file);
@@ -241,7 +241,7 @@ static void files_that_were_written_to(void)
     unlink(path);
 }
 
-/* Was the file at that path opened when it was seen? */
+/* Does mapped_files_see() open the file at this path? */
 static bool is_opened(const char *path)
 {
     char happened[1024];
@@ -258,7 +258,7 @@ static bool is_opened(const char *path)
     return opened;
 }
 
-/* Opening anything but a regular file may have effects. */
+/* Opening a file that is not regular may have side effects. */
 static void only_plain_files_are_opened(void)
 {
     char *path = path_in(directory, "kind");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which part of which file symbols are in, and the addresses that these parts get. */
+/* The mappings of a report: the parts of files that have symbols, and their addresses. */
 #include "symbolize/mappings.h"
 
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static void segments(void)
     CHECK_NUMBER(offset_of(&mappings, &symbols[3]), 0x3e10);
     CHECK_NUMBER(offset_of(&mappings, &symbols[4]), 0x2345);
     CHECK_NUMBER(offset_of(&mappings, &symbols[5]), 0x2345);
-    /* Whole pages, as they are mapped; a program that is not relocated is at its own addresses. */
+    /* Mappings are whole pages; a program that is not relocated is at its linked addresses. */
     const struct symbol_mapping *code = &mappings.items[symbols[0].mapping - 1];
     CHECK_NUMBER(code->limit - code->start, 0x3000);
     CHECK_NUMBER(code->offset, 0x1000);
@@ -95,7 +95,7 @@ static void the_main_program(void)
     struct symbol_mappings mappings = {0};
     struct symbol symbols[2] = {{0}};
 
-    /* If two belong at the same address, it is there, whichever came first. */
+    /* Of two files at the same address, the main file has it, even if it comes second. */
     take(&mappings, "/bin/a", &fixed, &symbols[0], 0x402345);
     take(&mappings, "/bin/b", &fixed, &symbols[1], 0x402345);
     const struct traced_file b = {"/bin/b", -1};
@@ -107,7 +107,7 @@ static void the_main_program(void)
     check_apart(&mappings);
     mappings_free(&mappings);
 
-    /* A library's addresses start at 0: it is there as the main file, but not as another one. */
+    /* A library's addresses start at 0: it gets 0 only as the main file. */
     symbols[0] = symbols[1] = (struct symbol){0};
     take(&mappings, "/bin/a", &shared, &symbols[0], 0x1234);
     take(&mappings, "/bin/b", &shared, &symbols[1], 0x1234);
@@ -118,7 +118,7 @@ static void the_main_program(void)
     check_apart(&mappings);
     mappings_free(&mappings);
 
-    /* It has no sample: it is read from its file. This test is such a program. */
+    /* A program without samples: its mapping is read from its file, here this test's. */
     const struct traced_file own = {"/bin/own", open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
     CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
     CHECK_NUMBER(mappings_take_program(&mappings, &own), 0);
@@ -139,7 +139,7 @@ static void the_main_program(void)
     close(script.fd);
 }
 
-/* Without segments it is the pages that have symbols. */
+/* Without segments, a mapping is the pages that have symbols. */
 static void what_has_no_segments(void)
 {
     struct symbol_mappings mappings = {0};
@@ -236,7 +236,7 @@ static void the_kernel(void)
     }
     symbols_free(&symbols);
 
-    /* If the kernel hides its addresses, all are its own. */
+    /* If the kernel hides its addresses, modules are not told from it. */
     const struct symbolize_options blind = {.kallsyms = -1, .mapped_for = &nothing};
     CHECK_NUMBER(symbols_make(&symbols, &tally, &blind, &notes), 0);
     CHECK_NUMBER(symbols.mappings.count, 1);

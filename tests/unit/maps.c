@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Lines of maps files: those that kernels write, and those that none does. */
+/* Lines of maps files: as kernels write them, and malformed ones. */
 #include "processes/proc_maps.h"
 
 #include <errno.h>

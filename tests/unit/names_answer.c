@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the sandbox answers: the same on both sides, and nothing in it is trusted. */
+/* The sandbox's answers about names: both sides agree on them, and the receiver trusts nothing. */
 #include "symbolize/naming.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static void check_same(const struct side *actual, const struct side *expected)
           actual->notes.more_packed == expected->notes.more_packed);
 }
 
-/* Receives the bytes, and returns its verdict; then everything is as it should be. */
+/* Receives the bytes, checks that the receiver is consistent, and returns its verdict. */
 static int give(const char *bytes, size_t length, const struct side *expected)
 {
     struct side side, untouched;
@@ -155,7 +155,7 @@ static void there_and_back(void)
     end(&found);
 }
 
-/* One thing is changed to what no honest answer has. */
+/* Each row changes one thing to a value that no honest answer has. */
 static void check_refused(void (*change)(struct side *side))
 {
     struct side found;
@@ -257,7 +257,7 @@ static void without_mappings(void)
     end(&side);
 }
 
-/* Whatever bit is flipped: it is refused, or stays within bounds. */
+/* With any bit flipped, the answer is refused, or stays within bounds. */
 static void every_bit(void)
 {
     struct side found;

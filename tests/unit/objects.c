@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Tables in the kernel's maps: reading them back, which files have one and which have none, and
- * which go.
+ * Unwind tables in BPF maps: their contents, which files have one and which have none, and which
+ * tables are removed.
  */
 #include "unwind/objects.h"
 
@@ -31,9 +31,9 @@
 static char directory[] = "/tmp/objects-XXXXXX";
 static struct mapped_files *files;
 static struct objects *objects;
-static bool at_once = true; /* are tables made before they are needed? */
+static bool at_once = true; /* makes tables before a walk needs them */
 
-/* ---- The file's key from /proc: not the kernel's, but also one per file ---- */
+/* ---- The file's key from /proc: not the kernel's, but unique per file, too ---- */
 
 static int key_by_maps(void *context, const void *mapped, struct unwind_key *key)
 {
@@ -155,7 +155,7 @@ static void write_file(const char *path, const char *bytes, size_t size)
         fclose(file);
 }
 
-/* There is always one: our own, which has tables if libc has. */
+/* Falls back to this test, which has unwind tables if libc has. */
 static const char *some_program(void)
 {
     static const char *const programs[] = {"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/libc.so.6", "/bin/bash",
@@ -178,7 +178,7 @@ static int chunk_by_id(uint32_t id)
     return (int)syscall(SYS_bpf, BPF_MAP_GET_FD_BY_ID, &attr, sizeof(attr));
 }
 
-/* All blocks from its first on, whether they are its own or not, up to the end of the chunk. */
+/* Reads all blocks from the object's first to the end of the chunk, even those of other objects. */
 static int read_back(const struct unwind_key *key, struct unwind_object *object)
 {
     struct unwind_maps maps;
@@ -206,7 +206,7 @@ static int read_back(const struct unwind_key *key, struct unwind_object *object)
     return result;
 }
 
-/* Searches like a BPF program. */
+/* Looks a rule up as a BPF program does. */
 static struct unwind_rule rule_at(const struct unwind_object *object, uint64_t offset)
 {
     const uint64_t page = offset >> UNWIND_PAGE_BITS;
@@ -225,7 +225,7 @@ static struct unwind_rule rule_at(const struct unwind_object *object, uint64_t o
     return found;
 }
 
-/* As in the file. */
+/* The rule in the file's rows. */
 static struct unwind_rule rule_of(const struct frame_rows *frames, uint64_t offset)
 {
     const struct unwind_rule none = {0};
@@ -272,7 +272,7 @@ static int wrong_of(const char *path)
     return wrong;
 }
 
-/* ---- Objects that are there ---- */
+/* ---- Objects that are mapped ---- */
 
 static void real_files(void)
 {
@@ -330,7 +330,7 @@ static void vdso(void)
     close(memory);
 }
 
-/* However often it is seen, and in whatever process; also one with another name. */
+/* A file has one object, however many processes map it, and under any name. */
 static void each_once(void)
 {
     begin();
@@ -377,7 +377,7 @@ static void written_to(void)
     free(other);
 }
 
-/* ---- Objects that go ---- */
+/* ---- Objects that are no longer mapped ---- */
 
 static void copies(const char *path, struct mapped_file **seen, size_t count)
 {
@@ -413,7 +413,7 @@ static void drops(void)
     struct unwind_object object;
     CHECK_NUMBER(read_back(&gone, &object), -ENOENT);
     CHECK_NUMBER(wrong_of(in_directory("copy3")), 0);
-    /* It comes back, into the free room. */
+    /* Mapped again, the file gets a table in the free space. */
     struct mapped_file *again = see(in_directory("copy0"));
     make_all();
     CHECK_NUMBER(wrong_of(in_directory("copy0")), 0);
@@ -423,7 +423,7 @@ static void drops(void)
     end();
 }
 
-/* Wanted objects stay, although no process has them yet. */
+/* Wanted objects keep their tables, although no process maps them yet. */
 static void wanted(void)
 {
     begin_with(ENOUGH, SECOND / 100);
@@ -439,7 +439,7 @@ static void wanted(void)
     end();
 }
 
-/* They do not wait for those that were seen before. */
+/* Wanted objects precede files that were mapped before. */
 static void wanted_first(void)
 {
     struct mapped_file *seen[4];
@@ -459,7 +459,7 @@ static void wanted_first(void)
     end();
 }
 
-/* One that a stack waits for does not wait for others that are being made. */
+/* A table that a stack waits for precedes tables that are being made. */
 static void awaited_first(void)
 {
     struct mapped_file *seen[4];
@@ -485,8 +485,8 @@ static void awaited_first(void)
 }
 
 /*
- * Once tables are only made on demand, a new object's file is kept, and gets a table when it is
- * needed.
+ * With tables made on demand only, a new object's file stays open, and gets a table when a walk
+ * needs it.
  */
 static void asked_for(void)
 {
@@ -522,7 +522,7 @@ static void asked_for(void)
     end();
 }
 
-/* What BPF programs know about a file: its kind; UINT32_MAX: nothing. */
+/* The kind of a file, as BPF programs see it; UINT32_MAX: unknown. */
 static uint32_t kind_of(const char *path)
 {
     const struct unwind_key key = key_of(path);
@@ -533,7 +533,7 @@ static uint32_t kind_of(const char *path)
     return bpf_lookup(maps.objects, &key, &object) ? UINT32_MAX : object.kind;
 }
 
-/* Walks in C find tables where BPF programs do, and end the same way without one. */
+/* Walks in user space find the same tables as BPF programs, and end the same way without one. */
 static void told(void)
 {
     const char *path = some_program(), *text = in_directory("text");
@@ -568,8 +568,8 @@ static void told(void)
     CHECK(end_of_none == UNWIND_END_NO_TABLE || end_of_none == UNWIND_END_UNREAD);
     CHECK_NUMBER(kind_of(text), end_of_none + 1);
     /*
-     * Programs meet keys that belong to no object, so many that the first are forgotten; but never a
-     * table.
+     * BPF programs meet so many keys without an object that the map drops the first of them, but
+     * never a table.
      */
     for (uint64_t i = 0; i < 1000; i++)
         objects_set_kind(objects, &(struct unwind_key){.device = 1, .inode = i + 1}, UNWIND_KEEPS_RECORDS);
@@ -592,7 +592,7 @@ static void told(void)
     end();
 }
 
-/* One chunk: objects that do not fit are reported, and get room once others go. */
+/* One chunk: objects that do not fit are reported, and get space once others are unmapped. */
 static void little_room(void)
 {
     enum { COUNT = 40 };
@@ -614,7 +614,7 @@ static void little_room(void)
         with += !why;
     }
     CHECK_NUMBER(with + figures.no_room, COUNT);
-    /* All objects with a table go; the others move up. */
+    /* All files with a table are unmapped; the others take their space. */
     size_t kept = 0;
     for (size_t i = 0; i < COUNT; i++)
         if (!objects_why(objects, seen[i]))
@@ -632,7 +632,7 @@ static void little_room(void)
     end();
 }
 
-/* At once, if there is no room for others. */
+/* If other files need the space, unmapped objects lose their tables at once. */
 static void room_is_made(void)
 {
     enum { COUNT = 40 };
@@ -695,7 +695,7 @@ static void hostile(void)
     free(bytes);
 }
 
-/* Our child; 0: none, or this kernel does not list children. */
+/* Our child's pid; 0: none, or this kernel does not list children. */
 static pid_t own_child(void)
 {
     FILE *file = fopen("/proc/thread-self/children", "r");
@@ -708,7 +708,7 @@ static pid_t own_child(void)
     return child;
 }
 
-/* Was either reader killed before it was done? The second one has one file. */
+/* Kills the reader, then its successor, which reads one file. Was one killed before its end? */
 static bool kill_two_readers(void)
 {
     const pid_t first = own_child();
@@ -723,8 +723,8 @@ static bool kill_two_readers(void)
 }
 
 /*
- * A killed reader costs only the file at fault its table, which is found by reading files one by
- * one.
+ * If the reader is killed, only the file at fault loses its table: new readers read the files one
+ * by one to find it.
  */
 static void blamed(void)
 {
@@ -749,7 +749,7 @@ static void blamed(void)
     }
 }
 
-/* Stops the reader. Was it put off for its silence (true), or done before? */
+/* Stops the reader. True: it was given up for its silence; false: it was done before. */
 static bool silence_reader(void)
 {
     const pid_t reader = own_child();
@@ -764,7 +764,7 @@ static bool silence_reader(void)
     return now_ns() - begun >= SECOND;
 }
 
-/* Files do not wait for one whose reader does nothing, and that one is read again after them. */
+/* Other files do not wait for one whose reader hangs; that file is read again after them. */
 static void silent(void)
 {
     struct mapped_file *seen[2];
@@ -807,8 +807,8 @@ static void take(void *context, size_t which, int result, const struct table *ta
 }
 
 /*
- * Starts and kills the reader, until it is killed before it is done. Returns what became of the
- * first file.
+ * Starts and kills the reader, until a kill comes before it is done. Returns the first file's
+ * result.
  */
 static int result_of_killed(struct table_builder *builder, const int *fds, size_t count)
 {
@@ -821,7 +821,7 @@ static int result_of_killed(struct table_builder *builder, const int *fds, size_
     return results[0];
 }
 
-/* Whatever killed it: other files must not suffer. */
+/* With several files, none is blamed for the kill: they are read again (-EAGAIN). */
 static void reader_is_killed(void)
 {
     const int fd = open(some_program(), O_RDONLY | O_CLOEXEC), fds[] = {fd, fd, fd};
@@ -904,7 +904,7 @@ static void endless(void)
     close(fd);
 }
 
-/* Nothing waits for a table that is being made. */
+/* Closing does not wait for a table that is being made. */
 static void closed_early(void)
 {
     begin();
@@ -939,7 +939,7 @@ static void space_of_numbers(void)
             const size_t which = (size_t)random() % count;
             for (size_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 taken[j] = false;
-            /* Like space_settle() once no program reads it. */
+            /* As space_settle() does once no BPF program reads them. */
             for (uint32_t j = firsts[which]; j < firsts[which] + sizes[which]; j++)
                 space.taken[j / 64] &= ~((uint64_t)1 << j % 64);
             space.used -= sizes[which];
@@ -962,7 +962,7 @@ static bool has_map(const struct space *space, uint32_t chunk)
     return !bpf_lookup(space->chunks, &chunk, &id);
 }
 
-/* Freed space is not reused before it has settled; then it is, and empty chunks are gone. */
+/* Freed space is reused once it has settled, not before; then empty chunks are freed, too. */
 static void space_in_maps(void)
 {
     static struct space space;
@@ -982,7 +982,7 @@ static void space_in_maps(void)
     CHECK_NUMBER(first, 60);
     space_rest(&space, 64, 64);
     CHECK_NUMBER(space_settle(&space), 0);
-    /* One of two may be spare. */
+    /* An empty chunk may stay as a spare. */
     CHECK(has_map(&space, 0) && has_map(&space, 1));
     CHECK(!space_put(&space, block, 1, &next) && next == 64);
     space_rest(&space, 0, 65);
@@ -991,7 +991,7 @@ static void space_in_maps(void)
     space_close(&space);
 }
 
-/* Some chunks are there before they are needed, and more come while others use the space. */
+/* Some chunks exist before they are needed, and a thread adds more while others use the space. */
 static void spare_chunks(void)
 {
     static struct space space;

@@ -26,7 +26,7 @@ static const struct option first[] = {
     OPTION_HEADING("First"),
     {'a', "all", NULL, option_flag, AT(all), 0, 0, "all"},
     OPTION_LETTER('B', "brief"),
-    OPTION_LETTER('P', "pid"), /* which is in the other table */
+    OPTION_LETTER('P', "pid"), /* in the other table */
     {'b', "brief", NULL, option_flag, AT(brief), 0, 0, "brief"},
     {'n', "number", "N", option_number, AT(number), 3, 7, "a number"},
     {0, "any", "N", option_number, AT(any), 0, UINT64_MAX, "any number"},
@@ -375,7 +375,7 @@ static void many_and_large_words(void)
 
 /* ---- Random command lines ---- */
 
-/* The same in every run: a failure can be repeated. */
+/* The same numbers in every run: a failure can be repeated. */
 static uint32_t chance(uint32_t below)
 {
     static uint64_t state = 1;
@@ -446,7 +446,7 @@ static int put_option(struct settings *meant, char words[2][64])
     }
 }
 
-/* Valid command lines mean what they were made from. */
+/* A command line made from options must parse to these options. */
 static void right_words(void)
 {
     bool right = true;
@@ -521,7 +521,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
     return right;
 }
 
-/* Any words are accepted, or refused in a line that begins with the option. */
+/* Any words are accepted, or refused by one line that begins with the option. */
 static void any_words(void)
 {
     static const struct option *const trace_tables[] = {trace_options, common_options, NULL};
@@ -601,7 +601,7 @@ static bool rows_clash(const struct option *one, const struct option *other)
            other->name && !strcmp(one->name, other->name);
 }
 
-/* Is there an option that this additional letter stands for? */
+/* Does this additional letter stand for an option of the table? */
 static bool stands_for_one(const struct option *letter, const struct option *const *rows,
                            size_t count)
 {
@@ -612,7 +612,7 @@ static bool stands_for_one(const struct option *letter, const struct option *con
     return false;
 }
 
-/* An applet's own row may replace one that all applets have, if it is the same option, or refuse it with a reason. */
+/* An applet's row may replace a common one, if it is the same option, or refuse it with a reason. */
 static bool stands_in_its_stead(const struct option *own, const struct option *shared)
 {
     const bool refuses = !own->help && own->details;

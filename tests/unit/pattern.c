@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Patterns: what each form means, what is refused, and that no text does harm. */
+/* Patterns: what each form means, which ones are refused, and that any text is safe. */
 #include "unit/test.h"
 
 #include <ctype.h>
@@ -404,7 +404,7 @@ static void any_bytes(void)
     }
 }
 
-/* The C library's fnmatch() knows `*`, too: if that is the only special letter, both must agree. */
+/* fnmatch(3) has `*`, too: where it is the only special character, both must agree. */
 static void globs_as_fnmatch(void)
 {
     struct matcher matcher;
@@ -428,7 +428,7 @@ static void globs_as_fnmatch(void)
     }
 }
 
-/* Other tools' wildcards stand for themselves. */
+/* Wildcards of other tools are plain characters. */
 static void only_the_star_is_special(void)
 {
     struct matcher matcher;
@@ -526,7 +526,7 @@ static struct place user_place(const char *file, uint64_t address, const char *n
                           .file = file, .path = "/x", .file_offset = address};
 }
 
-/* One instruction is one place, whatever its name; files are told apart. */
+/* One instruction is one place, even under several names, but not in several files. */
 static void user_doubles(void)
 {
     struct places places = {0};

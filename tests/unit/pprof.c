@@ -61,7 +61,7 @@ static void checksums(void)
     CHECK_NUMBER(crc32_value(&crc), 0xcbf43926); /* as in every description of the format */
 }
 
-/* Blocks are full, or the last; the file has what was written, in whatever pieces. */
+/* All blocks but the last are full; the contents do not depend on the sizes of the writes. */
 static void blocks(void)
 {
     static const size_t sizes[] = {0, 1, 65534, 65535, 65536, 131070, 131071, 300000};

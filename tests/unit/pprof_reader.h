@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A reader of pprof files that knows nothing about the writer: gzip of stored blocks by RFC 1951
- * and 1952, the message by the numbers in pprof's profile.proto. It turns them into text, a line
- * for each part. Any irregularity is a failure.
+ * A reader of pprof files that shares no code with the writer: gzip of stored blocks by RFC 1951
+ * and 1952, the message by the field numbers of pprof's profile.proto. It prints each part as a
+ * line of text. Any irregularity is a failure.
  */
 #ifndef STACKBOX_PPROF_READER_H
 #define STACKBOX_PPROF_READER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From a process's addresses to files, by /proc: real mappings of hand-made files. */
+/* From a process's addresses to files, by /proc: mappings of hand-made files. */
 #include "processes/process.h"
 
 #include <errno.h>
@@ -204,7 +204,7 @@ static void *wait_for_the_end(void *nothing)
     return nothing;
 }
 
-/* Another process goes on with its memory; if we are allowed to, the file is deleted, too. */
+/* Another process keeps our memory; where we may open its mapping, the file is deleted, too. */
 static void a_first_thread_that_has_ended(void)
 {
     char path[256], state[32];
@@ -241,7 +241,7 @@ static void a_first_thread_that_has_ended(void)
     unlink(path);
 }
 
-/* Another process maps and unmaps all the time, below and above what we look for. */
+/* Another process maps and unmaps all the time, below and above the address looked up. */
 static void maps_that_change(void)
 {
     char path[256];

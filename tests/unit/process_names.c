@@ -43,7 +43,7 @@ static struct processes *open_silent(void)
     return processes;
 }
 
-/* Without records: a first thread's name is the process's, if it had only one. */
+/* Without records, a process has its first thread's name, if that thread had only one. */
 static void by_first_threads(void)
 {
     add(GONE, GONE + 1, 0, "worker");
@@ -70,7 +70,7 @@ static void by_first_threads(void)
     tally_free(&tally);
 }
 
-/* A process that renames itself has one name, the last; before its exec it was another program. */
+/* A process that renames itself has its last name, and another one before its exec. */
 static void as_it_was_told(void)
 {
     struct processes *processes = open_silent();
@@ -103,7 +103,7 @@ static void as_it_was_told(void)
     tally_free(&tally);
 }
 
-/* If it is still running, /proc is asked. */
+/* The name of a process that still runs comes from /proc. */
 static void as_it_is(void)
 {
     struct processes *processes = open_silent();
@@ -116,7 +116,7 @@ static void as_it_is(void)
     expect(processes, 0, "fifteen letters");
     CHECK_NUMBER(prctl(PR_SET_NAME, "a b"), 0);
     expect(processes, 0, "a b");
-    /* For a kernel worker /proc shows more than its name. */
+    /* For a kernel worker, /proc shows more than the comm. */
     CHECK_NUMBER(prctl(PR_SET_NAME, "kworker/0:1+ev"), 0);
     expect(processes, 0, "as it was");
     CHECK_NUMBER(prctl(PR_SET_NAME, before), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Recordings: the file of version 1, which was written by hand from the page, has the same contents
- * on every machine; what is written is read back; and no truncated one is taken for a whole one.
+ * Recordings: the file of version 1, written by hand from the format's documentation, has the same
+ * contents on every machine; what is written is read back; a truncated file is refused.
  */
 #include "recording/read.h"
 
@@ -101,7 +101,7 @@ static void there_and_back(void)
     CHECK(!strcmp(recording.about.command_line, "profile 'a b'"));
     text_of(&recording, &text);
     CHECK(!strcmp(text, "x;leaf;middle;leaf 18446744073709551615\n"));
-    /* The same twice is not another kind. */
+    /* The same twice counts as one kind. */
     CHECK_NUMBER(recording_take(&recording, bytes, length), 0);
     CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), -EXDEV);
     free(text);

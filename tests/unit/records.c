@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* An event's text to the byte, in each format; and records of any bytes, read safely. */
+/* An event's text, byte for byte, in each format; and the reader's safety for any bytes. */
 #include "report/records.h"
 
 #include <linux/perf_event.h>

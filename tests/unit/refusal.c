@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What is said about a program that the kernel's verifier rejects. */
+/* The messages about a program that the kernel's verifier rejects. */
 #include "unit/test.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void last_words(void)
     check_sentence(-EACCES, "R1 \033[31m", REFUSED("R1 \\x1b[31m"));
 }
 
-/* Figures alone, or nothing, are not a reason; and other errors are not the verifier's. */
+/* A log of statistics alone, or an empty one, has no reason; other errors are no rejection. */
 static void no_words(void)
 {
     static const char *const logs[] = {"", "\n\n", "processed 2 insns (limit 1000000)\n"};

@@ -182,7 +182,7 @@ static void lost_stacks(void)
            "  [stack storage full]\n    tar (7)\n    2\n\n", TEXT, BOTH);
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 2\n", FOLDED,
            BOTH);
-    /* They are stacks like others: equal ones are one block. */
+    /* Equal ones are one block, as with other stacks. */
     add_entry(&scene, 3, 7, "tar", NO_FRAMES, NO_FRAMES)->task.user.state = STACK_FULL;
     EXPECT(&scene, "tar;main;[stack storage full] 1\ntar;[stack storage full] 5\n", FOLDED,
            BOTH);
@@ -298,8 +298,8 @@ static void equal_lines_are_one(void)
     free_scene(&scene);
 
     /*
-     * The whole stack must be equal, not only its beginning; and the end of the kernel's part is
-     * not a line.
+     * Stacks are merged only if all frames are equal; and the boundary between kernel and user
+     * frames is not a line.
      */
     scene = (struct scene){0};
     uint32_t a = add_symbol(&scene, true, 1, "a", "", 0);
@@ -370,7 +370,7 @@ static void last_frames_like_counts(void)
         add_entry(&scene, 3, 7, "tar", FRAMES(f, f), FRAMES(f));
         text_format(&expected, "tar;%s;%s;%s 3\n", cases[i].name, cases[i].name, cases[i].shown);
         EXPECT(&scene, expected.data, FOLDED, BOTH);
-        /* Text for people has them unchanged. */
+        /* The default format has the names unchanged. */
         text_clear(&expected);
         text_format(&expected, "\n  %s\n    3\n\n", cases[i].name);
         scene.tally.entries[0].task.kernel.count = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which reports go where, under which name, and what happens to those that cannot be written. */
+/* Which file a report goes to, its name, and failures to write it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ static void one_way_each(void)
            .paths = PATHS("a.txt", "b.folded", "c.flat", "d.svg"));
     EXPECT("folded a.b/c", .paths = PATHS("a.b/c"), .format = "folded");
     EXPECT("flat c", .paths = PATHS("c"), .flat = true);
-    /* A format that was asked for, but no file has, is printed. */
+    /* A requested format that no file has goes to stdout. */
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg"), .folded = true);
     EXPECT("svg a.svg", .paths = PATHS("a.svg"), .format = "svg");
     EXPECT("svg a%n.svg", .paths = PATHS("a%n.svg"), .format = "svg", .interval = 1);
@@ -64,7 +64,7 @@ static void one_way_each(void)
     EXPECT("svg a.svg, folded -", .paths = PATHS("a.svg", "-"), .format = "folded");
     EXPECT("text -", .paths = PATHS("/dev/stdout"));
     EXPECT("folded -", .paths = PATHS("/dev/fd/1"), .folded = true);
-    /* A name that is only an extension has none. */
+    /* A file name that consists of an extension counts as without one. */
     EXPECT("text .svg", .paths = PATHS(".svg"), .format = "text");
 }
 

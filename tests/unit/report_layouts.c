@@ -93,7 +93,7 @@ static void profile_folded(void)
     free_scene(&scene);
 }
 
-/* Values are added before they are divided, and what rounds to 0 is there all the same. */
+/* Values are summed before they are divided, and an entry that rounds to 0 is printed, too. */
 static void units(void)
 {
     struct scene scene = {0};
@@ -223,7 +223,7 @@ static void nobody_woke_it(void)
     struct names n = add_names(&scene);
 
     add_entry(&scene, 5000, 7, "cat", FRAMES(n.schedule), FRAMES(n.main_));
-    /* A task may have any name, and is not the block of `nobody`. */
+    /* A waker may be named "[no waker]": its block is not that of waits without one. */
     struct tally_entry *named = add_entry(&scene, 6000, 7, "cat", FRAMES(n.schedule),
                                           FRAMES(n.main_));
     add_waker(&scene, named, 8, "[no waker]", NO_FRAMES, NO_FRAMES);

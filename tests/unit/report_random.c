@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Reports of random tallies, in every layout and with any options. A report of many entries has
- * what the reports of each entry have, with equal texts merged and summed up; and the order of
+ * Reports of random tallies, in every layout and with any options. A report of many entries must
+ * equal the reports of the single entries, with equal texts merged and summed up; the order of
  * entries does not matter.
  */
 #include <ctype.h>
@@ -255,8 +255,8 @@ static void entries_alone_and_together(void)
 }
 
 /*
- * If processes with one name are merged, the text has their number: it differs from that of each
- * alone.
+ * If processes with one name are merged, the text has the number of processes, and so differs from
+ * the text of a single one.
  */
 static void names_for_processes(void)
 {

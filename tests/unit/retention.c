@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which report files are deleted, and which never are. */
+/* Which report files stackbox deletes, and which it never deletes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void the_oldest_go(void)
     }
 }
 
-/* Files that are not ours stay, whatever their names. */
+/* Files that are no reports of ours stay, even with similar names. */
 static void others_stay(void)
 {
     struct retention_times times = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Which process an event of a ring is of, as the tracker of processes has them. */
+/* The process that the tracker assigns to an event of a ring. */
 #include "kernel/limits.h"
 #include "kernel/task_events.h"
 #include "processes/process.h"
@@ -9,7 +9,7 @@
 /* processes/process_parts.h has a `struct program` of its own. */
 void processes_take(void *context, const struct task_event *event);
 
-/* No program on any machine maps anything there. */
+/* No real process maps anything there. */
 #define FREE ((uint64_t)0x200000000000)
 
 static struct processes *processes;
@@ -48,7 +48,7 @@ static const char *program_of(uint32_t pid, uint64_t generation)
     return place.label;
 }
 
-/* A command's rings tell of no other process that has its pid in between; their times are their own. */
+/* A command's rings have no records of another process with its pid; their times are their own. */
 static void a_stranger_has_the_pid_in_between(void)
 {
     const uint32_t pid = kernel_pid_limit() - 1, parent = pid - 1;

@@ -138,8 +138,8 @@ static inline void xz_end(struct xz_image *image)
 }
 
 /*
- * How many bytes LZMA2 chunks are, including their end, and how many they claim to unpack to; 0:
- * there is no end, or something else among them.
+ * The size of LZMA2 chunks in bytes, including their end marker, and the size that they claim to
+ * unpack to. 0: there is no end marker, or a byte that begins no chunk.
  */
 static inline size_t xz_chunks(const unsigned char *bytes, size_t size, uint64_t *unpacked)
 {

@@ -18,7 +18,7 @@
  *                hostile: the right ones between lines that are none
  *                none: no map at all
  *                link: the map is a symbolic link to a file elsewhere
- *                trampoline: plain, but CPython's perf trampolines, without frame pointers; they
+ *                trampoline: plain, but CPython's perf trampolines, without frame pointer; they
  *                call their 4th argument: main > jit_outer_R > jit_evaluate > jit_inner_R
  *   -b MS        runs for so long before it maps the memory for its code: 0
  *   -u UID       the map's owner
