@@ -612,7 +612,7 @@ static bool stands_for_one(const struct option *letter, const struct option *con
     return false;
 }
 
-/* An applet's row may replace a common one, if it is the same option, or refuse it with a reason. */
+/* An applet's row may replace a common one for the same option, or refuse it with a reason. */
 static bool stands_in_its_stead(const struct option *own, const struct option *shared)
 {
     const bool refuses = !own->help && own->details;

@@ -204,7 +204,7 @@ static void *wait_for_the_end(void *nothing)
     return nothing;
 }
 
-/* Another process keeps our memory; where we may open its mapping, the file is deleted, too. */
+/* A child's other thread keeps its memory; if we may open mappings, the file is deleted, too. */
 static void a_first_thread_that_has_ended(void)
 {
     char path[256], state[32];
@@ -233,7 +233,7 @@ static void a_first_thread_that_has_ended(void)
     CHECK(status.data && strstr(status.data, "State:\tZ"));
     CHECK_NUMBER(find((uint32_t)child, &address, 1, &place), 0);
     check_place(&place, "ended.so", 0x402123);
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     text_free(&status);
@@ -265,7 +265,7 @@ static void maps_that_change(void)
         check_place(&places[0], "steady", 0x402123);
         check_place(&places[1], "steady", 0x402456);
     }
-    if (child > 0) /* -1 is everybody */
+    if (child > 0) /* kill(-1) signals all processes */
         kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     munmap((void *)(uintptr_t)at, 2 * PAGE);

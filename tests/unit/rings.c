@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Hand-made rings: what is read from them, in which order, and how impossible ones are handled. */
+/* Hand-made rings: the records read from them, their order, and malformed rings. */
 #include "rings/records.h"
 
 #include <stdlib.h>
@@ -147,7 +147,7 @@ static struct seen read_one(struct made *made, struct ring_reading *reading)
     return seen;
 }
 
-/* Wherever the end of the ring splits a record. */
+/* A record that the ring's end splits at any byte. */
 static void records_wrap_around(void)
 {
     static struct made made;
@@ -244,7 +244,7 @@ static int see_gap(void *context, const struct ring_record *record)
     return 0;
 }
 
-/* From the record before it on, as it may have come at any time up to the one behind it. */
+/* A loss was between the records before and after it: in between, samples may be missing. */
 static void what_may_lack_samples_is_told_in_time(void)
 {
     static struct made made[3];
@@ -275,7 +275,7 @@ static void what_may_lack_samples_is_told_in_time(void)
         free(rings[i].bytes);
 }
 
-/* Only the next record would tell what a full ring has lost. */
+/* A full ring reports its losses only with the next record. */
 static void behind_a_full_ring_samples_may_be_missing(void)
 {
     static struct made made[2];
@@ -321,7 +321,7 @@ static void records_of_tasks_are_lost_apart(void)
     free(rings[1].bytes);
 }
 
-/* Any of several rings may have many records before the others', and at the same time. */
+/* Any of several rings may have many records before those of the others, or at the same time. */
 static void runs_of_one_ring_end_where_another_begins(void)
 {
     static struct made made[3];
@@ -346,7 +346,7 @@ static void runs_of_one_ring_end_where_another_begins(void)
     }
 }
 
-/* Whatever size it claims: nothing is read beyond the data, and reading goes on after it. */
+/* With any claimed size, the reader stays within the data, and goes on after the record. */
 static void sizes_that_lie_end_the_reading(void)
 {
     static struct made made;
@@ -433,7 +433,7 @@ static void fields_have_to_fit(void)
     }
 }
 
-/* ---- Registers and stacks of users ---- */
+/* ---- User registers and stacks ---- */
 
 #define REGISTERS 17 /* x86-64's, as <asm/perf_regs.h> numbers them: rax to rip, r8 to r15 */
 #define SHAPE {.raw = true, .registers = 0xff01ff}
@@ -442,7 +442,7 @@ struct user_part {
     uint64_t abi, claimed, copied;
 };
 
-/* With an event's fields and that many bytes of stack; returns its size. */
+/* Makes a sample with an event's fields and `stack` bytes of user stack; returns its size. */
 static size_t make_user_sample(char *bytes, const struct user_part *part, size_t stack)
 {
     uint64_t words[64] = {0, 5, 0xff1, pair(11, 12), 10, pair(3, 0), 0, pair(4, 0x1234)};
@@ -558,7 +558,7 @@ static uint64_t caller_by(const struct ring_place *place, size_t bytes)
     return task.caller;
 }
 
-/* In ARM's lr the lowest bit says that it is Thumb code, and is no part of the address. */
+/* Bit 0 of ARM's lr says that the caller is Thumb code, and is no part of the address. */
 static void callers_are_addresses(void)
 {
     CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
@@ -584,14 +584,14 @@ struct numbers {
     size_t pc, sp, frame, count;
 };
 
-/* The kernel's walk by frame pointers, if it gives no register for the first frame. */
+/* The frames of the kernel's walk by frame pointers, for samples without that register. */
 struct chain {
     const uint64_t *frames;
     size_t count;
 };
 
 /*
- * A stack of two records, of which that much was copied, out of at most that much: the third frame.
+ * Walks a stack of two frame records, with `copied` of at most `most` bytes; returns the 3rd frame.
  */
 static uint64_t walk_by(const struct numbers *numbers, struct processes *processes, size_t copied, size_t most,
                         const struct chain *chain)
@@ -637,7 +637,7 @@ static void registers_are_told_apart(void)
     processes_close(processes);
 }
 
-/* By what the kernel's walk found, and not by what only looks like it. */
+/* The frames of the kernel's walk tell the frame pointer from words that only look like one. */
 static void a_frame_pointer_that_is_not_told_is_found(void)
 {
     static const struct numbers machine = {&machine_x86_64, 8, 7, 6, 17};
@@ -740,7 +740,7 @@ static void arms_stacks_are_of_32_bits(void)
     table_free(&table);
 }
 
-/* Except at calls nothing is known, and nothing is made up. */
+/* Elsewhere than at calls there is no rule, and the walk does not make one up. */
 static void what_holds_at_calls_does_not_elsewhere(void)
 {
     const uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};

@@ -17,7 +17,7 @@ static void crates_and_nested_paths(void)
     CHECK_NAME("_RNvC1a1f", "a::f");
     CHECK_NAME("_RNvNtNtC1a1b1c1f", "a::b::c::f");
     CHECK_NAME("_RNvCs_1as0_1f", "a::f");
-    /* The compiler's own namespaces are not printed, nor are missing names. */
+    /* Lower-case namespaces (the compiler's own) are not printed, nor are missing names. */
     CHECK_NAME("_RNqNcC1a01f", "a::f");
     CHECK_NAME("_RNvNyC1a1b0", "a::b");
     /* Upper-case namespaces are. */
@@ -311,7 +311,7 @@ static void what_is_none(void)
     CHECK_NONE("_RNCC1aszzzzzzzzzzzzzzzzzzzz_0");
 }
 
-/* Every prefix of a name is another name, or none: never half a name. */
+/* A prefix of a name is another whole name, or no name. */
 static void cut_names(void)
 {
     static const char name[] = "_RINvMs2_NtC3std2ioINtB6_4SpanDG_INtB8_1TRL0_hEp1OTRhEEL_E3fooKj5_"
@@ -338,7 +338,7 @@ static void shortened(void)
     CHECK_SHORT("_RNvMC0TRhSINtC1a1SlEE1m", "<(&u8, [a::S<...>])>::m");
     CHECK_SHORT("_RINvC1a1fhE.cold", "a::f::<...> (.cold)");
     CHECK_SHORT("_RNvC1a1f", "a::f");
-    /* What is not printed is still checked. */
+    /* The parser also checks what it does not print. */
     CHECK_NUMBER(rust_check("_RIC1agE", 8, (struct demangle_options){.shorten = true}), -EINVAL);
     CHECK_NUMBER(rust_check("_RIC1ahEx", 9, (struct demangle_options){.shorten = true}), -EINVAL);
 }

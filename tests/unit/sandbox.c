@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The sandbox: what it answers, what it may not do, and that nothing of it is left. */
+/* The sandbox: its answers, its limits, and the end of its processes. */
 #include "sandbox/sandbox.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@
 
 static char directory[64];
 
-/* A missing pid must not become all processes, which -1 means to kill(2). */
+/* Refuses a missing pid: kill(-1) would signal all processes. */
 static bool end(pid_t pid)
 {
     return pid > 1 && !kill(pid, SIGKILL);
@@ -41,7 +41,7 @@ static bool end(pid_t pid)
 static const int *kept;
 static size_t kept_count;
 
-/* Another kind of opener: it has something to report, which may be long. */
+/* A job's own opener, with a message of its own, which may be long. */
 static int opener(unsigned how, const char *root, const char *path, struct text *told)
 {
     text_format(told, "%u %s %s", how, root, path);
@@ -153,7 +153,7 @@ static void calls_that_are_refused(void)
     text_free(&answer);
 }
 
-/* Descriptors that were not given to it are closed there, whatever their numbers. */
+/* The sandbox closes every descriptor that it was not given. */
 static int see_open(void *context, struct text *answer)
 {
     const int *fds = context;
@@ -187,7 +187,7 @@ static void descriptors(void)
 
 /* ---- Capabilities that stay ---- */
 
-/* From now on this call, or prctl(2) with that option, fails; -1 is no option. */
+/* Makes a system call fail from now on: with this first argument, or with any (option < 0). */
 static bool refuse_call(long call, int option, int error)
 {
     const size_t low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
@@ -205,7 +205,7 @@ static bool refuse_call(long call, int option, int error)
            !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/* What happens if that is denied: in a process of its own, since it stays denied. 1: nothing. */
+/* The sandbox's result if this call fails; 1: none. In a child, since the filter stays. */
 static int result_without(long call, int option, int error)
 {
     struct text answer = {0};
@@ -229,7 +229,7 @@ static int result_without(long call, int option, int error)
     return result;
 }
 
-/* If it cannot drop something, it does not read. A kernel without filters returns EINVAL. */
+/* If the sandbox cannot drop a right, it does not read. A kernel without filters returns EINVAL. */
 static void rights_that_stay(void)
 {
     CHECK_NUMBER(result_without(SYS_prctl, PR_SET_NO_NEW_PRIVS, EPERM), SANDBOX_KEEPS_RIGHTS);
@@ -291,7 +291,7 @@ static bool status_has(pid_t pid, const char *line)
     return has;
 }
 
-/* Root's, too, may be few: in a container. */
+/* Our effective capabilities: in a container, root has few, too. */
 static unsigned long long own_rights(void)
 {
     struct text status = {0};
@@ -324,7 +324,7 @@ static int strike(const struct watch *watch)
     return read(watch->tell[0], pids, sizeof(pids)) != sizeof(pids) || !end(pids[0]);
 }
 
-/* A user of its own, which no other process can be; `nobody` where no numbers are left for that. */
+/* Has the process a uid that no other process has, or `nobody` in a namespace without such uids? */
 static bool has_own_user(pid_t pid)
 {
     const unsigned user = 0x7f000000u + (unsigned)pid;
@@ -356,7 +356,7 @@ static int look(const struct watch *watch)
     return write(watch->go[1], &byte, 1) != 1 || !right;
 }
 
-/* A watcher looks at the sandbox meanwhile. */
+/* Another process reads the sandbox's /proc files meanwhile. */
 static void meet(int (*watcher_work)(const struct watch *watch), int result, int ended_by)
 {
     struct watch watch;
@@ -399,7 +399,7 @@ static void killed_alone(void)
 
 struct wanted {
     const char *root, *path;
-    int error; /* 0: it holds its own name */
+    int error; /* 0: the file contains its own name */
 };
 
 static int open_wanted(void *context, struct text *answer)
@@ -457,7 +457,7 @@ static void opening(void)
     text_free(&long_path);
 }
 
-/* Before 5.6 there was none, and some filters refuse it: links stay in their root all the same. */
+/* Before Linux 5.6, and under some filters, openat2(2) fails: links still stay in their root. */
 static void opening_without_openat2(void)
 {
     if (refuse_call(437, -1, ENOSYS))
@@ -477,7 +477,7 @@ static void put(const char *name, const char *content)
 
 #define RENAMED_OPENS 3000
 
-/* Whatever others rename, in this directory or elsewhere, is no reason not to find a file. */
+/* Renames by another process, in this directory or elsewhere, do not hide a file. */
 static void opening_beside_renames(void)
 {
     struct text inner = {0};
@@ -504,8 +504,8 @@ static void opening_beside_renames(void)
 }
 
 /*
- * Files that are only in memory are opened through procfs, which a hijacked reader must not do
- * itself.
+ * The parent opens files that exist only in memory through procfs. A compromised reader must not be
+ * able to open procfs itself.
  */
 static void places(void)
 {
@@ -558,7 +558,7 @@ static int ask_for_memory(void *context, struct text *answer)
     return 0;
 }
 
-/* Whatever else a job's opener opens. */
+/* Neither with a job's own opener. */
 static void places_of_other_ways(void)
 {
     struct text answer = {0}, expected = {0};
@@ -652,7 +652,7 @@ static void killed(void)
     close(watch.tell[1]);
     CHECK(read(watch.tell[0], pids, sizeof(pids)) == sizeof(pids));
     CHECK(end(runner) && waitpid(runner, NULL, 0) == runner);
-    /* Their ends of this pipe are closed when they are gone, which shows as end of file. */
+    /* Once both are gone, their ends of the pipe are closed: end of file. */
     CHECK_NUMBER(read(watch.tell[0], &byte, 1), 0);
     close(watch.tell[0]);
     close(watch.go[0]);
@@ -671,7 +671,7 @@ static int spin(void *context, struct text *answer)
 
 static int roles_begun, roles_ended;
 
-/* The child itself is told of its start, this process of its end. */
+/* The child calls this at its start, this process at the child's end. */
 static void count_roles(void *context, bool begins, unsigned role)
 {
     (void)context;
@@ -682,8 +682,8 @@ static void count_roles(void *context, bool begins, unsigned role)
 }
 
 /*
- * When their end is reported, no other process can have their pids yet: they are still zombies. `ends`
- * is shared by all of them.
+ * When their end is reported, they are still zombies, so no other process can have their pids yet.
+ * `ends` is shared by all of them.
  */
 struct role_ends {
     _Atomic pid_t pids[2];
@@ -720,7 +720,7 @@ static void told_in_time(void)
     text_free(&answer);
 }
 
-/* While one job waits, others come and go; its answer waits, too. */
+/* While one job runs, others begin and end; its answer waits until it is taken. */
 static void aside(void)
 {
     struct watch watch;
@@ -778,7 +778,7 @@ static unsigned descriptors_of(pid_t pid)
     return count;
 }
 
-/* If nothing is opened, there is no opener. */
+/* A job that opens nothing has no opener process. */
 static void asks_nothing(void)
 {
     struct watch watch;

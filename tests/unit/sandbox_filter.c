@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Which calls the sandbox may make: seccomp's program, run by an interpreter here, as
- * emulators of programs have no seccomp. The header of this very program says which architecture
- * this is.
+ * Which calls the sandbox may make: an interpreter here runs seccomp's program, since qemu-user has
+ * no seccomp. The ELF header of this test tells the architecture.
  */
 #include "sandbox/privileges.h"
 
@@ -29,8 +28,8 @@ static size_t length;
 static uint32_t own;
 
 /*
- * Runs it as the kernel would; ~0 if the kernel would refuse it: an unknown instruction, or a jump
- * out of the program.
+ * Runs the program as the kernel does; ~0 if the kernel would refuse it: an unknown instruction, or
+ * a jump out of the program.
  */
 static uint32_t judge(uint32_t architecture, long number, uint64_t argument)
 {
@@ -78,7 +77,7 @@ static void calls(void)
         CHECK_NUMBER(judge(own, refused[i], 0), REFUSE);
 }
 
-/* Call numbers mean other calls on other architectures: none of theirs are let through. */
+/* Numbers mean other calls on other architectures: the filter allows none of those. */
 static void foreign(void)
 {
     static const uint32_t others[] = {
@@ -101,7 +100,7 @@ static void x32(void)
 #endif
 }
 
-/* Of its commands only those for messages are allowed; there are 20 in all. */
+/* Only the commands for messages are allowed, of 20 in all. */
 static void socketcall(void)
 {
 #ifdef SYS_socketcall

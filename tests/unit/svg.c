@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A flame graph's file: valid XML whatever the names, and frames where they belong. */
+/* A flame graph's file: valid XML with any names, and every frame at its place. */
 #include "base/text.h"
 #include "base/util.h"
 #include "flame/svg.h"
@@ -40,7 +40,7 @@ static void places_and_texts(void)
     flame_free(&flame);
 }
 
-/* Children are in the order of their names, whatever order they came in. */
+/* Children are sorted by name, in any order of input. */
 static void siblings_are_sorted(void)
 {
     struct flame flame;
@@ -228,7 +228,7 @@ static size_t said_left_out(const struct file *file)
     return number;
 }
 
-/* 40 levels of 1,000 frames of random widths: drawn and reported as omitted together are all. */
+/* 40 levels of 1,000 frames of random widths: drawn ones and reported omissions add up to all. */
 static void file_stays_small(void)
 {
     struct flame flame;

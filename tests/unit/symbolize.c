@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From a tally's addresses to names: kernel functions of a file made by hand, places in this very
-   program, and what cannot be known. */
+/* From a tally's addresses to names: kernel functions of a hand-made file, places in this program,
+   and unknown addresses. */
 #include "symbolize/symbolize.h"
 
 #include "processes/process.h"
@@ -65,7 +65,7 @@ static void return_addresses(void)
 {
     static const uint64_t kernel[] = {
         0xffffffff81000100, /* the leaf: its address as it is */
-        0xffffffff81000100, /* a return address: the call before it is in `first` */
+        0xffffffff81000100, /* a return address: its call is in `first` */
         0xffffffff81000101, 0xffffffff81000300, 0xffffffff81000400, 0xffffffffc0000010,
         0xffffffff81000000, 0,
     };
@@ -219,7 +219,7 @@ static void a_return_behind_a_mapping(void)
     close(fd);
 }
 
-/* The same pid on another machine is another process: nothing is looked up for it. */
+/* A pid of another machine is another process: stackbox looks up nothing for it. */
 static void processes_elsewhere_and_gone(void)
 {
     const uint64_t user[] = {(uintptr_t)&in_file};
@@ -249,7 +249,7 @@ static void processes_elsewhere_and_gone(void)
     close(config.kallsyms);
 }
 
-/* Many stacks share addresses: each is kept once, and each frame leads to its own. */
+/* Many stacks share addresses: each address has one symbol, and each frame leads to its own. */
 static void many_addresses(void)
 {
     enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };

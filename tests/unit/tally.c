@@ -76,7 +76,7 @@ static void what_differs_stays_apart(void)
     tally_free(&tally);
 }
 
-/* Entries are of few kinds: each kind's sum is known from how they were made. */
+/* Entries are of few kinds: the test sums each kind as it makes them. */
 static void sums_are_kept(void)
 {
     enum { KINDS = 60, ENTRIES = 5000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Records from the kernel: every length of each, and what they report about processes that we make.
+ * Records from the kernel: every length of each, and the records of this test's own children.
  */
 #include "kernel/task_events.h"
 
@@ -81,7 +81,7 @@ static struct record fork_record(uint32_t type, uint32_t pid)
     put32(&record, 21);
     put32(&record, 22);
     put32(&record, 23);
-    put64(&record, 998); /* its own time, by another clock on some kernels */
+    put64(&record, 998); /* the record's own time field: another clock on some kernels */
     put64(&record, 999);
     return record;
 }
@@ -122,7 +122,7 @@ static void every_kind_of_record(void)
     CHECK_NUMBER(event.inode, 123456);
     CHECK_NUMBER(event.generation, 77);
     CHECK_STRING(event.path, "/usr/lib/libc.so.6");
-    record = map_record("1234567", PROT_EXEC, 0); /* its end is right before the time */
+    record = map_record("1234567", PROT_EXEC, 0); /* its NUL is right before the time */
     CHECK_NUMBER(parse(&record, record.size, &event), 0);
     CHECK_STRING(event.path, "1234567");
     record = fork_record(PERF_RECORD_FORK, 20);
@@ -224,12 +224,12 @@ static void lengths_that_overflow(void)
 #define MAPPINGS 20000 /* more than the rings can hold */
 
 struct heard {
-    uint64_t last_time;    /* in this reading */
-    uint64_t last_of_ours; /* in all of them */
+    uint64_t last_time;    /* in this call of read_events() */
+    uint64_t last_of_ours; /* in all calls */
     pid_t parent;
     unsigned forks, execs, maps, exits, threads, own_maps, seen, out_of_order;
     uint64_t lost;
-    bool is_new; /* what was seen */
+    bool is_new; /* the current event was seen */
 };
 
 static struct task_events *events;
@@ -266,9 +266,8 @@ static void take(void *context, const struct task_event *event)
     if (!ours[event->pid])
         return;
     /*
-     * A child's records are in the rings before this process goes on. (Another's may come with a
-     * later reading: a virtual machine's CPU can stand still between the time of a record and its
-     * end.)
+     * A child's records are in the rings before this process goes on. (Those of other processes may
+     * come with a later read: a virtual CPU can stall between a record's time and its end.)
      */
     heard->out_of_order += event->time < heard->last_of_ours;
     heard->last_of_ours = event->time;
@@ -294,7 +293,7 @@ static void make_children(struct heard *heard, int count)
         int status = 1;
         waitpid(child, &status, 0);
         CHECK_NUMBER(status, 0);
-        /* The whole machine fills the same rings: they are drained all the time. */
+        /* All processes of the machine fill the same rings: drain them all the time. */
         if (heard)
             read_events(heard, now_ns() - 1000000);
     }
@@ -305,7 +304,7 @@ static void *do_nothing(void *nothing)
     return nothing;
 }
 
-/* Everything that they do is reported, in order. */
+/* All records of the children arrive, in order. */
 static void what_children_do(void)
 {
     struct heard heard = {.parent = getpid()};
@@ -325,8 +324,8 @@ static void what_children_do(void)
 }
 
 /*
- * A record that is too recent is seen at once, only once, and keeps the descriptor readable until
- * it is taken.
+ * The watcher sees a record at once, and only once, even if it is too recent to be taken; the
+ * descriptor is readable until it is taken.
  */
 static void what_is_left_for_later(void)
 {
@@ -337,7 +336,7 @@ static void what_is_left_for_later(void)
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
     read_events(&heard, 0);
     CHECK(heard.seen >= 4);
-    CHECK_NUMBER(heard.last_time, 0); /* nothing is that old */
+    CHECK_NUMBER(heard.last_time, 0); /* no record is that old */
     CHECK_NUMBER(poll(&readable, 1, 10000), 1);
     read_events(&heard, UINT64_MAX);
     CHECK_NUMBER(heard.forks, 1);
@@ -348,7 +347,7 @@ static void what_is_left_for_later(void)
 }
 
 #define WAITS 25
-#define BUSY 30 /* records meanwhile, for which the kernel may wake us because there are many */
+#define BUSY 30 /* with more records per wait, the kernel itself may wake us */
 
 static int compare_waits(const void *left, const void *right)
 {
@@ -358,8 +357,8 @@ static int compare_waits(const void *left, const void *right)
 }
 
 /*
- * How long it takes after a reading until it is readable, sorted; *records: how many came in such a
- * wait on average.
+ * How long it takes after a read until the descriptor is readable, sorted; *records: the average
+ * number of records in such a wait.
  */
 static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *records)
 {
@@ -377,7 +376,7 @@ static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *rec
     *records = (heard->seen - seen) / WAITS;
 }
 
-/* Without new files it looks later; a new one makes it look soon again, for a while. */
+/* Without new files the wakeups come later; a new file makes them come soon, for a while. */
 static void what_is_new_is_read_soon(void)
 {
     struct heard heard = {.parent = getpid()};
@@ -408,14 +407,14 @@ static bool comes_to_rest(struct heard *heard)
     return true;
 }
 
-/* While nothing happens it does not look; the first event is noticed at once. */
+/* At rest there are no wakeups; the first event makes one at once. */
 static void what_ends_a_rest(void)
 {
     struct heard heard = {.parent = getpid()};
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
     cpu_set_t before, one;
 
-    /* All on one CPU, and together more than its wakeup page has room for. */
+    /* All on one CPU, and more than its wakeup page has room for. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_getaffinity(0, sizeof(before), &before);
@@ -433,7 +432,7 @@ static void what_ends_a_rest(void)
     sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* More than there is room for: the right number is reported missing, and it goes on. */
+/* More records than fit: the kernel reports the right number of losses, and reading goes on. */
 static void map_and_unmap(int times)
 {
     for (int i = 0; i < times; i++)
@@ -445,7 +444,7 @@ static void what_is_lost_is_counted(void)
     struct heard heard = {.parent = getpid()};
     cpu_set_t before, one;
 
-    /* Losses are reported with the next record of that CPU that there is room for. */
+    /* The kernel reports losses with the CPU's next record that fits. */
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     sched_getaffinity(0, sizeof(before), &before);
@@ -465,9 +464,9 @@ static void what_is_lost_is_counted(void)
 }
 
 /*
- * All processes of the machine fill the rings. If enough of them start others while this one waits
- * for its CPU, records are lost, rightly, and the children's have gaps. So it gets a higher
- * priority, and so do the children.
+ * All processes of the machine fill the rings. If they fork enough while this one waits for a CPU,
+ * records are lost, as they should be, and the children's have gaps. So this process and its
+ * children get real-time priority.
  */
 static void come_first(void)
 {

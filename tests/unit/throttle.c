@@ -43,7 +43,7 @@ static void what_was_lost_is_no_stop(void)
 {
     struct throttle throttle = {0};
 
-    tell(&throttle, PERF_RECORD_UNTHROTTLE, 900); /* of a stop that was not reported */
+    tell(&throttle, PERF_RECORD_UNTHROTTLE, 900); /* of a throttle that was not reported */
     tell(&throttle, PERF_RECORD_THROTTLE, 1000);
     tell(&throttle, PERF_RECORD_LOST, 1);
     tell(&throttle, PERF_RECORD_THROTTLE, 5000);

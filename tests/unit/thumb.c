@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * 32-bit ARM: only code that is certainly ARM's own is ever probed, even if a pattern asks for
- * other code. The files are made here, so that every machine tests this.
+ * 32-bit ARM: stackbox probes only code that is certainly in ARM mode, even if a pattern asks for
+ * Thumb code. The files are made here, so that every machine tests this.
  */
 #include "unit/test.h"
 
@@ -22,7 +22,7 @@ static struct text error, left_out;
 #define ARM 40
 #define OTHER 3
 
-/* Only bit 0 of a function says Thumb; mapping symbols may be there, too, and say the rest. */
+/* Bit 0 of a function's address says Thumb; `marks` adds mapping symbols, which cover the rest. */
 static void write_file(unsigned machine, bool big, bool marks, bool is_stripped)
 {
     static struct user_image image;
@@ -71,7 +71,7 @@ static void open_file(struct user_file *file)
     file->elf.unpacked = &file->unpacked;
 }
 
-/* Where probes for `rest` would go, in the order of the file; or -errno. */
+/* The places that `rest` matches, in the file's order; or -errno. */
 static int look(const char *kind, const char *rest, struct text *seen)
 {
     struct places places = {0};
@@ -131,7 +131,7 @@ static const char *left(const char *counts)
     return sentence;
 }
 
-/* What both kinds of tables say. */
+/* Checks that hold with and without mapping symbols. */
 static void check_functions(void)
 {
     check_probed("", "arm", "10", "");
@@ -198,8 +198,8 @@ static void elsewhere(void)
 }
 
 /*
- * All at once gives the same as each alone: the nearest mapping symbol before it, in its own
- * section.
+ * One call with all addresses agrees with a call for each: the nearest mapping symbol before it, in
+ * its own section.
  */
 static void all_addresses(void)
 {

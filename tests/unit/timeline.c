@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What comes in roughly in order goes out in order, and nothing before its time. */
+/* Events that arrive roughly in order leave in order, and none before its time. */
 #include "run/event_printer.h"
 
 #include <stdint.h>
@@ -79,7 +79,7 @@ static void what_comes_late_is_counted(void)
     timeline_free(&timeline);
 }
 
-/* CPUs write in bursts, each in its own order, and are read up to a time that all have passed. */
+/* CPUs write in bursts, each in its own order, and the reader stops at a time that all passed. */
 static void many_cpus_become_one(void)
 {
     enum { CPUS = 7, EVENTS = 20000 };

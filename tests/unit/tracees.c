@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* In which system calls a thread may be interrupted while it is blocked there: what /proc tells, of a child's. */
+/* The system calls in which stackbox may interrupt a blocked thread, by /proc of a child. */
 #include "ptrace/tracees.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define CALL_NANOSLEEP SYS_clock_nanosleep
 #endif
 
-#define MOST_TRIES 5000 /* of a millisecond each, until it is blocked */
+#define MOST_TRIES 5000 /* of 1 ms each, until the child is blocked */
 
 static void sleep_long(void)
 {
@@ -106,7 +106,7 @@ static void write_pipe(void)
         (void)!write(ends[1], bytes, sizeof(bytes));
 }
 
-/* By another process, which goes on. */
+/* Another process holds the lock. */
 static void lock_file(void)
 {
     char name[] = "/tmp/tracees-XXXXXX";
@@ -177,8 +177,8 @@ static void end(pid_t child)
 }
 
 /*
- * It may be blocked for a moment before it comes to that call. `asked`: how often it had got a CPU when it was
- * last interrupted; 1 is now.
+ * The child may be blocked for a moment before it reaches the call. `asked`: how many times it had
+ * got a CPU at its last interruption; 1: now.
  */
 static bool is_found(pid_t child, bool restarts, uint64_t asked)
 {
@@ -196,7 +196,7 @@ static bool is_found(pid_t child, bool restarts, uint64_t asked)
     return false;
 }
 
-/* An emulator of programs calls a kernel of another machine. */
+/* Under qemu-user, /proc has system call numbers of another architecture. */
 static bool are_numbers_ours(void)
 {
     const pid_t child = start(sleep_long);
@@ -224,7 +224,7 @@ static void which_begin_again(void)
                       (calls[i].restarts == WITH_HELP && machine_ours()->restarts_late), 0))
             WRONG(calls[i].name);
         if (!is_found(child, calls[i].restarts == ALWAYS, 1))
-            WRONG(calls[i].name); /* its time would begin again and again */
+            WRONG(calls[i].name); /* each interruption would restart its timeout */
         end(child);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tracepoints' format files: as kernels have them, and as none should. */
+/* Tracepoints' format files: as kernels have them, and malformed ones. */
 #include "kernel/tracefs.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void check_error(const char *format, const char *field, int error)
 
 static void others_are_not(void)
 {
-    check_error(fork_of_5_10, "pid", -ENOENT); /* the end of two names, but not one itself */
+    check_error(fork_of_5_10, "pid", -ENOENT); /* a suffix of two names, but no name itself */
     check_error(fork_of_5_10, "child", -ENOENT);
     check_error(fork_of_5_10, "child_comm[16]", -ENOENT);
     check_error(fork_of_5_10, "REC->parent_pid", -ENOENT);

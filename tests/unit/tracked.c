@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Real processes under the tracker: short ones, deleted and replaced ones, ones that run several
- * programs, ones with another root. They run copies of this program: each says where it has a
- * variable, and where the file has it.
+ * Real processes under the tracker: short ones, deleted and replaced programs, several programs in
+ * one process, another root. They run copies of this program, each of which reports the address of
+ * a function, in memory and in the file.
  */
 #include <elf.h>
 #include <errno.h>
@@ -31,18 +31,18 @@
 
 static char directory[64];
 static struct processes *processes;
-static int answers[2], holds_back[2]; /* pipes: what children say, and what they wait for */
+static int answers[2], holds_back[2]; /* pipes: from and to the children */
 
 /* ---- What the copies do ---- */
 
 struct answer {
     uint32_t pid;
-    uint64_t generation;    /* of this program, as execs are counted */
+    uint64_t generation;    /* of this exec */
     uint64_t address; /* of a function of this program */
-    uint64_t in_file; /* the same in the file's own addresses */
+    uint64_t in_file; /* the function's address in the file */
 };
 
-/* The distance between linked and loaded addresses, according to the kernel. */
+/* The load bias, from the kernel's auxiliary vector. */
 static uint64_t load_bias(void)
 {
     const Elf64_Phdr *header = (const Elf64_Phdr *)getauxval(AT_PHDR);
@@ -62,7 +62,7 @@ static struct answer answer_now(void)
     return answer;
 }
 
-/* Waits until our parent has seen us. */
+/* Waits until the parent's tracker has read this process. */
 static void wait_to_be_seen(int fd)
 {
     char byte;
@@ -71,8 +71,8 @@ static void wait_to_be_seen(int fd)
 }
 
 /*
- * "run FD HOLD PATH...": answers, and executes the next of the paths; the last one waits if HOLD is
- * set.
+ * "run FD HOLD PATH...": writes its answer, and executes the next path; the last one waits if HOLD
+ * is set.
  */
 static int run_copy(char **arguments)
 {
@@ -108,7 +108,7 @@ static bool copy_to(const char *path)
     return copied;
 }
 
-/* If the kernel has records, takes them, as applets do between reports. */
+/* Reads pending task records, as applets do between reports. */
 static void take_what_is_told(int timeout)
 {
     struct pollfd told = {.fd = processes_fd(processes), .events = POLLIN};
@@ -126,14 +126,14 @@ static void wait_for_end(pid_t child)
     CHECK_NUMBER(status, 0);
 }
 
-/* Its file stays until its records were read, some milliseconds later. */
+/* Returns once the tracker has read the child's records: until then its file must stay. */
 static void wait_for(pid_t child)
 {
     wait_for_end(child);
     take_what_is_told(10000);
 }
 
-/* A child that waits: all its records so far are taken while it can still be looked at. */
+/* The tracker reads a waiting child's records so far while the child can still be read in /proc. */
 static void see_and_let_go(pid_t child)
 {
     usleep(5000);
@@ -161,7 +161,7 @@ static pid_t start(const char *path, const char *second, const char *third)
     return run_copies("-", path, second, third);
 }
 
-/* It waits for see_and_let_go(). */
+/* Starts a copy that waits for see_and_let_go(). */
 static pid_t start_held(const char *path)
 {
     char hold[16];
@@ -214,7 +214,7 @@ static void close_tracker(void)
     processes_close(processes);
 }
 
-/* The whole machine fills the same rings: if records were lost, the test is started again. */
+/* All processes of the machine fill the same rings: after a loss, the test starts again. */
 static void without_losses(void (*test)(void))
 {
     for (int attempt = 0; attempt < 5; attempt++) {
@@ -253,7 +253,7 @@ static void programs_that_are_deleted(void)
     close_tracker();
 }
 
-/* The file now holds another program: that is reported, while a new run of it is right. */
+/* A file overwritten in place: the tracker reports it as changed for the first run only. */
 static void programs_that_are_overwritten(void)
 {
     char *path = path_in(directory, "written");
@@ -280,7 +280,7 @@ static void programs_that_are_overwritten(void)
     close_tracker();
 }
 
-/* Renamed, linked and given to another owner meanwhile: it is the same file. */
+/* A file that is renamed, linked and given to another owner is still the same file. */
 static void programs_that_move(void)
 {
     char *path = path_in(directory, "moved"), *now = path_in(directory, "new name");
@@ -322,7 +322,7 @@ static void one_pid_with_three_programs(void)
     close_tracker();
 }
 
-/* Reported all at once, when everything is over. */
+/* The tracker reads all records at once, after the process's end. */
 static void a_process_that_is_told_late(void)
 {
     char *one = path_in(directory, "one"), *two = path_in(directory, "two");
@@ -415,7 +415,7 @@ static void execs_while_it_begins(void)
         see_and_let_go(child);
         if (answer.generation < begin) /* its last exec came too early to be counted */
             answer.generation = 0;
-        if (!answer.generation || before.generation > begin) /* otherwise it is unknown whether it did */
+        if (!answer.generation || before.generation > begin) /* else it is uncertain */
             check_answer(&answer, execs % 2 ? "one" : "two");
         close_tracker();
     }
@@ -423,7 +423,7 @@ static void execs_while_it_begins(void)
     unlink(two);
 }
 
-#ifdef __SANITIZE_ADDRESS__ /* each of them takes thirty times as long to start */
+#ifdef __SANITIZE_ADDRESS__ /* each start takes thirty times as long */
 #define MANY 100
 #else
 #define MANY 2000
@@ -475,7 +475,7 @@ static void reach(const char *root, const char *path, const struct stat *about)
     text_free(&whole);
 }
 
-/* In its own root and mount namespace, which are gone when it ends. */
+/* A process in its own root and mount namespace, which end with it. */
 static void another_root(void)
 {
     char *root = path_in(directory, "root"), *program = path_in(directory, "root/program");
@@ -537,7 +537,7 @@ static bool holds(int fd, const char *content)
     return fd >= 0 && pread(fd, bytes, sizeof(bytes) - 1, 0) >= 0 && !strcmp(bytes, content);
 }
 
-/* Maps executable memory, says so, and waits. */
+/* Maps executable memory, writes its answer, and waits. */
 static void map_code(void)
 {
     const struct answer answer = answer_now();
@@ -583,7 +583,7 @@ static void maps_of_jits(void)
     CHECK(holds(fd, "its own"));
     close(fd);
     const struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
-    CHECK_NUMBER(utimensat(AT_FDCWD, path, old, 0), 0); /* of a process that had this pid before */
+    CHECK_NUMBER(utimensat(AT_FDCWD, path, old, 0), 0); /* of an earlier process with this pid */
     CHECK_NUMBER(processes_open_jitmap(processes, pid, 0, &refusal), -ENOENT);
     if (!geteuid()) {
         make_map(pid, 0, "of root");
@@ -615,7 +615,7 @@ static void maps_of_jits(void)
     close_tracker();
 }
 
-/* It is pid 1 in its namespace, and has its own /tmp, which is gone when it ends. */
+/* A process that is pid 1 in its namespace, with its own /tmp, which ends with it. */
 static void maps_of_jits_elsewhere(void)
 {
     struct jitmap_refusal refusal = {.reason = NULL};

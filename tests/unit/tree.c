@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Trees in text, for stacks whose shares can be seen at a glance. */
+/* Trees in text, for stacks with obvious shares. */
 #include "base/screen.h"
 #include "unit/report_scene.h"
 
@@ -7,7 +7,7 @@
 #define TREE BELOW(1)
 #define HEADER(whole) "  self%  total%  of " whole " samples\n"
 
-/* A chain stays in one column, with or without shares of its own frames. */
+/* A chain stays in one column, even if its frames have shares of their own. */
 static void chains(void)
 {
     struct scene scene = {0};

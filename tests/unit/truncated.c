@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Files that end early: cut off at each byte, where what is found in the rest is found in the whole
- * file, too; or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
+ * Files that end early: truncated at each byte, where readers find nothing that is not in the whole
+ * file; or shrinking while they are read. (Perf maps and ELF files: jitmap.c, elf.c.)
  */
 #include "find/library.h"
 #include "find/user_file.h"
@@ -188,8 +188,8 @@ static void truncated_notes(void)
 /*
  * ---- Files that shrink, and grow again, while they are read ----
  *
- * A read that meets a truncation may give zeros where bytes of the file were, in the middle of a
- * name too. What is found is no more than in the whole file; sanitizers look at how.
+ * A read during a truncation may return zeros in place of the file's bytes, even in the middle of a
+ * name. Readers find no more than in the whole file; sanitizers check their accesses.
  */
 
 struct shrinking {
@@ -239,7 +239,7 @@ static void shrinking_notes(void)
     text_free(&bytes);
 }
 
-/* That one is read whole, and then what was read is examined. */
+/* ld.so.cache is read whole before it is parsed. */
 static void shrinking_cache(void)
 {
     struct text bytes = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Deflate, written bit by bit: zlib 1.2.13 gives the same results for each stream. */
+/* Deflate, written bit by bit: zlib 1.2.13 agrees on each stream. */
 #include "unit/unpacking.h"
 
 #include "base/util.h"
@@ -14,14 +14,14 @@ static void begin(void)
     made_bits = 16;
 }
 
-/* A number, lowest bit first. */
+/* Appends a number, lowest bit first. */
 static void put(unsigned number, unsigned bits)
 {
     for (unsigned i = 0; i < bits; i++, made_bits++)
         made[made_bits / 8] |= (unsigned char)((number >> i & 1) << made_bits % 8);
 }
 
-/* A code: highest bit first. */
+/* Appends a Huffman code, highest bit first. */
 static void put_code(unsigned code, unsigned bits)
 {
     while (bits--)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Stacks that programs kept, as they would write them: walked at once, later, never; dropped; and
+ * Stacks that BPF programs copied for a later walk: walked at once, later or never, dropped, and
  * damaged.
  */
 #include "unwind/deferred.h"
@@ -12,11 +12,11 @@
 
 #define DEPTH 8
 #define CODE 0x400000ull   /* an object whose functions all have stack frames of 16 bytes */
-#define SLOW 0x500000ull   /* another, whose table comes later */
-#define NONE 0x600000ull   /* one that never has any */
+#define SLOW 0x500000ull   /* another, whose table is made later */
+#define NONE 0x600000ull   /* one that never has a table */
 #define MAPPED 0x10000ull
 #define STACK 0x7ffc00001000ull
-#define ROOT_AT 0xf000 /* from there on functions have no caller */
+#define ROOT_AT 0xf000 /* from this offset on, functions have no caller */
 #define MOST_BYTES (256u << 10)
 
 static struct deferred *deferred;
@@ -24,7 +24,7 @@ static bool is_slow_made;
 static size_t finds;
 static uint32_t expected_pid;
 
-/* Any offset has its function's rule: hand-made rows of one page each. */
+/* Hand-made rows, whose rules hold for any offset in a function. */
 static uint32_t *words;
 static struct table table;
 
@@ -68,7 +68,7 @@ static bool find(void *context, const struct unwind_state *walk, uint64_t pc, st
     return true;
 }
 
-/* ---- What a BPF program keeps ---- */
+/* ---- The records of a BPF program ---- */
 
 static union {
     struct unwind_state state;
@@ -77,8 +77,8 @@ static union {
 static uint64_t next_serial, number;
 
 /*
- * It was at `pc`, after `prior` other frames, with the stack pointer at that byte of `pages` pages
- * of zeros.
+ * Makes a record of a walk that stopped at `pc`, after `prior` frames, with the stack pointer at
+ * this byte of `pages` pages of zeros.
  */
 static void keep(uint64_t pc, uint32_t prior, size_t sp, uint64_t pages)
 {
@@ -122,7 +122,7 @@ static void begin(void)
     is_slow_made = false;
 }
 
-/* ---- What comes of it ---- */
+/* ---- The walks ---- */
 
 static void check(const uint64_t *expected, size_t expected_count, const uint64_t *frames, size_t frame_count,
                   bool for_good)
@@ -146,7 +146,7 @@ static void at_once(void)
     take();
     CHECK_NUMBER(deferred_waiting(deferred), 0);
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), false);
-    /* And again: the same word may mean another one later. */
+    /* And again: a later record may have the same frame word. */
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), true);
     CHECK_NUMBER(deferred_figures(deferred).taken, 1);
 }
@@ -167,7 +167,7 @@ static void over_pages(void)
     RETURNS(0xff8, CODE + 0x2000, CODE + ROOT_AT + 5);
     take();
     check(LIST(CODE + 0x10, CODE + 0x2000, CODE + ROOT_AT + 5), LIST(CODE + 0x10, number), true);
-    /* What was not kept is unknown. */
+    /* A stack without a record is unknown. */
     keep(CODE + 0x10, 0, 0xff8, 1);
     take();
     check(LIST(CODE + 0x10, END(DEFERRED)), LIST(CODE + 0x10, number), true);
@@ -201,7 +201,7 @@ static void ends(void)
     keep(NONE + 1, 1, 0, 1);
     take();
     check(LIST(5, NONE + 1, END(NO_TABLE)), LIST(5, NONE + 1, number), true);
-    /* No mapping there is known: the program knew where it was, but not where it was going. */
+    /* No known mapping: the BPF program counted this frame, but its caller is unknown. */
     keep(0x1234, 1, 0, 1);
     take();
     check(LIST(5, 0x1234, END(UNKNOWN)), LIST(5, 0x1234, number), true);
@@ -249,7 +249,7 @@ static void unknown(void)
     check(LIST(END(DEFERRED)), LIST(other), true);
 }
 
-/* Data that our programs never write. */
+/* Data that our BPF programs never write. */
 static void damaged(void)
 {
     begin();
@@ -266,19 +266,19 @@ static void damaged(void)
     record.state.count = DEPTH + 1;
     take();
     CHECK_NUMBER(deferred_figures(deferred).taken, 0);
-    /* More frames before it than the requested stack has. */
+    /* The record has more prior frames than the requested stack. */
     keep(CODE, 5, 0, 1);
     take();
     check(LIST(1, END(DEFERRED)), LIST(1, number), true);
-    /* Nothing of the stack could be read. */
+    /* The BPF program could read nothing of the stack. */
     keep(CODE, 0, 0, 0);
     take();
     check(LIST(CODE, END(DEFERRED)), LIST(CODE, number), true);
 }
 
 /*
- * Those that have waited longest are cut, then the oldest are forgotten; the last one kept is
- * always there.
+ * The records that have waited longest are truncated, then the oldest are dropped; the newest one
+ * always stays.
  */
 static void bounded(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What unwinding learns about the running kernel, compared with stat(2) and our own registers. */
+/* Offsets found in the running kernel, compared with stat(2) and our own registers. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static void registers(void)
 
     CHECK(at % 8 == 0);
     CHECK(end <= 65536 && at >= 8192 - 512);
-    /* On x86-64 they are its last words but two; other machines have more after them. */
+    /* On x86-64 two words follow them; other machines have more. */
     const uint32_t behind = offsets.machine->elf == EM_X86_64 ? 16 : 128;
     CHECK((end + behind) % 4096 <= behind);
 }

@@ -21,7 +21,7 @@ static void by_link(void)
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_ROOT, PC(R_LEAF, 0), PC(R_ROOT, 2));
     set_link(PC(R_SP8, 1));
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_ROOT, PC(R_LEAF, 0), PC(R_SP8, 1), PC(R_ROOT, 1));
-    /* Otherwise its stack would have no end. */
+    /* Otherwise the walk would not end. */
     set_link(PC(R_LEAF, 1));
     EXPECT(walk(PC(R_LEAF, 0), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_LEAF, 0), PC(R_LEAF, 1));
     EXPECT(walk(PC(R_DOWN, 0), 1, 0), UNWIND_END_SENSELESS, PC(R_DOWN, 0));

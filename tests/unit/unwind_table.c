@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Tables made from rows, checked against insns/unwind_layout.h; and tables made by unplaced. */
+/* Tables made from rows, checked against insns/unwind_layout.h. */
 #include "unwind/table.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void add(uint64_t offset, uint32_t rule)
     rows[frames.row_count++] = (struct frame_row){offset, rule};
 }
 
-/* The rule of the rows at an offset: its number, 0 if there is none. */
+/* The number of the rule for an offset, by the rows; 0 if there is none. */
 static uint32_t rule_at(uint64_t offset)
 {
     size_t low = 0, high = frames.row_count;
@@ -65,7 +65,7 @@ static bool is_right(uint64_t offset)
     return found ? !memcmp(found, &rules[wanted], sizeof(*found)) : !wanted;
 }
 
-/* What unwind_layout.h promises, read without table.c. */
+/* Reads a table as unwind_layout.h specifies it, without table.c. */
 static bool is_laid_out(void)
 {
     const struct unwind_object *object = &table.object;
@@ -155,7 +155,7 @@ static void test_none(void)
     begin();
     CHECK_NUMBER(table_make(&table, &frames), -ENOENT);
     table_free(&table);
-    /* Gaps of more pages than any file has, and farther than numbers reach. */
+    /* Gaps of more pages than any file has, and beyond what offsets can express. */
     begin();
     add(0x1000, 1);
     add(UINT64_C(1) << 36, 0);
@@ -172,7 +172,7 @@ static void test_none(void)
     CHECK(table_find(&table, 0x1fff) && !table_find(&table, 0x2000));
 }
 
-/* Each word of a table is changed: it is refused, or does not lead outside. */
+/* With any word of a table changed, the table is refused, or lookups stay inside it. */
 static void test_damage(void)
 {
     int refused = 0;

@@ -8,7 +8,7 @@ static void by_stack_pointer(void)
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0), PC(R_SP24, 5), PC(R_ROOT, 3));
 }
 
-/* The first by its own address, all others by what precedes their return addresses. */
+/* The walk looks up the first frame by its pc, all others by their return address - 1. */
 static void exact_and_one_before(void)
 {
     LAY(1, PC(R_SP8 + 1, 0), PC(R_ROOT + 1, 0));
@@ -36,7 +36,7 @@ static void by_other_registers(void)
     stack[19] = PC(R_ROOT, 1);
     registers.by_dwarf[10] = STACK + 20 * 8;
     EXPECT(walk(PC(R_BY_R10, 2), 1, 0), UNWIND_END_ROOT, PC(R_BY_R10, 2), PC(R_ROOT, 1));
-    /* They belong only to the first frame. */
+    /* Sampled registers belong only to the first frame. */
     LAY(1, PC(R_BY_R10, 1));
     registers.by_dwarf[10] = STACK + 20 * 8;
     EXPECT(walk(PC(R_SP8, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SP8, 2), PC(R_BY_R10, 1));
@@ -65,7 +65,7 @@ static void lay_signal(uint64_t pc, uint64_t sp, uint64_t frame)
     stack[2 + 21] = pc;
 }
 
-/* Of the other registers one is followed. */
+/* The walk follows one other register through the frames: rbx. */
 static void by_followed_register(void)
 {
     LAY(1, PC(R_BY_RBX, 1));
@@ -78,19 +78,19 @@ static void by_followed_register(void)
     stack[22] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_ROOT, PC(R_SAVES_RBX, 2), PC(R_KEEPS_RBX, 1),
            PC(R_BY_RBX, 1), PC(R_ROOT, 1));
-    /* And a function whose frame it gave saved its caller's. */
+    /* A function that used rbx as its frame pointer saved its caller's rbx. */
     stack[22] = PC(R_BY_RBX, 1);
     stack[20] = STACK + 30 * 8;
     stack[32] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_ROOT, PC(R_SAVES_RBX, 2), PC(R_KEEPS_RBX, 1),
            PC(R_BY_RBX, 1), PC(R_BY_RBX, 1), PC(R_ROOT, 1));
-    /* A function without a rule for it loses it. */
+    /* Without a rule for rbx in a function, the walk loses it. */
     LAY(1, 7, STACK + 20 * 8, PC(R_SP8, 1), PC(R_BY_RBX, 1));
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SAVES_RBX, 2), PC(R_SP8, 1),
            PC(R_BY_RBX, 1));
     LAY(1, 7, WORDS * 8 + STACK, PC(R_BY_RBX, 1));
     EXPECT(walk(PC(R_SAVES_RBX, 2), 1, 0), UNWIND_END_UNREADABLE, PC(R_SAVES_RBX, 2), PC(R_BY_RBX, 1));
-    /* For an interrupted function it is in the signal frame. */
+    /* For an interrupted function, the signal frame has rbx. */
     lay_signal(PC(R_BY_RBX, 0), STACK, 0);
     stack[2 + 16] = STACK + 30 * 8;
     stack[32] = PC(R_ROOT, 1);
@@ -138,7 +138,7 @@ static void signals(void)
     stack[51] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_LOST, 3), 1, 0), UNWIND_END_ROOT, PC(R_LOST, 3), PC(R_SIGNAL, 1), PC(R_SP8, 0) + 1,
            PC(R_FRAME16, 1), PC(R_ROOT, 1));
-    /* Its registers are not the event's. */
+    /* An interrupted function's registers are not the event's. */
     lay_signal(PC(R_BY_R10, 0), STACK, 0);
     registers.by_dwarf[10] = STACK + 60 * 8;
     EXPECT(walk(PC(R_SP8, 3), 1, 0), UNWIND_END_UNSUPPORTED, PC(R_SP8, 3), PC(R_SIGNAL, 1), PC(R_BY_R10, 0) + 1);
@@ -178,7 +178,7 @@ static void frame_records(void)
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), FRAMED + 9);
 }
 
-/* They push one word, have no frame pointer, and keep those of others. */
+/* Trampolines push one word, set up no frame pointer, and preserve their caller's. */
 static void trampolines(void)
 {
     LAY(1, TRAMPOLINES + 10, 7, PC(R_SP8, 1), TRAMPOLINES + 42, 7, PC(R_FRAME16, 1));
@@ -192,7 +192,7 @@ static void trampolines(void)
     stack[22] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_KEEPS_RBX, 2), 1, 30), UNWIND_END_ROOT, PC(R_KEEPS_RBX, 2), TRAMPOLINES + 10, PC(R_BY_RBX, 1),
            PC(R_ROOT, 1));
-    /* Where no call returns to, its code has told nothing. */
+    /* At a pc that is no return address, the trampoline's code gives no rule. */
     stack[30] = 0;
     stack[31] = PC(R_ROOT, 1);
     EXPECT(walk(TRAMPOLINES + 6, 1, 30), UNWIND_END_ROOT, TRAMPOLINES + 6, PC(R_ROOT, 1));
@@ -206,12 +206,12 @@ static void lost_frame_pointers(void)
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_FRAME16, 1));
     LAY(1, PC(R_FRAME_WORD, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_FRAME_WORD, 1));
-    /* Nor can anything be found by it, */
+    /* A lost frame pointer leads to nothing, */
     LAY(1, PC(R_AT_FRAME, 1), PC(R_FRAME16, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_AT_FRAME, 1), PC(R_FRAME16, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, WORDS), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_AT_FRAME, 1),
            PC(R_FRAME16, 1));
-    /* until a function has saved it. */
+    /* until a function has saved the frame pointer. */
     LAY(1, PC(R_SP24, 1), 5, STACK + 10 * 8, PC(R_FRAME16, 1));
     stack[11] = PC(R_ROOT, 1);
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_ROOT, PC(R_LOST, 0), PC(R_SP24, 1), PC(R_FRAME16, 1),
@@ -253,9 +253,9 @@ static void ends(void)
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_DEFERRED, PC(R_SP8, 0));
 }
 
-/* Wild values: nothing below the stack or outside user memory is read. */
+/* Wild values: the walk reads nothing below the stack or outside user memory. */
 /*
- * Start code has no table, and counts as code without a caller; what is above it does not matter.
+ * Start code has no table: the walk takes it for code without a caller, and ignores the rest.
  */
 static void start_code(void)
 {

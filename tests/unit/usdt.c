@@ -21,7 +21,7 @@ struct found {
     size_t matched;
 };
 
-/* What u:PATH:`rest` finds. Call places_free() after any result. */
+/* Resolves u:PATH:`rest`. Call places_free() after any result. */
 static int find(struct found *found, const struct user_image *image, const char *rest)
 {
     static const struct library_where ours = {.root = ""};
@@ -106,7 +106,7 @@ static void sites(void)
     }
 }
 
-/* What prelink did: everything moved except the notes, which say where their base was. */
+/* As prelink did: everything moved except the notes, which have the old address of their base. */
 static void moved_files(void)
 {
     static struct user_image image;
@@ -123,7 +123,7 @@ static void moved_files(void)
         check_place(&found, 1, "p:b", CODE + 0x20, DATA_OFFSET + 8, START_NONE);
         places_free(&found.places);
     }
-    /* Without the section of that name nothing shows that it moved. */
+    /* Without .stapsdt.base, nothing shows that the file moved. */
     user_image_begin(&image, true, false);
     image.has_no_base = true;
     NOTE(&image, "p\0a\0", CODE + 0x10, 0x1234, 0);

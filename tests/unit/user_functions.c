@@ -21,7 +21,7 @@ struct found {
 };
 
 /*
- * What PREFIX PATH : `rest` finds in the file that is there. Call places_free() after any result.
+ * Resolves PREFIX PATH : `rest` in the file at PATH. Call places_free() after any result.
  */
 static int find(struct found *found, const char *prefix, const char *rest)
 {
@@ -78,7 +78,7 @@ static const char *const starts[] = {
     [START_NONE] = "none", [START_PUSH] = "push", [START_MARK] = "mark", [START_OTHER] = "other",
 };
 
-/* Without a start recognized by its instruction, it is like any other. */
+/* A function whose start is not recognized by its instructions is like any other. */
 static char *expected_here(const char *expected)
 {
     static char here[512];
@@ -202,7 +202,7 @@ static void addresses(void)
     check_found("", "0x401011", "0x401011=11,none");
     check_found("", "0x4013ff", "0x4013ff=3ff,none");
     check_found("r:", "0x401020", "0x401020=20,mark,return");
-    check_found("r:", "0x401100", "0x401100=100,none,return"); /* of no function that is known */
+    check_found("r:", "0x401100", "0x401100=100,none,return"); /* in no known function */
     check_refused("r:", "0x401021", -ERANGE, "is within beta: a return is traced from the start");
     check_refused("", "0x401400", -EFAULT, "has no address 0x401400");
     check_refused("", "0x603400", -EFAULT, "has no address"); /* data */
@@ -292,7 +292,7 @@ static void lists(void)
         {.kind = PLACE_USER, .name = (char *)"b:0x12", .file = "/r/b", .path = "/b",
          .address = 0x12},
         {.kind = PLACE_USER, .name = (char *)"b:main.(*T).f", .file = "/r/b", .path = "/b", .address = 0x20},
-        /* As patterns these would mean an offset, an address, and another byte. */
+        /* Taken as patterns, these would mean an offset, an address, and another byte. */
         {.kind = PLACE_USER, .name = (char *)"b:f+0x30", .file = "/r/b", .path = "/b", .address = 0x31},
         {.kind = PLACE_USER, .name = (char *)"b:0x99", .file = "/r/b", .path = "/b", .address = 0x32},
         {.kind = PLACE_USER, .name = (char *)"b:\n", .file = "/r/b", .path = "/b", .address = 0x33,

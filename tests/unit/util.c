@@ -363,7 +363,7 @@ static void whole_files(void)
 }
 
 /*
- * ---- The byte rule, implemented again in another way: whole codes are encoded and looked up ----
+ * ---- The byte rule, implemented in a second way: by encoding all codes and looking them up ----
  */
 
 /* The UTF-8 bytes for a code, by the table in its definition; 0: there are none. */
@@ -531,7 +531,7 @@ static void escapes_random_bytes(void)
     CHECK_NUMBER(wrong, 0);
 }
 
-/* Many keys with few hashes, and few with many: each is found, and nothing that was not added. */
+/* Many keys with few hashes, and few with many: exactly the added ones are found. */
 static void items_by_hashes(void)
 {
     static const uint64_t spreads[] = {3, 1000003, 0x100000001};

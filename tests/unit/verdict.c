@@ -69,9 +69,9 @@ static uint64_t draw(uint64_t all, double part)
 }
 
 /*
- * If the true growth is exactly the limit, every verdict is a mistake: there must not be more of
- * them than promised (1 in 740, plus four standard errors for that many rounds); and if it is far
- * above, nearly all must be found.
+ * If the true growth is exactly the limit, every verdict is a mistake: at most the promised number
+ * may occur (1 in 740, plus four standard errors for that many rounds). If the growth is far above,
+ * nearly all rounds must have a verdict.
  */
 static void chance_is_wrong_as_rarely_as_is_said(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Keys from what terminals send, and which part of a text a screen shows. */
+/* Keys from terminals' byte sequences, and the part of a text that a screen shows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "test.h"
 
-/* The keys in these bytes, without what is not a key. */
+/* The keys in these bytes; bytes that are no keys are dropped. */
 static void expect_keys(const char *bytes, size_t count, const enum key *expected)
 {
     struct keys keys = {0};
@@ -37,7 +37,7 @@ static void keys(void)
     KEYS("\033[5~\033[6~\033[1~\033[4~\033[H\033OF", KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END, KEY_HOME,
          KEY_END);
     KEYS("\033[1;5A\014", KEY_UP, KEY_REDRAW);
-    /* Unknown sequences leave nothing that would be taken for a key. */
+    /* No byte of an unknown sequence counts as a key. */
     KEYS("\033[200~\033[15;2~x\033[?1q" "p", KEY_PAUSE);
     KEYS("\033q", KEY_QUIT);
     KEYS("\033\033[A", KEY_UP);
