@@ -2,10 +2,10 @@
 #
 # What runs at the same time, and in which order: read by run.sh.
 #
-# A job is a line of shell. Three lanes run them, on two CPUs: guests, each of which takes one CPU, run in two
-# of them, and tests that use this machine's kernel in the third, one after another. The rest disturbs no
-# other tests, and goes to whichever lane has nothing else to do, so that none is idle before the end. A lane
-# is another run.sh.
+# A job is a line of shell. Three lanes run the jobs, on two CPUs: two run guests, each of which
+# takes a CPU, and the third runs the tests of this machine's kernel, one after another. All other
+# jobs disturb no tests, and go to any lane without work, so that none is idle before the end. A
+# lane is another run.sh.
 
 # header FILE KEY DEFAULT: a value that a live test states in its first lines
 header()
@@ -14,14 +14,14 @@ header()
     echo "${value:-$3}"
 }
 
-# says TEST WORD: does it have this word in its first lines?
+# says TEST WORD: do its first lines have this word?
 says()
 {
     sed 20q "$1" | grep -q "^# $2\$"
 }
 
-# due FILE: does a test of this machine belong to this run? Where it states `later`, because it takes long or needs
-# large tools, that is `make test-guests`; where it states `again`, as it can do more there, both are.
+# due FILE: does a test of this machine belong to this run? One with `later`, which takes long or
+# needs large tools, belongs to `make test-guests`; with `again`, which can do more there, to both.
 due()
 {
     case $kind in
@@ -30,8 +30,8 @@ due()
     esac
 }
 
-# guests_of TEST: the kernels in whose guests it runs. `make test-guests` uses those that differ in what the test
-# looks at; `kernels` are the others, for `make test-kernels` ($ALL_KERNELS).
+# guests_of TEST: the kernels in whose guests it runs. `make test-guests` uses kernels that differ
+# in what the test checks; `kernels` are the others, for `make test-kernels` ($ALL_KERNELS).
 guests_of()
 {
     echo ",$(header "$1" guests all),"
@@ -89,14 +89,14 @@ own_clock()
     guest "$kernel" "$kernel-own-clock" "$(live_tests "$kernel" with "own clock")" --own-clock "$@"
 }
 
-# The guest of `make test`: what this machine may lack (kernel probes, counters) and what only a clock of its own
-# can show.
+# The guest of `make test`, for tests of what this machine may lack (kernel probes, counters), and
+# for tests that need a clock of their own.
 jobs_first()
 {
     echo "guest 6.12 6.12 '$(named exact stacks profile_shares offcputime walltime)' --own-clock"
 }
 
-# The longest jobs come first, so that no lane is left with one at the end.
+# The longest jobs come first, so that no lane begins one at the end.
 #
 # Guests that run most of the tests boot without CPU mitigations, which cost an emulated CPU a fifth of
 # its time; all others boot as Debian has them.
@@ -115,14 +115,14 @@ jobs_guests()
     echo "board arm64-newest own-clock"
     echo "own_clock newest"
     many_tests 6.1
-    # Locks sleep here, and more is preempted.
+    # PREEMPT_RT: locks sleep, and more code can be preempted.
     echo "guest rt-6.12 rt-6.12 '$(named exact walltime walltime_stages time_namespaces)' --own-clock"
-    # Here two threads never run at once.
+    # One CPU: two threads never run at once.
     echo "guest 5.10 5.10-one-cpu tests/live/exact.sh --cpus 1 --append nr_cpus=1"
     echo "guest newest newest-128-MB '$(named unwind_idle unwind_cold)' --cpus 1 --memory 128 \
 --programs 'session bare calls spread'"
     echo "guest newest newest-preempt tests/live/user_preempt.sh --append preempt=full"
-    # This must be locked down before it is up.
+    # The kernel must be locked down at boot.
     echo "guest 6.12 6.12-locked tests/live/lockdown.sh --append lockdown=confidentiality"
     little_memory 5.10 64 --append mem=64M --test-timeout 600
     echo "alone newest"
@@ -157,8 +157,8 @@ many_tests()
     echo "guest $kernel $kernel \"\$(live_tests $kernel without 'own clock')\" --append mitigations=off" "$@"
 }
 
-# little_memory KERNEL MB OPTION...: kernels themselves take some 40 MB. With 64 only the oldest can boot, and
-# loading its image and ours takes more.
+# little_memory KERNEL MB OPTION...: kernels take about 40 MB. With 64 MB only the oldest can boot,
+# and loading its image and ours takes more.
 little_memory()
 {
     kernel=$1 megabytes=$2
@@ -176,20 +176,20 @@ small_board()
         --programs 'session bare wakes' "$@"
 }
 
-# board_tests KERNEL [own-clock]: the live tests that show most, for kernels of other machines. If times are
-# checked, the guest has its own clock. What arm64-newest and riscv64-newest have (`make test-guests`) is not repeated
-# on other kernels of these machines.
+# board_tests KERNEL [own-clock]: the most informative live tests, for kernels of other machines.
+# For tests that check times, the guest has its own clock. Tests of arm64-newest and riscv64-newest
+# (`make test-guests`) are not repeated on other kernels of these machines.
 board_tests()
 {
     case $1,${2:-} in
-    # Its kernel leaves interrupts out of threads' own CPU time, a tenth of it in emulation: so there are more
-    # samples than time. On riscv64 all of this is slower than on a real CPU.
+    # Its kernel excludes interrupts from thread CPU time, a tenth of it in emulation: so there are
+    # more samples than time. On riscv64 all of this is slower than on a real CPU.
     arm64-*,own-clock) names='profile_shares offcputime wakeuptime profile_itself' ;;
     riscv64-*,own-clock) names='profile_shares offcputime wakeuptime profile' ;;
     armhf-*,own-clock) names='profile_shares offcputime wakeuptime' ;;
     *,own-clock) names= ;; # MIPS: its timers stand still there
     mipsel-*,) names='rings_boards profile_shares ptrace ptrace_times ptrace_calls' ;;
-    # Others probe kernel functions, which kills threads there.
+    # Other tests probe kernel functions, which kills threads on this kernel.
     mips64el-*,) names='rings_boards ptrace_calls' ;;
     arm64-newest, | riscv64-newest,)
         names='exact older stacks unwind trampolines frame_pointers kernel_callers user_attach user_usdt snoop'
@@ -274,8 +274,8 @@ armhf-newest s390x-newest mipsel-6.1 mips64el-6.1"
     done
 }
 
-# The tests for this machine, in guests that resemble other machines: with few CPUs and with many, all run by
-# one thread of the emulator.
+# The tests for this machine, in guests that resemble other machines: with few CPUs and with many,
+# all of which one thread of the emulator runs.
 jobs_machine()
 {
     for cpus in 1 2 8; do
@@ -291,8 +291,8 @@ jobs_machine()
 --machine --cpus 64 --memory 2048 --test-timeout 2000 --timeout 6000"
 }
 
-# machine_tests KERNEL: the tests for this machine and that guest for which a guest has everything. (It
-# lacks the library for README's C++ programs.)
+# machine_tests KERNEL: the tests for this machine and this guest that a guest has all files for.
+# (It lacks the library for README's C++ programs.)
 machine_tests()
 {
     {
@@ -309,7 +309,7 @@ jobs_host()
     done
 }
 
-# but for those that look at nothing that others change: signals, exit statuses.
+# except tests of signals and exit statuses, which other tests do not affect.
 jobs_beside()
 {
     for test in $(live_tests host with beside); do
@@ -382,7 +382,7 @@ end_lanes()
     exit 130
 }
 
-# Waits only for lanes, not for processes that they may have left behind.
+# Waits only for lanes, not for processes that a lane may have left behind.
 run_lanes()
 {
     mkdir $logs/taken

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# A command with a time limit, whatever it does: read by run.sh.
+# A time limit for any command: read by run.sh.
 #
-# A test may hang, and so may the kernel below it: then nothing ends the process, and waiting for it never ends.
-# And processes that a test leaves behind may hold its output open. So nothing here waits for a process: each
-# reports through a pipe that no other process has, or is given up on.
+# A test may hang, and so may the kernel below it: then no signal ends the process, and a wait for
+# it does not return. And processes that a test leaves behind may hold its output open. So this file
+# waits for no process: each reports through a pipe that no other process has, or is given up.
 
-# One more second for what is told to end, and then killed
+# Seconds after the limit until SIGKILL, and until a process is given up
 LIMIT_KILLED=${LIMIT_KILLED:-5} LIMIT_GIVEN_UP=${LIMIT_GIVEN_UP:-15}
 
 # processes_of GROUP: each of its processes, with its state, what it waits for in the kernel, and its command line
@@ -19,10 +19,10 @@ processes_of()
     done
 }
 
-# limited SECONDS COMMAND...: returns its exit status; 124 or 137 if it was killed, or could not be: then the
-# output ends with the processes that ran when nine tenths of the time had passed. Call it in a subshell,
-# ( limited ... ) >FILE: otherwise a process that it gives up on keeps a copy of the caller's output. At most one
-# at a time in a process; the file $limit_running has the pid of what must be told to end.
+# limited SECONDS COMMAND...: returns the command's exit status; 124 or 137 if it was killed, or
+# could not be: then the output ends with the processes that ran after nine tenths of the time. Call
+# it in a subshell, ( limited ... ) >FILE: otherwise a process that it gives up keeps a copy of the
+# caller's output. One at a time in a process; $limit_running has the pid that end_limited signals.
 limit_running=${TMPDIR:-/tmp}/limited.$$
 limited()
 {
@@ -58,7 +58,7 @@ limited()
     return "$limit_status"
 }
 
-# end_limited FILE...: ends what runs there
+# end_limited FILE...: ends the commands whose pids are in these files
 end_limited()
 {
     for running in "$@"; do

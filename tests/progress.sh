@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The last line on a terminal, while tests run: what runs, how far it is, how long still. Read by run.sh.
+# The terminal's last line while tests run: running tests, progress, time left. Read by run.sh.
 #
-# A run's seconds are kept with those of its parts, for the next one: what is left then is the same share of it as
-# these parts have that have not ended yet. Without them, a run takes as long as usual.
+# A run saves its seconds and those of its parts for the next run, which shows as time left the
+# share of its parts that have not ended. Without saved seconds, a run takes as long as usual.
 
 began=${began:-$(date +%s)}
 export began

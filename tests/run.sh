@@ -7,9 +7,9 @@
 # test on each kernel that it is for. machine: this machine's live tests, in guests that resemble other machines.
 # arch: live tests on kernels of other architectures, and all builds for these.
 #
-# Every part writes build/test/PART.log (build/test-guests and so on). A part says PASS, FAIL or SKIP line by line;
-# what failed prints its log, what was skipped its reason. On a terminal the last line shows what runs, and how
-# long still. At the end there is `N passed, N failed, N skipped`.
+# Every part writes build/test/PART.log (build/test-guests and so on), with PASS, FAIL or SKIP line
+# by line; a failed part prints its log, a skipped one its reason. A terminal's last line shows the
+# running parts and the time left. At the end there is `N passed, N failed, N skipped`.
 #
 # After the builds, and what needs this machine to itself, several lanes run at the same time (lanes.sh). No
 # part can hold up the rest: each has a time limit (limits.sh).
@@ -18,7 +18,7 @@ set -u
 umask 022
 exec </dev/null
 cd "$(dirname "$0")/.." || exit 1
-# This runs within `make test`, whose flags are not meant for the builds here.
+# `make test` runs this: its flags are not meant for the builds here.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # The seconds that it takes on two CPUs, if nothing is known from an earlier run
@@ -151,7 +151,7 @@ set_up_tests()
     guests | arch) setup cross ;;
     esac
     [ $kind != arch ] || setup arch
-    # The guest says why if it is not to be had.
+    # guest.sh says why if it cannot make the guest.
     [ $kind != test ] || sh scripts/kernels.sh 6.12 >"$logs/kernel.out" 2>&1
 }
 
@@ -247,8 +247,8 @@ run_live()
     done
 }
 
-# One try with a time limit finds out, before many tests wait for theirs. (As an ordinary user they skip what needs
-# root, and test the rest.)
+# One try with a time limit finds out, before many tests wait for their limits. (As an ordinary
+# user, tests skip what needs root, and test the rest.)
 look_at_kernel()
 {
     (limited 60 ./stackbox check) >$logs/check.log 2>&1
@@ -258,15 +258,15 @@ look_at_kernel()
     esac >$logs/no_tracing
 }
 
-# The kernel shows its names during the whole run: a live test sees to that for itself alone, and what runs beside
-# it would see them or not, depending on which test that is. reset_sysctls ends it.
+# The kernel shows its names during the whole run: a live test sets that only for its own time, and
+# tests that run beside it would see names or not, by chance. reset_sysctls ends it.
 show_kernel_names()
 {
     [ "$(id -u)" != 0 ] || [ "$(cat /proc/sys/kernel/kptr_restrict 2>/dev/null || echo 0)" -lt 2 ] ||
         set_sysctl kernel/kptr_restrict 1
 }
 
-# Repeats failures, as the end is where they are looked for.
+# Repeats failures at the end, where a reader looks for them.
 show_failures()
 {
     for part in $(awk '$3 > 0 { print $1 }' $account); do

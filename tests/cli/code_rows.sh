@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Rows that are made from code alone, judged by the tables (.eh_frame) of whole files, instruction by instruction;
-# tests/cli/frame_rows.sh has judged how those are read. And functions of an assembler's, of which only their
-# author knows what they do.
+# Rows made from code alone, judged by the unwind tables (.eh_frame) of whole files, instruction by
+# instruction; tests/cli/frame_rows.sh checks how stackbox reads tables. And functions in assembly,
+# whose comments state their rows.
 . "${0%/*}/../live/lib.sh"
 
 judge=${BUILD:-}/workloads/code_rows
@@ -16,9 +16,9 @@ figure()
     sed "s/.* $1 [0-9]* \([0-9.]*\) .*/\1/" "$scratch/total"
 }
 
-# What is known must be at least 99 %, and wrong no more than 0.02 %. The kinds of wrong that there are: a stretch
-# that a function jumps to for its rare cases, where the function itself was not found. (Where the table is wrong, in
-# assembly whose author left out what it pushes, the judge does not count, but as "flat".)
+# At least 99 % of the code must have a row, and at most 0.02 % a wrong one: a stretch that a
+# function jumps to for its rare cases, where the function itself was not found. (Where the table is
+# wrong, in assembly whose author left out the pushes, the judge counts "flat" instead.)
 seen=0
 for file in /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libm.so.6 /bin/bash /usr/bin/perl /usr/bin/git \
     /usr/lib/x86_64-linux-gnu/libcrypto.so.3 /usr/bin/python3.11 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 $CODE_OF; do
@@ -35,8 +35,8 @@ for file in /lib/x86_64-linux-gnu/libc.so.6 /lib/x86_64-linux-gnu/libm.so.6 /bin
 done
 [ "$(uname -m)" != x86_64 ] || between "files" $seen 2 100
 
-# Other machines': their tables name the frame pointer more often, where the stack pointer is as right. What is
-# reached only by exceptions, which need tables, is not known: 1.6 % of the code that has any in riscv64's libc.
+# Other machines: their tables use the frame pointer more often; the stack pointer is as right. Code
+# that only exceptions reach, by tables, has no row: 1.6 % of riscv64 libc's code with tables.
 for file in aarch64:libc.so.6:1 aarch64:libm.so.6:1 riscv64:libc.so.6:2; do
     machine=${file%%:*} most=${file##*:} name=${file#*:}
     name=${name%:*}
@@ -49,8 +49,8 @@ for file in aarch64:libc.so.6:1 aarch64:libm.so.6:1 riscv64:libc.so.6:2; do
         "$(awk "BEGIN { print ($(figure wrong) <= 0.02 && $(figure frame) <= 0.02) }")" 1
 done
 
-# armv7: a stripped library whose ARM and Thumb code nothing tells apart. (Where a large frame is taken down in two
-# steps, gcc's table knows the second alone.)
+# armv7: a stripped library, where no symbol tells ARM from Thumb code. (Where code frees a large
+# frame in two steps, gcc's table has only the second.)
 arm=arm-linux-gnueabihf tree=${0%/*}/../..
 if command -v $arm-gcc >/dev/null; then
     mkdir "$scratch/armv7"
@@ -71,7 +71,7 @@ else
     skip "armv7" "$arm-gcc is not installed"
 fi
 
-# Without tables: what each line's comment says must be the row there.
+# Without tables: the row at each line must be the one in the line's comment.
 command -v gcc >/dev/null && [ "$(uname -m)" = x86_64 ] || exit 0
 cat >"$scratch/code.s" <<'END'
 .text

@@ -75,8 +75,8 @@ for place in opt opt/.debug usr/lib/debug/opt; do
     rm "$root/$place/debug"
 done
 
-# Candidates of a gigabyte each, none of which has the checksum: what is read of all together is limited, as told
-# by the kernel, which adds up what a shell's children have read.
+# Candidates of a gigabyte each, none of which has the checksum: the bytes read of all together are
+# limited, by the kernel's count of what a shell's children have read.
 build -Wl,--build-id=none -no-pie
 objcopy --add-gnu-debuglink="$scratch/debug" "$root/opt/program"
 for place in "$scratch/symfs$root/opt" "$scratch/symfs$root/opt/.debug" "$scratch/symfs/usr/lib/debug$root/opt" \

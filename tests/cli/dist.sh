@@ -44,7 +44,7 @@ mkdir -p build
 dist . "here"
 cp "build/$name.tar.gz" "$scratch/first.tar.gz"
 
-# In another place: a long path with a blank in it, without git, with other settings.
+# Elsewhere: a long path with a blank in it, without git, with other settings.
 there="$scratch/a much longer way/to the same sources"
 mkdir -p "$there"
 umask 077

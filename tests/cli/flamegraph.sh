@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# flamegraph: what it reads from anybody's folded stacks, and the text and folded stacks it makes of them,
-# compared with what awk makes of the same lines; and its messages when it cannot read or write.
+# flamegraph: it reads folded stacks of any tool; the text and folded stacks that it makes of them
+# must agree with awk's from the same lines; and its messages when it cannot read or write.
 
 . "${0%/*}/../live/lib.sh"
 

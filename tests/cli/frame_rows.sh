@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # again: with clang and LLVM
 #
-# Unwind tables are read as another program reads them: every row of every function in some files, by readelf
-# (binutils).
+# Unwind tables as stackbox and readelf (binutils) read them: every row of every function in some
+# files.
 . "${0%/*}/../live/lib.sh"
 
 command -v readelf >/dev/null || skip_all "readelf is not installed"
@@ -73,15 +73,15 @@ by_readelf()
         }'
 }
 
-# go_text FILE: where its Go code begins and ends, if symbols say so
+# go_text FILE: the start and end of its Go code, if it has these symbols
 go_text()
 {
     readelf -sW "$1" 2>/dev/null | awk '$NF == "runtime.text" || $NF == "runtime.etext" { at[$NF] = $2 }
         END { if (at["runtime.text"] "" != "") print at["runtime.text"], at["runtime.etext"] }'
 }
 
-# linked_plt FILE: rows of a PLT, which leaves the link register alone until its first entry saves that for
-# the dynamic linker
+# linked_plt FILE: rows of a PLT, which leaves the link register alone until its first entry saves
+# it for the dynamic linker
 linked_plt()
 {
     case $(of_machine "$1") in
@@ -109,8 +109,8 @@ address_of()
     done
 }
 
-# without_tables FILE: rows of code without tables: by what its instructions do to the stack pointer in .init
-# and .fini; Go's; and the kernel's entry points
+# without_tables FILE: rows of code without tables: .init and .fini, by their instructions' effect
+# on the stack pointer; Go's code; and the kernel's entry points
 without_tables()
 {
     if [ "$(of_machine "$1")" != "rbp 0" ]; then
@@ -236,7 +236,7 @@ for file in /bin/ls /bin/sh /bin/grep /usr/bin/perl /usr/bin/openssl /usr/bin/gi
 done
 between "files" $seen 5 1000
 
-# V8's own functions: a stretch without tables, in a library that tells of it though its symbols were stripped
+# V8's own functions: a stretch without tables, which a stripped library still describes
 for exported in _ZN2v87Isolate20GetEmbeddedCodeRangeEPPKvPm another; do
     echo ".text; .globl $exported; .type $exported, @function; $exported: .cfi_startproc; ret; .cfi_endproc
         .size $exported, . - $exported; .balign 4096; .fill 1100000, 1, 0x90; after: .cfi_startproc; ret; .cfi_endproc" |

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report, flamegraph: recordings that nobody's run has made, each of a few hundred kilobytes at most. They take
-# memory and time in proportion to their size, and no byte in them reaches a terminal as a command.
+# report, flamegraph: forged recordings, each of a few hundred kilobytes at most. They take memory
+# and time in proportion to their size, and no byte in them reaches a terminal as a command.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -40,8 +40,8 @@ long()
     awk -v word="$1" -v count="$2" 'BEGIN { while (count--) printf "%s", word }'
 }
 
-# within NAME MEMORY ARG...: the run ends well within 20 seconds of CPU time, and MEMORY KB where that is told
-# (sanitizers take 20 terabytes)
+# within NAME MEMORY ARG...: the run succeeds within 20 seconds of CPU time, and in MEMORY KB
+# without sanitizers (which take 20 terabytes)
 within()
 {
     name=$1 memory=$2
@@ -64,7 +64,7 @@ recording one.sbx "$samples" "1 5 \"$(long k 100000)\" 0xffffffff81000000 0 0" "
     "1 0 0 0xffffffff81000000 20000 $(repeat '~1 0' 20000)" "1 $(entry 1 0)"
 within "a module with a long name and many symbols" 200000 report one.sbx
 
-# A template argument that contains each one before it twice, after the rules of the C++ ABI
+# A template argument that contains each previous one twice, by the rules of the C++ ABI
 nested=$(awk 'BEGIN { digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"; printf "_Z1f1pI1A1AE"
     for (i = 0; i < 20; i++) { s = "S" substr(digits, i + 2, 1) "_"; printf "S_I%s%sE", s, s } }')
 recording nested.sbx "$samples" "2 $kernel 3 \"\"" "1 1 0" "1 1 1 0 20000 $(repeat "~1 \"$nested\"+0 0" 20000)" \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# stackbox --install and scripts/install.sh: what they make, and what they leave alone.
+# stackbox --install and scripts/install.sh: the files that they make, and those that they spare.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -126,7 +126,7 @@ is "a private umask does not matter" \
         "$scratch/a place/share/man/man1/stackbox.1" | tr '\n' ' ')" \
     "-rwxr-xr-x drwxr-xr-x drwxr-xr-x drwxr-xr-x -rw-r--r-- "
 
-# Names such as check may be somebody else's: there may be no links, or links with a prefix.
+# Another program may be named check: links are optional, or have a prefix.
 sh "$install_sh" --links no "$scratch/bare" "$STACKBOX" >"$scratch/out" 2>&1
 is "LINKS=no: no links are made" "$? $(cat "$scratch/out") $(ls "$scratch/bare/bin")" "0  stackbox"
 is "LINKS=no: man pages are" "$(ls "$scratch/bare/share/man/man1" | tr '\n' ' ')" \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# The tests' time limit ends what hangs, and gives up on what nothing can end: a process in a call from which
-# its kernel never returns. It never waits for anybody's output.
+# The tests' time limit ends a process that hangs, and gives up one that no signal can end, in a
+# call from which its kernel never returns. It never waits for the end of a process's output.
 # shellcheck source=tests/live/lib.sh
 . "${0%/*}/../live/lib.sh"
 
@@ -26,7 +26,7 @@ is "two commands in sequence each have their status" \
     "$(status limited 1 sleep 1000; status limited 60 true)" "124
 0"
 
-# A reader of a test's output comes to an end, even if a process keeps the other end open.
+# The reader of a test's output ends, even if a process keeps the writing end open.
 is "processes that it leaves behind are not waited for" \
     "$(status limited 60 sh -c 'sleep 1000 & echo $! >"$0"; echo done' "$scratch/left"; cat "$scratch/out")" "0
 done"
@@ -39,7 +39,7 @@ chmod 755 "$scratch/bin/timeout"
 is "what cannot be ended is given up on" "$(PATH=$scratch/bin:$PATH; status limited 1 sleep 1000)" 137
 kill -s KILL "$(cat "$scratch/stuck")"
 
-# From outside, everything that runs is told to end.
+# end_limited ends every running command from outside.
 limited 60 sleep 1000 &
 wait_until 20 test -s "$limit_running"
 end_limited "$limit_running"

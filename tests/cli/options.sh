@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# How the binary handles its command line: exit statuses and messages, before the kernel is asked anything.
+# The binary's command line: exit statuses and messages, before it asks the kernel anything.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -196,7 +196,7 @@ refuses 'stacksnoop: --format: "sgv" is not one of text, perf, json' stacksnoop 
 refuses 'stacksnoop: --buffer: "big" is not one of ring, perf' stacksnoop --buffer big vfs_read
 refuses 'stacksnoop: "5" is not a pattern; did you mean -D 5?' stacksnoop vfs_read 5
 
-# ---- check: everything before anything is tried
+# ---- check: usage errors, before it tries anything
 
 refuses 'check: there is no applet "proflie"; near: profile (see check -h)' check stackcount proflie
 refuses 'check: there is no applet "ls" (see check -h)' check ls
@@ -205,7 +205,7 @@ refuses 'check: --format: "yaml" is not one of text, json (see check -h)' check 
 refuses 'check: --: no command is run (see check -h)' check profile -- ls
 refuses 'check: -D: unknown option (see check -h)' check -D 5
 
-# Messages that say everything do not refer to the help.
+# Complete messages do not refer to the help.
 refuses 'stackcount: --attach-by: "magic" is not one of multi, pmu, tracefs' \
     stackcount --attach-by magic vfs_read
 refuses 'stackcount: --if: at "= 5": expected a comparison, such as == or <' stackcount --if 'arg1 = 5' vfs_read
@@ -225,7 +225,7 @@ refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackco
 refuses 'stackcount: "sleep" is not a pattern; did you mean -- sleep 1?' stackcount vfs_read 'tcp_*' sleep 1
 refuses 'stackcount: "env" is not a pattern; did you mean -- env a b 1 ...?' stackcount c:malloc env a b 1 2
 refuses 'stackcount: "0.5" is not a pattern; did you mean -D 0.5?' stackcount 0.5 vfs_read
-# no_process: the message, without what it says in a PID namespace besides
+# no_process: the message, without its addition in a PID namespace
 no_process()
 {
     sed 's/ in this PID namespace: give the PIDs seen from here$//' "$scratch/err"
@@ -370,7 +370,7 @@ is "a reader that leaves ends it" "$(cat "$scratch/err")" ""
 "$STACKBOX" stackcount -x 2>&- >"$scratch/out" <&-
 is "a closed stderr does no harm" "$? $(cat "$scratch/out")" "2 "
 
-# Descriptors 0 to 2 never become a map or a probe, into which a message would be written.
+# Closed descriptors 0 to 2 never become a map or a probe, into which a message would be written.
 if have_root; then
     "$STACKBOX" stackcount -D 3 -o "$scratch/held.folded" t:sched:sched_switch <&- >&- 2>&- &
     tracer=$!

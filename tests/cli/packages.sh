@@ -82,7 +82,7 @@ is "their kernel options are on the page of these" \
 
 # ---- What they do
 
-# Of what a build system exports: its compiler and flags. All build in the same place, which has it once.
+# A build system exports its compiler and flags. All recipes build in one copy of the sources.
 CC=$(command -v musl-gcc || command -v cc) CFLAGS='-Os -pipe' LDFLAGS='-Wl,-z,now -Wl,-z,relro'
 export CC CFLAGS LDFLAGS AR=ar STRIP=strip
 there=$scratch/there

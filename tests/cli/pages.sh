@@ -55,7 +55,7 @@ is "each link leads somewhere" "$lost" ""
 is "lines of text fit a window" "$wide" ""
 between "README.md has the length of a front page" "$(wc -l <README.md)" 100 180
 
-# What messages ask for can be looked up, and what the page says that check names, it does.
+# The page has what messages refer to, and check prints the names that the page says it prints.
 is "kconfig.md: check's kernel options" \
     "$(sed -n '/^## What check names/,/^## What nothing/s/^| \(CONFIG_[^|]*\) |.*/\1/p' src/docs/kconfig.md |
         grep -oE 'CONFIG_[A-Z_]+' | LC_ALL=C sort | tr '\n' ' ')" \

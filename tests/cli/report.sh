@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# report: a recording made byte by byte from the page is read as the page says, by this and all later
-# versions; anything but a whole recording is refused; a file only gives names if it is the one that was
-# recorded.
+# report: this and all later versions read a recording that was made byte by byte from the page as
+# the page says; they refuse anything but a whole recording; a file gives names only if it is the
+# recorded one.
 
 . "${0%/*}/../live/lib.sh"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 # again: with clang and lld
 #
-# Stacks without frame pointers: unwound by tables, and compared with what programs say about themselves;
-# these are built in every way that the compilers here support (tests/workloads/shapes).
+# Stacks without frame pointers: unwound by tables, and compared with the programs' own records; the
+# programs (tests/workloads/shapes) are built in every way that the compilers here support.
 
 . "${0%/*}/../live/lib.sh"
 
@@ -36,7 +36,7 @@ judge()
     fi
 }
 
-# tables FILE ADDRESS...: what binutils reads in its table at each address, a line `ADDRESS REASON`:
+# tables FILE ADDRESS...: what objdump reads in its table at each address, a line `ADDRESS REASON`:
 #     no-table        no function covers it: libc's code runs through the padding between two of its functions
 #     in-register     the caller is another one: longjmp() has left, and its table says where it will be
 #     saved-at BEGIN  the frame pointer is saved at a place that is told by the frame pointer itself
@@ -85,8 +85,8 @@ is_popped()
 }
 
 # excused: the wrong steps in $scratch/out, each with its reason if no walk can be right there, or `ours`. A table
-# that still says where the frame pointer is saved when it has been popped is the compiler's mistake (gcc, where a
-# function aligns its stack).
+# that has the frame pointer as saved after its pop is the compiler's mistake (gcc, in functions
+# that align their stacks).
 excused()
 {
     grep "^step" "$scratch/out" >"$scratch/steps"
@@ -106,7 +106,7 @@ excused()
     done
 }
 
-# exactly WAY NAME RUNNER...: every stack is right, and every step, but where no table can tell
+# exactly WAY NAME RUNNER...: every stack and every step is right, except where no table can be so
 exactly()
 {
     exactly_way=$1 exactly_name=$2
