@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Untrusted files are read by one process that may do nothing else, and opened by another that may do
-# nothing else. If the reader dies, what it was reading has no names, and everything else is right.
+# One process reads untrusted files, another opens them, and neither may do anything else. If the
+# reader dies, the files that it was reading have no names, and everything else is right.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -24,7 +24,7 @@ child_of()
 chmod 755 "$scratch"
 cp "$WORKLOADS/jit" "$scratch/jit"
 
-# A long perf map keeps the reader busy for a while: it is stopped somewhere.
+# A long perf map keeps the reader busy: the test stops it somewhere.
 stop_reader()
 {
     opener=$(child_of "$stackbox")
@@ -101,7 +101,7 @@ fi
 finish_workload one
 rm -f "/tmp/perf-$(pid_of one).map"
 
-# A reader that is silent, as on a file system that does not answer, is ended, and another reads on.
+# stackbox kills a silent reader, as on a file system that does not answer; another one reads on.
 if trace "silent" deny --uid 65534 --; then
     stopped=$(date +%s)
     wait_stackbox
@@ -115,7 +115,7 @@ fi
 finish_workload one
 rm -f "/tmp/perf-$(pid_of one).map"
 
-# Whoever kills stackbox ends both.
+# If stackbox is killed, both end.
 if trace "both end"; then
     kill -s KILL "$stackbox"
     wait_stackbox 2>/dev/null
@@ -157,7 +157,7 @@ finish_stackbox
 finish_workload one
 is "all calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" "$(calls_of one)"
 is "user frames have names" "$(folded_sum "$scratch/out" ';chain_a1;chain_a2;target;')" "$(count_of one a)"
-# Functions on the way of every system call, whatever the event.
+# Functions that every system call passes, for any event.
 is "so do kernel frames" "$(folded_sum "$scratch/out" ';target;.*do_syscall')" "$(calls_of one)"
 lacks "no kernel frame lacks one" "$scratch/err" "hides its addresses"
 

@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# sys_NAME can be typed on every machine: if no function has that name, it means this machine's function for
-# the system call, and the first line says which.
+# sys_NAME works on every machine: if no function has that name, it means this machine's function
+# for the system call, and the first line says which.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,9 +5,9 @@
 # host: yes
 # later: it fills memory, up to the limit
 #
-# Within the memory limit of a cgroup, its own or one above it: the kernel kills nothing there, by its own
-# account; answers are right, or one sentence says what is missing. On 5.10 by cgroup v1, in other guests by
-# v2, on this machine by what it has.
+# Within a cgroup's memory limit, its own or an ancestor's: by its own count the kernel kills
+# nothing there; answers are right, or one sentence says what is missing. On 5.10 by cgroup v1, in
+# other guests by v2, on this machine by the version that it has.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -83,7 +83,7 @@ traced()
         fail "$name: stackcount starts" "$(cat "$scratch/err")"
     go one
     finish_stackbox
-    # Only perf's rings are too small here for all of them at once.
+    # Only perf's rings are too small here for all events at once.
     lost=$(sed -nE 's/.*: ([0-9,]+) (of [0-9,]+ )?events.* were lost: they came faster.*/\1/p' "$scratch/err" | tr -d ,)
     is "$name: stackcount: counted + lost = calls" "$(($(folded_sum "$scratch/out") + ${lost:-0})) $status" "2000 0"
     finish_workload one
@@ -147,7 +147,7 @@ done
 is "in 8 MB: nothing was killed" "$(killed)" 0
 without
 
-# File cache is charged, too, and goes when memory is needed.
+# The kernel charges the page cache, too, and reclaims it when memory is needed.
 within 64
 "$scratch/inside" sh -c 'dd if=/dev/zero of="$1" bs=1024k count=60; sync "$1"; cat "$1"' sh "$scratch/cached" >/dev/null 2>&1
 if awk '/^(total_)?inactive_file/ { sum += $2 } END { exit sum < 30 * 1024 * 1024 }' "$inner/memory.stat"; then

@@ -5,8 +5,8 @@
 # host: yes
 # later: forty seconds, in which each applet is refused everything in turn
 #
-# check says what works and what does not, and the applets behave accordingly: in each state that a machine or
-# its user can be in. Each reason that it names is provoked here.
+# check says what works and what does not, and the applets behave accordingly, in each state of a
+# machine or its user. The test provokes each reason that check names.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 
@@ -44,8 +44,8 @@ if older_than 4.18; then
 else
     begins "root" "bpf(2)" yes
 fi
-# has_maps FUNCTION: what check should say of maps that this function of the kernel makes or reads: those of
-# maps came with 4.12, those of each CPU with 4.6
+# has_maps FUNCTION: check's expected answer about maps that this kernel function makes or reads:
+# arrays of maps came with 4.12, per-CPU maps with 4.6
 has_maps()
 {
     grep -q " $1\$" /proc/kallsyms && echo yes ||
@@ -60,7 +60,7 @@ for name in "perf sampling" tracefs tracepoints "switches and wakeups" "-- COMMA
     "user functions" "execs and exits"; do
     begins "root" "$name" yes
 done
-# What is known by other means
+# Answers known by other means
 is "root: kernel functions: as the kernel's configuration says" "$(line_of "kernel functions" | cut -c 1-2)" \
     "$(have_kprobes && echo ye || echo no)"
 is "root: kprobe multi" "$(line_of "kprobe multi" | cut -c 1-2)" \
@@ -72,7 +72,7 @@ is "root: no lockdown" "$(line_of "no lockdown" | cut -c 1-2)" \
     "$(grep -qE '\[(integrity|confidentiality)\]' /sys/kernel/security/lockdown 2>/dev/null &&
         echo no || echo ye)"
 
-# Whoever has started check has mapped this, and readelf counts its tables.
+# The shell that started check has mapped this file, and readelf counts its tables.
 library=$(sed -n 's/.* \(\/.*\/\(libc\.so\.6\|ld-musl-[^/]*\)\)$/\1/p' /proc/$$/maps | head -n 1)
 if [ -z "$library" ] || ! command -v readelf >/dev/null; then
     skip "functions of the C library" "there is none, or no readelf"
@@ -125,13 +125,13 @@ fi
 
 # ---- Privileges
 
-# Before 4.15 everybody sees the kernel's addresses, if kernel.kptr_restrict is 0.
+# Before 4.15 every user sees the kernel's addresses, if kernel.kptr_restrict is 0.
 addresses_are_hidden()
 {
     ! older_than 4.15 || [ "$(cat /proc/sys/kernel/kptr_restrict)" != 0 ]
 }
 
-# hides_addresses NAME: they are hidden from this user, if the kernel hides them at all
+# hides_addresses NAME: this user cannot see the kernel's addresses, if the kernel ever hides them
 hides_addresses()
 {
     if addresses_are_hidden; then
@@ -149,7 +149,7 @@ agree_on_events "nobody"
 for name in JIT memory "perf sampling"; do
     tells "nobody" "$name" "$RIGHTS"
 done
-# Before 4.17 all probes are text in tracefs, and before 5.8 everybody may have maps.
+# Before 4.17 all probes are text in tracefs, and before 5.8 any user may create maps.
 if older_than 4.17; then
     why=$NO_TRACEFS
 else
@@ -309,8 +309,8 @@ tells "no /proc" "others' processes" "mount /proc"
 tells "no /sys" BTF "mount /sys"
 tells "no /sys" "cgroup v2" "mount it"
 
-# Checks run at the same time, and some make text probes: each removes its own. (Outside of guests there
-# may be others' probes.)
+# Several checks at the same time, some of which make text probes: each removes its own. (On the
+# host, other tools may have probes.)
 text_probes()
 {
     cat "$scratch/tracefs/kprobe_events" "$scratch/tracefs/uprobe_events" 2>/dev/null | grep ":stackbox_"

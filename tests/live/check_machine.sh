@@ -3,8 +3,8 @@
 # guests: newest
 # host: yes
 #
-# check says what this machine's kernel lacks: links, types, a JIT, probes in certain kinds of code. What it
-# should say is known from elsewhere.
+# check says what this machine's kernel lacks: links, types, a JIT, probes in certain kinds of code.
+# The expected answers come from other sources.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 
@@ -54,7 +54,7 @@ types=$([ -r /sys/kernel/btf/vmlinux ] && echo yes || echo no)
 begins "types" BTF "$types"
 case $(uname -m) in
 x86_64 | aarch64 | riscv64 | loongarch64 | mips*)
-    # By rings they are walked here, and not in the kernel, by its types.
+    # With rings, stackbox walks stacks in user space, not in the kernel by its types.
     if by_rings profile; then
         begins "types" "unwind tables" yes
     else
@@ -91,7 +91,7 @@ if [ "$(cat /proc/sys/net/core/bpf_jit_enable)" = 0 ]; then
     is "interpreted: stacksnoop is refused if check says so" \
         "$(line_of JIT | grep -q 'this kernel refuses .*stacksnoop' && echo yes)" "$refused"
     is "interpreted: check says so of stacksnoop" "$(line_of stacksnoop | grep -q '^no: ' && echo yes)" "$refused"
-    # Without types there are none anyway, nor on machines that have none at all.
+    # None without types, nor on machines that have none at all.
     [ "$types" = yes ] || refused=
     ! line_of "unwind tables" | grep -q 'stackbox only does that on' || refused=
     is "interpreted: check says so of unwind tables" \

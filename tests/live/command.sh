@@ -15,7 +15,7 @@ EXEC=t:sched:sched_process_exec
 # Valid, but never hit: no process hangs here.
 QUIET=t:sched:sched_process_hang
 
-# What is said of a run without events; of tables, where there is no BTF; and before 4.18, of who collects.
+# Messages of a run without events; about tables, without BTF; before 4.18, about the collector.
 USUAL='^stackcount: no events'
 [ -r /sys/kernel/btf/vmlinux ] || USUAL="$USUAL\|^stackcount: user stacks are unwound by frame pointers, not tables: this kernel has no BTF"
 ! older_than 4.18 || USUAL="$USUAL\|^stackcount: stacks are collected by perf's rings, as this kernel's bpf(2) cannot\$"
@@ -56,7 +56,7 @@ for i in 1 2 3; do
 done
 run_stackbox stackcount -f -K $EXEC -- sh -c 'exec sh -c "exec /bin/true"'
 is "execs of one process are all counted" "$(counted)" 3
-# Another tracer's program, there before us, runs before what we attach to know of execs.
+# Another tracer's program, attached before ours, runs before the one that follows execs.
 start_stackbox stackcount -K $EXEC || fail "another tracer starts" "$(cat "$scratch/err")"
 # shellcheck disable=SC2016 # for that shell
 run_stackbox stackcount -f -U --unwind fp $EXEC -- sh -c 'exec sh -c "exec \"$0\" -s 1"' "$WORKLOADS/deep"
@@ -66,7 +66,7 @@ finish_stackbox
 run_stackbox stackcount -f -K -D 0.5 $EXEC
 [ "$(counted)" -gt 6 ] && pass "without a command there are more" ||
     fail "without a command there are more" "$(counted)"
-# All along, but leaving the CPU to what follows
+# Execs go on during all that follows, with pauses
 kill "$others"
 others_exec 0.1
 
@@ -100,8 +100,8 @@ chmod 755 "$scratch/script"
 exits "a script without #!" 7 $QUIET -- "$scratch/script"
 PATH=/no/such/directory:$scratch:$PATH exits "the same, by PATH" 7 $QUIET -- script
 PATH=$scratch::$PATH exits "empty parts of PATH" 0 $QUIET -- true
-# A directory in PATH that cannot be searched is one of several; if nothing else is found, it is the
-# reason.
+# A directory in PATH that cannot be searched does not end the search; if the command is in no
+# other, it is the reason.
 ln -s loop "$scratch/loop"
 PATH=$scratch/loop:$PATH exits "a directory of PATH that leads nowhere" 0 $QUIET -- true
 mkdir "$scratch/other" && : >"$scratch/other/true"
@@ -238,7 +238,7 @@ run_stackbox stackcount -f -i 0.2 $EXEC -- sh -c 'for i in 1 2 3 4 5; do sleep 0
 is "-i: each event is in one report" "$(counted)" 6
 
 
-# ---- kill -9 while the command is held back: it never runs
+# ---- kill -9 while stackbox holds the command back: the command never runs
 
 if start_held $QUIET -- sh -c ": >$scratch/ran"; then
     is "held: the command has not been executed yet" "$(cat "/proc/$held/comm")" stackbox

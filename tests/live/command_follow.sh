@@ -82,7 +82,7 @@ run_stackbox stackcount -f -K -P $EVENT -- sh -c \
     "$WORKLOADS/calls -n 70 & wait; (sleep 0.5; $WORKLOADS/calls -n 30 >$scratch/late) & exit 0"
 is "what comes after the command's end is not counted" "$(folded_sum "$scratch/out" '^calls \(')" 70
 
-# Functions of programs.
+# The same with functions of programs.
 if have_uprobes; then
     run_stackbox stackcount -f "$WORKLOADS/brief:brief_inner" -- "$WORKLOADS/brief" -c 30 -n 10 -l 0
     is "functions of a program are counted" "$(counted)" "$(made)"
@@ -96,8 +96,8 @@ else
     skip "functions of programs" "this kernel has no uprobes"
 fi
 
-# What a task was says nothing of the next one with its number. They come round soon where there are
-# few: only in guests, for others would have none left.
+# A task's state must not carry over to the next task with its pid. With few pids, they are reused
+# soon: only in guests, since other processes would have none left.
 if [ "$GUEST" ]; then
     set_sysctl kernel/pid_max 400
     all "numbers that come round" -K $EVENT -- "$WORKLOADS/family" -c 1000

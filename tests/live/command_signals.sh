@@ -5,8 +5,8 @@
 # host: yes
 # beside
 #
-# Signals and `-- COMMAND`: a signal that ends tracing is passed on to the command, once; one that a terminal
-# sent to both is not; another signal a second later ends everything at once.
+# Signals and `-- COMMAND`: stackbox passes a signal that ends tracing on to the command, once, but
+# not one that a terminal sent to both; another signal a second later ends everything at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -175,7 +175,7 @@ finish_terminal()
 
 start_terminal "$STACKBOX" stackcount $QUIET -- "$WORKLOADS/signals" "$GOT"
 wait_until 20 has_begun
-# stackbox gets its signal late, so that a second one for the command would be noticed.
+# stackbox gets its signal late, so that the command would log a second one.
 stackbox=$(in_terminal)
 kill -s STOP "$stackbox"
 printf '\003' >&9

@@ -15,8 +15,8 @@ cd "${0%/*}/../.." || exit 1
 unset BUILD
 sh scripts/demo.sh >"$scratch/out" 2>"$scratch/err"
 is "exit status" $? 0
-# Where libc's debug file is not installed, what it does not export has no names; and since 2.41 two such functions are
-# below each wait.
+# Without libc's debug file, functions that libc does not export have no names; since 2.41 two of
+# them are below each wait.
 NAMELESS='libc[^;]*[+]0x[0-9a-f]*'
 between "lines that it prints, but for libc's nameless functions" \
     "$(cat "$scratch/out" "$scratch/err" | grep -vc "$NAMELESS")" 15 32

@@ -4,8 +4,8 @@
 # kernels: 5.10,6.1,newest
 # host: yes
 #
-# Children of a run that has ended detach its events: nothing is left in the kernel, however they end. In a
-# pid namespace, whose first process may not wait for them, there are none.
+# Children of a run that has ended detach its events: nothing is left in the kernel, however they
+# end. In a pid namespace, whose first process may not wait for orphans, there are none.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
@@ -24,7 +24,7 @@ no_orphans()
     [ -z "$(orphans)" ]
 }
 
-# run_some: counts until something was there to count, and is interrupted
+# run_some: counts until there were events, and is interrupted
 run_some()
 {
     start_stackbox stackcount -f 't:sched:sched_process_*'

@@ -3,7 +3,7 @@
 # guests: newest
 # host: yes
 #
-# Other tools' words: they mean the same as ours, or the answer says what was probably meant.
+# Words of other tools: they mean the same as ours, or the message suggests ours.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

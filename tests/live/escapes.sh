@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# Names of files, functions, probes, processes and anything else are untrusted. Wherever they are shown,
-# none reaches a terminal with bytes that control it.
+# Names of files, functions, probes, processes and others are untrusted. Wherever stackbox shows
+# them, no byte that controls a terminal reaches it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

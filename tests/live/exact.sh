@@ -18,8 +18,8 @@ N=20000
 BOTH=$((2 * N))
 CPUS=$(nproc)
 
-# Where rings collect, a copy of the stack with each event is more than an emulated CPU can read as fast as
-# another one writes it: what is lost is told, see live/rings_lost.
+# With rings and a stack copy in each event, an emulated CPU reads more slowly than another one
+# writes: stackbox reports the losses, see live/rings_lost.
 way=
 if [ "$GUEST" ] && older_than 4.18; then
     way="--unwind fp"
@@ -37,7 +37,7 @@ missed()
     sed -n 's/.*: up to \([0-9]*\) events were missed.*/\1/p' "$scratch/err"
 }
 
-# instead: the pattern that stackbox says is exact, if the one that was asked for is not
+# instead: the pattern that stackbox recommends as exact, if the given one is not
 instead()
 {
     sed -n 's/.*may miss events on this kernel if .*; "\(.*\)" misses none$/\1/p' "$scratch/err"
@@ -46,9 +46,9 @@ instead()
 # all_of_them NAME PATTERN COUNT SHARED: COUNT, of a run with --debug, is right
 #
 # On the newest kernels a program on a system call's tracepoint can be preempted, and meanwhile the
-# kernel skips others' events on that CPU. If threads share a CPU (SHARED is 1), counted + missing =
-# calls, and stackbox says beforehand which pattern is exact, $better. Otherwise, and always for
-# functions, the count alone is right.
+# kernel skips events of other threads on that CPU. If threads share a CPU (SHARED is 1), counted +
+# missing = calls, and stackbox says beforehand which pattern is exact, $better. Otherwise, and
+# always for functions, the count alone is right.
 all_of_them()
 {
     better=$(instead)

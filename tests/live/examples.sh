@@ -7,9 +7,9 @@
 # Each command in README.md and the pages in src/docs, and each example in a help text, typed as it stands,
 # does what it is said to do. None can be forgotten: each must be in the table below, and vice versa.
 #
-# As it stands, except: 185 is a process of ours; times are 1 s (a day: 3 s); a Ctrl-C that ends it comes
-# a second after the first line. Commands that need kernel probes are run if the kernel has them;
-# otherwise only their command line is checked. Guests only run these.
+# As it stands, except: 185 is a process of ours; times are 1 s (a day: 3 s); a Ctrl-C that ends it
+# comes a second after the first line. Commands that need kernel probes run if the kernel has them;
+# otherwise the test only checks their command line. Guests run only these.
 LIMIT=600 # the process that they are all tried on lives until the end
 . "${0%/*}/lib.sh"
 

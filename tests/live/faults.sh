@@ -4,10 +4,10 @@
 # host: yes
 # later: it has a sanitized build, and takes minutes
 #
-# One call of a run fails: a run without faults finds each place that allocates memory or makes a
-# system call, and then each fails once. The result is a reported error, or a report that is right, or
-# one that says what is missing: no crash, no leak, no wrong number, no half line. The build for this
-# has sanitizers, including LeakSanitizer (tests/faults).
+# Fault injection: a run without faults finds each place that allocates memory or makes a system
+# call, and then each fails once. The result is a reported error, or a report that is right, or one
+# that says what is missing: no crash, no leak, no wrong number, no half line. The build for this
+# test has sanitizers, including LeakSanitizer (tests/faults).
 #
 #     FAULTS=sites sh tests/live/faults.sh     each place, with one of the errors that make sense;
 #                                              `make test-guests` takes every twelfth of these
@@ -224,7 +224,7 @@ complaint()
     case $3 in
     write*) [ $status != $failed ] || shape=ignored ;;
     esac
-    # If no write arrives, nothing can be reported either.
+    # If every write fails, stackbox cannot report an error either.
     case $3 in
     write:*+:*) said=yes ;;
     esac
@@ -235,7 +235,7 @@ complaint()
         echo "status $status: half of y.sbx"
     [ "$1" != files ] || [ -z "$(half_files "$2/files")" ] ||
         echo "status $status: $(half_files "$2/files" | head -n 1)"
-    # If such probes are left, the next run removes them; but it must be reported that they are.
+    # The next run removes leftover probes, but this run must report them.
     if [ "${1#kprobe-}.$said" = tracefs.no ] &&
         cat "$scratch/left_tracefs/"[ku]probe_events 2>/dev/null | grep -q "stackbox_${made_by}_"; then
         echo "status $status, a probe is left and nothing reported"
@@ -396,8 +396,8 @@ work()
     done <"$scratch/plan.$1" >"$scratch/wrong.$1"
 }
 
-# few_names: every run reads all symbols, which is quick with a hundredth of them, and those that these runs
-# meet
+# few_names: every run reads all symbols, which is quick with a hundredth of them, and those in
+# these runs' stacks
 few_names()
 {
     awk 'NR % 150 == 1 || / (.*getppid|_stext|_etext|do_syscall_64|entry_SYSCALL_64.*|_*schedule|pipe_(read|write)|do_nanosleep)$/ ||

@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Which events count, and under which name: filters choose exactly the right ones, and processes are
-# kept apart or merged, even if their pids are those of a namespace.
+# Which events count, and under which name: filters choose exactly the right ones, and stackbox
+# separates or merges processes, even by a namespace's pids.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -99,7 +99,7 @@ for i in 1 2 3; do
     finish_workload $i
 done
 
-# Whoever gets the number of a process or thread that has ended was not asked for.
+# A process or thread that reuses the number of an ended one is not traced.
 # next_owner NAME TIDS OPTION...: of two processes, one ends, another gets a number of it (the TIDS-th thread's)
 next_owner()
 {
@@ -160,7 +160,7 @@ between "a deep stack has all its frames" "$(wc -l <"$scratch/frames-127")" 10 4
 is "--depth 3: three frames from the leaf" "$(cat "$scratch/frames-3")" \
     "$(head -n 3 "$scratch/frames-127")"
 
-# One slot for stacks: events whose stack has none are counted all the same.
+# One slot for stacks: events count even if their stack has no slot.
 start_workload deep spread -w -k -n 200 -r 5
 start_stackbox stackcount -f --debug -p "$(pid_of deep)" --stack-storage-size 1 $PLACE
 go deep
@@ -236,8 +236,8 @@ else
     skip "cgroups" "no cgroup v2 to make one in: $(cat "$scratch/why" 2>/dev/null)"
 fi
 
-# A pid namespace has its own pids; a process outside it has the host's number. By rings all of these are one: what
-# counts is a call that no others make now and then, as shells do getppid().
+# A pid namespace has its own pids; a process outside it has the host's. Rings show all outside
+# processes as one: so the test counts a call that no other process makes, as shells do getppid().
 choose_event getsid
 mkfifo "$scratch/word"
 cat >"$scratch/inside.sh" <<'END'
@@ -303,7 +303,7 @@ Linux 5.7: run it outside, where -p takes the host's PIDs"
     is "in a pid namespace: pids are the namespace's" \
         "$(folded_sum "$scratch/out" "^calls \\($(cat "$scratch/inside.pid")\\);")" 70
     is "and a process outside it is shown as such" "$(folded_sum "$scratch/out" "^$who;")" 30
-    # Programs leave nothing known of its frames: they are one, which gives their number.
+    # By BPF programs all its frames are unknown: one line with their number.
     ! have_pids_of_namespaces || is "its unknown frames are one" \
         "$(grep "^$NAME (host [0-9]*);" "$scratch/out" | grep -c ';\[unknown\] ([0-9]* frames)[; ]')" 1
     is "and not one after the other" "$(grep -c ';\[unknown\];\[unknown\]' "$scratch/out")" 0

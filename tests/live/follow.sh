@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# -p PID --follow: traces the process, and everything that it forks from then on, in whatever way; no other
-# processes, and none that it forked before.
+# -p PID --follow: traces the process and everything that it forks from then on, in any way; no
+# other processes, and none that it forked before.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,9 +4,9 @@
 # kernels: newest
 # host: no
 #
-# kernel.perf_event_max_stack is raised beyond what a program has room for: stacks of 4,082 frames are kept, by
-# tables 3,900 and a marked end, and each applet runs. The kernel changes the setting only while nobody records
-# stacks: so not on a machine where others may.
+# With kernel.perf_event_max_stack above what a program has room for, stackbox keeps stacks of 4,082
+# frames, by tables 3,900 and a marked end, and each applet runs. The kernel changes the setting
+# only while no process records stacks: so not on a machine where others may.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -16,7 +16,7 @@ MOST=4082
 SETTING=/proc/sys/kernel/perf_event_max_stack
 before=$(cat $SETTING)
 
-# set_to FRAMES: sets it; false while somebody records stacks
+# set_to FRAMES: sets it; false while a process records stacks
 set_to()
 {
     echo "$1" >$SETTING

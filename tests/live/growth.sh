@@ -5,15 +5,15 @@
 # host: yes
 # later: memory grows for a while
 #
-# Without any option, 16,384 new stacks are kept that come while the tracer does not run at all; then its maps
-# have grown, and 32,768 at once are kept, again and again. The same for waits, and for counts of as many
-# names. The workload says how many there were: each is counted once.
+# Without any option, stackbox keeps 16,384 new stacks that come while it does not run at all; then
+# its maps have grown, and it keeps 32,768 at once, again and again. The same for waits, and for
+# counts of as many names. The workload says how many there were: each counts once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
 choose_event
 
-# Tables are sized by memory: with less than this, so many are not promised.
+# Maps are sized by memory: with less than this, stackbox does not promise so many.
 [ "$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)" -ge 400 ] ||
     skip_all "less than 400 MB are free"
 

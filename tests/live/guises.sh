@@ -44,7 +44,7 @@ counts '.*/4244' -u 4244
 counts 'blue/4243' --comm blue --uid 4243
 counts 'no/.*' --comm nobody-has-this-name
 
-# Rings tell of no setuid(2): /proc is asked while they are read. Users that do not change are exact.
+# Rings have no records of setuid(2): their reader asks /proc. Users that do not change are exact.
 start_workload it calls -w -k -n 500
 start_stackbox stackcount -f -K --collect rings --uid "$(id -u)" -p "$(pid_of it)" "$EVENT"
 go it
@@ -69,7 +69,7 @@ finish_stackbox
 is "--comm and -p: both must hold" "$(folded_sum "$scratch/out")" 0
 finish_workload it
 
-# Samples: two programs of two names and users, of which one is meant.
+# Samples: two programs with different names and users, of which one is traced.
 ln -s "$WORKLOADS/burn" "$scratch/hot$$"
 samples()
 {
@@ -83,7 +83,7 @@ samples()
     finish_workload cold
     is "profile $*: that program, and no other" "$(cut -d ';' -f 1 "$scratch/out" | sort -u)" "hot$$"
     least=$(($(count_of hot greater_least) + $(count_of hot lesser_least) - 10))
-    # An emulated CPU that stands still takes one sample for many ticks.
+    # A stalled emulated CPU takes one sample for many ticks.
     [ -z "$GUEST" ] || least=1
     between "profile $*: its samples" "$(folded_sum "$scratch/out")" $least $(($(count_of hot wall_most) + 10))
 }
@@ -122,7 +122,7 @@ start_stackbox stackcount -f -K -p $twin "$EVENT"
 go one
 go two
 finish_stackbox
-# In the order of their numbers, which may have begun anew
+# In the order of their pids, which may have wrapped around
 both=$({ pid_of one; pid_of two; } | sort -n | paste -s -d ,)
 is "-p NAME: all processes of that name, and says which" \
     "$(folded_sum "$scratch/out") $(sed -n 's/^stackcount: -p [^:]*: 2 processes: //p' "$scratch/err" | tr -d ' ')" "70 $both"

@@ -72,10 +72,10 @@ waits walltime -f -i 0.05 --comm green
 between "walltime --comm: in many reports" "$waited" $(($(sum least 'green/.*') * 99 / 100)) \
     $(($(sum most 'green/.*') * 101 / 100))
 waits walltime -f --uid 4243
-# What the other user ran from the end of its sleep until the change counts for this one, by the user that a
-# stretch ends with: at most what its sleeps took longer than asked for.
+# Time from the end of the other user's sleep until the change counts for this user, as a stretch
+# counts for the user at its end: at most the excess of its sleeps over the requested time.
 late=$(($(sum slept '.*/4242') - 3 * 3 * 10 * 4000))
-# Where a switch is hidden, a sleep ends with the next one, which may be after the change: one of 90 is over 1 %.
+# With a hidden switch, a sleep ends at the next one, maybe after the change: 1 of 90 is over 1 %.
 least=$(($(sum least '.*/4243') * $([ "$deaf" ] && echo 90 || echo 99) / 100))
 between "walltime --uid: all time as that user" "$waited" "$least" \
     $(($(sum most '.*/4243') * 101 / 100 + late))

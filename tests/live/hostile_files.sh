@@ -3,8 +3,8 @@
 # guests: 5.10,newest
 # host: yes
 #
-# Files of an ordinary user that are costly to read, or have names that are costly to keep: they lose their own
-# names, all others have theirs, and the report comes soon.
+# Files of an ordinary user that are costly to read, or have names that are costly to keep: only
+# their own names are missing, and the report comes soon.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,9 +4,9 @@
 # kernels: 5.10,6.1,newest
 # host: yes
 #
-# What stackbox itself does is left out, and so is what its reader and its opener do: each of them calls
-# prctl(2) as it starts, at every report with names. With --include-self it is there. In a pid namespace its
-# processes have other numbers than for the kernel.
+# stackbox leaves out its own events, and those of its reader and its opener: each of them calls
+# prctl(2) as it starts, at every report with names. With --include-self they count. In a pid
+# namespace, the pids of stackbox's processes differ from the kernel's.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,14 +4,14 @@
 # kernels: 5.10,6.1,6.12,newest
 # host: yes
 #
-# A thread that a timer interrupts has not woken anybody: sleeps end by [timer interrupt], on every CPU,
-# although others keep all CPUs busy; a wakeup by a thread has that thread's name.
+# A thread that a timer interrupts is no waker: sleeps end by [timer interrupt], on every CPU,
+# although other threads keep all CPUs busy; a wakeup by a thread has that thread's name.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
 have_root || skip_all "tracing needs root"
 
-# The threads that happen to run
+# The threads that timers interrupt
 cpu=$(nproc)
 while [ "$cpu" -gt 0 ]; do
     "$WORKLOADS/burn" -s 120000 -N "by$$" >/dev/null 2>&1 &

@@ -3,9 +3,9 @@
 # guests: newest,5.10,6.12
 # kernels: rt-6.12
 #
-# From each seed a judge draws a life of processes and a run of stackbox, and holds the report against the life's
-# own log (tests/workloads/judge.c). FROM=1 COUNT=100, or the words from=1 count=100 for a guest's kernel, choose
-# other seeds than these; so do SEEDS='7 278' TRIES=10, or seeds=7,278 tries=10, of which each is run as often.
+# From each seed a judge draws a life of processes and a run of stackbox, and compares the report
+# with the life's log (tests/workloads/judge.c). FROM=1 COUNT=100, or from=1 count=100 for a guest's
+# kernel, choose other seeds; so do SEEDS='7 278' TRIES=10, or seeds=7,278 tries=10: 10 runs each.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_left.sh"
 
@@ -15,7 +15,7 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 FROM=${FROM:-$(word from)} COUNT=${COUNT:-$(word count)}
 SEEDS=${SEEDS:-$(word seeds | tr , ' ')} TRIES=${TRIES:-$(word tries)}
 
-# The first are for breadth; each of the others has found something.
+# The first seeds are for breadth; each of the others has found a bug.
 some='1 2 3 4 5 9 10 11 12 14 15 16 17 18 19 20 21 22 24 26'
 more='27 28 30 31 32 34 36 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 59 60'
 found='7 8 13 25 29 33 58 75 100 121 137 143 153 171 172 176 181 183 217 234 251 266 278 313 390 417 464 1281 1440 1580 1779 1814 1995'
@@ -31,11 +31,11 @@ else
     seeds="$some $more $found"
 fi
 
-# A guest is ours alone, with its CPUs and pids, and slow; if it has one CPU, its clock counts instructions.
+# A guest's CPUs and pids are ours; it is slow, and with one CPU its clock counts instructions.
 alone=
 [ -z "$GUEST" ] || alone='--alone --cpus --limit 300'
 [ -z "$GUEST" ] || [ "$(nproc)" = 1 ] || alone="$alone --stalls"
-# Where perf(1) sees gaps, a run that says that it saw some is right.
+# Where perf(1) misses switches, a run may report missed ones.
 [ -z "$(deaf_cpu)" ] || alone="$alone --deaf"
 
 left_begins || skip_all "tracefs cannot be mounted"

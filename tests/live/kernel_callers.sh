@@ -4,8 +4,8 @@
 # kernels: 5.10,6.1,6.12
 # host: yes
 #
-# Stacks that lead to a kernel function begin with its caller, even if that is still in a register at the
-# function's first instruction; and no frame is there twice that was called once.
+# Stacks of a kernel function include its caller, even if the return address is still in a register
+# at the function's first instruction; and no frame of a single call appears twice.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

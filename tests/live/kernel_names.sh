@@ -28,7 +28,7 @@ addresses=$(sed -n 's/ addresses.*//p' "$scratch/answers")
 told=$(sed -n 's/.*, \([0-9]*\) named.*/\1/p' "$scratch/answers")
 in_modules=$(sed -n 's/.*, \([0-9]*\) in modules/\1/p' "$scratch/answers")
 between "addresses" "$addresses" 3000 100000
-# Some kernels say of much of their data that it is text: that is left to the pass.
+# Some kernels mark much of their data as text: stackbox leaves that to the pass.
 between "it names most" "$told" $((addresses * 6 / 10)) "$addresses"
 if grep -q '^dummy ' /proc/modules 2>/dev/null; then
     between "modules' functions, too" "$in_modules" 3 10000

@@ -27,7 +27,7 @@ else
 fi
 RUNS=${RUNS:-30}
 
-# Commands are split at blanks, but the path of all this may have blanks.
+# The workload splits commands at blanks, but this directory's path may have blanks.
 cd "$scratch" || exit 1
 ln -s "$STACKBOX" s
 ln -s "$WORKLOADS" w
@@ -96,7 +96,7 @@ load()
     test_processes="$test_processes $!"
 }
 
-# ---- the ways of looking do show something
+# ---- the checks do find leftovers
 
 address=$(printf %x "$(w/many -A | tr -cd '0-9 ' | cut -d ' ' -f 3)")
 start_workload probed many -w
@@ -108,8 +108,8 @@ contains "programs and maps are seen" kinds "map prog"
 finish_stackbox
 drop_workload probed
 
-# ---- a report is one write: a kill lets it happen or not. That holds up to 1 MiB, and on a busy machine only
-# with short stacks
+# ---- a report is one write(2), which a kill lets happen or not. That holds up to 1 MiB, and on a
+# busy machine only with short stacks
 
 mkdir writes
 w/packets writes ./s stackcount -P -K --depth 8 -D 0.6 -i 0.2 t:sched:sched_switch 2>err

@@ -13,7 +13,7 @@
 #     # quiet                  on this machine no other test runs at the same time
 #     # beside                 other live tests may run at the same time
 #     # own clock              it judges times: its guest has --own-clock, see scripts/guest.sh
-#     # last                   after the others: what it changes in the kernel stays changed
+#     # last                   after the others: its changes in the kernel stay
 #     . "${0%/*}/lib.sh"
 #
 # and prints, through the functions here, `PASS name`, `FAIL name: reason` or `SKIP name: reason`, at least one
@@ -21,9 +21,9 @@
 # environment has STACKBOX, WORKLOADS (a directory of test programs), and in a guest GUEST (its name) and
 # MODULES (a directory of *.ko).
 #
-# $scratch is a directory that is removed at the end of the test; programs that it started are killed. If a test
-# assumes something about the machine's mounts and settings, it sets that up with lib_machine.sh, which restores
-# everything.
+# At a test's end, lib.sh removes the directory $scratch, and kills programs that the test started.
+# A test that depends on the machine's mounts and settings sets them up with lib_machine.sh, which
+# restores everything.
 
 # Tests in other directories read this file, too.
 for place in "${0%/*}" "${0%/*}/../live" "${0%/*}/live"; do
@@ -136,8 +136,8 @@ lacks()
     fi
 }
 
-# adds_up NAME: the account of the run in $scratch/err adds up. stackbox only reports it if it does not: so
-# this looks for that message.
+# adds_up NAME: the account of the run in $scratch/err adds up, that is, stackbox has not reported
+# that it does not.
 adds_up()
 {
     if grep -q "the account does not add up" "$STACKBOX"; then
@@ -161,16 +161,16 @@ quiet_for()
 
 # ---- the machine
 #
-# Its names for the way into the kernel: getppid(2) is the function ${CALL}getppid, which is called by the
-# first of $WAY_IN, that by the next, and so on to the kernel's entry; compilers' suffixes (.constprop.0)
-# are left out. $PAGE_FAULT is an extended regex that matches a frame in each stack of a page fault.
-# $BREAKPOINT is the first byte of what the kernel writes into a program for a user probe. Where the
-# kernel's walk along a program's frame pointers has the first function's caller from, $FRAME_WALK says:
-# the `record` of the frame, or the `register` with the return address, which is its caller's only before
-# it has called anybody; the record is that of the next frame then, and where the first function has none
-# yet, that one's caller is lost. Empty: it finds none. $FRAMES is the option, if it takes one, by which
-# these programs, which keep frames, have whole stacks. $NO_RETURNS is set on kernels that take no probe of
-# their own functions' returns.
+# The machine's functions on the way into the kernel: getppid(2) is ${CALL}getppid, whose caller is
+# the first of $WAY_IN, whose caller is the next, and so on to the kernel's entry; compilers'
+# suffixes (.constprop.0) are left out. $PAGE_FAULT is an extended regex that matches a frame in
+# each stack of a page fault. $BREAKPOINT is the first byte that the kernel writes into a program
+# for a user probe. $FRAME_WALK says where the kernel's walk by frame pointers finds the leaf's
+# caller: in the frame's `record`, or in the `register` with the return address, which is valid only
+# until the leaf calls another function; the record then belongs to the next frame, whose caller is
+# lost if the leaf has no record yet. Empty: it finds none. $FRAMES is the option, if needed, for
+# whole stacks of these programs, which keep frame pointers. $NO_RETURNS is set on kernels that
+# cannot probe returns of their own functions.
 FRAME_WALK= FRAMES= NO_RETURNS=
 case $(uname -m) in
 x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
@@ -202,8 +202,8 @@ ppc64le) CALL=sys_ PAGE_FAULT=do_page_fault BREAKPOINT=08
          WAY_IN='system_call_exception system_call_common' ;; # by `sc`, as our workloads make system calls
 esac
 
-# lacks_way: $scratch/err says that this kernel lacks the way of attaching that was asked for (rings have
-# programs' ways only from 4.18 on)
+# lacks_way: $scratch/err says that this kernel lacks the requested way to attach (rings have the
+# ways of BPF programs only from 4.18 on)
 lacks_way()
 {
     grep -q 'this kernel has no' "$scratch/err" ||
@@ -245,7 +245,7 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
-# On one machine, the kernel reported nothing about one CPU's idle task to perf, not even to perf(1).
+# On one machine, the kernel hid one CPU's idle task from perf events, even from perf(1).
 deaf_cpu()
 {
     command -v perf >/dev/null && command -v taskset >/dev/null || return 0
@@ -298,9 +298,9 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event [NAME]: sets $EVENT to something that each of these system calls, getppid(2), hits. A function if
-# there are kprobes: on the newest kernels, programs on system call tracepoints may be preempted, and then
-# miss events.
+# choose_event [NAME]: sets $EVENT to an event of each of these system calls (getppid). A function
+# if there are kprobes: on the newest kernels, programs on system call tracepoints may be preempted,
+# and then miss events.
 choose_event()
 {
     if have_kprobes; then
@@ -349,7 +349,7 @@ ended()
 #     count_of one a                              how many of them it counted as `a`
 #     finish_workload one                         ends it, if it has not ended, and waits for that
 #     wait_workload one                           waits for the end of one without -w and -k
-#     drop_workload one                           ends it before it was let go
+#     drop_workload one                           ends it before its `go`
 #
 # The program is one of $WORKLOADS, or any other by its full path.
 start_workload()
@@ -457,8 +457,8 @@ wait_stackbox()
     status=$?
 }
 
-# start_held ARG...: starts stackcount with its command held back: stackcount waits to open a pipe that nobody
-# writes to. $held is the child that is held. release_held lets it go on.
+# start_held ARG...: starts stackcount with its command held back: stackcount's open(2) of a pipe
+# waits for a writer. $held is the child that is held. release_held lets it go on.
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
@@ -489,8 +489,8 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
-# call_of PROGRAM NAME: how its stack ends in libc's NAME(), as a regular expression. Since glibc 2.41 functions of its
-# own make calls that can be cancelled: the program's symbols tell.
+# call_of PROGRAM NAME: the leaf frames of libc's NAME(), as a regular expression. Since glibc 2.41,
+# functions of its own make cancellable system calls: the program's symbols tell.
 call_of()
 {
     if grep -q __internal_syscall_cancel "$1"; then

@@ -9,8 +9,7 @@
 #
 # agree runs check once; its lines are in $scratch/checked, for begins and tells.
 
-# Everybody must be able to read the program whose functions are traced: this project may be in a
-# private directory.
+# Every user must be able to read the traced program: this project may be in a private directory.
 chmod 755 "$scratch"
 cp "$WORKLOADS/calls" "$scratch/calls"
 
@@ -35,8 +34,8 @@ without()
     return 1
 }
 
-# parted NAME CHECK: before 5.8 a single capability covers bpf(2), and maps need none: NAME may be an
-# impossible state there, which this says
+# parted NAME CHECK: before 5.8 a single capability covers bpf(2), and maps need none: this says so
+# if the state NAME is impossible there
 parted()
 {
     [ "$(cat /proc/sys/kernel/cap_last_cap)" -lt 39 ] || return 0
@@ -67,7 +66,7 @@ begins()
     esac
 }
 
-# tells NAME CHECK TEXT: it is a no, with TEXT, and there is something to do
+# tells NAME CHECK TEXT: it is a no, with TEXT, and with advice
 tells()
 {
     parted "$1" "$2" || return 0
@@ -133,11 +132,11 @@ one_way()
     local name=$1 applet=$2 check=$3 sentence
     shift 3
     sentence=$(sentence_of "$check")
-    # With rings a command needs nothing more, and they may work only for one's own programs; as ptrace does.
+    # With rings or ptrace(2) a command needs nothing more; both may work only for own programs.
     if { by_rings "$applet" || by_ptrace "$applet"; } && [ "$check" = "-- COMMAND" ]; then
         sentence=
     elif by_ptrace "$applet" && { [ "$applet" = stackcount ] || [ "$applet" = stacksnoop ]; }; then
-        # Only functions of one's own programs are breakpoints: for all else it lacks what wakeuptime lacks.
+        # Breakpoints exist only for own programs' functions: all else lacks what wakeuptime lacks.
         if ! can_collect || [ "$(sentence_of wakeuptime)" = "$(sentence_of "collecting by rings")" ]; then
             sentence=$(sentence_of wakeuptime)
         fi
@@ -147,7 +146,7 @@ one_way()
         fi
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
-    # If rings are needed and cannot be had, a command is not even followed.
+    # If rings are needed and unavailable, stackbox does not even follow the command.
     elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
         sentence=$(sentence_of "$applet")
     # With programs, following a command is tried before anything else; and collecting before a probe.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What our runs left in the kernel: programs, maps and links of bpf(2), text probes, the kernel's own list of
-# probes, mounts. `left_begins` notes what is there before; it is false if tracefs cannot be mounted. Files
-# are below $scratch.
+# Leftovers of our runs in the kernel: programs, maps and links of bpf(2), text probes, the kernel's
+# own list of probes, mounts. `left_begins` notes what exists before; it is false if tracefs cannot
+# be mounted. Files are below $scratch.
 
 left_begins()
 {
@@ -30,8 +30,8 @@ all_ids()
     done
 }
 
-# What a process has open belongs to it: all of ours are gone when this is called. So do maps in an array of
-# maps: a leftover array of ours would itself be seen.
+# Objects that a process has open belong to it: ours have all ended by now. So do maps in an array
+# of maps: the check finds a leftover array itself.
 held_ids()
 {
     "$WORKLOADS/bpf_ids" --inner
@@ -46,7 +46,7 @@ new_ids()
     (cd "$scratch" && sort ids_before ids_before ids_held ids_held ids | uniq -u)
 }
 
-# Those of other processes come and go: ours would be there each time.
+# Objects of other processes come and go: a leftover of ours would be in every reading.
 no_id_stays()
 {
     new_ids >"$scratch/ids_new"
@@ -64,7 +64,7 @@ text_probes()
         done
 }
 
-# Whether a maker in another pid namespace is still alive, only time can tell.
+# A maker in another pid namespace is invisible here: the test waits for its end.
 no_text_probes()
 {
     [ -z "$(text_probes)" ]

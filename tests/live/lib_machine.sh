@@ -6,18 +6,18 @@
 #     with_tracefs || skip_all "tracefs cannot be mounted" it is where systemd mounts it
 #     set_sysctl kernel/kptr_restrict 2                    until reset_sysctls, or the test's end
 #
-# A test has its own mount namespace, if possible: what it mounts and unmounts does not affect the machine. And
-# it finds the two settings below as on a machine without restrictions; a test of other values sets them. Tests of
-# other kinds, several of which run at the same time, change none of this: they see kernel names as run.sh, which
-# reads this, too, has set it for all.
+# A test has its own mount namespace, if possible, so its mounts do not affect the machine. It finds
+# the two settings below as on a machine without restrictions; a test of other values sets them.
+# Tests of other kinds, several of which run at the same time, change neither: run.sh, which reads
+# this file, too, makes kernel names visible for all of them.
 
 case $0 in
 live/* | */live/*) live=yes ;;
 *) live=no ;;
 esac
-# with_own_mounts COMMAND...: in a mount namespace out of which no mount gets. A root that is no mount point, as in a
-# plain chroot, cannot be kept from passing mounts on: so the same directory is mounted where that can be, below
-# /proc, and becomes the root; after that, unshare -m works as anywhere.
+# with_own_mounts COMMAND...: in a mount namespace whose mounts stay private. A root that is no
+# mount point, as in a plain chroot, cannot be made private: so the same directory is mounted where
+# that is possible, below /proc, and becomes the root; then unshare -m works as usual.
 with_own_mounts()
 {
     if unshare -m true 2>/dev/null; then
@@ -61,7 +61,7 @@ with_tracefs()
         { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
 }
 
-# Earlier settings are saved here: by the test, or by open_machine, whose state the test returns to.
+# The file with earlier settings, of the test, or of open_machine, to whose state the test returns.
 sysctls=sysctls
 
 # set_sysctl NAME VALUE: false if the kernel does not accept it

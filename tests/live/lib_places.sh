@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Places that stackbox may be copied to. Read after lib.sh. tests/workloads/carried.c knows what is right
-# for each applet; here are the places.
+# Places that stackbox may be copied to. Read after lib.sh. tests/workloads/carried.c has the right
+# answer of each applet; this file makes the places.
 
 kprobes=
 have_kprobes && kprobes=-k
 
-# taken NAME: takes over the results in $scratch/verdicts
+# taken NAME: counts the results in $scratch/verdicts as this test's
 taken()
 {
     if grep -q '^PASS ' "$scratch/verdicts"; then
@@ -26,7 +26,7 @@ carried()
     taken "$*"
 }
 
-# here ARG...: runs it where we are, with stackbox and what it traces as they are
+# here ARG...: runs `carried` here, with the original stackbox and programs
 here()
 {
     carried "$WORKLOADS/carried" ${kprobes:+-k} -s "$STACKBOX" -n "$WORKLOADS/known" "$@"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Shared by unwind.sh and rings_unwind.sh: a program whose frame pointers lead astray knows its stack, and
-# each of its events has that one and no other. $COLLECT: the option for how to collect, or nothing.
+# Shared by unwind.sh and rings_unwind.sh: a program with misleading frame pointers knows its stack,
+# and each of its events must have exactly this stack. $COLLECT: the collector's option, or empty.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -57,8 +57,8 @@ all "--depth" "middle;inner;leaf" 1000
 lacks "--depth: the shorter stacks are not reported as cut" "$scratch/err" 'end early'
 # While an emulator waits for a CPU there are no samples, though its clocks go on.
 traced spins "$([ "$GUEST" ] && echo 2000 || echo 500)" profile -U --unwind tables -F 499
-# Except what the compiler's startup files do at the end, which has no tables; and in the end there is no
-# stack, and after _exit() no memory to read one from.
+# Except at the program's end: the compiler's startup files have no tables there, and after _exit()
+# there is no memory to read a stack from.
 NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy|_exit'
 # Before gcc 13, C on riscv64 had no tables, nor has the libc that is linked here.
 [ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
@@ -77,7 +77,7 @@ else
     traced naps 10 offwaketime -U --unwind tables
     is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;$NANOSLEEP;--;" "$scratch/folded")" 0
 
-    # A waker outside -p, which began long before. At its end it may say so through the same pipe.
+    # A waker outside -p, which began long before. At its end it may write to the same pipe.
     mkfifo "$scratch/pipe"
     exec 3<>"$scratch/pipe"
     start_workload bare bare -w tells 30
@@ -96,7 +96,7 @@ else
         grep '^bare;')" ""
     is "a waker outside -p: it is there" "$(grep -cE "^bare;$STACK;tell;$WRITE;cat " "$scratch/out")" 1
 fi
-# glibc's code that calls makecontext()'s functions, or that they return to, is the root.
+# The root is glibc's code that calls makecontext()'s functions, or that they return to.
 traced contexts 1000 stackcount -U --unwind tables t:syscalls:sys_enter_getppid
 all "a function of makecontext()" "(\[bare\]|__start_?context);run_context;outer;middle;inner;leaf" 1000
 # glibc's vfork() has its return address in a register.
@@ -134,7 +134,7 @@ if [ -z "$COLLECT" ] && [ -x "$WORKLOADS/chains-static-pie" ]; then
     done
     is "exec: no stack is cut" "$(grep -cE '^[^;]*;\[truncated\];-;' "$scratch/folded")" 0
     between "exec: there is no stack" "$(grep -cE '^[^;]*;\[exec\];-;' "$scratch/folded")" 1 100000
-    # Kernels cannot walk on from retpolines, whose callers are missing.
+    # Kernels cannot walk through retpolines: their callers are missing.
     is "exec: nowhere else" "$(grep -F '[exec]' "$scratch/out" | grep -v '__x86_indirect_thunk' |
         grep -vE '^[^;]*;\[exec\];-;.*_execve(at)?;' | head -n 1)" ""
 fi
@@ -144,6 +144,6 @@ run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid
 is "single events have whole stacks" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
 lacks "single events: no stack is cut" "$scratch/out" '[truncated]'
 
-# Frame pointers lead astray: that is what tables are for.
+# Frame pointers mislead the walk: the test needs tables.
 traced calls 1000 stackcount -U --unwind fp t:syscalls:sys_enter_getppid
 is "by frame pointers alone, stacks are not whole" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0

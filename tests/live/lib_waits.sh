@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# What is reported about blocked time, checked against what the workloads `sleeps` and `wakes` measured
-# themselves. Read after lib.sh. The names of all their threads begin with $PREFIX.
+# Checks reports of blocked time against what the workloads `sleeps` and `wakes` measured. Read
+# after lib.sh. The names of all their threads begin with $PREFIX.
 
 PREFIX=x$$.
 
@@ -13,8 +13,8 @@ unseen()
         -e 's/^[a-z]*: up to \([0-9]*\) switches and wakeups were missed: .*/\1/p' "$scratch/err" | sum
 }
 
-# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: microseconds, within 1 % or 1 ms; LONGEST is the
-# longest wait, for each wait reported unseen, DOUBT and MORE how much less, and more, the truth may be
+# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: in us, within 1 % or 1 ms. LONGEST, the
+# longest wait, may lack for each wait reported unseen; the truth may be DOUBT less, and MORE more
 close_to()
 {
     margin=$(($3 / 100))
@@ -87,8 +87,8 @@ sum()
     awk '{ sum += $NF } END { printf "%.0f\n", sum }'
 }
 
-# sleeps_right NAME WAY...: these threads' times are right, and there is nothing else. vfork itself does
-# so much before and after the wait that the child's sleep is taken as the truth.
+# sleeps_right NAME WAY...: these threads' times are right, and there is nothing else. vfork(2) does
+# so much before and after the wait that the child's sleep counts as the truth.
 sleeps_right()
 {
     name=$1
@@ -109,8 +109,8 @@ sleeps_right()
         "$(printf '%s\n' "$@" | sort -u | tr '\n' ' ')"
 }
 
-# blocks_with FRAME: of the text in $scratch/out, what is above the blocks, and the blocks with this frame. A
-# thread can also be blocked on its way there, by memory or a lock.
+# blocks_with FRAME: the head of the text in $scratch/out, and its blocks with this frame. A thread
+# can also block before it gets there, for memory or a lock.
 blocks_with()
 {
     awk -v frame="    $1" 'BEGIN { RS = ""; ORS = "\n\n" }
@@ -383,8 +383,8 @@ no_wrong()
         "$(grep -c '^nobody' "$scratch/verdict")" 0 "$(unseen)"
 }
 
-# untold: how many wakeups of a thread may be missing unreported: a timer that fires while a program or
-# bpf(2) runs on that CPU is skipped, which kernels report only from 6.7 on.
+# untold: how many wakeups of a thread may be missing without a report: the kernel skips a timer
+# that fires while a BPF program or bpf(2) runs on that CPU, and reports this only from 6.7 on.
 untold()
 {
     case $GUEST in
@@ -393,9 +393,9 @@ untold()
     esac
 }
 
-# known NAME TIME UNKNOWN LONGEST: waits that a timer ended have the timer as their waker. Some hosts have
-# hidden threads: neither ftrace nor programs see their switches, nor do programs see interrupts while they
-# run. How many timers fire then depends on them.
+# known NAME TIME UNKNOWN LONGEST: waits that a timer ended have the timer as their waker. Some
+# hosts have hidden threads: neither ftrace nor BPF programs see their switches, nor interrupts
+# while they run. The number of timers that fire meanwhile depends on these threads.
 known()
 {
     most=$((($(unseen) + $(untold)) * $4))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Is the output whole, judged only by what it should look like?
+# Is the output whole, by its form alone?
 #
 # judge_whole LIST: LIST has a line per file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text, folded, snoop
 # or perf; END is `killed` if SIGKILL ended it, otherwise `ended`; NEWLINES is the number of newlines at its end

@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Programs that start after tracing began, and then wait while thousands of other processes end: their events
-# then have their names, not those of the program that started them.
+# Programs that start after tracing began, and then wait while thousands of other processes end:
+# their events must have their names, not those of the program that started them.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -19,7 +19,7 @@ ENDS=20000
 
 start_stackbox stackcount -f -U "$EVENT" || fail "starts" "$(cat "$scratch/err")"
 start_workload one north -w -n $N -N $NAME
-# Before 6.16 the kernel only tells that a thread has ended: whether it was the last is read by its types (5.5).
+# Before 6.16 a thread's end does not say whether it was the last: that is read by BTF (5.5).
 case $GUEST in
 newest* | 5.10* | 6.*) start_workload two ends -o -w -n $N -N $NAME ;;
 esac
@@ -29,7 +29,7 @@ start_workload there ends -c $ENDS -i 1
 wait_workload here
 wait_workload there
 is "all processes have ended" "$(cat "$scratch/here.out" "$scratch/there.out" | grep -c '^done')" 2
-# They have all ended when the report is made: none can be looked at then.
+# All have ended before the report, so /proc has none of them.
 for one in one two; do
     [ -f "$scratch/$one.pid" ] || continue
     go $one

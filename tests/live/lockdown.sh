@@ -5,7 +5,7 @@
 # host: no
 # last
 #
-# A kernel that is locked down either allows correct tracing, or is named as the reason.
+# Under lockdown, tracing is either correct, or refused with lockdown as the reason.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_check.sh"
 

@@ -4,8 +4,8 @@
 # kernels: newest
 # host: yes
 #
-# Losses are one line for people, with their share and what to do, and only if they matter; files and --debug
-# have all of them. The loss is known: with room for one stack, all events with others lack theirs.
+# stackbox reports losses in one line, with their share and advice, and only if they matter; files
+# and --debug have all. The loss is known: with room for one stack, events with others lack theirs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -56,8 +56,8 @@ in_files()
 }
 in_files "much is lost"
 
-# Far more threads than there were when the run began all wait at once. Where this kernel hides switches from perf(1),
-# too, some of their waits have no end: each is said to be lost.
+# Far more threads than at the run's start all wait at once. Where this kernel hides switches from
+# perf(1), too, some of their waits have no end: stackbox reports each as lost.
 THREADS=12000
 run_stackbox offcputime -f --debug -- "$WORKLOADS/crowd" -n $THREADS -s 1000
 is "a crowd: exit status" "$status" 0
@@ -73,8 +73,8 @@ else
     skip "a crowd" "$(tail -n 1 "$scratch/err")"
 fi
 
-# Of so many events less than one in a thousand is lost, unless the table was drained: then that is
-# noticed.
+# Less than one in a thousand of so many events is lost, unless the table was drained: the test
+# detects that.
 crowded 2 60000
 if [ "$lost" -gt 0 ] && [ $((lost * 1000)) -le "$all" ]; then
     is "little is lost: nothing is said" "$(cat "$scratch/said")" ""

@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12,newest
 # host: no
 #
-# Events that the kernel skips are reported, to the last one if it counts them: those counted and those
-# reported missed add up to what the workload did.
+# stackbox reports events that the kernel skips, exactly if the kernel counts them: counted and
+# missed events add up to what the workload did.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -26,9 +26,9 @@ case $GUEST in
 *) tells=yes ;;
 esac
 
-# nested NAME TELLS PLACE INNER OPTION...: while a program takes the stack of a hit, it runs through
-# INNER once: a hit of its own, which is missed, or is counted and causes another. So there are as
-# many hits of INNER as are counted in all. Nobody else walks stacks meanwhile.
+# nested NAME TELLS PLACE INNER OPTION...: while a BPF program takes the stack of a hit, it runs
+# through INNER once: a hit of its own, which is missed, or is counted and causes another. So there
+# are as many hits of INNER as are counted in all. No other process walks stacks meanwhile.
 nested()
 {
     name=$1 told=$2 place=$3 inner=$4
@@ -88,8 +88,8 @@ all_pause()
     [ "$(cat "/proc/$1"/task/*/syscall 2>/dev/null | grep -c '^34 ')" = 60 ]
 }
 
-# Returns need a slot from the call on: some ways have only a few slots. Nobody else makes that
-# call, and all its threads return from it when their process is killed.
+# A return probe needs a slot from the call on, and some ways have few slots. No other process makes
+# this call, and all its threads return from it when their process is killed.
 sleepers()
 {
     if ! start_stackbox stackcount -f -K --debug --attach-by "$1" r::${CALL}pause; then

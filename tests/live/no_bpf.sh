@@ -4,8 +4,8 @@
 # kernels: 5.10
 # host: yes
 #
-# If bpf(2) is missing or refused, rings collect, without being asked to: whatever is deterministic comes out
-# the same as with BPF programs, byte by byte, in every format, with the same names.
+# If bpf(2) is missing or refused, stackbox collects by rings without an option: all deterministic
+# output is the same as with BPF programs, byte by byte, in every format, with the same names.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -64,7 +64,7 @@ for error in ENOSYS EPERM; do
 done
 
 under="$WORKLOADS/deny --syscall bpf:EPERM --"
-# So many within milliseconds that copies of user stacks would not fit into rings
+# So many events within milliseconds that copies of user stacks would not fit into rings
 run_stackbox stackcount --unwind fp -f -o "$scratch/x.pb.gz" -o "$scratch/x.folded" -o "$scratch/x.sbx" "$EVENT" -- "$WORKLOADS/calls" -n 3000
 is "files" "$status $(folded_sum "$scratch/x.folded" 'work;make_calls')" "0 3000"
 [ "$(uname -m)" != armv7l ] || is "who calls a system call's function of a filtered program" \

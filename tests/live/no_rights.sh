@@ -4,7 +4,7 @@
 # own clock
 # host: yes
 #
-# What an unprivileged user can see of his own programs.
+# What an unprivileged user can trace of their own programs.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "only root can become somebody else"
@@ -35,7 +35,7 @@ seven_tenths()
 
 as_nobody "$scratch/stackbox" profile -F 997 -f -- "$scratch/burn" -s 4000 > "$scratch/out" 2> "$scratch/err"
 seven_tenths "a command of the user's own"
-# Before 4.6 everybody may call bpf(2), but it lacks what is needed first.
+# Before 4.6 any user may call bpf(2), but it lacks what stackbox needs first.
 case $(uname -r) in
 4.[45].*) why="this kernel's bpf(2) cannot" ;;
 *) why="bpf(2) is refused" ;;

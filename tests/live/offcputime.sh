@@ -6,8 +6,8 @@
 # quiet
 # later: the guest of `make test` has it, too
 #
-# How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each under its own
-# name and stack; threads that were kept from running but not blocked are not included.
+# How long threads were blocked, and where: as they measured it themselves, to 1 % or 1 ms, each
+# under its own name and stack, without threads that were runnable but not running.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# A flat table of waits says where threads wait, not that they left their CPU in __schedule: the same as the
-# kernel shows in /proc/TID/stack, which leaves out the scheduler.
+# A flat table of waits has the functions in which threads wait, not __schedule: the same as
+# /proc/TID/stack, in which the kernel leaves out the scheduler.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 

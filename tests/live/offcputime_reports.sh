@@ -25,7 +25,7 @@ cp "$scratch/lines" "$scratch/out"
 is "-i: no long wait is in two reports" "$(sleep_lines nap | awk '$NF < 340000')" ""
 slept "-i: and each is whole" "$(sleep_lines nap | sum)" nap
 
-# ---- What has not ended
+# ---- Unfinished waits
 
 # unfinished_between NAME PATTERN LEAST GREATEST: times of /proc/uptime, to 10 ms
 unfinished_between()

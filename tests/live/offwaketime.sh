@@ -60,7 +60,7 @@ start_wakes -n 20 -u 20000 futex
 trace_wakes offwaketime --by thread -d -p @PID -m 10s
 is "-m: no wait was that long" "$(grep -c "$PREFIX" "$scratch/out")" 0
 
-# ---- What has not ended has no waker
+# ---- Unfinished waits have no waker
 
 start_sleeps -n 4 -o nap,last,lain
 trace_sleeps offwaketime -f -d --unfinished -p @PID

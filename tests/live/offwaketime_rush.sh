@@ -33,8 +33,8 @@ judge_wakes offwake_folded
 no_wrong "8 groups of processes, each on a CPU, $(sed -n 's/^rate //p' "$scratch/wakes.out") wakes/s"
 each_there "8 groups of processes" 18
 
-# Threads that wait for the first time while traced: a waker may come before the program has run for
-# their leaving the CPU.
+# Threads that wait for the first time while traced: the wakeup may come before the BPF program has
+# seen them leave the CPU.
 rounds=10
 [ -z "$GUEST" ] || rounds=2
 while [ $rounds -gt 0 ]; do

@@ -4,7 +4,7 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# Calls that older kernels lack fail as they do there: counts and stacks stay the same.
+# Counts and stacks stay the same if calls that older kernels lack fail as on these kernels.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,9 +4,9 @@
 # host: yes
 # later: many runs, hit at random moments
 #
-# Report files when something is in the way: full disks, limits, signals at any moment, readers that look all
-# the time, places that are not files, and a machine without /proc. A file is there whole or not at all, what
-# was there stays if it cannot be replaced, and nothing else is ever left.
+# Report files under adverse conditions: full disks, limits, signals at any moment, constant
+# readers, outputs that are not files, and a machine without /proc. A file exists whole or not at
+# all, an old file stays if it cannot be replaced, and no other file is ever left.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -132,13 +132,13 @@ is "killed: nothing is left" "$(hidden)" ""
 between "killed: there were files" "$(names | wc -w)" 5 1000000
 kill_writers "INT KILL TERM KILL INT KILL HUP KILL TERM KILL INT KILL INT KILL TERM KILL HUP KILL INT KILL" same-
 is "killed, replacing files: files are whole" "$(cat "$scratch/halves")" ""
-# A file that replaces another has a hidden name for a moment; two kills at that moment are no
-# accident.
+# A file that replaces another has a hidden name for a moment: two kills at that moment are not
+# chance.
 between "killed, replacing files: hardly any hidden names are left" "$(hidden | grep -c .)" 0 1
 drop_workload busy
 rm -rf ./* ./.[!.]*
 
-# ---- Read by somebody all the time
+# ---- With a constant reader
 
 (
     while ! [ -e "$scratch/enough" ]; do

@@ -4,8 +4,8 @@
 # host: yes
 # later: it takes two minutes
 #
-# Each applet, in each place that it may be copied to, is right, or says in one line what is missing: as
-# root and as an ordinary user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
+# Each applet, in each place that it may be copied to, is right, or says in one line what it lacks,
+# as root and as a user. (On a machine with nothing else, tests/workloads/carried.c is the init.)
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_places.sh"
 
@@ -15,10 +15,10 @@ have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system c
 MISSING="CAP_BPF and CAP_PERFMON are missing: run it as root, or give it "
 NO_TRACEFS="tracefs cannot be read: run it as root, or with CAP_SYS_ADMIN to mount it"
 
-# If both ways to collect are refused, the message says what perf's rings need, which is less.
+# If both collectors are refused, the message says what perf's rings need, which is less.
 RINGS="cannot collect by perf's rings: a seccomp filter blocks perf_event_open(2): "
 
-# What works without privileges, if the machine allows it.
+# The applets that work without privileges, if the machine allows it.
 OWN="flamegraph~ check~ report~ profile~ offcputime~ walltime~ program~ process~ tracepoint~ events~"
 
 # denied RIGHTS... -- PLACE...: runs it where we are, with fewer privileges

@@ -4,9 +4,9 @@
 # kernels: newest
 # host: no
 #
-# CPU hotplug while profile runs: CPUs that go offline are not an error, and those that come online are
-# sampled from then on: one that was offline at the start, and one that went and came back. And whether what
-# programs do there is heard.
+# CPU hotplug while profile runs: CPUs that go offline are not an error, and profile samples those
+# that come online: one that was offline at the start, and one that went and came back. And stackbox
+# gets task records from there.
 . "${0%/*}/lib.sh"
 
 CPU=/sys/devices/system/cpu/cpu1/online
@@ -51,7 +51,7 @@ if start_stackbox profile -F $HZ -f; then
     sleep 1
     echo 1 >$CPU
     burn_on_1 back
-    # So fast that no list of online CPUs ever lacked it.
+    # So fast that stackbox never reads a list of online CPUs without it.
     echo 0 >$CPU
     echo 1 >$CPU
     burn_on_1 fast

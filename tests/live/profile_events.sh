@@ -78,8 +78,8 @@ else
 fi
 finish_workload one
 
-# With a frequency, the kernel adjusts the period. From such bursts it may choose one so long that a run gets
-# one sample or none; perf(1) gets as few here.
+# With a frequency, the kernel adjusts the period. After such bursts the period may be so long that
+# a run gets one sample or none; perf(1) gets as few here.
 for _ in 1 2 3 4 5; do
     if ! start_stackbox profile -e page-faults -F 99 -f; then
         fail "page-faults by frequency: there are samples" "did not start: $(cat "$scratch/err")"
@@ -97,7 +97,7 @@ done
 between "page-faults by frequency: the workload had as many as expected" "${faults:-0}" 300000 301000
 between "page-faults by frequency: there are samples" "${sampled:-0}" 1 30000
 
-# stackbox finds out what the machine has by opening each event.
+# stackbox opens each event to find out which ones the machine has.
 lacked=
 for event in cycles instructions cache-misses branch-misses; do
     run_stackbox profile -e $event -f 0.3

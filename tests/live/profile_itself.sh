@@ -5,8 +5,8 @@
 # own clock
 # host: no
 #
-# While processes start and end one after another, the kernel reports all of them to profile. That work must
-# be less than one percent of the samples: they should show the machine, not its observer.
+# While processes start and end one after another, the kernel reports all of them to profile.
+# profile's work with them must be less than one percent of the samples.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -14,8 +14,8 @@ have_root || skip_all "tracing needs root"
 
 ways="bpf rings ptrace"
 ! older_than 4.18 || ways="rings ptrace" # programs cannot read stacks there
-# Here they get no user stacks; and these guests have no clock of their own, so that there are no samples while their
-# emulator waits for a CPU.
+# Rings get no user stacks here; and these guests have no clock of their own, so that there are no
+# samples while their emulator waits for a CPU.
 least=850 slower=1
 case $(uname -m) in
 mips*) ways=rings least=200 slower=4 ;;

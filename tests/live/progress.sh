@@ -4,8 +4,7 @@
 # host: yes
 # later: it watches a terminal for half a minute
 #
-# The progress line, in a terminal emulated by tmux: what its screen shows, and every byte that was sent to
-# it.
+# The progress line, in a terminal emulated by tmux: its screen, and every byte that it gets.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -20,7 +19,7 @@ in_tmux()
     tmux -S "$scratch/tmux$pane" -f /dev/null "$@"
 }
 
-# The shell in the terminal runs commands through this: so their pids are known.
+# The shell in the terminal runs commands through this script, which tells their pids.
 cat >"$scratch/run" <<END
 #!/bin/sh
 echo \$\$ >"$scratch/traced.pid"
@@ -86,7 +85,7 @@ file_has()
     grep -qF "$2" "$scratch/$1"
 }
 
-# Does what the terminal got have figures in it?
+# Did the terminal get figures?
 raw_has_figures()
 {
     grep -qaE '[0-9] s,|[0-9] lost|\[K' "$scratch/raw"
@@ -185,8 +184,8 @@ for name in one two three four; do
     finish_workload $name
 done
 
-# A stopped terminal (Ctrl-S) does not hold up the tracing: a signal would end such a wait, but here
-# only time passes.
+# A stopped terminal (Ctrl-S) does not block the tracing: a signal would end a blocked write, but no
+# signal comes here.
 type_line "clear; ./run stackcount -D 600 -i 0.5 $EVENT >report"
 shows "the line is there between reports" '[0-9]+\.[0-9] of 600 s, .*'
 press C-s

@@ -5,10 +5,10 @@
 # host: yes
 # beside
 #
-# Where bpf(2) and perf_event_open(2) are refused, profile interrupts threads by ptrace(2): as root and as
-# nobody, without being asked to. Shares are those of the workload's own clock, stacks are whole, every process
-# is seen, and what is traced goes on as if nothing had been: signals, stops, execs, threads that come and go,
-# and a stackbox that is killed. RUNS=N, or the word runs=N, sets how often it is.
+# Where bpf(2) and perf_event_open(2) are refused, profile interrupts threads by ptrace(2), as root
+# and as nobody, without an option. Shares are those of the workload's own clock, stacks are whole,
+# profile samples every process, and the traced programs run on undisturbed: signals, stops, execs,
+# threads that come and go, a killed stackbox. RUNS=N, or the word runs=N, sets the number of kills.
 . "${0%/*}/lib.sh"
 
 # word NAME: its value among the words of a guest's kernel
@@ -20,7 +20,7 @@ word()
 [ "$(id -u)" = 0 ] || skip_all "becoming another user needs root"
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
 SAID="profile: stacks are collected by interrupting threads (ptrace), user stacks only, as bpf(2) is refused"
-# Its programs are to be read by nobody, too.
+# The user nobody must be able to read the programs.
 chmod 755 "$scratch"
 mkdir -m 777 "$scratch/reports"
 cp "$WORKLOADS/burn" "$WORKLOADS/manners" "$scratch" && chmod 755 "$scratch/burn" "$scratch/manners"
@@ -37,7 +37,7 @@ whole()
     [ $((all - spins)) -le $((all / 20)) ] || grep -vE ';main;(.*;)?(greater|lesser);spin[; ]' "$scratch/out"
 }
 
-# An emulated CPU's clocks go on while it does not run: profile_shares judges there, by a clock of its own.
+# An emulated CPU's clocks go on while it stalls: there profile_shares judges, by its own clock.
 
 for who in root nobody; do
     [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
@@ -108,7 +108,7 @@ for line in "-e:-e cycles" "-c:-c 1000000" "-K:-K" "-F:-F 5000" "--cgroup:--cgro
     is "without ${line%%:*}" "$status $(grep -c "^profile: ${line%%:*}: " "$scratch/err")" "2 1"
 done
 
-# Of the whole machine they cannot be, and say what can.
+# For the whole machine these applets are refused, and say what works.
 for who in root nobody; do
     [ $who = root ] && under="$DENIED --" || under="$DENIED $NOBODY --"
     for line in "profile -D 1" offcputime "walltime --comm x"; do
@@ -163,7 +163,7 @@ pick()
     echo "$1"
 }
 
-# kill_ptrace WAY WORDS: what is traced ends as it should
+# kill_ptrace WAY WORDS: the traced program ends as it should
 kill_ptrace()
 {
     "$scratch/manners" "$1" >"$scratch/killed.out" &

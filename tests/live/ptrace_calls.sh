@@ -5,9 +5,9 @@
 # host: yes
 # beside
 #
-# Where bpf(2) and perf_event_open(2) are refused, stackcount and stacksnoop count system calls by stopping
-# threads at them: each call, with its whole stack, of all threads and processes of a command, and of one that
-# runs; what is traced goes on as if nothing had been, also where stackbox is killed. RUNS=N sets how often it is.
+# Where bpf(2) and perf_event_open(2) are refused, stackcount and stacksnoop count system calls by
+# ptrace(2) stops: each call, with its whole stack, of all threads and processes of a command or a
+# running process. They run on undisturbed, even if stackbox is killed. RUNS=N: the number of kills.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_hammer.sh"
 
@@ -15,7 +15,7 @@
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
 NOBODY="--uid 65534"
 SAID="stackcount: stacks are collected by stops at system calls (ptrace), user stacks only, as bpf(2) is refused"
-# Its programs are to be read by nobody, too.
+# The user nobody must be able to read the programs.
 chmod 755 "$scratch"
 for program in hammer family calls manners; do
     cp "$WORKLOADS/$program" "$scratch" && chmod 755 "$scratch/$program"
@@ -142,7 +142,7 @@ for delay in $(delays "${RUNS:-8}" 50 400); do
 done
 is "stackbox is killed ${RUNS:-8} times: nothing is harmed (seed $SEED)" "$harmed" ""
 
-# Its first milliseconds have moments that few kills hit.
+# The first milliseconds have moments that few kills hit.
 start_workload begun calls -w -n 100
 for delay in $(delays $early 0 10); do
     kill_after "$delay" "$(pid_of begun)"

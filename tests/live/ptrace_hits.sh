@@ -5,10 +5,10 @@
 # host: yes
 # beside
 #
-# Where bpf(2) and perf_event_open(2) are refused, stackcount and stacksnoop count functions of programs by
-# hardware breakpoints: each call, with its whole stack, of all threads and processes of a command, and of one
-# that runs. What is traced goes on as if nothing had been, also where stackbox is killed. RUNS=N sets how often
-# it is.
+# Where bpf(2) and perf_event_open(2) are refused, stackcount and stacksnoop count functions of
+# programs by hardware breakpoints: each call, with its whole stack, of all threads and processes of
+# a command or a running process. The traced programs run on undisturbed, even if stackbox is
+# killed. RUNS=N sets the number of kills.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_hammer.sh"
 
@@ -17,7 +17,7 @@ have_breakpoints || skip_all "this machine's kernel has no hardware breakpoints 
 DENIED="$WORKLOADS/deny --syscall bpf:EPERM --syscall perf_event_open:EPERM"
 NOBODY="--uid 65534"
 SAID="stackcount: stacks are collected by hardware breakpoints (ptrace), user stacks only, as bpf(2) is refused"
-# Its programs are to be read by nobody, too.
+# The user nobody must be able to read the programs.
 chmod 755 "$scratch"
 for program in hammer caller family known usdt many; do
     cp "$WORKLOADS/$program" "$scratch" && chmod 755 "$scratch/$program"
@@ -36,7 +36,7 @@ run_stackbox stackcount -f "$scratch/hammer:hammered" "$scratch/hammer:zero" "$s
 is "three places: all calls of each" "$status $(folded_sum "$scratch/out" ';hammered ') \
 $(folded_sum "$scratch/out" ';(zero|one) ')" "0 80 320"
 
-# Every function's start, by tables and, where they are not asked for, by frame pointers.
+# At every function's start, by tables and, with --unwind fp, by frame pointers.
 for way in push endbr sub nop save; do
     [ "$(uname -m)" = x86_64 ] || break # the workload has no code for others
     for by in "" "--unwind fp"; do

@@ -5,9 +5,9 @@
 # host: yes
 # beside
 #
-# Where bpf(2) and perf_event_open(2) are refused, walltime and offcputime interrupt threads by ptrace(2), as root
-# and as nobody, without being asked to: waits are as long as the workload measured them, at their own stacks; what a
-# thread did in all is how long it lived; and no system call fails by it that would not otherwise.
+# Where bpf(2) and perf_event_open(2) are refused, walltime and offcputime interrupt threads by
+# ptrace(2), as root and as nobody, without an option: waits are as long as the workload measured
+# them, at their own stacks; a thread's total is its lifetime; and no system call fails by it.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
@@ -21,15 +21,15 @@ NOBODY="--uid 65534"
 
 # ---- waits
 
-# of WAY FIELD: what `sleeps` measured for that thread: 6 for its time, 10 and 11 for how much less and more it may be
+# of WAY FIELD: what `sleeps` measured for that thread: 6 is its time, 10 and 11 DOUBT and MORE
 of()
 {
     awk -v way="$1" -v field="$2" '$1 == "thread" && $2 == way { print $field }' "$scratch/err"
 }
 
-# waits APPLET STATE: each way's waits, with what its thread then waited for a CPU, which its own measure has, too. At
-# either end up to the time between two ticks belongs to what the thread did before, or afterwards: 5 ms, or, beside
-# others that want the CPUs, ten times that. In 2.5 s of waits that is 4 %.
+# waits APPLET STATE: each way's waits, including run-queue time after them, as in the thread's own
+# measure. At either end, up to a tick's period counts for what the thread did before or after: 5
+# ms, or, beside busy threads, ten times that. In 2.5 s of waits that is 4 %.
 waits()
 {
     for way in nap tmout woken read mixed vfork; do
@@ -46,7 +46,7 @@ for who in root nobody; do
     is "$who: it says how it collects" "$status $(grep -cxF "walltime: $SAID" "$scratch/err")" "0 1"
     [ "$GUEST" ] || waits "walltime, $who" '\[blocked\];'
 done
-# With every wait that threads had, and nothing else: it has its ticks 49 times a second.
+# offcputime reports every wait of the threads, and nothing else: it ticks 49 times a second.
 run_stackbox offcputime -f -- "$scratch/sleeps" -o nap,read -n 160
 is "offcputime says how it collects" "$status $(grep -cxF "offcputime: $SAID" "$scratch/err")" "0 1"
 for way in nap read; do
@@ -57,11 +57,11 @@ done
 lacks "offcputime: no marks" "$scratch/out" "[blocked]"
 lacks "offcputime: nothing that ran" "$scratch/out" "[running]"
 
-# Each wait ends with a signal, at which the kernel forgets that the thread was to be interrupted: it is looked at until
-# the end all the same. Waits that are hardly longer than a tick belong in part to what was before.
+# Each wait ends with a signal, at which the kernel drops the pending interruption: stackbox still
+# watches the thread to the end. Waits hardly longer than a tick count in part for what was before.
 run_stackbox walltime -F 499 -f -- "$scratch/sleeps" -n 500 -u 4000 -o vfork
 blocked=$(folded_sum "$scratch/out" '^vfork;.*sleeper;vfork_outer;vfork_inner[ ;]')
-# Between two waits it waits for the child's end, and in an emulated machine all else takes as long, too.
+# Between two waits the thread waits for the child's end; emulated, all else takes as long, too.
 reaped=$(folded_sum "$scratch/out" '^vfork;.*;vfork_inner;reap[ ;]')
 most=$(($(of vfork 6) + $(of vfork 11) + reaped + 100000))
 [ ! "$GUEST" ] || most=$(folded_sum "$scratch/out" '^vfork;')
@@ -72,30 +72,30 @@ between "a signal at each wait" "$blocked" $(($(of vfork 6) * 3 / 4)) "$most"
 run_stackbox walltime -F 199 -f --by thread -- "$scratch/burn" -s 2000 -F 1000
 mine=$(folded_sum "$scratch/out" '^burn \(') ran=$(folded_sum "$scratch/out" '^burn \(.*;\[running\]')
 cp "$scratch/err" "$scratch/burn.out" # the command prints there
-# Beside what it burns, it begins and ends.
+# Besides burning, the program starts and exits.
 between "the whole is how long it lived" "$mine" $(($(count_of burn wall_most) * 1000 - 2000)) \
     $(($(count_of burn wall_most) * 1000 + 300000))
 burnt=$((($(count_of burn greater) + $(count_of burn lesser)) / 1000))
 [ "$GUEST" ] || between "it ran for as long as it says" "$ran" $((burnt - 5000)) $((burnt + 60000))
 greater=$(folded_sum "$scratch/out" '\[running\].*;greater;spin[; ]')
 lesser=$(folded_sum "$scratch/out" '\[running\].*;lesser;spin[; ]')
-# A guest's CPU may stand still for a while before it begins, which is no time of theirs.
+# A guest's CPU may stall before the functions begin: this time is not theirs.
 between "and what it burnt is at its own stacks" $((greater + lesser)) $((burnt * 9 / 10)) "$ran"
 
 # ---- manners
 
 under="$DENIED $NOBODY --"
 run_stackbox walltime -F 997 -f -- "$scratch/manners" calls
-# Elsewhere a call may fail that was interrupted just when it began (src/docs/kernels.md).
+# On other machines, a call may fail if it is interrupted just as it begins (src/docs/kernels.md).
 least=180
 [ "$(uname -m)" = x86_64 ] || least=150
 is "the program goes on" "$status" 0
 between "timeouts stay what they were" "$(sed -n 's/^calls //p' "$scratch/err")" $least 180
-# Emulated machines have few ticks: what one run does not find, another does.
+# Emulated machines have few ticks: several runs find what one run misses.
 epoll=epoll_times_out signal=signal_times_out
 case $(uname -m) in
 mips*) epoll=epoll_wait ;; # the C library has no table for it
-# These are not interrupted, and who called the C library's function that makes them is in a register then.
+# stackbox does not interrupt these calls; the caller of libc's function is then in a register.
 loongarch64) epoll=epoll_pwait signal=sigtimedwait ;;
 esac
 calls="$epoll recv semtimedop $signal sleep_times_out futex_times_out poll_times_out select_times_out"
@@ -166,7 +166,7 @@ for who in root nobody; do
     between "$who: -K: the wait is in $kernel" "$(folded_sum "$scratch/out" "^sleep;$kernel [0-9]")" 1000000 2900000
     run_stackbox offcputime -K -v -D 1 -p $sleeper
     is "$who: -v: it has no address" "$(grep -c "^    -                ${kernel##*;}\$" "$scratch/out")" 1
-    # This one interrupts it, after which the kernel shows less.
+    # This run interrupts the thread, after which the kernel shows less.
     run_stackbox walltime -f -D 2 -p $sleeper
     between "$who: it is behind the program's own" "$(folded_sum "$scratch/out" "^sleep;\[blocked\];.*;$kernel [0-9]")" \
         $([ "$GUEST" ] && echo 1 || echo 1000000) 2900000

@@ -14,7 +14,7 @@
 have_root || skip_all "tracing needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel does not tell its types"
 
-# tracefs is not mounted, neither by us nor by anybody before.
+# No tracefs is mounted, neither by this test nor before it.
 without_tracefs || skip_all "tracefs is mounted here, and cannot be unmounted"
 CLOSED="$WORKLOADS/deny --syscall fsopen:EPERM --syscall mount:EPERM --"
 under=$CLOSED

@@ -54,7 +54,7 @@ has_two_rights()
 
 # A user who is not root inherits root's limits.
 ulimit -l unlimited 2>/dev/null
-# Some kernels before 5.8 let everybody create maps, and then it is tracefs that is closed.
+# Some kernels before 5.8 let any user create maps: then tracefs is the first refusal.
 either="CAP_BPF and CAP_PERFMON are missing: run it as root" lacking="CAP_BPF is missing"
 has_two_rights || either=": run it as root, or " lacking=": run it as root, or "
 refused "not root" "$either" --uid 65534 -- $EVENT
@@ -74,7 +74,7 @@ refused "no perf_event_open(2) by seccomp" "a seccomp filter blocks perf_event_o
 if unshare -U -r true 2>/dev/null; then
     unshare -U -r "$STACKBOX" stackcount $EVENT </dev/null >"$scratch/out" 2>"$scratch/err"
     status=$? what="cannot create maps: "
-    # By ptrace(2), which needs none.
+    # By ptrace(2), which needs no capability.
     case $EVENT in t:syscalls:*) even_so="; -p PID and -- COMMAND work even so" ;; *) even_so= ;; esac
     # Before 5.8 anybody may create maps, and something else is refused first.
     has_two_rights || what=$(sed -n 's/^stackcount: \(.*\)root in a .*/\1/p' "$scratch/err")
@@ -149,7 +149,7 @@ else
     lacks "more frames than the kernel allows: nothing can be set" "$scratch/err" sysctl
 fi
 
-# Names that the kernel hides: counts are right all the same, and it is reported.
+# If the kernel hides names, counts are still right, and stackbox says so.
 # (On 5.10 the tracepoints of system calls have no kernel stack.)
 named=$EVENT
 have_kprobes && named=${CALL}getppid
@@ -218,8 +218,7 @@ elif have_kprobes; then
     reset_sysctls
 fi
 if have_kprobes; then
-    # A name that appears several times may be one function or several: with hidden addresses
-    # nothing tells.
+    # With hidden addresses, a name that appears several times may be one function or several.
     set_sysctl kernel/kptr_restrict 2
     other=__do_sys_getppid
     grep -q " $other\$" /proc/kallsyms || other=vfs_mknod
@@ -231,7 +230,7 @@ if have_kprobes; then
     reset_sysctls
 fi
 
-# Before 5.11 maps count against RLIMIT_MEMLOCK: whether they do is found out with a map of 64 KB.
+# Before 5.11 maps count against RLIMIT_MEMLOCK: stackbox finds out with a map of 64 KB.
 "$DENY" --memlock 65536 --cap sys_resource -- "$STACKBOX" stackcount -D 0.1 $EVENT </dev/null \
     >"$scratch/out" 2>"$scratch/err"
 if [ $? = 0 ]; then

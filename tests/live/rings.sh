@@ -47,8 +47,8 @@ is "a user function: the other caller, in another thread" \
 counted "r:$WORKLOADS/chains:target" -- "$WORKLOADS/chains" -n 2000 -m 1000
 is "its returns are counted" "$(folded_sum "$scratch/out")" 3000
 
-# On a fork the kernel would create an inherited event again, from pointers in our memory: with inherited ones,
-# forks fail.
+# On a fork the kernel would create an inherited event again, from pointers into our memory: forks
+# would fail.
 if [ -d /sys/bus/event_source/devices/uprobe ]; then
     counted --attach-by pmu "$WORKLOADS/chains:target" -- sh -c "$WORKLOADS/chains -n 20 -m 10; exit 3"
     is "by the PMU: a command forks, and is traced" "$? $(folded_sum "$scratch/out")" "3 30"
@@ -59,8 +59,8 @@ if [ -d /sys/bus/event_source/devices/uprobe ]; then
     is "by the PMU: stacksnoop prints each" "$? $(grep -c chain_a2 "$scratch/out")" "0 20"
 fi
 
-# Whose an event is, is told until the last one has stopped: here they stop one after another, while threads on both
-# CPUs go on changing their names.
+# Task records go on until the last event has stopped: here events stop one after another, while
+# threads on both CPUs keep changing their names.
 named_to_the_end()
 {
     start_workload one turns -w -t 1 -r -n 100000000
@@ -81,8 +81,8 @@ if have_uprobes; then
     [ ! -d /sys/bus/event_source/devices/uprobe ] || named_to_the_end pmu
 fi
 
-# Threads that fork and end: their children are followed. Meanwhile so many others come and go that their reports
-# would be lost.
+# Threads that fork and end: stackbox follows their children. Meanwhile so many other processes come
+# and go that task records would be lost.
 if have_uprobes; then
     start_workload others brief -w -f -c 100000 -n 1 -l 0
     kill -s USR2 "$(pid_of others)"

@@ -3,9 +3,9 @@
 # guests: none
 # host: no
 #
-# Machines whose programs have whole stacks by perf's rings alone: events, waits and samples of code without frame
-# pointers. MIPS, whose kernels walk no user stacks, so that rings are chosen, and whose kernel functions are left alone:
-# Linux 6.1's probes of these kill threads. LoongArch, where Debian's kernel has no BTF.
+# Machines whose programs have whole stacks by perf's rings alone: events, waits and samples of code
+# without frame pointers. MIPS: kernels walk no user stacks, so stackbox chooses rings, and Linux
+# 6.1's probes of kernel functions kill threads: none here. LoongArch: Debian's kernel has no BTF.
 . "${0%/*}/lib.sh"
 
 case $(uname -m) in
@@ -59,7 +59,7 @@ of spins 500 profile -U -F 499
 is "samples have whole stacks" "$(sed -n '/;spin /s/ [0-9]*$//p' "$scratch/folded" | grep -cE "^bare;$START;$STACK;spin\$")" 1
 is "samples: no callers are made up" "$(grep -vE "^bare;(\[truncated\];.*|$START(;.*)?|$start(;.*)?|\[no user stack\]) [0-9]+\$" "$scratch/folded")" ""
 
-# Where the kernel walks no stacks, and tables are not asked, there is the function, and its caller in a register.
+# Without the kernel's walk and tables, a stack has the function, and its caller by a register.
 case $(uname -m) in
 mips*)
     of calls 1000 stackcount --collect rings --unwind fp "$LEAF"

@@ -4,9 +4,9 @@
 # kernels: 5.10
 # host: no
 #
-# CPU hotplug with rings: CPUs that go offline are not an error, and what is in their rings is still read;
-# those that come online have rings from then on, and the gap before is reported. A command's events are on
-# all CPUs from the beginning.
+# CPU hotplug with rings: CPUs that go offline are not an error, and stackbox still reads their
+# rings; it opens rings for those that come online, and reports the gap before. A command has events
+# on all CPUs from the beginning.
 . "${0%/*}/lib.sh"
 
 CPU=/sys/devices/system/cpu/cpu1/online

@@ -3,8 +3,8 @@
 # guests: none
 # host: no
 #
-# 32-bit ARM, on boards: by rings, system calls and samples have whole stacks of Thumb code without frame pointers,
-# thanks to rows made from the code itself and, where that does not tell, .ARM.exidx.
+# 32-bit ARM, on boards: by rings, system calls and samples have whole stacks of Thumb code without
+# frame pointers, by rows made from the code and, where it gives none, from .ARM.exidx.
 . "${0%/*}/lib.sh"
 
 [ "$(uname -m)" = armv7l ] || skip_all "this test is for 32-bit ARM"

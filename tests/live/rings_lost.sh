@@ -5,8 +5,8 @@
 # host: yes
 # later: a guest has it, too
 #
-# Rings that overflow, because nobody reads them while a workload runs: what is counted or printed and what is
-# reported lost add up to what the workload did, to the last event. Task records are never lost.
+# Rings that overflow, because stackbox does not read them while a workload runs: counted or printed
+# events and reported losses add up exactly to what the workload did. Task records are never lost.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -48,8 +48,8 @@ for run in $runs; do
     adds_up "reports meanwhile, run $run: the account adds up"
 done
 
-# A wait that was open when the rings were full, and one that ends afterwards: the switches in between are lost, and
-# the time from the one to the other, in which the thread also ran, is none.
+# A wait that is open when the rings overflow, and one that ends afterwards: the switches in between
+# are lost, and the time from one to the other, in which the thread also ran, is no wait.
 cat >"$scratch/between" <<'END'
 read -r begun _ </proc/uptime
 kill -s STOP $PPID
@@ -99,7 +99,7 @@ in_cpuset()
         exec sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$cpuset" "$@"
 }
 
-# What is lost last, where no record follows, and on a CPU that stackbox may not run on.
+# Losses that no record follows, and losses on a CPU that stackbox may not run on.
 cpuset=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup [^ ]*cpuset.*/\1/p' /proc/mounts | head -n 1)
 if [ ! "$cpuset" ] && mkdir "$scratch/cgroups"; then
     if mount -t cgroup -o cpuset cpuset "$scratch/cgroups" 2>/dev/null; then

@@ -4,7 +4,7 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# What rings cannot do, or should not: one sentence each, with what to do.
+# Requests that rings cannot or should not serve: one sentence each, with advice.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -96,7 +96,7 @@ if set_sysctl kernel/perf_event_paranoid 3; then
     fi
     reset_sysctls
 fi
-# A user's memory for all CPUs' rings together: the first one's do not take what the last one's need.
+# One user's memory for all CPUs' rings: the first CPU's rings leave enough for the last one's.
 if set_sysctl kernel/perf_event_paranoid 2 && set_sysctl kernel/perf_event_mlock_kb 536; then
     memlock=0
     cp "$WORKLOADS/burn" "$scratch/burn"

@@ -4,8 +4,8 @@
 # kernels: 6.1,6.12,newest
 # host: yes
 #
-# Samples in perf's rings are unwound by tables as programs do it in the kernel: the same stacks, also without
-# bpf(2).
+# stackbox unwinds samples in perf's rings by tables, as BPF programs do in the kernel: the same
+# stacks, even without bpf(2).
 COLLECT='--collect rings'
 . "${0%/*}/lib_unwind.sh"
 

@@ -3,9 +3,9 @@
 # guests: none
 # host: yes
 #
-# If no event came, and a process or container has the function in another file, that is reported: a process
-# with its own allocator, and a root with its own libraries. Both are made here; without them nothing is
-# said.
+# If no event came, and a process or container has the function in another file, stackbox says so: a
+# process with its own allocator, and a root with its own libraries. The test makes both; without
+# them stackbox says nothing.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,9 +3,9 @@
 # kernels: 5.10,6.1,6.12,newest
 # host: yes
 #
-# Recordings: for every applet that counts, report turns an .sbx file into the same text, folded and flat
-# files that the run itself wrote, byte by byte. As the traced program is still in place, all names are
-# there.
+# Recordings: for every applet that counts, report turns an .sbx file into the same text, folded and
+# flat files that the run itself wrote, byte by byte. The traced program still exists, so report
+# finds all names.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

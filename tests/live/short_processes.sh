@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# Five thousand short processes, forked or executed, four at a time, while everything is traced: all their
-# calls are counted, each with its names, or losses are reported.
+# Five thousand short processes, forked or executed, four at a time, while stackbox traces
+# everything: it counts all their calls, each with its names, or reports losses.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

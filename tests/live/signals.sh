@@ -111,7 +111,7 @@ wait $entered
 is "Enter ends it" "$? $(tail -n 1 "$scratch/out" | tr -d '\r')" "0 Detaching..."
 exec 9>&-
 
-# stdin from a pipe or a file is left to others: a shell's loop runs once for each line.
+# stackbox does not read stdin from a pipe or a file: a shell's loop runs once for each line.
 turns()
 {
     "$WORKLOADS/session" --limit 60 sh -c 'while read -r n; do
@@ -214,8 +214,8 @@ start_slow()
         "stackbox does not wait for it"
 }
 
-# A signal that comes while a report waits loses nothing of it; nor does the one that ended the run,
-# when the same process sends it again.
+# A signal while a report waits for its reader does not truncate the report; nor does the signal
+# that ended the run, if the same process sends it again.
 start_slow
 kill -s USR1 "$stackbox"
 sleep 1.2

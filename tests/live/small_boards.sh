@@ -3,9 +3,9 @@
 # guests: none
 # host: no
 #
-# Whole runs of each applet on boards with little memory. The kernel kills nothing, answers are right, refusals
-# are one sentence; and each line has the most that stackbox took: its processes (anonymous memory, looked at some
-# times a second), its maps and its rings. tests/lanes.sh has guests of that size for this.
+# Whole runs of each applet on boards with little memory. The kernel kills nothing, answers are
+# right, refusals are one sentence; and each line has the peak memory of stackbox: its processes
+# (anonymous, read some times a second), its maps and rings. tests/lanes.sh has guests of this size.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -63,7 +63,7 @@ peak()
         END { print most + 0 }' "$scratch/measured"
 }
 
-# traces APPLET OPTION... -- COMMAND...: leaves in $status and $figures how it went
+# traces APPLET OPTION... -- COMMAND...: leaves its result in $status and $figures
 traces()
 {
     : >"$scratch/measured"

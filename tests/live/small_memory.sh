@@ -3,9 +3,9 @@
 # guests: none
 # host: no
 #
-# Small machines: all applets run in 96 MB, and in 64, and when something else uses nearly all of it. Tables
-# are sized by free memory, --debug shows the size, and counts are exact all the same. tests/run.sh has guests
-# of that size for this.
+# Small machines: all applets run in 96 MB, and in 64, and when another program uses nearly all of
+# it. Tables are sized by free memory, --debug shows the size, and counts are still exact.
+# tests/run.sh has guests of this size.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -65,7 +65,7 @@ spread()
     chosen=$(size)
 }
 
-# Which applet finds what of a workload; each succeeds.
+# What each applet must find of a workload.
 # finds NAME PROGRAM WORD... -- APPLET OPTION...: runs APPLET on that workload
 finds()
 {

@@ -169,7 +169,7 @@ quiet_for 0.2 "$scratch/err" >"$scratch/told"
 contains "no events: it is reported" "$scratch/told" "no events in 0.2 s"
 is "no events: only the heading is printed" "$status $(wc -l <"$scratch/out")" "0 1"
 
-# As they come: an event is printed within moments, while tracing goes on.
+# stacksnoop prints an event within moments, while tracing goes on.
 start_workload one calls -w -k -n 1
 start_stackbox stacksnoop -p "$(pid_of one)" $PLACE || fail "as they come" "$(cat "$scratch/err")"
 go one

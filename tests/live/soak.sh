@@ -4,8 +4,8 @@
 # guests: none
 # later: it is long by nature
 #
-# Hours in miniature: 120 reports, ten a second, of everything that two CPUs can do. Each event is in exactly
-# one of them, every report's account adds up, and neither memory nor the maps fill up.
+# A long run in miniature: 120 reports, ten a second, with both CPUs busy. Each event is in exactly
+# one report, every report's account adds up, and neither memory nor the maps fill up.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -34,7 +34,7 @@ reported()
     [ "$(reports)" -ge "$1" ]
 }
 
-# 4,000 stacks that come again and again: about as many as there is room for.
+# 4,000 recurring stacks: about as many as there is room for.
 start_workload one hammer -w -k -g -d 12 -t 4 -n 1000 -s 13000
 start_stackbox stackcount -f -i 0.1 --debug -p "$(pid_of one)" t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"

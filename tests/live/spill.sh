@@ -4,8 +4,8 @@
 # kernels: 6.1,6.12,newest
 # host: yes
 #
-# Many different stacks: those whose bucket is taken are kept all the same, each with its own count; and when
-# there is really no room, the sum is still right and the loss is reported.
+# Many different stacks: stackbox also keeps stacks whose bucket is taken, each with its own count;
+# without room, the sum is still right, and stackbox reports the loss.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -54,8 +54,8 @@ spread 1500 --stack-storage-size 64
 missing=$(sed -n 's/.*: \([0-9]*\) events were not counted.*/\1/p' "$scratch/err")
 is "counted + missing = calls" "$((sum + ${missing:-0}))" 10500
 
-# More than there is memory for is refused before the kernel tries for a minute, with all the memory
-# there is.
+# stackbox refuses more than there is memory for, before the kernel tries for a minute, with all of
+# the memory.
 if [ "$(sed -n 's/MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo)" -lt 30000000 ]; then
     "$WORKLOADS/deny" --syscall bpf/0:EINVAL -- "$STACKBOX" offcputime --collect bpf --stack-storage-size 16777216 \
         -D 0.01 >"$scratch/out" 2>"$scratch/err"

@@ -3,8 +3,8 @@
 # guests: all
 # host: no
 #
-# Which frames a stack has: the traced function on top, the kernel's entry at the bottom, and in between what
-# the kernel's own tracer sees for the same call.
+# The frames of a stack: the traced function on top, the kernel's entry at the bottom, and in
+# between the frames that the kernel's own tracer prints for the same call.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

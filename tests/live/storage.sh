@@ -4,9 +4,9 @@
 # kernels: 5.10
 # host: yes
 #
-# Eight threads reach one function through 30,000 stacks, each of which encodes its number and has its own
-# count. If there is room, although many stacks collide in a bucket, each count is right; if not, the sum is
-# right, each count is at most the true one, and the loss is reported.
+# Eight threads reach one function through 30,000 stacks, each of which encodes its number and has
+# its own count. With room, each count is right, although many stacks collide in a bucket; without,
+# the sum is right, each count is at most the true one, and stackbox reports the loss.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,8 +5,8 @@
 # host: yes
 # own clock
 #
-# Some machines only read words at multiples of their size, and their kernels' verifiers insist on it,
-# as on riscv64. Here every program is loaded under that rule, and counts the same as without it.
+# Some machines lack unaligned access, and their kernels' verifiers refuse it, as on riscv64. Here
+# the kernel loads every program under this rule, and counts are the same as without it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,9 +5,9 @@
 # host: yes
 # beside
 #
-# The kernel's symbols are read for the functions that are new. By the bytes that the kernel says were read
-# (/proc/PID/io): reports of the same functions, and events that are printed as they come, add none. Where the kernel
-# tells names, and where a named function is, they are not read.
+# stackbox reads the kernel's symbols only for new functions, by the kernel's count of bytes read
+# (/proc/PID/io): reports of the same functions, and events printed as they come, add none. Where
+# the kernel itself gives names, and a named function's address, stackbox does not read symbols.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -109,7 +109,7 @@ if older_than 6.7 || ! "$STACKBOX" stackcount -D 0.1 do_sys_settimeofday64 >/dev
 else
     reads "an exact name" do_sys_settimeofday64
     reads "a system call" sys_acct
-    # One of several functions of that name would not be all of them.
+    # The kernel would give only one of several functions with this name.
     with_tracefs || fail "tracefs" "it cannot be mounted"
     several=$(sed 's/[ \t].*//' "/sys/kernel/tracing/available_filter_functions" | sort | uniq -d | head -n 1)
     number=$(grep -cE "^$several([ 	]|\$)" "/sys/kernel/tracing/available_filter_functions")

@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Thousands of probes at once: all kernel functions, which the machine survives, and all functions of the
-# C library. What is probably asked for by accident is refused in one line.
+# Thousands of probes at once: all kernel functions, which the machine survives, and all functions
+# of the C library. stackbox refuses a probably accidental request in one line.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

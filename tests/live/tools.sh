@@ -4,8 +4,8 @@
 # kernels: 5.10
 # host: yes
 #
-# What the other live tests rely on: workloads that count correctly, privileges that are really denied,
-# signals that arrive.
+# The tools that the other live tests rely on: workloads count correctly, privileges are really
+# denied, signals arrive.
 . "${0%/*}/lib.sh"
 
 start_workload one calls -w -k -t 2 -n 20000 -N 'a\x01\xffb' || fail "calls waits" "never ready"

@@ -5,8 +5,8 @@
 # host: yes
 # beside
 #
-# Functions as CPython makes them for perf, in memory without a file, between functions with tables. On most machines
-# they keep no frame pointer, and where they do, it does not tell the caller's stack pointer: only their code does.
+# CPython's perf trampolines, in anonymous memory, between functions with tables. On most machines
+# they keep no frame pointer, or one that does not give the caller's stack pointer: their code does.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -24,7 +24,7 @@ EVENT=t:syscalls:sys_enter_getppid
 run_stackbox stackcount -f -U $EVENT -- "$WORKLOADS/jit" -n $N -N $NAME -s trampoline
 is "each call has its callers" "$(grep "^$NAME;" "$scratch/out" | sed 's/.*;main;/main;/')" "$CHAIN $N"
 lacks "none is cut" "$scratch/out" "[truncated]"
-# Rings' stacks are walked later, and the code is read then: of a process that lives.
+# stackbox walks the stacks of rings later, and reads the code then: the process must still live.
 for by in bpf rings; do
     start_workload one jit -w -k -n $N -N $NAME -s trampoline
     start_stackbox stackcount -f -U --collect $by -p "$(pid_of one)" $EVENT || fail "$by" "$(cat "$scratch/err")"

@@ -4,8 +4,8 @@
 # kernels: 5.10,6.1,6.12,newest,arm64-newest
 # host: yes
 #
-# Programs that first run after tracing began, and are gone before there is a table for them: their frame
-# pointers lead astray, and still each event has its stack, or a part of it that says so.
+# Programs that first run after tracing began, and end before their table is made: their frame
+# pointers mislead a walk, and still each event has its stack, or a part marked as such.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -72,7 +72,7 @@ run_new $((PROGRAMS / 4)) calls 10
 finish_stackbox
 judged "reports at intervals" $((PROGRAMS / 4 * 10)) 0
 
-# More stacks than can be kept: they are cut, and that is reported.
+# More stacks than stackbox can keep: it truncates them, and says so.
 counted
 run_new 1 calls 30000
 finish_stackbox

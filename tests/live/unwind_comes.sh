@@ -4,8 +4,8 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Programs that first run after tracing began get tables while it goes on, and the process that makes them is
-# not traced.
+# Programs that first run after tracing began get tables during the run, and stackbox does not trace
+# the process that makes them.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -49,7 +49,7 @@ for name in one two three; do
     is "a new program has its stacks: $name" "$(stacks_of "$name")" 1000
 done
 
-# Others may be running stackbox, and are traced.
+# Another stackbox may run, which is traced.
 cp "$STACKBOX" "$scratch/tracer"
 STACKBOX=$scratch/tracer
 

@@ -4,9 +4,9 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# Files that are new and soon gone while tracing runs: programs that processes go on as, libraries that are loaded and
-# unloaded in a loop, hundreds of programs at once, deleted ones. All events are counted, and each stack is whole or
-# is said to be cut.
+# Short-lived files during a run: programs that processes execute, libraries loaded and unloaded in
+# a loop, hundreds of programs at once, deleted ones. stackbox counts all events, and each stack is
+# whole or marked as truncated.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -16,7 +16,7 @@ choose_event
 START='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main'
 # No other process has this name.
 NAME=n$$
-# An emulated machine, which others slow down, is too slow for most programs that live for a moment.
+# A slow emulated machine misses most programs that live for a moment.
 if [ "${GUEST:-}" ]; then MANY=60 LOADS=60 MOST=25; else MANY=500 LOADS=300 MOST=90; fi
 CALLS=10
 # Where little memory is free the ring is small, and few of the first stacks are cut.
@@ -138,7 +138,7 @@ judged "$MANY new programs" $((MANY * CALLS)) "$STACK" $MOST
 between "$MANY new programs: megabytes of memory" "$megabytes" 1 64
 rm -f "$scratch/$NAME"*
 
-# Of those that ended before their file was opened nothing is left to read: how many depends on how busy the machine is.
+# Files of programs that ended early may be gone: how many depends on the machine's load.
 run_many -d
 judged "$MANY programs that delete their files" $((MANY * CALLS)) "$STACK" $((MOST / 2))
 is "they have deleted them" "$(find "$scratch" -name "$NAME*" | wc -l)" 0

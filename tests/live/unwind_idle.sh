@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# No table is made before a stack needs it, but those of processes that are asked for; and then its stacks are
-# whole, however many come at once.
+# stackbox makes a table only when a stack needs it, except for processes given by -p; and then the
+# stacks are whole, even if many come at once.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -49,7 +49,7 @@ is "it is made once a stack needs it" "$(made | grep -c "$PROGRAM")" 1
 is "all of its events have whole stacks" "$(grep -E "^$PROGRAM;$STACK [0-9]+\$" "$scratch/out" |
     awk '{ n += $NF } END { print n + 0 }')" 20000
 
-# Of a process that is asked for it is made before.
+# For a process given by -p, stackbox makes the table before.
 start_workload "$PROGRAM" "$scratch/$PROGRAM" -w calls 100
 start_stackbox stackcount -U -f --debug --unwind tables -p "$(pid_of "$PROGRAM")" t:syscalls:sys_enter_getppid ||
     fail "starts" "$(cat "$scratch/err")"

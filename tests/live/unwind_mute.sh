@@ -3,7 +3,7 @@
 # guests: newest
 # host: yes
 #
-# A program on a file system whose server does not answer, or answers slowly: only its own stacks are the worse for it.
+# A program on a file system whose server is mute or slow: only its own stacks may lack frames.
 . "${0%/*}/lib.sh"
 
 # The server ends by then, and with it all that waits for it.
@@ -19,7 +19,7 @@ STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;outer;m
 NAME=n$$
 OTHERS=6
 CALLS=10
-# An emulated machine, which others slow down, is too slow for most programs that live for a moment.
+# A slow emulated machine misses most programs that live for a moment.
 if [ "${GUEST:-}" ]; then MOST=25; else MOST=100; fi
 
 # serve NAME OPTION...: $scratch/NAME/program is in a file system of its own, and has run once: what is read before it
@@ -117,7 +117,7 @@ else
     skip "servers that do not even answer who opens" "other tests' runs would wait for them, too"
 fi
 
-# Each page takes its time.
+# The server answers each page slowly.
 serve slow -s 100
 go slow
 counted

@@ -4,9 +4,9 @@
 # kernels: 5.10,newest
 # host: yes
 #
-# Tables are found wherever a program is: on overlayfs, where stat(2) gives other inode numbers than the
-# kernel's mappings, in another mount namespace, deleted. And with only the two capabilities that tracing
-# needs; where that is impossible, it says so, and stacks are unwound by frame pointers.
+# Walks find the table of a program on overlayfs, where stat(2) gives other inode numbers than the
+# kernel's mappings, in another mount namespace, and deleted. And with only the two capabilities
+# that tracing needs; where that is impossible, stackbox says so, and unwinds by frame pointers.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12
 # host: yes
 #
-# A program with neither frame pointers nor unwind tables knows its stack: so do we, from its code alone; by BPF
-# programs and by rings.
+# A program with neither frame pointers nor unwind tables knows its stack: stackbox finds it from
+# the code alone, by BPF programs and by rings.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -173,8 +173,8 @@ for way in best multi pmu tracefs; do
     done
 done
 
-# A process with one thread has the probes to itself. If it gets another, and that executes a program, the kernel
-# misses that program: this is said.
+# With one thread in a process, only this process has the probes. If it gets another thread, which
+# executes a program, the kernel misses that program: stackbox says so.
 start_workload gone north -T -w -n 100 -r 2 "$WORKLOADS/north"
 start_stackbox stackcount -f -p "$(pid_of gone)" "$WORKLOADS/north:north_inner" || fail "-T" "$(cat "$scratch/err")"
 go gone

@@ -4,8 +4,8 @@
 # kernels: 6.12
 # host: yes
 #
-# What is only needed for names of processes that exit or exec is done without if it is refused: counts are
-# right, and so are the names of what still runs.
+# If the kernel refuses what is needed only for names of processes that exit or exec, stackbox does
+# without: counts are right, and so are the names of processes that still run.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -5,8 +5,8 @@
 # host: yes
 # later: at every moment between two looks, it takes twenty seconds
 #
-# The owner of a traced program puts another file in its place, at every moment between two looks at it.
-# Probes are in the file that was read, or tracing is refused; nothing waits for what is there instead.
+# The owner of a traced program replaces its file at every moment between two accesses of stackbox.
+# Probes are in the file that stackbox read, or it refuses to trace; it never blocks on the new one.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
@@ -65,7 +65,7 @@ way()
     [ "$exchanged" = 1 ]
 }
 
-# Until it is not closed so often any more.
+# Until stackbox closes it fewer times.
 for by in multi pmu tracefs; do
     closes=1
     while way $by $closes && [ $closes -lt 12 ]; do

@@ -5,8 +5,8 @@
 # host: yes
 # quiet
 #
-# Programs and libraries that are no longer there when the report is made: removed, replaced, overwritten,
-# unloaded. Names are those of what ran, never of what took its place: north and south have different
+# Programs and libraries that are gone before the report: removed, replaced, overwritten, unloaded.
+# Names are those of the code that ran, never of its replacement: north and south have different
 # functions at the same addresses.
 . "${0%/*}/lib.sh"
 

@@ -64,7 +64,7 @@ jit "no map" -s none
 nameless "no map"
 lacks "no map, of an unknown runtime: nothing is advised" "$scratch/err" "[anon]"
 
-# What runtime it is, its program's file or a library says.
+# The file of the program, or of a library, tells which runtime it is.
 cp "$WORKLOADS/jit" "$scratch/node"
 program=$scratch/node
 jit "a known runtime" -s none
@@ -82,7 +82,7 @@ nameless "a map that is a link"
 contains "a map that is a link: it is reported" "$scratch/err" "perf-$(pid_of one).map"
 rm -f "/tmp/perf-$(pid_of one).map.elsewhere"
 
-# The owner means nothing if everybody can write to it.
+# A world-writable map is not trusted, even with the right owner.
 start_workload one jit -w -k -n $N -N $NAME
 start_stackbox stackcount -f -U -p "$(pid_of one)" $EVENT || fail "starts" "$(cat "$scratch/err")"
 go one

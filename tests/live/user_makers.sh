@@ -4,9 +4,9 @@
 # kernels: 5.10
 # host: no
 #
-# Text probes are visible in all pid namespaces: those of a live run are left alone by a run in another
-# namespace, which does not see its process, and those of a killed run are removed. Never on a machine that is
-# needed: kernels have crashed when a probe was removed from under a program.
+# Text probes are visible in all pid namespaces. A run in another namespace, which does not see the
+# maker's process, leaves probes of a live run alone, and removes those of a killed one. Only on
+# expendable machines: kernels have crashed when a probe was removed while a program ran through it.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -3,8 +3,8 @@
 # guests: none
 # host: yes
 #
-# A library is unloaded, and another one is mapped at its address, with other functions. In a report that
-# covers both, neither has a certain name; before and after, and if events have their time, all have theirs.
+# A library is unloaded, and another one is mapped at its address. A report that covers both has
+# ambiguous names; reports before and after, and events with times, have the right ones.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

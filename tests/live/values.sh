@@ -4,8 +4,8 @@
 # kernels: 6.1,6.12,newest
 # host: yes
 #
-# Values of events - arguments, return values, fields of tracepoints - in sums, in conditions and printed:
-# everything is as the workload added it up itself.
+# Values of events (arguments, return values, fields of tracepoints) in sums, in conditions and
+# printed: they agree with the workload's own sums.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"

@@ -16,7 +16,7 @@ have_root || skip_all "tracing needs root"
 
 ln -s "$WORKLOADS/stages" "$scratch/${PREFIX}after"
 
-# Some hosts hide switches: what a thread then runs is told as waiting for a CPU.
+# Some hosts hide switches: walltime then reports running time as waiting for a CPU.
 deaf=$(deaf_cpu)
 
 # stages_right NAME: what $scratch/folded has for each name, within what `stages` measured, to 1 % or 1 ms

@@ -4,8 +4,8 @@
 # kernels: 5.10,6.12,newest
 # host: yes
 #
-# How stacks are told apart, with the same words in every applet: by process, which is the default, by thread,
-# by name. The workload says itself which threads there are.
+# How applets separate stacks, by the same words: by process (the default), by thread, by name. The
+# workload prints its own threads.
 . "${0%/*}/lib.sh"
 . "${0%/*}/lib_waits.sh"
 
@@ -124,7 +124,7 @@ is "stackcount -f --by process" "$(folded_sum "$scratch/out" "^$PREFIX \\($one\\
 count -f
 is "stackcount -f" "$(folded_sum "$scratch/out" "^$PREFIX;")" 100
 
-# A process that changes its name has one name, whatever its threads were called before.
+# A process that changes its name has one name, even if its threads had others before.
 cat >"$scratch/renamed.sh" <<'END'
 kill -0 $$
 kill -0 $$
