@@ -230,7 +230,7 @@ no_process()
 {
     sed 's/ in this PID namespace: give the PIDs seen from here$//' "$scratch/err"
 }
-# parse_seconds() would take it as a number; for everybody else it is part of a regular expression.
+# parse_seconds() would take it as a number; elsewhere it is part of a regular expression.
 run stackcount -r -p 4194304 .
 is "-r .: it is a regular expression" "$status $(no_process)" "1 stackcount: there is no process 4194304"
 run stackcount -r '('

@@ -219,7 +219,7 @@ apart()
 offwake_text()
 {
     awk '
-        # NAME (PID/TID), NAME (PID), NAME (host PID), or just NAME for nobody
+        # NAME (PID/TID), NAME (PID), NAME (host PID), or just NAME without a process
         function parts(text,   name, id) {
             name = id = text
             sub(/ \((host )?[0-9\/]+\)$/, "", name)

@@ -38,7 +38,7 @@ trace_wakes offwaketime -f -d
 judge_wakes offwake_folded
 wakes_right "processes, folded"
 
-# ---- Filters choose who is blocked: its waker is shown, whoever it is
+# ---- Filters choose the blocked threads: reports show any waker of these
 
 # only NAME NUMBER: of the waits of `wakes`, only the one with this number is there, and it is right
 only()

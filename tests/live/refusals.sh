@@ -76,7 +76,7 @@ if unshare -U -r true 2>/dev/null; then
     status=$? what="cannot create maps: "
     # By ptrace(2), which needs no capability.
     case $EVENT in t:syscalls:*) even_so="; -p PID and -- COMMAND work even so" ;; *) even_so= ;; esac
-    # Before 5.8 anybody may create maps, and something else is refused first.
+    # Before 5.8 any user may create maps, and the kernel refuses something else first.
     has_two_rights || what=$(sed -n 's/^stackcount: \(.*\)root in a .*/\1/p' "$scratch/err")
     is "root of a user namespace is refused" "$status $(cat "$scratch/err")" "1 stackcount: ${what}root \
 in a user namespace has no privileges over the kernel: run it as root outside the container$even_so"

@@ -86,7 +86,7 @@ static void which_kernels(void)
 
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff81000100 T unwind_next_frame\n"),
                  machine_has_link(kernel) || kernel == &machine_x86_64);
-    /* Another name at the same address may come before or after it. */
+    /* The unwinder's symbol, unwind_init, may come before or after vfs_read. */
     CHECK_NUMBER(starts_in("ffffffff81000000 T vfs_read\nffffffff82000000 T unwind_init\n"), machine_has_link(kernel));
     CHECK_NUMBER(starts_in("ffffffff80000000 T unwind_init\nffffffff81000000 T vfs_read\n"), machine_has_link(kernel));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The effects of arm64, riscv64, LoongArch and armv7 instructions on the stack, decoded from the
- * bytes by GNU as; and which of x86-64 have code addresses. The expected text is hand-written: how
+ * The effects of arm64, riscv64, LoongArch and armv7 instructions on the stack, by GNU as's bytes
+ * for the source beside them; and x86-64's code addresses. The expected text is hand-written: how
  * far sp and fp are below the CFA, where fp and the return address were saved (= in place,
  * ? unknown); behind a bar the same of r11; then the jump's target, relative to the instruction.
  */

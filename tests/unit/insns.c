@@ -365,7 +365,7 @@ static void a_dump_says_unknown(void)
         CHECK(!is_known(&nearly[i]));
 }
 
-/* Fields that no form uses must not be ignored silently. */
+/* An instruction with a nonzero unused field is unknown to the dump. */
 static void a_field_that_should_be_0_is_unknown(void)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {

@@ -687,7 +687,7 @@ static void known_functions(void)
         {0xffffffffc0201008, "mod_late", "later", 8},
     };
     static const struct expectation others[] = {
-        {0xffffffff8100013f, "local_function", "", 0x3f}, /* may be the label of landings() */
+        {0xffffffff8100013f, "local_function", "", 0x3f}, /* may be a label as in landings() */
         {0xffffffff81000140, "weak_alias", "", 0},
         {0xffffffff810000ff, "_stext", "", 0xff},
         {0xffffffffc0201010, "mod_late", "later", 16},

@@ -504,8 +504,8 @@ static void opening_beside_renames(void)
 }
 
 /*
- * The parent opens files that exist only in memory through procfs. A compromised reader must not be
- * able to open procfs itself.
+ * Files that exist only in memory are opened through procfs, which a compromised reader must not be
+ * able to do itself.
  */
 static void places(void)
 {

@@ -324,8 +324,8 @@ static void what_children_do(void)
 }
 
 /*
- * The watcher sees a record at once, and only once, even if it is too recent to be taken; the
- * descriptor is readable until it is taken.
+ * A read sees a record at once, and only once, even if it is too recent to be taken; the descriptor
+ * is readable until a read takes it.
  */
 static void what_is_left_for_later(void)
 {

@@ -24,7 +24,7 @@ static bool is_slow_made;
 static size_t finds;
 static uint32_t expected_pid;
 
-/* Hand-made rows, whose rules hold for any offset in a function. */
+/* Any offset has its function's rule, by hand-made rows of one page each. */
 static uint32_t *words;
 static struct table table;
 
