@@ -54,7 +54,8 @@ static void check_kallsyms(struct check *check)
         check_refuse(check, refusal_hidden_names);
     else
         text_format(&check->detail, "/proc/kallsyms cannot be read, so kernel functions have no "
-                    "names (%s): mount /proc, or boot a kernel with CONFIG_KALLSYMS", result ? strerror(-result) : "it is empty");
+                    "names (%s): mount /proc, or boot a kernel with CONFIG_KALLSYMS",
+                    result ? strerror(-result) : "it is empty");
 }
 
 static void check_btf(struct check *check)
@@ -117,8 +118,9 @@ static void check_cgroups(struct check *check)
     else if (map == -EPERM || map == -EACCES || map == -ENOSYS)
         check_decide(check, REFUSED_MAPS, map, 0);
     else
-        check_refuse(check, "there is no cgroup v2 (CONFIG_CGROUPS) at " CGROUPS ": mount it (mount -t cgroup2 none "
-                            CGROUPS ") instead of version 1, or give --cgroup its full path");
+        check_refuse(check, "there is no cgroup v2 (CONFIG_CGROUPS) at " CGROUPS
+                            ": mount it (mount -t cgroup2 none " CGROUPS
+                            ") instead of version 1, or give --cgroup its full path");
 }
 
 /* ---- Capabilities ---- */

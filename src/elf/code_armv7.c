@@ -442,7 +442,8 @@ static bool thumb_apply(struct applied *applied, unsigned half)
                     false);
         return true;
     case 26: case 27:
-        applied->flow->kind = condition == 14 ? CODE_STOP : condition == 15 ? CODE_NEXT : CODE_BRANCH;
+        applied->flow->kind = condition == 14 ? CODE_STOP : condition == 15 ? CODE_NEXT
+            : CODE_BRANCH;
         if (condition < ALWAYS)
             applied->flow->target = thumb_target(applied, (half & 0xff) << 1, 9);
         return true;

@@ -698,7 +698,8 @@ static int read_gaps(struct code_finding *finding, const struct code_gap *gaps, 
     if (!finding->areas || !finding->bytes || !finding->places || !finding->noted)
         return -ENOMEM;
     for (uint64_t place = 0; finding->area_count < count && !result; finding->area_count++) {
-        const struct code_gap gap = aligned(&gaps[finding->area_count], finding->machine->alignment);
+        const struct code_gap gap =
+            aligned(&gaps[finding->area_count], finding->machine->alignment);
         finding->areas[finding->area_count] = (struct code_area){.gap = gap, .place = place};
         result = elf_read(finding->elf, gap.offset, finding->bytes + place, (size_t)gap.size);
         place += gap.size;

@@ -49,7 +49,7 @@ enum code_kind {
     CODE_BRANCH,   /* there or to the next */
     CODE_CALL,     /* calls `target`, 0: unknown; then the next, unless that does not return */
     CODE_RETURN,   /* to the caller: the state is that of before, apart from what it pops */
-    CODE_INDIRECT, /* to an address that is not in the instruction: a tail call, or a switch's case */
+    CODE_INDIRECT, /* to an address from elsewhere: a tail call, or a switch's case */
     CODE_STOP,     /* never goes on: a trap */
     CODE_SIGNAL,   /* it begins the code to which signal handlers return: two instructions */
 };

@@ -174,7 +174,8 @@ static const unsigned char *take_opcode(struct instruction *in, const unsigned c
  */
 #define SIB 8
 #define IF_5 16
-static const char after[] = "\0\0\0\0\30\4\0\0" "\1\1\1\1\11\1\1\1" "\4\4\4\4\14\4\4\4" "\0\0\0\0\0\0\0\0";
+static const char after[] = "\0\0\0\0\30\4\0\0" "\1\1\1\1\11\1\1\1"
+                            "\4\4\4\4\14\4\4\4" "\0\0\0\0\0\0\0\0";
 
 /* Without branches, which are hard to predict. Without ModRM, what it sets is not used. */
 static const unsigned char *take_operands(struct instruction *in, const unsigned char *at)
@@ -447,7 +448,8 @@ static void call(struct code_state *state, struct code_flow *flow)
 }
 
 /* Jumps to, or calls, the immediate's target. */
-static void go(struct code_flow *flow, const struct instruction *in, enum code_kind kind, uint64_t next)
+static void go(struct code_flow *flow, const struct instruction *in, enum code_kind kind,
+               uint64_t next)
 {
     flow->kind = kind;
     flow->target = next + (uint64_t)immediate_of(in);

@@ -359,7 +359,8 @@ int elf_own_class(int fd)
 /* ---- What is where ---- */
 
 /* The best segment with that address or offset; NULL: none. */
-static const struct elf_segment *segment_with(const struct elf *elf, uint64_t place, bool is_address)
+static const struct elf_segment *segment_with(const struct elf *elf, uint64_t place,
+                                              bool is_address)
 {
     const struct elf_segment *best = NULL;
 

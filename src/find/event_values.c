@@ -137,7 +137,8 @@ static const char *why_no_argument(const struct search *search)
         return "arguments are gone when a function returns: trace its start, without r:";
     if (place->kind == PLACE_KERNEL_FUNCTION && is_call(search))
         return "its only argument is registers; t:syscalls:sys_enter_... has the arguments";
-    if (place->kind == PLACE_USER && search->where->machine->bits == 64 && event_values_narrow(place->file))
+    if (place->kind == PLACE_USER && search->where->machine->bits == 64 &&
+        event_values_narrow(place->file))
         return "arguments of 32-bit programs cannot be read";
     return NULL;
 }

@@ -189,8 +189,8 @@ static void explain_no_right(enum refused what, uint64_t map_bytes, struct text 
 static void explain_tracefs(int error, struct text *sentence)
 {
     if (error == -ENODEV) {
-        text_add(sentence, "this kernel has no tracefs (CONFIG_FTRACE, CONFIG_ENABLE_DEFAULT_TRACERS), "
-                 "which tracepoints need: boot one that has");
+        text_add(sentence, "this kernel has no tracefs (CONFIG_FTRACE, "
+                 "CONFIG_ENABLE_DEFAULT_TRACERS), which tracepoints need: boot one that has");
         return;
     }
     if ((error == -EPERM || error == -EACCES) && explain_lockdown(sentence))

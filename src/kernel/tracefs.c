@@ -57,7 +57,7 @@ int tracefs_open_mounted(void)
     return result;
 }
 
-/* In a child: makes a mount namespace, mounts tracefs over a directory in it, and opens the mount. */
+/* In a child: mounts tracefs over a directory in a new mount namespace, and opens the mount. */
 static int mount_in_own_namespace(void)
 {
     if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||

@@ -41,7 +41,8 @@ static const struct machine_walk walk = {
     .numbered = 16, .sampled = 0xffff,
     .base = 11,
     .address = 0xfffffffe, /* without the Thumb bit */
-    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = 14 * 4, .base = 11 * 4},
+    .signal = {.bytes = 64, .frame = 7 * 4, .sp = 13 * 4, .pc = 15 * 4, .link = 14 * 4,
+               .base = 11 * 4},
 };
 
 /* Thumb code's frame pointer; ARM code's is `base`. */

@@ -16,7 +16,7 @@ static const char *const kernel_names[MACHINE_NAMES] = {
 static const struct machine_walk walk = {
     .registers = 34,
     .call = 11, .execs = {221, 281},
-    .mode = {33, 0, 0}, /* programs are all of 64 bits; of threads in the kernel alone the pc is 0 */
+    .mode = {33, 0, 0}, /* all programs have 64 bits; only kernel threads have a pc of 0 */
     .numbered = 32,
     .sampled = 0xffffffff, .sampled_words = "\41\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22"
                                             "\23\24\25\26\27\30\31\32\33\34\35\36\37",

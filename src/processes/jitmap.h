@@ -17,7 +17,7 @@
  * being written and does not count; neither does a malformed line.
  *
  * `fd` is an open regular file and stays the caller's, with its offset; what is written to it
- * meanwhile is left for the next pass, and of a file above 1 GiB only the last 1 GiB is read.
+ * meanwhile is left for the next pass. Only the last 1 GiB is read, or reading_budget() bytes.
  * Memory is 16 bytes per address and what is in `found`. found[i], which must be {0}, belongs to
  * addresses[i], and is not found if no entry covers it or the newest has no name. A name has at
  * most 1024 bytes from the file, anything but a newline. elf_found_free frees their contents, after

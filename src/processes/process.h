@@ -180,8 +180,8 @@ struct jitmap_refusal {
 /*
  * Opens the perf map that a JIT wrote: /tmp/perf-N.map in the root of the process, N being its pid
  * in its own pid namespace, or else /tmp/perf-PID.map in ours; one older than the process is an
- * earlier process's. A descriptor, which the caller closes; -ENOENT: there is none; -EACCES: there is
- * one that cannot be trusted, as *refusal says.
+ * earlier process's. A descriptor, which the caller closes; -ENOENT: there is none; -EACCES: there
+ * is one that cannot be trusted, as *refusal says.
  */
 int processes_open_jitmap(struct processes *processes, uint32_t pid, uint64_t generation,
                           struct jitmap_refusal *refusal);

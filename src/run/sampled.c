@@ -15,8 +15,8 @@ void sampled_check_rate(uint64_t frequency, struct text *error)
     const uint64_t limit = sampling_rate_limit();
 
     if (frequency > limit)
-        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu (sysctl "
-                    "kernel.perf_event_max_sample_rate)", (unsigned long long)frequency,
+        text_format(error, "-F: \"%llu\" is more than this kernel allows: it takes 1 to %llu "
+                    "(sysctl kernel.perf_event_max_sample_rate)", (unsigned long long)frequency,
                     (unsigned long long)limit);
 }
 

@@ -176,7 +176,8 @@ static int take_process(struct listing *listing, int process, uint64_t pid)
         close_fd(tasks);
     }
     while (directory && !result &&
-           (thread = next_number(listing, directory, filter->of->tids, filter->of->tid_count, &tid)) >= 0) {
+           (thread = next_number(listing, directory, filter->of->tids, filter->of->tid_count,
+                                 &tid)) >= 0) {
         result = take_thread(listing, thread, pid, tid);
         close(thread);
     }

@@ -162,7 +162,7 @@ struct inflating {
     struct codes literals, distances, lengths;
 };
 
-/* 0 or -EBADMSG: a last byte that is not there may leave nothing. */
+/* Copies a block that is not compressed: 0, -EBADMSG, or the error of sink_move(). */
 static int stored_block(struct inflating *now)
 {
     struct source head;

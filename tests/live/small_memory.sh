@@ -5,7 +5,7 @@
 #
 # Small machines: all applets run in 96 MB, and in 64, and when another program uses nearly all of
 # it. Tables are sized by free memory, --debug shows the size, and counts are still exact.
-# tests/run.sh has guests of this size.
+# tests/lanes.sh has guests of this size.
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "tracing needs root"
