@@ -9,8 +9,8 @@
  *
  * each with its function's start and name; sorted, each once.
  * addresses --all FILE: all its functions: address, size, type and binding as numbers, and name.
- * addresses --root DIR PATH, --symfs DIR PATH: looks for separate debug files too, below DIR; with
- * --root that is where PATH is, too.
+ * addresses --root DIR PATH, --symfs DIR PATH: looks for separate debug files below DIR, too; with
+ * --root, PATH itself is below DIR.
  *
  * If packed symbols cannot be read, a message on stderr says so.
  */

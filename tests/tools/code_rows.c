@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * code_rows [-v] FILE [WHOLE]: its rows as they are made from the code alone, as if it had no tables, judged by its
- * tables, instruction by instruction. Prints how many there are, at how many the CFA is the same, unknown to
- * us, wrong, or told by another register, and where the frame pointer is wrong. Flat are those, not in the total, of
- * which the table knows nothing, as the author of assembly left it out: it has one row for a function that pushes, or
- * the same row before and after an instruction that moves the stack pointer. With -v, each of them but the same. WHOLE
- * is FILE before it was stripped, whose symbols tell 32-bit ARM's two kinds of code apart.
+ * code_rows [-v] FILE [WHOLE]: makes rows from FILE's code alone, as if it had no tables, and
+ * judges them by its tables at each instruction. Prints how many there are, at how many the CFA is
+ * the same, unknown to us, wrong, or by another register, and where the frame pointer is wrong.
+ * `flat`, not in the total: hand-written CFI omits the move of the stack pointer: one row for a
+ * function that pushes, or the same row before and after the move. -v prints each but the same
+ * ones. WHOLE is FILE before it was stripped: its symbols tell ARM from Thumb code.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static bool is_flat(const struct frame_rows *tables, const struct frame_function
     return row_at(tables, function->offset) == row_at(tables, function->offset + function->size - 1);
 }
 
-/* lea N(%rsp), %rsp, which authors of assembly forget in their tables. */
+/* lea N(%rsp), %rsp, for which hand-written CFI lacks a row. */
 static bool is_lea_of_stack(const unsigned char *code, size_t length)
 {
     static const unsigned char far[] = {0x48, 0x8d, 0xa4, 0x24}, near[] = {0x48, 0x8d, 0x64, 0x24};
@@ -56,8 +56,8 @@ static bool is_lea_of_stack(const unsigned char *code, size_t length)
 }
 
 /*
- * Right after a register was saved, and right after it was restored, it is in both places: tables name one of them, and
- * change their mind later.
+ * Right after a save, and right after a restore, a register's value is in both places: tables name
+ * one of them, and switch to the other later.
  */
 static bool has_both(const struct frame_rows *tables, const struct frame_function *function, size_t place, int16_t at)
 {
@@ -95,7 +95,7 @@ static enum verdict judge(const struct frame_rows *tables, const struct frame_fu
         return UNKNOWN;
     if (code->cfa != table->cfa || (code->cfa == UNWIND_BY_REGISTER && code->reg != table->reg))
         return OTHER;
-    /* vfork() of glibc has pushed it again, and has it in the register, too. */
+    /* glibc's vfork() has pushed its return address again, and still has it in the register. */
     if (table->return_kind == UNWIND_RETURN_IN_REGISTER && code->ret == -code->offset)
         return SAME;
     if (code->offset != table->offset || !same_return(tables, function, table, code))
@@ -103,7 +103,7 @@ static enum verdict judge(const struct frame_rows *tables, const struct frame_fu
     return same_frame(tables, function, table, code) ? SAME : FRAME;
 }
 
-/* What 32-bit ARM's code is, for each two bytes of a function; NULL: of another machine. */
+/* The kind of 32-bit ARM code at each two bytes (the caller frees it); NULL: another machine. */
 static enum arm_code *codes_of(const struct elf *elf, uint64_t address, uint64_t size)
 {
     const size_t count = (size_t)(size + 1) / 2;
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
             elf_read(&elf, functions[i].offset, bytes, (size_t)functions[i].size))
             return fprintf(stderr, "%s: a function cannot be read\n", name), 2;
         enum arm_code *codes = codes_of(&whole, address, functions[i].size);
-        size_t stale = SIZE_MAX; /* the table's row that did not notice such a move */
+        size_t stale = SIZE_MAX; /* the table's row that ignores such a move */
         for (uint64_t at = 0; at < functions[i].size; at += length) {
             struct code_state state = {0};
             struct code_flow flow = {0};
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
             enum verdict verdict = judge(&tables, &functions[i], table, code);
             if ((verdict == WRONG || verdict == OTHER) && is_left_out && code->offset > table->offset)
                 verdict = FLAT;
-            /* Between jumps, which never runs */
+            /* Padding between jumps never runs. */
             if (verdict == UNKNOWN && flow.is_padding)
                 continue;
             counts[verdict]++;

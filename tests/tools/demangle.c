@@ -24,7 +24,7 @@ int main(int count, char **arguments)
         config.without_parameters = config.without_parameters || !strcmp(arguments[i], "--names");
         counts = counts || !strcmp(arguments[i], "--count");
     }
-    /* musl would write one kilobyte at a time. */
+    /* musl's own buffer is 1 KB. */
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (lines_open(&lines, 0))
         return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * frame_rows FILE: the rows of its unwind tables, in the words of `readelf --debug-dump=frames-interp`: the address,
- * the CFA, the caller's frame pointer (u: unchanged) and return address (u: unchanged).
+ * frame_rows FILE: the rows of its unwind tables as `readelf --debug-dump=frames-interp` words
+ * them: the address, the CFA, the caller's frame pointer and return address (u: unchanged).
  * frame_rows -c FILE: `cpu_ms N`, the CPU time to make the table.
  * frame_rows -t FILE: the same rows from a table, which is looked up at each row's address and just before the next.
  */
@@ -76,7 +76,7 @@ static void print_rule(uint64_t address, const struct unwind_rule *rule)
         printf(" c%+d\n", rule->ret);
 }
 
-/* The table differs from the rows: a bug of ours. */
+/* Not 0: the table differs from the rows, which is a bug of ours. */
 static int check(const struct table *table, const struct frame_rows *rows)
 {
     if (table_check(table))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kernel_names N: compares how this kernel names addresses with what /proc/kallsyms says of them: the first byte, the
- * middle and the last byte of every Nth function, and of all that have several names; of BPF programs and a module's
- * last function, which do not end where the next symbol begins, the first byte. Prints
+ * kernel_names N: compares the kernel's names with kallsyms', at the first, the middle and the last
+ * byte of every Nth function and of all with several names; of BPF programs and a module's last
+ * function, which do not end where the next symbol begins, at the first byte. Prints
  *
  *     differs ffffffff81000f75 common_interrupt_return, not swapgs_restore_regs_and_return_to_usermode
  *     5456 addresses, 5179 named by the kernel, 3 in modules
  *
- * the rest of which it leaves to a pass. Exit 77: it cannot be asked.
+ * A pass through kallsyms names the rest. Exit 77: the kernel cannot be asked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* It never runs. */
+/* Padding never runs. */
 static bool is_padding(const char *name)
 {
     return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__cfi_", 6);
@@ -95,7 +95,7 @@ static size_t choose(const struct names *names, size_t each, uint64_t *addresses
     return kept;
 }
 
-/* A bound of a section is global, and so preferred to the name of a local function that begins there. */
+/* A section's bound is global, so it is preferred to a local function that begins there. */
 static bool is_bound(const char *name)
 {
     const char *text = strstr(name, "_text_");
@@ -113,13 +113,13 @@ static void compare(uint64_t address, const struct kallsyms_found *kernel, const
            pass->found ? pass->name.data : "nothing");
 }
 
-/* Other runs' BPF programs come and go meanwhile. */
+/* Other runs load and unload BPF programs between the two passes. */
 static bool is_same(const struct kallsyms_found *before, const struct kallsyms_found *after)
 {
     return before->found == after->found && (!before->found || !strcmp(before->name.data, after->name.data));
 }
 
-/* Up to AT_A_TIME; adds how many the kernel named, and how many of these are in modules. */
+/* Compares up to AT_A_TIME; adds those the kernel named to *told, modules' also to *in_modules. */
 static int ask(struct kernel_names *asked, int fd, const uint64_t *addresses, size_t count, size_t *told,
                size_t *in_modules)
 {

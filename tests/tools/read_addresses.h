@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Input of the tools that name addresses: hexadecimal numbers on stdin; sorted, without duplicates.
+ * Reads hexadecimal addresses from stdin: sorted, without duplicates. The caller frees *addresses.
  */
 #ifndef STACKBOX_TESTS_READ_ADDRESSES_H
 #define STACKBOX_TESTS_READ_ADDRESSES_H

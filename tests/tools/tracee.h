@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * A process stopped by ptrace(2): its registers, its memory, the files that it has mapped with
- * their tables and functions, and its stack, unwound. x86-64. Any failure ends the tool.
+ * A process stopped by ptrace(2): its registers, its memory, its mapped files with their unwind
+ * tables and functions, and walks of its stack. x86-64. Lack of memory ends the tool, status 2.
  */
 #ifndef STACKBOX_TRACEE_H
 #define STACKBOX_TRACEE_H
@@ -38,11 +38,11 @@ static inline void *tracee_room(void *old, size_t count, size_t size)
     return room;
 }
 
-/* A file, or the vDSO. They are never forgotten. */
 struct traced_function {
     char *name;
     uint64_t offset, size;
 };
+/* A mapped file, or the vDSO. Objects are cached and never freed. */
 struct traced_object {
     struct traced_object *next;
     uint64_t device, inode;
@@ -66,7 +66,7 @@ struct tracee {
     struct traced_mapping *mappings;
     size_t mapping_count;
     struct {
-        uint64_t address; /* 1: none */
+        uint64_t address; /* 1: the slot is empty */
         unsigned char bytes[4096];
     } pages[TRACEE_PAGES];
 };
@@ -98,7 +98,7 @@ static inline bool tracee_word(void *context, uint64_t address, uint64_t *word)
     return tracee_bytes(context, address, word, sizeof(*word));
 }
 
-/* After it has run; false: it is gone. */
+/* Drops the cached pages and reads the registers of a stopped thread; false: it is gone. */
 static inline bool tracee_stopped(struct tracee *tracee, pid_t pid)
 {
     tracee->pid = pid;
@@ -160,7 +160,7 @@ static inline struct traced_object *tracee_object(const struct tracee *tracee,
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)tracee->pid,
              (unsigned long long)entry->start, (unsigned long long)entry->end);
     int fd = open(is_vdso ? "/proc/self/mem" : path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* an unprivileged user may not open it by its mapping */
+    if (fd < 0) /* the kernel denies map_files to unprivileged users */
         fd = open(entry->path, O_RDONLY | O_CLOEXEC);
     tracee_read_object(object, fd, is_vdso ? getauxval(AT_SYSINFO_EHDR) : 0);
     return object;
@@ -206,7 +206,7 @@ static inline bool tracee_covers(const struct traced_function *function, uint64_
     return offset - function->offset < (function->size ? function->size : 1);
 }
 
-/* Is there a function of that name? Compilers' variants have a dot after the name. */
+/* Is pc in a function of that name? Compilers put a dot after the name of a clone. */
 static inline bool tracee_is_in(const struct tracee *tracee, uint64_t pc, const char *name)
 {
     const struct traced_mapping *mapping = tracee_mapping(tracee, pc);
@@ -257,7 +257,7 @@ static inline void tracee_find(void *context, uint64_t pc, struct walk_object *f
     struct tracee *tracee = context;
     const struct traced_mapping *mapping = tracee_mapping(tracee, pc);
 
-    if (!mapping) { /* it may be newer */
+    if (!mapping) { /* it may be newer than our list */
         tracee_read_mappings(tracee);
         mapping = tracee_mapping(tracee, pc);
     }
@@ -280,7 +280,7 @@ struct walked {
     enum unwind_end end;
 };
 
-/* From /proc: the 28th word of stat. 0: not shown. */
+/* Field 28 of /proc/PID/stat, startstack. 0: the kernel does not show it. */
 static inline uint64_t tracee_first_stack(const struct tracee *tracee)
 {
     char path[32], line[1024];

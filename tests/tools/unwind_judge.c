@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2), and compares
- * walks by the tables of the program's own files with what the shapes say about themselves:
+ * unwind_judge [-amqv] PROGRAM [SHAPE...]: runs shapes (tests/workloads/shapes) under ptrace(2) and
+ * compares walks by the tables of the program's files with the stacks that the shapes record:
  *
- *     wrong SHAPE: ...       a stack at a mark is not exactly the true one; both, frame by frame
- *     step\tCOUNT\tADDRESS\tFILE\tPLACE: END    walks that were wrong while single-stepping, by where they
- *                            began (by that file's own addresses) and how they ended
+ *     wrong SHAPE: ...       a stack at a mark differs from the true one; both, frame by frame
+ *     step\tCOUNT\tADDRESS\tFILE\tPLACE: END    wrong walks while single-stepping, by where they
+ *                            began (in the file's own addresses) and how they ended
  *     total SHAPES STACKS WRONG STEPS WRONG-STEPS
  *
- * Steps are judged by a stack of return addresses that is kept meanwhile: a value that a step has pushed is
- * one, if it is the address after the instruction, until the stack pointer is above it.
+ * Steps are judged by a shadow stack of return addresses: a value that a step pushed is one if it
+ * is the address after the instruction, until the stack pointer is above it.
  *
- * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: the caller of main() has no
- * table (musl's). -q: steps only through the program, and not for long through libraries. Exit: 0, or 1 if a
+ * -a: each stack at a mark as a line, `at PID: ADDRESS...`, in hexadecimal. -m: main()'s caller has
+ * no table (musl). -q: without the shapes that step through libraries for long. Exit: 0; 1 if a
  * stack at a mark is wrong or a shape ends otherwise than by exit(0); 2 if it cannot tell.
  */
 #ifndef __x86_64__
@@ -93,7 +93,7 @@ static size_t find_address(const struct walked *walked, size_t from, uint64_t ad
     return i;
 }
 
-/* How the walk ended: NULL, or why that is wrong. */
+/* NULL, or why the walk's end is wrong. */
 static const char *compare_ends(const struct walked *walked)
 {
     if (told.end == SHAPE_BEGINS)
@@ -103,7 +103,7 @@ static const char *compare_ends(const struct walked *walked)
     return walked->end == told.end ? NULL : told.end ? "it has another end" : "it is not whole";
 }
 
-/* NULL, or why the frames are not the true ones, and which one is not. */
+/* NULL, or why the frames differ from the true ones; *at is the first frame that does. */
 static const char *compare(const struct walked *walked, size_t *at)
 {
     uint64_t expected = 0; /* the address of the next frame; 0: not known */
@@ -129,7 +129,7 @@ static const char *compare(const struct walked *walked, size_t *at)
         if (is_any && is_musl && i + 1 == walked->count && walked->end == UNWIND_END_NO_TABLE)
             return NULL;
         any = is_any && !returns;
-        i += !any; /* which may be none if a library jumps */
+        i += !any; /* ANY can be no frame at all, after a library's tail call */
         expected = returns;
         if (is_any && returns)
             i = find_address(walked, i, returns);
@@ -140,7 +140,7 @@ static const char *compare(const struct walked *walked, size_t *at)
     return compare_ends(walked);
 }
 
-/* Of true stacks at a mark */
+/* Compares the walk at a mark with the true stack, and shows both if it is wrong. */
 static bool check_stack(struct walked *walked)
 {
     size_t at = 0;
@@ -200,7 +200,7 @@ static void show_places(void)
         printf("step\t%lu\t%s: %s\n", places[i].count, places[i].text, tracee_end(places[i].end));
 }
 
-/* The current return addresses, and where each is on the stack. */
+/* The shadow stack: the current return addresses, and where each is on the stack. */
 static struct {
     uint64_t address, at;
 } calls[256];
@@ -225,7 +225,7 @@ static void follow_calls(const struct user_regs_struct *before)
         push_call(word, sp);
 }
 
-/* A handler runs: above the interrupted function is the trampoline that it will return to. */
+/* A handler runs: it returns to the trampoline, whose caller is the interrupted function. */
 static void follow_signal(const struct user_regs_struct *before)
 {
     const uint64_t sp = tracee.registers.rsp;
@@ -278,7 +278,7 @@ static bool at_mark(void)
            tracee_bytes(&tracee, tracee.registers.rip - 1, &before, 1) && before == 0xcc;
 }
 
-/* Steps to the mark that ends it. Returns the status from waitpid if the process ended before. */
+/* Steps to the next mark. Returns waitpid's last status: the process may have ended before. */
 static int step_through(const struct walked *begin)
 {
     int status = 0, number = 0;
@@ -308,7 +308,7 @@ static int step_through(const struct walked *begin)
 
 /* ---- running */
 
-/* The signal to deliver when the process goes on. */
+/* Handles a stop. Returns the signal to deliver when the process goes on. */
 static int stopped(int status)
 {
     struct walked walked;
@@ -339,7 +339,7 @@ static void follow(pid_t first)
     }
 }
 
-/* Its output goes to `out`, if that is a descriptor. */
+/* Runs one shape; a NULL name lists them. The program's stdout goes to `out` if that is not -1. */
 static void run_shape(const char *program, const char *name, int out)
 {
     int status;
@@ -380,7 +380,7 @@ static bool is_long(const char *name)
     return false;
 }
 
-/* Everything that it reports: less than a pipe holds. */
+/* Runs all shapes that the program lists. Its list fits into a pipe. */
 static void run_all(const char *program)
 {
     char names[256][64];

@@ -5,8 +5,8 @@
  *     files N tables N without N no_room N rows N bytes N cpu_ms N own_ms N wall_ms N turn_ms N look_ms N rss_kb N
  *     why PATH: REASON    (-v) each file without one
  *
- * look_ms: the time to find out what runs. wall_ms: the time after that. turn_ms: the longest
- * call that does not wait. cpu_ms: the readers' CPU time; own_ms: our own after look_ms.
+ * look_ms: the time to find out what runs. wall_ms: the time after that. turn_ms: the longest call
+ * of objects_make(). cpu_ms: the readers' CPU time; own_ms: our own after look_ms.
  * Exit: 0; 2 if it cannot tell.
  */
 #include <stdio.h>
@@ -67,7 +67,7 @@ static uint64_t own_ns(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* All of it, without waiting; returns the longest turn (ns). */
+/* Makes all tables, polling every 0.5 ms; returns the longest turn (ns). */
 static uint64_t make_all(void)
 {
     const struct timespec pause = {.tv_nsec = 500000};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * unwind_sample [-n SAMPLES] [-o] COMMAND [ARG]...: runs it, stops its processes and threads at random moments,
- * and walks the stack of each by tables:
+ * unwind_sample [-n SAMPLES] [-o] COMMAND [ARG]...: runs COMMAND, stops one of its threads at a
+ * time at random moments, and walks its stack by tables:
  *
- *     end COUNT NAME           how the walks ended, the most frequent first
+ *     end COUNT NAME           how the walks ended
  *     place COUNT NAME: PLACE  where incomplete walks ended
  *     total SAMPLES ROOT FRAMES
  *
- * FRAMES: of all walks. -o: only the command's own process, not its children. Exit: 0; 2 if it cannot tell.
+ * FRAMES: of all walks. -o: only COMMAND's own process, no children. Exit: 0; 2 if it cannot tell.
  */
 #ifndef __x86_64__
 int main(void)
@@ -76,10 +76,10 @@ static void remember(pid_t pid)
         threads[thread_count++] = pid;
 }
 
-/* Threads that we asked to stop: new ones stop as they start. */
+/* The thread that we interrupted: new threads also stop, as they start, and are not sampled. */
 static pid_t asked;
 
-/* One stop, or end. */
+/* Handles one stop or exit. */
 static void answer(pid_t pid, int status)
 {
     int number = 0;
@@ -118,7 +118,7 @@ static pid_t start(char **command, bool only)
         exit(2);
     }
     remember(pid);
-    /* What runs before its program is ours. */
+    /* Until the child's exec stop, it runs our own code. */
     if (write(gate[1], &byte, 1) != 1 || waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
         exit(2);
     answer(pid, status);
@@ -135,7 +135,7 @@ static int64_t used_by(pid_t pid)
     return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
 }
 
-/* Lets it run for up to 2 ms of CPU time, or until it waits. */
+/* Lets it use 0.1 to 2.1 ms of CPU time; if it blocks, gives up after 30 ms. */
 static void let_run(pid_t pid)
 {
     const int64_t until = used_by(pid) + 100000 + rand() % 2000000;

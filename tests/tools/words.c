@@ -12,7 +12,7 @@
  * No run may end by a signal, go on for a minute although it was interrupted, fail without a
  * sentence on stderr, print anything on stdout besides a usage error, or have a sanitizer complain.
  * Each that does is reported, `bad N: WHY: WORDS`; the last line counts the runs by exit
- * status. Files are made in the working directory.
+ * status. It writes files into the working directory.
  *
  *   -v           prints all lines
  *   -d SECONDS   each line of a tracing applet ends with this --duration
@@ -102,7 +102,7 @@ static const char *const patterns[] = {
     "tracepoint:sched:sched_switch", ":", "::", "t:", "r:", "p::", "",
 };
 
-/* A value of the row's kind, as its help shows. */
+/* A plausible value for an argument of this name in the help. */
 static const char *mild_text_of(const char *kind)
 {
     static const struct {
@@ -158,7 +158,7 @@ static bool takes_number(const struct option *row)
     return row->parse == option_number || row->parse == option_numbers;
 }
 
-/* Invalid values decide; whether a text is valid is not known here. */
+/* Invalid numbers and times decide the line; for parsers of text it stays open. */
 static void add_value(struct line *line, const struct option *row, char *to, size_t room)
 {
     const char *text = is_mild ? mild_text_of(row->argument) : text_of();
@@ -405,7 +405,7 @@ static char *read_back(const char *path, size_t *size)
     return to;
 }
 
-/* The last one is for a run that was interrupted before its command ran. */
+/* 128 + SIGINT: the run was interrupted before its command ran. */
 static bool is_of_command(int status)
 {
     return (status >= EXIT_TRACER && status <= EXIT_NOT_FOUND) || status == 128 + SIGINT;
