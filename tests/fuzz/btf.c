@@ -25,7 +25,7 @@ static void look_for(const struct btf *btf, const char *structure, const char *m
     ALWAYS(memmem(btf->strings, btf->strings_size, member, strlen(member) + 1));
 }
 
-/* What it is given is read at once; a list of types is made. */
+/* The reader takes the input whole, and makes a list of types. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {4096, 8, 0},
     [FUZZ_READS] = {8, 0, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Code without tables: rows in order, within the code, in a time that does not depend on what it says. The first
- * byte chooses the architecture.
+ * Rows from code without tables: in order, within the code, in a time that does not depend on the
+ * instructions. The first byte chooses the machine.
  */
 #include "base/util.h"
 #include "elf/code_rows.h"
@@ -55,7 +55,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     }
     memcpy(file + at, data + 1, (size_t)length);
     ALWAYS(!elf_open(&elf, fuzz_file(file, (size_t)(at + length))));
-    /* Only LoongArch's own build has its stacks. riscv64's are alike. */
+    /* Only LoongArch's own build has a walk of its stacks; riscv64's are alike. */
     struct machine row = *elf.row;
     if (!row.walk)
         row.walk = machine_riscv64.walk;

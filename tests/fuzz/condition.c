@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Conditions as typed: one that is accepted leads to its ends, and can become a program. */
+/* Conditions as typed: each path through an accepted one ends, and it links as a BPF program. */
 #include "options/condition_words.h"
 
 #include <string.h>
 
 #include "fuzz.h"
 
-/* Every path through the tests continues, and ends. */
+/* Each test leads to an end or to a later test, so every path ends. */
 static void look_at_tests(const struct condition_words *words)
 {
     ALWAYS(words->count && words->count <= MOST_TESTS);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What an input costs. The bytes that are held for it at a time and the reads of files are counted, its CPU
- * time is measured, and each has a line, least + each * SIZE, which the fuzzer gives. An input above a line
- * is a finding: one that costs the square of its size long before it takes seconds.
+ * Judges what an input costs: the most memory held at a time, the reads of files, and CPU time. The
+ * fuzzer defines a line for each, least + each * SIZE. An input above a line is a finding, so a
+ * reader that costs the square of the size is found long before it takes seconds.
  *
- * Counts are the same each time. CPU time is not: the input must be above the line each time.
+ * Counts are the same each time. CPU time is not: the input must be above the line in each try.
  *
- * With FUZZ_COSTS=1 none is a finding, and each that comes nearer to a line than all before it is reported.
+ * With FUZZ_COSTS=1 no input is a finding: those that come nearest to a line so far are shown.
  */
 #include <sys/types.h>
 #include <time.h>
@@ -20,7 +20,7 @@ static const char *const names[FUZZ_COSTS] = {"bytes of memory", "reads", "us of
 static uint64_t counted[FUZZ_COSTS];
 static int64_t held;
 
-/* The sanitizers' allocator tells of each allocation. */
+/* The sanitizers' allocator calls these hooks for each allocation and each free. */
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
                                               void (*on_free)(const volatile void *));
 size_t __sanitizer_get_allocated_size(const volatile void *at);
@@ -38,7 +38,7 @@ static void count_free(const volatile void *at)
     held -= at ? (int64_t)__sanitizer_get_allocated_size(at) : 0;
 }
 
-/* The linker leads calls here. */
+/* The linker redirects calls of read() and pread() here (--wrap). */
 ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __real_pread(int fd, void *to, size_t size, off_t at);
 ssize_t __wrap_read(int fd, void *to, size_t size);

@@ -61,7 +61,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     while (size) {
         const uint8_t *newline = memchr(data, '\n', size);
         size_t length = newline ? (size_t)(newline - data) : size;
-        /* A copy of exactly that size: reads past its end are found. */
+        /* A copy of exactly that size: AddressSanitizer sees reads past its end. */
         char *name = malloc(length ? length : 1);
         ALWAYS(name);
         memcpy(name, data, length);

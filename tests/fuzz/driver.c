@@ -63,7 +63,7 @@ static int compare_seeds(const void *left, const void *right)
     return memcmp(a->bytes, b->bytes, a->size);
 }
 
-/* False: it is not a directory. They are ordered by contents, the same everywhere. */
+/* False: it is not a directory. Sorts the seeds by contents: the order is the same everywhere. */
 static bool add_directory(const char *path)
 {
     DIR *directory = opendir(path);
@@ -84,7 +84,7 @@ static size_t below(uint64_t *state, size_t limit)
     return limit ? fuzz_random(state) % limit : 0;
 }
 
-/* A number where one may be: at limits, where checks go wrong. */
+/* Overwrites 1 to 8 bytes with a number, most often one at a limit, where checks go wrong. */
 static void put_number(struct input *input, uint64_t *state)
 {
     static const uint64_t edges[] = {0,          1,          0x7f,           0x80,
@@ -106,7 +106,7 @@ static void put_number(struct input *input, uint64_t *state)
     memcpy(input->bytes + at, &number, size);
 }
 
-/* Bytes from elsewhere in this input, or from another seed, are inserted or overwrite others. */
+/* Inserts bytes of a random seed, or overwrites others with them. */
 static void put_bytes(struct input *input, uint64_t *state)
 {
     const struct seed *other = &seeds[below(state, seed_count)];
@@ -170,7 +170,7 @@ static void run_inputs(struct input *input, time_t until)
         memcpy(input->bytes, seeds[which].bytes, input->size);
         while (mutations--)
             mutate(input, &state);
-        /* With exactly its size, so that reads past its end are seen. */
+        /* A block of exactly its size: AddressSanitizer sees reads past the end. */
         uint8_t *bytes = malloc(input->size ? input->size : 1);
         ALWAYS(bytes);
         memcpy(bytes, input->bytes, input->size);

@@ -95,7 +95,7 @@ static void try_notes(const struct elf *elf, uint64_t size)
 
     (void)elf_each_note(elf, ".note.stapsdt", look_at_note, &notes);
     (void)elf_each_note(elf, ".note.gnu.build-id", look_at_note, &notes);
-    /* Each has at least twelve bytes; many segments may share one part of the file. */
+    /* A note has at least twelve bytes; many segments may share one part of the file. */
     ALWAYS(notes <= (elf->note_count + 2) * 2 * (size / 12 + 1));
     int result = elf_build_id(elf, id, &length);
     ALWAYS(result < 0 ? !length || result != -2 : length && length <= sizeof(id));
@@ -166,7 +166,7 @@ static void try_names(const struct elf *elf, struct asked *asked)
         found[i] = none;
 }
 
-/* The names it would have with its .symtab in .gnu_debugdata: then no checksum is in the way. */
+/* Takes the input as its own unpacked .gnu_debugdata, past the checksums of the packed form. */
 static void try_unpacked(struct elf *elf, const uint8_t *data, size_t size)
 {
     struct elf_unpacked unpacked = {.kind = UNPACKED_IMAGE, .image_tried = true};
@@ -182,7 +182,7 @@ static void try_unpacked(struct elf *elf, const uint8_t *data, size_t size)
     elf_unpacked_free(&unpacked);
 }
 
-/* Several times the tables, which are read piece by piece; of a hole what reading_budget() allows. */
+/* Several times the tables, read piece by piece; of a hole what reading_budget() allows. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {256 << 10, 64, 80 << 20},
     [FUZZ_READS] = {1000, 4, 2 << 17},

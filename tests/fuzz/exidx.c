@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* .ARM.exidx: a row within its function, a rule that tables take. */
+/* .ARM.exidx: each row is within its function, and tables accept its rule. */
 #include "elf/frame_entries.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a compromised process might answer about patterns: it is refused as a whole, or all places
- * can be attached and named.
+ * The answer about patterns that a compromised process might send: the parser refuses it as a
+ * whole, or all of its places can be attached and named.
  */
 #include "find/user_file.h"
 
@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "fuzz.h"
 
-/* Each byte is one of the answer's. */
+/* Memory in proportion to the answer's bytes. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {4096, 16, 0},
     [FUZZ_READS] = {1, 0, 0},

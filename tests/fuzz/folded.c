@@ -41,7 +41,7 @@ static void check_name(const struct flame_name *name)
     text_free(&shown);
 }
 
-/* Before sorting: a name is there once among the children of a node. */
+/* Before sorting: the children of a node have different names. */
 static void check_tree(const struct flame *flame)
 {
     size_t *seen = calloc(flame->name_count, sizeof(*seen)), met = 0;
@@ -86,7 +86,7 @@ static void write_texts(const struct reading *reading)
     free(text);
 }
 
-/* Reads and writes; returns what it wrote. */
+/* Reads and writes; returns what it wrote, which the caller frees. */
 static char *round_trip(const uint8_t *data, size_t size, size_t *length, struct folded *found)
 {
     struct reading reading = {0};
@@ -126,7 +126,7 @@ static void check_round(const uint8_t *data, size_t size)
     free(three);
 }
 
-/* Half of it is the old run. */
+/* Takes half of the input as the old run. */
 static void check_difference(const uint8_t *data, size_t size, bool reversed)
 {
     struct reading reading = {0};

@@ -59,7 +59,7 @@ static void try_table(const struct frame_rows *rows)
     table_free(&table);
 }
 
-/* A foreign table is refused, or does not lead outside. */
+/* table_check() refuses a forged table, or every lookup in it stays within bounds. */
 static void try_strange_table(const uint8_t *data, size_t size)
 {
     static uint32_t words[2 * UNWIND_BLOCK_WORDS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Shared by the fuzzers of readers. A fuzzer is one function, which libFuzzer, or driver.c if there
- * is none, calls with input after input, by way of cost.c; corpus/NAME has the inputs to begin with.
- * Whatever breaks a promise of the reader's header aborts, and whatever costs more than it may.
+ * Shared by the fuzzers. A fuzzer is one function, which libFuzzer, or else driver.c, calls through
+ * cost.c for each input; corpus/NAME holds its seeds. The fuzzer aborts when the reader breaks a
+ * promise of its header, and cost.c when an input costs more than its line.
  */
 #ifndef STACKBOX_FUZZ_H
 #define STACKBOX_FUZZ_H
@@ -18,22 +18,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The fuzzer. */
+/* Each fuzzer defines this one. */
 void fuzz_input(const uint8_t *data, size_t size);
 
-/* What an input may cost: least + each * its size, and if it has a hole, `hole` more. */
+/* The most that an input may cost: least + each * its size, plus `hole` if it has a hole. */
 struct fuzz_line {
     double least, each, hole;
 };
 
 enum fuzz_cost {
-    FUZZ_BYTES, /* of memory, at a time */
+    FUZZ_BYTES, /* of memory, the most held at a time */
     FUZZ_READS, /* calls of read and pread */
-    FUZZ_TIME,  /* us on the CPU */
+    FUZZ_TIME,  /* us of CPU time */
     FUZZ_COSTS,
 };
 
-/* Each fuzzer has its own. */
+/* Each fuzzer defines its lines. */
 extern const struct fuzz_line fuzz_lines[FUZZ_COSTS];
 
 #define ALWAYS(condition)                                                                 \
@@ -44,7 +44,7 @@ extern const struct fuzz_line fuzz_lines[FUZZ_COSTS];
         }                                                                                 \
     } while (0)
 
-/* A file with the input, at offset 0: the same file each time. */
+/* Writes the input into a memfd, at offset 0. All calls share the descriptor. */
 static inline int fuzz_file(const uint8_t *data, size_t size)
 {
     static int fd = -1;
@@ -58,7 +58,7 @@ static inline int fuzz_file(const uint8_t *data, size_t size)
 
 #define FUZZ_HOLE 8
 
-/* Sparse files: the last bytes say where the hole is, how long (2^N), and HOLE. 0: the file has none. */
+/* The hole's size: 2^N if the input ends in PLACE (2 bytes), N, any byte, "HOLE"; otherwise 0. */
 static inline uint64_t fuzz_hole(const uint8_t *data, size_t size)
 {
     if (size < FUZZ_HOLE || memcmp(data + size - 4, "HOLE", 4))
@@ -66,7 +66,7 @@ static inline uint64_t fuzz_hole(const uint8_t *data, size_t size)
     return UINT64_C(1) << data[size - 6] % 62;
 }
 
-/* A file with the input, which may have a hole; its size is *whole then. */
+/* The same with the input's hole, if any. Sets *whole to the file's size. */
 static inline int fuzz_sparse_file(const uint8_t *data, size_t size, uint64_t *whole)
 {
     const uint64_t hole = fuzz_hole(data, size);
@@ -83,7 +83,7 @@ static inline int fuzz_sparse_file(const uint8_t *data, size_t size, uint64_t *w
     return fd;
 }
 
-/* Numbers for questions to a reader, independent of the input: the same each time. */
+/* Pseudorandom numbers that depend only on *state, so a run can be repeated. */
 static inline uint64_t fuzz_random(uint64_t *state)
 {
     *state ^= *state << 13;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* perf-PID.map: what the reader finds is what a plain search through the entries finds. */
+/* perf-PID.map: the reader finds what a linear search through the entries finds. */
 #include "processes/jitmap.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ static bool plain_line(const char *line, struct plain_entry *entry)
     return true;
 }
 
-/* Entries of text without NUL and without long lines, for which the simple search is right. */
+/* Parses text without NULs and long lines, for which the linear search is right. */
 static size_t plain_entries(char *text, struct plain_entry *entries)
 {
     size_t count = 0;
@@ -82,7 +82,7 @@ static bool has_long_line(const uint8_t *data, size_t size)
     return false;
 }
 
-/* At the ends of all entries, where off-by-one errors show, and everywhere else. */
+/* Chooses the ends of all entries, where off-by-one errors show, and addresses everywhere else. */
 static size_t choose_addresses(const struct plain_entry *entries, size_t count,
                                uint64_t *addresses)
 {
@@ -102,7 +102,7 @@ static size_t choose_addresses(const struct plain_entry *entries, size_t count,
     return fuzz_sort(addresses, chosen);
 }
 
-/* A buffer, and what is asked for; of a hole 64 MB are read. */
+/* A read buffer, and the names found; of a hole the reader takes 64 MB. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {256 << 10, 64, 0},
     [FUZZ_READS] = {64, 1, 1024},

@@ -26,7 +26,7 @@ static int ask_about(void *context, const struct kallsyms_symbol *symbol)
     return 0;
 }
 
-/* A buffer, and the names that are asked for. */
+/* A read buffer, and the names found. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {256 << 10, 16, 0},
     [FUZZ_READS] = {16, 0, 0},

@@ -22,7 +22,7 @@ static int look_at(void *context, const struct link_cache_entry *entry)
     return ++walk->entries == walk->stop_at ? 7 : 0;
 }
 
-/* It is read where it is. */
+/* The reader parses the bytes in place. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {1024, 2, 0},
     [FUZZ_READS] = {1, 0, 0},
@@ -31,7 +31,7 @@ const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
 
 void fuzz_input(const uint8_t *data, size_t size)
 {
-    /* With exactly its size: the file's text has a NUL after it, which must not be relied on. */
+    /* Exactly its size: in use a NUL follows the file's text, which the reader must not rely on. */
     char *bytes = malloc(size + !size);
     struct walk walk = {.bytes = bytes, .length = size, .stop_at = SIZE_MAX};
 

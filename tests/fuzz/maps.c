@@ -22,7 +22,7 @@ static int look_at(void *context, const struct maps_entry *entry)
     return ++seen->entries == seen->stop_at ? 7 : 0;
 }
 
-/* A buffer. */
+/* A read buffer. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {80 << 10, 1, 0},
     [FUZZ_READS] = {16, 0, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What a compromised process might answer: it is refused as a whole, or all symbols, mappings and
- * notes can be reported.
+ * The answer that a compromised process might send: the parser refuses it as a whole, or all of its
+ * symbols, mappings and notes can be reported.
  */
 #include "symbolize/naming.h"
 
@@ -17,7 +17,7 @@ static void look_at_text(const struct text *text)
     ALWAYS(!text->failed && (!text->length || strlen(text->data) == text->length));
 }
 
-/* Each byte is one of a name's; the mappings take a buffer. */
+/* Names in proportion to the answer's bytes; the mappings take a read buffer. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {80 << 10, 32, 0},
     [FUZZ_READS] = {16, 0, 0},
@@ -29,7 +29,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     struct symbol items[MOST] = {{0}}, *symbols[MOST];
     struct symbolize_notes notes = {0};
     struct symbol_mappings mappings = {0};
-    /* The first byte: how many were asked for, and whether mappings are wanted. */
+    /* The first byte: how many names the request is for, and whether it wants mappings. */
     struct names_request request = {.symbols = symbols, .notes = &notes};
 
     if (!size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Not a reader: what it costs, its input says, so that scripts/fuzz.sh can try cost.c. The first byte: m, r or t
- * for memory, reads or time in proportion to the square of the size; M, R or T to the size.
+ * No reader: the input says what it costs, so that scripts/fuzz.sh can test cost.c. The first byte
+ * is m, r or t for memory, reads or time in proportion to the size squared; M, R or T to the size.
  */
 #include "fuzz.h"
 

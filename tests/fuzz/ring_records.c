@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Records of perf's rings: whatever is found in one lies within it. The input's first byte says
- * what was requested.
+ * Records of perf's ring buffers: every part that the parser returns lies within the record. The
+ * input's first byte says which sample fields were requested.
  */
 #include "rings/records.h"
 
@@ -18,7 +18,7 @@ struct bounds {
     size_t size;
 };
 
-/* A part of a record, all of which may be read. */
+/* Checks that the part lies within the record, and reads all of it. */
 static void must_lie(const struct bounds *record, const void *part, size_t bytes)
 {
     const uintptr_t start = (uintptr_t)record->start, at = (uintptr_t)part;
@@ -46,7 +46,7 @@ static void look_at_sample(const struct bounds *record, const struct record_shap
     must_lie(record, sample->stack, sample->stack_bytes);
 }
 
-/* They are read where they are. */
+/* The parser takes records in place. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {4096, 4, 0},
     [FUZZ_READS] = {1, 0, 0},

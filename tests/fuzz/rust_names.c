@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A Rust name: the result is a whole name that does no harm, or nothing. */
+/* A Rust name: the result is a complete name without control bytes, or none. */
 #include "demangle/rust.h"
 
 #include <errno.h>

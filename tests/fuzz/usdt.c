@@ -10,7 +10,7 @@
 typedef int find_function(const struct user_file *, const struct pattern *, struct places *,
                           size_t *, struct text *);
 
-/* Whatever is found is code in the file; if nothing is found, a message says why. */
+/* Each place found is code in the file; if there is none, a message says why. */
 static void try_pattern(const struct user_file *file, const char *typed, bool is_regex,
                         find_function *find)
 {

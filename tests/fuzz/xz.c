@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * .xz files as they are, and again with correct checksums; an input that begins differently has the
- * chunks of a file that is built around them.
+ * .xz files as they are, and again with correct checksums; an input with another first byte is
+ * taken as the chunks of a file that is built around them.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define MOST (1 << 20)
 
-/* With exactly their size, so that reads past their end are seen. */
+/* A copy of exactly their size: AddressSanitizer sees reads past the end. */
 static int unpack(const uint8_t *data, size_t size, size_t most, struct text *to)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -25,7 +25,7 @@ static int unpack(const uint8_t *data, size_t size, size_t most, struct text *to
     return result;
 }
 
-/* How much it is, or -1. */
+/* Returns the unpacked size, or -1. */
 static ssize_t check(const uint8_t *data, size_t size)
 {
     struct text text = {0}, again = {0};
@@ -46,7 +46,7 @@ static ssize_t check(const uint8_t *data, size_t size)
     return length;
 }
 
-/* No check, as it cannot be known beforehand. Two blocks, so that one follows another. */
+/* Without a check, which is unknown beforehand. Two blocks, so that one follows another. */
 static void check_chunks(const uint8_t *data, size_t size)
 {
     static struct xz_image image;

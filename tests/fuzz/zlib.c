@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * zlib streams as they are, and again with a correct header and checksum: the result is what a
- * plain reading of the same bits gives.
+ * zlib streams as they are, and again with a correct header and checksum: the result equals that of
+ * a simple reader of the same bits.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,18 +12,18 @@
 #include "unpack/unpack.h"
 
 #define MOST 65536
-#define MOST_BYTES 2048 /* for those read by the simple reader: it is slow */
+#define MOST_BYTES 2048 /* of input for the simple reader, which is slow */
 #define SYMBOLS 288
 
 struct plain {
     const uint8_t *bytes;
-    size_t size, bit; /* the next */
+    size_t size, bit; /* bit: the next to read */
     bool is_bad, is_too_much;
     uint8_t out[MOST];
     size_t length;
 };
 
-/* Indexed by a 1 and the bits of the code: the symbol + 1. */
+/* The index is a 1 and the bits of the code; the value is the symbol + 1, or 0: no such code. */
 struct plain_code {
     uint16_t symbols[1 << 16];
 };
@@ -42,7 +42,7 @@ static unsigned plain_bits(struct plain *plain, unsigned count)
     return number;
 }
 
-/* False: not all codes are used, once; a single code of one bit, or none, is allowed. */
+/* False: over- or undersubscribed. A single code of one bit, or none, is valid. */
 static bool plain_code(struct plain_code *code, const uint8_t *lengths, unsigned count)
 {
     unsigned next = 0, used = 0, symbols = 0;
@@ -186,7 +186,7 @@ static void plain_inflate(struct plain *plain)
     }
 }
 
-/* As it is; and with the same bits, but a correct header and checksum. */
+/* Unpacks the same bits with a correct header and checksum; the simple reader must agree. */
 static void compare(const uint8_t *data, size_t size)
 {
     static struct plain plain;
@@ -206,7 +206,7 @@ static void compare(const uint8_t *data, size_t size)
     sum = (sums % 65521) << 16 | sum % 65521;
     for (int i = 0; i < 4; i++)
         made[2 + size + i] = (uint8_t)(sum >> (24 - 8 * i));
-    /* Truncation must be noticed: the checksum is not part of the data. */
+    /* Bad bits get no checksum: the reader would take it for a truncated stream's missing data. */
     int result = unpack_zlib(made, plain.is_bad ? size + 2 : size + 6, MOST, &text);
     if (plain.is_bad) {
         ALWAYS(result == (plain.is_too_much ? -EFBIG : -EBADMSG));
@@ -218,7 +218,7 @@ static void compare(const uint8_t *data, size_t size)
     text_free(&text);
 }
 
-/* Whatever the input is, up to 1 MB is unpacked, and by a plain program, too. */
+/* Whatever the input is, up to 1 MB is unpacked, also by the simple reader. */
 const struct fuzz_line fuzz_lines[FUZZ_COSTS] = {
     [FUZZ_BYTES] = {8 << 20, 16, 0},
     [FUZZ_READS] = {1, 0, 0},
