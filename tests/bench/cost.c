@@ -6,10 +6,10 @@
  *
  *     CPU_MS WALL_MS PEAK_KB END_MS
  *
- * CPU_MS is of COMMAND and the children it waited for. PEAK_KB is the most that was resident, as
- * the kernel says when it ends: newer kernels know this in steps of 128 KB and more, as each CPU
- * adds what it has saved up, and the usual figure, from wait4(2), leaves out what none has added
- * yet. END_MS is how long it took from the first signal it was sent to its end, or 0 without one.
+ * CPU_MS covers COMMAND and the children that it waited for. PEAK_KB is the peak resident memory,
+ * as /proc shows it when COMMAND ends: newer kernels count it in batches of 128 KB and more per
+ * CPU, and ru_maxrss from wait4(2) leaves out what the CPUs have yet to add. END_MS is the time
+ * from the first signal that COMMAND got to its end, or 0 without one.
  *
  * SIGINT, SIGTERM and SIGUSR2 are passed on to COMMAND.
  */
@@ -91,7 +91,7 @@ static void run(char **command)
     _exit(127);
 }
 
-/* It stops when it gets a signal, executes another program, or ends. */
+/* COMMAND stops when it gets a signal, execs, or ends. Returns its exit status, or 128 + signal. */
 static int watch(struct cost *cost)
 {
     bool begun = false;

@@ -4,10 +4,10 @@
  * floor [-K | -U] -F HZ COMMAND...
  *
  * The least that counting stacks can cost: a program on a tracepoint that gets the ids of the kernel
- * and the user stack, the pid and the name, and adds one to an entry of a hash - nothing filtered,
- * one bank, no exactness; or the same at each tick of the clocks of all CPUs, but where nobody runs.
- * With -U it is the user stack alone, with -K the kernel stack alone and of no process.
- * Runs COMMAND and prints what the kernel says a run of the program took:
+ * and the user stack, the pid and the comm, and adds one to an entry of a hash map: no filter, one
+ * bank, no exact accounting; or the same at each tick of the clocks of all CPUs but idle ones. With
+ * -U only the user stack; with -K only the kernel stack, without pid and comm. Runs COMMAND and
+ * prints the average time of a run of the program, by the kernel's statistics:
  *
  *     ns per event: 1418
  *
@@ -152,7 +152,7 @@ static void run_command(char **command, int *status)
     waitpid(child, status, 0);
 }
 
-/* Runs the command while the program is at a tracepoint. */
+/* Runs the command while the program is attached. Returns the program's descriptor. */
 static int at_tracepoint(const char *category, const char *name, char **command, int *status)
 {
     uint32_t id;

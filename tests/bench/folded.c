@@ -29,7 +29,7 @@ static uint64_t random_number(void)
 
 static char names[NAMES][40];
 
-/* With 3 to 30 bytes, and some from C++. */
+/* Names of 3 to 30 bytes, some of them like C++'s. */
 static void make_names(void)
 {
     static const char *const parts[] = {
@@ -58,7 +58,7 @@ static size_t stack_bytes(void)
     return bytes;
 }
 
-/* Some frames are popped, some pushed. */
+/* Pops some frames, and pushes others. */
 static void walk(size_t bytes, bool flat)
 {
     size_t gone = flat ? depth : 1 + random_number() % 5;

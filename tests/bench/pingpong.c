@@ -2,8 +2,8 @@
 /*
  * pingpong ROUNDS
  *
- * Two processes on one CPU pass a byte back and forth through two pipes: each round is two switches
- * and two wakeups, and nothing else. Prints how long a round took:
+ * Two processes on one CPU pass a byte back and forth through two pipes: each round is two context
+ * switches and two wakeups, and nothing else. Prints how long a round took:
  *
  *     us per round: 2.91
  */

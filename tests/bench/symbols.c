@@ -91,7 +91,7 @@ static bool write_text(FILE *file)
     return true;
 }
 
-/* As linkers leave them: local ones sorted by address, then the others in any order. */
+/* Linkers write local symbols in the order of addresses, then the others in any order. */
 static unsigned function_of(unsigned symbol)
 {
     const unsigned half = FUNCTIONS / 2;
@@ -129,7 +129,7 @@ static int make(const char *path)
     return fclose(file) != 0;
 }
 
-/* In the largest code segment. */
+/* Prints random addresses in the largest code segment. */
 static int draw(const struct elf *elf, unsigned count)
 {
     const struct elf_segment *code = NULL;
