@@ -21,7 +21,7 @@ struct site {
     uint32_t kind, calls;
 };
 
-/* `counted` is NULL while nothing is counted. Children have the memory, too. */
+/* `counted` is NULL while no calls are counted. The memory is shared with forked children. */
 static struct counted {
     uint32_t calls[KINDS];
     struct site sites[MOST_SITES];
@@ -34,8 +34,8 @@ _Noreturn void die(const char *why)
 }
 
 /*
- * Our own code's addresses in the stack. It keeps frame pointers, the C library does not: what that
- * leaves in the register may be anything, and is followed if it is a stack address.
+ * Collects the return addresses into our own code, as offsets in it. Our code keeps frame pointers;
+ * the C library does not, and the walk follows what it leaves if that points up the stack.
  */
 __attribute__((no_sanitize("address"))) static int walk(const void *const *frame,
                                                           uint32_t *addresses)
@@ -68,7 +68,7 @@ static void log_failure(const uint32_t *addresses, int count)
         inject_call(SYS_write, fault.log, (long)line, length, 0, 0, 0);
 }
 
-/* The same in every run of the same program. */
+/* A site has the same name in every run of the same binary. */
 static uint32_t name_site(enum kind kind, const uint32_t *addresses, int count)
 {
     uint32_t name = kind + 1;
@@ -78,7 +78,7 @@ static uint32_t name_site(enum kind kind, const uint32_t *addresses, int count)
     return name ? name : 1;
 }
 
-/* How many calls came from there, including this one. */
+/* Returns how many calls this site has made, including this one. */
 static uint32_t count_site(enum kind kind, uint32_t name)
 {
     for (uint32_t i = 0; i < MOST_SITES; i++) {

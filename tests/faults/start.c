@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the environment asks for, set up before main(). */
+/* Parses the environment and installs the filter before main(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static int open_out_of_the_way(const char *path)
     return high;
 }
 
-/* What comes after this, LeakSanitizer's check, is not counted. */
+/* Stops counting before LeakSanitizer's check, which runs after this. */
 static void finish(void)
 {
     const char *path = getenv("FAULT_COUNTS");

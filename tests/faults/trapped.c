@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* System calls, wherever in the C library they are made. */
+/* Traps system calls, wherever the C library makes them. */
 #include <errno.h>
 #include <link.h>
 #include <linux/audit.h>
@@ -106,7 +106,7 @@ __asm__(".text\n"
         "    ret\n"
         ".size inject_call, . - inject_call\n");
 
-/* Only files and pipes read and write less than was asked. */
+/* Only regular files, pipes and sockets get short transfers. */
 static bool can_be_short(long fd)
 {
     struct stat about;
@@ -165,7 +165,7 @@ static int find_libc(struct dl_phdr_info *object, size_t size, void *context)
 }
 
 #define DATA(member) ((uint32_t)offsetof(struct seccomp_data, member))
-#define HIGH 4 /* of a word of 8 bytes */
+#define HIGH 4 /* the upper half of a 64-bit word */
 #define MOST_INSTRUCTIONS 192
 
 struct filter {
@@ -184,7 +184,7 @@ static void add(struct filter *filter, struct sock_filter instruction)
 #define ANSWER(action) (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, (action))
 #define UNLESS(how, value) (struct sock_filter)BPF_JUMP(BPF_JMP | (how) | BPF_K, (value), 1, 0)
 
-/* A listed call from the C library is trapped; all others are made. */
+/* Traps the listed calls if they come from the C library, and allows all others. */
 static void make_filter(struct filter *filter, const struct range *libc)
 {
     add(filter, LOAD(DATA(arch)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What our own code asks the C library for: the linker redirects it here (--wrap). */
+/* The linker redirects our own code's calls of these C library functions here (--wrap). */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ pid_t __wrap_fork(void);
 int __real_sigprocmask(int how, const sigset_t *set, sigset_t *before);
 int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before);
 
-/* Sets errno if the call is to fail, otherwise makes it. */
+/* Makes the call, or sets errno and returns the value for failure. */
 #define WRAP(kind, failed, made)                                                                  \
     do {                                                                                          \
         int wrap_error = count_call(kind, __builtin_frame_address(0));                                                           \
@@ -111,7 +111,7 @@ pid_t __wrap_fork(void)
     WRAP(KIND_FORK, -1, __real_fork());
 }
 
-/* A call that is trapped while its signal is held ends the process. */
+/* Keeps SIGSYS unblocked: the kernel kills a process whose call is trapped while it is blocked. */
 int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
     sigset_t allowed;
