@@ -56,7 +56,7 @@ test_ends()
         kill -s KILL "$process"
     done 2>/dev/null
     close_machine
-    # A test may leave mounts behind, in which no files must be deleted.
+    # Unmounts what the test left mounted, so that rm deletes no files there.
     grep -o " $scratch/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do
         umount -l "$mounted"
     done
@@ -136,8 +136,8 @@ lacks()
     fi
 }
 
-# adds_up NAME: the account of the run in $scratch/err adds up, that is, stackbox has not reported
-# that it does not.
+# adds_up NAME: stackbox has not reported in $scratch/err that the account of its run does not add
+# up.
 adds_up()
 {
     if grep -q "the account does not add up" "$STACKBOX"; then
@@ -147,9 +147,9 @@ adds_up()
     fi
 }
 
-# quiet_for SECONDS FILE: its text, with the time in which nothing happened replaced by SECONDS if it is
-# longer: a run ends when it gets a CPU again. The warning about tracepoints on the newest kernels is left
-# out.
+# quiet_for SECONDS FILE: prints FILE, with the time without events replaced by SECONDS if it is
+# longer: a run cannot end before it gets a CPU. Leaves out the warning about tracepoints on the
+# newest kernels.
 quiet_for()
 {
     awk -v least="$1" '/may miss events on this kernel/ { next } {
@@ -161,16 +161,15 @@ quiet_for()
 
 # ---- the machine
 #
-# The machine's functions on the way into the kernel: getppid(2) is ${CALL}getppid, whose caller is
-# the first of $WAY_IN, whose caller is the next, and so on to the kernel's entry; compilers'
-# suffixes (.constprop.0) are left out. $PAGE_FAULT is an extended regex that matches a frame in
-# each stack of a page fault. $BREAKPOINT is the first byte that the kernel writes into a program
-# for a user probe. $FRAME_WALK says where the kernel's walk by frame pointers finds the leaf's
-# caller: in the frame's `record`, or in the `register` with the return address, which is valid only
-# until the leaf calls another function; the record then belongs to the next frame, whose caller is
-# lost if the leaf has no record yet. Empty: it finds none. $FRAMES is the option, if needed, for
-# whole stacks of these programs, which keep frame pointers. $NO_RETURNS is set on kernels that
-# cannot probe returns of their own functions.
+# The kernel stack of getppid(2) on this machine: ${CALL}getppid is the leaf, and $WAY_IN lists its
+# callers up to the kernel's entry, without compilers' suffixes (.constprop.0). $PAGE_FAULT is an
+# extended regex that matches a frame in each stack of a page fault. $BREAKPOINT is the first byte
+# that the kernel writes into a program for a uprobe. $FRAME_WALK says where the kernel's walk by
+# frame pointers finds the leaf's caller: in the frame `record`, or in the return address
+# `register`, which is valid only until the leaf calls another function; the record then belongs to
+# the next frame, whose caller is lost if the leaf has no record yet. Empty: it finds no caller.
+# $FRAMES is the option, if needed, for whole stacks of these programs, which keep frame pointers.
+# $NO_RETURNS is set on kernels that cannot probe returns of their own functions.
 FRAME_WALK= FRAMES= NO_RETURNS=
 case $(uname -m) in
 x86_64)  CALL=__x64_sys_ PAGE_FAULT='exc_page_fault|do_page_fault' BREAKPOINT=cc FRAME_WALK=record
@@ -245,7 +244,7 @@ have_tables()
     [ -r /sys/kernel/btf/vmlinux ]
 }
 
-# On one machine, the kernel hid one CPU's idle task from perf events, even from perf(1).
+# deaf_cpu: a CPU whose idle task the kernel hides from perf events, even perf(1)'s (seen once)
 deaf_cpu()
 {
     command -v perf >/dev/null && command -v taskset >/dev/null || return 0
@@ -260,7 +259,7 @@ have_kprobes()
     [ -d /sys/bus/event_source/devices/kprobe ] || grep -q ' register_kprobe$' /proc/kallsyms
 }
 
-# Those for ptrace(2)
+# Has stackbox breakpoints for ptrace(2) on this machine?
 have_breakpoints()
 {
     case $(uname -m) in
@@ -298,9 +297,9 @@ have_switches()
     grep -q ' perf_trace_sched_switch$' /proc/kallsyms
 }
 
-# choose_event [NAME]: sets $EVENT to an event of each of these system calls (getppid). A function
-# if there are kprobes: on the newest kernels, programs on system call tracepoints may be preempted,
-# and then miss events.
+# choose_event [NAME]: sets $EVENT to an event of each system call NAME (getppid): a kernel function
+# if there are kprobes, since programs on system call tracepoints may be preempted on the newest
+# kernels, and then miss events.
 choose_event()
 {
     if have_kprobes; then
@@ -397,7 +396,7 @@ finish_workload()
     wait "$(pid_of "$1")"
 }
 
-# wait_workload NAME: for one without -w and -k. A signal could come before it can handle one.
+# wait_workload NAME: for one without -w and -k, which a signal could hit before it handles signals
 wait_workload()
 {
     wait "$(pid_of "$1")"
@@ -457,13 +456,13 @@ wait_stackbox()
     status=$?
 }
 
-# start_held ARG...: starts stackcount with its command held back: stackcount's open(2) of a pipe
-# waits for a writer. $held is the child that is held. release_held lets it go on.
+# start_held ARG...: starts stackcount and holds its command back: stackcount's open(2) of a FIFO
+# blocks until release_held writes to it. $held is the child that waits for stackcount.
 start_held()
 {
     nobody=$(mktemp -u "$scratch/nobody.XXXXXX") && mkfifo "$nobody"
     read_then=/proc/sys/kernel/perf_event_max_stack
-    # Before 4.8 there is no such file, and rings collect, whose size is by this one.
+    # Kernels before 4.8 lack this file; there rings collect, whose size depends on /proc/meminfo.
     [ -e $read_then ] || read_then=/proc/meminfo
     # shellcheck disable=SC2016 # for that shell
     "$WORKLOADS/session" --limit "$LIMIT" unshare -m sh -c \
@@ -489,8 +488,8 @@ is_held()
         grep -q '^State:.S' "/proc/$held/status" 2>/dev/null
 }
 
-# call_of PROGRAM NAME: the leaf frames of libc's NAME(), as a regular expression. Since glibc 2.41,
-# functions of its own make cancellable system calls: the program's symbols tell.
+# call_of PROGRAM NAME: the leaf frames of libc's NAME(), as a regular expression. Since 2.41, glibc
+# makes cancellable system calls in internal functions, which PROGRAM's symbols show.
 call_of()
 {
     if grep -q __internal_syscall_cancel "$1"; then

@@ -19,13 +19,13 @@ line_of()
     sed -n "s#^$1: ##p" "$scratch/checked"
 }
 
-# sentence_of NAME: of a no, why and what to do
+# sentence_of NAME: the reason and the advice in check's line, if it is a no
 sentence_of()
 {
     line_of "$1" | sed -n 's/^no: //p'
 }
 
-# without APPLET WHAT: can it run, but without that?
+# without APPLET WHAT: does check say that APPLET can run, but without WHAT?
 without()
 {
     case "$(line_of "$1"), " in
@@ -34,8 +34,8 @@ without()
     return 1
 }
 
-# parted NAME CHECK: before 5.8 a single capability covers bpf(2), and maps need none: this says so
-# if the state NAME is impossible there
+# parted NAME CHECK: before 5.8 a single capability covers bpf(2), and maps need none; skips CHECK,
+# and is false, if the state NAME is impossible there
 parted()
 {
     [ "$(cat /proc/sys/kernel/cap_last_cap)" -lt 39 ] || return 0
@@ -66,7 +66,7 @@ begins()
     esac
 }
 
-# tells NAME CHECK TEXT: it is a no, with TEXT, and with advice
+# tells NAME CHECK TEXT: check's line of that name is a no, with TEXT and with advice
 tells()
 {
     parted "$1" "$2" || return 0
@@ -83,8 +83,8 @@ tells()
 # The size of maps differs between the three applets that trace waits.
 sizes='s/about [0-9]* KB/about N KB/'
 
-# works_or_says NAME SENTENCE ARG...: it works; or, with a SENTENCE, it is refused in one line that ends with
-# it
+# works_or_says NAME SENTENCE ARG...: stackbox works or, if there is a SENTENCE, refuses in one line
+# that ends with it
 works_or_says()
 {
     local name=$1 sentence=$2
@@ -101,7 +101,7 @@ works_or_says()
     fi
 }
 
-# by_ptrace APPLET: can it run, but only interrupt threads of certain programs?
+# by_ptrace APPLET: can it run, but only by ptrace(2), on threads of certain programs?
 by_ptrace()
 {
     case "$(line_of "$1")" in
@@ -136,7 +136,7 @@ one_way()
     if { by_rings "$applet" || by_ptrace "$applet"; } && [ "$check" = "-- COMMAND" ]; then
         sentence=
     elif by_ptrace "$applet" && { [ "$applet" = stackcount ] || [ "$applet" = stacksnoop ]; }; then
-        # Breakpoints exist only for own programs' functions: all else lacks what wakeuptime lacks.
+        # Breakpoints work only in the user's own programs: all else lacks what wakeuptime lacks.
         if ! can_collect || [ "$(sentence_of wakeuptime)" = "$(sentence_of "collecting by rings")" ]; then
             sentence=$(sentence_of wakeuptime)
         fi
@@ -149,7 +149,7 @@ one_way()
     # If rings are needed and unavailable, stackbox does not even follow the command.
     elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
         sentence=$(sentence_of "$applet")
-    # With programs, following a command is tried before anything else; and collecting before a probe.
+    # With BPF programs, stackbox first tries to follow the command, then collecting, then a probe.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
         case "$(line_of "$applet")" in
         no*) [ "$check" ] && [ "$sentence" ] && can_collect ||

@@ -2,7 +2,7 @@
 #
 # What tests/workloads/hammer.c calls, through stacks that encode numbers. Read after lib.sh.
 
-# numbers: of the stacks in the report: the binary digits in their frames, and how often each was counted
+# numbers: for each stack in the report, the number that its frames encode in binary, and its count
 numbers()
 {
     awk '{
@@ -18,7 +18,7 @@ numbers()
     }' "$scratch/out" | sort -n
 }
 
-# all_of THREADS STACKS TIMES: what the workload calls
+# all_of THREADS STACKS TIMES: the same, as the workload must have called
 all_of()
 {
     awk -v last=$(($1 * $2)) -v times=$3 'BEGIN { for (i = 0; i < last; i++) print i, times }'

@@ -30,8 +30,8 @@ all_ids()
     done
 }
 
-# Objects that a process has open belong to it: ours have all ended by now. So do maps in an array
-# of maps: the check finds a leftover array itself.
+# held_ids: objects that a process has open, which are not ours, since our runs have all ended; and
+# maps in an array of maps, since the check finds a leftover array itself
 held_ids()
 {
     "$WORKLOADS/bpf_ids" --inner
@@ -46,7 +46,7 @@ new_ids()
     (cd "$scratch" && sort ids_before ids_before ids_held ids_held ids | uniq -u)
 }
 
-# Objects of other processes come and go: a leftover of ours would be in every reading.
+# Other processes create and close objects meanwhile; a leftover of ours is in every reading.
 no_id_stays()
 {
     new_ids >"$scratch/ids_new"
@@ -64,7 +64,7 @@ text_probes()
         done
 }
 
-# A maker in another pid namespace is invisible here: the test waits for its end.
+# text_probes cannot see a maker in another pid namespace: the test waits for its end.
 no_text_probes()
 {
     [ -z "$(text_probes)" ]

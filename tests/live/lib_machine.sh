@@ -15,9 +15,9 @@ case $0 in
 live/* | */live/*) live=yes ;;
 *) live=no ;;
 esac
-# with_own_mounts COMMAND...: in a mount namespace whose mounts stay private. A root that is no
-# mount point, as in a plain chroot, cannot be made private: so the same directory is mounted where
-# that is possible, below /proc, and becomes the root; then unshare -m works as usual.
+# with_own_mounts COMMAND...: runs it in a mount namespace whose mounts stay private. A root that is
+# no mount point, as in a plain chroot, cannot be made private: then / is bind-mounted at /proc/fs,
+# which becomes the root, and unshare -m works as usual.
 with_own_mounts()
 {
     if unshare -m true 2>/dev/null; then
@@ -46,7 +46,7 @@ mounts_of()
     done | sort -r
 }
 
-# debugfs mounts tracefs by itself when a process looks for it there.
+# The kernel automounts tracefs below debugfs, so both must go.
 without_tracefs()
 {
     [ "$own_mounts" != own ] || mounts_of tracefs debugfs | while read -r mounted; do
@@ -61,7 +61,7 @@ with_tracefs()
         { [ "$own_mounts" = own ] && mount -t tracefs tracefs /sys/kernel/tracing; }
 }
 
-# The file with earlier settings, of the test, or of open_machine, to whose state the test returns.
+# The file in $scratch with the values before the test's changes, or before open_machine's
 sysctls=sysctls
 
 # set_sysctl NAME VALUE: false if the kernel does not accept it
@@ -90,8 +90,8 @@ sysctl_at_most()
         skip_all "$(echo "$1" | tr / .) is more than $2, and cannot be set"
 }
 
-# 3, on Debian's and some other kernels, denies perf_event_open(2); 2 hides all of the kernel's
-# names.
+# perf_event_paranoid 3, on Debian's and some other kernels, denies perf_event_open(2);
+# kptr_restrict 2 hides all of the kernel's names.
 open_machine()
 {
     [ $live = yes ] && [ "$(id -u)" = 0 ] || return 0

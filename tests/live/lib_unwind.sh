@@ -57,8 +57,8 @@ all "--depth" "middle;inner;leaf" 1000
 lacks "--depth: the shorter stacks are not reported as cut" "$scratch/err" 'end early'
 # While an emulator waits for a CPU there are no samples, though its clocks go on.
 traced spins "$([ "$GUEST" ] && echo 2000 || echo 500)" profile -U --unwind tables -F 499
-# Except at the program's end: the compiler's startup files have no tables there, and after _exit()
-# there is no memory to read a stack from.
+# Stacks at the program's end are cut: the compiler's startup files have no tables there, and after
+# _exit() the stack's memory is gone.
 NO_TABLE='deregister_tm_clones|register_tm_clones|__do_global_dtors_aux|frame_dummy|_exit'
 # Before gcc 13, C on riscv64 had no tables, nor has the libc that is linked here.
 [ "$(uname -m)" != riscv64 ] || NO_TABLE="$NO_TABLE|_[^;]*|printf"
@@ -77,7 +77,7 @@ else
     traced naps 10 offwaketime -U --unwind tables
     is "waits with their wakers" "$(grep -cvE "^bare;$STACK;nap;$NANOSLEEP;--;" "$scratch/folded")" 0
 
-    # A waker outside -p, which began long before. At its end it may write to the same pipe.
+    # A waker outside -p that started before the trace. At its end it may write to the same pipe.
     mkfifo "$scratch/pipe"
     exec 3<>"$scratch/pipe"
     start_workload bare bare -w tells 30
@@ -102,7 +102,7 @@ all "a function of makecontext()" "(\[bare\]|__start_?context);run_context;outer
 # glibc's vfork() has its return address in a register.
 traced vforks 100 stackcount -U --unwind tables t:sched:sched_process_fork
 all "vfork" "$STACK;beget;[^;]*vfork" 100
-# Of its clone3(), what follows the system call has no table.
+# In glibc's clone3(), the code after the system call has no table.
 traced spawns 100 stackcount -U --unwind tables t:sched:sched_process_fork
 all "posix_spawn" "$STACK;breed;([^;]*;)*[^;]*clone[^;]*" 100
 
@@ -121,10 +121,10 @@ lacks "a command: no messages" "$scratch/err" 'end early'
 of_command forks 100 stackcount -U t:syscalls:sys_enter_getppid
 all "its children" "$START;outer;middle;inner;leaf" 100
 
-# Between two programs there is no stack; samples there are not cut.
+# During execve(2) there is no user stack; samples of it do not count as cut.
 if [ -z "$COLLECT" ] && [ -x "$WORKLOADS/chains-static-pie" ]; then
     echo 'i=0; while [ $i -lt 100 ]; do "$1"; i=$((i + 1)); done' >"$scratch/execs"
-    # Few samples hit that moment, and fewer beside others that want the CPUs.
+    # Few samples hit that moment, and fewer still when other tasks compete for the CPUs.
     : >"$scratch/folded"
     tries=0
     until grep -q '\[exec\];-;' "$scratch/folded" || [ $tries = 5 ]; do
@@ -144,6 +144,6 @@ run_stackbox stacksnoop $COLLECT -U --unwind tables t:syscalls:sys_enter_getppid
 is "single events have whole stacks" "$(grep -cE '^	(leaf|inner|middle|outer|main|_start)$' "$scratch/out")" 600
 lacks "single events: no stack is cut" "$scratch/out" '[truncated]'
 
-# Frame pointers mislead the walk: the test needs tables.
+# By frame pointers the walk goes wrong, so the tests above prove that the tables work.
 traced calls 1000 stackcount -U --unwind fp t:syscalls:sys_enter_getppid
 is "by frame pointers alone, stacks are not whole" "$(grep -c ';middle;inner;leaf ' "$scratch/folded")" 0

@@ -13,8 +13,8 @@ unseen()
         -e 's/^[a-z]*: up to \([0-9]*\) switches and wakeups were missed: .*/\1/p' "$scratch/err" | sum
 }
 
-# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: in us, within 1 % or 1 ms. LONGEST, the
-# longest wait, may lack for each wait reported unseen; the truth may be DOUBT less, and MORE more
+# close_to NAME ACTUAL TRUTH [LONGEST [DOUBT [MORE]]]: in us, within 1 % or 1 ms. ACTUAL may lack
+# LONGEST for each wait reported unseen; the truth may be lower by DOUBT, or higher by MORE
 close_to()
 {
     margin=$(($3 / 100))
@@ -146,7 +146,7 @@ trace()
     finish_workload "$traced"
 }
 
-# trace_sleeps APPLET ARG...: @PID is the process's number, @WAY or @WAY,WAY those of threads
+# trace_sleeps APPLET ARG...: in ARGs, @PID is the process's pid, @WAY or @WAY,WAY are threads' TIDs
 trace_sleeps()
 {
     traced=sleeps
@@ -199,8 +199,8 @@ kernel_threads()
 #     TARGET|TID|KERNEL|USER|WAKER|TID|KERNEL|USER|VALUE
 # with stacks from root to leaf, joined by `;`. What a kind of report does not show is empty.
 
-# apart: turns TARGET|TID|STACK|WAKER|TID|STACK|VALUE, with both stacks in one, into that. If there is only
-# one stack, the usual end of kernel stacks tells which it is.
+# apart: splits each STACK of TARGET|TID|STACK|WAKER|TID|STACK|VALUE into KERNEL|USER. If only one
+# of them is there, the usual end of kernel stacks tells which.
 apart()
 {
     awk -F '|' '
@@ -291,8 +291,8 @@ wakeup_text()
 #     wrong BLOCK
 # or, if it is right except for an unseen waker,
 #     nobody BLOCK
-# UNKNOWN is the time of waits that a timer ended, unseen: see unseen. RAN is how long the thread itself
-# ran in its calls. In wakeuptime a target has no stack: $no_target_stack is 1 there.
+# UNKNOWN is the time of waits whose timer was not seen: see unseen. RAN is how long the thread ran
+# in its calls. wakeuptime shows no stack of the target: $no_target_stack is 1 there.
 no_target_stack=0
 judge_wakes()
 {
@@ -313,7 +313,7 @@ judge_wakes()
         function waker_right(name) {
             if (!ends_in($7, "try_to_wake_up") || !index($7, wakes[way[name]]))
                 return 0
-            # By a timer: whatever was running there, but without its user stack.
+            # The waker is the task that the timer interrupted, without its user stack.
             if (way[name] == "naps")
                 return $8 == ""
             return $5 == waker[name] && same($6, waker_tid[name]) && ends_in($8, waker_stack[name])
@@ -338,7 +338,7 @@ judge_wakes()
             next
         }
         !($1 in tid) { next }
-        # On its way to its first wait and back from its last, or waiting for memory
+        # Skips waits before the first and after the last of its own, and waits for memory.
         $4 != "" && ($4 !~ /member;(zero|one);/ || $3 ~ fault) { next }
         # Two threads at the ends of a pipe can also wait for its lock: these waits are not
         # measured.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# Is the output whole, by its form alone?
+# Judges by its form alone whether output is complete.
 #
 # judge_whole LIST: LIST has a line per file, `FILE KIND END BYTES NEWLINES WORDS`: KIND is text, folded, snoop
 # or perf; END is `killed` if SIGKILL ended it, otherwise `ended`; NEWLINES is the number of newlines at its end
@@ -36,7 +36,7 @@ judge_whole()
                 state = "block"
             } else bad("what is it?")
         }
-        # Only names contain blanks: so the count follows the last one.
+        # Names may contain blanks, so the count follows the last one.
         function folded() {
             if (line !~ /^[^;]+(;[^;]+)* [1-9][0-9]*$/) bad("no stack and count")
             blocks++
