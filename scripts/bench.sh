@@ -107,8 +107,8 @@ machine_of_guest()
         kernel "$(sed -n 's/^@init \([^,]*\),.*/\1/p' "$log"), emulated"
 }
 
-# Mounts tracefs for tools that do not mount it themselves, where distributions have it, and where ply looks
-# for it; nobody else sees these mounts.
+# Mounts tracefs in a mount namespace of its own, for tools that do not mount it themselves: where
+# distributions have it, and where ply looks for it.
 in_own_mounts()
 {
     [ -d /sys/kernel/tracing/events ] && return
@@ -119,7 +119,7 @@ in_own_mounts()
         --rounds "$rounds" --only "$(echo "$parts" | tr ' ' ,)"
 }
 
-# Ends what was started and still runs.
+# Kills the programs that still run, and restores bpf_stats_enabled.
 clean_up()
 {
     # shellcheck disable=SC2086 # words

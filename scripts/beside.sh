@@ -75,7 +75,7 @@ cell()
     printf '%s\n' "$1" | awk -v number="$2" -F ' => ' '{ print $number }'
 }
 
-# typed COMMAND BUT: with what is missing here replaced. ENVIRON, because awk -v interprets backslashes.
+# typed COMMAND BUT: applies BUT and the workload's ids. ENVIRON, as awk -v interprets backslashes.
 typed()
 {
     CHAINS=$workloads/chains USDT=$workloads/usdt COMMAND=$1 BUT=$2 PID=$pid TID=$tid awk 'BEGIN {
@@ -105,8 +105,7 @@ typed()
     }'
 }
 
-# The workload of a row, as a command. It is named bz, and gets high priority: other load is neither tool's
-# fault.
+# The workload of a row, as a command. It is named bz, and gets a high priority against other load.
 workload_command()
 {
     case $1 in
@@ -156,8 +155,8 @@ truth()
     esac
 }
 
-# As many as there are ticks in the CPU time that burn used, within 2 samples and 3 %, as a CPU's clock and a
-# thread's differ. Which ticks come while others have the CPU is chance: three standard deviations more.
+# The ticks in the CPU time that burn used, within 2 samples and 3 %, as a CPU's clock and a
+# thread's differ; plus three standard deviations, as some ticks hit other tasks by chance.
 samples()
 {
     awk '/^count wall_most / { wall = $3 } $2 ~ /^(greater|lesser)_least/ { least += $3 }
@@ -168,7 +167,7 @@ samples()
         }' "$out/workload.out"
 }
 
-# waits WAY FIELD: that of a thread of sleeps, within 2 % or 1 ms, plus its own uncertainty
+# waits WAY FIELD: a field of sleeps' thread, within 2 % plus 1 ms plus the thread's own uncertainty
 waits()
 {
     awk -v way="$1" -v field="$2" '$1 == "thread" && $4 == way { t = $field
@@ -182,7 +181,7 @@ has_started()
     cat "/proc/$tracer/fdinfo"/* 2>/dev/null | grep -qE '^(prog_id|link_id):'
 }
 
-# Waits until it opens nothing more: then all its functions are traced.
+# Waits until the tool opens no more descriptors: then it traces all its functions.
 settle()
 {
     before=-1 same=0
@@ -257,7 +256,7 @@ reason()
 side()
 {
     figure='' whole='' range='' why=''
-    # bcc's off-CPU tools find a task's number, name and state by kernel headers.
+    # bcc's off-CPU tools need kernel headers to read a task's pid, comm and state.
     case "$1 $2" in
     'bcc off'*) ! bcc_foreign_headers >/dev/null || { why='kernel headers are missing'; return; } ;;
     esac
@@ -305,7 +304,7 @@ side()
     keep "$1"
 }
 
-# keep WHO: keeps what it printed below $KEEP, for whoever wonders
+# keep WHO: copies what it printed to $KEEP.ROW.WHO, if KEEP is set
 keep()
 {
     [ -z "${KEEP:-}" ] || cp -r "$out" "$KEEP.$row.$1"
@@ -357,7 +356,7 @@ example()
     side "$peer" "$command"
     theirs="${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
     side stackbox "$ours"
-    # Ranges of times differ from run to run.
+    # Each tool has a range of its own, as times differ from run to run.
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$peer" "$command" "$ours" "$but" "$workload" "$theirs" \
         "${range:--}	${figure:--}	${whole:--}	$(judged "$figure" "$whole" "$range")	${why:--}"
 }
@@ -382,7 +381,7 @@ clean_up()
     rm -rf "/tmp/beside.$$" "/tmp/beside.$$.d" "$out"
 }
 
-# The results of tests/bench/beside.sh there come over the serial line.
+# tests/bench/beside.sh in the guest prints its results to the serial line.
 run_guest()
 {
     log=build/beside/guest-$guest.log
@@ -407,7 +406,7 @@ fi
 if [ "$peers_of" ]; then
     in_peers_root "$peers_of" sh scripts/beside.sh --only "$only" --results "$results"
     status=$?
-    # A path from / was one in that root; all others are the same file.
+    # An absolute path was one in that root; a relative one is the same file here.
     case $results in
     /*) cp "$peers_root$results" "$results" || exit ;;
     esac

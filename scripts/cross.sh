@@ -95,8 +95,8 @@ programs()
     exit 1
 }
 
-# llvm's reading of bytecode is the same everywhere. What the kernel denies a process (sandbox), qemu-user
-# does not: it has no seccomp and no openat2.
+# Leaves out llvm.c, as llvm reads bytecode alike everywhere, and sandbox.c, as qemu-user denies
+# nothing to a process: it has no seccomp and no openat2.
 units()
 {
     for source in tests/unit/*.c; do
@@ -109,7 +109,7 @@ units()
     done
 }
 
-# Two at a time: each writes its own log.
+# One per CPU at a time: each writes its own log.
 run_units()
 {
     began=$(date +%s)

@@ -3,10 +3,10 @@
 #
 # deb.sh VERSION DATE BINARY    build/stackbox_VERSION-1_ARCH.deb, a Debian package of that binary
 #
-# What dpkg-buildpackage makes of the source package (scripts/packages/debian), without debhelper, and of any binary:
-# its texts come from there. Its links begin with stackbox-, as nobody may claim names such as check and report. The
-# contents depend only on the binary and the sources, and its files have the date DATE, so the same sources give the
-# same package.
+# Like dpkg-buildpackage with the source package (scripts/packages/debian), whose texts it takes,
+# but without debhelper, and of any binary. Links begin with stackbox-, as no package may claim
+# names such as check and report. The contents depend only on the binary and the sources, and files
+# have the date DATE, so the same sources give the same package.
 
 set -eu
 cd "$(dirname "$0")/.."

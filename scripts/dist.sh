@@ -16,7 +16,7 @@ fi
 name=stackbox-$1
 date=$2
 umask 022
-# Default options for tar and gzip from somebody's environment.
+# The environment may hold default options for tar and gzip.
 unset TAR_OPTIONS GZIP
 
 git_tells()

@@ -38,7 +38,7 @@ fuzz()
     corpus=build/fuzz/corpus/$1
     mkdir -p "$corpus"
     cp tests/fuzz/corpus/"$1"/* "$corpus" || return
-    # No input of 16 KiB takes 20 s or 512 MB, and none asks for more than a section of 256 MB. Each process has its own prefix for what it finds.
+    # No input of 16 KiB takes 20 s or 512 MB, or allocates more than a section of 256 MB at once.
     nice "$programs/$1" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=512 \
         -malloc_limit_mb=300 -max_len=16384 -print_final_stats=1 -verbosity=0 \
         -artifact_prefix="build/fuzz/found/$1-" "$corpus" >"build/fuzz/$1.log" 2>&1
@@ -55,7 +55,7 @@ fuzz()
     ls -t build/fuzz/found/"$1"-* 2>&1 | head -n 3
 }
 
-# try_costs: what costs the square of its size is a finding, what costs its size is none
+# try_costs: tests cost.c: quadratic cost is a finding, linear cost is none
 try_costs()
 {
     for kind in m r t M R T; do

@@ -48,14 +48,14 @@ usage()
     exit 2
 }
 
-# choose_image: then only busybox is Debian's, the newest for this machine
+# choose_image: boots $image; only busybox is Debian's, of the machine's newest kernel here
 choose_image()
 {
     if ! [ -r "$image" ]; then
         echo "guest.sh: $image: there is no such file, or it may not be read" >&2
         exit 2
     fi
-    # The name becomes a word in the guest, and the log's.
+    # The name becomes a word in the guest, and part of the log's path.
     name=${name:-$(basename "$image" | tr -c 'A-Za-z0-9._\n-' _)}
     kernel=${kernel#x86-64}
     kernel=${kernel:+$kernel-}newest
@@ -100,13 +100,13 @@ cannot()
     exit 77
 }
 
-# describe: the emulator of this kernel's machine with its options, its console, and cross.sh's name for it.
-# All that differs between machines is here.
+# describe: sets the emulator and its options for this kernel's machine, its console, and cross.sh's
+# name for it: all that differs between machines.
 #
-# One thread of the emulator runs all CPUs in turn. A kernel patches its own code to trace, and with a thread
-# for each CPU QEMU 7.2 may keep running the old code: memory had the tracepoint's branch, but what ran was
-# still the nop, until the same bytes were written again. Then any tracer sees 0 events, even a plain perf
-# counter. On x86-64, kernels panicked now and then.
+# One thread of the emulator runs all CPUs in turn. With a thread for each CPU, QEMU 7.2 may keep
+# running old code after a kernel has patched itself to trace: memory had the tracepoint's branch,
+# but the CPU ran the nop until the same bytes were written again. Then every tracer sees 0 events,
+# even a plain perf counter. On x86-64, kernels panicked now and then.
 #
 # armhf, riscv64: kernels wait for their other CPU in loops that never yield the emulator's thread to it. With
 # two CPUs armhf never reached /init, and riscv64 took several times as long. So their default is one CPU.
@@ -114,11 +114,11 @@ cannot()
 # no4lvl: page tables of three levels, as on boards, instead of five. The emulator walks them again after each
 # switch between processes, and five levels take that much longer.
 #
-# x86-64 has no cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, which an interrupt before the next
-# flags are set saves and restores.
+# x86-64 lacks cmpxchg16b: QEMU 7.2 leaves garbage in the flags after it, and an interrupt before
+# the next flags are set saves and restores the garbage.
 #
-# loong64: QEMU gives a kernel that it boots itself no table of devices of the PC's kind, and its driver of PC
-# keyboards reads from nowhere. QEMU before 10 cannot boot it.
+# loong64: QEMU's direct boot gives the kernel no table of PC devices, so its driver of PC keyboards
+# reads from nowhere. QEMU before 10 cannot boot it.
 #
 # tsc=noirqtime: one virtual CPU stands still while the other runs, most often in an interrupt that
 # involves both. If that counted as interrupt time, it would be in no thread's CPU time, and tests
@@ -201,7 +201,7 @@ fill_root_alone()
         cp "$stackbox" "$root/stackbox"
 }
 
-# Reads the serial line as it comes: prints results, and leaves their counts in a file at the end.
+# Boots the guest; writes its serial line to $log as it comes, and prints the results in it.
 #
 # --own-clock: each instruction takes 4 ns, which is close to the real time, and when all CPUs sleep,
 # the next timer fires at once. Otherwise the clock goes on while the emulator waits for its CPU or

@@ -8,8 +8,8 @@
 #                           NAMES: BINARY is for another machine: links with these names, pages and completions none
 # install.sh --remove DIR   takes away what that made, and nothing else
 #
-# BINARY is run, without NAMES: it says which applets it has, and prints their man pages. Another file with a link's name in DIR/bin stays,
-# and is an error.
+# Without NAMES, BINARY is run: it lists its applets and prints their man pages. Another file with a
+# link's name in DIR/bin stays, and is an error.
 
 set -eu
 # What is installed is for everybody, whatever the installer's umask.

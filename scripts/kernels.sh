@@ -81,7 +81,7 @@ private_apt()
         -o Acquire::Languages=none -o Acquire::Retries=2 -o Acquire::http::Timeout=30 "$@"
 }
 
-# Takes the mirrors from the machine's apt, which knows every way of writing sources.
+# Takes the mirrors from the machine's apt, which parses every format of sources.
 find_mirrors()
 {
     command -v apt-get >/dev/null || cannot "apt-get is missing: it cannot be fetched"
@@ -108,7 +108,7 @@ write_sources()
     done >"$work/sources.list"
 }
 
-# Two guests may need it at the same time: one fetches it, the other finds it.
+# Two guests may need a kernel at the same time: one fetches it while the other waits for the lock.
 take_turn()
 {
     mkdir -p "$kernels" && exec 9>"$kernels/.$kernel.lock" && flock 9 || exit 1
@@ -161,8 +161,8 @@ fetch()
     done
 }
 
-# copy_image FROM TO: a program of EFI that unpacks its kernel, by zstd, is copied as that kernel: QEMU has no zstd.
-# It begins with "MZ", "zimg" at byte 4, where the kernel is and its size at 8, and how it is packed at 24.
+# copy_image FROM TO: unpacks the kernel of an EFI zboot image if zstd packed it, as QEMU has no
+# zstd: "MZ" at byte 0, "zimg" at 4, the kernel's offset and size at 8, the compression at 24.
 copy_image()
 {
     if [ "$(od -An -c -N 28 "$1" | tr -d ' \n' | sed -n '/^MZ\\0\\0zimg.*zstd$/p')" ]; then

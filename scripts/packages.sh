@@ -3,9 +3,9 @@
 #
 # packages.sh VERSION DATE      build/packages/NAME/, a folder that this distribution takes as it is
 #
-# From scripts/packages/NAME and the archive of dist.sh: the recipes get its version, date and sums, and their names
-# for the machines that stackbox is built for. A sum cannot be in the sources, as it is of all of these. The bytes
-# depend only on the files.
+# From scripts/packages/NAME and the archive of dist.sh: the recipes get its version, date and sums,
+# and their names for the machines that stackbox is built for. The sources cannot contain their own
+# sum. The bytes depend only on the files.
 
 set -eu
 cd "$(dirname "$0")/.."

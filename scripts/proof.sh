@@ -97,7 +97,7 @@ part_calls()
         unshare -pf --mount-proc sh tests/live/faults.sh
 }
 
-# Guests lack the sanitizers' libraries.
+# Guests lack the sanitizers' libraries, which the guest gets as files.
 part_calls_guest()
 {
     build faulty

@@ -195,7 +195,7 @@ started()
     [ "$when" ] && date -d "$when" +%s 2>/dev/null || stat -c %Y "$1"
 }
 
-# stackbox's output is in gzip's format, but not compressed: that takes a third of the bytes.
+# stackbox writes gzip's format without compression. Compressed, it takes a third of the bytes.
 small()
 {
     if command -v gzip >/dev/null && gzip -dc <"$1" 2>/dev/null >"$work/plain"; then
@@ -205,7 +205,7 @@ small()
     fi
 }
 
-# make_body FILE: sets its $format and $type, too
+# make_body FILE: writes $work/body; sets $format and $type
 make_body()
 {
     case $1 in
@@ -234,7 +234,7 @@ send()
     from=$(started "$1" 2>/dev/null) && until=$(stat -c %Y "$1" 2>/dev/null) || return 3
     [ "$until" -gt "$from" ] || until=$((from + 1))
     make_body "$1" 2>"$work/said" || { [ -e "$1" ] && answer='a file cannot be read' && return 1; return 3; }
-    # { } and , as a URL has them.
+    # Percent-encodes { } = and , for the URL.
     query="name=$name%7Bhost%3D$host$(echo "$labels" | sed 's/=/%3D/g; s/,/%2C/g')%7D"
     status=$(post "$url/ingest?$query&from=$from&until=$until&format=$format&spyName=stackbox")
     case $status in
@@ -258,7 +258,7 @@ list()
     return 0
 }
 
-# Files that were waiting, were not accepted, and are gone.
+# Counts the files that waited and are gone, although the store did not accept them.
 count_gone()
 {
     [ -e "$work/waiting" ] || return 0
@@ -268,7 +268,7 @@ count_gone()
     say "$lost profiles were deleted before they could be sent ($gone in all): the spool is too small for such a long failure"
 }
 
-# forget NAME: no longer waits for it
+# forget NAME: removes it from the list of files that wait
 forget()
 {
     grep -vxF -- "$1" "$work/waiting" >"$work/rest"

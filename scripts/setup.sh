@@ -161,7 +161,7 @@ is_fetched()
     grep -qs "^  \"version\": \"${1##*@}\"" "build/npm/node_modules/${1%@*}/package.json"
 }
 
-# Tests say so if they have to do without. Packages' install scripts are not run.
+# Tests that lack a package are skipped, and say so. npm runs no install scripts.
 node_packages()
 {
     fetched=yes

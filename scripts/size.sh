@@ -23,8 +23,7 @@ awk -v bytes="$bytes" '
         count = split(file, words, "/")
         return words[count - 1] == "src" ? words[count] : words[count - 1]
     }
-    # The previous one extends up to this one: for merged strings the map only says where they
-    # begin.
+    # The next entry cuts the previous one: of merged strings the map only tells the beginning.
     function take(address, size, file) {
         address = number(address)
         if (file_before != "" && address >= begin) {

@@ -46,7 +46,7 @@ processes()
     done
 }
 
-# If file systems reuse inodes, other files get these afterwards.
+# On file systems that reuse inodes, later files get the inodes of these.
 libraries()
 {
     while :; do
@@ -101,7 +101,7 @@ measure()
     own=0 mapped=0 files=0 ticks=0
     : >$out/fdinfo
     for task in $tasks; do
-        # One of its readers may end meanwhile.
+        # A reader process of stackbox may end meanwhile.
         own=$((own + $(awk '/^RssAnon:/ { sum = $2 } END { print sum + 0 }' "/proc/$task/status" 2>/dev/null) + 0))
         mapped=$((mapped + $(awk '/^Rss(File|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$task/status" \
             2>/dev/null) + 0))
@@ -111,7 +111,7 @@ measure()
             awk '{ sum = $12 + $13 + $14 + $15 } END { print sum + 0 }') + 0))
         cat "/proc/$task/fdinfo"/* >>$out/fdinfo 2>/dev/null
     done
-    # Links name their program, too.
+    # The fdinfo of a link has a prog_id, too, but no memlock.
     awk '$1 == "pos:" { bytes = 0 }
         $1 == "memlock:" { bytes = $2 }
         $1 == "map_id:" && !map[$2]++ { sum += bytes }
@@ -132,7 +132,7 @@ measure()
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" $own $mapped $files "$(head -n 1 $out/kernel.before)" \
         $(((ticks - ticks_before) * 1000 / clock)) "$ran" >>$results/figures.tsv
     ticks_before=$ticks
-    # Somebody else's benchmark may have switched them off.
+    # Another benchmark may have turned the statistics off.
     echo 1 >/proc/sys/kernel/bpf_stats_enabled
 }
 

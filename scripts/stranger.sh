@@ -31,7 +31,7 @@ cannot()
     exit 1
 }
 
-# The first Debian mirror of the machine's apt, which knows every way of writing sources.
+# The first Debian mirror of the machine's apt, which parses every format of sources.
 find_mirror()
 {
     for target in $(apt-get --no-release-info indextargets --format '$(REPO_URI)|$(COMPONENT)' \
