@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR GPL-2.0-only
 #
-# stackbox as the first and only process of a machine: it does what it was asked to, and announces what the
-# kernel will then print about it.
+# stackbox as the first and only process of a machine: it reports as usual, and announces the panic
+# that the kernel prints when it exits.
 
 cd "$(dirname "$0")/../.." || exit 1
 log=build/test/first.log

@@ -77,7 +77,7 @@ is "-K: there is no user stack" "$(read_back 'has("kernel"), has("user")' | tr '
 snoop 20 --format json --max 7
 is "--max: that many lines are printed" "$(read_back .pid | wc -l)" 7
 
-# As they come: a whole line is there within moments, while tracing goes on.
+# As they come: stacksnoop writes each whole line within moments, while tracing goes on.
 start_workload one calls -w -k -n 1
 start_stackbox stacksnoop -p "$(pid_of one)" --format json $EVENT || fail "as they come" "$(cat "$scratch/err")"
 go one

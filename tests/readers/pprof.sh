@@ -218,7 +218,7 @@ is "profile -p: the file" "$(file_said "$ONE")" burn
 pprof -tags "$ONE" >"$scratch/tags"
 lacks "profile --by-name: no pids" "$scratch/tags" " pid:"
 contains "profile --by-name: there are names" "$scratch/tags" ": $A"
-# One has no samples of $B: so the difference is the number that there were, function by function.
+# $ONE lacks the samples of $B, so the difference is their number, function by function.
 all_of "$ONE" -sample_index=samples | sed 's/^[^ ]* //' >"$scratch/new"
 all_of "$P" -sample_index=samples | sed 's/^[^ ]* //' >"$scratch/old"
 all_of "$ONE" -sample_index=samples -diff_base "$P" | sed 's/^[^ ]* //' >"$scratch/difference"

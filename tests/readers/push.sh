@@ -88,7 +88,7 @@ all_sent()
     [ "$(left)" = 0 ]
 }
 
-# busybox APPLET: under the name that it has on boards
+# with_busybox APPLET: makes it the only sender, under the name that it has on boards
 with_busybox()
 {
     only
@@ -162,7 +162,7 @@ for trouble in refuse hang break deny; do
     store_ends
 done
 
-# The store is down, and --keep deletes what is too much meanwhile: that is counted.
+# While the store is down, --keep deletes the excess profiles, which push.sh counts.
 rm -f "$store"/*.pb.gz
 fill 6
 url=http://127.0.0.1:1
