@@ -146,9 +146,9 @@ static struct life *life_from(const struct history *history, uint32_t pid, uint6
 }
 
 /*
- * The life of the pid at `time`, also while it exits. Kernels before 6.16, and stable kernels
- * without the fixes of June 2025 (6.1.142), report an exit before they free all memory, and pass
- * the tracepoint of the exit after that.
+ * The life of the pid at `time`, also while it exits. Kernels before 6.16 that have the stable
+ * branches' fixes of June 2025 (6.1.142) report an exit before they free all memory, and pass the
+ * tracepoint of the exit after that.
  */
 static struct life *life_at(const struct history *history, uint32_t pid, uint64_t time)
 {
