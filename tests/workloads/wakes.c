@@ -23,8 +23,8 @@
  * TIME: how long it was off the CPU; TO_WAKE: until just before its waker made the call; DELAY: how
  * long it was ready to run and did not, as the kernel counts it; LONGEST: of one wait; DOUBT, MORE: how
  * much less, and more, TIME may have been; RAN: what it ran itself in these calls. In naps the four
- * before that are `-`, and TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, before `done` `rate N`, the wakes
- * per second of all.
+ * before that are `-`, and TO_WAKE is 0. Before `ready` comes `tid NAME PID TID` of each, and before
+ * `done` comes `rate N`, the wakes per second of all.
  *
  *   -n N         100
  *   -u US        10000
