@@ -20,6 +20,19 @@ look_at_all
 tells "kptr_restrict" "kallsyms addresses" "kernel.kptr_restrict below 2"
 run_stackbox stackcount -f -K -D 0.5 t:sched:sched_switch
 contains "kptr_restrict: the applet says the same" "$scratch/err" "$(sentence_of "kallsyms addresses")"
+# (On 5.10 the tracepoints of system calls have no kernel stack.)
+named=t:syscalls:sys_enter_getppid
+have_kprobes && named=${CALL}getppid
+for by in bpf rings; do
+    start_workload one calls -w -k -n 100
+    start_stackbox stackcount -f -K --collect $by -p "$(pid_of one)" $named || fail "$by" "$(cat "$scratch/err")"
+    go one
+    finish_stackbox
+    finish_workload one
+    is "kptr_restrict: $by: the count is right" "$(folded_sum "$scratch/out")" 100
+    contains "kptr_restrict: $by: it is reported" "$scratch/err" "kernel.kptr_restrict below 2"
+    is "kptr_restrict: $by: frames are addresses" "$(grep -c getppid "$scratch/out")" 0
+done
 reset_sysctls
 
 # Debian's own levels: 3 and 4 deny perf_event_open(2) to all but root.
