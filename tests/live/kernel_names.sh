@@ -6,8 +6,8 @@
 #
 # Where the kernel names its functions itself (Linux 5.16), it names them as a pass over /proc/kallsyms does: the
 # first byte, the middle and the last byte of thousands of functions, and of all that have several names; of modules
-# and BPF programs as well. Where it hides its addresses, it is not asked. (Not on
-# the host: tests that run at the same time would see no names either.)
+# and BPF programs as well. Where the kernel hides its addresses, stackbox does not
+# ask it. (Not on the host: tests that run at the same time would see no names either.)
 . "${0%/*}/lib.sh"
 
 have_root || skip_all "the kernel's addresses are for root"
