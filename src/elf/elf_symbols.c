@@ -337,14 +337,11 @@ int elf_read_name(const struct elf_symbol_table *table, uint32_t place, struct t
 
 /* ---- Functions ---- */
 
-/* Against tables made to be slow: bytes of names that are too long for the window. */
-#define MOST_LONG_NAMES (64 << 20)
-
 /* Linkers mostly write names in the order of the symbols: the next one is near. */
 struct window {
     const struct elf_symbol_table *table;
     uint64_t from;
-    size_t length, long_names;
+    size_t length;
     char bytes[4096];
 };
 
@@ -371,11 +368,7 @@ static int read_name(struct window *window, uint32_t place, struct text *name)
         if (elf_read(table->elf, table->names + place, window->bytes, window->length))
             window->length = 0;
     }
-    if (window->long_names > MOST_LONG_NAMES)
-        return -ENOEXEC;
-    int result = elf_read_name(table, place, name);
-    window->long_names += name->length;
-    return result;
+    return elf_read_name(table, place, name);
 }
 
 /*
@@ -415,7 +408,15 @@ struct giving {
     bool is_first, is_last; /* of the tables */
     struct given given;
     struct text name;
+    uint64_t long_names, reach; /* bytes of those; the end of the last name in the file */
 };
+
+/*
+ * A table made to cost memory gives many symbols one long name. Linkers let names share bytes, too,
+ * but not most of them.
+ */
+#define LONG_NAME 64
+#define MOST_SHARED 16
 
 static int give(void *context, const struct elf_symbol_table *table, const struct elf_entry *entry)
 {
@@ -428,7 +429,12 @@ static int give(void *context, const struct elf_symbol_table *table, const struc
     int result = read_name(&giving->window, entry->name, &giving->name);
     if (result)
         return result == -ENOEXEC ? 0 : result;
-    if (!name->length || elf_is_mark(table->elf, entry, name->data))
+    if (giving->reach < (uint64_t)entry->name + name->length)
+        giving->reach = (uint64_t)entry->name + name->length;
+    if (name->length > LONG_NAME)
+        giving->long_names += name->length;
+    if (!name->length || elf_is_mark(table->elf, entry, name->data) ||
+        (name->length > LONG_NAME && giving->long_names / MOST_SHARED > giving->reach))
         return 0;
     const struct elf_symbol symbol = {name->data, entry->address, entry->size, entry->type,
                                       entry->binding, entry->entry};
@@ -453,7 +459,8 @@ int elf_each_function(const struct elf *elf, elf_symbol_callback *each, void *co
         giving->is_first = i == 0;
         giving->is_last = i + 1 == tables.count;
         giving->window.table = &tables.items[i];
-        giving->window.from = giving->window.length = giving->window.long_names = 0;
+        giving->window.from = giving->window.length = 0;
+        giving->long_names = giving->reach = 0;
         result = elf_each_entry(&tables.items[i], give, giving);
         giving->given.count = sort_numbers(giving->given.numbers, giving->given.count);
     }

@@ -22,6 +22,7 @@ struct elf_symbol {
  * Calls `each` with every function and label of .symtab, or else of .dynsym and then of
  * .gnu_debugdata, in the table's order, aliases included; what it points to is valid during the
  * call. A result other than 0 ends this: a negative one is returned, any other counts as success.
+ * Of long names that many symbols share, as linkers never write them, most are left out.
  * 0, even if the file has no symbols, or a negative errno.
  */
 typedef int elf_symbol_callback(void *context, const struct elf_symbol *symbol);

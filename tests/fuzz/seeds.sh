@@ -483,7 +483,7 @@ def hole(content, exponent, at=None):
     return content + pack('<HBB', len(content) if at is None else at, exponent, 0) + b'HOLE'
 
 def section(name, kind, offset, size, link=0, entry=0):
-    return pack('<IIQQQQIIQQ', name, kind, 2 if kind == 1 else 0, 0x1000, offset, size, link, 1, 8, entry)
+    return pack('<IIQQQQIIQQ', name, kind, 6 if kind == 1 else 0, 0x1000, offset, size, link, 1, 8, entry)
 
 def elf(symbols, strings, symbol_bytes=None):
     """A program of one segment, with a symbol table behind its strings."""
@@ -491,7 +491,7 @@ def elf(symbols, strings, symbol_bytes=None):
     names = b'\0.text\0.symtab\0.strtab\0'
     table = b''.join(pack('<IBBHQQ', name, 0x12, 0, 1, 0x1000 + at, 1) for at, name in enumerate(symbols))
     places = [head, head + 64, head + 64 + len(names), head + 64 + len(names) + len(strings)]
-    sections = [section(0, 0, 0, 0), section(1, 1, places[0], 64),
+    sections = [section(0, 0, 0, 0), section(1, 1, places[0], 300),
                 section(7, 2, places[3], len(table) if symbol_bytes is None else symbol_bytes, 3, 24),
                 section(15, 3, places[2], len(strings)), section(0, 3, places[1], len(names))]
     header = b'\x7fELF\2\1\1' + bytes(9) + pack('<HHIQQQIHHHHHH', 2, 62, 1, 0x1000, 64, places[3] + len(table), 0,
@@ -527,6 +527,7 @@ write('elf/symbols-hole', hole(elf([], NAME, 1 << 40), 45, 0x3000))
 write('elf/hash-hole', endless_hash())
 for name in 'names', 'suffixes':
     write(f'usdt/{name}', read(f'elf/{name}'))
+write('usdt/names-4000', elf([1] * 300, b'\0' + NAME[-4001:]))
 
 write('jitmap/hole', hole(b'1000 10 first\n2000 10 second\n', 50))
 write('jitmap/between', hole(b'1000 10 first\n2000 10 second\n1000 20 last\n', 36, 14))

@@ -10,7 +10,7 @@
 typedef int find_function(const struct user_file *, const struct pattern *, struct places *,
                           size_t *, struct text *);
 
-/* Each place found is code in the file; if there is none, a message says why. */
+/* Each place found is code in the file; if there is none, a message or `trouble` says why. */
 static void try_pattern(const struct user_file *file, const char *typed, bool is_regex,
                         find_function *find)
 {
@@ -21,7 +21,7 @@ static void try_pattern(const struct user_file *file, const char *typed, bool is
 
     ALWAYS(!pattern_parse(&pattern, typed, is_regex, &error));
     int result = find(file, &pattern, &places, &matched, &error);
-    ALWAYS(result <= 0 && (result || matched) && !result == !error.length);
+    ALWAYS(result <= 0 && (result || matched) && (file->trouble || !result == !error.length));
     for (size_t i = 0; i < places.count; i++) {
         const struct place *place = &places.items[i];
         uint64_t offset;
@@ -48,7 +48,7 @@ void fuzz_input(const uint8_t *data, size_t size)
     uint64_t whole;
     struct user_file file = {.library.fd = fuzz_sparse_file(data, size, &whole)};
 
-    if (elf_open(&file.elf, file.library.fd))
+    if (elf_open_watched(&file.elf, file.library.fd, 0, &file.trouble))
         return;
     text_add(&file.library.path, "/usr/lib/input");
     text_add(&file.library.file, "/proc/1/root/usr/lib/input");
