@@ -115,26 +115,36 @@ static struct type parse_type(const char *at)
     };
 }
 
-/* Finds where each type is: what passes this check is within the types. */
+/* Reads the type at `at` and moves on to the next. False: there is none that is within the types. */
+static bool take_type(const struct btf *btf, uint32_t *at, struct type *type)
+{
+    size_t behind;
+
+    if (btf->types_size - *at < TYPE_BYTES)
+        return false;
+    *type = parse_type(btf->types + *at);
+    if (!bytes_behind(type->kind, type->count, &behind) ||
+        behind > btf->types_size - *at - TYPE_BYTES)
+        return false;
+    *at += TYPE_BYTES + (uint32_t)behind;
+    return true;
+}
+
+/* Finds where types are. Each of them is within the section, and the last one ends with it. */
 static int index_types(struct btf *btf)
 {
-    size_t room = 0, at = 0, behind;
+    size_t room = 0;
+    struct type type;
+    uint32_t at = 0;
 
-    btf->count = 1;
-    if (array_reserve(&btf->places, &room, 1, sizeof(*btf->places)))
-        return -ENOMEM;
-    btf->places[0] = 0;
-    while (at < btf->types_size) {
-        if (btf->types_size - at < TYPE_BYTES)
-            return -ENOEXEC;
-        struct type type = parse_type(btf->types + at);
-        if (!bytes_behind(type.kind, type.count, &behind) ||
-            behind > btf->types_size - at - TYPE_BYTES)
-            return -ENOEXEC;
-        if (array_reserve(&btf->places, &room, btf->count + 1, sizeof(*btf->places)))
+    for (btf->count = 1; at < btf->types_size; btf->count++) {
+        const uint32_t place = (btf->count - 1) / BTF_STRIDE;
+        if (array_reserve(&btf->places, &room, place + 1, sizeof(*btf->places)))
             return -ENOMEM;
-        btf->places[btf->count++] = (uint32_t)at;
-        at += TYPE_BYTES + behind;
+        if (place * BTF_STRIDE + 1 == btf->count)
+            btf->places[place] = at;
+        if (!take_type(btf, &at, &type))
+            return -ENOEXEC;
     }
     return 0;
 }
@@ -233,7 +243,9 @@ static bool get_type(const struct btf *btf, uint32_t id, struct type *type)
 {
     if (!id || id >= btf->count)
         return false;
-    *type = parse_type(btf->types + btf->places[id]);
+    uint32_t at = btf->places[(id - 1) / BTF_STRIDE];
+    for (uint32_t left = (id - 1) % BTF_STRIDE + 1; left; left--)
+        (void)take_type(btf, &at, type);
     return true;
 }
 
@@ -244,8 +256,10 @@ static bool is_called(const struct btf *btf, uint32_t name, const char *wanted)
 
 static bool find_named(const struct btf *btf, enum kind kind, const char *name, struct type *type)
 {
-    for (uint32_t id = 1; id < btf->count; id++)
-        if (get_type(btf, id, type) && type->kind == kind && is_called(btf, type->name, name))
+    uint32_t at = 0;
+
+    while (take_type(btf, &at, type))
+        if (type->kind == kind && is_called(btf, type->name, name))
             return true;
     return false;
 }
@@ -324,21 +338,26 @@ static int search_in(struct search *search, const struct type *structure, uint64
     return -ENOENT;
 }
 
+/* What was found by its tag is compared no more: the kernel's main structs come early. */
 void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count)
 {
     struct type type, bare;
+    uint32_t at = 0;
 
     for (size_t i = 0; i < count; i++)
-        structs[i].id = 0;
-    for (uint32_t id = 1; id < btf->count; id++) {
-        if (!get_type(btf, id, &type) || (type.kind != KIND_STRUCT && type.kind != KIND_TYPEDEF))
+        structs[i] = (struct btf_struct){.name = structs[i].name};
+    for (uint32_t id = 1; take_type(btf, &at, &type); id++) {
+        if (type.kind != KIND_STRUCT && type.kind != KIND_TYPEDEF)
             continue;
-        for (size_t i = 0; i < count; i++)
-            if (is_called(btf, type.name, structs[i].name) &&
-                (type.kind == KIND_STRUCT ||
-                 (!structs[i].id && get_bare_type(btf, type.size, &bare) &&
-                  bare.kind == KIND_STRUCT)))
-                structs[i].id = id;
+        for (size_t i = 0; i < count; i++) {
+            struct btf_struct *wanted = &structs[i];
+            if (wanted->has_tag || !is_called(btf, type.name, wanted->name))
+                continue;
+            wanted->has_tag = type.kind == KIND_STRUCT;
+            if (wanted->has_tag || (!wanted->id && get_bare_type(btf, type.size, &bare) &&
+                                    bare.kind == KIND_STRUCT))
+                wanted->id = id;
+        }
     }
 }
 

@@ -10,13 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BTF_STRIDE 64
+
 struct btf {
     char *data;
     size_t size;
     bool mapped; /* `data` maps the kernel's own pages */
     const char *types, *strings; /* in data */
     uint32_t types_size, strings_size;
-    uint32_t *places; /* of each type in `types`; 0 is void */
+    uint32_t *places; /* in `types`, of types 1, 1 + BTF_STRIDE ...; 0 is void */
     uint32_t count;   /* of types, void included */
 };
 
@@ -34,8 +36,9 @@ struct btf_member {
 struct btf_struct {
     const char *name;
     uint32_t id; /* 0: there is none */
+    bool has_tag;
 };
-/* Finds several in one pass over all types. */
+/* Finds several in one pass over all types: of each the first struct, or else a typedef. */
 void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count);
 /* As btf_find_member. */
 int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
