@@ -12,7 +12,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "flame/flame.h"
 #include "recording/show.h"
 #include "report/report.h"
 

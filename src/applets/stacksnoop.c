@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* stacksnoop: prints each event with its stack, as it comes. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 #include "run/attaching.h"
 #include "run/collecting.h"
 #include "run/event_printer.h"
-
 
 struct stacksnoop_options {
     struct probe_options probes;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* walltime: where all of threads' time goes: running, waiting for a CPU, and blocked. */
-#include <errno.h>
-
 #include "applets/applets.h"
 #include "base/text.h"
 #include "base/util.h"

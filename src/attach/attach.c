@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

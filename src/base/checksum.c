@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include "base/checksum.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #define CRC32_POLYNOMIAL 0xedb88320 /* bits reversed */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/index.h"
-#include "base/text.h"
 #include "base/screen.h"
 #include "base/util.h"
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-
 #define LONGEST_NAME 128
 #define PARTS "_:-" /* separates words */
 

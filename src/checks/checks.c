@@ -3,9 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "checks/checks.h"
 #include "flame/svg.h"

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>

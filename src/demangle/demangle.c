@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "demangle/cxx.h"
 #include "demangle/rust.h"
 

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/util.h"
 
 #define BYTES_AT_ONCE 65536

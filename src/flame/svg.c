@@ -2,12 +2,8 @@
 #include "flame/svg.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/text.h"
-#include "flame/flame.h"
 
 #define SVG_VANISHED_SHOWN 20
 

@@ -9,7 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "insns/insn.h"
 #include "kernel/bpf.h"

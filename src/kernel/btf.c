@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -9,7 +9,6 @@
 
 #include "base/index.h"
 #include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/kernel_names.h"
 #include "machine/machine.h"

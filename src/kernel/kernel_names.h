@@ -6,7 +6,6 @@
 #ifndef STACKBOX_KERNEL_KERNEL_NAMES_H
 #define STACKBOX_KERNEL_KERNEL_NAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "insns/layout.h"

@@ -2,15 +2,12 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/limits.h"
 #include "kernel/tracefs.h"

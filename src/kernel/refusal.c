@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/kallsyms.h"

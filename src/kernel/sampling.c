@@ -5,9 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/limits.h"
 #include "kernel/perf.h"

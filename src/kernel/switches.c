@@ -5,10 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-#include "insns/programs.h"
 #include "kernel/task_fields.h"
-#include "kernel/tracefs.h"
 
 struct opening {
     struct switches *switches;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -16,7 +15,6 @@
 
 #include "base/opening.h"
 #include "base/reading.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "kernel/bpf.h"
 #include "kernel/perf.h"

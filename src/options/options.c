@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "base/text.h"
 #include "base/util.h"
 
 int option_flag(const struct option *option, const char *text, void *destination,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
 #include "base/text.h"
 #include "base/util.h"
 #include "kernel/kallsyms.h"

@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -16,7 +14,6 @@
 
 #include "base/opening.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/util.h"
 
 #define MOST_LINKS 40 /* the kernel's limit */

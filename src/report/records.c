@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "flame/svg.h"
 #include "report/blocks.h"
 

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/say.h"
-#include "base/text.h"
 #include "report/blocks.h"
-#include "symbolize/kernel_frames.h"
 
 bool blocks_show_tasks(const struct report_options *options)
 {

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,10 +11,8 @@
 #include <unistd.h>
 
 #include "base/say.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "report/atomic_file.h"
-#include "report/report.h"
 
 static const struct format {
     const char *name, *ending;

@@ -9,9 +9,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "collect/bpf_counts.h"
 #include "insns/layout.h"
-#include "insns/programs.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "kernel/sampling.h"
@@ -23,7 +21,6 @@
 #include "run/counting.h"
 #include "run/blocked_time.h"
 #include "run/session.h"
-#include "symbolize/kernel_frames.h"
 
 #define WALL_FREQUENCY 499
 #define TICK_FREQUENCY 49 /* of interrupting threads, by ptrace(2) */

@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/util.h"
 #include "collect/walk_counts.h"
-#include "insns/program.h"
 #include "kernel/bpf.h"
 #include "kernel/refusal.h"
 #include "machine/machine.h"

@@ -14,7 +14,6 @@
 
 #include "base/reading.h"
 #include "base/say.h"
-#include "base/text.h"
 #include "base/util.h"
 #include "run/command.h"
 

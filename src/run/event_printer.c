@@ -11,7 +11,6 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/util.h"
-#include "insns/layout.h"
 #include "processes/process.h"
 #include "run/progress.h"
 #include "run/event_printer.h"

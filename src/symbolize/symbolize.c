@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/index.h"
 #include "base/util.h"
 #include "insns/unwind_layout.h"
-#include "kernel/kallsyms.h"
 #include "symbolize/kernel_frames.h"
 #include "symbolize/naming.h"
 
