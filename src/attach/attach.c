@@ -358,12 +358,12 @@ void attach_allow_descriptors(size_t wanted)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted + SPARE_DESCRIPTORS)
+    if (prlimit(0, RLIMIT_NOFILE, NULL, &limit) || limit.rlim_cur >= wanted + SPARE_DESCRIPTORS)
         return;
     limit.rlim_cur = wanted + SPARE_DESCRIPTORS;
     if (limit.rlim_max < limit.rlim_cur)
         limit.rlim_max = limit.rlim_cur;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    prlimit(0, RLIMIT_NOFILE, &limit, NULL);
 }
 
 static int attach_one_by_one(struct work *work, attach_open_event *open, const void *context)

@@ -96,16 +96,16 @@ static bool find_limit(void)
     };
     struct rlimit before, now, none;
 
-    if (getrlimit(RLIMIT_MEMLOCK, &before) || before.rlim_cur == RLIM_INFINITY)
+    if (prlimit(0, RLIMIT_MEMLOCK, NULL, &before) || before.rlim_cur == RLIM_INFINITY)
         return false;
     none = (struct rlimit){0, before.rlim_max};
-    if (setrlimit(RLIMIT_MEMLOCK, &none))
+    if (prlimit(0, RLIMIT_MEMLOCK, &none, NULL))
         return false;
     int map = bpf_create_map(&shape);
     close_fd(map);
-    bool counts = !getrlimit(RLIMIT_MEMLOCK, &now) && now.rlim_cur;
+    bool counts = !prlimit(0, RLIMIT_MEMLOCK, NULL, &now) && now.rlim_cur;
     if (now.rlim_max == before.rlim_max)
-        (void)setrlimit(RLIMIT_MEMLOCK, &before);
+        (void)prlimit(0, RLIMIT_MEMLOCK, &before, NULL);
     return counts && now.rlim_cur != RLIM_INFINITY;
 }
 

@@ -43,14 +43,14 @@ static bool raise_locked_memory(void)
 {
     struct rlimit limit, most = {RLIM_INFINITY, RLIM_INFINITY};
 
-    if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+    if (prlimit(0, RLIMIT_MEMLOCK, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return false;
-    if (!setrlimit(RLIMIT_MEMLOCK, &most))
+    if (!prlimit(0, RLIMIT_MEMLOCK, &most, NULL))
         return true;
     if (limit.rlim_cur == limit.rlim_max)
         return false;
     limit.rlim_cur = limit.rlim_max;
-    return !setrlimit(RLIMIT_MEMLOCK, &limit);
+    return !prlimit(0, RLIMIT_MEMLOCK, &limit, NULL);
 }
 
 /* Calls again if RLIMIT_MEMLOCK refused it (before 5.11) and the limit could be raised. */

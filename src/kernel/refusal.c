@@ -124,7 +124,7 @@ static bool explain_locked_memory(uint64_t map_bytes, struct text *sentence)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+    if (prlimit(0, RLIMIT_MEMLOCK, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return false;
     text_format(sentence, "RLIMIT_MEMLOCK is %llu KB, and this kernel counts maps against it",
                 (unsigned long long)limit.rlim_cur / 1024);

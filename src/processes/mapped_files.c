@@ -602,9 +602,9 @@ int mapped_files_open(struct mapped_files **made)
     if (!files)
         return -ENOMEM;
     files->look = 1;
-    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+    if (!prlimit(0, RLIMIT_NOFILE, NULL, &limit) && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
+        prlimit(0, RLIMIT_NOFILE, &limit, NULL);
     }
     rlim_t most = limit.rlim_cur > LEFT_TO_OTHERS ? limit.rlim_cur - LEFT_TO_OTHERS : 0;
     if (most > limit.rlim_cur / 2)

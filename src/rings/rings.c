@@ -592,7 +592,7 @@ static void explain_memory(struct text *sentence)
     struct rlimit limit;
 
     text_add(sentence, "the kernel refuses the memory for the rings");
-    if (own != UINT64_MAX && !getrlimit(RLIMIT_MEMLOCK, &limit)) {
+    if (own != UINT64_MAX && !prlimit(0, RLIMIT_MEMLOCK, NULL, &limit)) {
         text_format(sentence, ", of which a user may have %llu KB per CPU",
                     (unsigned long long)own);
         if (limit.rlim_cur != RLIM_INFINITY)

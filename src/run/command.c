@@ -86,8 +86,8 @@ char *path_walk_find(const char *name)
 void command_init(struct command *command, char **words)
 {
     *command = (struct command){.words = words, .failure = -1};
-    command->has_limits = !getrlimit(RLIMIT_NOFILE, &command->files) &&
-                          !getrlimit(RLIMIT_MEMLOCK, &command->memory);
+    command->has_limits = !prlimit(0, RLIMIT_NOFILE, NULL, &command->files) &&
+                          !prlimit(0, RLIMIT_MEMLOCK, NULL, &command->memory);
 }
 
 /* ---- What a command may be ---- */
@@ -191,8 +191,8 @@ static void be_command(const struct command *command, int go, int failure, bool 
     int error = 0;
 
     if (command->has_limits) {
-        setrlimit(RLIMIT_NOFILE, &command->files);
-        setrlimit(RLIMIT_MEMLOCK, &command->memory);
+        prlimit(0, RLIMIT_NOFILE, &command->files, NULL);
+        prlimit(0, RLIMIT_MEMLOCK, &command->memory, NULL);
     }
     if (!stdout_is_free)
         error = print_to_stderr();

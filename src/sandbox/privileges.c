@@ -243,7 +243,7 @@ int privileges_keep_none(void)
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -errno;
-    setrlimit(RLIMIT_CORE, &no_core);
+    prlimit(0, RLIMIT_CORE, &no_core, NULL);
     if (!become(UNUSED + (unsigned)getpid()))
         (void)become(NOBODY);
     /* Other processes of its user must not write to it. */

@@ -289,7 +289,7 @@ static void limit_to(int what, uint64_t wanted)
     const rlim_t most = (rlim_t)wanted == wanted ? (rlim_t)wanted : RLIM_INFINITY;
     const struct rlimit limit = {most, most};
 
-    setrlimit(what, &limit);
+    prlimit(0, what, &limit, NULL);
 }
 
 void sandbox_bound(sandbox_memory *free_memory)
