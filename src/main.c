@@ -172,7 +172,7 @@ static int run_options(int argc, char **argv)
     if (settings.directory)
         return install_links(settings.directory, argv[0], applets);
     if (settings.version)
-        puts("stackbox " STACKBOX_VERSION);
+        fputs("stackbox " STACKBOX_VERSION "\n", stdout);
     return finish_output(0);
 }
 

@@ -40,14 +40,14 @@ static void write_text(FILE *out, const char *text, size_t length)
         else if (*text == '<' && text + 1 < end && (text[1] == '/' || text[1] == '!'))
             fputs("\\u003c", out);
         else
-            putc(*text, out);
+            fputc(*text, out);
 }
 
 static void write_member(FILE *out, const char *name, const char *text, size_t length)
 {
     fprintf(out, "\"%s\":\"", name);
     write_text(out, text, length);
-    putc('"', out);
+    fputc('"', out);
 }
 
 /* ---- Frames ---- */
@@ -60,10 +60,10 @@ static void write_frame(struct writing *writing, const char *text)
     fputs(writing->written ? ",\n{" : "\n{", writing->out);
     write_member(writing->out, "name", text, name);
     if (text[name]) {
-        putc(',', writing->out);
+        fputc(',', writing->out);
         write_member(writing->out, "file", text + name + 1, strlen(text + name + 1));
     }
-    putc('}', writing->out);
+    fputc('}', writing->out);
     writing->written++;
 }
 

@@ -116,7 +116,7 @@ static int print_report(struct counting *counting)
     int result = counting_print_report(counting, stdout);
 
     errno = 0;
-    if (!result && (putchar('\n') < 0 || fflush(stdout)))
+    if (!result && (fputc('\n', stdout) < 0 || fflush(stdout)))
         result = errno ? -errno : -EIO;
     return result;
 }

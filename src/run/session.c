@@ -506,7 +506,7 @@ void session_header(struct session *session, const char *what, uint64_t duration
 int session_detaching(void)
 {
     errno = 0;
-    if (printf("Detaching...\n") < 0 || fflush(stdout)) {
+    if (fputs("Detaching...\n", stdout) < 0 || fflush(stdout)) {
         if (errno == EPIPE)
             return 0; /* the reader is gone: not an error */
         say("cannot write: %s", output_error(errno ? errno : EIO));
