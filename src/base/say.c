@@ -2,7 +2,6 @@
 #include "base/say.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +35,9 @@ void say_in_little_room(const char *format, va_list list)
 static __attribute__((format(printf, 1, 0))) bool say_in_full(const char *format, va_list list)
 {
     struct text raw = {0}, shown = {0};
-    char *line = NULL;
 
-    if (vasprintf(&line, format, list) < 0)
-        return false;
-    text_format(&raw, "%s: %s", say_as, line);
-    free(line);
+    text_format(&raw, "%s: ", say_as);
+    text_format_list(&raw, format, list);
     escape_text(&shown, &raw);
     text_add(&shown, "\n");
     const bool whole = !shown.failed;

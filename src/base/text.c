@@ -2,7 +2,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,28 +31,31 @@ void text_add(struct text *text, const char *string)
     text_append(text, string, strlen(string));
 }
 
-void text_format(struct text *text, const char *format, ...)
+void text_format_list(struct text *text, const char *format, va_list list)
 {
     char small[256];
+    va_list again;
+
+    va_copy(again, list);
+    const int length = vsnprintf(small, sizeof(small), format, list);
+    if (length < 0)
+        text->failed = true;
+    else if ((size_t)length < sizeof(small))
+        text_append(text, small, (size_t)length);
+    else if (reserve(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void text_format(struct text *text, const char *format, ...)
+{
     va_list list;
 
     va_start(list, format);
-    int length = vsnprintf(small, sizeof(small), format, list);
+    text_format_list(text, format, list);
     va_end(list);
-    if (length < 0) {
-        text->failed = true;
-        return;
-    }
-    if ((size_t)length < sizeof(small)) {
-        text_append(text, small, (size_t)length);
-        return;
-    }
-    if (!reserve(text, (size_t)length))
-        return;
-    va_start(list, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, list);
-    va_end(list);
-    text->length += (size_t)length;
 }
 
 void text_add_varint(struct text *text, uint64_t number)

@@ -3,6 +3,7 @@
 #ifndef STACKBOX_BASE_TEXT_H
 #define STACKBOX_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,8 @@ struct text {
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_format_list(struct text *text, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
 /* Seven bits per byte, the lowest first; the eighth says that another byte follows. */
 void text_add_varint(struct text *text, uint64_t number);
 /* What it holds, NUL-terminated; "" if it is empty. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,21 +111,14 @@ static int write_one(struct recording *recording, enum report_format format, str
 /* One line, whatever bytes are in it. */
 static __attribute__((format(printf, 2, 3))) void tell(struct text *lines, const char *format, ...)
 {
-    struct text line = {0};
-    char *raw = NULL;
+    struct text raw = {0};
     va_list list;
 
     va_start(list, format);
-    const int length = vasprintf(&raw, format, list);
+    text_format_list(&raw, format, list);
     va_end(list);
-    if (length >= 0)
-        escape_bytes(&line, raw, (size_t)length);
-    lines->failed = lines->failed || length < 0 || line.failed;
-    text_add(&line, "\n");
-    text_append(lines, text_string(&line), line.length);
-    if (length >= 0)
-        free(raw);
-    text_free(&line);
+    escape_text(lines, &raw);
+    text_add(lines, "\n");
 }
 
 static void tell_notes(const struct show_options *asked, const struct recording *recording,
