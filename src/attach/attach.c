@@ -207,17 +207,14 @@ const struct attach_variant attach_variants[ATTACH_PROGRAMS] = {
     [ATTACH_NESTED] = {"of functions whose returns are traced", false, 0},
 };
 
-static uint32_t link_type(enum attach_program which)
-{
-    return which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI : BPF_ABI_TRACE_UPROBE_MULTI;
-}
-
 static struct bpf_load how_to_load(const struct work *work, enum attach_program which,
                                    enum program_kind kind)
 {
     return (struct bpf_load){
         .type = kind == PROGRAM_TRACEPOINT ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_KPROBE,
-        .attach_type = kind == PROGRAM_MULTI ? link_type(which) : 0,
+        .attach_type = kind != PROGRAM_MULTI           ? 0
+                       : which <= ATTACH_KERNEL_START ? BPF_ABI_TRACE_KPROBE_MULTI
+                                                      : BPF_ABI_TRACE_UPROBE_MULTI,
         .name = work->request->program_name,
         .code = work->request->programs[which],
     };

@@ -54,11 +54,6 @@ uint32_t cxx_decltype(struct cxx *cxx)
     return cxx_wrap(cxx, CXX_DECLTYPE, cxx_ended(cxx, cxx_expression(cxx)), 0);
 }
 
-static uint32_t throw_types(struct cxx *cxx)
-{
-    return cxx_peek(cxx) == 'E' ? 0 : cxx_wrap(cxx, CXX_THROW, cxx_until(cxx, 'E', cxx_type), 0);
-}
-
 static bool is_function(const struct cxx *cxx)
 {
     return cxx_peek(cxx) == 'F' ||
@@ -77,7 +72,8 @@ static uint32_t function_type(struct cxx *cxx, unsigned quals)
         if (!exceptions)
             return 0;
     } else if (cxx_take_two(cxx, "Dw")) {
-        if (!(exceptions = throw_types(cxx)))
+        if (cxx_peek(cxx) == 'E' ||
+            !(exceptions = cxx_wrap(cxx, CXX_THROW, cxx_until(cxx, 'E', cxx_type), 0)))
             return 0;
     }
     if (cxx_take_two(cxx, "Dx"))

@@ -332,13 +332,6 @@ static bool read_impl(struct rust_name *name, char tag)
     return rust_form(name, tag == 'M' ? "<%t>" : "<%t as %p>");
 }
 
-static bool read_generic(struct rust_name *name, bool inside)
-{
-    return rust_path(name, inside) && (!inside || rust_say(name, "::")) &&
-           open_arguments(name) && rust_list(name, read_argument, false, ", ") >= 0 &&
-           close_arguments(name);
-}
-
 /* A crate, or the name of a field. */
 static bool read_crate(struct rust_name *name)
 {
@@ -357,7 +350,10 @@ static bool read_path(struct rust_name *name, bool inside)
     case 'M':
     case 'X':
     case 'Y': return read_impl(name, tag);
-    case 'I': return read_generic(name, inside);
+    case 'I':
+        return rust_path(name, inside) && (!inside || rust_say(name, "::")) &&
+               open_arguments(name) && rust_list(name, read_argument, false, ", ") >= 0 &&
+               close_arguments(name);
     case 'B': return rust_back(name, rust_path, inside);
     }
     return false;

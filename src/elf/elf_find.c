@@ -70,15 +70,6 @@ static bool has_entries(const struct elf *elf, const struct elf_section *section
             elf_is_named(elf, section, STUBS, sizeof(STUBS)));
 }
 
-/*
- * The first and last of a MIPS stub's four instructions: lw or ld $t9, -32752($gp), and li $t8,
- * SYMBOL. Files with 65,536 dynamic symbols or more have five.
- */
-static bool is_stub(uint32_t first, uint32_t last)
-{
-    return (first & 0xafffffff) == 0x8f998010 && (last & 0xafff0000) == 0x24180000;
-}
-
 /* Recognizes an entry of 16 bytes. */
 static bool find_entry(const struct machine_plt *plt, uint64_t address, struct entry *entry)
 {
@@ -93,7 +84,12 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address, struct e
     const uint32_t last = elf_get32(elf, code + 12);
     const unsigned upper_bits = 32 - pair->load_bits;
     entry->found.start = plt->address + skip;
-    if (elf->row->elf == EM_MIPS && is_stub(upper, last)) {
+    /*
+     * The first and last of a MIPS stub's four instructions: lw or ld $t9, -32752($gp), and li $t8,
+     * SYMBOL. Files with 65,536 dynamic symbols or more have five.
+     */
+    if (elf->row->elf == EM_MIPS && (upper & 0xafffffff) == 0x8f998010 &&
+        (last & 0xafff0000) == 0x24180000) {
         entry->symbol = last & 0xffff;
         entry->is_claimed = true;
         return true;
@@ -176,18 +172,14 @@ static bool is_below(const void *entry, const void *word)
     return ((const struct entry *)entry)->found.word < *(const uint64_t *)word;
 }
 
-static size_t first_with(const struct entries *entries, uint64_t word)
-{
-    return search_first(entries->items, entries->count, sizeof(*entries->items), &word, is_below);
-}
-
 /* If several relocations claim a word, the first counts. */
 static void take_relocation(const struct elf *elf, struct entries *entries,
                             const unsigned char *relocation, bool has_addend)
 {
     const uint64_t word = ELF_FIELD(elf, relocation, Rel, r_offset);
     const uint64_t info = ELF_FIELD(elf, relocation, Rel, r_info);
-    struct entry *entry = entries->items + first_with(entries, word);
+    struct entry *entry = entries->items + search_first(
+        entries->items, entries->count, sizeof(*entries->items), &word, is_below);
     struct entry *end = entries->items + entries->count;
 
     if (entry == end || entry->found.word != word || entry->is_claimed)

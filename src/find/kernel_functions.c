@@ -20,12 +20,6 @@
 /* Linux 6.7, whose kprobe PMU refuses names that several functions have. */
 #define REFUSES_AMBIGUOUS 0x060700
 
-/* Names of the padding before a function, for patching: it never runs as a function. */
-static bool is_padding(const char *name)
-{
-    return starts_with(name, "__pfx_") || starts_with(name, "__cfi_");
-}
-
 struct pass {
     const struct pattern *patterns;
     size_t pattern_count;
@@ -55,8 +49,10 @@ static int match_symbol(void *context, const struct kallsyms_symbol *symbol)
         pass->has_tables = true;
     for (size_t i = 0; i < pass->pattern_count; i++) {
         const struct pattern *pattern = &pass->patterns[i];
+        /* Names of the padding before a function, for patching: it never runs as a function. */
         if (pattern->kind != PATTERN_KERNEL_FUNCTION ||
-            (pattern->name.kind != MATCH_PLAIN && is_padding(symbol->name)))
+            (pattern->name.kind != MATCH_PLAIN && (starts_with(symbol->name, "__pfx_") ||
+                                                   starts_with(symbol->name, "__cfi_"))))
             continue;
         int result = function_matches(&pattern->name, symbol->name, &pass->scratch);
         if (result < 0)
@@ -110,13 +106,6 @@ int kernel_functions_find(int kallsyms, const struct pattern *patterns, size_t c
     return result;
 }
 
-/* Only a pass over kallsyms finds mangled names, or a function's length. */
-static bool can_ask(const struct pattern *pattern)
-{
-    return pattern->name.kind == MATCH_PLAIN && !pattern->offset &&
-           !strchr(pattern->name.text, ':');
-}
-
 /*
  * Is it a function, and the only one of that name? Tries a probe within the first instruction: the
  * kernel refuses it, but an ambiguous name with another errno; closing a probe that it accepts
@@ -150,7 +139,9 @@ int kernel_functions_ask(const struct kernel_names *names, const struct pattern 
         };
         if (pattern->kind != PATTERN_KERNEL_FUNCTION)
             continue;
-        if (!can_ask(pattern))
+        /* Only a pass over kallsyms finds mangled names, or a function's length. */
+        if (pattern->name.kind != MATCH_PLAIN || pattern->offset ||
+            strchr(pattern->name.text, ':'))
             return -EAGAIN;
         place.address = kernel_names_address(names, place.name);
         if (!place.address)

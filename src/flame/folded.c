@@ -27,11 +27,6 @@ struct folded_count {
 
 /* ---- Counts ---- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool folded_is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -69,7 +64,7 @@ static bool folded_take_count(const char *line, const char **end, struct folded_
 {
     const char *at = *end, *point = NULL;
 
-    while (at > line && (is_digit(at[-1]) || (at[-1] == '.' && !point)))
+    while (at > line && ((at[-1] >= '0' && at[-1] <= '9') || (at[-1] == '.' && !point)))
         if (*--at == '.')
             point = at;
     if (at == *end || at == point || at == line || !folded_is_blank(at[-1]))

@@ -206,11 +206,6 @@ static int take_landing(const struct kernel_names *names, uint64_t address,
     return keep(found, &next);
 }
 
-static bool is_bpf(const char *name)
-{
-    return starts_with(name, "bpf_prog_") || starts_with(name, "bpf_trampoline_");
-}
-
 int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *search,
                       uint64_t address, struct kallsyms_found *found)
 {
@@ -220,7 +215,8 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
         return !starts_with(names->symbol->text, "0x");
     if (!kernel_names_is_text(names, address) && !answer.module) {
         /* The kernel names data, too, and does not mark BPF programs as "[bpf]". */
-        if (!is_bpf(answer.name))
+        if (!starts_with(answer.name, "bpf_prog_") &&
+            !starts_with(answer.name, "bpf_trampoline_"))
             return 1;
         answer.module = "bpf";
         answer.end = 0; /* another program may begin within it later on */

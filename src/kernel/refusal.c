@@ -33,19 +33,6 @@ bool refusal_has_capability(unsigned capability)
     return data[capability / 32].effective >> capability % 32 & 1;
 }
 
-static bool under_seccomp(void)
-{
-    return prctl(PR_GET_SECCOMP) == 2; /* by a filter: SECCOMP_MODE_FILTER */
-}
-
-/* In a user namespace capabilities, even root's, apply to its own objects, not to the kernel. */
-static bool in_user_namespace(void)
-{
-    struct stat about;
-
-    return !stat("/proc/self/ns/user", &about) && about.st_ino != INITIAL_USER_NAMESPACE;
-}
-
 /* "none [integrity] confidentiality": what is in the brackets; empty if the kernel does not say. */
 static void add_lockdown(int directory, const char *path, struct text *level)
 {
@@ -78,7 +65,7 @@ bool refusal_locked_down(struct text *level)
 
 static bool explain_seccomp(const char *call, struct text *sentence)
 {
-    if (!under_seccomp())
+    if (prctl(PR_GET_SECCOMP) != 2) /* by a filter: SECCOMP_MODE_FILTER */
         return false;
     text_format(sentence, "a seccomp filter blocks %s: start the container or service without "
                 "that filter, or with one that allows bpf and perf_event_open", call);
@@ -111,9 +98,12 @@ static bool explain_capabilities(struct text *sentence)
     return true;
 }
 
+/* In a user namespace capabilities, even root's, apply to its own objects, not to the kernel. */
 static bool explain_user_namespace(struct text *sentence)
 {
-    if (!in_user_namespace())
+    struct stat about;
+
+    if (stat("/proc/self/ns/user", &about) || about.st_ino == INITIAL_USER_NAMESPACE)
         return false;
     text_add(sentence, "root in a user namespace has no privileges over the kernel: run it as "
              "root outside the container");

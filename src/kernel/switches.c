@@ -141,11 +141,6 @@ static int open_raw(struct opening *opening)
     return result ? refuse(opening, REFUSED_PROBES, NULL, result) : attach(opening);
 }
 
-static bool is_a_right(int error)
-{
-    return error == -EPERM || error == -EACCES;
-}
-
 /*
  * Raw tracepoints first: they miss no event, while those of tracefs miss events during the kernel's
  * bpf(2). If both fail, reports the refusal of raw ones, which need fewer rights, but only if a
@@ -166,7 +161,7 @@ int switches_open(struct switches *switches, struct capture *capture, switches_s
     capture->task.known = false;
     opening.refusal = refusal;
     const int result = open_by_tracefs(&opening);
-    if (!result || result == -ENOMEM || !is_a_right(first)) {
+    if (!result || result == -ENOMEM || (first != -EPERM && first != -EACCES)) {
         text_free(&raw.log);
         return result;
     }

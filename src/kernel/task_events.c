@@ -434,12 +434,6 @@ static void parse_fork(const char *record, enum task_event_kind kind, struct tas
     event->forker = fork.ptid;
 }
 
-/* perf gives 0 for a process outside our namespace, and -1 for one that is gone. */
-static bool is_ours(uint32_t pid)
-{
-    return pid && pid != UINT32_MAX;
-}
-
 int task_event_parse(char *record, size_t size, struct task_event *event)
 {
     static const size_t least[] = {
@@ -485,5 +479,6 @@ int task_event_parse(char *record, size_t size, struct task_event *event)
     default:
         parse_fork(record, header.type == PERF_RECORD_FORK ? TASK_FORK : TASK_EXIT, event);
     }
-    return is_ours(event->pid) ? 0 : -EINVAL;
+    /* 0: a process outside our namespace; -1: one that is gone. */
+    return event->pid && event->pid != UINT32_MAX ? 0 : -EINVAL;
 }

@@ -8,11 +8,6 @@
 
 #define BTI_C 0xd503245f
 
-static bool is_pair(uint32_t first, uint32_t second)
-{
-    return (first & 0x9f00001f) == 0x90000010 && (second & 0xffc003ff) == 0xf9400211;
-}
-
 static bool find_entry(const struct machine_plt *plt, uint64_t address,
                        struct machine_plt_entry *entry)
 {
@@ -26,7 +21,7 @@ static bool find_entry(const struct machine_plt *plt, uint64_t address,
             !plt->read(plt, at - plt->address, code, sizeof(code)))
             continue;
         const uint32_t first = machine_little32(code), second = machine_little32(code + 4);
-        if (!is_pair(first, second))
+        if ((first & 0x9f00001f) != 0x90000010 || (second & 0xffc003ff) != 0xf9400211)
             continue;
         entry->start = at;
         if (at - plt->address >= 4 && plt->read(plt, at - plt->address - 4, code, 4) &&

@@ -203,14 +203,6 @@ static int find_target(struct atomic_file *file, const char *path)
     return S_ISDIR(file->target.about.st_mode) ? -EISDIR : 0;
 }
 
-/* Our own descriptors are all close-on-exec; inherited ones, which a path can mean, are not. */
-static int given_descriptor(int number)
-{
-    int flags = fcntl(number, F_GETFD);
-
-    return flags < 0 || (flags & FD_CLOEXEC) ? -EBADF : number;
-}
-
 /* A path that stands for an inherited descriptor: its number, -EBADF, or NO_DESCRIPTOR. */
 static int descriptor_of(const char *path)
 {
@@ -223,8 +215,11 @@ static int descriptor_of(const char *path)
         return STDERR_FILENO;
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         const char *digits = starts_with(path, places[i]);
-        if (digits && !parse_number(digits, 0, INT_MAX, &number))
-            return given_descriptor((int)number);
+        if (!digits || parse_number(digits, 0, INT_MAX, &number))
+            continue;
+        /* Our own are all close-on-exec; inherited ones, which a path can mean, are not. */
+        const int flags = fcntl((int)number, F_GETFD);
+        return flags < 0 || (flags & FD_CLOEXEC) ? -EBADF : (int)number;
     }
     return NO_DESCRIPTOR;
 }

@@ -30,12 +30,6 @@ static int compare_functions(const void *left, const void *right)
     return order || !a->who ? order : strcmp(a->who, b->who);
 }
 
-/* Frames that separate two stacks are no functions. */
-static bool is_function(const struct line_frame *frame, const struct report_options *options)
-{
-    return frame->part == LINE_FRAME && !(options->delimited && !strcmp(frame->name, "-"));
-}
-
 /*
  * Adds one block. The leaf of a waker's inverted stack is where both stacks meet. A frame that only
  * leads to a wait does not get its time, unless the stack has no other.
@@ -49,7 +43,9 @@ static void add_line(struct flat_function *functions, const struct line *line,
 
     for (size_t i = 0; i < line->count; i++) {
         met = met || line->frames[i].part == LINE_MEETING;
-        if (!is_function(&line->frames[i], report->options))
+        /* Frames that separate two stacks are no functions. */
+        if (line->frames[i].part != LINE_FRAME ||
+            (report->options->delimited && !strcmp(line->frames[i].name, "-")))
             continue;
         struct flat_function *function = &functions[line->frames[i].label];
         function->name = line->frames[i].name;

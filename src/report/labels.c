@@ -304,13 +304,6 @@ static void add_wait_and_wake(struct line *line, const struct report *report,
     add_task_name(line, LINE_WAKER, &block->waker, report->options, &line->leaf);
 }
 
-static void add_line_time(struct line *line, const struct tm *when)
-{
-    snprintf(line->time, sizeof(line->time), "%02d:%02d:%02d", when->tm_hour % 100,
-             when->tm_min % 100, when->tm_sec % 100);
-    add(line, LINE_TIME, line->time);
-}
-
 int line_make(struct line *line, const struct report *report, const struct block *block)
 {
     const struct report_options *options = report->options;
@@ -320,8 +313,11 @@ int line_make(struct line *line, const struct report *report, const struct block
     line->count = 0;
     if (array_reserve(&line->frames, &line->room, most, sizeof(*line->frames)))
         return -ENOMEM;
-    if (options->time_as_root)
-        add_line_time(line, report->when);
+    if (options->time_as_root) {
+        snprintf(line->time, sizeof(line->time), "%02d:%02d:%02d", report->when->tm_hour % 100,
+                 report->when->tm_min % 100, report->when->tm_sec % 100);
+        add(line, LINE_TIME, line->time);
+    }
     if (block->of_many) {
         add_frames(line, report->blocks, &block->task);
     } else if (options->layout == LAYOUT_WAKEUPTIME) {

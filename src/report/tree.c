@@ -192,12 +192,6 @@ static int print_narrow(struct tree *tree, const char *mark, const struct narrow
 
 /* ---- Branches ---- */
 
-static bool is_wide(const struct tree *tree, uint64_t value)
-{
-    return value &&
-           (double)value * 100 * TREE_PERCENT >= (double)tree->options->narrow * tree->whole;
-}
-
 /* qsort() passes no context to the comparison function. */
 static const struct flame *sorted;
 
@@ -220,7 +214,8 @@ static int take_children(struct tree *tree, uint32_t node, uint64_t *self, struc
     *self = nodes[node].value;
     for (uint32_t child = nodes[node].first_child; child; child = nodes[child].next) {
         *self -= nodes[child].value;
-        if (!is_wide(tree, nodes[child].value)) {
+        if (!nodes[child].value || (double)nodes[child].value * 100 * TREE_PERCENT <
+                                       (double)tree->options->narrow * tree->whole) {
             narrow->count++;
             narrow->value += nodes[child].value;
             continue;
