@@ -125,8 +125,7 @@ int semaphores_raise(struct semaphores *semaphores, const struct place *place, u
     if (!result && !search.address)
         result = -ENOENT;
     if (!result)
-        result = array_reserve(&semaphores->addresses, &semaphores->room, semaphores->count + 1,
-                               sizeof(*semaphores->addresses));
+        result = ARRAY_RESERVE(semaphores->addresses, semaphores->room, semaphores->count + 1);
     if (!result)
         result = add(memory, search.address, 1);
     if (!result) {

@@ -65,8 +65,7 @@ static int collect_name(void *context, const char *group, const char *name)
     struct text line = {0};
 
     text_format(&line, "-:%s/%s\n", group, name);
-    if (line.failed || array_reserve(&names->items, &names->room, names->count + 1,
-                                     sizeof(*names->items))) {
+    if (line.failed || ARRAY_RESERVE(names->items, names->room, names->count + 1)) {
         text_free(&line);
         return -ENOMEM;
     }

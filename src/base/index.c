@@ -88,8 +88,7 @@ int numbering_find(struct numbering *numbering, const void *key, size_t length, 
         if (its_length == length && (!length || !memcmp(its, key, length)))
             return 0;
     }
-    if (array_reserve(&numbering->ends, &numbering->room, numbering->count + 1,
-                      sizeof(*numbering->ends)))
+    if (ARRAY_RESERVE(numbering->ends, numbering->room, numbering->count + 1))
         return -ENOMEM;
     text_append(&numbering->bytes, key, length);
     if (numbering->bytes.failed || index_add(&numbering->index, hash, (uint32_t)numbering->count))

@@ -21,6 +21,8 @@
  * frees *items with free().
  */
 int array_reserve(void *items, size_t *room, size_t need, size_t size);
+#define ARRAY_RESERVE(items, room, need) \
+    array_reserve(&(items), &(room), (need), sizeof(*(items)))
 
 /*
  * A whole number: decimal, or hexadecimal after 0x. The text must be all digits, without sign or

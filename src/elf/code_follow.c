@@ -101,8 +101,7 @@ uint16_t code_number_of(struct code_finding *finding, const struct code_state *s
             return (uint16_t)item;
     if (finding->state_count > MOST_STATES)
         return UNKNOWN;
-    if (array_reserve(&finding->states, &finding->state_room, finding->state_count + 1,
-                      sizeof(*finding->states)) ||
+    if (ARRAY_RESERVE(finding->states, finding->state_room, finding->state_count + 1) ||
         index_add(&finding->state_index, hash, (uint32_t)finding->state_count)) {
         finding->error = -ENOMEM;
         return UNKNOWN;
@@ -117,8 +116,7 @@ static void set_state(struct code_finding *finding, uint64_t place, uint16_t sta
 {
     if (finding->is_trial) {
         if (finding->change_count == finding->change_room &&
-            array_reserve(&finding->changes, &finding->change_room, finding->change_count + 1,
-                          sizeof(*finding->changes))) {
+            ARRAY_RESERVE(finding->changes, finding->change_room, finding->change_count + 1)) {
             finding->error = -ENOMEM;
             return;
         }
@@ -197,8 +195,7 @@ static bool reach(struct code_finding *finding, uint64_t place, uint16_t state)
 
 static void work_later(struct code_finding *finding, uint64_t place)
 {
-    if (array_reserve(&finding->work, &finding->work_room, finding->work_count + 1,
-                      sizeof(*finding->work)))
+    if (ARRAY_RESERVE(finding->work, finding->work_room, finding->work_count + 1))
         finding->error = -ENOMEM;
     else
         finding->work[finding->work_count++] =

@@ -146,8 +146,7 @@ static void add_call(struct code_finding *finding, struct code_call *call, uint6
 {
     call->after = (uint32_t)after;
     finding->places[call->place].flags |= is_padded ? PADDING : 0;
-    if (array_reserve(&finding->calls, &finding->call_room, finding->call_count + 1,
-                      sizeof(*finding->calls)))
+    if (ARRAY_RESERVE(finding->calls, finding->call_room, finding->call_count + 1))
         finding->error = -ENOMEM;
     else
         finding->calls[finding->call_count++] = *call;
@@ -511,7 +510,7 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
     if (code->count && code->rows[code->count - 1].offset == offset)
         code->count--;
     if (code->count == code->room &&
-        array_reserve(&code->rows, &code->room, code->count + 1, sizeof(*code->rows)))
+        ARRAY_RESERVE(code->rows, code->room, code->count + 1))
         finding->error = -ENOMEM;
     else
         code->rows[code->count++] = (struct frame_row){offset, state};

@@ -387,7 +387,7 @@ static uint64_t number_of(const struct elf_symbol *symbol)
 
 static int note_given(struct given *given, const struct elf_symbol *symbol)
 {
-    if (array_reserve(&given->numbers, &given->room, given->count + 1, sizeof(*given->numbers)))
+    if (ARRAY_RESERVE(given->numbers, given->room, given->count + 1))
         return -ENOMEM;
     given->numbers[given->count++] = number_of(symbol);
     return 0;

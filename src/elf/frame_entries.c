@@ -406,8 +406,7 @@ struct gathering {
 
 static int add(struct gathering *gathering, uint64_t start, enum table table)
 {
-    if (array_reserve(&gathering->found, &gathering->room, gathering->count + 1,
-                      sizeof(*gathering->found)))
+    if (ARRAY_RESERVE(gathering->found, gathering->room, gathering->count + 1))
         return -ENOMEM;
     gathering->found[gathering->count++] = (struct found){start, gathering->at, table};
     return 0;

@@ -113,8 +113,7 @@ static int number_of(struct making *making, const struct unwind_rule *rule, uint
         *number = making->recent_number = 0;
         return -E2BIG;
     }
-    if (array_reserve(&frames->rules, &frames->rule_room, frames->rule_count + 1,
-                      sizeof(*frames->rules)) ||
+    if (ARRAY_RESERVE(frames->rules, frames->rule_room, frames->rule_count + 1) ||
         index_add(&making->rules, hash, (uint32_t)frames->rule_count))
         return -ENOMEM;
     making->recent_number = *number = (uint32_t)frames->rule_count;
@@ -131,8 +130,7 @@ static int add_numbered(struct frame_rows *frames, uint64_t offset, uint32_t num
         return 0;
     if (frames->row_count == FRAME_ROWS_MOST)
         return -E2BIG;
-    if (array_reserve(&frames->rows, &frames->row_room, frames->row_count + 1,
-                      sizeof(*frames->rows)))
+    if (ARRAY_RESERVE(frames->rows, frames->row_room, frames->row_count + 1))
         return -ENOMEM;
     frames->rows[frames->row_count++] = (struct frame_row){offset, number};
     return 0;
@@ -294,7 +292,7 @@ static int add_code_gap(struct code_gaps *gaps, const struct elf_segment *segmen
     if (to <= from ||
         (!gaps->rule->cfa && to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
         return 0;
-    if (array_reserve(&gaps->gaps, &gaps->room, gaps->count + 1, sizeof(*gaps->gaps)))
+    if (ARRAY_RESERVE(gaps->gaps, gaps->room, gaps->count + 1))
         return -ENOMEM;
     gaps->gaps[gaps->count++] =
         (struct code_gap){from, to - from, from + distance, *gaps->rule};
@@ -402,7 +400,7 @@ static int insert_code(struct making *making, const struct code_rows *code)
 
     if (most > FRAME_ROWS_MOST)
         return -E2BIG;
-    if (array_reserve(&frames->rows, &frames->row_room, most, sizeof(*frames->rows)))
+    if (ARRAY_RESERVE(frames->rows, frames->row_room, most))
         return -ENOMEM;
     const struct frame_row *old = frames->rows + code->count, *const end = frames->rows + most;
     memmove(frames->rows + code->count, frames->rows, frames->row_count * sizeof(*frames->rows));
@@ -506,8 +504,7 @@ static int take_bounds(void *context, const struct frame_entry *entry)
     int result = place(&bounds->placing, entry, &delta);
     if (result)
         return refuse(entry, result);
-    if (array_reserve(&bounds->functions, &bounds->room, bounds->count + 1,
-                      sizeof(*bounds->functions)))
+    if (ARRAY_RESERVE(bounds->functions, bounds->room, bounds->count + 1))
         return -ENOMEM;
     bounds->functions[bounds->count++] =
         (struct frame_function){entry->start + delta, entry->end - entry->start};

@@ -68,8 +68,7 @@ int library_offer(struct library_candidates *candidates, const char *name,
 
     if (!rank || candidates->count == MOST_CANDIDATES)
         return 0;
-    if (array_reserve(&candidates->items, &candidates->room, candidates->count + 1,
-                      sizeof(*candidates->items)))
+    if (ARRAY_RESERVE(candidates->items, candidates->room, candidates->count + 1))
         return -ENOMEM;
     struct library_candidate *added = &candidates->items[candidates->count];
     *added = *candidate;
@@ -150,7 +149,7 @@ static int see_entry(void *context, const struct maps_entry *entry)
         (seen->count && !strcmp(seen->items[seen->count - 1].entry.path, entry->path)) ||
         !may_be_meant(looking, entry->path))
         return 0;
-    if (array_reserve(&seen->items, &seen->room, seen->count + 1, sizeof(*seen->items)))
+    if (ARRAY_RESERVE(seen->items, seen->room, seen->count + 1))
         return -ENOMEM;
     struct library_mapped *added = &seen->items[seen->count];
     char link[64];

@@ -23,8 +23,7 @@ static const char *own_path(struct places *places, const char *path)
     for (size_t i = places->path_count; i--;)
         if (!strcmp(places->paths[i], path))
             return places->paths[i];
-    if (array_reserve(&places->paths, &places->path_room, places->path_count + 1,
-                      sizeof(*places->paths)))
+    if (ARRAY_RESERVE(places->paths, places->path_room, places->path_count + 1))
         return NULL;
     char *copy = strdup(path);
     if (copy)
@@ -34,7 +33,7 @@ static const char *own_path(struct places *places, const char *path)
 
 int places_add(struct places *places, const struct place *place)
 {
-    if (array_reserve(&places->items, &places->room, places->count + 1, sizeof(*places->items)))
+    if (ARRAY_RESERVE(places->items, places->room, places->count + 1))
         return -ENOMEM;
     struct place *added = &places->items[places->count];
     *added = *place;

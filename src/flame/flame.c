@@ -163,8 +163,8 @@ int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *n
 
     if (find_name(flame, &key, name))
         return 0;
-    if (key.length > UINT32_MAX || array_reserve(&flame->names, &flame->name_room,
-                                                 flame->name_count + 1, sizeof(*flame->names)))
+    if (key.length > UINT32_MAX ||
+        ARRAY_RESERVE(flame->names, flame->name_room, flame->name_count + 1))
         return -ENOMEM;
     const char *kept = keep(flame, key.text, key.length);
     *name = (uint32_t)flame->name_count;
@@ -179,7 +179,7 @@ int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *n
 static int add_node(struct flame *flame, uint32_t parent, uint32_t name)
 {
     if (flame->count >= MOST_NODES ||
-        array_reserve(&flame->nodes, &flame->room, flame->count + 1, sizeof(*flame->nodes)))
+        ARRAY_RESERVE(flame->nodes, flame->room, flame->count + 1))
         return -ENOMEM;
     struct flame_node *node = &flame->nodes[flame->count++];
     *node = (struct flame_node){.name = name, .parent = parent};

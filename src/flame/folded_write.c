@@ -181,7 +181,7 @@ struct path {
 static int make_path(struct path *path, const struct flame *flame, uint32_t node)
 {
     for (path->count = 0; node; node = flame->nodes[node].parent) {
-        if (array_reserve(&path->nodes, &path->room, path->count + 1, sizeof(*path->nodes)))
+        if (ARRAY_RESERVE(path->nodes, path->room, path->count + 1))
             return -ENOMEM;
         path->nodes[path->count++] = node;
     }

@@ -46,7 +46,7 @@ static int enter(struct functions *functions, uint32_t node, size_t depth, size_
 {
     const struct flame_node *at = &functions->flame->nodes[node];
 
-    if (array_reserve(&functions->leaves, &functions->room, depth + 1, sizeof(*functions->leaves)))
+    if (ARRAY_RESERVE(functions->leaves, functions->room, depth + 1))
         return -ENOMEM;
     functions->leaves[0] = 0;
     if (*met >= depth)

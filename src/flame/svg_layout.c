@@ -54,7 +54,7 @@ static int choose_wide(struct choice *choice, struct svg_layout *layout)
             layout->narrow += flame->nodes[i].value != 0;
             continue;
         }
-        if (array_reserve(&choice->items, &choice->room, choice->count + 1, sizeof(*choice->items)))
+        if (ARRAY_RESERVE(choice->items, choice->room, choice->count + 1))
             return -ENOMEM;
         choice->items[choice->count++] = (struct item){.node = (uint32_t)i};
     }

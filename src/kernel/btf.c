@@ -137,7 +137,7 @@ static int index_types(struct btf *btf)
 
     for (btf->count = 1; at < btf->types_size; btf->count++) {
         const uint32_t place = (btf->count - 1) / BTF_STRIDE;
-        if (array_reserve(&btf->places, &room, place + 1, sizeof(*btf->places)))
+        if (ARRAY_RESERVE(btf->places, room, place + 1))
             return -ENOMEM;
         if (place * BTF_STRIDE + 1 == btf->count)
             btf->places[place] = at;

@@ -408,7 +408,7 @@ static int know(struct kallsyms_known *known, uint64_t address, const struct kal
     if (known->count == MOST_KNOWN ||
         (known->count && known->places[known->count - 1].start == place.start))
         return 0;
-    if (array_reserve(&known->places, &known->room, known->count + 1, sizeof(*known->places)))
+    if (ARRAY_RESERVE(known->places, known->room, known->count + 1))
         return -ENOMEM;
     known->places[known->count] = place;
     return copy_found(&known->places[known->count++].found, found);

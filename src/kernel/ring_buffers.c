@@ -293,8 +293,8 @@ static int add_ring(void *context, unsigned cpu)
 
     if (fd < 0)
         return fd;
-    if (array_reserve(&rings->rings, &rings->room, count, sizeof(*rings->rings)) ||
-        array_reserve(&rings->taken, &rings->taken_room, count, sizeof(*rings->taken))) {
+    if (ARRAY_RESERVE(rings->rings, rings->room, count) ||
+        ARRAY_RESERVE(rings->taken, rings->taken_room, count)) {
         close(fd);
         return -ENOMEM;
     }

@@ -102,7 +102,7 @@ void sampling_add_available(struct text *names)
 
 static int make_room(struct sampling *sampling, unsigned cpu)
 {
-    int result = array_reserve(&sampling->cpus, &sampling->room, cpu + 1, sizeof(*sampling->cpus));
+    int result = ARRAY_RESERVE(sampling->cpus, sampling->room, cpu + 1);
 
     for (; !result && sampling->count <= cpu; sampling->count++)
         sampling->cpus[sampling->count] = (struct sampled_cpu){.event.ring.fd = -1};

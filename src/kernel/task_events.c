@@ -261,7 +261,7 @@ static int add_ring(void *context, unsigned cpu)
     int fd = perf_open_tasks(cpu, WAKEUP_BYTES, events->task);
     if (fd < 0)
         return fd;
-    if (array_reserve(&events->rings, &events->room, events->count + 1, sizeof(*events->rings))) {
+    if (ARRAY_RESERVE(events->rings, events->room, events->count + 1)) {
         close(fd);
         return -ENOMEM;
     }

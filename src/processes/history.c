@@ -37,7 +37,7 @@ static int keep(struct replaced_list *list, const struct mapping *had,
 {
     struct mapping part = *had;
 
-    if (array_reserve(&list->items, &list->room, list->count + 1, sizeof(*list->items)))
+    if (ARRAY_RESERVE(list->items, list->room, list->count + 1))
         return -ENOMEM;
     if (part.start < mapping->start) {
         part.offset += mapping->start - part.start;

@@ -343,7 +343,7 @@ void processes_see(struct processes *processes, uint32_t pid)
 /* Holds a file. 0 or -ENOMEM. */
 static int lend(struct loans *loans, struct mapped_file *file, uint64_t time)
 {
-    if (array_reserve(&loans->items, &loans->room, loans->count + 1, sizeof(*loans->items)))
+    if (ARRAY_RESERVE(loans->items, loans->room, loans->count + 1))
         return -ENOMEM;
     mapped_file_hold(file);
     loans->items[loans->count++] = (struct loan){file, time};
@@ -506,8 +506,8 @@ static const char *label_unsure(struct processes *processes, const struct search
     text_format(&label, "%s%s]",
                 has_label(processes, search, address, SIZE_MAX, now->file->label) ? "another " : "",
                 now->file->label);
-    if (label.failed || array_reserve(&processes->unsure, &processes->unsure_room,
-                                      processes->unsure_count + 1, sizeof(*processes->unsure))) {
+    if (label.failed ||
+        ARRAY_RESERVE(processes->unsure, processes->unsure_room, processes->unsure_count + 1)) {
         text_free(&label);
         return NULL;
     }

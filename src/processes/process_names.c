@@ -92,7 +92,7 @@ static int add_task(struct process_names *names, const struct tally_task *task)
 {
     if (!task->pid)
         return 0;
-    if (array_reserve(&names->items, &names->room, names->count + 1, sizeof(*names->items)))
+    if (ARRAY_RESERVE(names->items, names->room, names->count + 1))
         return -ENOMEM;
     struct process_name *added = &names->items[names->count++];
     *added = (struct process_name){

@@ -282,7 +282,7 @@ static void part_take_processes(struct reader *reader, struct recording *recordi
         const uint64_t flags = reader_number_to(reader, PROCESS_FOREIGN | PROCESS_NAMED);
         process->foreign = flags & PROCESS_FOREIGN;
         process->generation = ++recording->process_count;
-        if (array_reserve(&names->items, &names->room, names->count + 1, sizeof(*names->items))) {
+        if (ARRAY_RESERVE(names->items, names->room, names->count + 1)) {
             reader->failed = true;
             return;
         }
@@ -338,10 +338,8 @@ static void take_symbol(struct reader *reader, struct recording *recording,
 {
     struct symbols *symbols = &recording->symbols;
 
-    if (array_reserve(&symbols->items, &recording->symbol_room, symbols->count + 1,
-                      sizeof(*symbols->items)) ||
-        array_reserve(&recording->groups, &recording->group_room, symbols->count + 1,
-                      sizeof(*recording->groups))) {
+    if (ARRAY_RESERVE(symbols->items, recording->symbol_room, symbols->count + 1) ||
+        ARRAY_RESERVE(recording->groups, recording->group_room, symbols->count + 1)) {
         reader->failed = true;
         return;
     }
@@ -602,9 +600,8 @@ static void take_stack(struct reader *reader, struct recording *recording,
     refuse_if(reader, (head & 3) > STACK_FULL || ((head & 3) != STACK_KEPT && count) ||
                           head >> 2 > (uint64_t)(reader->end - reader->at));
     uint64_t *addresses = reader_room(reader, count, sizeof(*addresses));
-    if (addresses && array_reserve(&symbols->frames, &recording->frame_room,
-                                   recording->frame_count + count,
-                                   sizeof(*symbols->frames)))
+    if (addresses &&
+        ARRAY_RESERVE(symbols->frames, recording->frame_room, recording->frame_count + count))
         reader->failed = true;
     for (size_t i = 0; i < count && reader_goes_on(reader); i++) {
         const size_t symbol = part->first_symbol + (size_t)reader_number_to(reader,
@@ -646,8 +643,7 @@ static void take_entry(struct reader *reader, struct recording *recording,
     struct symbols *symbols = &recording->symbols;
     struct tally_entry *entry = tally_add(&recording->tally);
 
-    if (!entry || array_reserve(&symbols->first, &recording->first_room, recording->tally.count,
-                                sizeof(*symbols->first))) {
+    if (!entry || ARRAY_RESERVE(symbols->first, recording->first_room, recording->tally.count)) {
         reader->failed = true;
         return;
     }

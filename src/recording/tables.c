@@ -162,9 +162,8 @@ static int64_t find_or_add(struct tables *tables, const struct file_row *row,
             !strcmp(tables->files[item].path, row->path))
             return item;
     item = (uint32_t)tables->file_count;
-    if (array_reserve(&tables->files, &tables->file_room, item + 1, sizeof(*tables->files)) ||
-        array_reserve(&tables->identified, &tables->identified_room, item + 1,
-                      sizeof(*tables->identified)) ||
+    if (ARRAY_RESERVE(tables->files, tables->file_room, item + 1) ||
+        ARRAY_RESERVE(tables->identified, tables->identified_room, item + 1) ||
         index_add(&tables->file_index, hash, item))
         return -ENOMEM;
     tables->files[item] = *row;
@@ -275,8 +274,7 @@ static int add_process(struct tables *tables, const struct process_row *row)
 
     if (find_process(tables, row, &hash, &item))
         return 0;
-    if (array_reserve(&tables->processes, &tables->process_room, tables->process_count + 1,
-                      sizeof(*tables->processes)) ||
+    if (ARRAY_RESERVE(tables->processes, tables->process_room, tables->process_count + 1) ||
         index_add(&tables->process_index, hash, (uint32_t)tables->process_count))
         return -ENOMEM;
     tables->processes[tables->process_count++] = *row;

@@ -141,7 +141,7 @@ static int keep(struct flat *flat, const char *who)
     for (size_t i = 0; i < flat->report->blocks->label_count; i++) {
         if (!flat->functions[i].counted)
             continue;
-        if (array_reserve(&flat->kept, &flat->kept_room, flat->kept_count + 1, sizeof(*flat->kept)))
+        if (ARRAY_RESERVE(flat->kept, flat->kept_room, flat->kept_count + 1))
             return -ENOMEM;
         flat->functions[i].who = *who ? who : NULL;
         flat->kept[flat->kept_count++] = flat->functions[i];

@@ -311,7 +311,7 @@ int line_make(struct line *line, const struct report *report, const struct block
     size_t most = block->task.frame_count + block->waker.frame_count + 4;
 
     line->count = 0;
-    if (array_reserve(&line->frames, &line->room, most, sizeof(*line->frames)))
+    if (ARRAY_RESERVE(line->frames, line->room, most))
         return -ENOMEM;
     if (options->time_as_root) {
         snprintf(line->time, sizeof(line->time), "%02d:%02d:%02d", report->when->tm_hour % 100,

@@ -95,8 +95,7 @@ static int add_kept(struct kept_files *files, int directory, const char *templat
     if (!file_name_fits(template, name, file.when) ||
         fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) || !S_ISREG(about.st_mode))
         return 0;
-    int result = array_reserve(&files->items, &files->room, files->count + 1,
-                               sizeof(*files->items));
+    int result = ARRAY_RESERVE(files->items, files->room, files->count + 1);
     file.name = result ? NULL : strdup(name);
     if (!file.name)
         return -ENOMEM;

@@ -23,7 +23,7 @@ static int report_flame_make(struct flame *flame, const struct report *report)
         const struct block *block = &report->blocks->items[i];
         result = line_make(&line, report, block);
         if (!result)
-            result = array_reserve(&frames, &room, line.count, sizeof(*frames));
+            result = ARRAY_RESERVE(frames, room, line.count);
         for (size_t at = 0; at < line.count && !result; at++)
             frames[at] = (struct flame_slice){line.frames[at].name, strlen(line.frames[at].name)};
         if (!result)
@@ -220,7 +220,7 @@ static int take_children(struct tree *tree, uint32_t node, uint64_t *self, struc
             narrow->value += nodes[child].value;
             continue;
         }
-        if (array_reserve(&tree->wide, &tree->room, tree->count + 1, sizeof(*tree->wide)))
+        if (ARRAY_RESERVE(tree->wide, tree->room, tree->count + 1))
             return -ENOMEM;
         tree->wide[tree->count++] = child;
     }

@@ -43,7 +43,7 @@ static int note(void *context, const struct blocked_thread *thread)
 
     if (!thread->stack)
         return 0;
-    if (array_reserve(&to->waits, &to->room, to->count + 1, sizeof(*to->waits)))
+    if (ARRAY_RESERVE(to->waits, to->room, to->count + 1))
         return -ENOMEM;
     struct first_wait *wait = &to->waits[to->count++];
     *wait = (struct first_wait){thread->tid, to->texts.count, 0};
@@ -173,8 +173,8 @@ static int note_thread(void *context, const struct blocked_thread *thread)
     struct listed_threads *listed = listing->listed;
     const size_t index = listed->count;
 
-    if (array_reserve(&listed->threads, &listed->room, index + 1, sizeof(*listed->threads)) ||
-        array_reserve(&listed->frames, &listed->frames_room, index + 1, sizeof(*listed->frames)))
+    if (ARRAY_RESERVE(listed->threads, listed->room, index + 1) ||
+        ARRAY_RESERVE(listed->frames, listed->frames_room, index + 1))
         return -ENOMEM;
     listed->threads[index] = *thread;
     listed->threads[index].stack = NULL;

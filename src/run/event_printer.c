@@ -488,8 +488,7 @@ int timeline_add(struct timeline *timeline, uint64_t time, const void *bytes, si
 {
     size_t whole = (size + 7) & ~(size_t)7;
 
-    if (array_reserve(&timeline->entries, &timeline->room, timeline->count + 1,
-                      sizeof(*timeline->entries)) ||
+    if (ARRAY_RESERVE(timeline->entries, timeline->room, timeline->count + 1) ||
         array_reserve(&timeline->bytes, &timeline->bytes_room, timeline->used + whole, 1))
         return -ENOMEM;
     if (size)

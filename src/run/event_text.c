@@ -33,7 +33,7 @@ static struct frame *add(struct frame_table *table, uint64_t hash, const struct 
     struct frame *frame = calloc(1, sizeof(*frame));
 
     if (!frame ||
-        array_reserve(&table->items, &table->room, table->count + 1, sizeof(*table->items)) ||
+        ARRAY_RESERVE(table->items, table->room, table->count + 1) ||
         index_add(&table->index, hash, (uint32_t)table->count)) {
         free(frame);
         return NULL;

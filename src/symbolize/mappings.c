@@ -242,8 +242,7 @@ int mappings_add(struct symbol_mappings *mappings, const char *path, const char 
                  struct symbol_mapping **added)
 {
     if (mappings->count >= UINT32_MAX - 1 ||
-        array_reserve(&mappings->items, &mappings->room, mappings->count + 1,
-                      sizeof(*mappings->items)))
+        ARRAY_RESERVE(mappings->items, mappings->room, mappings->count + 1))
         return -ENOMEM;
     struct symbol_mapping *mapping = &mappings->items[mappings->count++];
     *mapping = (struct symbol_mapping){0};

@@ -40,7 +40,7 @@ int stack_texts_add(struct stack_texts *texts, const char *text, size_t *count)
     size_t length;
 
     while ((line = next_line(&text, &length))) {
-        if (array_reserve(&texts->frames, &texts->room, texts->count + 1, sizeof(*texts->frames)))
+        if (ARRAY_RESERVE(texts->frames, texts->room, texts->count + 1))
             return -ENOMEM;
         texts->count += parse_line(line, length, &texts->frames[texts->count]);
     }

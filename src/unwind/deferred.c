@@ -422,8 +422,7 @@ int deferred_take(void *context, const void *record, size_t size)
 
     if (!is_good(deferred, walk, size))
         return 0;
-    if (array_reserve(&deferred->items, &deferred->room, deferred->count + 1,
-                      sizeof(*deferred->items)) ||
+    if (ARRAY_RESERVE(deferred->items, deferred->room, deferred->count + 1) ||
         index_add(&deferred->index, hash_word(0, walk->number), (uint32_t)deferred->count))
         return -ENOMEM;
     struct item *item = &deferred->items[deferred->count++];

@@ -102,8 +102,7 @@ static int see(struct objects *objects, struct mapped_file *file, bool at_once, 
     if (file->kind != MAPPED_FILE || file->fd < 0)
         return 0;
     if (!object) {
-        if (array_reserve(&objects->items, &objects->room, objects->count + 1,
-                          sizeof(*objects->items)) ||
+        if (ARRAY_RESERVE(objects->items, objects->room, objects->count + 1) ||
             index_add(&objects->index, object_hash(file), (uint32_t)objects->count))
             return -ENOMEM;
         mapped_file_hold(file);

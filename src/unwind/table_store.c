@@ -315,7 +315,7 @@ static struct stored_table *find_free(struct tables *tables)
     for (size_t i = 0; i < tables->count; i++)
         if (!tables->items[i].users)
             return &tables->items[i];
-    if (array_reserve(&tables->items, &tables->room, tables->count + 1, sizeof(*tables->items)))
+    if (ARRAY_RESERVE(tables->items, tables->room, tables->count + 1))
         return NULL;
     return &tables->items[tables->count++];
 }
