@@ -266,10 +266,9 @@ static int write_files(struct drawing *drawing)
 
     if (!result)
         result = report_files_write(&drawing->files, &turn, write_format, drawing);
-    if (result && result != -EPIPE) {
-        say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
-        return EXIT_FAILURE;
-    }
+    if (result && result != -EPIPE)
+        return fail_saying("cannot write: %s",
+                           result == -ENOMEM ? "out of memory" : output_error(-result));
     if (drawing->differential)
         say("before %llu, now %llu %s", (unsigned long long)root->before,
             (unsigned long long)root->value,
@@ -285,26 +284,22 @@ static int give_verdict(const struct drawing *drawing)
     FILE *out = report_files_use_stdout(&drawing->files) ? stderr : stdout;
     size_t grown;
 
-    if (!drawing->flame.nodes[0].before) {
-        say("no stacks with a count before");
-        return EXIT_FAILURE;
-    }
+    if (!drawing->flame.nodes[0].before)
+        return fail_saying("no stacks with a count before");
     errno = 0;
     int result = verdict_write(out, &drawing->flame, &drawing->options->verdict, &grown);
     if (!result)
         result = output_flush(out);
     if (!result || result == -EPIPE)
         return grown ? EXIT_GREW : 0;
-    say("cannot write: %s", result == -ENOMEM ? "out of memory" : output_error(-result));
-    return EXIT_FAILURE;
+    return fail_saying("cannot write: %s",
+                       result == -ENOMEM ? "out of memory" : output_error(-result));
 }
 
 int drawing_make(struct drawing *drawing, const struct arguments *arguments)
 {
-    if (flame_init(&drawing->flame)) {
-        say("out of memory");
-        return EXIT_FAILURE;
-    }
+    if (flame_init(&drawing->flame))
+        return fail_saying("out of memory");
     drawing->now = (struct folded){
         .flame = &drawing->flame,
         .reversed = drawing->options->reversed,

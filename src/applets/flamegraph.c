@@ -198,16 +198,12 @@ static int parse_least_width(struct svg_options *svg, struct text *error)
         svg->least_width *= (double)(svg->width ? svg->width : NOMINAL_WIDTH) / 100;
     else if (*end)
         valid = false;
-    if (!valid) {
-        text_format(error, "--minwidth: invalid width \"%s\": it takes pixels, such as 0.5, or a "
-                    "share, such as 0.1%%", text);
-        return -EINVAL;
-    }
-    if (!(svg->least_width <= MOST_WIDTH)) {
-        text_format(error, "--minwidth: \"%s\" is out of range: it takes at most %d px",
-                    text, MOST_WIDTH);
-        return -EINVAL;
-    }
+    if (!valid)
+        return text_refuse(error, "--minwidth: invalid width \"%s\": it takes pixels, such as 0.5, "
+                           "or a share, such as 0.1%%", text);
+    if (!(svg->least_width <= MOST_WIDTH))
+        return text_refuse(error, "--minwidth: \"%s\" is out of range: it takes at most %d px",
+                           text, MOST_WIDTH);
     return 0;
 }
 
@@ -235,11 +231,9 @@ static int check_verdict(struct verdict_options *verdict, struct text *error)
 static int check_picture(struct svg_options *svg, struct text *error)
 {
     svg->width = settings.width;
-    if (svg->width && svg->width < LEAST_WIDTH) {
-        text_format(error, "--width: \"%llu\" is out of range: it takes %d to 1000000",
-                    (unsigned long long)svg->width, LEAST_WIDTH);
-        return -EINVAL;
-    }
+    if (svg->width && svg->width < LEAST_WIDTH)
+        return text_refuse(error, "--width: \"%llu\" is out of range: it takes %d to 1000000",
+                           (unsigned long long)svg->width, LEAST_WIDTH);
     if (settings.colors && !svg_has_colors(settings.colors)) {
         text_format(error, "--colors: there is no \"%s\"; there are ", settings.colors);
         svg_add_colors(error);

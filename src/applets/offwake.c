@@ -64,9 +64,9 @@ static int option_states(const struct option *option, const char *text, void *de
         known = *at == ',' || !add_letter(*at, states);
     if (known && (states->mask || states->runnable))
         return 0;
-    text_format(error, "\"%s\" is not a state: it takes letters of R, S, D, T, t, P and I, such as "
-                "D,S, or their mask (S 1, D 2, T 4, t 8, P 0x40, I 0x80; R 0)", text);
-    return -EINVAL;
+    return text_refuse(error, "\"%s\" is not a state: it takes letters of R, S, D, T, t, P and I, "
+                       "such as D,S, or their mask (S 1, D 2, T 4, t 8, P 0x40, I 0x80; R 0)",
+                       text);
 }
 
 static const struct option own_options[] = {

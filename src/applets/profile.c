@@ -199,9 +199,8 @@ static int open_sampling(struct profiling *profiling)
         return refuse_event();
     if (result != -ENODEV)
         return sampled_refuse(result, &(struct text){0});
-    say("CPU %lld is offline: there is nothing to sample until it is brought online",
-        (long long)settings.trace.cpu);
-    return EXIT_FAILURE;
+    return fail_saying("CPU %lld is offline: there is nothing to sample until it is brought online",
+                       (long long)settings.trace.cpu);
 }
 
 static int attach_program(struct profiling *profiling)

@@ -164,10 +164,8 @@ static int open_all(const struct arguments *arguments, int *fds)
     for (size_t i = 0; i < arguments->count; i++) {
         const char *path = arguments->words[i];
         fds[i] = drawing_is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-        if (fds[i] < 0) {
-            say("cannot read \"%s\": %s", path, strerror(errno));
-            return EXIT_FAILURE;
-        }
+        if (fds[i] < 0)
+            return fail_saying("cannot read \"%s\": %s", path, strerror(errno));
     }
     return 0;
 }

@@ -30,8 +30,7 @@ static int refuse(const struct option *option, const char *text, void *settings_
                   struct text *error)
 {
     (void)text, (void)settings_of;
-    text_add(error, option->details);
-    return -EINVAL;
+    return text_refuse(error, "%s", option->details);
 }
 
 #define REFUSED(letter, name, argument, why) \
@@ -222,11 +221,9 @@ static int parse_format(struct tracing *tracing, struct text *error)
     enum report_format report;
     unsigned number;
 
-    if (format && strcmp(format, "text") && format_by_name(format, &report)) {
-        text_format(error, "--format: stacksnoop prints events: %s is a format of "
-                    "reports", format);
-        return -EINVAL;
-    }
+    if (format && strcmp(format, "text") && format_by_name(format, &report))
+        return text_refuse(error, "--format: stacksnoop prints events: %s is a format of reports",
+                           format);
     const int result = take_word("--format: ", "text, perf, json", format, &number, error);
     tracing->format = number ? (enum record_format)(number - 1) : RECORD_TEXT;
     return result;

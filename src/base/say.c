@@ -66,18 +66,35 @@ const char *output_error(int error)
     return error == EBADF ? "stdout is closed" : strerror(error);
 }
 
-void say(const char *format, ...)
+static __attribute__((format(printf, 1, 0))) void say_list(const char *format, va_list list)
 {
-    va_list list, again;
+    va_list again;
 
     if (before_say)
         before_say();
-    va_start(list, format);
     va_copy(again, list);
     if (!say_in_full(format, list))
         say_in_little_room(format, again);
     va_end(again);
+}
+
+void say(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    say_list(format, list);
     va_end(list);
+}
+
+int fail_saying(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    say_list(format, list);
+    va_end(list);
+    return EXIT_FAILURE;
 }
 
 void say_lines(const struct text *lines)

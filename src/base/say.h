@@ -9,6 +9,8 @@
 
 /* A line on stderr, prefixed with the name of the running applet; control bytes are escaped. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and returns EXIT_FAILURE. */
+int fail_saying(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same for each line of a text, which may be empty. */
 void say_lines(const struct text *lines);
 /* Says "cannot WHAT: WHY", WHY from text_or_error(), and frees `why`. Returns EXIT_FAILURE. */

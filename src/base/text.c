@@ -58,6 +58,16 @@ void text_format(struct text *text, const char *format, ...)
     va_end(list);
 }
 
+int text_refuse(struct text *text, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    text_format_list(text, format, list);
+    va_end(list);
+    return -EINVAL;
+}
+
 void text_add_varint(struct text *text, uint64_t number)
 {
     char bytes[10];

@@ -20,6 +20,8 @@ void text_add(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_format_list(struct text *text, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
+/* Appends why a command line is refused, and returns -EINVAL. */
+int text_refuse(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Seven bits per byte, the lowest first; the eighth says that another byte follows. */
 void text_add_varint(struct text *text, uint64_t number);
 /* What it holds, NUL-terminated; "" if it is empty. */

@@ -76,13 +76,10 @@ static int take_field(struct search *search, const char *name, struct event_valu
     value->bits = 0;
     if (field.is_text)
         return 0;
-    text_format(search->error,
-                field.is_elsewhere
-                    ? "\"%s\" of %s is a text of varying length, which cannot be read"
-                    : "\"%s\" of %s is not a "
-                      "number",
-                name, search->place->name);
-    return -EINVAL;
+    return text_refuse(search->error,
+                       field.is_elsewhere
+                           ? "\"%s\" of %s is a text of varying length, which cannot be read"
+                           : "\"%s\" of %s is not a number", name, search->place->name);
 }
 
 /* ---- System calls by ptrace(2) ---- */
@@ -164,10 +161,8 @@ static int take_register(struct search *search, const char *name, struct event_v
                                        : "there are arg1, arg2 ... and comm";
     else if (!search->place->at_return)
         why = "it exists when a function returns, as at r::vfs_read";
-    if (why) {
-        text_format(search->error, "\"%s\" at \"%s\": %s", name, search->place->name, why);
-        return -EINVAL;
-    }
+    if (why)
+        return text_refuse(search->error, "\"%s\" at \"%s\": %s", name, search->place->name, why);
     const uint8_t bytes = machine->bits / 8;
     *value = (struct event_value){
         .offset = (uint16_t)(word * bytes), .size = bytes, .bits = machine->bits,
@@ -193,10 +188,9 @@ static int find_value(struct search *search, const struct value_words *words,
         result = take_register(search, words->name, value);
     if (result || !words->bits)
         return result;
-    if (value->bits < words->bits) {
-        text_format(search->error, "\"%s\" has fewer than %u bits", words->name, words->bits);
-        return -EINVAL;
-    }
+    if (value->bits < words->bits)
+        return text_refuse(search->error, "\"%s\" has fewer than %u bits", words->name,
+                           words->bits);
     value->bits = words->bits;
     value->is_signed = words->is_signed;
     return 0;

@@ -74,8 +74,7 @@ static int compile(regex_t *regex, const char *text, struct text *error)
     if (result == REG_ESPACE)
         return -ENOMEM;
     regerror(result, regex, why, sizeof(why));
-    text_format(error, "\"%s\" is not an extended regular expression: %s", text, why);
-    return -EINVAL;
+    return text_refuse(error, "\"%s\" is not an extended regular expression: %s", text, why);
 }
 
 int matcher_make(struct matcher *matcher, const char *text, bool is_regex, struct text *error)
@@ -178,8 +177,7 @@ struct parsing {
 /* `why` follows the pattern in quotes. */
 static int refuse(const struct parsing *parsing, const char *why)
 {
-    text_format(parsing->error, "\"%s\"%s", parsing->pattern->typed, why);
-    return -EINVAL;
+    return text_refuse(parsing->error, "\"%s\"%s", parsing->pattern->typed, why);
 }
 
 static char *find_colon(const struct parsing *parsing, char *at)
@@ -301,10 +299,10 @@ static int refuse_half(const struct parsing *parsing, const char *rest)
 {
     char kind = parsing->pattern->at_return ? 'r' : 'p';
 
-    text_format(parsing->error, "\"%s\" does not name a library: %c::%s is a kernel function, "
-                "%c:LIBRARY:%s one of a library or program", parsing->pattern->typed, kind,
-                *rest ? rest : "vfs_read", kind, *rest ? rest : "malloc");
-    return -EINVAL;
+    return text_refuse(parsing->error, "\"%s\" does not name a library: %c::%s is a kernel "
+                       "function, %c:LIBRARY:%s one of a library or program",
+                       parsing->pattern->typed, kind, *rest ? rest : "vfs_read", kind,
+                       *rest ? rest : "malloc");
 }
 
 /* After p: or r: another colon separates the function from its library, or from nothing. */

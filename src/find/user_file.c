@@ -408,10 +408,8 @@ static int find_functions(struct function_search *search, struct text *error)
 
     if (is_glob)
         result = elf_each_function(elf, note_typed, search);
-    if (!result && is_glob && pattern->offset && !search->typed_whole) {
-        text_format(error, "\"%s\": an offset needs one function, not a *", pattern->typed);
-        return -EINVAL;
-    }
+    if (!result && is_glob && pattern->offset && !search->typed_whole)
+        return text_refuse(error, "\"%s\": an offset needs one function, not a *", pattern->typed);
     if (!result)
         result = elf_each_function(elf, match_symbol, search);
     if (result && result != -ENOMEM)

@@ -72,8 +72,7 @@ static int make_link(const char *target, const char *path, const struct stat *se
     }
     if (!stat(path, &there) && same_file(&there, self))
         return 0;
-    say("%s exists, is not stackbox, and was left alone", path);
-    return EXIT_FAILURE;
+    return fail_saying("%s exists, is not stackbox, and was left alone", path);
 }
 
 /* 0, or -1 with errno set. */
@@ -94,14 +93,10 @@ int install_links(const char *directory, const char *called, const struct applet
     struct text path = {0};
     int status = 0;
 
-    if (stat_directory(directory, &directory_status)) {
-        say("cannot create links in \"%s\": %s", directory, strerror(errno));
-        return EXIT_FAILURE;
-    }
-    if (find_self(called, self, &self_status)) {
-        say("cannot find this binary (/proc is needed): %s", strerror(errno));
-        return EXIT_FAILURE;
-    }
+    if (stat_directory(directory, &directory_status))
+        return fail_saying("cannot create links in \"%s\": %s", directory, strerror(errno));
+    if (find_self(called, self, &self_status))
+        return fail_saying("cannot find this binary (/proc is needed): %s", strerror(errno));
     const char *target = link_target(&directory_status, self);
     for (const struct applet *const *applet = all; *applet && status >= 0; applet++) {
         text_clear(&path);

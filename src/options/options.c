@@ -123,10 +123,8 @@ int option_strings(const struct option *option, const char *text, void *destinat
     struct string_list *list = destination;
 
     (void)option;
-    if (list->count == MOST_STRINGS) {
-        text_format(error, "may be given at most %d times", MOST_STRINGS);
-        return -EINVAL;
-    }
+    if (list->count == MOST_STRINGS)
+        return text_refuse(error, "may be given at most %d times", MOST_STRINGS);
     list->strings[list->count++] = text;
     return 0;
 }
@@ -167,8 +165,7 @@ int take_word(const char *begin, const char *words, const char *typed, unsigned 
             return 0;
         }
     }
-    text_format(error, "%s\"%s\" is not one of %s", begin, typed, words);
-    return -EINVAL;
+    return text_refuse(error, "%s\"%s\" is not one of %s", begin, typed, words);
 }
 
 struct answer_row {
@@ -336,10 +333,8 @@ static int parse_with_next(struct walk *walk, const struct option *row, const ch
 {
     if (!row->argument || (row->argument[0] == '[' && !is_its_own(row, *walk->next)))
         return parse_row(walk, row, shown, NULL);
-    if (!*walk->next) {
-        text_format(walk->error, "%s: takes %s", shown, row->argument);
-        return -EINVAL;
-    }
+    if (!*walk->next)
+        return text_refuse(walk->error, "%s: takes %s", shown, row->argument);
     if (row->argument[0] == '[' && !walk->next[1])
         walk->arguments->unsure = row;
     return parse_row(walk, row, shown, *walk->next++);
@@ -384,10 +379,8 @@ static int parse_long(struct walk *walk, const char *name)
     snprintf(shown, sizeof(shown), "--%s", row->name);
     if (!name[length])
         return parse_with_next(walk, row, shown);
-    if (!row->argument) {
-        text_format(walk->error, "%s: takes no value", shown);
-        return -EINVAL;
-    }
+    if (!row->argument)
+        return text_refuse(walk->error, "%s: takes no value", shown);
     return parse_row(walk, row, shown, name + length + 1);
 }
 

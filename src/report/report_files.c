@@ -232,8 +232,7 @@ struct asked {
 static int refuse_two(const struct asked *one, const char *other, const char *name,
                       struct text *error)
 {
-    text_format(error, "%s and %s%s are two formats: give one", one->option, other, name);
-    return -EINVAL;
+    return text_refuse(error, "%s and %s%s are two formats: give one", one->option, other, name);
 }
 
 static int find_format(const struct report_files_options *options, enum report_format *format,
@@ -267,8 +266,7 @@ static int refuse_ending(const char *path, struct text *error)
 {
     text_format(error, "-o: unknown format of \"%s\": end the name in ", path);
     add_each(error, offsetof(struct format, ending));
-    text_add(error, ", or give --format");
-    return -EINVAL;
+    return text_refuse(error, ", or give --format");
 }
 
 static int check_name(const char *path, uint64_t interval, struct text *error)
@@ -288,10 +286,8 @@ static int refuse_twice(const struct report_files *files, const char *path, stru
 {
     for (size_t i = 0; i < files->count; i++) {
         const char *other = files->items[i].path;
-        if (path && other ? !strcmp(path, other) : path == other) {
-            text_format(error, "-o: \"%s\" is given twice", path ? path : "-");
-            return -EINVAL;
-        }
+        if (path && other ? !strcmp(path, other) : path == other)
+            return text_refuse(error, "-o: \"%s\" is given twice", path ? path : "-");
     }
     return 0;
 }
@@ -301,10 +297,8 @@ static int add_file(struct report_files *files, const char *path, const enum rep
 {
     const struct format *by_ending = find_by_ending(path);
 
-    if (!*path) {
-        text_add(error, "-o: needs the name of a file");
-        return -EINVAL;
-    }
+    if (!*path)
+        return text_refuse(error, "-o: needs the name of a file");
     if (!by_ending && !format)
         return refuse_ending(path, error);
     if (check_name(path, options->interval, error) || refuse_twice(files, path, error))

@@ -66,9 +66,8 @@ int retention_check_name(const char *path, struct text *error)
 
     if (varies > 0 && (varies & FILE_NAME_HAS_TIME) && strchr(path, '%') >= name)
         return 0;
-    text_format(error, "--keep: the time in a file's name tells its age: -o \"%s\" needs %%t, "
-                "after its directory", path);
-    return -EINVAL;
+    return text_refuse(error, "--keep: the time in a file's name tells its age: -o \"%s\" needs "
+                       "%%t, after its directory", path);
 }
 
 int retention_check_place(const char *path, struct text *error)

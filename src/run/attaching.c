@@ -93,8 +93,7 @@ static int print_list(const struct find *find, const struct demangle_options *re
     text_free(&lines);
     if (!result || result == -EPIPE)
         return 0; /* a reader that has enough is not an error */
-    say("cannot print the list: %s", output_error(-result));
-    return EXIT_FAILURE;
+    return fail_saying("cannot print the list: %s", output_error(-result));
 }
 
 /* Prints what was found to stdout instead of tracing it. */

@@ -23,7 +23,7 @@
 #include "symbolize/kernel_frames.h"
 #include "symbolize/symbolize.h"
 
-static int say_failure(int result)
+static int say_error(int result)
 {
     if (result == -EPIPE)
         return 0; /* the reader is gone: not an error, and no line would be read */
@@ -143,7 +143,7 @@ int counting_open(struct counting *counting, const struct session_config *config
         counting->session.run.by_enter = false;
     }
     if (!status && result)
-        status = say_failure(result);
+        status = say_error(result);
     if (!status)
         status = report_files_check(&counting->files);
     if (!status && (report_files_have(&counting->files, REPORT_PPROF) ||
@@ -557,7 +557,7 @@ int counting_start(struct counting *counting)
     session_await_tables(&counting->session);
     int result = counting->collector->calls->start(counting->collector);
 
-    return result ? say_failure(result) : 0;
+    return result ? say_error(result) : 0;
 }
 
 /*
@@ -614,7 +614,7 @@ int counting_run(struct counting *counting)
     say_losses(counting);
     if (!result && !counting->events && !command_is_not_run(&counting->session.command))
         say("no events in %.1f s", elapsed);
-    int status = result ? say_failure(result) : 0;
+    int status = result ? say_error(result) : 0;
     return counting->files.failed ? EXIT_FAILURE : status;
 }
 

@@ -413,8 +413,7 @@ int event_printer_start(struct event_printer *printer)
         wake_in(printer, PERF_TURN_NS); /* CPUs may come online before there is any record */
     if (!result)
         return 0;
-    say("cannot record events: %s", strerror(-result));
-    return EXIT_FAILURE;
+    return fail_saying("cannot record events: %s", strerror(-result));
 }
 
 int event_printer_run(struct event_printer *printer, const struct places *places, uint32_t depth)
@@ -443,8 +442,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
         say("no events in %.1f s", run_elapsed(&printer->session.run));
     if (!result || result == -EPIPE)
         return 0; /* the reader is gone: not an error, and no line would be read */
-    say("cannot print events: %s", strerror(-result));
-    return EXIT_FAILURE;
+    return fail_saying("cannot print events: %s", strerror(-result));
 }
 
 /* What became of the events seen: printed if asked for, or if it does not add up. */

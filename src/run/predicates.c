@@ -74,10 +74,9 @@ int predicates_find(struct predicates *predicates, const struct find *find, bool
 
     if (!predicates_any(predicates))
         return 0;
-    if (by_rings) {
-        say("--if, --sum and --print: values are read by BPF programs, not from rings");
-        return EXIT_FAILURE;
-    }
+    if (by_rings)
+        return fail_saying("--if, --sum and --print: values are read by BPF programs, not from "
+                           "rings");
     for (size_t i = 0; i < find->places.count && !result; i++)
         result = find_at(predicates, &where, &find->places.items[i], firsts, &error);
     if (result)

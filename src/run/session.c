@@ -49,8 +49,7 @@ static int check_cpu(const struct trace_options *options)
     snprintf(one, sizeof(one), "%s/cpu%lld", all, (long long)options->cpu);
     if (options->cpu < 0 || access(all, F_OK) || !access(one, F_OK))
         return 0;
-    say("there is no CPU %lld", (long long)options->cpu);
-    return EXIT_FAILURE;
+    return fail_saying("there is no CPU %lld", (long long)options->cpu);
 }
 
 static bool is_of_cgroup_v1(const char *path)
@@ -146,10 +145,9 @@ static int check_namespaces(const struct event_filter *filter, const struct numb
         snprintf(path, sizeof(path), "/proc/%u/ns/pid", numbers->numbers[i]);
         if (stat(path, &about) || about.st_ino == filter->namespace_inode)
             continue;
-        say("process %u is in another PID namespace, which BPF programs cannot see from this one "
-            "without the kernel's BTF (Linux 5.10): use --collect rings, or run it on the host",
-            numbers->numbers[i]);
-        return EXIT_FAILURE;
+        return fail_saying("process %u is in another PID namespace, which BPF programs cannot see "
+                           "from this one without the kernel's BTF (Linux 5.10): use --collect "
+                           "rings, or run it on the host", numbers->numbers[i]);
     }
     return 0;
 }
@@ -249,10 +247,8 @@ static int open_processes(struct session *session)
     };
 
     int result = processes_open(&session->processes, &config);
-    if (result) {
-        say("cannot inspect processes: %s", strerror(-result));
-        return EXIT_FAILURE;
-    }
+    if (result)
+        return fail_saying("cannot inspect processes: %s", strerror(-result));
     int listening = processes_listening(session->processes);
     if (options->debug && listening)
         say("processes are only looked up in /proc: %s", strerror(-listening));
@@ -358,9 +354,8 @@ static int check_stdout(const struct session *session)
 
     if (session->config.stdout_is_free || (!closed && (flags & O_ACCMODE) != O_RDONLY))
         return 0;
-    say("stdout is %s, so output would be lost: redirect it, such as to >FILE",
-        closed ? "closed" : "not open for writing");
-    return EXIT_FAILURE;
+    return fail_saying("stdout is %s, so output would be lost: redirect it, such as to >FILE",
+                       closed ? "closed" : "not open for writing");
 }
 
 static bool is_along_tables(const struct session *session)
@@ -509,8 +504,7 @@ int session_detaching(void)
     if (fputs("Detaching...\n", stdout) < 0 || fflush(stdout)) {
         if (errno == EPIPE)
             return 0; /* the reader is gone: not an error */
-        say("cannot write: %s", output_error(errno ? errno : EIO));
-        return EXIT_FAILURE;
+        return fail_saying("cannot write: %s", output_error(errno ? errno : EIO));
     }
     return 0;
 }

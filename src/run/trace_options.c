@@ -38,11 +38,9 @@ static int trace_option_tree(const struct option *option, const char *text, void
 
     (void)option;
     options->tree = true;
-    if (why) {
-        text_format(error, "invalid percentage \"%s\": it takes 0 to 100, in percent of the "
+    if (why)
+        return text_refuse(error, "invalid percentage \"%s\": it takes 0 to 100, in percent of the "
                            "total", text);
-        return -EINVAL;
-    }
     return 0;
 }
 
@@ -58,11 +56,9 @@ static int trace_option_live(const struct option *option, const char *text, void
 /* If given twice it must be the same. */
 static int take_who(enum grouping *by, enum grouping asked, struct text *error)
 {
-    if (*by && *by != asked) {
-        text_add(error, "--by process (-P), --by thread and --by name (--by-name) cannot be "
-                        "combined");
-        return -EINVAL;
-    }
+    if (*by && *by != asked)
+        return text_refuse(error, "--by process (-P), --by thread and --by name (--by-name) cannot "
+                           "be combined");
     *by = asked;
     return 0;
 }
@@ -106,11 +102,9 @@ static int trace_option_keep(const struct option *option, const char *text, void
     if (length < sizeof(number))
         memcpy(number, text, length);
     if ((text[length] && (!unit || text[length + 1])) ||
-        parse_number(number, 1, UINT32_MAX, &value)) {
-        text_format(error, "\"%s\" is neither a number of files (1000) nor a size (500M, "
+        parse_number(number, 1, UINT32_MAX, &value))
+        return text_refuse(error, "\"%s\" is neither a number of files (1000) nor a size (500M, "
                            "2G)", text);
-        return -EINVAL;
-    }
     if (unit)
         keep->bytes = value << (10 * (unit - units + 1));
     else
@@ -521,14 +515,11 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 {
     options->command = arguments->command;
     options->line = arguments->line;
-    if (options->user_only && options->kernel_only) {
-        text_add(error, "-U and -K cannot be combined: without either, both stacks are shown");
-        return -EINVAL;
-    }
-    if (options->raw_names && options->names.shorten) {
-        text_add(error, "--shorten and --raw-names cannot be combined");
-        return -EINVAL;
-    }
+    if (options->user_only && options->kernel_only)
+        return text_refuse(error, "-U and -K cannot be combined: without either, both stacks are "
+                           "shown");
+    if (options->raw_names && options->names.shorten)
+        return text_refuse(error, "--shorten and --raw-names cannot be combined");
     if (options->command && !options->command[0])
         text_add(error, "--: needs a command after it, such as -- make -j4");
     else if (options->command && (options->pids.count || options->tids.count))
@@ -557,9 +548,8 @@ int trace_options_take_duration(struct trace_options *options, const struct argu
         const char *name = arguments->unsure->name, *last = arguments->line[1];
         for (char **at = arguments->line + 1; *at; at++)
             last = *at;
-        text_format(error, "--%s %s: is %s the duration? then write %s --%s, otherwise --%s=%s",
-                    name, last, last, last, name, name, last);
-        return -EINVAL;
+        return text_refuse(error, "--%s %s: is %s the duration? then write %s --%s, otherwise "
+                           "--%s=%s", name, last, last, last, name, name, last);
     }
     if (!arguments->count)
         return 0;
