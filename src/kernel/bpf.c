@@ -339,15 +339,21 @@ int bpf_run_raw(int program, const uint64_t *context, size_t words)
     return bpf_call(BPF_ABI_PROG_TEST_RUN, &run, sizeof(run));
 }
 
+int bpf_info(int fd, void *answer, uint32_t size)
+{
+    struct bpf_abi_info_by_fd ask = {
+        .bpf_fd = (uint32_t)fd,
+        .info_len = size,
+        .info = pointer(answer),
+    };
+
+    return bpf_call(BPF_ABI_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask));
+}
+
 int bpf_program_info(int program, struct bpf_program_info *info)
 {
     struct bpf_abi_prog_info answer = {0};
-    struct bpf_abi_info_by_fd ask = {
-        .bpf_fd = (uint32_t)program,
-        .info_len = sizeof(answer),
-        .info = pointer(&answer),
-    };
-    int result = bpf_call(BPF_ABI_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask));
+    int result = bpf_info(program, &answer, sizeof(answer));
 
     *info = (struct bpf_program_info){
         .id = answer.id,

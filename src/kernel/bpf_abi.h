@@ -256,6 +256,8 @@ _Static_assert(sizeof(struct bpf_abi_raw_tracepoint) == 16, "as the kernel lays 
 
 /* What the kernel returns, or a negative errno. */
 int bpf_call(enum bpf_abi_command command, void *attributes, unsigned size);
+/* Describes a program, map or link in an answer of its kind. 0 or a negative errno. */
+int bpf_info(int fd, void *answer, uint32_t size);
 
 static inline uint64_t pointer(const void *address)
 {

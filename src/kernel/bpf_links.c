@@ -102,27 +102,19 @@ int bpf_link_perf_event(int program, int event)
     return bpf_call(BPF_ABI_LINK_CREATE, &link, sizeof(link));
 }
 
-static bool is_kprobe(uint32_t type)
-{
-    return type == BPF_ABI_PERF_EVENT_KPROBE || type == BPF_ABI_PERF_EVENT_KRETPROBE;
-}
-
 int bpf_link_missed(int link, uint64_t *missed)
 {
     struct bpf_abi_link_info answer = {0};
-    struct bpf_abi_info_by_fd ask = {
-        .bpf_fd = (uint32_t)link,
-        .info_len = sizeof(answer),
-        .info = pointer(&answer),
-    };
-    int result = bpf_call(BPF_ABI_OBJ_GET_INFO_BY_FD, &ask, sizeof(ask));
+    int result = bpf_info(link, &answer, sizeof(answer));
 
     *missed = 0;
     if (result)
         return result;
     if (answer.type == BPF_ABI_LINK_KPROBE_MULTI)
         *missed = answer.kprobe_multi.missed;
-    else if (answer.type == BPF_ABI_LINK_PERF_EVENT && is_kprobe(answer.kprobe.type))
+    else if (answer.type == BPF_ABI_LINK_PERF_EVENT &&
+             (answer.kprobe.type == BPF_ABI_PERF_EVENT_KPROBE ||
+              answer.kprobe.type == BPF_ABI_PERF_EVENT_KRETPROBE))
         *missed = answer.kprobe.missed;
     return 0;
 }
