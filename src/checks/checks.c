@@ -83,25 +83,19 @@ static void *look_at_part(void *part)
 
 /*
  * Before Linux 5.11 the kernel charges all maps of a user to the limit on locked memory, closed
- * ones until a moment later. Sets the limit to 0: if it applies, bpf_create_map() raises it.
+ * ones until a moment later. Sets the limit to 0: if it applies, creating a map raises it.
  */
 static bool find_limit(void)
 {
-    const struct bpf_map_shape shape = {
-        .type = BPF_MAP_TYPE_ARRAY,
-        .name = "check",
-        .key_size = sizeof(uint32_t),
-        .value_size = sizeof(uint32_t),
-        .entries = 1,
-    };
     struct rlimit before, now, none;
+    int map;
 
     if (prlimit(0, RLIMIT_MEMLOCK, NULL, &before) || before.rlim_cur == RLIM_INFINITY)
         return false;
     none = (struct rlimit){0, before.rlim_max};
     if (prlimit(0, RLIMIT_MEMLOCK, &none, NULL))
         return false;
-    int map = bpf_create_map(&shape);
+    (void)bpf_create_numbered(&map, BPF_MAP_TYPE_ARRAY, "check", sizeof(uint32_t), 1);
     close_fd(map);
     bool counts = !prlimit(0, RLIMIT_MEMLOCK, NULL, &now) && now.rlim_cur;
     if (now.rlim_max == before.rlim_max)
