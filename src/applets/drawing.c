@@ -165,11 +165,9 @@ static int read_all(struct drawing *drawing, const struct arguments *arguments)
         status = read_input(drawing, &drawing->now, arguments->words[i]);
     say_findings(&drawing->old);
     say_findings(&drawing->now);
-    if (!status && drawing->options->old && (drawing->old.pairs || drawing->now.pairs)) {
-        say("--diff: \"%s\" has two counts in each line: it is a comparison itself",
-            drawing->old.pairs ? drawing->old.name : drawing->now.name);
-        status = EXIT_FAILURE;
-    }
+    if (!status && drawing->options->old && (drawing->old.pairs || drawing->now.pairs))
+        status = fail_saying("--diff: \"%s\" has two counts in each line: it is a comparison "
+                             "itself", drawing->old.pairs ? drawing->old.name : drawing->now.name);
     drawing->differential = drawing->options->old || drawing->now.pairs;
     return status;
 }

@@ -265,11 +265,9 @@ static int choose_files(struct report_files *files, struct text *error)
         asked.format = "svg";
     int result = report_files_choose(files, &asked, error);
     for (size_t i = 0; i < files->count && !result; i++)
-        if (!is_drawn(files->items[i].format)) {
-            text_add(error, "stacks become svg, text or folded here; report makes the rest of "
-                            "recordings");
-            result = -EINVAL;
-        }
+        if (!is_drawn(files->items[i].format))
+            result = text_refuse(error, "stacks become svg, text or folded here; report makes the "
+                                 "rest of recordings");
     return result;
 }
 

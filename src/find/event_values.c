@@ -239,10 +239,9 @@ static int find_values(struct search *search, const struct asked_values *asked,
     for (size_t i = 0; i < asked->count && !result; i++) {
         result =
             find_value(search, &asked->values[i], &values->values[i], &values->are_addresses[i]);
-        if (!result && !values->values[i].bits) {
-            text_format(search->error, "\"%s\" is a text, not a number", asked->values[i].name);
-            result = -EINVAL;
-        }
+        if (!result && !values->values[i].bits)
+            result = text_refuse(search->error, "\"%s\" is a text, not a number",
+                                 asked->values[i].name);
     }
     values->condition.count = asked->condition.count;
     values->count = asked->count;

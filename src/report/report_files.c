@@ -370,20 +370,16 @@ int report_files_choose(struct report_files *files, const struct report_files_op
         used = used || !by_ending || by_ending == &formats[format];
         result = add_file(files, path, given ? &format : NULL, options, error);
     }
-    if (!result && retention_is_asked(&options->keep) && !options->paths->count) {
-        text_add(error, "--keep: needs -o FILE, whose older files it deletes");
-        result = -EINVAL;
-    }
+    if (!result && retention_is_asked(&options->keep) && !options->paths->count)
+        result = text_refuse(error, "--keep: needs -o FILE, whose older files it deletes");
     if (!result && options->live)
         result = check_live(options, format, error);
     if (!result && (!options->paths->count || (given && !used) ||
                     (options->live && !report_files_use_stdout(files))))
         files->items[files->count++] = (struct report_file){.format = format};
-    if (!result && options->interval && report_files_print_document(files)) {
-        text_add(error, "-i: each report is a document of its own in this format: write them with "
-                 "-o FILE and %n in its name");
-        result = -EINVAL;
-    }
+    if (!result && options->interval && report_files_print_document(files))
+        result = text_refuse(error, "-i: each report is a document of its own in this format: "
+                             "write them with -o FILE and %%n in its name");
     return result;
 }
 
@@ -434,10 +430,8 @@ int report_files_check(const struct report_files *files)
     for (size_t i = 0; i < files->count && !status; i++) {
         if (files->items[i].path)
             check_file(files, files->items[i].path, &error);
-        if (error.length || error.failed) {
-            say("%s", error.failed ? strerror(ENOMEM) : error.data);
-            status = EXIT_FAILURE;
-        }
+        if (error.length || error.failed)
+            status = fail_saying("%s", error.failed ? strerror(ENOMEM) : error.data);
     }
     text_free(&error);
     return status;

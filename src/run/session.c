@@ -59,27 +59,17 @@ static bool is_of_cgroup_v1(const char *path)
     return !statfs(path, &about) && about.f_type == CGROUP_V1_MAGIC;
 }
 
-/* Where cgroup v2 is mounted, the first of several: a line in mounts is "what WHERE type ...". */
-static void find_cgroup_mount(struct text *path)
+/* A line in mounts is "what WHERE type ...". */
+static bool take_cgroup_mount(void *path, char *line)
 {
-    int fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
-    struct lines lines;
-    size_t length;
-    char *line;
+    char *rest = NULL;
+    const char *where = strtok_r(line, " ", &rest) ? strtok_r(NULL, " ", &rest) : NULL;
+    const char *type = where ? strtok_r(NULL, " ", &rest) : NULL;
+    const bool is_it = type && !strcmp(type, "cgroup2");
 
-    if (fd < 0)
-        return;
-    if (!lines_open(&lines, fd)) {
-        while (!path->length && (line = lines_next(&lines, &length))) {
-            char *rest = NULL;
-            const char *where = strtok_r(line, " ", &rest) ? strtok_r(NULL, " ", &rest) : NULL;
-            const char *type = where ? strtok_r(NULL, " ", &rest) : NULL;
-            if (type && !strcmp(type, "cgroup2"))
-                text_add(path, where);
-        }
-        lines_close(&lines);
-    }
-    close(fd);
+    if (is_it)
+        text_add(path, where);
+    return is_it;
 }
 
 /* By path; "system.slice" and "/system.slice", as systemd writes them, also below the mount. */
@@ -90,8 +80,7 @@ static int find_cgroup(const char *typed, bool by_rings)
 
     if (map != -ENOENT && map != -ENOTDIR && map != -EBADF)
         return map;
-    find_cgroup_mount(&path);
-    if (path.length) {
+    if (each_line(AT_FDCWD, "/proc/self/mounts", take_cgroup_mount, &path)) {
         text_format(&path, "%s%s", *typed == '/' ? "" : "/", typed);
         int below = path.failed ? -ENOMEM : scope_open_cgroup(path.data, by_rings);
         map = below >= 0 ? below : map;
@@ -407,10 +396,8 @@ int session_open(struct session *session, const struct session_config *config)
     if (!status)
         be_first_to_go();
     if (!status && options->nice &&
-        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice)) {
-        say("--nice: %s", strerror(errno));
-        status = EXIT_FAILURE;
-    }
+        setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)options->nice))
+        status = fail_saying("--nice: %s", strerror(errno));
     return status;
 }
 
@@ -595,6 +582,12 @@ void session_before_names(struct session *session)
         processes_ends_forgotten(session->processes);
 }
 
+static void say_count(uint64_t count, const char *what)
+{
+    if (count)
+        say("%llu %s", (unsigned long long)count, what);
+}
+
 /* Why frames lack names that they could have. */
 void session_say_names_lost(const struct session *session)
 {
@@ -624,27 +617,21 @@ void session_say_names_lost(const struct session *session)
     if (lost.unread)
         say("the mappings of a process could not be read %llu times: its frames may have no names",
             (unsigned long long)lost.unread);
-    if (lost.records)
-        say("%llu mmap/exec records were lost: some user frames may have no name, or an earlier "
-            "program's", (unsigned long long)lost.records);
+    say_count(lost.records, "mmap/exec records were lost: some user frames may have no name, or an "
+              "earlier program's");
     if (lost.cpus && notes->user_frames)
         say("CPUs came online during the run, %u times: frames of programs that began there "
             "within half a second of it may have no names, and processes renamed there have their "
             "old ones",
             lost.cpus);
-    if (lost.forgotten)
-        say("%llu exited programs were dropped from memory before the report: their frames have "
-            "no names; shorter intervals (-i) help", (unsigned long long)lost.forgotten);
-    if (lost.doubtful)
-        say("%llu processes reused the PID of one no longer in memory: their frames have no "
-            "names; a shorter run helps",
-            (unsigned long long)lost.doubtful);
-    if (scope.crowded_out)
-        say("%llu programs were started while too many were running to track: their frames may "
-            "have no names", (unsigned long long)scope.crowded_out);
-    if (lost.files)
-        say("%llu files were not opened, for lack of file descriptors: their functions have no "
-            "names; raise the limit (ulimit -n)", (unsigned long long)lost.files);
+    say_count(lost.forgotten, "exited programs were dropped from memory before the report: their "
+              "frames have no names; shorter intervals (-i) help");
+    say_count(lost.doubtful, "processes reused the PID of one no longer in memory: their frames "
+              "have no names; a shorter run helps");
+    say_count(scope.crowded_out, "programs were started while too many were running to track: "
+              "their frames may have no names");
+    say_count(lost.files, "files were not opened, for lack of file descriptors: their functions "
+              "have no names; raise the limit (ulimit -n)");
     if (scope.lifetimes_missed && notes->user_frames)
         say("the kernel missed %llu execs and exits: frames of those processes may have wrong "
             "names", (unsigned long long)scope.lifetimes_missed);
