@@ -23,7 +23,9 @@ struct unwind_fields {
     uint16_t vma_node;  /* whose nodes are there in a mapping */
     uint16_t vma_start, vma_end, vma_page, vma_flags, vma_file;
     uint16_t file_inode;
-    uint16_t inode_number, inode_generation, inode_super;
+    uint16_t inode_super, inode_number; /* these are within UNWIND_INODE_BYTES of the first: */
+    uint16_t inode_written, inode_written_ns; /* seconds of 64 bits; nanoseconds of 32 */
+    uint16_t inode_generation;
     bool wide_number;   /* of 64 bits */
     uint8_t page_bits;  /* of the unit of a mapping's offset in its file */
     uint16_t super_device;
@@ -32,8 +34,9 @@ struct unwind_fields {
     uint16_t task_utask, utask_returns;
     uint16_t return_stack, return_address, return_next; /* within UNWIND_RETURN_BYTES */
 };
-/* How much a walk reads at once of a mapping, a maple tree's node; and of a listed return. */
+/* How much a walk reads at once of a mapping, a maple tree's node; of an inode; of a return. */
 #define UNWIND_NODE_BYTES 256
+#define UNWIND_INODE_BYTES 128
 #define UNWIND_RETURN_BYTES 64
 
 struct unwind_maps {

@@ -21,7 +21,7 @@
  *     state.key = {0}
  *     if (node.file)
  *         inode = node.file->inode
- *         state.key = {inode->super->device, inode->number, inode->generation}
+ *         state.key = {inode->super->device, inode->number, inode->generation, inode->written}
  *     else if (start == mm->vdso)
  *         mapping.delta = -start
  *     else
@@ -281,20 +281,31 @@ static void emit_search(struct program *program, const struct unwind_config *con
 
 static void emit_key(struct program *program, const struct unwind_fields *fields)
 {
+    const int16_t super = NODE, number = (int16_t)(super + fields->inode_number - fields->inode_super),
+        written = (int16_t)(super + fields->inode_written - fields->inode_super),
+        written_ns = (int16_t)(super + fields->inode_written_ns - fields->inode_super);
+
     emit_unwind_follow(program, fields->file_inode, 8, "unwind_unmapped");
     EMIT(program, STX(DW, R10, INODE, R9));
-    emit_unwind_follow(program, fields->inode_number, fields->wide_number ? 8 : 4,
-                       "unwind_unmapped");
+    emit_unwind_peek(program, NODE, UNWIND_INODE_BYTES, fields->inode_super, "unwind_unmapped");
+    if (fields->wide_number)
+        EMIT(program, LDX(DW, R1, R8, number));
+    else
+        EMIT(program, LDX(W, R1, R8, number));
     EMIT(program,
-        STX(DW, R8, UNWIND_AT(key.inode), R9),
+        STX(DW, R8, UNWIND_AT(key.inode), R1),
+        LDX(DW, R1, R8, written),
+        MUL_IMM(R1, 1000000000),
+        LDX(W, R2, R8, written_ns),
+        ADD_REG(R1, R2),
+        STX(W, R8, UNWIND_AT(key.written), R1),
+        LDX(DW, R9, R8, super));
+    emit_unwind_follow(program, fields->super_device, 4, "unwind_unmapped");
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(key.device), R9),
         LDX(DW, R9, R10, INODE));
     emit_unwind_follow(program, fields->inode_generation, 4, "unwind_unmapped");
-    EMIT(program,
-        STX(W, R8, UNWIND_AT(key.generation), R9),
-        LDX(DW, R9, R10, INODE));
-    emit_unwind_follow(program, fields->inode_super, 8, "unwind_unmapped");
-    emit_unwind_follow(program, fields->super_device, 4, "unwind_unmapped");
-    EMIT(program, STX(DW, R8, UNWIND_AT(key.device), R9));
+    EMIT(program, STX(W, R8, UNWIND_AT(key.generation), R9));
 }
 
 static void emit_place(struct program *program, const struct unwind_config *config)

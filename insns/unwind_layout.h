@@ -104,10 +104,11 @@ _Static_assert(sizeof(struct unwind_page) == 8, "2 words");
 #define UNWIND_ROW_LOW(row) ((row) >> UNWIND_ROW_RULE_BITS)
 #define UNWIND_ROW_RULE(row) ((row) & (UNWIND_MOST_RULES - 1))
 
-/* An object's key, which is the kernel's own. All 0: the vDSO. */
+/* An object's key, from the kernel's inode. All 0: the vDSO. */
 struct unwind_key {
     uint64_t device, inode;
-    uint32_t generation, unused; /* unused 0 */
+    uint32_t generation;
+    uint32_t written; /* the low bits of when, in nanoseconds: a file may be written to in place */
 };
 _Static_assert(sizeof(struct unwind_key) == 24, "a hash key must hold no padding");
 

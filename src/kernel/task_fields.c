@@ -230,6 +230,38 @@ static int find_vdso(const struct kernel *kernel, struct unwind_fields *fields)
     return find_within(kernel, vdso, fields);
 }
 
+/*
+ * When a file was written to: 6.7 renamed it, 6.11 split it. A kernel that has it elsewhere again
+ * gives the number in its place, which says nothing new.
+ */
+static int find_inode(const struct kernel *kernel, struct unwind_fields *fields)
+{
+    static const struct field split[] = {
+        FIELD(INODE, "i_mtime_nsec", 4, IN(inode_written_ns)),
+        FIELD(INODE, "i_mtime_sec", 8, IN(inode_written)),
+    };
+    static const struct field whole[] = {
+        FIELD(INODE, "__i_mtime", 16, IN(inode_written)),
+        FIELD(INODE, "i_mtime", 16, IN(inode_written)),
+    };
+    const uint16_t most = (uint16_t)(fields->inode_super + UNWIND_INODE_BYTES - 8);
+
+    if (fields->inode_number < fields->inode_super || fields->inode_number > most)
+        return -EINVAL;
+    if (find_each(kernel, split, COUNT_OF(split), fields) < 0) {
+        fields->inode_written = UINT16_MAX;
+        for (size_t i = 0; i < COUNT_OF(whole); i++)
+            (void)find(kernel, &whole[i], fields);
+        /* The nanoseconds have 64 bits there. */
+        fields->inode_written_ns = (uint16_t)(
+            fields->inode_written + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 12 : 8));
+    }
+    if (fields->inode_written < fields->inode_super || fields->inode_written > most ||
+        fields->inode_written_ns < fields->inode_super || fields->inode_written_ns > most)
+        fields->inode_written = fields->inode_written_ns = fields->inode_number;
+    return 0;
+}
+
 /* Kernels without uprobes have none of these. */
 static bool find_returns(const struct kernel *kernel, struct unwind_fields *fields)
 {
@@ -280,6 +312,8 @@ static int find_unwind_fields(const struct kernel *kernel, struct unwind_fields 
     int result = find_each(kernel, all, COUNT_OF(all), fields);
 
     fields->wide_number = result == 8;
+    if (result >= 0)
+        result = find_inode(kernel, fields);
     if (result >= 0)
         result = find_tree(kernel, fields);
     if (result >= 0)

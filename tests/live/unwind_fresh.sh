@@ -151,3 +151,15 @@ kill -s USR2 "$(pid_of one)"
 wait_workload one
 finish_stackbox
 judged "a deleted program that goes on" 2000 "$STACK" $WHOLE
+
+# Written to in place, a file keeps its inode, but its tables no longer hold. The old functions have no names.
+new north-bare $NAME
+counted
+"$scratch/$NAME" -n 1000 -N $NAME >/dev/null
+cat "$WORKLOADS/bare" >"$scratch/$NAME"
+"$scratch/$NAME" calls 1000 >/dev/null
+"$scratch/$NAME" calls 1000 >/dev/null
+finish_stackbox
+judged "a program written to in place" 3000 "$STACK|(.*\\[$NAME\\]){3}" $WHOLE
+between "a program written to in place: the new functions" "$(events "$STACK")" $((2000 * WHOLE / 100)) 2000
+contains "a program written to in place: the old functions" "$scratch/err" "have no names"

@@ -333,13 +333,15 @@ static const struct capture count_sum_signed = {
 static const struct unwind_fields maple_fields = {
     .page_bits = 12, .task_mm = 2336, .task_stack = 32, .registers = 16216, .mm_tree = 72, .maple = true, .vma_start = 0,
     .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32, .inode_number = 64,
-    .inode_generation = 360, .inode_super = 40, .super_device = 16, .mm_vdso = 904,
+    .inode_generation = 360, .inode_super = 40, .inode_written = 96, .inode_written_ns = 116,
+    .super_device = 16, .mm_vdso = 904,
     .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
     .return_address = 32, .return_next = 48};
 static const struct unwind_fields red_black_fields = {
     .page_bits = 12, .task_mm = 2080, .task_stack = 24, .registers = 16216, .mm_tree = 8, .vma_node = 32, .vma_start = 0,
     .vma_end = 8, .vma_page = 152, .vma_flags = 80, .vma_file = 160, .file_inode = 32, .inode_number = 64,
-    .inode_generation = 320, .inode_super = 40, .super_device = 16, .mm_vdso = 856,
+    .inode_generation = 320, .inode_super = 40, .inode_written = 104, .inode_written_ns = 112,
+    .super_device = 16, .mm_vdso = 856,
     .mm_first_stack = 280};
 #define UNWIND_MAPS .maps = {FD_WALKS, FD_OBJECTS, FD_CHUNKS, FD_RULES, FD_COLD}, .depth = 127
 static const struct unwind_config unwind_alone = {.machine = &machine_x86_64, .fields = &maple_fields, UNWIND_MAPS};
@@ -361,7 +363,8 @@ static const struct capture count_unwind_red_black = {
 static const struct unwind_fields large_page_fields = {
     .page_bits = 14, .task_mm = 2336, .task_stack = 32, .registers = 16048, .mm_tree = 72, .maple = true,
     .vma_start = 0, .vma_end = 8, .vma_page = 104, .vma_flags = 32, .vma_file = 112, .file_inode = 32,
-    .inode_number = 64, .inode_generation = 360, .inode_super = 40, .super_device = 16, .mm_vdso = 904,
+    .inode_number = 64, .inode_generation = 360, .inode_super = 40, .inode_written = 96, .inode_written_ns = 116,
+    .super_device = 16, .mm_vdso = 904,
     .mm_first_stack = 320, .returns = true, .task_utask = 6400, .utask_returns = 32, .return_stack = 24,
     .return_address = 32, .return_next = 48};
 static const struct unwind_config unwind_aarch64 = {
