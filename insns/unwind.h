@@ -95,7 +95,7 @@ struct unwind_state {
     uint32_t first;          /* `registers` are this frame's */
     uint32_t frame_lost;     /* its frame pointer is unknown */
     uint32_t sp_lost;        /* so is its stack pointer, which is above `sp` */
-    uint32_t unused;
+    uint32_t pages;          /* of what is kept, a bit each, sp's first; 0: all, there are no gaps */
     uint64_t base;           /* where the caller's UNWIND_BASE is; or UNWIND_BASE_ as below */
     uint64_t mm;
     uint64_t first_stack;    /* the process's initial stack pointer, if it was needed */
@@ -110,7 +110,7 @@ struct unwind_state {
     uint64_t registers[UNWIND_REGISTERS]; /* the link register also for what a signal interrupted */
     uint64_t number, time;   /* of what was kept last: as in its frame, and CLOCK_MONOTONIC */
     uint32_t tid, pid;       /* whose it is */
-    uint64_t kept;           /* bytes of the stack, from sp on */
+    uint64_t kept;           /* bytes of the stack, from sp on, but for gaps */
     unsigned char node[UNWIND_NODE_BYTES];
     uint64_t from;           /* what is read next, unless it is in the window: */
     uint64_t window_start;   /* the address of its first word */

@@ -395,25 +395,36 @@ void emit_unwind_find(struct program *program, const struct unwind_config *confi
  *     least = MOST                                        r9: for threads; or up to where the process began:
  *     if (state.first_stack + START_BYTES - state.sp < MOST)
  *         least = that
- *     for (bytes = 0; bytes < least; bytes = the rest of that page, then page by page)      r7
- *         if (state.sp + bytes cannot be read)
- *             goto counted
- *     bytes = least
- * counted:
+ *     state.pages = state.kept = 0
+ *     for (page = at = 0; at < least; page++)             at = the next page's
+ *         if (state.sp + at can be read)
+ *             state.kept = the end of that page, least at most; state.pages |= 1 << page
+ *     bytes = state.kept                                  r7
+ *     if (state.pages & (state.pages + 1))                a bit above a gap
+ *         bytes = MOST
+ *     else
+ *         state.pages = 0
  *     for room of 32, 16, 8, 4 and 2 KB, downwards from the smallest that is enough
- *         if ((record = reserve(deferred, room)))             r9; r6 = room
+ *         if ((record = reserve(deferred, room)))         r9; r6 = room
  *             goto fill
  * lost:
  *     state.not_kept += 1
  *     return 1
  * fill:
- *     copy the state to the record
- *     record->kept = min(bytes, room), or 0 if they cannot be copied
+ *     if (!state.pages || room < MOST)
+ *         state.kept = min(bytes, room)
+ *         copy the state to the record, and then the stack
+ *     else
+ *         state.kept = min(state.kept, room - a page)    the first may be partial
+ *         copy the state to the record, and then each of the pages
+ *     if (a copy failed)
+ *         record->kept = 0
  *     submit(record)
  *     return 0
  *
- * A read of many pages fails if one of them cannot be read. Most stacks are small: finding their
- * size first takes less of the ring buffer, which leaves room for others.
+ * Most stacks are small: finding their size first takes less of the ring buffer, which leaves room
+ * for others. A page that the program has never touched cannot be read, nor can all at once then: a
+ * large array on the stack, of which little is used, has such gaps.
  */
 
 /* A frame's number, lowest bits first: the state's, the CPU's, the serial number. */
@@ -468,7 +479,9 @@ static void emit_number(struct program *program)
         STX(DW, R8, UNWIND_AT(number), R0));
 }
 
-/* r7 = how many bytes to keep. */
+#define PAGE_AT UNWIND_AT(from) /* which only the walk had used, and that has ended */
+
+/* r7 = how many bytes to keep room for. */
 static void emit_count_bytes(struct program *program)
 {
     EMIT(program,
@@ -480,30 +493,51 @@ static void emit_count_bytes(struct program *program)
         MOV_IMM(R9, UNWIND_MOST_KEPT),
     LABEL("unwind_least"),
         ST(DW, R8, UNWIND_AT(kept), 0),
+        ST(W, R8, UNWIND_AT(pages), 0),
+        ST(DW, R8, PAGE_AT, 0),
         MOV_IMM(R7, 0),
     LABEL("unwind_page"),
         MOV_REG(R1, R8),
         ADD_IMM(R1, UNWIND_AT(word)),
         MOV_IMM(R2, 8),
         LDX(DW, R3, R8, UNWIND_AT(sp)),
-        LDX(DW, R0, R8, UNWIND_AT(kept)),
+        LDX(DW, R0, R8, PAGE_AT),
         ADD_REG(R3, R0),
         CALL(BPF_FUNC_probe_read_user),
-        JNE_IMM(R0, 0, "unwind_counted"),
         LDX(DW, R2, R8, UNWIND_AT(sp)),
-        LDX(DW, R1, R8, UNWIND_AT(kept)),
-        ADD_REG(R1, R2),
-        OR_IMM(R1, UNWIND_PAGE_BYTES - 1),
-        ADD_IMM(R1, 1),
-        SUB_REG(R1, R2),
-        STX(DW, R8, UNWIND_AT(kept), R1),
-        JGE_REG(R1, R9, "unwind_enough"),
+        LDX(DW, R3, R8, PAGE_AT),
+        ADD_REG(R3, R2),
+        OR_IMM(R3, UNWIND_PAGE_BYTES - 1),
+        ADD_IMM(R3, 1),
+        SUB_REG(R3, R2),
+        STX(DW, R8, PAGE_AT, R3),
+        JNE_IMM(R0, 0, "unwind_next_page"),
+        STX(DW, R8, UNWIND_AT(kept), R3),
+        MOV_IMM(R1, 1),
+        LSH_REG(R1, R7),
+        LDX(W, R2, R8, UNWIND_AT(pages)),
+        OR_REG(R2, R1),
+        STX(W, R8, UNWIND_AT(pages), R2),
+    LABEL("unwind_next_page"),
+        JGE_REG(R3, R9, "unwind_enough"),
         ADD_IMM(R7, 1),
         JLT_IMM(R7, MOST_PAGES, "unwind_page"),
     LABEL("unwind_enough"),
-        STX(DW, R8, UNWIND_AT(kept), R9),
+        LDX(DW, R7, R8, UNWIND_AT(kept)),
+        JLE_REG(R7, R9, "unwind_counted"),
+        MOV_REG(R7, R9),
+        STX(DW, R8, UNWIND_AT(kept), R7),
     LABEL("unwind_counted"),
-        LDX(DW, R7, R8, UNWIND_AT(kept)));
+        LDX(W, R1, R8, UNWIND_AT(pages)),
+        MOV_REG(R2, R1),
+        ADD_IMM(R2, 1),
+        AND_REG(R2, R1),
+        JEQ_IMM(R2, 0, "unwind_solid"),
+        MOV_IMM(R7, UNWIND_MOST_KEPT),
+        JA("unwind_reserve"),
+    LABEL("unwind_solid"),
+        ST(W, R8, UNWIND_AT(pages), 0),
+    LABEL("unwind_reserve"));
 }
 
 /* Goes to unwind_fill with a record at r9 that has room for r6 bytes of the stack. */
@@ -527,32 +561,95 @@ static void emit_reserve(struct program *program, const struct unwind_config *co
     }
 }
 
+static void emit_copy_state(struct program *program)
+{
+    EMIT(program,
+        STX(DW, R8, UNWIND_AT(kept), R7),
+        MOV_REG(R1, R9),
+        MOV_IMM(R2, UNWIND_KEPT_HEAD),
+        MOV_REG(R3, R8),
+        CALL(BPF_FUNC_probe_read_kernel));
+}
+
+/* Copies a page: r7 = how much of the first one is kept. For the verifier, offsets only grow. */
+static void emit_copy_page(struct program *program, int32_t page, const char *next)
+{
+    const int32_t at = page * UNWIND_PAGE_BYTES;
+
+    EMIT(program,
+        LDX(W, R1, R9, UNWIND_AT(pages)),
+        AND_IMM(R1, 1 << page),
+        JEQ_IMM(R1, 0, next),
+        MOV_REG(R1, R9),
+        ADD_IMM(R1, (int32_t)UNWIND_KEPT_HEAD),
+        MOV_REG(R2, R7),
+        LDX(DW, R3, R8, UNWIND_AT(sp)));
+    if (page)
+        EMIT(program,
+            ADD_IMM(R1, at - UNWIND_PAGE_BYTES),
+            ADD_REG(R1, R7),
+            MOV_IMM(R2, UNWIND_PAGE_BYTES),
+            ADD_IMM(R3, at - UNWIND_PAGE_BYTES),
+            ADD_REG(R3, R7));
+    EMIT(program,
+        CALL(BPF_FUNC_probe_read_user),
+        JNE_IMM(R0, 0, "unwind_uncopied"),
+    LABEL(next));
+}
+
+static void emit_copy_pages(struct program *program)
+{
+    static const char *const next[] = {"unwind_page_1", "unwind_page_2", "unwind_page_3",
+                                       "unwind_page_4", "unwind_page_5", "unwind_page_6",
+                                       "unwind_page_7", "unwind_page_8"};
+    _Static_assert(COUNT_OF(next) == UNWIND_MOST_KEPT / UNWIND_PAGE_BYTES, "all of them");
+
+    EMIT(program,
+        LDX(DW, R7, R8, UNWIND_AT(kept)),
+        JLE_IMM(R7, UNWIND_MOST_KEPT - UNWIND_PAGE_BYTES, "unwind_pages_fit"),
+        MOV_IMM(R7, UNWIND_MOST_KEPT - UNWIND_PAGE_BYTES),
+    LABEL("unwind_pages_fit"));
+    emit_copy_state(program);
+    EMIT(program,
+        MOV_IMM(R7, UNWIND_PAGE_BYTES),
+        LDX(DW, R1, R8, UNWIND_AT(sp)),
+        AND_IMM(R1, UNWIND_PAGE_BYTES - 1),
+        SUB_REG(R7, R1));
+    for (int32_t page = 0; page < (int32_t)COUNT_OF(next); page++)
+        emit_copy_page(program, page, next[page]);
+    EMIT(program, JA("unwind_filled"));
+}
+
 static void emit_fill(struct program *program)
 {
     EMIT(program,
     LABEL("unwind_fill"),
         MOV_REG(R9, R0),
+        LDX(W, R1, R8, UNWIND_AT(pages)),
+        JEQ_IMM(R1, 0, "unwind_at_once"),
+        JEQ_IMM(R6, UNWIND_MOST_KEPT, "unwind_pages"),
+    LABEL("unwind_at_once"),
         JLE_REG(R7, R6, "unwind_fits"),
         MOV_REG(R7, R6),
-    LABEL("unwind_fits"),
-        STX(DW, R8, UNWIND_AT(kept), R7),
-        MOV_REG(R1, R9),
-        MOV_IMM(R2, UNWIND_KEPT_HEAD),
-        MOV_REG(R3, R8),
-        CALL(BPF_FUNC_probe_read_kernel),
+    LABEL("unwind_fits"));
+    emit_copy_state(program);
+    EMIT(program,
         MOV_REG(R1, R9),
         ADD_IMM(R1, UNWIND_KEPT_HEAD),
         MOV_REG(R2, R7),
         LDX(DW, R3, R8, UNWIND_AT(sp)),
         CALL(BPF_FUNC_probe_read_user),
         JEQ_IMM(R0, 0, "unwind_filled"),
+    LABEL("unwind_uncopied"),
         ST(DW, R9, UNWIND_AT(kept), 0),
     LABEL("unwind_filled"),
         MOV_REG(R1, R9),
         MOV_IMM(R2, 0),
         CALL(BPF_FUNC_ringbuf_submit),
         MOV_IMM(R0, 0),
-        EXIT());
+        EXIT(),
+    LABEL("unwind_pages"));
+    emit_copy_pages(program);
 }
 
 void emit_unwind_keep(struct program *program, const struct unwind_config *config)

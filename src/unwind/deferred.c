@@ -214,7 +214,10 @@ static bool read_word(void *context, uint64_t address, uint64_t *word)
     const size_t size = is_narrow ? sizeof(uint32_t) : sizeof(*word);
     uint32_t half;
 
-    walking->is_beyond = at >= bytes || bytes - at < size;
+    const uint64_t page = (address >> UNWIND_PAGE_BITS) - (walking->walk->sp >> UNWIND_PAGE_BITS);
+    const uint32_t pages = walking->walk->pages;
+
+    walking->is_beyond = at >= bytes || bytes - at < size || (pages && !(pages >> (page & 31) & 1));
     if (walking->is_beyond)
         return false;
     memcpy(is_narrow ? (void *)&half : word, walking->stack + at, size);

@@ -12,8 +12,8 @@ have_root || skip_all "tracing needs root"
 have_tables || skip_all "$NO_TABLES"
 have_syscall_tracepoints || skip_all "this kernel has no tracepoints of system calls"
 
-STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;outer;middle;inner;leaf'
-PART='\[truncated\];(((((main;)?outer;)?middle;)?inner;)?leaf)'
+STACK='_start;([^;]*__libc_start_main[^;]*;)+__libc_start_call_main;main;(wide;)?outer;middle;inner;leaf'
+PART='\[truncated\];(((((((main;)?wide|main);)?outer;)?middle;)?inner;)?leaf)'
 # Each program has a file of its own, and guests have little memory.
 if [ "${GUEST:-}" ]; then PROGRAMS=40; else PROGRAMS=200; fi
 # The beginning of their names: others may run programs, too.
@@ -65,6 +65,13 @@ counted
 run_new $PROGRAMS calls 10
 finish_stackbox
 judged "programs that exit at once" $((PROGRAMS * 10)) 90
+
+# Between the frames are pages that nothing has ever touched.
+counted
+run_new $((PROGRAMS / 4)) wide 10
+finish_stackbox
+is "untouched pages of the stack: none is walked round" "$(events '[^\[]*;main;outer;.*')" 0
+judged "untouched pages of the stack" $((PROGRAMS / 4 * 10)) 90
 
 # A report does not wait for long: how many are whole depends on how busy the machine is.
 counted -i 0.3

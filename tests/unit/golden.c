@@ -855,7 +855,7 @@ static void show_difference(const char *path, const char *dump, const char *file
 
 /* ---- Variants ---- */
 
-#define MOST_LINES 2048 /* of a dump */
+#define MOST_LINES 4096 /* of a dump */
 #define AROUND 2 /* lines in both that are shown before and after what differs */
 
 /* Lines without the numbers of their instructions, which follow from those before them. */

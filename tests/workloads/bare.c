@@ -12,6 +12,7 @@
  *   vforks N   makes N children in beget() by vfork(2), which end at once
  *   spawns N   makes N children in breed() by posix_spawn(3), of a program that does not exist
  *   forks N    N children do, each in its inner(), one getppid(2) and end
+ *   wide N     as calls, below a frame of 20 KB of which only an end is ever touched: main, wide, outer ...
  *   threads N  a thread calls outer(), which does as `calls` does
  *   signals N  so does a signal's handler
  *   contexts N and a function of makecontext(3): glibc's alone
@@ -159,6 +160,15 @@ static OWN void outer(const char *way, uint64_t number)
     NO_TAIL_CALL;
 }
 
+static OWN void wide(uint64_t number)
+{
+    volatile char room[20000];
+
+    room[0] = 0;
+    outer("calls", number + (unsigned char)room[0]);
+    NO_TAIL_CALL;
+}
+
 static void fork_each(uint64_t number)
 {
     for (uint64_t i = 0; i < number; i++) {
@@ -243,6 +253,8 @@ int main(int argc, char **argv)
         say_ready_and_wait();
     if (!strcmp(argv[1], "forks"))
         fork_each(number);
+    else if (!strcmp(argv[1], "wide"))
+        wide(number);
     else if (!strcmp(argv[1], "threads") || !strcmp(argv[1], "signals") || !strcmp(argv[1], "contexts"))
         call_elsewhere(argv[1], number);
     else
