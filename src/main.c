@@ -55,11 +55,6 @@ static void hold_standard_streams(void)
  */
 static char output[1 << 20];
 
-static void buffer_output(void)
-{
-    (void)setvbuf(stdout, output, _IOFBF, sizeof(output));
-}
-
 /* The applet that a link is named after, possibly with a prefix: profile, stackbox-profile. */
 static const struct applet *find_linked(const char *link)
 {
@@ -212,7 +207,7 @@ int main(int argc, char **argv)
 {
     hold_standard_streams();
     (void)now_ns();
-    buffer_output();
+    (void)setvbuf(stdout, output, _IOFBF, sizeof(output));
     sandbox_bound(kernel_free_memory);
     const struct applet *applet = argc ? find_linked(base_name(argv[0])) : NULL;
     int status = applet ? run_applet(applet, argc, argv) : run_main(argc, argv);

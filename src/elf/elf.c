@@ -323,14 +323,9 @@ int elf_open_unpacked(struct elf *elf, struct elf_unpacked *unpacked, int *troub
     return open_parts(elf);
 }
 
-int elf_open_at(struct elf *elf, int fd, uint64_t base)
-{
-    return elf_open_watched(elf, fd, base, NULL);
-}
-
 int elf_open(struct elf *elf, int fd)
 {
-    return elf_open_at(elf, fd, 0);
+    return elf_open_watched(elf, fd, 0, NULL);
 }
 
 void elf_close(struct elf *elf)

@@ -64,12 +64,11 @@ struct elf {
  * needed after 0 and does no harm after an error; it leaves the descriptor open.
  */
 int elf_open(struct elf *elf, int fd);
-/* The same for an image that begins at `base` of the descriptor: the vDSO in /proc/self/mem. */
-int elf_open_at(struct elf *elf, int fd, uint64_t base);
 /*
- * The same. Later functions answer as if the file had nothing when it could not be read or memory
- * ran out: *trouble then becomes that error, the first one, and only if it was 0. Errors that are
- * the file's own fault do not count.
+ * The same for an image that begins at `base` of the descriptor, such as the vDSO in
+ * /proc/self/mem. Later functions answer as if the file had nothing when it could not be read or
+ * memory ran out: *trouble, unless it is NULL, then becomes that error, the first one, and only if
+ * it was 0. Errors that are the file's own fault do not count.
  */
 int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble);
 /* The same for the image that was unpacked. */

@@ -676,7 +676,7 @@ int svg_write(FILE *out, const struct flame *flame, const struct svg_options *op
     if (picture.line.failed)
         result = -ENOMEM;
     text_free(&head.text);
-    svg_layout_free(&picture.layout);
+    free(picture.layout.frames);
     free(picture.name_numbers);
     text_free(&picture.title);
     text_free(&picture.count_name);

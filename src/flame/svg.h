@@ -131,10 +131,9 @@ struct svg_layout {
 
 /*
  * `width` is the whole picture's, in px. least_width < 0: 1, or as much as keeps the picture within
- * SVG_MOST_PARTS. 0 or -ENOMEM; svg_layout_free after either.
+ * SVG_MOST_PARTS. 0 or -ENOMEM; the caller frees `frames` after either.
  */
 int svg_layout_make(struct svg_layout *layout, const struct flame *flame, double width,
                     double least_width);
-void svg_layout_free(struct svg_layout *layout);
 
 #endif

@@ -248,12 +248,6 @@ int svg_layout_make(struct svg_layout *layout, const struct flame *flame, double
     return result;
 }
 
-void svg_layout_free(struct svg_layout *layout)
-{
-    free(layout->frames);
-    *layout = (struct svg_layout){0};
-}
-
 /*
  * Black text has a contrast of 4.5 or more on all colours, also on frames below a zoomed one, which
  * are half transparent. The unit test computes this for every colour.

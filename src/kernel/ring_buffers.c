@@ -377,11 +377,6 @@ void throttle_open(struct throttle *throttle, int fd)
     (void)perf_ring_open(&throttle->ring, fd, THROTTLE_RING_BYTES);
 }
 
-void throttle_close(struct throttle *throttle)
-{
-    perf_ring_close(&throttle->ring);
-}
-
 /* If a record between two was lost, the time counts as not throttled. */
 void throttle_take(struct throttle *throttle, const char *record, size_t size)
 {

@@ -131,7 +131,7 @@ const void *perf_rings_parse(const char *record, size_t size, size_t *found, uin
 #define THROTTLE_RING_BYTES 32768
 
 struct throttle {
-    struct perf_ring ring; /* .fd is the event, below 0: there is none */
+    struct perf_ring ring; /* the caller closes it; .fd is the event, below 0: there is none */
     uint64_t read_to;
     uint64_t since;   /* CLOCK_MONOTONIC; 0: not throttled now */
     uint64_t stopped; /* ns, up to then */
@@ -140,7 +140,6 @@ struct throttle {
 
 /* Takes over event `fd`. If there is no memory for a ring, throttling goes unnoticed. */
 void throttle_open(struct throttle *throttle, int fd);
-void throttle_close(struct throttle *throttle);
 
 /* Reads new records in the ring: twice a second is often enough. */
 void throttle_read(struct throttle *throttle);

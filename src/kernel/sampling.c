@@ -170,7 +170,7 @@ static void drop_dead(struct sampling *sampling)
         if (is_on)
             continue;
         add_stops(sampling, cpu, &sampling->stops);
-        throttle_close(&sampling->cpus[cpu].event);
+        perf_ring_close(&sampling->cpus[cpu].event.ring);
     }
 }
 
@@ -200,7 +200,7 @@ void sampling_close(struct sampling *sampling)
 {
     for (unsigned cpu = 0; cpu < sampling->count; cpu++)
         if (is_sampled(sampling, cpu))
-            throttle_close(&sampling->cpus[cpu].event);
+            perf_ring_close(&sampling->cpus[cpu].event.ring);
     free(sampling->cpus);
     *sampling = (struct sampling){0};
 }

@@ -341,10 +341,11 @@ static void close_all(struct atomic_file *file)
     *file = (struct atomic_file){.target.directory = -1};
 }
 
-static int open_file(struct atomic_file *file, const char *path)
+int atomic_file_open(struct atomic_file *file, const char *path, bool anew)
 {
     int number = descriptor_of(path), result = 0;
 
+    *file = (struct atomic_file){.target.directory = -1, .anew = anew};
     int fd = number == NO_DESCRIPTOR ? open_path(file, path) : open_descriptor(number);
     if (fd < 0) {
         result = fd;
@@ -364,18 +365,6 @@ static int open_file(struct atomic_file *file, const char *path)
         close(fd);
     atomic_file_drop(file);
     return result;
-}
-
-int atomic_file_open(struct atomic_file *file, const char *path)
-{
-    *file = (struct atomic_file){.target.directory = -1};
-    return open_file(file, path);
-}
-
-int atomic_file_open_anew(struct atomic_file *file, const char *path)
-{
-    *file = (struct atomic_file){.target.directory = -1, .anew = true};
-    return open_file(file, path);
 }
 
 /* ---- The end ---- */

@@ -42,10 +42,8 @@ struct atomic_file {
     struct safe_path target;
 };
 
-/* 0 or a negative errno: nothing is then left open. */
-int atomic_file_open(struct atomic_file *file, const char *path);
-/* The same for a file that must not replace an existing one. */
-int atomic_file_open_anew(struct atomic_file *file, const char *path);
+/* `anew`: must not replace a file. 0 or a negative errno: nothing is then left open. */
+int atomic_file_open(struct atomic_file *file, const char *path, bool anew);
 /*
  * Moves it into place. 0, or a negative errno, and the old file stays. Closes it, except for
  * -EEXIST.

@@ -462,8 +462,7 @@ static int write_file(const struct report_file *file, struct text *name,
 {
     const bool anew = file_name_varies(file->path) & FILE_NAME_HAS_TIME;
     struct atomic_file whole;
-    int result = anew ? atomic_file_open_anew(&whole, name->data)
-        : atomic_file_open(&whole, name->data);
+    int result = atomic_file_open(&whole, name->data, anew);
 
     if (result)
         return result;

@@ -102,7 +102,7 @@ static int frames_name(struct frames *frames, const struct symbolize_options *co
         return -ENOMEM;
     if (!frames->user.named)
         frames->user_since = now_ns();
-    int result = symbols_name(symbols, collect(frames, symbols), config, notes);
+    int result = symbols_name(symbols, collect(frames, symbols), config, notes, NULL);
     free(symbols);
     if (!result)
         result = make_lines(&frames->kernel, options);

@@ -272,8 +272,8 @@ static int name_known(struct symbol **symbols, size_t *count,
     return 0;
 }
 
-static int name_all(struct symbol **symbols, size_t count, const struct symbolize_options *options,
-                    struct symbolize_notes *notes, struct symbol_mappings *mappings)
+int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
+                 struct symbolize_notes *notes, struct symbol_mappings *mappings)
 {
     int result = name_known(symbols, &count, options);
 
@@ -282,12 +282,6 @@ static int name_all(struct symbol **symbols, size_t count, const struct symboliz
     if (count)
         qsort(symbols, count, sizeof(*symbols), compare_symbols);
     return name_sorted(symbols, count, options, notes, mappings);
-}
-
-int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
-                 struct symbolize_notes *notes)
-{
-    return name_all(symbols, count, options, notes, NULL);
 }
 
 int symbols_name_all(struct symbols *symbols, const struct symbolize_options *options,
@@ -300,7 +294,7 @@ int symbols_name_all(struct symbols *symbols, const struct symbolize_options *op
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &symbols->items[i];
-    int result = name_all(sorted, count, options, notes,
+    int result = symbols_name(sorted, count, options, notes,
                           options->mapped_for ? &symbols->mappings : NULL);
     free(sorted);
     if (!result && options->mapped_for)

@@ -107,10 +107,10 @@ void symbols_free(struct symbols *symbols);
 
 /*
  * Names `count` symbols, without duplicates; sorts them. The places have been set, the names are
- * empty. 0 or a negative errno.
+ * empty. `mappings` is NULL, or gets the mappings of all. 0 or a negative errno.
  */
 int symbols_name(struct symbol **symbols, size_t count, const struct symbolize_options *options,
-                 struct symbolize_notes *notes);
+                 struct symbolize_notes *notes, struct symbol_mappings *mappings);
 
 /* ---- For those that find names ---- */
 

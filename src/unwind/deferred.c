@@ -92,13 +92,6 @@ static void *keep_reading(void *context)
     return NULL;
 }
 
-/* Starts the thread, with our present rights; without it only backlog_take() reads. */
-static void backlog_begin(struct backlog *backlog)
-{
-    if (!backlog->has_reader && backlog->ring.map >= 0)
-        backlog->has_reader = !thread_begin(&backlog->reader, keep_reading, backlog);
-}
-
 /* Hands out the records that have come, oldest first. How many, or a negative errno. */
 static int backlog_take(struct backlog *backlog, ring_take *take, void *context)
 {
@@ -558,7 +551,11 @@ int deferred_fd(const struct deferred *deferred)
 
 void deferred_begin(struct deferred *deferred)
 {
-    backlog_begin(&deferred->backlog);
+    struct backlog *backlog = &deferred->backlog;
+
+    /* Without a thread only backlog_take() reads. */
+    if (!backlog->has_reader && backlog->ring.map >= 0)
+        backlog->has_reader = !thread_begin(&backlog->reader, keep_reading, backlog);
 }
 
 void deferred_end(struct deferred *deferred)

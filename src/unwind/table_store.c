@@ -395,7 +395,7 @@ static int put_vdso(struct tables *tables)
 
     if (memory < 0)
         return -ENOENT;
-    int result = elf_open_at(&elf, memory, at);
+    int result = elf_open_watched(&elf, memory, at, NULL);
     if (!result) {
         result = table_build(&elf, &table, &about.counts);
         elf_close(&elf);

@@ -128,7 +128,7 @@ static inline void tracee_read_object(struct traced_object *object, int fd, uint
 {
     struct frame_rows frames = {0};
 
-    if (fd < 0 || elf_open_at(&object->elf, fd, base))
+    if (fd < 0 || elf_open_watched(&object->elf, fd, base, NULL))
         return;
     object->has_table = !frame_rows_read(&frames, &object->elf, NULL) &&
                         !table_make(&object->table, &frames) && !table_check(&object->table);

@@ -19,7 +19,7 @@ static char place[] = "/tmp/whole_file.XXXXXX";
 static int write_file(const char *path, const char *text)
 {
     struct atomic_file file;
-    int result = atomic_file_open(&file, path);
+    int result = atomic_file_open(&file, path, false);
 
     if (result)
         return result;
@@ -87,7 +87,7 @@ static void appears_at_once(void)
     umask(027);
     CHECK_NUMBER(atomic_file_check("new"), 0);
     CHECK(access("new", F_OK));
-    CHECK_NUMBER(atomic_file_open(&file, "new"), 0);
+    CHECK_NUMBER(atomic_file_open(&file, "new", false), 0);
     fputs("half", file.out);
     fflush(file.out);
     CHECK(access("new", F_OK));
@@ -95,7 +95,7 @@ static void appears_at_once(void)
     CHECK_STRING(content("new"), "half");
     CHECK_NUMBER(mode_of("new"), 0640);
 
-    CHECK_NUMBER(atomic_file_open(&file, "new"), 0);
+    CHECK_NUMBER(atomic_file_open(&file, "new", false), 0);
     fputs("other", file.out);
     fflush(file.out);
     CHECK_STRING(content("new"), "half");
@@ -112,7 +112,7 @@ static void appears_meanwhile(void)
 {
     struct atomic_file file;
 
-    CHECK_NUMBER(atomic_file_open(&file, "a"), 0);
+    CHECK_NUMBER(atomic_file_open(&file, "a", false), 0);
     fputs("ours", file.out);
     put("a", "theirs", 0600);
     CHECK_NUMBER(atomic_file_finish(&file), 0);
@@ -367,7 +367,7 @@ static void too_large(void)
     small = usual;
     small.rlim_cur = 100000;
     CHECK(!setrlimit(RLIMIT_FSIZE, &small));
-    CHECK_NUMBER(atomic_file_open(&file, "old"), 0);
+    CHECK_NUMBER(atomic_file_open(&file, "old", false), 0);
     for (size_t i = 0; i < 100001; i++)
         putc('x', file.out);
     CHECK_NUMBER(atomic_file_finish(&file), -EFBIG);

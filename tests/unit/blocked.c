@@ -75,7 +75,7 @@ static void texts_become_numbers(void)
     CHECK_NUMBER(stack_texts_number(&texts, "[<0>] a+0x1/0x2\n[<0>] b+0x1/0x2", numbers, 1), 1);
     CHECK_NUMBER(stack_texts_number(&texts, "", numbers, 4), 0);
     CHECK_NUMBER(texts.count, 3);
-    CHECK_NUMBER(symbols_name(&named, 1, &options, &notes), 0);
+    CHECK_NUMBER(symbols_name(&named, 1, &options, &notes, NULL), 0);
     CHECK(!strcmp(kernel.function.data, "a") && !strcmp(kernel.file.data, "m"));
     CHECK_NUMBER(kernel.offset, 1);
     CHECK(!notes.kernel_hidden);

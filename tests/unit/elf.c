@@ -376,13 +376,13 @@ static void an_image_within(void)
     int fd = memfd_create("outer", MFD_CLOEXEC);
     CHECK_NUMBER(pwrite(fd, image.bytes, image.length, 0x1237), image.length);
     CHECK_NUMBER(elf_open(&elf, fd), -ENOEXEC);
-    CHECK_NUMBER(elf_open_at(&elf, fd, 0x1237), 0);
+    CHECK_NUMBER(elf_open_watched(&elf, fd, 0x1237, NULL), 0);
     CHECK(elf_section(&elf, ".text"));
     CHECK_NUMBER(elf_build_id(&elf, id, &length), 0);
     elf_close(&elf);
     static const uint64_t bases[] = {0x1236, 0x1238, 0x10000, INT64_MAX, UINT64_MAX};
     for (size_t i = 0; i < COUNT_OF(bases); i++)
-        CHECK_NUMBER(elf_open_at(&elf, fd, bases[i]), -ENOEXEC);
+        CHECK_NUMBER(elf_open_watched(&elf, fd, bases[i], NULL), -ENOEXEC);
     close(fd);
 }
 

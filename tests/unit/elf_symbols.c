@@ -383,7 +383,7 @@ static void the_vdso(void)
 
     if (base) {
         uint64_t offset, address;
-        CHECK_NUMBER(elf_open_at(&elf, fd, base), 0);
+        CHECK_NUMBER(elf_open_watched(&elf, fd, base, NULL), 0);
         CHECK_NUMBER(elf_each_function(&elf, take_clock, &vdso), 0);
         CHECK(vdso.count >= 2 && vdso.address);
         CHECK_NUMBER(find_one(&elf, vdso.address + 1, &answer), 0);
@@ -392,7 +392,7 @@ static void the_vdso(void)
         CHECK(elf_address_of(&elf, offset, &address) && address == vdso.address);
         elf_close(&elf);
         /* Where nothing is mapped. */
-        CHECK(elf_open_at(&elf, fd, 0x1000) < 0);
+        CHECK(elf_open_watched(&elf, fd, 0x1000, NULL) < 0);
     }
     text_free(&answer);
     close(fd);

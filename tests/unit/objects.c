@@ -320,7 +320,7 @@ static void vdso(void)
     struct elf elf;
     int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 
-    if (!at || memory < 0 || elf_open_at(&elf, memory, at))
+    if (!at || memory < 0 || elf_open_watched(&elf, memory, at, NULL))
         return;
     begin();
     CHECK_NUMBER(compare(&key, &elf), 0);
