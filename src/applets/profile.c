@@ -332,8 +332,7 @@ static int check_usage(const struct arguments *arguments, const struct sampling_
         !trace_options_choose_files(&settings.trace, error) &&
         !trace_options_take_duration(&settings.trace, arguments, error)) {
         if (settings.frequency && settings.count)
-            text_add(error, "-F and -c cannot be combined: samples are taken by time or by "
-                            "events");
+            text_add(error, "-F and -c cannot be combined: samples are taken by time or by events");
         else if (!*event)
             refuse_unknown_event(error);
     }

@@ -256,8 +256,7 @@ static int check_words(const struct arguments *arguments, struct text *error)
     if (arguments->command)
         text_add(error, "--: no command is run; for a file of that name give ./--");
     else if (!arguments->count)
-        text_add(error,
-                 "which recording? make one with -o FILE.sbx of an applet that counts");
+        text_add(error, "which recording? make one with -o FILE.sbx of an applet that counts");
     else if (stdins > 1)
         text_add(error, "-: stdin can only be read once");
     else if (settings.diff && arguments->count != 2)

@@ -60,8 +60,7 @@ int attach_by_halves(struct work *work, attach_link *link, int program, struct p
  * long it would take, if there are too many without `force`; -EOPNOTSUPP: there is no such type.
  */
 typedef int attach_open_event(struct work *work, const void *context, const struct place *place);
-int attach_each(struct work *work, const char *type, attach_open_event *open,
-                enum attach_way *way);
+int attach_each(struct work *work, const char *type, attach_open_event *open, enum attach_way *way);
 
 /* 0, or -E2BIG if there are more than are traced without `force`. */
 int attach_check_count(struct work *work);

@@ -351,8 +351,7 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
     /* A switch's case hardly ever makes a frame at an aligned address. */
     const bool begins = has_frame && differs && passing->is_aligned;
 
-    if (saves_return(finding, area, place) &&
-        try_start(finding, place, false, CODE_MOST_SUSPECTS))
+    if (saves_return(finding, area, place) && try_start(finding, place, false, CODE_MOST_SUSPECTS))
         return true;
     for (unsigned most = 0; most <= CODE_MOST_SUSPECTS; most += CODE_MOST_SUSPECTS) {
         const uint16_t state = is_close ? passing->after_call : begins ? NONE : passing->indirect;
@@ -365,8 +364,7 @@ static bool guess(struct code_finding *finding, const struct code_area *area, ui
             try_start(finding, place, false, 0)) ||
            (!is_close && passing->after_call &&
             code_try(finding, place, passing->after_call, true, 0)) ||
-           (passing->all && passing->before &&
-            code_try(finding, place, passing->before, true, 0));
+           (passing->all && passing->before && code_try(finding, place, passing->before, true, 0));
 }
 
 /* The state after the suspected call at this place, which nothing may follow; 0: there is none. */
@@ -509,8 +507,7 @@ static void add_row(struct code_finding *finding, struct code_rows *code, uint64
 {
     if (code->count && code->rows[code->count - 1].offset == offset)
         code->count--;
-    if (code->count == code->room &&
-        ARRAY_RESERVE(code->rows, code->room, code->count + 1))
+    if (code->count == code->room && ARRAY_RESERVE(code->rows, code->room, code->count + 1))
         finding->error = -ENOMEM;
     else
         code->rows[code->count++] = (struct frame_row){offset, state};

@@ -17,8 +17,7 @@
 
 /* ---- Pieces ---- */
 
-int elf_pieces_open(struct elf_pieces *pieces, const struct elf *elf,
-                    const struct elf_table *table)
+int elf_pieces_open(struct elf_pieces *pieces, const struct elf *elf, const struct elf_table *table)
 {
     *pieces = (struct elf_pieces){.elf = elf, .left = *table, .bytes = malloc(PIECE_BYTES)};
     if (pieces->left.size > MOST_TABLE_BYTES)
@@ -600,8 +599,7 @@ int elf_arm_codes(const struct elf *elf, const uint64_t *addresses, size_t count
         spread(&looking, looking.marks);
         spread(&looking, looking.functions);
         for (size_t i = 0; i < count; i++)
-            codes[i] = judge(elf, addresses[i], looking.marks[i].code,
-                             looking.functions[i].code);
+            codes[i] = judge(elf, addresses[i], looking.marks[i].code, looking.functions[i].code);
     }
     free(looking.marks);
     free(looking.functions);

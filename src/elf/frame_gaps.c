@@ -21,8 +21,7 @@ static void add_row(struct frame_gap *gap, uint64_t distance, struct unwind_rule
 }
 
 /* Sets the gap's place in the file. False: not all of it is code. */
-static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size,
-                      struct frame_gap *gap)
+static bool place_gap(const struct elf *elf, uint64_t address, uint64_t size, struct frame_gap *gap)
 {
     const struct elf_segment *segment = elf_code_at(elf, address);
     uint64_t end;

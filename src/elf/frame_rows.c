@@ -289,8 +289,7 @@ static int add_code_gap(struct code_gaps *gaps, const struct elf_segment *segmen
 {
     const uint64_t distance = segment->address - segment->offset;
 
-    if (to <= from ||
-        (!gaps->rule->cfa && to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
+    if (to <= from || (!gaps->rule->cfa && to - from < ALIGNMENT && !((to + distance) % ALIGNMENT)))
         return 0;
     if (ARRAY_RESERVE(gaps->gaps, gaps->room, gaps->count + 1))
         return -ENOMEM;

@@ -140,8 +140,7 @@ int kernel_functions_ask(const struct kernel_names *names, const struct pattern 
         if (pattern->kind != PATTERN_KERNEL_FUNCTION)
             continue;
         /* Only a pass over kallsyms finds mangled names, or a function's length. */
-        if (pattern->name.kind != MATCH_PLAIN || pattern->offset ||
-            strchr(pattern->name.text, ':'))
+        if (pattern->name.kind != MATCH_PLAIN || pattern->offset || strchr(pattern->name.text, ':'))
             return -EAGAIN;
         place.address = kernel_names_address(names, place.name);
         if (!place.address)

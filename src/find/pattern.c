@@ -226,8 +226,7 @@ static int parse_tracepoint(const struct parsing *parsing, char *category)
 
     pattern->kind = PATTERN_TRACEPOINT;
     if (!colon || colon == category || !colon[1])
-        return refuse(parsing,
-                      ": a tracepoint is t:CATEGORY:NAME, such as t:sched:sched_switch");
+        return refuse(parsing, ": a tracepoint is t:CATEGORY:NAME, such as t:sched:sched_switch");
     *colon = '\0';
     int result = make_matcher(parsing, &pattern->category, category);
     return result ? result : make_matcher(parsing, &pattern->name, colon + 1);

@@ -178,8 +178,7 @@ int flame_name(struct flame *flame, const struct flame_slice *frame, uint32_t *n
 
 static int add_node(struct flame *flame, uint32_t parent, uint32_t name)
 {
-    if (flame->count >= MOST_NODES ||
-        ARRAY_RESERVE(flame->nodes, flame->room, flame->count + 1))
+    if (flame->count >= MOST_NODES || ARRAY_RESERVE(flame->nodes, flame->room, flame->count + 1))
         return -ENOMEM;
     struct flame_node *node = &flame->nodes[flame->count++];
     *node = (struct flame_node){.name = name, .parent = parent};

@@ -504,8 +504,7 @@ int kallsyms_find_known(struct kallsyms_known *known, int fd, const struct kalls
     known->modules = modules;
     if (others.addresses && others.which)
         result = find_in_known(known, search, found, &others);
-    if (!result && search->kernel && search->kernel->symbol &&
-        others.count <= MOST_ASKED)
+    if (!result && search->kernel && search->kernel->symbol && others.count <= MOST_ASKED)
         result = find_by_kernel(known, search, found, &others);
     if (!result)
         result = find_by_pass(known, fd, search, found, &others);

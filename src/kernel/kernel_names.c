@@ -215,8 +215,7 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
         return !starts_with(names->symbol->text, "0x");
     if (!kernel_names_is_text(names, address) && !answer.module) {
         /* The kernel names data, too, and does not mark BPF programs as "[bpf]". */
-        if (!starts_with(answer.name, "bpf_prog_") &&
-            !starts_with(answer.name, "bpf_trampoline_"))
+        if (!starts_with(answer.name, "bpf_prog_") && !starts_with(answer.name, "bpf_trampoline_"))
             return 1;
         answer.module = "bpf";
         answer.end = 0; /* another program may begin within it later on */

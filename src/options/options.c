@@ -86,11 +86,14 @@ int each_word(const struct option *option, const char *text, void *destination,
     return result;
 }
 
-static int take_number(const struct option *option, const char *word, void *destination,
-                       struct text *error)
+int option_numbers(const struct option *option, const char *word, void *destination,
+                   struct text *error)
 {
     struct number_list *list = destination;
     uint64_t number;
+
+    if (strchr(word, ','))
+        return each_word(option, word, destination, error, option_numbers);
     int why = parse_number(word, option->least, option->greatest, &number);
 
     if (why)
@@ -100,12 +103,6 @@ static int take_number(const struct option *option, const char *word, void *dest
     else
         list->numbers[list->count++] = (uint32_t)number;
     return text_refusal(error);
-}
-
-int option_numbers(const struct option *option, const char *text, void *destination,
-                   struct text *error)
-{
-    return each_word(option, text, destination, error, take_number);
 }
 
 int option_string(const struct option *option, const char *text, void *destination,

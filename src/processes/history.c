@@ -107,8 +107,7 @@ const struct mapping *replaced_next(const struct replaced_list *list, uint64_t a
 {
     while (*at < list->count) {
         const struct replaced *item = &list->items[(*at)++];
-        if (item->until >= since && item->mapping.start <= address &&
-            address < item->mapping.end)
+        if (item->until >= since && item->mapping.start <= address && address < item->mapping.end)
             return &item->mapping;
     }
     return NULL;

@@ -226,6 +226,8 @@ static int take_process(const struct option *option, const char *word, void *des
     struct search search = {.name = word, .found = destination, .near.wanted = word};
     uint64_t number;
 
+    if (strchr(word, ','))
+        return each_word(option, word, destination, error, take_process);
     search.before = search.found->count;
     if (!*word || parse_number(word, 0, UINT64_MAX, &number) != -EINVAL)
         return option_numbers(option, word, destination, error);
@@ -246,12 +248,6 @@ static int take_process(const struct option *option, const char *word, void *des
     return text_refusal(error);
 }
 
-static int whose_processes(const struct option *option, const char *text, void *destination,
-                           struct text *error)
-{
-    return each_word(option, text, destination, error, take_process);
-}
-
 /* ---- Threads by name ---- */
 
 /* The kernel keeps the first 15 bytes of a name. */
@@ -261,7 +257,8 @@ static int take_name(const struct option *option, const char *word, void *destin
     struct comm_list *list = destination;
     const size_t length = strlen(word);
 
-    (void)option;
+    if (strchr(word, ','))
+        return each_word(option, word, destination, error, take_name);
     if (!length)
         text_add(error, "takes names of threads, as in /proc/PID/comm");
     else if (list->count == MOST_STRINGS)
@@ -269,13 +266,6 @@ static int take_name(const struct option *option, const char *word, void *destin
     else
         memcpy(list->names[list->count++], word, length < COMM_BYTES ? length : COMM_BYTES - 1);
     return text_refusal(error);
-}
-
-/* Parsers; the comment is the type of the destination. Several may be joined by commas. */
-static int whose_names(const struct option *option, const char *text, void *destination,
-                       struct text *error)
-{
-    return each_word(option, text, destination, error, take_name);
 }
 
 /* ---- Users ---- */
@@ -320,8 +310,10 @@ static int take_user(const struct option *option, const char *word, void *destin
     struct number_list *list = destination;
     struct suggestions near = {.wanted = word};
     uint64_t uid;
-    int result = parse_number(word, option->least, option->greatest, &uid);
 
+    if (strchr(word, ','))
+        return each_word(option, word, destination, error, take_user);
+    int result = parse_number(word, option->least, option->greatest, &uid);
     if (result == -EINVAL && *word)
         result = find_user(word, &uid, &near);
     if (result == -ENOENT) {
@@ -342,15 +334,9 @@ static int take_user(const struct option *option, const char *word, void *destin
     return text_refusal(error);
 }
 
-static int whose_users(const struct option *option, const char *text, void *destination,
-                       struct text *error)
-{
-    return each_word(option, text, destination, error, take_user);
-}
-
 const struct option trace_options[] = {
     OPTION_HEADING("Filters, all of which must hold"),
-    {'p', "pid", "PID|NAME[,...]", whose_processes, AT(pids), 1, MOST_PID,
+    {'p', "pid", "PID|NAME[,...]", take_process, AT(pids), 1, MOST_PID,
      "these processes only, by PID or name",
      ": PIDs as seen from here (in a container: its own), or all processes that have that name "
      "now, as pidof finds them; stops when the last of them exits"},
@@ -358,13 +344,13 @@ const struct option trace_options[] = {
      "with -p: also their future children, and all descendants of those"},
     {'t', "tid", "TID[,TID]", option_numbers, AT(tids), 1, MOST_PID, "these threads only"},
     OPTION_LETTER('L', "tid"),
-    {0, "comm", "NAME[,NAME]", whose_names, AT(comms), 0, 0,
+    {0, "comm", "NAME[,NAME]", take_name, AT(comms), 0, 0,
      "threads of this name only, as ps -L -o comm shows it",
      " (15 bytes): the name that a thread has at the event"},
-    {0, "uid", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1,
+    {0, "uid", "USER[,USER]", take_user, AT(uids), 0, UINT32_MAX - 1,
      "threads of this user only, by name or number",
      ": the real user at the event; of a set-user-ID program, the user who started it"},
-    {0, "user", "USER[,USER]", whose_users, AT(uids), 0, UINT32_MAX - 1, NULL},
+    {0, "user", "USER[,USER]", take_user, AT(uids), 0, UINT32_MAX - 1, NULL},
     {'C', "cpu", "CPU", option_number, AT(cpu), 0, 65535, "this CPU only"},
     {0, "cgroup", "PATH", option_string, AT(cgroup), 0, 0,
      "tasks in this cgroup (v2) and below, such as system.slice; looked up below /sys/fs/cgroup"},

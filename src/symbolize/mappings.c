@@ -214,8 +214,7 @@ int mappings_take_kernel(struct symbol_mappings *mappings, struct symbol *const 
         symbol->mapped_at = address;
         symbol->mapping = (uint32_t)(is_kernels ? kernel + 1 : mappings->count);
         if (!is_kernels)
-            extend_module(&mappings->items[mappings->count - 1], address,
-                          &mappings->items[kernel]);
+            extend_module(&mappings->items[mappings->count - 1], address, &mappings->items[kernel]);
     }
     return 0;
 }

@@ -51,8 +51,7 @@ struct collection {
     size_t room, frame;
 };
 
-static int collect_stack(struct collection *collection, const struct tally_task *task,
-                         bool kernel)
+static int collect_stack(struct collection *collection, const struct tally_task *task, bool kernel)
 {
     const struct stack *stack = kernel ? &task->kernel : &task->user;
 
