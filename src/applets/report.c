@@ -66,8 +66,7 @@ static const struct option own_options[] = {
      "speedscope"},
     {0, "flat", "[N]", take_flat, AT(flat), 1, UINT64_MAX,
      "functions instead of stacks",
-     ": their own share (self) and that including callees (total); the top N if a number "
-     "follows"},
+     ": their own share (self) and that including callees (total); the top N if a number follows"},
     {'d', "delimited", NULL, option_flag, AT(show.delimited), 0, 0,
      "print -- between kernel and user stack; - in folded output"},
     {'s', "offset", NULL, option_flag, AT(show.offset), 0, 0, "print offsets within functions: "

@@ -48,8 +48,7 @@ static const struct option own_options[] = {
      "print these values of each event", ": see Values"},
     {0, "max", "N", option_number, AT(most), 1, UINT64_MAX, "stop after N events", ""},
     {0, "format", "FORMAT", option_string, AT(probes.trace.format), 0, 0,
-     "text (default); perf: like perf script, for tools that read it; or json: one line per "
-     "event"},
+     "text (default); perf: like perf script, for tools that read it; or json: one line per event"},
     {'T', "timestamp", NULL, option_flag, AT(probes.trace.timestamp), 0, 0,
      "print the time of day instead of the time since the first event"},
     {0, "buffer-size", "KB", option_number, AT(buffer_size), 1, 1 << 20,
@@ -102,9 +101,8 @@ static const struct manual_row examples[] = {
 
 static const struct manual_row output[] = {
     {"TIME(s) COMM PID TID CPU EVENT",
-     "each event: seconds since the first one (-T: the time of day), the "
-     "thread, the CPU, and what was hit, after r: if it is a return; then its stack, leaf first, "
-     "and an empty line"},
+     "each event: seconds since the first one (-T: the time of day), the thread, the CPU, and what "
+     "was hit, after r: if it is a return; then its stack, leaf first, and an empty line"},
     {0},
 };
 
@@ -325,10 +323,9 @@ const struct applet stacksnoop_applet = {
     .name = "stacksnoop",
     .summary = "print each event with its stack as it happens",
     .usage = "[options] PATTERN... [-- COMMAND [ARG]...]",
-    .about = "Prints each hit of a function of the kernel, a program or a library, of a "
-             "tracepoint or of a USDT probe: the time, the thread, and the stack that led to it, "
-             "leaf first. Runs until Ctrl-C, for -D seconds, for --max events, or until COMMAND "
-             "exits.",
+    .about = "Prints each hit of a function of the kernel, a program or a library, of a tracepoint "
+             "or of a USDT probe: the time, the thread, and the stack that led to it, leaf first. "
+             "Runs until Ctrl-C, for -D seconds, for --max events, or until COMMAND exits.",
     .sections = sections,
     .examples = examples,
     .output = output,

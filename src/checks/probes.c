@@ -182,8 +182,7 @@ void check_kernel_functions(struct checks *checks)
                         "one by one"));
     if (!multi && machine_of_kernel()->links_lack_stacks)
         text_add(&checks->of[CHECK_KPROBE_MULTI].detail,
-                 "but without kernel stacks on this machine: "
-                 "functions are probed one by one");
+                 "but without kernel stacks on this machine: functions are probed one by one");
     decide_way(&checks->of[CHECK_KPROBE_PMU], REFUSED_PROBES, pmu,
                "this kernel has none (Linux 4.17, CONFIG_KPROBE_EVENTS): other ways are used");
     check_decide(&checks->of[CHECK_KERNEL_FUNCTIONS], REFUSED_PROBES, best_of(multi, pmu, &place),

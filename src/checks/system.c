@@ -100,9 +100,8 @@ static void check_real_time(struct check *check)
     check->yes = bpf_begin_unpreempted();
     bpf_end_unpreempted();
     if (!check->yes)
-        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some "
-                            "events while tables are read: run it as root, or give it "
-                            "CAP_SYS_NICE");
+        check_refuse(check, "CAP_SYS_NICE is missing, so a preemptible kernel may lose some events "
+                            "while tables are read: run it as root, or give it CAP_SYS_NICE");
 }
 
 static void check_cgroups(struct check *check)

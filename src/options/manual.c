@@ -65,11 +65,9 @@ static const struct manual_row manual_output[] = {
      "one outside this container, as the host numbers it; [outside] is any of those, where the "
      "kernel has no number for it"},
     {"file+0xADDR", "code without a symbol: ADDR, for addr2line -e, is where its function begins; "
-                    "if that is "
-     "not known, its own address, or [file] in formats other than text"},
-    {"[anon], [heap], [vdso]", "code not mapped from a file, named as in /proc/PID/maps; [anon] "
-                               "is often "
-     "JIT-compiled code without /tmp/perf-PID.map"},
+                    "if that is not known, its own address, or [file] in formats other than text"},
+    {"[anon], [heap], [vdso]", "code not mapped from a file, named as in /proc/PID/maps; [anon] is "
+                               "often JIT-compiled code without /tmp/perf-PID.map"},
     {"[unknown]", "nothing is mapped at this address; [unknown] (7 frames) is seven in a row, "
                   "which -v lists"},
     {"[truncated]", "the stack goes on, but could not be unwound further; stderr says why"},

@@ -610,8 +610,7 @@ static int check_words(const struct arguments *arguments, struct text *error)
         text_format(error, "\"%s\" is not a pattern; ", arguments->words[command]);
         command_suggest(arguments->words + command, arguments->count - command, error);
     } else if (number < arguments->count)
-        text_format(error, "\"%s\" is not a pattern; did you mean -D "
-                           "%s?", arguments->words[number],
+        text_format(error, "\"%s\" is not a pattern; did you mean -D %s?", arguments->words[number],
                     arguments->words[number]);
     return text_refusal(error);
 }
