@@ -179,13 +179,6 @@ static const char *count_name(const struct drawing *drawing)
     return drawing->svg.count_name ? drawing->svg.count_name : "samples";
 }
 
-static int write_text(const struct drawing *drawing, FILE *out)
-{
-    if (!drawing->differential)
-        return flame_write_functions(out, &drawing->flame, count_name(drawing));
-    return flame_write_changes(out, &drawing->flame, drawing->options->normalize);
-}
-
 static int write_scaled(struct drawing *drawing, FILE *out, enum report_format format)
 {
     if (drawing->scaled)
@@ -203,9 +196,10 @@ static int write_format(void *context, FILE *out, enum report_format format)
     struct drawing *drawing = context;
 
     errno = 0;
-    int result = format == REPORT_TEXT || format == REPORT_FLAT
-        ? write_text(drawing, out)
-        : write_scaled(drawing, out, format);
+    int result = format != REPORT_TEXT && format != REPORT_FLAT ? write_scaled(drawing, out, format)
+        : drawing->differential
+        ? flame_write_changes(out, &drawing->flame, drawing->options->normalize)
+        : flame_write_functions(out, &drawing->flame, count_name(drawing));
     if (!result)
         result = output_flush(out);
     return result;

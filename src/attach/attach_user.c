@@ -157,13 +157,6 @@ static void choose_pids(struct work *work)
     work->linked_pid = work->event_pid && bpf_has_uprobe_multi_of_processes() ? pid : 0;
 }
 
-static bool kernel_counts(void)
-{
-    struct perf_probe_type type;
-
-    return !perf_probe_type("uprobe", &type) && type.counts;
-}
-
 /*
  * If the kernel does not raise the semaphore, we do; or the place is left out, as its program would
  * never reach it.
@@ -171,11 +164,12 @@ static bool kernel_counts(void)
 static void count_listeners(struct work *work)
 {
     const uint32_t pid = work->request->pid;
+    struct perf_probe_type type;
     size_t left = 0, with = 0;
 
     for (size_t i = 0; i < work->count; i++)
         with += work->places[i]->semaphore != 0;
-    if (!with || kernel_counts())
+    if (!with || (!perf_probe_type("uprobe", &type) && type.counts))
         return;
     for (size_t i = 0; i < work->count; i++) {
         struct place *place = work->places[i];

@@ -248,14 +248,6 @@ static bool put_lifetime(struct rust_name *name, uint64_t index)
     return rust_say(name, text);
 }
 
-/* After the L. */
-static bool read_lifetime(struct rust_name *name)
-{
-    uint64_t index;
-
-    return rust_base62(name, &index) && put_lifetime(name, index);
-}
-
 /* for<'a, 'b>: its lifetimes are bound until name->lifetimes is restored. */
 static bool read_binder(struct rust_name *name)
 {
@@ -292,8 +284,10 @@ static bool close_arguments(struct rust_name *name)
 
 static bool read_argument(struct rust_name *name, bool inside)
 {
+    uint64_t index;
+
     if (rust_eat(name, 'L'))
-        return read_lifetime(name);
+        return rust_base62(name, &index) && put_lifetime(name, index);
     return rust_eat(name, 'K') ? rust_const(name, inside) : rust_type(name, inside);
 }
 

@@ -267,14 +267,6 @@ static int see_export(void *context, const struct elf_symbol *symbol)
     return *is_exported;
 }
 
-/* In such a file, a stretch of code of LEAST_BLOB bytes without any tables is V8's. */
-static bool is_exporting_v8(const struct elf *elf)
-{
-    bool is_exported = false;
-
-    return !elf_each_function(elf, see_export, &is_exported) && is_exported;
-}
-
 /* ---- The vDSO of arm64 and MIPS, which has no tables. Other builds do not look for it ---- */
 
 #if defined(__aarch64__) || defined(__mips__)
@@ -540,6 +532,8 @@ static size_t insert(struct frame_gap gaps[FRAME_GAPS_MOST], size_t count, uint6
 size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to,
                          struct frame_gap gaps[FRAME_GAPS_MOST], size_t count)
 {
+    bool is_exported = false;
+
     if (!elf->row->walk || count == FRAME_GAPS_MOST)
         return count;
     for (size_t i = 0; i < elf->segment_count; i++) {
@@ -549,7 +543,9 @@ size_t frame_gaps_search(const struct elf *elf, uint64_t from, uint64_t to,
             to - segment->offset < segment->file_size ? to : segment->offset + segment->file_size;
         if (!(segment->flags & PF_X) || to <= first || end <= first || end - first < LEAST_BLOB)
             continue;
-        return is_exporting_v8(elf) ? insert(gaps, count, first, end - first) : count;
+        /* In such a file, so long a stretch of code without any tables is V8's. */
+        return !elf_each_function(elf, see_export, &is_exported) && is_exported
+            ? insert(gaps, count, first, end - first) : count;
     }
     return count;
 }

@@ -390,23 +390,18 @@ static int refuse_letter(struct walk *walk, const char *shown, const char *lette
     return -EINVAL;
 }
 
-/* A long option after a single dash. */
-static int refuse_word(struct walk *walk, const char *letters)
-{
-    text_format(walk->error, "-%s: unknown option", letters);
-    add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
-    return -EINVAL;
-}
-
 /* -KU5: flags, and at most one option with an argument, which is the rest, or the next word. */
 static int parse_letters(struct walk *walk, const char *letters)
 {
     size_t clashes;
     int result = 0;
 
-    /* "-folded" would be -f, and -o with a file named "lded". */
-    if (strlen(letters) > 2 && find_name(walk->tables, letters, strcspn(letters, "="), &clashes))
-        return refuse_word(walk, letters);
+    /* A long option after a single dash: "-folded" would be -f, and -o with a file named "lded". */
+    if (strlen(letters) > 2 && find_name(walk->tables, letters, strcspn(letters, "="), &clashes)) {
+        text_format(walk->error, "-%s: unknown option", letters);
+        add_near(walk->tables, letters, strcspn(letters, "="), walk->error);
+        return -EINVAL;
+    }
     for (const char *at = letters; *at && !result;) {
         char shown[] = {'-', *at, '\0'};
         const struct option *row = find_letter(walk->tables, *at++);

@@ -119,12 +119,6 @@ static int first_waits_give(struct first_waits *first, int kallsyms, struct tall
     return result;
 }
 
-static void first_waits_free(struct first_waits *first)
-{
-    stack_texts_free(&first->texts);
-    free(first->waits);
-}
-
 static void judge(struct tally_task *waker, enum interrupt interrupt, bool bystanders)
 {
     waker->interrupt = interrupt;
@@ -318,7 +312,8 @@ void wall_time_add_losses(struct wall_time *wall, struct losses *losses)
 void wall_time_close(struct wall_time *wall)
 {
     sampled_close(&wall->sampled);
-    first_waits_free(&wall->first);
+    stack_texts_free(&wall->first.texts);
+    free(wall->first.waits);
     listed_threads_free(&wall->listed);
 }
 

@@ -131,12 +131,6 @@ static void frames_tidy(struct frames *frames, uint64_t now)
         clear(&frames->user);
 }
 
-static void frames_free(struct frames *frames)
-{
-    clear(&frames->kernel);
-    clear(&frames->user);
-}
-
 /* ---- Names of events ---- */
 
 /* "r:malloc", "vfs_read+0x10", "sched:sched_switch": as typed, but without the file. */
@@ -174,7 +168,8 @@ int event_text_open(struct event_text *text, const struct places *places,
 
 void event_text_close(struct event_text *text)
 {
-    frames_free(&text->frames);
+    clear(&text->frames.kernel);
+    clear(&text->frames.user);
     for (size_t i = 0; i < text->place_count; i++)
         free(text->places[i].name);
     free(text->places);

@@ -44,13 +44,6 @@ static bool repeats_first(int signal, pid_t sender)
         now_ns() - first.time < REPEATED_NS;
 }
 
-/* The user does not want to wait: the signal's default action follows the handler. */
-static void end_at_once(int signal)
-{
-    sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    raise(signal);
-}
-
 static void on_end(int signal, siginfo_t *about, void *context)
 {
     /* SI_KERNEL: sent by a terminal, which sends it to the whole process group. */
@@ -58,8 +51,11 @@ static void on_end(int signal, siginfo_t *about, void *context)
     int error = errno;
 
     (void)context;
-    if (run_stopped && !repeats_first(signal, sender))
-        end_at_once(signal);
+    /* The user does not want to wait: the signal's default action follows the handler. */
+    if (run_stopped && !repeats_first(signal, sender)) {
+        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        raise(signal);
+    }
     if (!run_stopped) {
         first.signal = signal;
         first.sender = sender;

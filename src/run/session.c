@@ -657,14 +657,6 @@ void session_say_names_lost(const struct session *session)
         say("%s", refusal_hidden_names);
 }
 
-/* With --best-effort it runs although tracing failed, unless a signal asked to end before. */
-static void run_untraced(struct session *session)
-{
-    if (!session->command.pid && !run_stopped)
-        start_command(session);
-    run_let_command_go(&session->run, true);
-}
-
 int session_close(struct session *session, int status)
 {
     const struct trace_options *options = session->options;
@@ -676,9 +668,12 @@ int session_close(struct session *session, int status)
     kallsyms_known_free(&session->known);
     kernel_names_close(&session->kernel_names);
     close_fd(session->kallsyms);
+    /* It runs although tracing failed, unless a signal asked to end before. */
     if (options->command && options->best_effort && status == EXIT_FAILURE &&
         !session->run.command_went) {
-        run_untraced(session);
+        if (!session->command.pid && !run_stopped)
+            start_command(session);
+        run_let_command_go(&session->run, true);
         status = 0;
     }
     if (options->command)

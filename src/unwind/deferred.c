@@ -66,22 +66,16 @@ static int read_ring(struct backlog *backlog)
     return count;
 }
 
-/* Real-time priority, above that of bpf_begin_unpreempted(), which makers of tables may inherit. */
-static void come_first(void)
-{
-    const struct sched_param second = {.sched_priority = 2};
-
-    syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &second);
-}
-
 /* If a record is pending but not submitted, it sleeps: the program may be waiting for our CPU. */
 static void *keep_reading(void *context)
 {
     struct backlog *backlog = context;
     struct pollfd polled[] = {{.fd = backlog->stop, .events = POLLIN},
                               {.fd = backlog->ring.map, .events = POLLIN}};
+    const struct sched_param second = {.sched_priority = 2};
 
-    come_first();
+    /* Above bpf_begin_unpreempted(), whose priority makers of tables may inherit. */
+    syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &second);
     while (!__atomic_load_n(&backlog->ends, __ATOMIC_RELAXED)) {
         const int ready = poll(polled, COUNT_OF(polled), LOOK_MS);
         if (ready < 0)
