@@ -370,15 +370,6 @@ int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
     return search_in(&search, &type, 0, 0);
 }
 
-int btf_find_member(const struct btf *btf, const char *structure, const char *member,
-                    struct btf_member *found)
-{
-    struct btf_struct wanted = {.name = structure};
-
-    btf_find_structs(btf, &wanted, 1);
-    return btf_find_member_of(btf, wanted.id, member, found);
-}
-
 int btf_count_parameters(const struct btf *btf, const char *name, uint32_t *count)
 {
     struct type type;

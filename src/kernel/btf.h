@@ -40,17 +40,12 @@ struct btf_struct {
 };
 /* Finds several in one pass over all types: of each the first struct, or else a typedef. */
 void btf_find_structs(const struct btf *btf, struct btf_struct *structs, size_t count);
-/* As btf_find_member. */
+/*
+ * Finds a member by name in one of them, looking into unnamed structs and unions, too. 0; -ENOENT:
+ * there is no such struct or member; -EINVAL: the member is not made of whole bytes, or has no size.
+ */
 int btf_find_member_of(const struct btf *btf, uint32_t id, const char *member,
                        struct btf_member *found);
-
-/*
- * Finds a member by name in a struct, or in one named only by a typedef, looking into unnamed
- * structs and unions, too. 0; -ENOENT: there is no such struct or member; -EINVAL: the member is
- * not made of whole bytes, or has no size.
- */
-int btf_find_member(const struct btf *btf, const char *structure, const char *member,
-                    struct btf_member *found);
 
 /*
  * Counts the parameters of the function type behind a typedef. 0; -ENOENT: there is no such

@@ -3,7 +3,7 @@
  * The kernel's types: a member that is found is in a file that contains its name, and is found
  * again.
  */
-#include "kernel/btf.h"
+#include "tests/unit/btf_member.h"
 
 #include <errno.h>
 #include <string.h>

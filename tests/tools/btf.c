@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel/btf.h"
+#include "tests/unit/btf_member.h"
 
 int main(int count, char **arguments)
 {

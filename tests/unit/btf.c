@@ -3,7 +3,7 @@
  * The kernel's types: from a file by clang, with a struct that this test's compiler lays out, too;
  * from self-contradicting files made here; and from all of these, truncated or changed at any byte.
  */
-#include "kernel/btf.h"
+#include "tests/unit/btf_member.h"
 
 #include <errno.h>
 #include <fcntl.h>
