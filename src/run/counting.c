@@ -387,6 +387,7 @@ static int make_report(struct counting *counting, bool again)
         user_stacks_settle(&counting->session.user_stacks, again ? TABLES_NS : LAST_TABLES_NS);
         result = user_stacks_complete(&counting->session.user_stacks, &counting->tally, true);
     }
+    tally_freeze(&counting->tally);
 
     if (again)
         progress_make_way();
@@ -399,7 +400,6 @@ static int make_report(struct counting *counting, bool again)
         check_account(counting, began, collected);
     metadata_begin(&counting->metadata);
     tally_clear(&counting->tally);
-    counting->merged = 0;
     if (counting->session.processes)
         processes_forget(counting->session.processes);
     return result;
@@ -437,15 +437,7 @@ static void say_losses(struct counting *counting)
 /* If everything is always new, this is most of what this process does, but not of the machine. */
 #define GATHER_PAUSES 4
 
-static int merge(struct counting *counting)
-{
-    int result = tally_merge(&counting->tally);
-
-    counting->merged = counting->tally.count;
-    return result;
-}
-
-/* The same stacks come again and again: merges the tally whenever it has doubled. */
+/* The same stacks come again and again: what is new is added up. */
 static int gather(struct counting *counting)
 {
     uint64_t began = now_ns();
@@ -455,8 +447,8 @@ static int gather(struct counting *counting)
     user_stacks_settle(&counting->session.user_stacks, 0);
     if (!result)
         result = user_stacks_complete(&counting->session.user_stacks, &counting->tally, false);
-    if (!result && counting->tally.count > counting->merged * 2)
-        result = merge(counting);
+    if (!result)
+        result = tally_merge(&counting->tally);
     uint64_t ended = now_ns();
     counting->next_gather = ended + (ended - began) * GATHER_PAUSES;
     return result;
@@ -477,9 +469,6 @@ static int gather_in_time(struct counting *counting)
     return result;
 }
 
-/* That many are merged in a few milliseconds: for a line that is shown every second. */
-#define QUICKLY_MERGED 16384
-
 static int show_progress(struct counting *counting)
 {
     struct progress_figures figures = {
@@ -492,10 +481,8 @@ static int show_progress(struct counting *counting)
     if (counting->options->command || !progress_is_wanted() || !progress_is_due())
         return 0;
     int result = gather(counting);
-    if (!result && counting->tally.count < QUICKLY_MERGED)
-        result = merge(counting);
     figures.events = counting->events;
-    figures.stacks = counting->merged;
+    figures.stacks = counting->tally.count;
     figures.lost = account_of(counting).lost;
     if (!result)
         progress_show(&figures);
@@ -509,8 +496,6 @@ static int show_live(struct counting *counting)
 
     if (live_is_due(&counting->live)) {
         result = gather(counting);
-        if (!result)
-            result = merge(counting);
         if (!result)
             result = live_show(&counting->live, counting, account_of(counting).lost);
     }

@@ -140,7 +140,6 @@ struct counting {
     struct cut_stacks cut;
     struct live live;
     struct collector_account reported; /* the account at the last report */
-    size_t merged;        /* the tally's entries when they were last merged */
     uint64_t next_gather, next_look; /* when to check again, ns */
 };
 

@@ -415,6 +415,8 @@ static int complete(struct user_stacks *user_stacks, struct tally *tally, struct
     size_t count = deferred_complete(user_stacks->deferred, frames, stack->count, for_good, whole);
     processes_release(user_stacks->processes);
     count = unwind_count_frames(whole, count, &by_tables);
+    if (count)
+        tally_count_anew(tally);
     return count ? tally_add_stack(tally, stack, whole, count) : 0;
 }
 

@@ -147,8 +147,6 @@ int settled_clear(struct settled *settled)
 struct kept_stack {
     int64_t word;
     uint32_t used;     /* the last report in which it was added or kept */
-    uint32_t reported; /* the last report whose tally `place` is in */
-    struct stack place;
     uint32_t count;
     uint64_t frames[];
 };
@@ -254,14 +252,5 @@ int stack_table_find(struct stack_table *table, int64_t word, struct tally *tall
         kept = find(table, word);
     if (word == -ENOMEM || (word > 0 && !kept))
         stack->state = STACK_FULL;
-    if (!kept)
-        return 0;
-    if (kept->reported != table->round) {
-        int result = tally_add_stack(tally, &kept->place, kept->frames, kept->count);
-        if (result)
-            return result;
-        kept->reported = table->round;
-    }
-    *stack = kept->place;
-    return 0;
+    return kept ? tally_add_stack(tally, stack, kept->frames, kept->count) : 0;
 }

@@ -251,4 +251,5 @@ void tracing_frames_drop(struct tally *tally, struct symbols *symbols)
         move_stack(symbols, &entry->waker.kernel, true, &from, &to);
         move_stack(symbols, &entry->waker.user, false, &from, &to);
     }
+    tally_count_anew(tally);
 }

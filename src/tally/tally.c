@@ -5,8 +5,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
 #include "base/util.h"
+
+/* ---- Stacks ---- */
+
+/* Where such a stack begins; 0: there is none. */
+static uint32_t find_stack(const struct tally *tally, uint64_t hash, const uint64_t *addresses,
+                           size_t count)
+{
+    uint32_t first;
+    size_t at = 0;
+
+    while (index_next(&tally->stacks, hash, &at, &first))
+        if (tally->addresses[first - 1] == count &&
+            !memcmp(tally->addresses + first, addresses, count * sizeof(*addresses)))
+            return first;
+    return 0;
+}
+
+/* Likewise; 0: no memory. */
+static uint32_t append(struct tally *tally, uint64_t hash, const uint64_t *addresses, size_t count)
+{
+    const size_t first = tally->address_count + 1, end = first + count;
+
+    if (end > UINT32_MAX ||
+        array_reserve(&tally->addresses, &tally->address_room, end, sizeof(*addresses)) ||
+        index_add(&tally->stacks, hash, (uint32_t)first))
+        return 0;
+    tally->addresses[first - 1] = count;
+    memcpy(tally->addresses + first, addresses, count * sizeof(*addresses));
+    tally->address_count = end;
+    return (uint32_t)first;
+}
+
+static bool is_full(const struct tally *tally)
+{
+    return tally->most && tally->count >= tally->most;
+}
+
+int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses,
+                    size_t count)
+{
+    *stack = (struct stack){.state = STACK_NONE};
+    if (!count)
+        return 0;
+    const uint64_t hash = hash_bytes(0, addresses, count * sizeof(*addresses));
+    uint32_t first = find_stack(tally, hash, addresses, count);
+    if (!first && is_full(tally)) {
+        stack->state = STACK_FULL; /* which no entry has: so tally_count() finds none */
+        return 0;
+    }
+    if (!first)
+        first = append(tally, hash, addresses, count);
+    if (first)
+        *stack = (struct stack){STACK_KEPT, first, (uint32_t)count};
+    return first ? 0 : -ENOMEM;
+}
+
+/* ---- Entries ---- */
+
+#define KEY_AT offsetof(struct tally_entry, mark)
+#define KEY_BYTES (sizeof(struct tally_entry) - KEY_AT)
+_Static_assert(KEY_BYTES == 8 + 2 * sizeof(struct tally_task) &&
+               sizeof(struct tally_task) == 40 + 2 * sizeof(struct stack), "no padding");
 
 struct tally_entry *tally_add(struct tally *tally)
 {
@@ -17,188 +78,117 @@ struct tally_entry *tally_add(struct tally *tally)
     return entry;
 }
 
-int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses,
-                    size_t count)
+static const char *key_of(const struct tally_entry *entry)
 {
-    if (tally->address_count + count > UINT32_MAX ||
-        array_reserve(&tally->addresses, &tally->address_room, tally->address_count + count,
-                      sizeof(*tally->addresses)))
-        return -ENOMEM;
-    if (count)
-        memcpy(tally->addresses + tally->address_count, addresses, count * sizeof(*addresses));
-    *stack = (struct stack){
-        .state = count ? STACK_KEPT : STACK_NONE,
-        .first = (uint32_t)tally->address_count,
-        .count = (uint32_t)count,
-    };
-    tally->address_count += count;
-    return 0;
+    return (const char *)entry + KEY_AT;
 }
 
-void tally_clear(struct tally *tally)
+static struct tally_entry *find(const struct tally *tally, const struct tally_entry *entry,
+                                uint64_t hash)
 {
-    tally->count = 0;
-    tally->address_count = 0;
-}
-
-void tally_free(struct tally *tally)
-{
-    free(tally->entries);
-    free(tally->addresses);
-    *tally = (struct tally){0};
-}
-
-/* Merges equal entries of a tally, and equal stacks, which then share their addresses. */
-
-struct merging {
-    const struct tally *from;
-    struct tally to;
-    struct index entries, stacks;
-    struct stack *known; /* the stacks of `to`, without duplicates */
-    size_t known_count;
-};
-
-/* ---- Stacks ---- */
-
-static uint64_t hash_stack(const struct tally *tally, const struct stack *stack)
-{
-    uint64_t hash = hash_word((uint64_t)stack->state, stack->count);
-
-    for (uint32_t i = 0; i < stack->count; i++)
-        hash = hash_word(hash, tally->addresses[stack->first + i]);
-    return hash;
-}
-
-static bool same_addresses(const struct merging *merging, const struct stack *from,
-                           const struct stack *to)
-{
-    return from->state == to->state && from->count == to->count &&
-           (!from->count ||
-            !memcmp(merging->from->addresses + from->first, merging->to.addresses + to->first,
-                    from->count * sizeof(uint64_t)));
-}
-
-/* Makes `stack`, a slice of the old addresses, the same slice of the new ones. */
-static int take_stack(struct merging *merging, struct stack *stack)
-{
-    uint64_t hash = hash_stack(merging->from, stack);
-    struct stack made = {.state = stack->state};
-    uint32_t number;
-    size_t at = 0;
-    int result = 0;
-
-    while (index_next(&merging->stacks, hash, &at, &number)) {
-        const struct stack *known = &merging->known[number];
-        if (same_addresses(merging, stack, known)) {
-            *stack = *known;
-            return 0;
-        }
-    }
-    if (stack->count)
-        result = tally_add_stack(&merging->to, &made, merging->from->addresses + stack->first,
-                                 stack->count);
-    if (!result)
-        result = index_add(&merging->stacks, hash, (uint32_t)merging->known_count);
-    if (result)
-        return result;
-    made.state = stack->state;
-    merging->known[merging->known_count++] = made;
-    *stack = made;
-    return 0;
-}
-
-/* ---- Entries ---- */
-
-static uint64_t hash_task(uint64_t hash, const struct tally_task *task)
-{
-    uint64_t words[COMM_BYTES / sizeof(uint64_t)];
-
-    memcpy(words, task->comm, sizeof(words));
-    hash = hash_word(hash, (uint64_t)task->pid << 32 | task->tid);
-    hash = hash_word(hash, task->generation ^ task->foreign ^ (uint64_t)task->interrupt << 1);
-    hash = hash_word(hash_word(hash, words[0]), words[1]);
-    hash = hash_word(hash, (uint64_t)task->kernel.first << 32 | task->kernel.count);
-    return hash_word(hash, (uint64_t)task->user.first << 32 | task->user.count);
-}
-
-static uint64_t hash_entry(const struct tally_entry *entry)
-{
-    uint64_t hash = hash_word((uint64_t)entry->mark, entry->has_waker);
-
-    return hash_task(hash_task(hash, &entry->task), &entry->waker);
-}
-
-static bool same_stack(const struct stack *a, const struct stack *b)
-{
-    return a->state == b->state && a->first == b->first && a->count == b->count;
-}
-
-static bool same_task(const struct tally_task *a, const struct tally_task *b)
-{
-    return a->pid == b->pid && a->tid == b->tid && a->generation == b->generation &&
-           a->foreign == b->foreign && a->interrupt == b->interrupt &&
-           !memcmp(a->comm, b->comm, COMM_BYTES) &&
-           same_stack(&a->kernel, &b->kernel) && same_stack(&a->user, &b->user);
-}
-
-static int take_entry(struct merging *merging, const struct tally_entry *entry)
-{
-    uint64_t hash = hash_entry(entry);
     uint32_t number;
     size_t at = 0;
 
-    while (index_next(&merging->entries, hash, &at, &number)) {
-        struct tally_entry *known = &merging->to.entries[number];
-        if (known->mark != entry->mark || known->has_waker != entry->has_waker ||
-            !same_task(&known->task, &entry->task) || !same_task(&known->waker, &entry->waker))
-            continue;
+    while (index_next(&tally->index, hash, &at, &number))
+        if (!memcmp(key_of(&tally->entries[number]), key_of(entry), KEY_BYTES))
+            return &tally->entries[number];
+    return NULL;
+}
+
+int tally_count(struct tally *tally, const struct tally_entry *entry)
+{
+    const uint64_t hash = hash_bytes(0, key_of(entry), KEY_BYTES);
+    struct tally_entry *known = find(tally, entry, hash);
+
+    if (known) {
         known->value += entry->value;
         known->events += entry->events;
         if (entry->longest > known->longest)
             known->longest = entry->longest;
         return 0;
     }
-    if (index_add(&merging->entries, hash, (uint32_t)merging->to.count))
+    if (is_full(tally) && entry->mark != MARK_TABLE_FULL) {
+        tally->full += entry->events;
+        return tally_count(tally, &(struct tally_entry){.value = entry->value,
+                                                        .events = entry->events,
+                                                        .mark = MARK_TABLE_FULL});
+    }
+    if (array_reserve(&tally->entries, &tally->room, tally->count + 1, sizeof(*entry)) ||
+        index_add(&tally->index, hash, (uint32_t)tally->count))
         return -ENOMEM;
-    struct tally_entry *added = tally_add(&merging->to);
+    tally->entries[tally->count++] = *entry;
+    return 0;
+}
+
+/* An entry moves to the front, if at all, where it was read already. */
+int tally_merge(struct tally *tally)
+{
+    const size_t count = tally->count;
+    int result = 0;
+
+    tally->count = tally->index.count;
+    for (size_t i = tally->count; i < count && !result; i++)
+        result = tally_count(tally, &tally->entries[i]);
+    return result;
+}
+
+void tally_count_anew(struct tally *tally)
+{
+    index_free(&tally->index);
+}
+
+static int move(const struct tally *from, struct tally *to, const struct tally_entry *entry)
+{
+    struct tally_entry *added = tally_add(to);
+
     if (!added)
         return -ENOMEM;
     *added = *entry;
-    return 0;
+    struct stack *const stacks[] = {&added->task.kernel, &added->task.user, &added->waker.kernel,
+                                    &added->waker.user};
+    int result = 0;
+    for (size_t i = 0; i < COUNT_OF(stacks) && !result; i++)
+        if (stacks[i]->count)
+            result = tally_add_stack(to, stacks[i], from->addresses + stacks[i]->first,
+                                     stacks[i]->count);
+    return result;
 }
 
-/* Equal stacks are one slice now, so entries are compared without their addresses. */
-static int take_with_stacks(struct merging *merging, struct tally_entry entry)
+int tally_move(struct tally *from, struct tally *to)
 {
-    int result = take_stack(merging, &entry.task.kernel);
+    const struct tally before = *to;
+    int result = 0;
 
-    if (!result)
-        result = take_stack(merging, &entry.task.user);
-    if (!result)
-        result = take_stack(merging, &entry.waker.kernel);
-    if (!result)
-        result = take_stack(merging, &entry.waker.user);
-    return result ? result : take_entry(merging, &entry);
-}
-
-int tally_merge(struct tally *tally)
-{
-    struct merging merging = {.from = tally};
-    size_t most_stacks = tally->count * 4;
-    int result;
-
-    merging.known = calloc(most_stacks + 1, sizeof(*merging.known));
-    result = merging.known ? 0 : -ENOMEM;
-    for (size_t i = 0; i < tally->count && !result; i++)
-        result = take_with_stacks(&merging, tally->entries[i]);
-    index_free(&merging.entries);
-    index_free(&merging.stacks);
-    free(merging.known);
-    if (result) {
-        tally_free(&merging.to);
-        return result;
+    if (!to->count) { /* nothing has to be copied */
+        *to = *from;
+        *from = before;
+        from->most = to->most;
+        to->most = before.most;
+        tally_count_anew(to);
     }
-    tally_free(tally);
-    *tally = merging.to;
-    return 0;
+    for (size_t i = 0; i < from->count && !result; i++)
+        result = move(from, to, &from->entries[i]);
+    tally_clear(from);
+    return result;
+}
+
+void tally_freeze(struct tally *tally)
+{
+    index_free(&tally->index);
+    index_free(&tally->stacks);
+}
+
+void tally_clear(struct tally *tally)
+{
+    tally->count = tally->address_count = 0;
+    tally->full = 0;
+    tally_freeze(tally);
+}
+
+void tally_free(struct tally *tally)
+{
+    tally_clear(tally);
+    free(tally->entries);
+    free(tally->addresses);
+    *tally = (struct tally){0};
 }

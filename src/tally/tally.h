@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/index.h"
+
 #define COMM_BYTES 16 /* the kernel's TASK_COMM_LEN: 15 bytes and a NUL */
 
 enum stack_state {
@@ -43,6 +45,7 @@ struct tally_task {
     enum interrupt interrupt; /* the actual waker: the name is that of the thread it interrupted */
     bool foreign;      /* the numbers are the host's: it is outside our pid namespace */
     char comm[COMM_BYTES + 1]; /* raw bytes from the kernel; "" if processes are not told apart */
+    uint8_t unused[2];
     struct stack kernel, user;
 };
 
@@ -63,8 +66,10 @@ struct tally_entry {
     uint64_t value;  /* of what is counted: events, or nanoseconds */
     uint64_t events; /* how many events */
     uint64_t longest; /* of a single event, if that is kept; otherwise 0 */
+    /* The rest tells entries apart, and is compared as bytes: it has no padding. */
     enum tally_mark mark;
     bool has_waker;
+    uint8_t unused[3];
     struct tally_task task;  /* whose event it is */
     struct tally_task waker; /* who ended the wait; without has_waker: unknown */
 };
@@ -72,20 +77,42 @@ struct tally_entry {
 struct tally {
     struct tally_entry *entries;
     size_t count, room;
-    uint64_t *addresses;
+    struct index index; /* of the first entries: those that were counted or merged */
+    uint64_t *addresses; /* of stacks, which are all different, each after their number */
     size_t address_count, address_room;
+    struct index stacks;
+    size_t most;   /* entries that tally_count() makes; 0: any number */
+    uint64_t full; /* events for which there was none */
 };
 
-/* Adds an entry without stacks; NULL without memory. The pointer is valid until the next add. */
+/*
+ * Adds an entry without stacks, even if there is an equal one; NULL without memory. The pointer is
+ * valid until the next add.
+ */
 struct tally_entry *tally_add(struct tally *tally);
-/* Copies a stack's addresses in, leaf first, and makes `stack` their slice. 0 or -ENOMEM. */
+/*
+ * Makes `stack` the slice with these addresses, leaf first, which are copied in if they are new.
+ * 0 or -ENOMEM.
+ */
 int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *addresses,
                     size_t count);
 /*
- * Merges entries that differ only in their numbers, which are added up. 0, or -ENOMEM with the
- * tally unchanged.
+ * Adds the numbers up in the entry that differs only in these, or adds that entry, whose stacks are
+ * in the tally. If there are `most`, MARK_TABLE_FULL takes what is new. For a tally without entries
+ * of tally_add(). 0 or -ENOMEM.
  */
+int tally_count(struct tally *tally, const struct tally_entry *entry);
+/* Counts what tally_add() has added since the last time. 0; or -ENOMEM, and entries are missing. */
 int tally_merge(struct tally *tally);
+/* Entries were changed: the next tally_merge() counts all of them anew. */
+void tally_count_anew(struct tally *tally);
+/*
+ * Adds all entries of `from` as tally_add() does; it is empty then. 0; or -ENOMEM, and entries are
+ * missing.
+ */
+int tally_move(struct tally *from, struct tally *to);
+/* Frees what is only needed to add to it, until it is cleared. */
+void tally_freeze(struct tally *tally);
 /* Empties it but keeps its memory. */
 void tally_clear(struct tally *tally);
 void tally_free(struct tally *tally);

@@ -46,8 +46,9 @@ static void of_version_1(void)
 
     CHECK_NUMBER(recording_take(&recording, version1, (size_t)(version1_end - version1)), 0);
     CHECK_NUMBER(recording.tally.count, 3);
-    CHECK_NUMBER(recording.tally.addresses[0], 0xc0008100);
-    CHECK_NUMBER(recording.tally.addresses[2], 0xb6f01010);
+    const struct tally_task *task = &recording.tally.entries[0].task;
+    CHECK_NUMBER(recording.tally.addresses[task->kernel.first], 0xc0008100);
+    CHECK_NUMBER(recording.tally.addresses[task->user.first], 0xb6f01010);
     CHECK_NUMBER(recording.when.tm_hour, 6);
     CHECK_NUMBER(recording.about.ended, 6000000000);
     CHECK_NUMBER(recording.account.lost, 2);
@@ -96,7 +97,8 @@ static void there_and_back(void)
     CHECK_NUMBER(recording_take(&recording, bytes, length), 0);
     CHECK_NUMBER(recording.tally.entries[0].value, UINT64_MAX);
     CHECK_NUMBER(recording.tally.entries[0].events, 3);
-    CHECK_NUMBER(recording.tally.addresses[0], UINT64_MAX - 7);
+    const struct stack *stack = &recording.tally.entries[0].task.kernel;
+    CHECK_NUMBER(recording.tally.addresses[stack->first], UINT64_MAX - 7);
     CHECK_NUMBER(recording.about.ended, UINT64_MAX);
     CHECK(!strcmp(recording.about.command_line, "profile 'a b'"));
     text_of(&recording, &text);
