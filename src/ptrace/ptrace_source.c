@@ -284,7 +284,7 @@ void ptrace_source_count(struct ptrace_source *source, const struct tracee *trac
     if (source->options.capture.per_process)
         ptrace_source_task(source, tracee, &key.task.who);
     for (uint64_t i = 0; i < count->times && !result; i++)
-        result = ring_table_add(&source->table, &key, count->value);
+        result = ring_count(&source->table, &key, count->value);
     source->counted += count->times;
     if (!source->failure)
         source->failure = result;
@@ -399,7 +399,7 @@ static void close_source(struct collector *collector)
     free(source->state);
     free(source->frames);
     stack_texts_free(&source->texts);
-    ring_table_free(&source->table);
+    tally_free(&source->table);
     if (source->is_open)
         pthread_mutex_destroy(&source->lock);
     source->is_open = false;
@@ -409,11 +409,7 @@ static enum collector_news look(struct collector *collector)
 {
     struct ptrace_source *source = (struct ptrace_source *)collector;
 
-    pthread_mutex_lock(&source->lock);
-    const size_t count = source->table.tally.count;
-    pthread_mutex_unlock(&source->lock);
-    return count > source->table.most / 2 ? COLLECTOR_IS_FILLING : count ? COLLECTOR_HAS_NEWS
-        : COLLECTOR_NOTHING_NEW;
+    return ring_table_look(&source->table, &source->lock);
 }
 
 static int settled(struct collector *collector)
@@ -429,7 +425,7 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
         tracer_end(&source->tracer);
     pthread_mutex_lock(&source->lock);
     source->table_full += source->table.full;
-    const int result = source->failure ? source->failure : ring_table_move(&source->table, tally);
+    const int result = source->failure ? source->failure : tally_move(&source->table, tally);
     pthread_mutex_unlock(&source->lock);
     return result;
 }

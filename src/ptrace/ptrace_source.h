@@ -37,7 +37,7 @@ struct ptrace_source {
     const struct machine *machine;
     struct tracer tracer;
     struct processes *processes; /* NULL: not yet */
-    struct ring_table table;
+    struct tally table;
     pthread_mutex_t lock;
     struct unwind_state *state;  /* the last sample's, with `kept` bytes of */
     unsigned char *stack;        /* its stack */

@@ -8,27 +8,17 @@
 #include "store/store.h"
 #include "store/waits.h"
 
-/*
- * Adds the caller, which the kernel's walk leaves out, to stacks taken at a function's first
- * instruction.
- */
-
-struct ring_callers {
-    struct callers of_users;
-    bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
-};
-
 /* What collectors that count have in common. */
 struct ring_counter {
     struct ring_source source;
-    struct ring_table table;
+    struct tally table;
     uint64_t table_full; /* events, since the beginning */
 };
 
 /* Counts stacks in user space, from perf's rings, without a BPF program. */
 struct ring_counts {
     struct ring_counter counter; /* attach with ring_source_add() */
-    struct ring_callers callers;
+    struct callers callers;
 };
 
 /* The options may still be changed until the collector is opened. */
@@ -36,6 +26,8 @@ void ring_counts_init(struct ring_counts *counts, const struct ring_options *opt
 
 /* How many entries a table may have between two looks: as many as asked for, or by free memory. */
 size_t ring_table_most(uint64_t asked);
+/* What is new in a table with such a limit, under its lock. */
+enum collector_news ring_table_look(const struct tally *table, pthread_mutex_t *lock);
 /* As in counter_calls and collector_calls. */
 enum collector_news ring_counter_look(struct collector *collector);
 void ring_counter_add_losses(const struct collector *collector, struct losses *losses);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What collectors that read rings share: unwinding samples and finding their tasks, a table that
- * counts equal samples, and events for places.
+ * What collectors that read rings share: unwinding samples and finding their tasks, counting them,
+ * and events for places.
  */
 #ifndef STACKBOX_RINGS_RING_SOURCE_H
 #define STACKBOX_RINGS_RING_SOURCE_H
@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "attach/attach.h"
-#include "base/index.h"
 #include "collect/collector.h"
 #include "collect/scope.h"
 #include "insns/filter.h"
@@ -107,23 +106,11 @@ struct ring_key {
     enum tally_mark mark;
 };
 
-/* Counts equal samples: entries of a tally, found by their tasks and stacks. */
-struct ring_table {
-    struct tally tally;
-    struct index index;
-    uint64_t *callers, *flags; /* of each entry, as in its task */
-    size_t callers_room, flags_room;
-    size_t most;     /* entries */
-    uint64_t full, full_value; /* events without room, and their values' sum */
-};
-
-/* Counts an event with that value. 0 or -ENOMEM. */
-int ring_table_add(struct ring_table *table, const struct ring_key *key, uint64_t value);
-/* Adds an entry of its own, straight to a tally. 0 or -ENOMEM. */
-int ring_table_put(struct tally *tally, const struct ring_key *key, uint64_t value);
-/* Moves everything to the tally. 0 or -ENOMEM. */
-int ring_table_move(struct ring_table *table, struct tally *to);
-void ring_table_free(struct ring_table *table);
+/* Makes an entry, of an event with that value, whose stacks are in the tally. 0 or -ENOMEM. */
+int ring_entry(struct tally *tally, const struct ring_key *key, uint64_t value,
+               struct tally_entry *entry);
+/* Counts it. 0 or -ENOMEM. */
+int ring_count(struct tally *tally, const struct ring_key *key, uint64_t value);
 
 /*
  * Walks user stacks in user space by unwind tables, as programs do in the kernel (insns/unwind.c),

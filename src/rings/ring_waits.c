@@ -113,7 +113,7 @@ static int end_wait(struct ring_waits *of, struct ring_wait *wait, uint64_t time
         return 0;
     }
     of->counter.source.counted++;
-    return ring_table_add(&of->counter.table, &key, waited);
+    return ring_count(&of->counter.table, &key, waited);
 }
 
 static uint64_t field(const struct ring_sample *sample, const struct tracefs_field *of)
@@ -312,7 +312,7 @@ static void close_waits(struct collector *collector)
     free(of->by_tid);
     of->by_tid = NULL;
     of->count = 0;
-    ring_table_free(&of->counter.table);
+    tally_free(&of->counter.table);
     waits_close(of->waits);
 }
 
@@ -332,7 +332,10 @@ static int take_waiting(struct ring_waits *of, const struct ring_wait *wait, uin
         return 0;
     waits->waiting++;
     waits->waited += time;
-    return waits->unfinished ? ring_table_put(tally, &key, time) : 0;
+    if (!waits->unfinished)
+        return 0;
+    struct tally_entry *entry = tally_add(tally);
+    return entry ? ring_entry(tally, &key, time, entry) : -ENOMEM;
 }
 
 static int list_waiting(struct ring_waits *of, struct tally *tally)
@@ -357,7 +360,7 @@ static int collect(struct collector *collector, bool again, struct tally *tally)
         result = ring_source_read(&of->counter.source, !again);
     of->counter.table_full += of->counter.table.full;
     if (!result)
-        result = ring_table_move(&of->counter.table, tally);
+        result = tally_move(&of->counter.table, tally);
     if (!result && !again)
         result = list_waiting(of, tally);
     pthread_mutex_unlock(&of->counter.source.lock);

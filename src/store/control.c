@@ -203,3 +203,40 @@ int callers_insert(struct tally *tally, struct stack *stack, uint64_t caller, ui
     free(frames);
     return result;
 }
+
+static struct stack *stack_of(struct tally_entry *entry)
+{
+    return entry->flags & KEY_KERNEL_START ? &entry->task.kernel : &entry->task.user;
+}
+
+/* If the kernel's walk finds callers, any other second frame is right (a trampoline's, for one). */
+static enum caller_seen see(struct callers *callers, const struct tally *tally,
+                            struct tally_entry *entry)
+{
+    const struct stack *stack = stack_of(entry);
+    const uint64_t *frames = tally->addresses + stack->first;
+
+    if (!(entry->flags & KEY_KERNEL_START))
+        return callers_see(callers, entry->caller, entry->flags, frames, stack->count);
+    if (stack->count > 1 && frames[1] == entry->caller)
+        callers->kernel_finds = true;
+    return stack->count && !callers->kernel_finds ? CALLER_IS_MISSING : CALLER_IS_THERE;
+}
+
+/* One stack can decide about others, so a first pass looks at all. */
+int callers_complete(struct callers *callers, struct tally *tally, uint32_t depth)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < tally->count; i++)
+        (void)see(callers, tally, &tally->entries[i]);
+    for (size_t i = 0; i < tally->count && !result; i++) {
+        struct tally_entry *entry = &tally->entries[i];
+        const enum caller_seen seen = see(callers, tally, entry);
+        if (depth > 1 && (seen == CALLER_IS_MISSING ||
+                          (seen == CALLER_IN_DOUBT && callers_are_left_out(callers, entry->flags))))
+            result = callers_insert(tally, stack_of(entry), entry->caller, depth);
+        entry->caller = entry->flags = 0;
+    }
+    return result;
+}

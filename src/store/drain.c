@@ -18,14 +18,6 @@ struct drain {
     struct stack *known;           /* by stack id: what was read already */
     uint32_t ids;                  /* how many this bank may have */
     bool by_tables;                /* how the last stack was walked */
-    struct doubtful *doubtful;
-    size_t doubtful_count, doubtful_room;
-};
-
-/* A stack whose second frame is its function's return address: see store/store.h. */
-struct doubtful {
-    size_t entry;
-    uint64_t caller, flags;
 };
 
 /* A stack in the stack map ends with its first 0. */
@@ -77,16 +69,6 @@ static int take_stack(struct drain *drain, int64_t word, uint64_t events, struct
     return result;
 }
 
-static int insert_caller(struct drain *drain, struct stack *stack, uint64_t caller)
-{
-    return callers_insert(drain->tally, stack, caller, drain->store->depth);
-}
-
-static struct stack *user_stack(struct drain *drain, size_t entry)
-{
-    return &drain->tally->entries[entry].task.user;
-}
-
 /* Several entries may share a kernel stack: what is left out here stays in the others. */
 static int complete_kernel(struct drain *drain, struct stack *stack, const struct count_key *key)
 {
@@ -98,42 +80,7 @@ static int complete_kernel(struct drain *drain, struct stack *stack, const struc
         callers_drop_twice(drain->tally, stack);
     return drain->store->depth > 1 &&
         callers_miss_kernel(key->caller, key->flags, frames, stack->count)
-               ? insert_caller(drain, stack, key->caller) : 0;
-}
-
-static int complete_user(struct drain *drain, size_t entry, const struct count_key *key)
-{
-    struct stack *stack = user_stack(drain, entry);
-    const uint64_t *frames = drain->tally->addresses + stack->first;
-
-    /* Unwinding by tables finds the caller itself. */
-    if (stack->state != STACK_KEPT || drain->store->depth < 2 || drain->by_tables ||
-        key->flags & KEY_KERNEL_START)
-        return 0;
-    switch (callers_see(&drain->store->callers, key->caller, key->flags, frames, stack->count)) {
-    case CALLER_IS_THERE:
-        return 0;
-    case CALLER_IS_MISSING:
-        return insert_caller(drain, stack, key->caller);
-    case CALLER_IN_DOUBT:
-        break;
-    }
-    if (array_reserve(&drain->doubtful, &drain->doubtful_room, drain->doubtful_count + 1,
-                      sizeof(*drain->doubtful)))
-        return -ENOMEM;
-    drain->doubtful[drain->doubtful_count++] = (struct doubtful){entry, key->caller, key->flags};
-    return 0;
-}
-
-static int decide_doubtful(struct drain *drain)
-{
-    int result = 0;
-
-    for (size_t i = 0; i < drain->doubtful_count && !result; i++)
-        if (callers_are_left_out(&drain->store->callers, drain->doubtful[i].flags))
-            result = insert_caller(drain, user_stack(drain, drain->doubtful[i].entry),
-                                   drain->doubtful[i].caller);
-    return result;
+               ? callers_insert(drain->tally, stack, key->caller, drain->store->depth) : 0;
 }
 
 /*
@@ -180,7 +127,12 @@ static int take_count(void *context, const void *key_bytes, const void *value_by
         result = complete_kernel(drain, &entry->task.kernel, &key);
     if (!result)
         result = take_stack(drain, key.user_stack, value, &entry->task.user);
-    return result ? result : complete_user(drain, drain->tally->count - 1, &key);
+    /* Unwinding by tables finds the caller itself. */
+    if (!drain->by_tables && !(key.flags & KEY_KERNEL_START)) {
+        entry->caller = key.caller;
+        entry->flags = (uint16_t)key.flags;
+    }
+    return result;
 }
 
 static int drain_bank(const struct drain *of, const struct bank *bank)
@@ -202,11 +154,10 @@ static int drain_bank(const struct drain *of, const struct bank *bank)
         result = bpf_drain(bank->maps[BANK_COUNTS], sizeof(struct count_key), store->value_bytes,
                            take_count, &drain);
     if (!result)
-        result = decide_doubtful(&drain);
+        result = callers_complete(&store->callers, drain.tally, store->depth);
     free(drain.addresses);
     free(drain.spilled);
     free(drain.known);
-    free(drain.doubtful);
     return result;
 }
 

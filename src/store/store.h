@@ -105,6 +105,7 @@ int settled_clear(struct settled *settled);
 
 struct callers {
     bool left_out[2]; /* as seen; [1]: for functions that begin with endbr64 */
+    bool kernel_finds; /* the kernel's walk was seen to find a kernel function's caller */
 };
 
 enum caller_seen {
@@ -129,6 +130,9 @@ void callers_drop_twice(const struct tally *tally, struct stack *stack);
 
 /* Inserts the caller after the first frame, with at most `depth` of all. 0 or -ENOMEM. */
 int callers_insert(struct tally *tally, struct stack *stack, uint64_t caller, uint32_t depth);
+
+/* Does so in all entries with a caller, as flags say, where it is missing. 0 or -ENOMEM. */
+int callers_complete(struct callers *callers, struct tally *tally, uint32_t depth);
 
 /*
  * The maps that count, and the word that tells programs where to count: into the main bank, or,

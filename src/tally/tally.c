@@ -64,9 +64,9 @@ int tally_add_stack(struct tally *tally, struct stack *stack, const uint64_t *ad
 
 /* ---- Entries ---- */
 
-#define KEY_AT offsetof(struct tally_entry, mark)
+#define KEY_AT offsetof(struct tally_entry, caller)
 #define KEY_BYTES (sizeof(struct tally_entry) - KEY_AT)
-_Static_assert(KEY_BYTES == 8 + 2 * sizeof(struct tally_task) &&
+_Static_assert(KEY_BYTES == 16 + 2 * sizeof(struct tally_task) &&
                sizeof(struct tally_task) == 40 + 2 * sizeof(struct stack), "no padding");
 
 struct tally_entry *tally_add(struct tally *tally)

@@ -67,9 +67,11 @@ struct tally_entry {
     uint64_t events; /* how many events */
     uint64_t longest; /* of a single event, if that is kept; otherwise 0 */
     /* The rest tells entries apart, and is compared as bytes: it has no padding. */
+    uint64_t caller; /* for callers_complete() of store/store.h; then 0 */
     enum tally_mark mark;
+    uint16_t flags; /* about `caller`: of a key (insns/layout.h) */
     bool has_waker;
-    uint8_t unused[3];
+    uint8_t unused;
     struct tally_task task;  /* whose event it is */
     struct tally_task waker; /* who ended the wait; without has_waker: unknown */
 };

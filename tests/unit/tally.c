@@ -98,6 +98,7 @@ static void add_different(struct tally *tally)
     add(tally, 1)->mark = MARK_UNFINISHED;
     add(tally, 1)->mark = MARK_ALL_ALONG;
     add(tally, 1)->task.user.state = STACK_FULL;
+    add(tally, 1)->caller = 0x1000;
     add(tally, 1)->task.interrupt = INTERRUPT_TIMER;
     struct tally_entry *deeper = add(tally, 1);
     give_stack(tally, &deeper->task.user, 0, 3);
