@@ -235,6 +235,16 @@ static struct mapped_file *see_file(struct processes *processes, const struct ta
     return mapped_files_see(processes->files, &sight);
 }
 
+/*
+ * After an exec that changes the user, or of a file that its user may not read, the kernel reports
+ * an exit, though the task goes on: what its program maps comes next. If nothing comes, the exec
+ * has failed, and end_who_is_gone() ends the life.
+ */
+static bool has_only_begun(const struct life *life)
+{
+    return life->programs->origin == PROGRAM_EXECUTED && !life->programs->image->count;
+}
+
 static void take_map(struct processes *processes, const struct task_event *event)
 {
     struct life *life = life_of(processes, event);
@@ -249,6 +259,8 @@ static void take_map(struct processes *processes, const struct task_event *event
         return;
     }
     bool anonymous = mapping.file->kind == MAPPED_ANONYMOUS;
+    if (has_only_begun(life))
+        life->first_thread_ended = 0;
     keep_result(processes, history_map(&processes->history, life, &mapping, event->time));
     if (anonymous)
         look_at_owner(processes, life);
@@ -262,6 +274,8 @@ static void take_exit(struct processes *processes, const struct task_event *even
         return;
     if (event->tid == event->pid)
         life->first_thread_ended = event->time;
+    if (has_only_begun(life))
+        return;
     /*
      * If its threads were not counted, this may not be the last exit: another thread may be about
      * to exec, and /proc shows a later state.

@@ -236,6 +236,12 @@ static void take_end(struct ring_tasks *tasks, const struct ring_task *told, uin
 {
     struct ring_task_state *process = at(tasks, told->pid);
 
+    /* After some execs an exit is told of a task that goes on (processes/process.c). */
+    if (told->tid == told->pid && process->generation == GENERATION_BY_NEXT &&
+        !tasks->of_command) {
+        process->generation = time | OF_THEN;
+        return;
+    }
     at(tasks, told->tid)->pid = 0;
     process->threads -= process->threads != 0;
     if (!process->threads)

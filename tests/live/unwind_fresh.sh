@@ -79,6 +79,41 @@ execs()
 execs "exec with -p" -p PID
 execs "exec"
 
+# owned NAME LEAST OPTION...: an ordinary user's process goes on as other set-user-ID programs: at each exec the
+# kernel reports an exit of the process, which lives on; at least LEAST percent of the stacks are whole
+owned()
+{
+    name=$1 least=$2
+    shift 2
+    counted "$@"
+    # shellcheck disable=SC2016 # for that shell
+    start_workload one deny --uid 65534 -- sh -c 'exec "$0" "$@"' "$scratch/${NAME}0" -w -k -n 100 -r 10 \
+        "$scratch/${NAME}1"
+    user=$(awk '/^Uid:/ { print $3 }' "/proc/$(pid_of one)/status")
+    go one
+    finish_workload one
+    finish_stackbox
+    if [ "$user" != 0 ]; then
+        skip "$name" "this file system has no set-user-ID programs"
+        return
+    fi
+    judged "$name" 1000 "$START;(north_outer;north|south_outer;south)_inner" "$least"
+    is "$name: calls have the right names" "$(folded_sum "$scratch/out" "^${NAME}0;.*;north_inner ") \
+$(folded_sum "$scratch/out" "^${NAME}1;.*;south_inner ")" "500 500"
+}
+
+new north-bare "${NAME}0"
+new south-bare "${NAME}1"
+chmod 755 "$scratch"
+chmod 4755 "$scratch/$NAME"*
+# Emulated, there are tables for the first stacks too late for what rings keep of these.
+if [ "${GUEST:-}" ]; then SOME=30; else SOME=$WHOLE; fi
+owned "set-user-ID programs" $WHOLE
+owned "set-user-ID programs, by rings" "$SOME" --collect rings
+owned "a process and its set-user-ID programs" $WHOLE -p $$ --follow
+owned "a process and its set-user-ID programs, by rings" "$SOME" --collect rings -p $$ --follow
+rm -f "$scratch/$NAME"*
+
 if [ -x "$WORKLOADS/dynamic/loads" ]; then
     # loads NAME FRAMES LIBRARY...: loads each, calls into it, and unloads it
     loads()

@@ -422,7 +422,39 @@ static void ends_of_threads_that_were_lost(void)
     begins_thread(2100, B, C);
     begins_thread(2110, B, C + 1);
     executes(2300, B);
+    maps(2310, B, "[program]");
     ends(2400, B);
+    CHECK(history_newest(&processes->history, B)->ended);
+    end();
+}
+
+/* As after the exec of a set-user-ID program, which goes on. */
+static void an_exit_within_an_exec(void)
+{
+    begin();
+    maps(10, A, "[shell]");
+    forks(2000, A, B);
+    executes(2100, B);
+    ends(2101, B);
+    maps(2110, B, "[program]");
+    CHECK_STRING(what(B, 2120), "[program]");
+    CHECK_STRING(what(B, 2101 | (uint64_t)1 << LIFE_THEN_BIT), "[program]");
+    begins_thread(2200, B, C);
+    ends_thread(2300, B, C);
+    CHECK(!history_newest(&processes->history, B)->ended);
+    executes(2400, B);
+    ends(2401, B);
+    maps(2410, B, "[next]");
+    processes_forget(processes);
+    CHECK_STRING(what(B, 2420), "[next]");
+    ends(2500, B);
+    CHECK(history_newest(&processes->history, B)->ended);
+    /* One that failed, and thus has ended, is found out later. */
+    forks(2600, A, B);
+    executes(2700, B);
+    ends(2701, B);
+    CHECK(!history_newest(&processes->history, B)->ended);
+    processes_forget(processes);
     CHECK(history_newest(&processes->history, B)->ended);
     end();
 }
@@ -793,6 +825,7 @@ int main(void)
     TEST(threads_that_outlive_the_first);
     TEST(exec_by_another_thread);
     TEST(ends_of_threads_that_were_lost);
+    TEST(an_exit_within_an_exec);
     TEST(what_was_seen_is_not_told_again);
     TEST(what_was_lost_is_looked_at);
     TEST(programs_that_nobody_told_of);
