@@ -565,7 +565,7 @@ static int read_segments(struct mapped_file *file)
 int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *address)
 {
     *address = offset;
-    if (!file->has_segments && file->fd >= 0) {
+    if (!file->has_segments && file->fd >= 0 && !file->is_changed) {
         int result = read_segments(file);
         if (result == -ENOMEM)
             return result;

@@ -97,7 +97,7 @@ bool mapped_file_changed(struct mapped_file *file);
 
 /*
  * The address that the ELF file gives to an offset; the offset itself if none of its segments holds
- * it, or if they cannot be read (file->unread). 0 or -ENOMEM.
+ * it, if they cannot be read (file->unread), or if the file was changed. 0 or -ENOMEM.
  */
 int mapped_file_address(struct mapped_file *file, uint64_t offset, uint64_t *address);
 

@@ -113,9 +113,11 @@ trace $EVENT
 go one
 finish_workload one
 cat "$WORKLOADS/south" >"$it"
+"$WORKLOADS/calls" -n 1 >"$scratch/another" # the report reads its file, too
 finish_stackbox
 is "overwritten: all calls are counted" "$(folded_sum "$scratch/out" "^$NAME;")" $N
 lacks "overwritten: no names from the new contents" "$scratch/out" south_
+contains "overwritten: it is reported" "$scratch/err" "$it was modified after it was mapped"
 
 # One path, three programs, one after the other.
 fresh
