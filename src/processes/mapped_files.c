@@ -58,41 +58,46 @@ static bool is_of_generation(int fd, uint64_t generation)
            (uint32_t)version == (uint32_t)generation;
 }
 
+enum way { BY_MAPPING, BY_ROOT, BY_OTHER_ROOT }; /* than the process's own */
+
 /*
  * Is the opened file the mapped one? If the file system's numbers do not tell: a file opened
  * through its mapping must have the same path (the process may run another program by now), one
- * opened by path must be unchanged since it was mapped.
+ * opened by path must be unchanged since it was mapped. Overlayfs shows the real inode's number,
+ * below bits of its own, unless the file was copied up: in another root, only that number tells
+ * another container's file from the mapped one.
  */
-static bool is_mapped(int fd, const struct mapped_sight *sight, const char *link,
+static bool is_mapped(int fd, const struct mapped_sight *sight, const char *path, enum way way,
                       const struct stat *about)
 {
+    const uint64_t differs = about->st_ino ^ sight->inode;
     struct statfs system;
     char target[4096];
 
-    if (about->st_ino == sight->inode && about->st_dev == sight->device)
-        return link || is_of_generation(fd, sight->generation);
+    if (!differs && about->st_dev == sight->device)
+        return way == BY_MAPPING || is_of_generation(fd, sight->generation);
     if (fstatfs(fd, &system))
         return false;
-    if ((uint32_t)system.f_type == BTRFS_MAGIC) {
-        if (about->st_ino != sight->inode)
+    if ((uint32_t)system.f_type == OVERLAY_MAGIC) {
+        if (way == BY_OTHER_ROOT && (uint32_t)differs)
             return false;
-    } else if ((uint32_t)system.f_type != OVERLAY_MAGIC) {
+    } else if ((uint32_t)system.f_type != BTRFS_MAGIC || differs) {
         return false;
     }
-    if (!link)
+    if (way != BY_MAPPING)
         return !sight->time || mapped_file_time(&about->st_ctim) <= to_file_time(sight->time);
-    ssize_t length = readlink(link, target, sizeof(target) - 1);
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
     target[length < 0 ? 0 : length] = '\0';
     return same_path(target, sight->path);
 }
 
-/* Opens a path and checks the file; `is_link`: the path is in map_files. Below 0: not this one. */
-static int try_path(const char *path, bool is_link, const struct mapped_sight *sight,
+/* Opens a path and checks the file. Below 0: not this one. */
+static int try_path(const char *path, enum way way, const struct mapped_sight *sight,
                     struct stat *about)
 {
     int fd = open_regular(path, 0, about);
 
-    if (fd >= 0 && !is_mapped(fd, sight, is_link ? path : NULL, about)) {
+    if (fd >= 0 && !is_mapped(fd, sight, path, way, about)) {
         close(fd);
         fd = -ESTALE;
     }
@@ -100,12 +105,13 @@ static int try_path(const char *path, bool is_link, const struct mapped_sight *s
 }
 
 /* Opens the file by its path below this root. */
-static int open_below(const char *root, const struct mapped_sight *sight, struct stat *about)
+static int open_below(const char *root, enum way way, const struct mapped_sight *sight,
+                      struct stat *about)
 {
     struct text path = {0};
 
     text_format(&path, "%s%s", root, sight->path);
-    int fd = path.failed ? -ENOMEM : try_path(path.data, false, sight, about);
+    int fd = path.failed ? -ENOMEM : try_path(path.data, way, sight, about);
     text_free(&path);
     return fd;
 }
@@ -115,7 +121,8 @@ static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat 
     char root[32];
 
     snprintf(root, sizeof(root), "/proc/%u/root", pid);
-    return pid ? open_below(root, sight, about) : -ENOENT;
+    return pid ? open_below(root, pid == sight->pid ? BY_ROOT : BY_OTHER_ROOT, sight, about)
+               : -ENOENT;
 }
 
 /*
@@ -130,7 +137,7 @@ static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct 
     snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", sight->pid,
              (unsigned long long)sight->start, (unsigned long long)sight->end);
     *root = sight->pid;
-    int fd = try_path(path, true, sight, about);
+    int fd = try_path(path, BY_MAPPING, sight, about);
     if (fd < 0 && fd != -ENODEV && sight->path[0] == '/') {
         int other = try_root(sight->pid, sight, about);
         if (other < 0) {
@@ -139,7 +146,7 @@ static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct 
         }
         if (other < 0) {
             *root = (uint32_t)getpid();
-            other = try_path(sight->path, false, sight, about);
+            other = try_path(sight->path, BY_OTHER_ROOT, sight, about);
         }
         if (other >= 0 || fd == -ENOENT || fd == -EPERM || fd == -EACCES)
             fd = other;
@@ -299,7 +306,7 @@ static void open_below_known(struct mapped_files *files, struct mapped_file *fil
                              const struct mapped_sight *sight)
 {
     for (struct mapped_root *root = files->roots; root; root = root->next) {
-        const int fd = open_below(root->path, sight, &file->about);
+        const int fd = open_below(root->path, BY_OTHER_ROOT, sight, &file->about);
         if (fd >= 0) {
             file->fd = fd;
             file->of_root = root;

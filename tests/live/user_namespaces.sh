@@ -182,5 +182,59 @@ thread_b;chain_b1;chain_b2;target;getpgid $N"
             "$(echo "$BOTH" | sed 's/getpgid/__getpgid/')" c:getpgid -- $CHAINS
     fi
 }
+
+# Two containers on overlayfs, where stat(2) gives other numbers than mappings, have another program at the same path.
+cat >"$scratch/layers.sh" <<'END'
+for layer in north south; do
+    mkdir -p "$scratch/$layer/bin" "$scratch/of_$layer"
+    cp "$WORKLOADS/$layer" "$scratch/$layer/bin/it"
+    cp "$WORKLOADS/calls" "$scratch/$layer/bin/"
+    mount -t overlay -o "lowerdir=$scratch/$layer:$bin" none "$scratch/of_$layer" || exit
+done
+for layer in $living; do
+    chroot "$scratch/of_$layer" /bin/calls -w -k &
+    calls="$calls $!"
+done
+read -r word <"$scratch/word"
+for run in 1 2 3 4 5; do
+    chroot "$scratch/of_south" /bin/it -n $N -N $NAME
+done
+echo ended
+read -r word <"$scratch/word"
+kill -s KILL $calls
+END
+calls=
+export living N NAME calls
+mkfifo "$scratch/word"
+
+# layered LIVING: while containers with these programs live, processes of south end before stackbox hears of them
+layered()
+{
+    living=$1
+    unshare -m sh "$scratch/layers.sh" >"$scratch/inside.out" 2>"$scratch/log" &
+    namespace=$!
+    test_processes="$test_processes $namespace"
+    wait_until 20 grep -q '^ready' "$scratch/inside.out" || return
+    start_stackbox stackcount -f -U $EVENT || fail "overlayfs" "$(cat "$scratch/err")"
+    kill -s STOP "$stackbox"
+    echo go >"$scratch/word"
+    wait_until 20 grep -q '^ended' "$scratch/inside.out"
+    kill -s CONT "$stackbox"
+    finish_stackbox
+    echo end >"$scratch/word"
+    wait $namespace
+    grep "^$NAME;" "$scratch/out" >"$scratch/mine"
+    is "overlayfs, $living: all are counted" "$(folded_sum "$scratch/mine")" $((5 * N))
+    lacks "overlayfs, $living: no names of another container's program" "$scratch/mine" north
+}
+
+if layered north; then
+    contains "overlayfs: that names are missing is reported" "$scratch/err" '/bin/it: it was gone before'
+    layered "north south"
+    is "overlayfs, found in the root of another process" "$(user_stacks "$scratch/mine")" \
+        "main;south_outer;south_inner $((5 * N))"
+else
+    skip "overlayfs" "it cannot be mounted here: $(cat "$scratch/log")"
+fi
 run_stackbox stackcount -p 4194304 $EVENT
 is "an unused pid is refused" "$status" 1
