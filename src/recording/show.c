@@ -272,6 +272,7 @@ int recordings_show(const struct show_options *asked, struct shown *shown)
         .context = &showing,
         .keep = asked->fds,
         .keep_count = asked->count,
+        .waits = true,
         .machine = machine_ours(),
     };
     int signal = 0;

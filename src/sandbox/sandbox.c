@@ -370,6 +370,7 @@ static void be_sandbox(const struct sandbox_job *job, int answers, int socket)
         text_clear(&answer);
     (void)send_answer(result, &answer);
     text_free(&answer);
+    close(answers); /* closing what it read may wait for a file system that does not answer */
     _exit(0);
 }
 
@@ -432,7 +433,8 @@ static int take_answer(struct text *answer)
     memcpy(&result, answer->data, sizeof(result));
     answer->length -= sizeof(result);
     memmove(answer->data, answer->data + sizeof(result), answer->length + 1);
-    return result > 0 || result < -4095 ? -EBADMSG : result;
+    /* -EINPROGRESS is ours to say. */
+    return result > 0 || result < -4095 || result == -EINPROGRESS ? -EBADMSG : result;
 }
 
 /*
@@ -656,8 +658,15 @@ int sandbox_run(const struct sandbox_job *job, struct text *answer, int *signal)
 
     *signal = 0;
     int result = sandbox_begin(&run, job);
-    if (!result)
-        result = sandbox_take(&run, UINT64_MAX, signal);
+    if (!result) {
+        do
+            result = sandbox_take(&run, job->waits ? UINT64_MAX : now_ns() + SANDBOX_SILENCE_NS,
+                                  signal);
+        while (result == -EINPROGRESS && sandbox_silence(&run) < SANDBOX_MOST_SILENCE_NS);
+        sandbox_stop(&run);
+        if (result == -EINPROGRESS)
+            result = -ETIMEDOUT;
+    }
     *answer = run.answer;
     return result;
 }

@@ -34,6 +34,7 @@ struct sandbox_job {
     size_t keep_count;
     sandbox_opener *open; /* for sandbox_ask(); NULL: none */
     bool asks_nothing;  /* it never calls sandbox_ask(): there is no broker */
+    bool waits;         /* for a pipe: sandbox_run() bears its silence */
     bool aside;         /* it asks nothing, and runs beside another */
     unsigned seconds;   /* of CPU time, after which the reader is killed; 0: SANDBOX_MOST_SECONDS */
     uint64_t memory;    /* how many bytes it may take; 0: see sandbox_bound() */
@@ -50,8 +51,9 @@ struct sandbox_job {
 /*
  * Runs the work on a copy of our memory, so its changes are lost. `answer` becomes the work's
  * answer, which is as trustworthy as what it read. 0; what the work returned; -EBADMSG if a signal
- * ended it (*signal; 0: the cause is unknown) or the answer is too long; SANDBOX_KEEPS_RIGHTS; or a
- * negative errno if no process could be made.
+ * ended it (*signal; 0: the cause is unknown) or the answer is too long; SANDBOX_KEEPS_RIGHTS;
+ * -ETIMEDOUT if it was silent for too long (sandbox_silence()); or a negative errno if no process
+ * could be made.
  */
 int sandbox_run(const struct sandbox_job *job, struct text *answer, int *signal);
 
