@@ -156,6 +156,8 @@ int open_seen(int seen, const char *path, struct stat *about)
         return -errno;
     if (!S_ISREG(about->st_mode))
         return -ENODEV;
+    if (!path)
+        return seen;
     snprintf(link, sizeof(link), "/proc/self/fd/%d", seen);
     int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
@@ -169,8 +171,9 @@ int open_regular(const char *path, int flags, struct stat *about)
 
     if (seen < 0)
         return -errno;
-    int fd = open_seen(seen, path, about);
-    close(seen);
+    int fd = open_seen(seen, flags & O_PATH ? NULL : path, about);
+    if (fd != seen)
+        close(seen);
     return fd;
 }
 

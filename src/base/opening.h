@@ -23,11 +23,15 @@ int see_below(const char *root, const char *path, struct text *resolved);
 /*
  * Opens for reading what `seen` (O_PATH) refers to, if it is a regular file. *about: its stat.
  * `path` leads to it, for machines without /proc. A descriptor, -ENODEV for anything but a regular
- * file, or another negative errno. `seen` stays the caller's.
+ * file, or another negative errno. `seen` stays the caller's. If `path` is
+ * NULL, nothing is opened: a regular file gives `seen` itself.
  */
 int open_seen(int seen, const char *path, struct stat *about);
 
-/* Opens a regular file for reading, and nothing else. `flags`: 0 or O_NOFOLLOW. As open_seen(). */
+/*
+ * Opens a regular file for reading, and nothing else. `flags`: 0, O_NOFOLLOW, or O_PATH, which only
+ * finds it: the file system is not asked, not even by close(2). As open_seen().
+ */
 int open_regular(const char *path, int flags, struct stat *about);
 
 /*

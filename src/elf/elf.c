@@ -9,6 +9,7 @@
 
 #include "base/reading.h"
 #include "machine/machine.h"
+#include "sandbox/sandbox.h"
 
 /*
  * Linkers never make this many segments, each of which may be searched for each symbol; and more
@@ -313,7 +314,7 @@ static int open_parts(struct elf *elf)
 
 int elf_open_watched(struct elf *elf, int fd, uint64_t base, int *trouble)
 {
-    *elf = (struct elf){.fd = fd, .base = base, .trouble = trouble};
+    *elf = (struct elf){.fd = sandbox_readable(fd), .base = base, .trouble = trouble};
     return open_parts(elf);
 }
 

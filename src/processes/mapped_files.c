@@ -92,10 +92,10 @@ static bool is_mapped(int fd, const struct mapped_sight *sight, const char *path
 }
 
 /* Opens a path and checks the file. Below 0: not this one. */
-static int try_path(const char *path, enum way way, const struct mapped_sight *sight,
+static int try_path(const char *path, enum way way, const struct mapped_sight *sight, int flags,
                     struct stat *about)
 {
-    int fd = open_regular(path, 0, about);
+    int fd = open_regular(path, flags, about);
 
     if (fd >= 0 && !is_mapped(fd, sight, path, way, about)) {
         close(fd);
@@ -105,23 +105,23 @@ static int try_path(const char *path, enum way way, const struct mapped_sight *s
 }
 
 /* Opens the file by its path below this root. */
-static int open_below(const char *root, enum way way, const struct mapped_sight *sight,
+static int open_below(const char *root, enum way way, const struct mapped_sight *sight, int flags,
                       struct stat *about)
 {
     struct text path = {0};
 
     text_format(&path, "%s%s", root, sight->path);
-    int fd = path.failed ? -ENOMEM : try_path(path.data, way, sight, about);
+    int fd = path.failed ? -ENOMEM : try_path(path.data, way, sight, flags, about);
     text_free(&path);
     return fd;
 }
 
-static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat *about)
+static int try_root(uint32_t pid, const struct mapped_sight *sight, int flags, struct stat *about)
 {
     char root[32];
 
     snprintf(root, sizeof(root), "/proc/%u/root", pid);
-    return pid ? open_below(root, pid == sight->pid ? BY_ROOT : BY_OTHER_ROOT, sight, about)
+    return pid ? open_below(root, pid == sight->pid ? BY_ROOT : BY_OTHER_ROOT, sight, flags, about)
                : -ENOENT;
 }
 
@@ -130,23 +130,24 @@ static int try_root(uint32_t pid, const struct mapped_sight *sight, struct stat 
  * else by its path in the root of the process, of its parent if the process is gone, or in ours.
  * *root: the pid whose root it was. A descriptor or a negative errno.
  */
-static int mapped_open(const struct mapped_sight *sight, uint32_t *root, struct stat *about)
+static int mapped_open(const struct mapped_sight *sight, int flags, uint32_t *root,
+                       struct stat *about)
 {
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", sight->pid,
              (unsigned long long)sight->start, (unsigned long long)sight->end);
     *root = sight->pid;
-    int fd = try_path(path, BY_MAPPING, sight, about);
+    int fd = try_path(path, BY_MAPPING, sight, flags, about);
     if (fd < 0 && fd != -ENODEV && sight->path[0] == '/') {
-        int other = try_root(sight->pid, sight, about);
+        int other = try_root(sight->pid, sight, flags, about);
         if (other < 0) {
             *root = sight->parent;
-            other = try_root(sight->parent, sight, about);
+            other = try_root(sight->parent, sight, flags, about);
         }
         if (other < 0) {
             *root = (uint32_t)getpid();
-            other = try_path(sight->path, BY_OTHER_ROOT, sight, about);
+            other = try_path(sight->path, BY_OTHER_ROOT, sight, flags, about);
         }
         if (other >= 0 || fd == -ENOENT || fd == -EPERM || fd == -EACCES)
             fd = other;
@@ -180,7 +181,7 @@ static void try_to_open(const void *context)
     struct stat about;
     uint32_t root;
 
-    (void)mapped_open(context, &root, &about);
+    (void)mapped_open(context, 0, &root, &about);
 }
 
 /* ---- The table's parts ---- */
@@ -306,7 +307,8 @@ static void open_below_known(struct mapped_files *files, struct mapped_file *fil
                              const struct mapped_sight *sight)
 {
     for (struct mapped_root *root = files->roots; root; root = root->next) {
-        const int fd = open_below(root->path, BY_OTHER_ROOT, sight, &file->about);
+        const int fd = open_below(root->path, BY_OTHER_ROOT, sight, file->is_served ? O_PATH : 0,
+                                  &file->about);
         if (fd >= 0) {
             file->fd = fd;
             file->of_root = root;
@@ -355,7 +357,7 @@ static void open_file(struct mapped_files *files, struct mapped_file *file,
         file->fd = -ETIMEDOUT;
         return;
     }
-    file->fd = mapped_open(sight, &root, &file->about);
+    file->fd = mapped_open(sight, file->is_served ? O_PATH : 0, &root, &file->about);
     if (file->fd < 0 && file->fd != -ENODEV && !in_memory &&
         is_new) /* only once: there may be many roots */
         open_below_known(files, file, sight);
@@ -556,6 +558,7 @@ static int read_segments(struct mapped_file *file)
     struct elf elf;
     int trouble = 0;
 
+    file->fd = sandbox_readable(file->fd); /* we are the reader, and keep it for who names */
     if (!elf_open_watched(&elf, file->fd, 0, &trouble)) {
         size_t size = elf.segment_count * sizeof(*elf.segments);
         file->segments = malloc(size + 1);

@@ -39,6 +39,7 @@ struct mapped_file {
     const char *root;
     const struct file_identity *identity; /* of a recorded file, to look for; NULL: not recorded */
     int fd;            /* the table's; below 0: the negative errno of opening it */
+    bool is_served;    /* by a FUSE server, which may not answer: `fd` is O_PATH, for the reader */
     struct stat about; /* fstat(), when it was opened */
 
     /* The table's own. */
@@ -49,7 +50,6 @@ struct mapped_file {
     uint64_t device, inode, generation;
     uint64_t looked_at; /* number of the check that last found it unchanged */
     bool has_segments, is_changed;
-    bool is_served; /* by a FUSE server */
     int unread; /* a negative errno: why its segments could not be read */
 };
 

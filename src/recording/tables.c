@@ -126,18 +126,22 @@ int identities_read(struct identified *items, size_t count, struct text *unread)
 {
     struct identifying identifying = {items, count};
     int *fds = calloc(count + 1, sizeof(*fds)), result = 0;
-    size_t open = 0;
 
     if (!fds)
         return -ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        if (items[i].file && items[i].file->fd >= 0 && !items[i].file->unread &&
-            !mapped_file_changed(items[i].file)) {
-            items[i].is_read = true;
-            fds[open++] = items[i].file->fd;
+    /* Those whose server may not answer are read by themselves. */
+    for (int served = 0; served < 2 && !result; served++) {
+        size_t open = 0;
+        for (size_t i = 0; i < count; i++) {
+            items[i].is_read = items[i].file && items[i].file->fd >= 0 &&
+                               items[i].file->is_served == served && !items[i].file->unread &&
+                               !mapped_file_changed(items[i].file);
+            if (items[i].is_read)
+                fds[open++] = items[i].file->fd;
         }
-    if (open)
-        result = read_files(&identifying, fds, open, unread);
+        if (open)
+            result = read_files(&identifying, fds, open, unread);
+    }
     free(fds);
     return result;
 }

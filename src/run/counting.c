@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/opening.h"
 #include "base/say.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -31,11 +31,13 @@ static int say_error(int result)
     return EXIT_FAILURE;
 }
 
-/* The link leads to the file, whatever its path is by now; the path is as in mappings. */
+/*
+ * The link leads to the file, whatever its path is by now; the path is as in mappings. O_PATH never
+ * waits, and the reader opens it for reading.
+ */
 static void open_of_process(struct traced_program *program, uint32_t pid)
 {
     char link[32], path[PATH_MAX];
-    struct stat about;
 
     snprintf(link, sizeof(link), "/proc/%u/exe", pid);
     const ssize_t length = readlink(link, path, sizeof(path) - 1);
@@ -43,20 +45,19 @@ static void open_of_process(struct traced_program *program, uint32_t pid)
         return;
     path[length] = '\0';
     program->path = strndup(path, length_without_deleted(path));
-    program->fd = open_regular(link, 0, &about);
+    program->fd = open(link, O_PATH | O_CLOEXEC);
 }
 
 /* Looks for it now, while it exists. traced_program_close afterwards. */
 static void traced_program_open(struct traced_program *program, const struct trace_options *options)
 {
     uint32_t pid = trace_options_process(options);
-    struct stat about;
 
     *program = (struct traced_program){.fd = -1};
     if (options->command) {
         program->path = path_walk_find(options->command[0]);
         if (program->path)
-            program->fd = open_regular(program->path, 0, &about);
+            program->fd = open(program->path, O_PATH | O_CLOEXEC);
     } else if (pid) {
         open_of_process(program, pid);
     }

@@ -148,6 +148,16 @@ int sandbox_ask(unsigned char how, const char *root, const char *path, struct te
     return fd;
 }
 
+int sandbox_readable(int fd)
+{
+    char link[32];
+
+    if (!(fcntl(fd, F_GETFL) & O_PATH))
+        return fd;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return sandbox_open(NULL, link);
+}
+
 #ifndef SYS_close_range /* 5.9 */
 #define SYS_close_range 436
 #endif
@@ -226,8 +236,11 @@ static int close_others(const int *keep, size_t keep_count, int socket, int answ
     if (!kept)
         return -ENOMEM;
     for (size_t i = 0; i < keep_count; i++)
-        if (keep[i] >= 0)
+        if (keep[i] >= 0) {
             kept[count++] = keep[i];
+            if (socket < 0) /* nobody can open it later */
+                dup2(sandbox_readable(keep[i]), keep[i]);
+        }
     if (socket >= 0)
         kept[count++] = socket;
     kept[count++] = answers;

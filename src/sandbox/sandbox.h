@@ -130,6 +130,13 @@ int sandbox_open(const char *root, const char *path);
  */
 bool sandbox_send(struct text *answer);
 
+/*
+ * In the sandbox: the descriptor, or if it is O_PATH, one for reading the same file, which may wait
+ * for a file system that does not answer. Below 0: a negative errno. Where nothing is asked
+ * (asks_nothing), those to keep are readable already.
+ */
+int sandbox_readable(int fd);
+
 /* Are we the sandbox? If not, there is no broker to ask. */
 bool sandbox_is_here(void);
 /* Opens with the job's broker; `how` is 1 to 255, the rest as for sandbox_opener. */

@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "insns/unwind.h"
 #include "kernel/bpf.h"
+#include "sandbox/sandbox.h"
 #include "unwind/table_store.h"
 
 /* How many times in `unused_ns` unused tables are looked for. */
@@ -334,8 +335,11 @@ static int find_key(const struct objects *objects, struct object *object)
             (struct unwind_key){object->file->about.st_dev, object->file->about.st_ino, 0, 0};
         return 0;
     }
-    void *mapped = mmap(NULL, page, PROT_READ, MAP_PRIVATE, object->file->fd, 0);
+    const int fd = sandbox_readable(object->file->fd);
+    void *mapped = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
 
+    if (fd != object->file->fd)
+        close_fd(fd);
     if (mapped == MAP_FAILED)
         return -errno;
     bpf_begin_unpreempted();
@@ -350,6 +354,9 @@ static void take_made(void *context, size_t which, int result, const struct tabl
 {
     struct objects *objects = context;
     struct object *object = &objects->items[objects->batch[which]];
+
+    if (!result && object->file->is_served) /* its server has just answered the reader */
+        result = find_key(objects, object);
     const struct stored_table about = {
         .key = object->key,
         .counts = *counts,
@@ -435,7 +442,7 @@ static void begin(struct objects *objects)
         bytes += (uint64_t)object->file->about.st_size;
         if (count && !goes_with(object, &objects->items[objects->batch[0]], bytes))
             break;
-        if (is_settled(objects, object))
+        if (!object->file->is_served && is_settled(objects, object))
             continue;
         object_set_state(objects, object, IS_MADE);
         fds[count] = object->file->fd;
