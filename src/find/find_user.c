@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -292,12 +293,27 @@ static int open_mapped(const struct library_where *where, const char *typed,
     return library->fd < 0 ? -errno : 0;
 }
 
+/* It is only named to the kernel: closing it must not wait for its file system. */
+static void keep_seen(int *fd)
+{
+    struct stat about;
+    char link[32];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", *fd);
+    const int seen = open_regular(link, O_PATH, &about);
+    if (seen < 0)
+        return;
+    close(*fd);
+    *fd = seen;
+}
+
 static int open_asked(const struct library_where *where, const char *typed, struct library *library)
 {
     if (!library->asked.length || !may_mean(where, typed, library))
         return -EBADMSG;
     library->fd = root_take_here(ROOT_FILE, library->is_ours ? "" : where->root,
                                  library->asked.data, &library->path);
+    keep_seen(&library->fd);
     return library->fd < 0 ? library->fd : 0;
 }
 

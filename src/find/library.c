@@ -159,7 +159,9 @@ static int see_entry(void *context, const struct maps_entry *entry)
         return -ENOMEM;
     snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", seen->shown_by,
              (unsigned long long)entry->start, (unsigned long long)entry->end);
-    added->fd = seen->count < MOST_OPENED ? policy_open("", link, NULL) : -EMFILE;
+    added->fd = seen->count < MOST_OPENED ? open(link, O_PATH | O_CLOEXEC) : -EMFILE;
+    if (added->fd == -1)
+        added->fd = -errno;
     seen->count++;
     return 0;
 }
@@ -242,8 +244,8 @@ static int take_mapping(struct library_search *search, const struct library_cand
                 (unsigned long long)mapped->entry.start, (unsigned long long)mapped->entry.end);
     library->mapping = candidate->mapping;
     int fd = library->file.failed || path.failed ? -ENOMEM : mapped->fd;
-    if (fd >= 0 && (fd = fcntl(mapped->fd, F_DUPFD_CLOEXEC, 0)) < 0)
-        fd = -errno;
+    if (fd >= 0)
+        fd = sandbox_readable(fd);
     if (fd < 0) {
         if (fd != -ENOMEM)
             text_format(search->error, "process %u runs a %s that %s: %s", search->where->pid,
