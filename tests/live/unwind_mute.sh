@@ -91,12 +91,28 @@ run_stackbox report -f "$scratch/run.sbx"
 is "names without answer: all are recorded" "$(events program '.*')" $CALLS
 drop_workload mute
 
+# fall_mute NAME: from now on the server answers nothing; one whose name begins with "stop" is stopped
+fall_mute()
+{
+    case $1 in
+    stop*) kill -s STOP "$(pid_of "$1")" ;;
+    *) go "$1" ;;
+    esac
+}
+
+# drop_server NAME
+drop_server()
+{
+    kill -s CONT "$(pid_of "$1")"
+    drop_workload "$1"
+}
+
 # begins_without NAME: a server that answers nothing, or is stopped, when tracing begins
 begins_without()
 {
     serve "$1" -o
     start_workload runs "$scratch/$1/program" -w calls $CALLS
-    if [ "$1" = stopped ]; then kill -s STOP "$(pid_of stopped)"; else go "$1"; fi
+    fall_mute "$1"
     counted
     go runs
     wait_workload runs
@@ -106,13 +122,61 @@ begins_without()
     is "$1: each stack is marked" "$(events program '\[truncated\].*')" $CALLS
     others_judged "$1"
     between "$1: seconds until the report" "$(report_seconds)" 0 20
-    [ "$1" != stopped ] || kill -s CONT "$(pid_of stopped)"
-    drop_workload "$1"
+    drop_server "$1"
+}
+
+# ends_without NAME [OPTION...]: a server that falls mute once the file is open and has its table
+ends_without()
+{
+    mute=$1
+    shift
+    serve "$mute" -o
+    start_workload runs "$scratch/$mute/program" -w calls $CALLS
+    counted "$@"
+    "$scratch/$mute/program" calls $CALLS >"$scratch/said"
+    runs_others
+    fall_mute "$mute"
+    go runs
+    wait_workload runs
+    finish_stackbox
+    is "$mute: ends well" "$status" 0
+    between "$mute: seconds until the report" "$(report_seconds)" 0 20
+    [ $# = 0 ] || run_stackbox report -f "$scratch/run.sbx"
+    is "$mute: all are counted" "$(events program '.*')" $((2 * CALLS))
+    others_judged "$mute"
+    drop_server "$mute"
+}
+
+# functions_without NAME: a server that falls mute while the program's function is traced, and stays so
+functions_without()
+{
+    serve "$1" -o
+    start_workload runs "$scratch/$1/program" -w calls $CALLS
+    start_workload waits "$scratch/$1/program" -w calls $CALLS
+    start_stackbox stackcount -U -f -p "$(pid_of runs)" program:leaf || fail "$1: starts" "$(cat "$scratch/err")"
+    go runs
+    wait_workload runs
+    fall_mute "$1"
+    finish_stackbox
+    is "$1: ends well" "$status" 0
+    is "$1: all are counted" "$(events program '.*')" $CALLS
+    for pattern in program:leaf "$scratch/$1/program:leaf"; do
+        run_stackbox stackcount -U -f -p "$(pid_of waits)" "$pattern"
+        is "$1: no functions are found" "$status" 1
+        contains "$1: says why" "$scratch/err" "the process that reads programs failed: Operation timed out"
+    done
+    drop_server "$1"
+    drop_workload waits
 }
 
 if [ "$GUEST" ]; then
     begins_without silent
     begins_without stopped
+    ends_without silent_later
+    ends_without stopped_later
+    ends_without stopped_recording -o "$scratch/run.sbx"
+    functions_without silent_functions
+    functions_without stopped_functions
 else
     skip "servers that do not even answer who opens" "other tests' runs would wait for them, too"
 fi
