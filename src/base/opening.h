@@ -23,8 +23,8 @@ int see_below(const char *root, const char *path, struct text *resolved);
 /*
  * Opens for reading what `seen` (O_PATH) refers to, if it is a regular file. *about: its stat.
  * `path` leads to it, for machines without /proc. A descriptor, -ENODEV for anything but a regular
- * file, or another negative errno. `seen` stays the caller's. If `path` is
- * NULL, nothing is opened: a regular file gives `seen` itself.
+ * file, or another negative errno. `seen` stays the caller's. If `path` is NULL, nothing is opened:
+ * a regular file gives `seen` itself.
  */
 int open_seen(int seen, const char *path, struct stat *about);
 

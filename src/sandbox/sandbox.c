@@ -238,7 +238,7 @@ static int close_others(const int *keep, size_t keep_count, int socket, int answ
     for (size_t i = 0; i < keep_count; i++)
         if (keep[i] >= 0) {
             kept[count++] = keep[i];
-            if (socket < 0) /* nobody can open it later */
+            if (socket < 0) /* later there is no broker to open it */
                 dup2(sandbox_readable(keep[i]), keep[i]);
         }
     if (socket >= 0)

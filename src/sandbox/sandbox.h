@@ -34,7 +34,7 @@ struct sandbox_job {
     size_t keep_count;
     sandbox_opener *open; /* for sandbox_ask(); NULL: none */
     bool asks_nothing;  /* it never calls sandbox_ask(): there is no broker */
-    bool waits;         /* for a pipe: sandbox_run() bears its silence */
+    bool waits;         /* it may read a pipe: silence does not end sandbox_run() */
     bool aside;         /* it asks nothing, and runs beside another */
     unsigned seconds;   /* of CPU time, after which the reader is killed; 0: SANDBOX_MOST_SECONDS */
     uint64_t memory;    /* how many bytes it may take; 0: see sandbox_bound() */
