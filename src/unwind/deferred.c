@@ -50,8 +50,13 @@ static int copy_record(void *context, const void *record, size_t size)
         backlog->dropped++;
         return 0;
     }
+    const size_t before = backlog->copied.length;
     text_append(&backlog->copied, (const char *)&bytes, sizeof(bytes));
     text_append(&backlog->copied, record, (size_t)bytes);
+    if (backlog->copied.failed) {
+        backlog->copied.length = before; /* without the size of a record that is missing */
+        backlog->dropped++;
+    }
     return 0;
 }
 
