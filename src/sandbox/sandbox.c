@@ -331,7 +331,12 @@ static uint64_t most_data(const struct sandbox_job *job)
 
     if (job->memory && (!most || most > job->memory))
         most = job->memory;
-    return most ? own_data() + most : 0;
+    const uint64_t own = own_data();
+#ifdef __SANITIZE_ADDRESS__
+    if (!own)
+        return 0; /* it could not be read, and a sanitizer has much more than little */
+#endif
+    return most ? own + most : 0;
 }
 
 /* The pipe for the reader's answer, and whether its first part was sent. */
