@@ -188,7 +188,7 @@ units: $(UNIT_PROGRAMS)
 # The sanitized build again, in which a call can be made to fail (tests/faults).
 FAULT_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/faults/*.c)))
 comma    := ,
-WRAPPED  := malloc calloc realloc strdup strndup vasprintf opendir fdopendir regcomp mmap \
+WRAPPED  := malloc calloc realloc strdup strndup opendir fdopendir regcomp mmap \
             pthread_create fork sigprocmask
 
 $(BUILD)/faulty/stackbox: $(OBJECTS) $(FAULT_OBJECTS)

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <regex.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
@@ -21,8 +20,6 @@ char *__real_strdup(const char *string);
 char *__wrap_strdup(const char *string);
 char *__real_strndup(const char *string, size_t length);
 char *__wrap_strndup(const char *string, size_t length);
-int __real_vasprintf(char **made, const char *format, va_list list);
-int __wrap_vasprintf(char **made, const char *format, va_list list);
 DIR *__real_opendir(const char *path);
 DIR *__wrap_opendir(const char *path);
 DIR *__real_fdopendir(int fd);
@@ -73,11 +70,6 @@ char *__wrap_strdup(const char *string)
 char *__wrap_strndup(const char *string, size_t length)
 {
     WRAP(KIND_MALLOC, NULL, __real_strndup(string, length));
-}
-
-int __wrap_vasprintf(char **made, const char *format, va_list list)
-{
-    WRAP(KIND_MALLOC, -1, __real_vasprintf(made, format, list));
 }
 
 DIR *__wrap_opendir(const char *path)
