@@ -95,7 +95,7 @@ struct unwind_state {
     uint32_t first;          /* `registers` are this frame's */
     uint32_t frame_lost;     /* its frame pointer is unknown */
     uint32_t sp_lost;        /* so is its stack pointer, which is above `sp` */
-    uint32_t pages;          /* of what is kept, a bit each, sp's first; 0: all, there are no gaps */
+    uint32_t pages;          /* of what is kept, a bit each, sp's first; 0: all of them */
     uint64_t base;           /* where the caller's UNWIND_BASE is; or UNWIND_BASE_ as below */
     uint64_t mm;
     uint64_t first_stack;    /* the process's initial stack pointer, if it was needed */

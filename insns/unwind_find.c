@@ -281,9 +281,10 @@ static void emit_search(struct program *program, const struct unwind_config *con
 
 static void emit_key(struct program *program, const struct unwind_fields *fields)
 {
-    const int16_t super = NODE, number = (int16_t)(super + fields->inode_number - fields->inode_super),
-        written = (int16_t)(super + fields->inode_written - fields->inode_super),
-        written_ns = (int16_t)(super + fields->inode_written_ns - fields->inode_super);
+    const int inode = NODE - fields->inode_super; /* as if its copy began at offset 0 */
+    const int16_t number = (int16_t)(inode + fields->inode_number),
+        written = (int16_t)(inode + fields->inode_written),
+        written_ns = (int16_t)(inode + fields->inode_written_ns);
 
     emit_unwind_follow(program, fields->file_inode, 8, "unwind_unmapped");
     EMIT(program, STX(DW, R10, INODE, R9));
@@ -299,7 +300,7 @@ static void emit_key(struct program *program, const struct unwind_fields *fields
         LDX(W, R2, R8, written_ns),
         ADD_REG(R1, R2),
         STX(W, R8, UNWIND_AT(key.written), R1),
-        LDX(DW, R9, R8, super));
+        LDX(DW, R9, R8, NODE));
     emit_unwind_follow(program, fields->super_device, 4, "unwind_unmapped");
     EMIT(program,
         STX(DW, R8, UNWIND_AT(key.device), R9),

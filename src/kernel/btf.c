@@ -113,7 +113,7 @@ static struct type parse_type(const char *at)
     };
 }
 
-/* Reads the type at `at` and moves on to the next. False: there is none that is within the types. */
+/* Reads the type at `at` and moves on to the next. False: there is none within the types. */
 static bool take_type(const struct btf *btf, uint32_t *at, struct type *type)
 {
     size_t behind;
