@@ -240,7 +240,7 @@ int main(int argc, char **argv)
     learn_clock_offset();
     if (member)
         be_member(member);
-    origin.process = ADD(life->processes, 1);
+    origin.process = new_process();
     begin_part(&origin);
     live(holds);
     return 0;

@@ -208,6 +208,12 @@ static void read_own_numbers(struct part *part)
         trouble("/proc/thread-self");
 }
 
+/* Not 0: that is the process of a part whose maker was killed before it wrote anything. */
+static uint32_t new_process(void)
+{
+    return 1 + ADD(life->processes, 1);
+}
+
 /* What a new part inherits from its maker. */
 struct origin {
     uint64_t born_after;
@@ -315,7 +321,7 @@ static void be_born(const struct origin *origin, uint64_t seed)
 static pid_t give_birth(uint32_t *process)
 {
     uint64_t seed = roll(&dice);
-    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0, NULL};
+    struct origin origin = {now(), new_process(), me->process, 0, me->program, 0, NULL};
     pid_t pid;
 
     origin.part = make_part(&origin);

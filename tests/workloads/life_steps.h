@@ -220,7 +220,7 @@ static APART void vfork_once(void)
 {
     struct part *parent = me;
     int its_figures = figures;
-    struct origin origin = {now(), ADD(life->processes, 1), me->process, 0, me->program, 0, NULL};
+    struct origin origin = {now(), new_process(), me->process, 0, me->program, 0, NULL};
     uint32_t process = origin.process;
     volatile pid_t pid = vfork();
 
@@ -251,7 +251,7 @@ static void do_spawn(void)
 
     stand();
     for (unsigned i = 0; i < my_step->size; i++) {
-        uint32_t process = ADD(life->processes, 1);
+        uint32_t process = new_process();
         name_program(name, sizeof(name), "sp");
         if (make_program(path, sizeof(path), name, 0))
             return;
@@ -444,7 +444,7 @@ static pid_t give_birth_as(pid_t wanted, uint32_t *process)
         if (!chooses_pids)
             return -1;
         origin.born_after = now();
-        origin.process = *process = ADD(life->processes, 1);
+        origin.process = *process = new_process();
         origin.part = make_part(&origin);
         pid = fork_as_pid(wanted);
         if (!pid) {
