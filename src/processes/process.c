@@ -160,6 +160,7 @@ static struct life *life_of(struct processes *processes, const struct task_event
 static void inherit_name(struct program *program, const struct life *parent,
                          const struct task_event *event)
 {
+    program->name_guessed = event->forker != event->parent || parent->programs->name_guessed;
     if (event->forker == event->parent ||
         !processes_read_name(event->parent, event->forker, program->name))
         memcpy(program->name, parent->programs->name, sizeof(program->name));
@@ -219,8 +220,10 @@ static void take_name(struct processes *processes, const struct task_event *even
 {
     struct life *life = history_living(&processes->history, event->pid);
 
-    if (life && event->path && event->time >= life->seen)
-        snprintf(life->programs->name, sizeof(life->programs->name), "%s", event->path);
+    if (!life || !event->path || event->time < life->seen)
+        return;
+    snprintf(life->programs->name, sizeof(life->programs->name), "%s", event->path);
+    life->programs->name_guessed = false;
 }
 
 static struct mapped_file *see_file(struct processes *processes, const struct task_event *event)
@@ -772,6 +775,7 @@ static int begin_listening(struct processes *processes, const struct processes_o
 
     processes->listening = options->silent ? -ECANCELED
         : options->told ? 0 : task_events_open(&processes->events, 0);
+    processes->hears_names = !processes->listening && !options->told;
     if ((processes->listening == -EACCES || processes->listening == -EPERM) && options->task)
         processes->listening = task_events_open(&processes->events, options->task);
     if (processes->listening)

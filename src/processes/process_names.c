@@ -42,11 +42,23 @@ static bool is_process(uint32_t pid)
     return !read_status(AT_FDCWD, path, "\nTgid:", &process) && process == pid;
 }
 
+/*
+ * Has the program the name that was last reported? Then /proc is not asked: during an exec it shows
+ * the new name already, and the kernel reports that, and so the exec, only afterwards.
+ */
+static bool is_certain(const struct processes *processes, const struct program *program)
+{
+    return processes->hears_names && program->name[0] && !program->name_guessed &&
+           !processes->lost_at && !task_events_joined(processes->events);
+}
+
 static void look(const struct processes *processes, struct process_name *name)
 {
     const struct life *newest = history_newest(&processes->history, name->pid);
 
-    if ((!newest || !newest->ended) && is_process(name->pid))
+    if (newest && (newest->ended || is_certain(processes, newest->programs)))
+        return;
+    if (is_process(name->pid))
         (void)processes_read_name(name->pid, name->pid, name->shown);
 }
 

@@ -124,10 +124,38 @@ static void as_it_is(void)
     tally_free(&tally);
 }
 
+/*
+ * Reports tell all names. During an exec /proc shows the new one before it is reported: a name that
+ * was only told here stands for such a moment.
+ */
+static void as_it_was_reported(void)
+{
+    static const struct processes_options all = {.pid_count = 0};
+    const uint32_t self = (uint32_t)getpid();
+    struct processes *processes = NULL;
+
+    CHECK_NUMBER(processes_open(&processes, &all), 0);
+    int refused = processes_listening(processes);
+    if (refused) {
+        printf("SKIP as_it_was_reported: the kernel reports no names: %s\n", strerror(-refused));
+        processes_close(processes);
+        return;
+    }
+    processes_tell(processes, &(struct task_event){
+        .kind = TASK_NAME, .time = now_ns(), .pid = self, .tid = self, .path = "before"});
+    add(self, self, 0, "at the event");
+    expect(processes, 0, "before");
+    CHECK_NUMBER(prctl(PR_SET_NAME, "renamed"), 0);
+    expect(processes, 0, "renamed");
+    processes_close(processes);
+    tally_free(&tally);
+}
+
 int main(void)
 {
     TEST(by_first_threads);
     TEST(as_it_was_told);
     TEST(as_it_is);
+    TEST(as_it_was_reported);
     return tests_done();
 }
