@@ -142,7 +142,7 @@ uint32_t own_version(void)
  */
 struct version {
     const char *once, *again; /* in memory.stat, of a cgroup and all below it */
-    const char *smallest;     /* there, too: the smallest limit of it and of all above it */
+    const char *smallest;     /* there, too: the smallest limit of it and of all above; or NULL */
     struct pair {
         const char *limit, *used;
     } pairs[2];
@@ -154,7 +154,7 @@ static const struct version v1 = {
      {"memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes"}},
 };
 static const struct version v2 = {
-    "\ninactive_file ", "\nactive_file ", "\n(none)",
+    "\ninactive_file ", "\nactive_file ", NULL,
     {{"memory.max", "memory.current"}, {"memory.high", "memory.current"}}, /* high: 4.5 */
 };
 
@@ -324,6 +324,12 @@ static uint64_t number_of(const struct place *place, const char *name, uint64_t 
     return number;
 }
 
+/* Where there is no limit, v1 has the bytes of as many pages as a `long` can count. */
+static uint64_t limit_from(uint64_t number)
+{
+    return number > UINT64_MAX / 4 ? UINT64_MAX : number;
+}
+
 /* A limit that the file `name` has. */
 static void take_limit(const struct place *place, const char *name, uint64_t limit, uint64_t needed,
                        struct cgroup_memory *found)
@@ -338,24 +344,37 @@ static void take_limit(const struct place *place, const char *name, uint64_t lim
     text_format(&found->file, "%s/%s", place->path.data, name);
 }
 
-static void take_level(const struct place *place, struct cgroup_memory *found)
+/*
+ * False: no cgroup above has a limit, either. Without a limit nothing else is read: what
+ * memory.stat tells the kernel first has to add up.
+ */
+static bool take_level(const struct place *place, struct cgroup_memory *found)
 {
     const struct version *version = place->version;
+    uint64_t limits[COUNT_OF(version->pairs)], least = UINT64_MAX;
     struct text stat = {0};
 
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        limits[i] = limit_from(number_of(place, version->pairs[i].limit, UINT64_MAX));
+        least = limits[i] < least ? limits[i] : least;
+    }
+    if (least == UINT64_MAX && !version->smallest)
+        return true;
     read_of(place, "memory.stat", &stat);
     const uint64_t cache = number_after(&stat, version->once, 0) +
                            number_after(&stat, version->again, 0) / 2;
-    const uint64_t smallest = number_after(&stat, version->smallest, UINT64_MAX);
+    const uint64_t smallest = version->smallest
+        ? limit_from(number_after(&stat, version->smallest, UINT64_MAX)) : UINT64_MAX;
     text_free(&stat);
-    for (size_t i = 0; i < COUNT_OF(version->pairs); i++) {
-        const struct pair *pair = &version->pairs[i];
-        const uint64_t used = number_of(place, pair->used, 0),
-            needed = used > cache ? used - cache : 0;
-        take_limit(place, pair->limit, number_of(place, pair->limit, UINT64_MAX), needed, found);
-        if (!i)
-            take_limit(place, "memory.stat", smallest, needed, found);
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        const uint64_t limit = i || limits[i] < smallest ? limits[i] : smallest;
+        if (limit == UINT64_MAX)
+            continue;
+        const uint64_t used = number_of(place, version->pairs[i].used, 0);
+        take_limit(place, limit == limits[i] ? version->pairs[i].limit : "memory.stat", limit,
+                   used > cache ? used - cache : 0, found);
     }
+    return !version->smallest || smallest != UINT64_MAX;
 }
 
 /* Climbs to the mount's root, or, with v1, to a cgroup that does not count what is below it. */
@@ -367,8 +386,7 @@ static void take_place(const struct place *at, struct cgroup_memory *found)
     text_add(&level.path, at->path.data);
     while (!level.path.failed) {
         char *slash = strrchr(level.path.data, '/');
-        take_level(&level, found);
-        if (level.path.length <= level.mount_length || !slash)
+        if (!take_level(&level, found) || level.path.length <= level.mount_length || !slash)
             break;
         *slash = '\0';
         level.path.length = (size_t)(slash - level.path.data);
