@@ -116,10 +116,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
                                   struct image *known)
 {
     uint64_t from = now_ns();
-    char name[sizeof(((struct program *)NULL)->name)] = "";
     struct image *image;
-
-    (void)processes_read_name(pid, pid, name);
     int looked = look_up(processes, pid, NULL, 0, &image);
     bool seen = !looked;
 
@@ -137,7 +134,7 @@ static struct life *begin_unknown(struct processes *processes, uint32_t pid, uin
     if (!life) {
         processes->result = -ENOMEM;
     } else if (seen) {
-        memcpy(life->programs->name, name, sizeof(name));
+        (void)processes_read_name(pid, pid, life->programs->name);
         life->seen = from;
         life->seen_until = now_ns();
         if (image_has_anonymous(image))
