@@ -159,6 +159,12 @@ union insn {
 /* Converts the lower bits (16, 32, 64) of dst to little or big endian; the bits above become 0. */
 #define TO_LE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_LE, dst, 0, 0, bits)
 #define TO_BE(bits, dst)        INSN(BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, bits)
+/* Reverses the 8 bytes. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define SWAP(dst)               TO_BE(64, dst)
+#else
+#define SWAP(dst)               TO_LE(64, dst)
+#endif
 
 /* ---- Constants of 64 bits, maps: two slots ---- */
 

@@ -18,7 +18,7 @@
  *         hash = scratch.bytes = bytes
  *         for (at = 0; at < bytes; at += 4 frames)
  *             for each frame of the 4
- *                 hash = (hash ^ frame) * MIX, hash ^= hash >> 32
+ *                 hash = swap((hash ^ frame) * MIX)    the upper bits depend on most of those below them
  *         word = hash >> 3 | SPILLED                   neither an id nor an errno
  *         if (bytes <= 8 * SHALLOW_DEPTH)
  *             word |= SHALLOW
@@ -217,9 +217,7 @@ static void emit_mix(struct program *program, unsigned base, uint32_t at)
             LDX(DW, R1, base & 0xf, (int16_t)at),
             XOR_REG(R3, R1),
             MUL_REG(R3, R5),
-            MOV_REG(R1, R3),
-            RSH_IMM(R1, 32),
-            XOR_REG(R3, R1));
+            SWAP(R3));
 }
 
 static void emit_mix_in_loop(struct program *program, const struct capture *capture,
