@@ -117,11 +117,18 @@ struct candidate {
     char name[LONGEST_NAME], module[LONGEST_MODULE];
 };
 
+/*
+ * So many functions without an address before the first one with an address, and all are hidden.
+ * Some kernels of s390 have functions at address 0.
+ */
+#define MANY_HIDDEN 1000
+
 struct pass {
     const struct kallsyms_search *search;
     struct kallsyms_found *found;
     struct candidate candidate;
     bool any;
+    unsigned hidden;
     /* As long as symbols come sorted, as the kernel's own do: */
     bool sorted;
     uint64_t first, last;
@@ -269,6 +276,9 @@ static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
     struct pass *pass = context;
     const struct kallsyms_search *search = pass->search;
 
+    if (!symbol->address && !pass->any && kallsyms_is_function(symbol->type) &&
+        ++pass->hidden == MANY_HIDDEN)
+        return -EACCES;
     if (!symbol->address || symbol->type == 'a' || symbol->type == 'A')
         return 0;
     pass->any = true;

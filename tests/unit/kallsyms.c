@@ -249,6 +249,28 @@ static int find_alone(const char *bytes, size_t length, uint64_t address,
     return result;
 }
 
+/* A few functions may be at 0; after a thousand the rest, half a million lines, is not read. */
+static void many_hidden_addresses(void)
+{
+    static const char shown[] = "0000000000001000 T shown\n";
+    struct kallsyms_found found;
+    struct text file = {0};
+
+    for (unsigned i = 0; i < 999; i++)
+        text_format(&file, "0000000000000000 t at_zero_%u\n", i);
+    const size_t length = file.length;
+    text_add(&file, shown);
+    CHECK_NUMBER(find_alone(file.data, file.length, 0x1004, &found), 0);
+    CHECK_STRING(found.name.data, "shown");
+    kallsyms_free(&found, 1);
+    file.length = length;
+    text_add(&file, "0000000000000000 t at_zero_999\n");
+    text_add(&file, shown);
+    CHECK_NUMBER(find_alone(file.data, file.length, 0x1004, &found), -EACCES);
+    kallsyms_free(&found, 1);
+    text_free(&file);
+}
+
 static void hidden_addresses(void)
 {
     static const char zeros[] =
@@ -716,6 +738,7 @@ int main(void)
     TEST(landings);
     TEST(a_core_that_is_not_sorted);
     TEST(hidden_addresses);
+    TEST(many_hidden_addresses);
     TEST(a_callback_ends_the_pass);
     TEST(a_plain_search_agrees);
     TEST(cut_at_every_byte);
