@@ -409,13 +409,14 @@ static int open_and_profile(struct profiling *profiling)
 
 static int run(const struct arguments *arguments)
 {
-    struct profiling profiling = {.sampled.config = {.program = -1}};
+    static struct profiling profiling; /* large, for a stack */
     const struct sampling_event *event;
     struct text error = {0};
     int result = check_usage(arguments, &event, &error);
 
     if (result)
         return applet_refuse(result, &error, arguments->command);
+    profiling.sampled.config.program = -1;
     profiling.sampled.config.event = event;
     profiling.sampled.config.frequency = settings.frequency;
     profiling.sampled.config.count = settings.count;

@@ -310,10 +310,11 @@ static int open_and_trace(void *context)
 
 static int run(const struct arguments *arguments)
 {
-    struct tracing tracing = {
-        .probing = {.options = &settings.probes, .find = {.tracefs = -1, .kallsyms = -1}},
-    };
+    static struct tracing tracing; /* large, for a stack */
     struct text error = {0};
+
+    tracing.probing.options = &settings.probes;
+    tracing.probing.find.tracefs = tracing.probing.find.kallsyms = -1;
     const int refused = check_usage(&tracing, arguments, &error);
 
     return probing_run(&tracing.probing, refused, &error, arguments, open_and_trace, &tracing);

@@ -120,7 +120,7 @@ void lines_close(struct lines *lines)
 
 int read_to_end(int fd, size_t limit, struct text *text)
 {
-    char piece[16384];
+    char piece[4096];
 
     for (;;) {
         const ssize_t got = read_some(fd, piece, sizeof(piece));

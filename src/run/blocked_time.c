@@ -675,25 +675,27 @@ static void complete_reports(struct tracing *tracing)
 
 int blocked_time_run(const struct blocked_time_config *asked)
 {
-    struct tracing own = {.config = asked, .switches = SWITCHES_NONE, .wall = WALL_TIME_NONE};
+    static struct tracing own; /* large, for a stack */
     struct tracing *tracing = &own;
     const struct store_config config = {
-        .stacks = tracing->config->trace->storage,
-        .depth = tracing->config->trace->depth,
-        .key_bytes = (uint32_t)offwake_key_bytes(tracing->config->view),
-        .value_bytes = tracing->config->view == VIEW_WALL
-                           ? (uint32_t)sizeof(struct walled)
-                           : (uint32_t)offwake_value_bytes(tracing->config->pairs),
+        .stacks = asked->trace->storage,
+        .depth = asked->trace->depth,
+        .key_bytes = (uint32_t)offwake_key_bytes(asked->view),
+        .value_bytes = asked->view == VIEW_WALL ? (uint32_t)sizeof(struct walled)
+                                                : (uint32_t)offwake_value_bytes(asked->pairs),
     };
     struct counting *counting = &tracing->counting;
     const struct waits waits = {
-        .view = tracing->config->view,
-        .least = tracing->config->least,
-        .most = tracing->config->most,
-        .unfinished = tracing->config->unfinished,
+        .view = asked->view,
+        .least = asked->least,
+        .most = asked->most,
+        .unfinished = asked->unfinished,
     };
 
-    struct trace_options *options = tracing->config->trace;
+    tracing->config = asked;
+    tracing->switches = (struct switches)SWITCHES_NONE;
+    tracing->wall = (struct wall_time)WALL_TIME_NONE;
+    struct trace_options *options = asked->trace;
     const struct collecting_config collecting = {
         .programs = waits.view == VIEW_WALL,
         .traces = waits.view == VIEW_WALL || waits.view == VIEW_OFFCPU,

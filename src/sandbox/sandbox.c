@@ -583,7 +583,7 @@ static bool has_more(const struct sandbox_run *run, uint64_t until)
 /* 0 once everything is there, -EINPROGRESS, or another negative errno. */
 static int read_answer(struct sandbox_run *run, uint64_t until)
 {
-    char piece[65536];
+    char piece[4096];
     ssize_t got;
 
     while (has_more(run, until)) {
