@@ -17,9 +17,20 @@
 #define LEAST_BUDGET (64 << 20)
 #define MOST_WITHOUT_BLOCKS (1 << 30)
 
-uint64_t reading_budget(const struct stat *about)
+/* Has it no data at all, only a size? */
+static bool is_hole(int fd)
 {
-    const uint64_t size = about->st_size > 0 ? (uint64_t)about->st_size : 0;
+    const off_t at = lseek(fd, 0, SEEK_CUR), data = lseek(fd, 0, SEEK_DATA);
+
+    if (data >= 0)
+        (void)lseek(fd, at, SEEK_SET);
+    return data < 0 && errno == ENXIO;
+}
+
+uint64_t reading_budget(int fd, const struct stat *about)
+{
+    const bool is_empty = about->st_size <= 0 || (about->st_blocks <= 0 && is_hole(fd));
+    const uint64_t size = is_empty ? 0 : (uint64_t)about->st_size;
     const uint64_t held = about->st_blocks > 0 ? (uint64_t)about->st_blocks * 512
         : size < MOST_WITHOUT_BLOCKS           ? size /* the file system does not say */
                                                : MOST_WITHOUT_BLOCKS;

@@ -60,9 +60,9 @@ struct stat;
 
 /*
  * How many bytes of a file may be read in total: several times what it takes on disk. A sparse
- * file of 20 KB may have a petabyte of zeros.
+ * file of 20 KB may have a petabyte of zeros. `fd`'s offset stays.
  */
-uint64_t reading_budget(const struct stat *about);
+uint64_t reading_budget(int fd, const struct stat *about);
 
 /* Reads a task's memory from this address on, as far as possible. How many bytes were read. */
 size_t read_memory(uint32_t tid, uint64_t address, void *to, size_t size);

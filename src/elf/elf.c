@@ -47,7 +47,7 @@ void elf_renew_budget(const struct elf *elf)
     struct stat about;
 
     if (elf->budget && !fstat(elf->fd, &about))
-        *elf->budget = reading_budget(&about);
+        *elf->budget = reading_budget(elf->fd, &about);
 }
 
 int elf_spend(const struct elf *elf, uint64_t bytes)

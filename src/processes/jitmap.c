@@ -243,7 +243,7 @@ int jitmap_find(int fd, const uint64_t *addresses, size_t count, struct elf_foun
         return -errno;
     if (!S_ISREG(status.st_mode))
         return -EINVAL;
-    const uint64_t size = (uint64_t)status.st_size, budget = reading_budget(&status);
+    const uint64_t size = (uint64_t)status.st_size, budget = reading_budget(fd, &status);
     const uint64_t most = budget < MOST_BYTES ? budget : MOST_BYTES;
     search.newest = calloc(count, 2 * sizeof(*search.newest));
     char *buffer = malloc(BUFFER_BYTES);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -558,6 +559,30 @@ static void items_by_hashes(void)
     }
 }
 
+/* A size alone allows no more reading than no size: a hole without data, with a little, and all. */
+static void budgets_of_holes(void)
+{
+    struct stat about;
+    int fd = file_of("", 0);
+
+    CHECK(!fstat(fd, &about));
+    const uint64_t least = reading_budget(fd, &about);
+    CHECK(!ftruncate(fd, (off_t)1 << 40));
+    CHECK(!fstat(fd, &about));
+    CHECK_NUMBER(about.st_blocks, 0);
+    CHECK_NUMBER(reading_budget(fd, &about), least);
+    CHECK(pwrite(fd, "data", 4, 1 << 20) == 4 && lseek(fd, 3, SEEK_SET) == 3);
+    CHECK(!fstat(fd, &about));
+    CHECK_NUMBER(reading_budget(fd, &about), least + 8 * 512 * (uint64_t)about.st_blocks);
+    CHECK_NUMBER(lseek(fd, 0, SEEK_CUR), 3);
+    /* Data without blocks: the file system does not say. */
+    about.st_blocks = 0;
+    about.st_size = 1 << 20;
+    CHECK_NUMBER(reading_budget(fd, &about), least + (8 << 20));
+    CHECK_NUMBER(lseek(fd, 0, SEEK_CUR), 3);
+    close(fd);
+}
+
 int main(void)
 {
     TEST(arrays);
@@ -576,5 +601,6 @@ int main(void)
     TEST(escapes_random_bytes);
     free(printable);
     TEST(items_by_hashes);
+    TEST(budgets_of_holes);
     return tests_done();
 }
