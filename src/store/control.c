@@ -223,14 +223,17 @@ static enum caller_seen see(struct callers *callers, const struct tally *tally,
     return stack->count && !callers->kernel_finds ? CALLER_IS_MISSING : CALLER_IS_THERE;
 }
 
-/* One stack can decide about others, so a first pass looks at all. */
+/*
+ * One stack can decide about others, so a first pass looks at all. What is in the index was
+ * completed at an earlier report.
+ */
 int callers_complete(struct callers *callers, struct tally *tally, uint32_t depth)
 {
     int result = 0;
 
-    for (size_t i = 0; i < tally->count; i++)
+    for (size_t i = tally->index.count; i < tally->count; i++)
         (void)see(callers, tally, &tally->entries[i]);
-    for (size_t i = 0; i < tally->count && !result; i++) {
+    for (size_t i = tally->index.count; i < tally->count && !result; i++) {
         struct tally_entry *entry = &tally->entries[i];
         const enum caller_seen seen = see(callers, tally, entry);
         if (depth > 1 && (seen == CALLER_IS_MISSING ||
