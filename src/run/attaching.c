@@ -229,8 +229,6 @@ static int say_not_attached(const struct attachment *attachment,
 
     if (error == -E2BIG && attachment->too_many) {
         say_too_many(attachment);
-    } else if (error == -EINTR) {
-        /* The user interrupted, and knows it. */
     } else if (error == -ESTALE && user) {
         say("cannot trace: a file was replaced after it was read: try again");
     } else if (find->tracefs < 0 && way == ATTACH_TRACEFS) {
@@ -278,6 +276,9 @@ static int attach(struct probing *probing, const struct attach_request *request)
 
     if (debug && attachment->log.length)
         fprintf(stderr, "%s\n", attachment->log.data);
+    /* The user interrupted: as at any time, the run ends with a report. */
+    if (result == -EINTR && run_stopped)
+        return 0;
     if (result)
         return say_not_attached(attachment, request, find, result);
     say_skipped(attachment, &find->places);
