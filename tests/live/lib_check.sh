@@ -119,6 +119,12 @@ by_rings()
     return 1
 }
 
+# needs_rings: are there no programs, or without user stacks?
+needs_rings()
+{
+    [ "$(line_of "bpf(2)")" != yes ]
+}
+
 # can_collect: are there maps, or rings?
 can_collect()
 {
@@ -147,7 +153,8 @@ one_way()
     elif without "$applet" "others' programs"; then
         sentence=$(sentence_of "collecting by rings")
     # If rings are needed and unavailable, stackbox does not even follow the command.
-    elif [ "$(sentence_of "$applet")" ] && [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
+    elif needs_rings && [ "$(sentence_of "$applet")" ] &&
+        [ "$(sentence_of "$applet")" = "$(sentence_of "collecting by rings")" ]; then
         sentence=$(sentence_of "$applet")
     # With BPF programs, stackbox first tries to follow the command, then collecting, then a probe.
     elif [ "$check" != "-- COMMAND" ] || [ -z "$sentence" ] || ! can_collect; then
