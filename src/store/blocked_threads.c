@@ -194,9 +194,9 @@ int blocked_threads_list(const struct blocked_filter *filter, blocked_threads_ea
     uint64_t pid;
     DIR *directory = opendir("/proc");
 
-    if (!directory && !result)
+    if (!directory && !result && errno != ENOENT) /* a missing /proc is like an empty one */
         result = -errno;
-    while (!result &&
+    while (directory && !result &&
            (process = next_number(&listing, directory, filter->of->pids, filter->of->pid_count,
                                   &pid)) >= 0) {
         result = take_process(&listing, process, pid);

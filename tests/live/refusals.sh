@@ -101,6 +101,7 @@ if grep -q 'sys_fsopen$' /proc/kallsyms; then
     fi
     lacks "no /proc: no file is blamed" "$scratch/err" 'for the first time'
     chroot "$scratch/root" /stackbox walltime -p 1 -D 0.2 </dev/null >"$scratch/out" 2>"$scratch/err"
+    is "no /proc: walltime reports" "$? $(grep -c cannot "$scratch/err")" "0 0"
     contains "no /proc: walltime" "$scratch/err" "because /proc is not mounted: mount -t proc proc /proc"
 fi
 # Before 5.2 tracefs takes a place to be mounted at.
