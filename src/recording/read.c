@@ -17,9 +17,11 @@
 
 /* Once is_bad or failed is set, all further reads return 0. */
 struct reader {
-    const unsigned char *at, *end;
+    const unsigned char *at, *end; /* of the section */
     const char *const *strings; /* numbered from 0, which is "" */
     size_t string_count;
+    struct recording *recording;
+    struct recording_part *part;
     bool is_bad; /* no writer writes such bytes */
     bool failed; /* memory ran out */
 };
@@ -133,8 +135,9 @@ static void *reader_room(struct reader *reader, size_t count, size_t size)
 
 /* ---- Strings ---- */
 
-static void part_take_strings(struct reader *reader, struct recording_part *part)
+static void take_strings(struct reader *reader)
 {
+    struct recording_part *part = reader->part;
     const size_t count = reader_count(reader, 1);
     /* Each has a length of at least one byte, which makes room for its NUL. */
     char *to = part->pool = reader_room(reader, (size_t)(reader->end - reader->at), 1);
@@ -158,7 +161,7 @@ static void part_take_strings(struct reader *reader, struct recording_part *part
     reader->string_count = count;
 }
 
-static void part_take_comm(struct reader *reader, char comm[COMM_BYTES + 1])
+static void take_comm(struct reader *reader, char comm[COMM_BYTES + 1])
 {
     const char *name = reader_string(reader);
     const size_t length = strlen(name);
@@ -254,8 +257,9 @@ static void take_file(struct reader *reader, struct recorded_row *row)
     }
 }
 
-static void part_take_files(struct reader *reader, struct recording_part *part)
+static void take_files(struct reader *reader)
 {
+    struct recording_part *part = reader->part;
     const size_t count = reader_count(reader, 2);
 
     part->files = reader_room(reader, count, sizeof(*part->files));
@@ -268,11 +272,11 @@ static void part_take_files(struct reader *reader, struct recording_part *part)
 
 /* ---- Processes ---- */
 
-static void part_take_processes(struct reader *reader, struct recording *recording,
-                                struct recording_part *part)
+static void take_processes(struct reader *reader)
 {
+    struct recording_part *part = reader->part;
+    struct process_names *names = &reader->recording->process_names;
     const size_t count = reader_count(reader, 2);
-    struct process_names *names = &recording->process_names;
 
     part->processes = reader_room(reader, count, sizeof(*part->processes));
     part->process_count = part->processes ? count : 0;
@@ -281,18 +285,20 @@ static void part_take_processes(struct reader *reader, struct recording *recordi
         process->pid = (uint32_t)reader_number_to(reader, UINT32_MAX);
         const uint64_t flags = reader_number_to(reader, PROCESS_FOREIGN | PROCESS_NAMED);
         process->foreign = flags & PROCESS_FOREIGN;
-        process->generation = ++recording->process_count;
+        process->generation = ++reader->recording->process_count;
         if (ARRAY_RESERVE(names->items, names->room, names->count + 1)) {
             reader->failed = true;
             return;
         }
         struct process_name *name = &names->items[names->count++];
-        *name = (struct process_name){.pid = process->pid, .foreign = process->foreign,
-            .generation =
-                                      process->generation,
-                                      .known = flags & PROCESS_NAMED};
+        *name = (struct process_name){
+            .pid = process->pid,
+            .foreign = process->foreign,
+            .generation = process->generation,
+            .known = flags & PROCESS_NAMED,
+        };
         if (name->known)
-            part_take_comm(reader, name->comm);
+            take_comm(reader, name->comm);
     }
 }
 
@@ -307,12 +313,13 @@ static bool leads_to_wait(const struct recording_part *part, uint64_t address)
            (at >= waiting->starts[1] && at < waiting->ends[1]);
 }
 
-static void take_name(struct reader *reader, struct recording *recording,
-                      const struct recorded_group *group,
+static void take_name(struct reader *reader, const struct recorded_group *group,
                       struct symbol *symbol, uint64_t number)
 {
-    const struct symbolize_options config = {.readable = recording->raw_names ? NULL
-                                            : &recording->names};
+    struct recording *recording = reader->recording;
+    const struct symbolize_options config = {
+        .readable = recording->raw_names ? NULL : &recording->names,
+    };
 
     if (number > reader->string_count || group->row->kind == RECORDED_FILE) {
         reader->is_bad = true;
@@ -331,11 +338,10 @@ static void take_name(struct reader *reader, struct recording *recording,
     recording->name_bytes += symbol->function.length + symbol->raw.length;
 }
 
-static void take_symbol(struct reader *reader, struct recording *recording,
-                        struct recording_part *part,
-                        const struct recorded_group *group, const struct recorded_process *process,
-                            uint64_t *last)
+static void take_symbol(struct reader *reader, const struct recorded_group *group,
+                        const struct recorded_process *process, uint64_t *last)
 {
+    struct recording *recording = reader->recording;
     struct symbols *symbols = &recording->symbols;
 
     if (ARRAY_RESERVE(symbols->items, recording->symbol_room, symbols->count + 1) ||
@@ -357,20 +363,20 @@ static void take_symbol(struct reader *reader, struct recording *recording,
     };
     if (!process) {
         text_add(&symbol->file, group->row->mapped.label);
-        symbol->waits = leads_to_wait(part, symbol->address);
+        symbol->waits = leads_to_wait(reader->part, symbol->address);
     }
     if (name >> 1)
-        take_name(reader, recording, group, symbol, name >> 1);
+        take_name(reader, group, symbol, name >> 1);
     reader->failed = reader->failed || symbol->file.failed;
-    part->symbol_count++;
+    reader->part->symbol_count++;
 }
 
-static void part_take_symbols(struct reader *reader, struct recording *recording,
-                              struct recording_part *part)
+static void take_symbols(struct reader *reader)
 {
+    struct recording_part *part = reader->part;
     const size_t count = reader_count(reader, 4);
 
-    part->first_symbol = recording->symbols.count;
+    part->first_symbol = reader->recording->symbols.count;
     part->groups = reader_room(reader, count, sizeof(*part->groups));
     for (size_t i = 0; i < count && reader_goes_on(reader); i++) {
         struct recorded_group *group = &part->groups[i];
@@ -383,8 +389,7 @@ static void part_take_symbols(struct reader *reader, struct recording *recording
         const size_t symbols = reader_count(reader, 2);
         uint64_t last = 0;
         for (size_t at = 0; at < symbols && reader_goes_on(reader); at++)
-            take_symbol(reader, recording, part, group, process ? &part->processes[process - 1]
-                        : NULL, &last);
+            take_symbol(reader, group, process ? &part->processes[process - 1] : NULL, &last);
     }
 }
 
@@ -484,11 +489,11 @@ static const char *take_word(struct reader *reader, struct text *word)
 }
 
 /* Of several recordings, describes the first, from the first beginning to the last end. */
-static void take_about(struct reader *reader, struct recording *recording,
-                       struct recording_part *part)
+static void take_about(struct reader *reader)
 {
-    const bool is_first = !part->next;
-    const char *version = reader_string(reader), *applet = take_word(reader, &part->words[0]);
+    struct recording *recording = reader->recording;
+    const char *version = reader_string(reader);
+    const char *applet = take_word(reader, &reader->part->words[0]);
     struct report_about about = {.applet = applet ? applet : ""};
     struct report_about *kept = &recording->about;
 
@@ -504,7 +509,7 @@ static void take_about(struct reader *reader, struct recording *recording,
     const char *refused = reader_string(reader);
     if (!recording->refused_map.length)
         text_add(&recording->refused_map, refused);
-    if (is_first) {
+    if (!reader->part->next) {
         *kept = about;
         recording->program = program;
         recording->machine = machine;
@@ -552,15 +557,17 @@ static void take_account(struct reader *reader, struct recording_account *accoun
 }
 
 /* -EXDEV if it is of another kind than those before, or 0. */
-static int take_run(struct reader *reader, struct recording *recording, struct recording_part *part)
+static int take_run(struct reader *reader)
 {
+    struct recording *recording = reader->recording;
+    struct recording_part *part = reader->part;
     const bool is_first = !part->next;
     const struct report_options before = recording->options;
     const uint64_t flags = reader_number_to(reader, RUN_FLAGS - 1);
     struct report_options *options = &recording->options;
 
     take_flags(recording, flags);
-    take_about(reader, recording, part);
+    take_about(reader);
     recording->when.tm_hour = (int)reader_number_to(reader, 23);
     recording->when.tm_min = (int)reader_number_to(reader, 59);
     recording->when.tm_sec = (int)reader_number_to(reader, 60);
@@ -589,10 +596,10 @@ static int take_run(struct reader *reader, struct recording *recording, struct r
 
 /* ---- Entries ---- */
 
-static void take_stack(struct reader *reader, struct recording *recording,
-                       const struct recording_part *part,
-                       bool kernel, struct stack *stack)
+static void take_stack(struct reader *reader, bool kernel, struct stack *stack)
 {
+    struct recording *recording = reader->recording;
+    const struct recording_part *part = reader->part;
     struct symbols *symbols = &recording->symbols;
     const uint64_t head = reader_number(reader);
     const size_t count = (size_t)(head >> 2);
@@ -618,10 +625,9 @@ static void take_stack(struct reader *reader, struct recording *recording,
     free(addresses);
 }
 
-static void take_task(struct reader *reader, struct recording *recording,
-                      const struct recording_part *part,
-                      struct tally_task *task)
+static void take_task(struct reader *reader, struct tally_task *task)
 {
+    const struct recording_part *part = reader->part;
     const size_t process = (size_t)reader_number_to(reader, part->process_count - 1);
 
     refuse_if(reader, !part->process_count);
@@ -632,14 +638,14 @@ static void take_task(struct reader *reader, struct recording *recording,
     task->generation = part->processes[process].generation;
     task->tid = (uint32_t)reader_number_to(reader, UINT32_MAX);
     task->interrupt = (enum interrupt)reader_number_to(reader, INTERRUPTS - 1);
-    part_take_comm(reader, task->comm);
-    take_stack(reader, recording, part, true, &task->kernel);
-    take_stack(reader, recording, part, false, &task->user);
+    take_comm(reader, task->comm);
+    take_stack(reader, true, &task->kernel);
+    take_stack(reader, false, &task->user);
 }
 
-static void take_entry(struct reader *reader, struct recording *recording,
-                       const struct recording_part *part)
+static void take_entry(struct reader *reader)
 {
+    struct recording *recording = reader->recording;
     struct symbols *symbols = &recording->symbols;
     struct tally_entry *entry = tally_add(&recording->tally);
 
@@ -654,35 +660,32 @@ static void take_entry(struct reader *reader, struct recording *recording,
     entry->value = reader_number(reader);
     entry->events = reader_number(reader);
     entry->longest = reader_number(reader);
-    take_task(reader, recording, part, &entry->task);
+    take_task(reader, &entry->task);
     if (entry->has_waker)
-        take_task(reader, recording, part, &entry->waker);
+        take_task(reader, &entry->waker);
 }
 
 #define LEAST_ENTRY_BYTES 10
 
-static void take_entries(struct reader *reader, struct recording *recording,
-                         const struct recording_part *part)
+static void take_entries(struct reader *reader)
 {
     const size_t count = reader_count(reader, LEAST_ENTRY_BYTES);
 
     for (size_t i = 0; i < count && reader_goes_on(reader); i++)
-        take_entry(reader, recording, part);
+        take_entry(reader);
 }
 
 /* ---- All ---- */
 
-static int take_section(struct reader *reader, struct recording *recording,
-                        struct recording_part *part,
-                        uint64_t section)
+static int take_section(struct reader *reader, uint64_t section)
 {
     switch (section) {
-    case SECTION_STRINGS: part_take_strings(reader, part); break;
-    case SECTION_RUN: return take_run(reader, recording, part);
-    case SECTION_FILES: part_take_files(reader, part); break;
-    case SECTION_PROCESSES: part_take_processes(reader, recording, part); break;
-    case SECTION_SYMBOLS: part_take_symbols(reader, recording, part); break;
-    case SECTION_ENTRIES: take_entries(reader, recording, part); break;
+    case SECTION_STRINGS: take_strings(reader); break;
+    case SECTION_RUN: return take_run(reader);
+    case SECTION_FILES: take_files(reader); break;
+    case SECTION_PROCESSES: take_processes(reader); break;
+    case SECTION_SYMBOLS: take_symbols(reader); break;
+    case SECTION_ENTRIES: take_entries(reader); break;
     default:
         reader->at = reader->end; /* from a later writer */
     }
@@ -690,46 +693,44 @@ static int take_section(struct reader *reader, struct recording *recording,
 }
 
 /* Known sections come in order, and each exists. */
-static int take_sections(struct reader *all, struct recording *recording,
-                         struct recording_part *part)
+static int take_sections(struct reader *reader)
 {
+    const unsigned char *const end = reader->end;
     uint64_t expected = SECTION_STRINGS;
     int result = 0;
 
-    while (all->at < all->end && reader_goes_on(all) && !result) {
-        const uint64_t section = reader_number(all), length = reader_count(all, 1);
-        if (!section || (section < SECTIONS && section != expected))
-            all->is_bad = true;
+    while (reader->at < end && reader_goes_on(reader) && !result) {
+        const uint64_t section = reader_number(reader), length = reader_count(reader, 1);
+        refuse_if(reader, !section || (section < SECTIONS && section != expected));
         expected += section == expected;
-        struct reader reader = *all;
-        reader.end = reader.at + length;
-        if (reader_goes_on(all)) {
-            all->at += length;
-            result = take_section(&reader, recording, part, section);
-        }
-        all->is_bad = all->is_bad || reader.is_bad || (reader_goes_on(&reader) && !result &&
-                                                       reader.at != reader.end);
-        all->failed = all->failed || reader.failed;
-        all->strings = reader.strings;
-        all->string_count = reader.string_count;
+        reader->end = reader->at + length;
+        if (reader_goes_on(reader))
+            result = take_section(reader, section);
+        refuse_if(reader, reader_goes_on(reader) && !result && reader->at != reader->end);
+        reader->end = end;
     }
-    if (all->failed)
+    if (reader->failed)
         return -ENOMEM;
-    return all->is_bad || (!result && expected != SECTIONS) ? -EBADMSG : result;
+    return reader->is_bad || (!result && expected != SECTIONS) ? -EBADMSG : result;
 }
 
 int recording_take_sections(struct recording *recording, const char *bytes, size_t length)
 {
     static const char *const no_strings[] = {""};
     const unsigned char *at = (const unsigned char *)bytes;
-    struct reader reader = {.at = at, .end = at + length, .strings = no_strings};
-    struct recording_part *part = calloc(1, sizeof(*part));
+    struct reader reader = {
+        .at = at,
+        .end = at + length,
+        .strings = no_strings,
+        .recording = recording,
+        .part = calloc(1, sizeof(*reader.part)),
+    };
 
-    if (!part)
+    if (!reader.part)
         return -ENOMEM;
-    part->next = recording->parts;
-    recording->parts = part;
-    int result = take_sections(&reader, recording, part);
+    reader.part->next = recording->parts;
+    recording->parts = reader.part;
+    int result = take_sections(&reader);
     if (!result && (recording->losses.failed || recording->refused_map.failed))
         result = -ENOMEM;
     process_names_sort(&recording->process_names);
