@@ -13,7 +13,7 @@
 #include "symbolize/mappings.h"
 
 struct identifying {
-    struct identified *items;
+    struct file_row *files;
     size_t count;
 };
 
@@ -34,12 +34,12 @@ static void put_segments(const struct elf *elf, struct text *answer)
     }
 }
 
-static void put_identity(const struct identified *item, struct text *answer)
+static void put_identity(const struct file_row *row, struct text *answer)
 {
     struct file_identity identity = {0};
     struct elf elf = {0};
 
-    if (!elf_open(&elf, item->file->fd))
+    if (!elf_open(&elf, row->file->fd))
         (void)identity_read(&elf, &identity); /* otherwise it is unknown */
     answer_put_byte(answer, identity.kind);
     answer_put_bytes(answer, (const char *)identity.id, identity.id_length);
@@ -54,43 +54,43 @@ static int read_in_sandbox(void *context, struct text *answer)
     const struct identifying *identifying = context;
 
     for (size_t i = 0; i < identifying->count; i++)
-        if (identifying->items[i].is_read)
-            put_identity(&identifying->items[i], answer);
+        if (identifying->files[i].is_read)
+            put_identity(&identifying->files[i], answer);
     return 0;
 }
 
 /* ---- In this process ---- */
 
-static void take_segments(struct answer *answer, struct identified *item)
+static void take_segments(struct answer *answer, struct file_row *row)
 {
     const size_t count = answer_take_byte(answer);
 
     answer->is_bad = answer->is_bad || count > MOST_SEGMENTS;
-    item->segments = answer->is_bad ? NULL : calloc(count + 1, sizeof(*item->segments));
-    answer->failed = answer->failed || (!answer->is_bad && !item->segments);
-    for (size_t i = 0; i < count && item->segments; i++) {
-        struct elf_segment *segment = &item->segments[i];
+    row->segments = answer->is_bad ? NULL : calloc(count + 1, sizeof(*row->segments));
+    answer->failed = answer->failed || (!answer->is_bad && !row->segments);
+    for (size_t i = 0; i < count && row->segments; i++) {
+        struct elf_segment *segment = &row->segments[i];
         segment->offset = answer_take_number(answer);
         segment->file_size = answer_take_number(answer);
         segment->address = answer_take_number(answer);
         segment->memory_size = answer_take_number(answer);
         segment->flags = (uint32_t)answer_take_number(answer);
     }
-    item->segment_count = item->segments ? count : 0;
+    row->segment_count = row->segments ? count : 0;
 }
 
 /* A build id may contain a NUL, which texts in answers may not. */
-static void take_identity(struct answer *answer, struct identified *item)
+static void take_identity(struct answer *answer, struct file_row *row)
 {
     const unsigned kind = answer_take_byte(answer);
-    struct file_identity *identity = &item->identity;
+    struct file_identity *identity = &row->identity;
 
     identity->id_length = answer_take_bytes(answer, sizeof(identity->id), identity->id);
     identity->size = answer_take_number(answer);
     identity->hash = answer_take_number(answer);
     answer->is_bad = answer->is_bad || kind > IDENTITY_HASH ||
                      (kind == IDENTITY_BUILD_ID) != (identity->id_length > 0);
-    take_segments(answer, item);
+    take_segments(answer, row);
     if (answer->is_bad || answer->failed)
         *identity = (struct file_identity){0};
     else
@@ -112,8 +112,8 @@ static int read_files(struct identifying *identifying, const int *fds, size_t co
     struct answer answer = {.at = bytes.data, .end = bytes.data + bytes.length, .for_good = true};
 
     for (size_t i = 0; i < identifying->count && !result; i++)
-        if (identifying->items[i].is_read)
-            take_identity(&answer, &identifying->items[i]);
+        if (identifying->files[i].is_read)
+            take_identity(&answer, &identifying->files[i]);
     text_free(&bytes);
     if (!result && (answer.is_bad || answer.at != answer.end))
         result = -EBADMSG;
@@ -122,9 +122,9 @@ static int read_files(struct identifying *identifying, const int *fds, size_t co
     return answer.failed || unread->failed ? -ENOMEM : 0;
 }
 
-int identities_read(struct identified *items, size_t count, struct text *unread)
+int identities_read(struct file_row *files, size_t count, struct text *unread)
 {
-    struct identifying identifying = {items, count};
+    struct identifying identifying = {files, count};
     int *fds = calloc(count + 1, sizeof(*fds)), result = 0;
 
     if (!fds)
@@ -133,11 +133,11 @@ int identities_read(struct identified *items, size_t count, struct text *unread)
     for (int served = 0; served < 2 && !result; served++) {
         size_t open = 0;
         for (size_t i = 0; i < count; i++) {
-            items[i].is_read = items[i].file && items[i].file->fd >= 0 &&
-                               items[i].file->is_served == served && !items[i].file->unread &&
-                               !mapped_file_changed(items[i].file);
-            if (items[i].is_read)
-                fds[open++] = items[i].file->fd;
+            struct mapped_file *file = files[i].file;
+            files[i].is_read = file && file->fd >= 0 && file->is_served == served &&
+                               !file->unread && !mapped_file_changed(file);
+            if (files[i].is_read)
+                fds[open++] = file->fd;
         }
         if (open)
             result = read_files(&identifying, fds, open, unread);
@@ -148,31 +148,28 @@ int identities_read(struct identified *items, size_t count, struct text *unread)
 
 /* ---- Files ---- */
 
-static uint64_t hash_of(const struct file_row *row, const struct mapped_file *file)
+static uint64_t hash_of(const struct file_row *row)
 {
-    return hash_bytes(hash_word(row->kind, (uintptr_t)file), row->path, strlen(row->path));
+    return hash_bytes(hash_word(row->kind, (uintptr_t)row->file), row->path, strlen(row->path));
 }
 
 /* Returns its number, or a negative errno. */
-static int64_t find_or_add(struct tables *tables, const struct file_row *row,
-                           struct mapped_file *file)
+static int64_t find_or_add(struct tables *tables, const struct file_row *row)
 {
-    const uint64_t hash = hash_of(row, file);
+    const uint64_t hash = hash_of(row);
     size_t at = 0;
     uint32_t item;
 
-    while (index_next(&tables->file_index, hash, &at, &item))
-        if (tables->files[item].kind == row->kind && tables->identified[item].file == file &&
-            !strcmp(tables->files[item].path, row->path))
+    while (index_next(&tables->file_index, hash, &at, &item)) {
+        const struct file_row *found = &tables->files[item];
+        if (found->kind == row->kind && found->file == row->file && !strcmp(found->path, row->path))
             return item;
+    }
     item = (uint32_t)tables->file_count;
     if (ARRAY_RESERVE(tables->files, tables->file_room, item + 1) ||
-        ARRAY_RESERVE(tables->identified, tables->identified_room, item + 1) ||
         index_add(&tables->file_index, hash, item))
         return -ENOMEM;
-    tables->files[item] = *row;
-    tables->identified[item] = (struct identified){.file = file};
-    tables->file_count++;
+    tables->files[tables->file_count++] = *row;
     return item;
 }
 
@@ -192,18 +189,17 @@ static int64_t file_of(struct tables *tables, const struct symbol *symbol,
                        const struct process_place *place)
 {
     struct file_row row = {.path = ""};
-    struct mapped_file *file = NULL;
 
     if (symbol->kernel) {
         row.path = text_string(&symbol->file);
         row.kind = *row.path ? RECORDED_MODULE : RECORDED_KERNEL;
     } else if (place) {
         row.kind = kind_of(place->kind);
-        file = row.kind == RECORDED_FILE ? place->file : NULL;
+        row.file = row.kind == RECORDED_FILE ? place->file : NULL;
         if (row.kind != RECORDED_NOTHING)
-            row.path = file ? file->path : place->label;
+            row.path = row.file ? row.file->path : place->label;
     }
-    return find_or_add(tables, &row, file);
+    return find_or_add(tables, &row);
 }
 
 /* ---- Where the kernel and its modules begin ---- */
@@ -211,13 +207,15 @@ static int64_t file_of(struct tables *tables, const struct symbol *symbol,
 static int take_start(void *context, const struct kallsyms_symbol *symbol)
 {
     struct tables *tables = context;
-    const struct file_row wanted = {.kind = RECORDED_MODULE, .path = symbol->module
-                                    ? symbol->module : ""};
+    const struct file_row wanted = {
+        .kind = RECORDED_MODULE,
+        .path = symbol->module ? symbol->module : "",
+    };
     size_t at = 0;
     uint32_t item;
 
     while (symbol->module && kallsyms_is_function(symbol->type) &&
-           index_next(&tables->file_index, hash_of(&wanted, NULL), &at, &item)) {
+           index_next(&tables->file_index, hash_of(&wanted), &at, &item)) {
         struct file_row *row = &tables->files[item];
         if (row->kind == RECORDED_MODULE && !strcmp(row->path, symbol->module) &&
             (!row->base || symbol->address < row->base))
@@ -245,49 +243,25 @@ static int find_starts(struct tables *tables)
 
 /* ---- Processes ---- */
 
-static bool find_process(const struct tables *tables, const struct process_row *row, uint64_t *hash,
-                         uint32_t *item)
+static int find_process(struct tables *tables, const struct process_row *row, uint32_t *number)
 {
-    size_t at = 0;
-
-    *hash = hash_word(hash_word(0, (uint64_t)row->pid << 1 | row->foreign), row->generation);
-    while (index_next(&tables->process_index, *hash, &at, item)) {
-        const struct process_row *found = &tables->processes[*item];
-        if (found->pid == row->pid && found->foreign == row->foreign &&
-            found->generation == row->generation)
-            return true;
-    }
-    return false;
+    return numbering_find(&tables->processes, row, sizeof(*row), number, NULL);
 }
 
-uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t generation,
-                        bool foreign)
+uint32_t tables_process(struct tables *tables, uint32_t pid, uint64_t generation, bool foreign)
 {
-    const struct process_row row = {.pid = pid, .foreign = foreign, .generation = generation};
-    uint64_t hash;
-    uint32_t item = 0;
+    uint32_t number = 0;
 
-    (void)find_process(tables, &row, &hash, &item);
-    return item;
-}
-
-static int add_process(struct tables *tables, const struct process_row *row)
-{
-    uint64_t hash;
-    uint32_t item;
-
-    if (find_process(tables, row, &hash, &item))
-        return 0;
-    if (ARRAY_RESERVE(tables->processes, tables->process_room, tables->process_count + 1) ||
-        index_add(&tables->process_index, hash, (uint32_t)tables->process_count))
-        return -ENOMEM;
-    tables->processes[tables->process_count++] = *row;
-    return 0;
+    (void)find_process(tables, &(struct process_row){generation, pid, foreign}, &number);
+    return number;
 }
 
 static int add_task(struct tables *tables, const struct tally_task *task)
 {
-    return add_process(tables, &(struct process_row){task->pid, task->foreign, task->generation});
+    const struct process_row row = {task->generation, task->pid, task->foreign};
+    uint32_t number;
+
+    return find_process(tables, &row, &number);
 }
 
 static int add_processes(struct tables *tables)
@@ -323,16 +297,19 @@ static int compare_spots(const void *left, const void *right)
 static int add_spot(struct tables *tables, size_t index)
 {
     const struct symbol *symbol = &tables->source->symbols->items[index];
-    const struct process_place *place = tables->source->places ? &tables->source->places[index]
-        : NULL;
+    const struct process_place *places = tables->source->places;
+    const struct process_place *place = places ? &places[index] : NULL;
     const int64_t file = file_of(tables, symbol, place);
     struct spot *spot = &tables->spots[index];
 
     if (file < 0)
         return (int)file;
-    *spot = (struct spot){.symbol = (uint32_t)index, .file = (uint32_t)file, .address =
-                          symbol->address,
-                          .is_return = symbol->is_return};
+    *spot = (struct spot){
+        .symbol = (uint32_t)index,
+        .file = (uint32_t)file,
+        .address = symbol->address,
+        .is_return = symbol->is_return,
+    };
     if (symbol->kernel)
         return 0;
     spot->process = tables_process(tables, symbol->pid, symbol->generation, symbol->foreign) + 1;
@@ -373,14 +350,13 @@ int tables_make(struct tables *tables, const struct recording_source *source)
     const struct file_row kernel = {.kind = RECORDED_KERNEL, .path = ""};
 
     *tables = (struct tables){.source = source};
-    int result = find_or_add(tables, &kernel, NULL) < 0 ? -ENOMEM : add_processes(tables);
+    int result = find_or_add(tables, &kernel) < 0 ? -ENOMEM : add_processes(tables);
     if (!result)
         result = add_symbols(tables);
     if (!result)
         result = find_starts(tables);
     if (!result)
-        result = identities_read(tables->identified, tables->file_count,
-                                 &source->notes->unidentified);
+        result = identities_read(tables->files, tables->file_count, &source->notes->unidentified);
     if (!result)
         number_symbols(tables);
     return result;
@@ -389,12 +365,10 @@ int tables_make(struct tables *tables, const struct recording_source *source)
 void tables_free(struct tables *tables)
 {
     for (size_t i = 0; i < tables->file_count; i++)
-        free(tables->identified[i].segments);
+        free(tables->files[i].segments);
     free(tables->files);
-    free(tables->identified);
-    free(tables->processes);
     free(tables->spots);
     free(tables->numbers);
     index_free(&tables->file_index);
-    index_free(&tables->process_index);
+    numbering_free(&tables->processes);
 }

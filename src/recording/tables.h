@@ -13,12 +13,17 @@ struct file_row {
     enum recorded_file kind;
     const char *path; /* or a module's name, or a memory area's */
     uint64_t base, size; /* of the kernel; of a module, its base */
+    struct mapped_file *file; /* NULL: there is nothing to read */
+    bool is_read;
+    struct file_identity identity;
+    struct elf_segment *segments; /* of the file, for its addresses; free() */
+    size_t segment_count;
 };
 
+/* A key, whose every byte counts. */
 struct process_row {
-    uint32_t pid;
-    bool foreign;
     uint64_t generation;
+    uint32_t pid, foreign;
 };
 
 /* A symbol's process and file: symbols that share both are a group. */
@@ -34,22 +39,19 @@ struct spot {
 struct tables {
     const struct recording_source *source;
     struct file_row *files;
-    struct identified *identified; /* of each file */
-    size_t file_count, file_room, identified_room;
-    struct process_row *processes;
-    size_t process_count, process_room;
+    size_t file_count, file_room;
+    struct numbering processes; /* by their struct process_row */
     struct spot *spots; /* in the symbols' order */
     uint32_t *numbers;  /* of the symbols */
-    struct index file_index, process_index;
+    struct index file_index;
 };
 
 /* 0 or -ENOMEM; tables_free after either. */
 int tables_make(struct tables *tables, const struct recording_source *source);
 void tables_free(struct tables *tables);
 
-/* For a task in the tally. */
-uint32_t tables_process(const struct tables *tables, uint32_t pid, uint64_t generation,
-                        bool foreign);
+/* For a task in the tally, whose number is there. */
+uint32_t tables_process(struct tables *tables, uint32_t pid, uint64_t generation, bool foreign);
 
 static inline bool spots_are_one_group(const struct spot *a, const struct spot *b)
 {
@@ -59,18 +61,10 @@ static inline bool spots_are_one_group(const struct spot *a, const struct spot *
 /* More segments than any mapped file has. */
 #define MOST_SEGMENTS 64
 
-struct identified {
-    struct mapped_file *file; /* set by the caller; NULL: there is nothing to read */
-    bool is_read;
-    struct file_identity identity;
-    struct elf_segment *segments; /* of the file, for its addresses; free() */
-    size_t segment_count;
-};
-
 /*
  * The sandbox reads the files that are open and were not written to. 0 or -ENOMEM; what it cannot
  * read stays unknown. If the sandbox fails, *unread says how.
  */
-int identities_read(struct identified *items, size_t count, struct text *unread);
+int identities_read(struct file_row *files, size_t count, struct text *unread);
 
 #endif

@@ -126,8 +126,9 @@ static unsigned digit_of(char digit)
 }
 
 /* The kernel tells its build ids directly, without a file to parse. */
-static void read_kernel_id(const struct file_row *row, struct file_identity *identity)
+static void read_kernel_id(struct file_row *row)
 {
+    struct file_identity *identity = &row->identity;
     char digits[2 * ELF_LONGEST_BUILD_ID + 1];
 
     kernel_build_id(row->kind == RECORDED_MODULE ? row->path : NULL, digits);
@@ -153,26 +154,24 @@ static void put_identity(const struct file_identity *identity, bool is_changed, 
 
 static void put_file(struct writing *writing, size_t index, struct text *to)
 {
-    const struct file_row *row = &writing->tables.files[index];
-    struct identified *identified = &writing->tables.identified[index];
+    struct file_row *row = &writing->tables.files[index];
     const bool is_kernels = row->kind == RECORDED_KERNEL || row->kind == RECORDED_MODULE;
 
     text_add_varint(to, row->kind);
     put_string(writing, to, row->path);
     if (is_kernels) {
-        read_kernel_id(row, &identified->identity);
+        read_kernel_id(row);
         text_add_varint(to, row->base);
         text_add_varint(to, row->size);
     }
     if (!is_kernels && row->kind != RECORDED_FILE)
         return;
-    put_identity(&identified->identity, identified->file && mapped_file_changed(identified->file),
-                 to);
+    put_identity(&row->identity, row->file && mapped_file_changed(row->file), to);
     if (is_kernels)
         return;
-    text_add_varint(to, identified->segment_count);
-    for (size_t i = 0; i < identified->segment_count; i++) {
-        const struct elf_segment *segment = &identified->segments[i];
+    text_add_varint(to, row->segment_count);
+    for (size_t i = 0; i < row->segment_count; i++) {
+        const struct elf_segment *segment = &row->segments[i];
         text_add_varint(to, segment->offset);
         text_add_varint(to, segment->file_size);
         text_add_varint(to, segment->address);
@@ -194,15 +193,16 @@ static void put_files(struct writing *writing)
 
 static void put_processes(struct writing *writing)
 {
-    const struct tables *tables = &writing->tables;
+    const struct numbering *processes = &writing->tables.processes;
+    const struct process_names *names = writing->source->options->names;
     struct text *to = &writing->sections[SECTION_PROCESSES];
+    size_t length;
 
-    text_add_varint(to, tables->process_count);
-    for (size_t i = 0; i < tables->process_count; i++) {
-        const struct process_row *row = &tables->processes[i];
-        const struct tally_task task = {.pid = row->pid, .foreign = row->foreign, .generation =
-                                        row->generation};
-        const struct process_names *names = writing->source->options->names;
+    text_add_varint(to, processes->count);
+    for (uint32_t i = 0; i < processes->count; i++) {
+        const struct process_row *row = (const void *)numbering_key(processes, i, &length);
+        const struct tally_task task = {
+            .pid = row->pid, .foreign = row->foreign, .generation = row->generation};
         const char *name = names ? process_names_find(names, &task) : "";
         text_add_varint(to, row->pid);
         text_add_varint(to, (row->foreign ? PROCESS_FOREIGN : 0) | (*name ? PROCESS_NAMED : 0));
@@ -262,8 +262,7 @@ static void put_symbols(struct writing *writing)
 /* ---- Entries ---- */
 
 static void put_stack(const struct writing *writing, const struct stack *stack,
-                      const uint32_t **frames,
-                      struct text *to)
+                      const uint32_t **frames, struct text *to)
 {
     text_add_varint(to, (uint64_t)stack->count << 2 | stack->state);
     for (uint32_t i = 0; i < stack->count; i++)
@@ -272,8 +271,7 @@ static void put_stack(const struct writing *writing, const struct stack *stack,
 }
 
 static void put_task(struct writing *writing, const struct tally_task *task,
-                     const uint32_t **frames,
-                     struct text *to)
+                     const uint32_t **frames, struct text *to)
 {
     text_add_varint(to, tables_process(&writing->tables, task->pid, task->generation,
                                        task->foreign));

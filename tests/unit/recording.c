@@ -124,7 +124,7 @@ static void identities_lost(void)
 {
     struct mapped_file file = {.kind = MAPPED_FILE, .path = "/bin/a", .label = "a",
                                .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
-    struct identified whole = {.file = &file}, lost = {.file = &file};
+    struct file_row whole = {.file = &file}, lost = {.file = &file};
     struct text unread = {0};
 
     CHECK(file.fd >= 0 && !fstat(file.fd, &file.about));
