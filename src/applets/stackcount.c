@@ -41,17 +41,11 @@ static const struct option own_options[] = {
      "sum up this value instead of counting events", ": see Values"},
     {0, "unit", "UNIT", option_string, AT(unit), 0, 0,
      "unit of the sum (default: bytes, if the value's name suggests it)"},
-    {0, "list", NULL, option_flag, AT(probes.list), 0, 0,
-     "print what would be traced, one pattern per line, and exit", ""},
-    {0, "force", NULL, option_flag, AT(probes.force), 0, 0,
-     "trace even if there are so many functions that attaching takes long, or all programs get "
-     "slower"},
-    {0, "attach-by", "WAY", option_string, AT(probes.attach), 0, 0,
-     "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     {0},
 };
 
-static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+static const struct option *const options[] = {
+    own_options, probing_options, trace_options, common_options, NULL};
 
 static const struct manual_section sections[] = {
     {"Patterns", attaching_patterns}, {"Values", predicates_values}, {0}};
@@ -174,21 +168,18 @@ static int count(void *context)
 static int trace(struct tracing *tracing)
 {
     const struct session *session = &tracing->counting.session;
-    const enum collect_way way = session->config.collecting.way;
     const struct controls *controls = &tracing->counts.store.controls;
     const struct probing_calls calls = {
         .applet = "stackcount",
         .session = session,
+        .collector = tracing->counting.collector,
         .context = tracing,
-        .instead = way == COLLECT_RINGS    ? &ring_attach
-                   : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
-        .attaching = way == COLLECT_PTRACE ? (void *)&tracing->hits : (void *)&tracing->rings,
         .controls = controls->control < 0 ? NULL : controls,
         .build = build,
         .trace = count,
     };
 
-    if (way == COLLECT_WALK) {
+    if (session->config.collecting.way == COLLECT_WALK) {
         walking_tell_starts(&tracing->probing.find);
         tracing->walk.processes = session->processes;
     }
@@ -199,10 +190,8 @@ static int trace(struct tracing *tracing)
 
 static struct collector *make_rings(struct tracing *tracing)
 {
-    struct ring_options rings = session_rings(&tracing->counting.session, &settings.probes.trace);
+    struct ring_options rings = probing_rings(&tracing->probing, &tracing->counting.session);
 
-    rings.raw = true;
-    rings.uninherited = probing_uninherited(&tracing->probing);
     rings.capture.per_process = per_process();
     ring_counts_init(&tracing->rings, &rings);
     return &tracing->rings.counter.source.collector;
@@ -282,7 +271,6 @@ static int open_and_trace(void *context)
     struct counting *counting = &tracing->counting;
     struct trace_options *typed = &settings.probes.trace;
     const struct find *find = &tracing->probing.find;
-    const struct predicates *predicates = &tracing->probing.predicates;
     const struct store_config config = {
         .stacks = typed->storage,
         .depth = typed->depth,
@@ -290,21 +278,17 @@ static int open_and_trace(void *context)
                   find_any_of_kind(find, PATTERN_TRACEPOINT)) && !find_programs_meet(find),
         .value_bytes = settings.probes.values ? sizeof(struct summed) : 0,
     };
-    const bool values = predicates_any(predicates);
-    struct collecting_config collecting = {
-        .walks = walking_can(find, typed) && !values,
-        .kernel_only = values,
-        .own = !trace_options_of_all(typed),
-    };
+    struct collecting_config collecting = probing_needs(&tracing->probing);
     struct session_config session = {.options = typed, .together = !per_process()};
-    probing_by_ptrace(find, &collecting);
+
+    collecting.walks = walking_can(find, typed) && !collecting.kernel_only;
     int status = collecting_choose(&session.collecting, typed, &collecting);
     if (status)
         return status;
     bpf_counts_init(&tracing->counts, &config);
     status = counting_open(counting, &session, make_collector(tracing, session.collecting.way));
 
-    counting->report.measure = measure_of(&predicates->asked);
+    counting->report.measure = measure_of(&tracing->probing.predicates.asked);
     counting->report.show_process = per_process();
     counting->report.one_process = trace_options_probed(typed) && !typed->by;
     counting->at_tracepoints = find_any_of_kind(find, PATTERN_TRACEPOINT) &&

@@ -55,15 +55,12 @@ static const struct option own_options[] = {
      "buffer for events not printed yet (default: depends on free memory, at most 32768)"},
     {0, "buffer", "KIND", option_string, AT(buffer), 0, 0,
      "kind of buffer: ring or perf (default: the first this kernel has)"},
-    {0, "list", NULL, option_flag, AT(probes.list), 0, 0,
-     "print what would be traced, one pattern per line, and exit", ""},
-    {0, "force", NULL, option_flag, AT(probes.force), 0, 0,
-     "trace even if there are so many functions that attaching takes long, or all programs get "
-     "slower"},
-    {0, "attach-by", "WAY", option_string, AT(probes.attach), 0, 0,
-     "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
     OPTION_LETTER('u', "uid"),
-    /* stacksnoop makes no reports: refuses these options, and does not list them. */
+    {0},
+};
+
+/* stacksnoop makes no reports: refuses these options, and does not list them. */
+static const struct option refused_options[] = {
     REFUSED('i', "interval", "S", NO_REPORTS),
     REFUSED('f', "folded", NULL, "stacksnoop does not count; flame graph tools read --format perf"),
     REFUSED('o', "output", "FILE", "stacksnoop prints events to stdout and writes no reports"),
@@ -80,7 +77,8 @@ static const struct option own_options[] = {
     {0},
 };
 
-static const struct option *const options[] = {own_options, trace_options, common_options, NULL};
+static const struct option *const options[] = {
+    own_options, probing_options, refused_options, trace_options, common_options, NULL};
 
 static const struct manual_section sections[] = {
     {"Patterns", attaching_patterns}, {"Values", predicates_values}, {0}};
@@ -192,10 +190,8 @@ static int snoop(void *context)
 
 static struct collector *make_rings(struct tracing *tracing, struct session *session)
 {
-    struct ring_options rings = session_rings(session, &settings.probes.trace);
+    struct ring_options rings = probing_rings(&tracing->probing, session);
 
-    rings.raw = true;
-    rings.uninherited = probing_uninherited(&tracing->probing);
     rings.bytes = settings.buffer_size * 1024;
     rings.capture.per_thread = true;
     ring_snoops_init(&tracing->rings, &rings);
@@ -246,15 +242,12 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 
 static int trace(struct tracing *tracing)
 {
-    const enum collect_way way = way_of(tracing);
     const struct probing_calls calls = {
         .applet = "stacksnoop",
         .session = &tracing->printer.session,
+        .collector = tracing->printer.collector,
         .context = tracing,
-        .instead = way == COLLECT_RINGS    ? &ring_attach
-                   : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
-        .attaching = way == COLLECT_PTRACE ? (void *)&tracing->hits : (void *)&tracing->rings,
-        .controls = way == COLLECT_BPF ? &tracing->events.recorder.controls : NULL,
+        .controls = way_of(tracing) == COLLECT_BPF ? &tracing->events.recorder.controls : NULL,
         .numbered = true,
         .build = build,
         .trace = snoop,
@@ -268,28 +261,23 @@ static int open_and_trace(void *context)
 {
     struct tracing *tracing = context;
     struct trace_options *typed = &settings.probes.trace;
-    const struct predicates *predicates = &tracing->probing.predicates;
     struct event_printer *printer = &tracing->printer;
     struct event_printer_config config = {
         .session = {.options = typed, .together = true, .data_on_stdout = true},
         .format = tracing->format,
         .most = settings.most,
     };
-    struct collecting_config collecting = {
-        .kernel_only = predicates_any(predicates),
-        .own = !trace_options_of_all(typed),
-    };
+    const struct collecting_config collecting = probing_needs(&tracing->probing);
     const struct bpf_events_config events = {
         .buffer = tracing->buffer,
         .bytes = settings.buffer_size * 1024,
         .depth = typed->depth,
         .kernel = !typed->user_only,
         .user = !typed->kernel_only,
-        .values = predicates->asked.count,
+        .values = tracing->probing.predicates.asked.count,
         .condition = settings.probes.condition != NULL,
     };
 
-    probing_by_ptrace(&tracing->probing.find, &collecting);
     int status = collecting_choose(&config.session.collecting, typed, &collecting);
     if (status)
         return status;

@@ -44,6 +44,19 @@ const struct manual_row attaching_patterns[] = {
     {0},
 };
 
+#define AT(member) offsetof(struct probe_options, member)
+
+const struct option probing_options[] = {
+    {0, "list", NULL, option_flag, AT(list), 0, 0,
+     "print what would be traced, one pattern per line, and exit", ""},
+    {0, "force", NULL, option_flag, AT(force), 0, 0,
+     "trace even if there are so many functions that attaching takes long, or all programs get "
+     "slower"},
+    {0, "attach-by", "WAY", option_string, AT(attach), 0, 0,
+     "how to probe functions: multi, pmu or tracefs (default: the first that works)"},
+    {0},
+};
+
 /* "c:malloc make": not a function, but meant as a command? */
 static void suggest_command(const struct find *find, struct text *error)
 {
@@ -313,7 +326,13 @@ static int tracefs_of(struct find *find)
     return find->tracefs;
 }
 
-bool probing_uninherited(struct probing *probing)
+/*
+ * Must forks not inherit the perf events? If the attributes of probes point into our memory (by the
+ * PMUs, or without tracefs), the kernel reads those pointers in the process that forks: fork fails
+ * with EFAULT, or another file is probed. And between tasks that inherited the same events, the
+ * kernel swaps the events instead of switching: a task that ends takes another's user probes along.
+ */
+static bool is_uninherited(struct probing *probing)
 {
     struct find *find = &probing->find;
 
@@ -321,10 +340,18 @@ bool probing_uninherited(struct probing *probing)
            find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
 }
 
-static int attach_instead(struct probing *probing, const struct probing_calls *calls,
-                          struct attach_request *request)
+struct ring_options probing_rings(struct probing *probing, struct session *session)
 {
-    const bool by_rings = calls->instead == &ring_attach;
+    struct ring_options rings = session_rings(session, &probing->options->trace);
+
+    rings.raw = true;
+    rings.uninherited = is_uninherited(probing);
+    return rings;
+}
+
+static int attach_instead(struct probing *probing, struct attach_request *request)
+{
+    const bool by_rings = request->instead == &ring_attach;
 
     if (request->way == ATTACH_MULTI || (request->way && !by_rings)) {
         say("--attach-by%s", by_rings
@@ -334,18 +361,21 @@ static int attach_instead(struct probing *probing, const struct probing_calls *c
     }
     request->force |= !by_rings; /* ptrace(2) takes no time to attach */
     request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
-    request->instead = calls->instead;
-    request->context = calls->attaching;
     return attach(probing, request);
 }
 
-void probing_by_ptrace(const struct find *find, struct collecting_config *config)
+struct collecting_config probing_needs(const struct probing *probing)
 {
+    const struct find *find = &probing->find;
     const bool functions = find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
         find_any_of_kind(find, PATTERN_USDT);
 
-    config->breaks = functions && find_only_programs(find);
-    config->calls = !functions && find_only_programs(find);
+    return (struct collecting_config){
+        .kernel_only = predicates_any(&probing->predicates),
+        .own = !trace_options_of_all(&probing->options->trace),
+        .breaks = functions && find_only_programs(find),
+        .calls = !functions && find_only_programs(find),
+    };
 }
 
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session)
@@ -474,10 +504,9 @@ static int attach_and_trace(struct probing *probing, const struct probing_calls 
     struct tracepoint first[SCOPE_FIRST] = {TRACEPOINT_NONE, TRACEPOINT_NONE};
 
     see_files(&calls->session->user_stacks, &probing->find.places);
-    if (!calls->instead && traces_execs(&probing->find.places))
+    if (!request->instead && traces_execs(&probing->find.places))
         scope_come_first(&calls->session->scope, tracefs_of(&probing->find), first);
-    int status = calls->instead ? attach_instead(probing, calls, request)
-                                : attach(probing, request);
+    int status = request->instead ? attach_instead(probing, request) : attach(probing, request);
     if (!status)
         status = calls->trace(calls->context);
     for (size_t i = 0; i < SCOPE_FIRST; i++)
@@ -488,8 +517,12 @@ static int attach_and_trace(struct probing *probing, const struct probing_calls 
 
 int probing_trace(struct probing *probing, const struct probing_calls *calls)
 {
+    const enum collect_way way = calls->session->config.collecting.way;
     struct program programs[ATTACH_PROGRAMS] = {0};
     struct attach_request request = {
+        .instead = way == COLLECT_RINGS    ? &ring_attach
+                   : way == COLLECT_PTRACE ? &ptrace_attach : NULL,
+        .context = calls->collector, /* the first member of what these take */
         .program_name = calls->applet,
         .numbered = calls->numbered,
         .tracefs = probing->find.tracefs,
@@ -503,7 +536,7 @@ int probing_trace(struct probing *probing, const struct probing_calls *calls)
     struct text why = {0};
     int status = EXIT_FAILURE;
 
-    if (!calls->instead && build(probing, calls, programs, &request, &why))
+    if (!request.instead && build(probing, calls, programs, &request, &why))
         say("cannot build the program: %s", why.data ? why.data : "out of memory");
     else
         status = attach_and_trace(probing, calls, &request);

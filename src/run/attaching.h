@@ -24,6 +24,9 @@ struct probe_options {
     bool regex, force, list;
 };
 
+/* --list, --force and --attach-by. */
+extern const struct option probing_options[];
+
 /* The conditions and values that are asked of events besides their stacks. */
 struct predicates {
     struct asked_values asked;
@@ -40,7 +43,7 @@ int predicates_find(struct predicates *predicates, const struct find *find, bool
 
 bool predicates_any(const struct predicates *predicates);
 
-/* What it probes. {.options = ..., .find = {.tracefs = -1, .kallsyms = -1}} is empty. */
+/* What it probes: at first PROBING_NONE. */
 struct probing {
     const struct probe_options *options;
     struct find find;
@@ -49,6 +52,8 @@ struct probing {
     struct predicates predicates;
     struct kallsyms_name *names; /* of the traced functions, sorted: of several, those asked for */
 };
+#define PROBING_NONE(its_options) \
+    {.options = (its_options), .find = {.tracefs = -1, .kallsyms = -1}}
 
 /*
  * Checks everything that needs no kernel; `option` is the values' option, which takes `most` of
@@ -74,10 +79,9 @@ int probing_find(struct probing *probing, struct session *session);
 struct probing_calls {
     const char *applet;
     const struct session *session;
+    struct collector *collector; /* which attaches itself if it needs no programs */
     void *context;
-    const struct attach_instead *instead; /* of programs, for `attaching`; NULL: programs: */
-    void *attaching;
-    const struct controls *controls; /* theirs, if nested returns are to be counted; or NULL */
+    const struct controls *controls; /* programs', if nested returns are to be counted; or NULL */
     bool numbered;                   /* they tell which place was hit */
     void (*build)(void *context, enum attach_program which, struct program *program);
     int (*trace)(void *context); /* until the end. The exit status */
@@ -100,19 +104,11 @@ void probing_name(struct probing *probing, struct text *heading);
 void probing_say_missed(const struct probing *probing, const struct session *session,
                         uint64_t events);
 
-/*
- * Must forks not inherit the perf events? If the attributes of probes point into our memory (by the
- * PMUs, or without tracefs), the kernel reads those pointers in the process that forks: fork fails
- * with EFAULT, or another file is probed. And between tasks that inherited the same events, the
- * kernel swaps the events instead of switching: a task that ends takes another's user probes along.
- */
-bool probing_uninherited(struct probing *probing);
+/* What these patterns and predicates need of a collector. */
+struct collecting_config probing_needs(const struct probing *probing);
 
-/*
- * For ptrace(2): sets whether these patterns can be breakpoints or system calls; and how these are
- * collected. `session` is open when its collector is opened.
- */
-void probing_by_ptrace(const struct find *find, struct collecting_config *config);
+/* How they are collected without programs. `session` is open when the collector is opened. */
+struct ring_options probing_rings(struct probing *probing, struct session *session);
 struct ptrace_options probing_ptrace(const struct probing *probing, struct session *session);
 
 /* The event that this program is for, and what is asked of it. */

@@ -628,9 +628,12 @@ static void check_tables(const char *name, const struct option *const *all)
     const struct option *rows[128];
     size_t count = 0, own = 0;
 
-    for (; *all; all++, own = own ? own : count)
+    for (; *all; all++) {
+        if (!own && (*all == trace_options || *all == common_options))
+            own = count;
         for (const struct option *row = *all; row->parse && count < COUNT_OF(rows); row++)
             rows[count++] = row;
+    }
     CHECK(count && count < COUNT_OF(rows));
     for (size_t i = 0; i < count; i++) {
         check_row(name, rows[i]);
