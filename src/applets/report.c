@@ -81,7 +81,7 @@ static const struct option own_options[] = {
      "the top N stacks only", "; a line tells how much is left out"},
     {0, "by", "WHO", trace_option_by, AT(show.by), 0, 0,
      "count stacks by process, name, or thread (if recorded with --by thread)"},
-    {0, "by-name", NULL, trace_option_by_name, AT(show.by), 0, 0, "same as --by name"},
+    {0, "by-name", NULL, trace_option_by, AT(show.by), GROUP_BY_NAME, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "debug", NULL, option_flag, AT(show.debug), 0, 0,
      "print on stderr what was recorded, when and where, and the account of events"},

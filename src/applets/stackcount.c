@@ -33,7 +33,7 @@ static const struct option own_options[] = {
     OPTION_LETTER('u', "uid"),
     {'r', "regex", NULL, option_flag, AT(probes.regex), 0, 0,
      "patterns are extended regular expressions that match anywhere in a name", ""},
-    {'P', "perpid", NULL, trace_option_by_process, AT(probes.trace.by), 0, 0,
+    {'P', "perpid", NULL, trace_option_by, AT(probes.trace.by), GROUP_BY_PROCESS, 0,
      "the same as --by process; without it -K alone does not tell processes apart"},
     {0, "if", "CONDITION", option_string, AT(probes.condition), 0, 0,
      "only events for which this is true", ": see Values"},

@@ -54,37 +54,19 @@ static int trace_option_live(const struct option *option, const char *text, void
 }
 
 /* If given twice it must be the same. */
-static int take_who(enum grouping *by, enum grouping asked, struct text *error)
-{
-    if (*by && *by != asked)
-        return text_refuse(error, "--by process (-P), --by thread and --by name (--by-name) cannot "
-                           "be combined");
-    *by = asked;
-    return 0;
-}
-
 int trace_option_by(const struct option *option, const char *text, void *destination,
                     struct text *error)
 {
-    unsigned who;
-    const int result = take_word("", "process, thread, name", text, &who, error);
+    enum grouping *by = destination;
+    unsigned asked = option->least;
 
-    (void)option;
-    return result ? result : take_who(destination, (enum grouping)who, error);
-}
-
-int trace_option_by_name(const struct option *option, const char *text, void *destination,
-                         struct text *error)
-{
-    (void)option, (void)text;
-    return take_who(destination, GROUP_BY_NAME, error);
-}
-
-int trace_option_by_process(const struct option *option, const char *text, void *destination,
-                            struct text *error)
-{
-    (void)option, (void)text;
-    return take_who(destination, GROUP_BY_PROCESS, error);
+    if (text && take_word("", "process, thread, name", text, &asked, error))
+        return -EINVAL;
+    if (*by && *by != (enum grouping)asked)
+        return text_refuse(error, "--by process (-P), --by thread and --by name (--by-name) cannot "
+                           "be combined");
+    *by = (enum grouping)asked;
+    return 0;
 }
 
 /* A number of files, or of bytes, with a unit. */
@@ -423,7 +405,7 @@ const struct option trace_options[] = {
      ": process, shown as NAME (PID), is the default; thread is shown as NAME (PID/TID); name "
      "puts all threads of that name together, as cc1 (214 processes). Folded lines and flame "
      "graphs show PIDs only if --by is given"},
-    {0, "by-name", NULL, trace_option_by_name, AT(by), 0, 0, "same as --by name"},
+    {0, "by-name", NULL, trace_option_by, AT(by), GROUP_BY_NAME, 0, "same as --by name"},
     OPTION_HEADING("Other"),
     {0, "collect", "WAY", take_collect_way, AT(collect), 0, 0,
      "how to collect events: bpf (BPF programs), walk (the same on old kernels, for kernel "

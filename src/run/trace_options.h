@@ -105,8 +105,8 @@ int trace_options_check(struct trace_options *options, const struct arguments *a
 /* Decides where reports go. 0, or -EINVAL with one line in `error`. */
 int trace_options_choose_files(struct trace_options *options, struct text *error);
 
-/* The parsers of --by, and of its older spellings --by-name and -P. */
-option_parser trace_option_by, trace_option_by_name, trace_option_by_process;
+/* The parser of --by, and of its older spellings --by-name and -P, whose `least` says who. */
+option_parser trace_option_by;
 
 /*
  * For an applet whose only word is a duration, which -D may give instead. 0, or -EINVAL with one

@@ -576,8 +576,7 @@ static void user_and_kernel_stacks_only(void)
 static void check_row(const char *applet, const struct option *row)
 {
     bool takes_none = row->parse == option_flag || row->parse == option_ask ||
-                      row->parse == trace_option_by_name ||
-                      row->parse == trace_option_by_process;
+                      (row->parse == trace_option_by && row->least);
     size_t length = row->help ? strlen(row->help) : 1;
     bool marks = row->parse == option_mark ||
                  (row->parse == option_ask && !row->name);
