@@ -166,9 +166,7 @@ int parse_percent(const char *string, uint64_t most, uint64_t *billionths)
 
 int compare_by_number(const void *left, const void *right)
 {
-    const uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
+    return order_of(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
 size_t sort_numbers(uint64_t *numbers, size_t count)

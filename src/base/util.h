@@ -78,6 +78,15 @@ void close_fd(int fd);
 /* Is `number` among the `numbers`, which need not be sorted? */
 bool has_number(const uint32_t *numbers, size_t count, uint64_t number);
 
+/*
+ * For comparisons of several numbers, order_of(a->x, b->x) ?: order_of(a->y, b->y): below 0 if
+ * the first is less than the second, above 0 if it is greater.
+ */
+static inline int order_of(uint64_t one, uint64_t other)
+{
+    return one < other ? -1 : one > other;
+}
+
 /* For qsort(): compares items by the 64-bit number that they begin with. */
 int compare_by_number(const void *left, const void *right);
 

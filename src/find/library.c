@@ -92,10 +92,8 @@ static int likelier_first(const void *left, const void *right)
 {
     const struct library_candidate *a = left, *b = right;
 
-    if (a->rank != b->rank)
-        return a->rank > b->rank ? -1 : 1;
-    int order = strverscmp(base_name(b->path), base_name(a->path));
-    return order ? order : b->level - a->level;
+    return order_of(b->rank, a->rank)
+        ?: strverscmp(base_name(b->path), base_name(a->path)) ?: b->level - a->level;
 }
 
 void library_sort(struct library_candidates *candidates)

@@ -53,19 +53,14 @@ int places_add(struct places *places, const struct place *place)
 /* The same place compares equal; otherwise by kind, file, place, name. */
 static int compare_places(const struct place *a, const struct place *b)
 {
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->file != b->file && a->file && b->file)
+    int order = order_of(a->kind, b->kind);
+
+    if (!order && a->file != b->file && a->file && b->file)
         return strcmp(a->file, b->file);
-    if (a->at_return != b->at_return)
-        return a->at_return ? 1 : -1;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    if (a->file)
-        return 0; /* the address is the instruction's own */
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->address ? 0 : strcmp(a->name, b->name);
+    order = order ?: order_of(a->at_return, b->at_return) ?: order_of(a->address, b->address);
+    if (order || a->file)
+        return order; /* the address is the instruction's own */
+    return order_of(a->offset, b->offset) ?: a->address ? 0 : strcmp(a->name, b->name);
 }
 
 const char *place_own_name(const struct place *place)
@@ -105,19 +100,14 @@ static int compare_names(const struct place *left, const struct place *right)
     const char *a = place_own_name(left), *b = place_own_name(right);
     size_t a_marks = left->path ? strspn(a, "_") : 0, b_marks = right->path ? strspn(b, "_") : 0;
 
-    if (a_marks != b_marks)
-        return a_marks < b_marks ? -1 : 1;
-    return strcmp(a, b);
+    return order_of(a_marks, b_marks) ?: strcmp(a, b);
 }
 
 static int compare_for_sort(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    int order = compare_places(a, b);
 
-    if (!order && a->named != b->named)
-        return a->named ? -1 : 1;
-    return order ? order : compare_names(a, b);
+    return compare_places(a, b) ?: order_of(b->named, a->named) ?: compare_names(a, b);
 }
 
 void places_remove_doubles(struct places *places)

@@ -286,13 +286,8 @@ void flame_free(struct flame *flame)
 
 int flame_compare_names(const struct flame_name *a, const struct flame_name *b)
 {
-    int order = memcmp(a->text, b->text, a->length < b->length ? a->length : b->length);
-
-    if (order)
-        return order;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    return a->kind < b->kind ? -1 : a->kind > b->kind;
+    return memcmp(a->text, b->text, a->length < b->length ? a->length : b->length)
+        ?: order_of(a->length, b->length) ?: order_of(a->kind, b->kind);
 }
 
 /* qsort() passes no context to the comparison function. */

@@ -146,9 +146,7 @@ static int compare_siblings(const void *left, const void *right)
 {
     const struct sibling *one = left, *other = right;
 
-    if (one->parent != other->parent)
-        return one->parent < other->parent ? -1 : 1;
-    return flame_compare_names(one->name, other->name);
+    return order_of(one->parent, other->parent) ?: flame_compare_names(one->name, other->name);
 }
 
 static int sort_children(struct choice *choice)

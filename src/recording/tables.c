@@ -283,15 +283,9 @@ static int compare_spots(const void *left, const void *right)
 {
     const struct spot *a = left, *b = right;
 
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->file != b->file)
-        return a->file < b->file ? -1 : 1;
-    if (a->base != b->base)
-        return a->base < b->base ? -1 : 1;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->is_return - b->is_return;
+    return order_of(a->process, b->process) ?: order_of(a->file, b->file)
+        ?: order_of(a->base, b->base) ?: order_of(a->address, b->address)
+        ?: order_of(a->is_return, b->is_return);
 }
 
 static int add_spot(struct tables *tables, size_t index)

@@ -22,12 +22,8 @@ static int compare_functions(const void *left, const void *right)
 {
     const struct flat_function *a = left, *b = right;
 
-    if (a->self != b->self)
-        return a->self < b->self ? 1 : -1;
-    if (a->total != b->total)
-        return a->total < b->total ? 1 : -1;
-    int order = strcmp(a->name, b->name);
-    return order || !a->who ? order : strcmp(a->who, b->who);
+    return order_of(b->self, a->self) ?: order_of(b->total, a->total)
+        ?: strcmp(a->name, b->name) ?: a->who ? strcmp(a->who, b->who) : 0;
 }
 
 /*
@@ -103,9 +99,8 @@ struct owned {
 static int compare_owned(const void *left, const void *right)
 {
     const struct owned *a = left, *b = right;
-    int order = strcmp(a->who, b->who);
 
-    return order ? order : a->block < b->block ? -1 : a->block > b->block;
+    return strcmp(a->who, b->who) ?: order_of(a->block, b->block);
 }
 
 struct flat {

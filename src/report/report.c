@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/util.h"
 #include "report/blocks.h"
 
 bool blocks_show_tasks(const struct report_options *options)
@@ -89,30 +90,16 @@ const char *blocks_numbers(char *room, const struct block_task *task,
     return room;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_tasks(const struct block_task *a, const struct block_task *b)
 {
-    int order = compare_numbers(a->pid, b->pid);
-
-    if (!order)
-        order = compare_numbers(a->tid, b->tid);
-    return order ? order : compare_numbers(a->foreign, b->foreign);
+    return order_of(a->pid, b->pid) ?: order_of(a->tid, b->tid) ?: order_of(a->foreign, b->foreign);
 }
 
 static int compare_names(const struct block_task *a, const struct block_task *b, bool numbers)
 {
-    int order = strcmp(a->comm, b->comm);
-
     /* A task may be named "[no waker]", too. */
-    if (!order)
-        order = compare_numbers(a->absent, b->absent);
-    if (!order)
-        order = compare_numbers(a->interrupt, b->interrupt);
-    return order || !numbers ? order : compare_tasks(a, b);
+    return strcmp(a->comm, b->comm) ?: order_of(a->absent, b->absent)
+        ?: order_of(a->interrupt, b->interrupt) ?: numbers ? compare_tasks(a, b) : 0;
 }
 
 static int compare_frames(const struct block_task *a, const struct block_task *b)
@@ -120,8 +107,8 @@ static int compare_frames(const struct block_task *a, const struct block_task *b
     int order = 0;
 
     for (size_t i = 0; !order && i < a->frame_count && i < b->frame_count; i++)
-        order = compare_numbers(a->frames[i], b->frames[i]);
-    return order ? order : compare_numbers(a->frame_count, b->frame_count);
+        order = order_of(a->frames[i], b->frames[i]);
+    return order ?: order_of(a->frame_count, b->frame_count);
 }
 
 /* By name, pid, frames. Blocks whose printed lines are equal compare equal. */
@@ -135,9 +122,7 @@ static int compare_lines(const struct block *a, const struct block *b,
         order = compare_names(&a->task, &b->task, numbers);
     if (!order && blocks_show_wakers(options))
         order = compare_names(&a->waker, &b->waker, numbers);
-    if (!order)
-        order = compare_frames(&a->task, &b->task);
-    return order ? order : compare_frames(&a->waker, &b->waker);
+    return order ?: compare_frames(&a->task, &b->task) ?: compare_frames(&a->waker, &b->waker);
 }
 
 /* For sorting: qsort() passes no context. */
@@ -151,10 +136,10 @@ static int compare_for_merge(const void *left, const void *right)
 static int compare_for_print(const void *left, const void *right)
 {
     const struct block *a = left, *b = right;
-    int order = compare_numbers(blocks_shown_value(a->value, sorting_for),
-                                blocks_shown_value(b->value, sorting_for));
 
-    return order ? order : compare_lines(a, b, sorting_for);
+    return order_of(blocks_shown_value(a->value, sorting_for),
+                    blocks_shown_value(b->value, sorting_for))
+        ?: compare_lines(a, b, sorting_for);
 }
 
 static int compare_by_task(const void *left, const void *right)

@@ -131,10 +131,9 @@ static int read_directory(struct kept_files *files, int directory, const char *t
 static int compare_ages(const void *left, const void *right)
 {
     const struct kept_file *one = left, *other = right;
-    int order = one->rank - other->rank;
 
-    order = order ? order : strcmp(one->when, other->when);
-    return order ? order : strcmp(one->name, other->name);
+    return one->rank - other->rank ?: strcmp(one->when, other->when)
+        ?: strcmp(one->name, other->name);
 }
 
 /* ---- What goes ---- */

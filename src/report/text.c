@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/util.h"
 #include "report/blocks.h"
 
 static void write_frames(FILE *out, const struct blocks *blocks, const struct block_task *task)
@@ -128,18 +129,15 @@ static void add_who(struct text *text, const struct block_task *task,
 static int compare_texts(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;
-    int order = strcmp(a->waiter.data, b->waiter.data);
 
-    return order ? order : strcmp(a->waker.data, b->waker.data);
+    return strcmp(a->waiter.data, b->waiter.data) ?: strcmp(a->waker.data, b->waker.data);
 }
 
 static int compare_for_print(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;
 
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return compare_texts(a, b);
+    return order_of(b->value, a->value) ?: compare_texts(a, b);
 }
 
 static void free_pair(struct pair *pair)

@@ -200,9 +200,8 @@ static int compare(const void *left, const void *right)
     const struct flame_node *a = &sorted->nodes[*(const uint32_t *)left];
     const struct flame_node *b = &sorted->nodes[*(const uint32_t *)right];
 
-    if (a->value != b->value)
-        return a->value < b->value ? 1 : -1;
-    return flame_compare_names(&sorted->names[a->name], &sorted->names[b->name]);
+    return order_of(b->value, a->value)
+        ?: flame_compare_names(&sorted->names[a->name], &sorted->names[b->name]);
 }
 
 /* Appends the children shown, greatest first; *self becomes the node's own value. */

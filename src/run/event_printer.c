@@ -504,9 +504,7 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct timeline_entry *a = left, *b = right;
 
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
+    return order_of(a->time, b->time) ?: order_of(a->at, b->at);
 }
 
 size_t timeline_ready(struct timeline *timeline, uint64_t until)

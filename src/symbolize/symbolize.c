@@ -139,15 +139,10 @@ uint64_t symbol_lookup_address(const struct symbol *symbol)
 static int compare_for_search(const void *left, const void *right)
 {
     const struct symbol *a = *(struct symbol *const *)left, *b = *(struct symbol *const *)right;
-    uint64_t a_address = symbol_lookup_address(a), b_address = symbol_lookup_address(b);
 
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    if (a->generation != b->generation)
-        return a->generation < b->generation ? -1 : 1;
-    if (a->epoch != b->epoch)
-        return a->epoch < b->epoch ? -1 : 1;
-    return a_address < b_address ? -1 : a_address > b_address;
+    return order_of(a->pid, b->pid) ?: order_of(a->generation, b->generation)
+        ?: order_of(a->epoch, b->epoch)
+        ?: order_of(symbol_lookup_address(a), symbol_lookup_address(b));
 }
 
 /* Sorted symbols, all of them the kernel's. */
