@@ -24,20 +24,6 @@ static struct settings {
 #define AT(member) offsetof(struct settings, member)
 #define DRAWING(member) offsetof(struct settings, drawing.member)
 
-/* Options that would make another picture than the one asked for. */
-static int refuse(const struct option *option, const char *text, void *destination,
-                  struct text *error)
-{
-    (void)text, (void)destination;
-    if (!strcmp(option->name, "flamechart"))
-        text_add(error, "not supported: stacks are merged and sorted by name, not by time");
-    else if (!strcmp(option->name, "nameattr"))
-        text_add(error, "not supported: frames have no attributes");
-    else
-        text_add(error, "not supported: counts are drawn as they are");
-    return -EINVAL;
-}
-
 /* OLD is optional: without it, the first FILE is OLD. */
 static int take_diff(const struct option *option, const char *text, void *destination,
                      struct text *error)
@@ -49,6 +35,8 @@ static int take_diff(const struct option *option, const char *text, void *destin
     to->drawing.old = text;
     return 0;
 }
+
+#define UNSCALED "not supported: counts are drawn as they are"
 
 static const struct option own_options[] = {
     OPTION_HEADING("Files"),
@@ -101,10 +89,13 @@ static const struct option own_options[] = {
     {0, "encoding", "NAME", option_ignore, 0, 0, 0, NULL},
     {0, "nametype", "TEXT", option_ignore, 0, 0, 0, NULL},
     {0, "bgcolors", "COLOR", option_ignore, 0, 0, 0, NULL},
-    {0, "total", "N", refuse, 0, 0, 0, NULL},
-    {0, "factor", "N", refuse, 0, 0, 0, NULL},
-    {0, "nameattr", "FILE", refuse, 0, 0, 0, NULL},
-    {0, "flamechart", NULL, refuse, 0, 0, 0, NULL},
+    /* These would make another picture than the one asked for. */
+    {0, "total", "N", option_refuse, 0, 0, 0, NULL, UNSCALED},
+    {0, "factor", "N", option_refuse, 0, 0, 0, NULL, UNSCALED},
+    {0, "nameattr", "FILE", option_refuse, 0, 0, 0, NULL,
+     "not supported: frames have no attributes"},
+    {0, "flamechart", NULL, option_refuse, 0, 0, 0, NULL,
+     "not supported: stacks are merged and sorted by name, not by time"},
     {0},
 };
 

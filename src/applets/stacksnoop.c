@@ -26,15 +26,8 @@ static struct stacksnoop_options settings;
 
 #define AT(member) offsetof(struct stacksnoop_options, member)
 
-static int refuse(const struct option *option, const char *text, void *settings_of,
-                  struct text *error)
-{
-    (void)text, (void)settings_of;
-    return text_refuse(error, "%s", option->details);
-}
-
 #define REFUSED(letter, name, argument, why) \
-    {letter, name, argument, refuse, 0, 0, 0, NULL, why}
+    {letter, name, argument, option_refuse, 0, 0, 0, NULL, why}
 #define NO_REPORTS "stacksnoop prints events and makes no reports"
 #define NO_COUNTS "stacksnoop prints events and does not count"
 

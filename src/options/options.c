@@ -133,6 +133,13 @@ int option_ignore(const struct option *option, const char *text, void *destinati
     return 0;
 }
 
+int option_refuse(const struct option *option, const char *text, void *destination,
+                  struct text *error)
+{
+    (void)text, (void)destination;
+    return text_refuse(error, "%s", option->details);
+}
+
 int option_ask(const struct option *option, const char *text, void *destination, struct text *error)
 {
     (void)text, (void)destination, (void)error;

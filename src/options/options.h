@@ -66,6 +66,7 @@ option_parser option_string;  /* const char * */
 option_parser option_strings; /* string_list */
 option_parser option_ask; /* returns `least`: one of ASKED_BRIEF, ASKED_HELP, ASKED_MAN */
 option_parser option_ignore;
+option_parser option_refuse; /* for the reason in `details` */
 option_parser option_mark; /* of headings, and letters of options elsewhere: never called */
 
 /* Takes each of "a,b". As a parser. */
