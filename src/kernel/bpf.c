@@ -474,12 +474,34 @@ int bpf_next_key(int map, const void *key, void *next)
     return element(BPF_ABI_MAP_GET_NEXT_KEY, map, key, next, 0);
 }
 
-typedef int one_by_one(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                       void *context);
+/*
+ * Without batches. If the previous entry was deleted meanwhile, the kernel starts over and lists
+ * entries twice; `drains`: it is, by us.
+ */
+static int take_singly(int map, bool drains, uint32_t key_size, uint32_t value_size,
+                       bpf_take *take, void *context)
+{
+    char *keys = malloc((size_t)key_size * 2), *value = malloc(value_size);
+    int result = keys && value ? bpf_next_key(map, NULL, keys) : -ENOMEM;
 
-/* `command` is a lookup, or a lookup with deletion. */
-static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map,
-                    uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
+    while (!result) {
+        result = bpf_lookup(map, keys, value);
+        if (!result && drains)
+            result = bpf_delete(map, keys);
+        if (!result)
+            result = take(context, keys, value);
+        if (!result || (result == -ENOENT && !drains))
+            result = bpf_next_key(map, drains ? NULL : keys, keys + key_size);
+        if (!result)
+            memcpy(keys, keys + key_size, key_size);
+    }
+    free(keys);
+    free(value);
+    return result == -ENOENT ? 0 : result;
+}
+
+static int take_all(int map, bool drains, uint32_t key_size, uint32_t value_size, bpf_take *take,
+                    void *context)
 {
     uint32_t room = BATCH_ENTRIES;
     char *keys = malloc((size_t)room * key_size), *values = malloc((size_t)room * value_size);
@@ -497,7 +519,8 @@ static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map
             .count = room,
             .map_fd = (uint32_t)map,
         };
-        got = map_call(command, &batch, sizeof(batch));
+        got = map_call(drains ? BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH : BPF_ABI_MAP_LOOKUP_BATCH,
+                       &batch, sizeof(batch));
         if (got == -ENOSPC) { /* a hash bucket holds more entries than fit */
             char *more_keys = realloc(keys, (size_t)room * 2 * key_size);
             keys = more_keys ? more_keys : keys;
@@ -510,8 +533,9 @@ static int take_all(enum bpf_abi_command command, one_by_one *otherwise, int map
         }
         if (got && got != -ENOENT) {
             /* The first call failed: the kernel has no batches, and nothing was taken yet. */
-            result = first && got != -ENOMEM ? otherwise(map, key_size, value_size, take, context)
-                                             : got;
+            result = got;
+            if (first && got != -ENOMEM)
+                result = take_singly(map, drains, key_size, value_size, take, context);
             break;
         }
         first = false;
@@ -539,55 +563,12 @@ bool bpf_has_batches(int map)
     return !result || result == -ENOENT;
 }
 
-static int drain_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                        void *context)
-{
-    char *key = malloc(key_size), *value = malloc(value_size);
-    int result = key && value ? 0 : -ENOMEM;
-
-    while (!result) {
-        result = bpf_next_key(map, NULL, key);
-        if (!result)
-            result = bpf_lookup(map, key, value);
-        if (!result)
-            result = bpf_delete(map, key);
-        if (!result)
-            result = take(context, key, value);
-    }
-    free(key);
-    free(value);
-    return result == -ENOENT ? 0 : result;
-}
-
 int bpf_drain(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
-    return take_all(BPF_ABI_MAP_LOOKUP_AND_DELETE_BATCH, drain_singly, map, key_size, value_size,
-                    take, context);
-}
-
-/* If the previous entry was deleted meanwhile, the kernel starts over and lists entries twice. */
-static int list_singly(int map, uint32_t key_size, uint32_t value_size, bpf_take *take,
-                       void *context)
-{
-    char *keys = malloc((size_t)key_size * 2), *value = malloc(value_size);
-    int result = keys && value ? bpf_next_key(map, NULL, keys) : -ENOMEM;
-
-    while (!result) {
-        result = bpf_lookup(map, keys, value);
-        if (!result)
-            result = take(context, keys, value);
-        if (!result || result == -ENOENT)
-            result = bpf_next_key(map, keys, keys + key_size);
-        if (!result)
-            memcpy(keys, keys + key_size, key_size);
-    }
-    free(keys);
-    free(value);
-    return result == -ENOENT ? 0 : result;
+    return take_all(map, true, key_size, value_size, take, context);
 }
 
 int bpf_list(int map, uint32_t key_size, uint32_t value_size, bpf_take *take, void *context)
 {
-    return take_all(BPF_ABI_MAP_LOOKUP_BATCH, list_singly, map, key_size, value_size, take,
-                    context);
+    return take_all(map, false, key_size, value_size, take, context);
 }
