@@ -165,7 +165,7 @@ static int rank_of(const struct kallsyms_search *search, const struct kallsyms_s
     return rank - underscores;
 }
 
-static int keep(struct kallsyms_found *found, const struct kallsyms_symbol *symbol, int rank)
+int kallsyms_keep(struct kallsyms_found *found, const struct kallsyms_symbol *symbol, int rank)
 {
     found->found = true;
     found->type = symbol->type;
@@ -231,7 +231,7 @@ static int settle_candidate(struct pass *pass)
     const int rank = rank_of(pass->search, &candidate->symbol);
     const bool is_alias = found->found && candidate->symbol.address == found->start;
     found->end = candidate->end;
-    return is_alias && rank <= found->rank ? 0 : keep(found, &candidate->symbol, rank);
+    return is_alias && rank <= found->rank ? 0 : kallsyms_keep(found, &candidate->symbol, rank);
 }
 
 static void cut_copy(char *to, size_t room, const char *from)
@@ -268,7 +268,7 @@ static int take_landing(struct pass *pass, const struct kallsyms_symbol *symbol,
     struct kallsyms_found *found = &pass->found[slot - 1];
     const int rank = rank_of(search, symbol);
     const bool is_better = !found->found || found->start != symbol->address || rank > found->rank;
-    return is_better ? keep(found, symbol, rank) : 0;
+    return is_better ? kallsyms_keep(found, symbol, rank) : 0;
 }
 
 static int offer_symbol(void *context, const struct kallsyms_symbol *symbol)
@@ -310,7 +310,7 @@ static int copy_found(struct kallsyms_found *to, const struct kallsyms_found *fr
     const struct kallsyms_symbol symbol = {from->start, from->type, from->name.data,
                                            from->module.data};
 
-    return from->found ? keep(to, &symbol, from->rank) : 0;
+    return from->found ? kallsyms_keep(to, &symbol, from->rank) : 0;
 }
 
 /* The symbol nearest to an address is also nearest to the next, unless that has a nearer one. */

@@ -66,6 +66,8 @@ struct kallsyms_search {
  * hides all addresses, or a negative errno.
  */
 int kallsyms_find(int fd, const struct kallsyms_search *search, struct kallsyms_found *found);
+/* Makes the symbol what was found. 0 or -ENOMEM. */
+int kallsyms_keep(struct kallsyms_found *found, const struct kallsyms_symbol *symbol, int rank);
 void kallsyms_free(struct kallsyms_found *found, size_t count);
 
 /*

@@ -114,8 +114,8 @@ void kernel_names_close(struct kernel_names *names)
 /* ---- Answers ---- */
 
 struct answer {
-    const char *name, *module; /* NULL: the kernel itself, or a BPF program */
-    uint64_t start, end;
+    struct kallsyms_symbol symbol; /* without a module: the kernel itself, or a BPF program */
+    uint64_t end;
 };
 
 /* "name+0x1b/0x2f0 [module]"; an address that has no name is printed as a number. */
@@ -133,27 +133,23 @@ static bool ask(const struct kernel_names *names, uint64_t address, struct answe
     if (!offset)
         return false;
     *offset++ = '\0';
-    answer->name = symbol->text;
-    answer->start = address - strtoull(offset, &end, 16);
+    answer->symbol = (struct kallsyms_symbol){
+        .name = symbol->text,
+        .type = 't',
+        .address = address - strtoull(offset, &end, 16),
+    };
     if (*end != '/')
         return false;
-    answer->end = answer->start + strtoull(end + 1, &end, 16);
-    answer->module = end[0] == ' ' && end[1] == '[' ? end + 2 : NULL;
+    answer->end = answer->symbol.address + strtoull(end + 1, &end, 16);
+    answer->symbol.module = end[0] == ' ' && end[1] == '[' ? end + 2 : NULL;
     end[strcspn(end, "]")] = '\0';
     return address < answer->end;
 }
 
 static int keep(struct kallsyms_found *found, const struct answer *answer)
 {
-    found->found = true;
-    found->type = 't';
-    found->start = answer->start;
     found->end = answer->end;
-    text_clear(&found->name);
-    text_add(&found->name, answer->name);
-    text_clear(&found->module);
-    text_add(&found->module, answer->module ? answer->module : "");
-    return found->name.failed || found->module.failed ? -ENOMEM : 0;
+    return kallsyms_keep(found, &answer->symbol, 0);
 }
 
 /* ---- Functions with several names ---- */
@@ -200,8 +196,8 @@ static int take_landing(const struct kernel_names *names, uint64_t address,
 {
     struct answer next;
 
-    if (!ask(names, address + 1, &next) || next.start != address + 1 ||
-        !machines_have(MACHINE_LANDINGS, next.name))
+    if (!ask(names, address + 1, &next) || next.symbol.address != address + 1 ||
+        !machines_have(MACHINE_LANDINGS, next.symbol.name))
         return 0;
     return keep(found, &next);
 }
@@ -210,14 +206,16 @@ int kernel_names_find(struct kernel_names *names, const struct kallsyms_search *
                       uint64_t address, struct kallsyms_found *found)
 {
     struct answer answer;
+    struct kallsyms_symbol *symbol = &answer.symbol;
 
     if (!ask(names, address, &answer)) /* perhaps an unloaded program's: a pass tells no more */
         return !starts_with(names->symbol->text, "0x");
-    if (!kernel_names_is_text(names, address) && !answer.module) {
+    if (!kernel_names_is_text(names, address) && !symbol->module) {
         /* The kernel names data, too, and does not mark BPF programs as "[bpf]". */
-        if (!starts_with(answer.name, "bpf_prog_") && !starts_with(answer.name, "bpf_trampoline_"))
+        if (!starts_with(symbol->name, "bpf_prog_") &&
+            !starts_with(symbol->name, "bpf_trampoline_"))
             return 1;
-        answer.module = "bpf";
+        symbol->module = "bpf";
         answer.end = 0; /* another program may begin within it later on */
     }
     int result = keep(found, &answer);
