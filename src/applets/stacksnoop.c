@@ -142,19 +142,6 @@ static void build(void *context, enum attach_program which, struct program *prog
 
 /* ---- The run ---- */
 
-static enum collect_way way_of(const struct tracing *tracing)
-{
-    return tracing->printer.session.config.collecting.way;
-}
-
-static uint32_t depth_of(const struct tracing *tracing)
-{
-    const enum collect_way way = way_of(tracing);
-
-    return way == COLLECT_RINGS    ? tracing->rings.source.depth
-           : way == COLLECT_PTRACE ? tracing->hits.source.depth : tracing->events.recorder.depth;
-}
-
 /* Prints until the end; everything is attached. */
 static int snoop(void *context)
 {
@@ -172,7 +159,7 @@ static int snoop(void *context)
     text_free(&heading);
     printer->values = &tracing->probing.predicates;
     if (!status)
-        status = event_printer_run(printer, places, depth_of(tracing));
+        status = event_printer_run(printer, places);
     attach_end(&tracing->probing.attachment);
     probing_say_missed(&tracing->probing, &printer->session, status ? 1 : printer->printed);
     event_printer_say_losses(printer, attach_missed(&tracing->probing.attachment));
@@ -235,12 +222,13 @@ static int check_usage(struct tracing *tracing, const struct arguments *argument
 
 static int trace(struct tracing *tracing)
 {
+    const bool by_bpf = tracing->printer.session.config.collecting.way == COLLECT_BPF;
     const struct probing_calls calls = {
         .applet = "stacksnoop",
         .session = &tracing->printer.session,
         .collector = tracing->printer.collector,
         .context = tracing,
-        .controls = way_of(tracing) == COLLECT_BPF ? &tracing->events.recorder.controls : NULL,
+        .controls = by_bpf ? &tracing->events.recorder.controls : NULL,
         .numbered = true,
         .build = build,
         .trace = snoop,

@@ -110,6 +110,14 @@ struct collector_calls {
     void (*close)(struct collector *collector);
 };
 
+static inline struct collector_account collector_account(struct collector *collector)
+{
+    struct collector_account account;
+
+    collector->calls->account(collector, &account);
+    return account;
+}
+
 struct counter_calls {
     /* What is new since the last look. */
     enum collector_news (*look)(struct collector *collector);

@@ -70,18 +70,10 @@ static void traced_program_close(struct traced_program *program)
     *program = (struct traced_program){.fd = -1};
 }
 
-static struct collector_account account_of(const struct counting *counting)
-{
-    struct collector_account account;
-
-    counting->collector->calls->account(counting->collector, &account);
-    return account;
-}
-
 /* Says the collector's size, at first and when it has grown. */
 static void debug_size(struct counting *counting, bool again)
 {
-    uint64_t bytes = account_of(counting).bytes;
+    uint64_t bytes = collector_account(counting->collector).bytes;
     struct text lines = {0};
 
     if (counting->options->debug && bytes != counting->bytes)
@@ -153,7 +145,7 @@ int counting_open(struct counting *counting, const struct session_config *config
     if (!status)
         status = open_collector(counting);
     return status ? status
-        : session_follow_processes(&counting->session, account_of(counting).depth);
+        : session_follow_processes(&counting->session, collector_account(collector).depth);
 }
 
 /* ---- Reports ---- */
@@ -171,7 +163,7 @@ struct writing {
 static int write_recording(const struct writing *writing, FILE *out)
 {
     struct counting *counting = writing->counting;
-    const struct collector_account account = account_of(counting);
+    const struct collector_account account = collector_account(counting->collector);
     const struct recording_source source = {
         .tally = &counting->tally,
         .symbols = &writing->symbols,
@@ -360,7 +352,7 @@ static void debug_report(const struct collector_account *last, const struct coll
 /* At a report no program writes to what was collected: it must add up. */
 static void check_account(struct counting *counting, uint64_t began, uint64_t collected)
 {
-    const struct collector_account account = account_of(counting);
+    const struct collector_account account = collector_account(counting->collector);
 
     if (counting->options->debug)
         debug_report(&counting->reported, &account, began, collected);
@@ -484,7 +476,7 @@ static int show_progress(struct counting *counting)
     int result = gather(counting);
     figures.events = counting->events;
     figures.stacks = counting->tally.count;
-    figures.lost = account_of(counting).lost;
+    figures.lost = collector_account(counting->collector).lost;
     if (!result)
         progress_show(&figures);
     return result;
@@ -498,7 +490,8 @@ static int show_live(struct counting *counting)
     if (live_is_due(&counting->live)) {
         result = gather(counting);
         if (!result)
-            result = live_show(&counting->live, counting, account_of(counting).lost);
+            result = live_show(&counting->live, counting,
+                               collector_account(counting->collector).lost);
     }
     live_look(&counting->live);
     return result;
@@ -606,7 +599,7 @@ int counting_run(struct counting *counting)
 
 void counting_say_account(const struct counting *counting, uint64_t missed)
 {
-    const struct collector_account account = account_of(counting);
+    const struct collector_account account = collector_account(counting->collector);
 
     if (counting->options->debug)
         say("account: %llu seen = %llu counted + %llu filtered out + %llu lost + %llu not ended; "

@@ -84,14 +84,6 @@ static int open_watch(struct event_printer *printer)
     return result;
 }
 
-static struct collector_account account_of(const struct event_printer *printer)
-{
-    struct collector_account account;
-
-    printer->collector->calls->account(printer->collector, &account);
-    return account;
-}
-
 int event_printer_open(struct event_printer *printer, const struct event_printer_config *config,
                        struct collector *collector)
 {
@@ -119,7 +111,7 @@ int event_printer_open(struct event_printer *printer, const struct event_printer
     if (!status)
         status = open_collector(printer);
     if (!status)
-        status = session_follow_processes(&printer->session, account_of(printer).depth);
+        status = session_follow_processes(&printer->session, collector_account(collector).depth);
     if (status)
         return status;
     result = open_watch(printer);
@@ -381,7 +373,7 @@ static void tick(const struct event_printer *printer)
         .counted = true,
         .no_stacks = true,
         .events = printer->printed,
-        .lost = account_of(printer).lost,
+        .lost = collector_account(printer->collector).lost,
     };
     progress_show(&figures);
 }
@@ -416,7 +408,7 @@ int event_printer_start(struct event_printer *printer)
     return fail_saying("cannot record events: %s", strerror(-result));
 }
 
-int event_printer_run(struct event_printer *printer, const struct places *places, uint32_t depth)
+int event_printer_run(struct event_printer *printer, const struct places *places)
 {
     struct event_text *text = &printer->text;
     int result = event_text_open(text, places, trace_options_names(printer->options));
@@ -424,7 +416,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
     for (size_t i = 0; i < text->place_count && printer->values; i++)
         text->places[i].values = &printer->values->found[attach_program_of(&places->items[i])];
     text->value_names = printer->values ? printer->values->asked.values : NULL;
-    text->depth = depth;
+    text->depth = collector_account(printer->collector).depth;
     text->deferred = printer->session.user_stacks.deferred;
     text->has_clock = text->options.wall_clock;
     if (text->has_clock)
@@ -448,7 +440,7 @@ int event_printer_run(struct event_printer *printer, const struct places *places
 /* What became of the events seen: printed if asked for, or if it does not add up. */
 static void say_account(const struct event_printer *printer, uint64_t missed)
 {
-    const struct collector_account account = account_of(printer);
+    const struct collector_account account = collector_account(printer->collector);
 
     if (printer->options->debug)
         say("account: %llu seen = %llu recorded + %llu filtered out + %llu lost; %llu printed; "

@@ -166,11 +166,8 @@ int event_printer_open(struct event_printer *printer, const struct event_printer
 /* 0 or the exit status. */
 int event_printer_start(struct event_printer *printer);
 
-/*
- * Prints until the run ends; `places` are those attached, `depth` is the number of frames in a
- * stack. 0 or the exit status.
- */
-int event_printer_run(struct event_printer *printer, const struct places *places, uint32_t depth);
+/* Prints until the run ends; `places` are those attached. 0 or the exit status. */
+int event_printer_run(struct event_printer *printer, const struct places *places);
 
 /* Says what was lost; `missed`: events that the kernel skipped. */
 void event_printer_say_losses(const struct event_printer *printer, uint64_t missed);

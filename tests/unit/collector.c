@@ -358,6 +358,7 @@ static void account_events(struct collector *collector, struct collector_account
 {
     *account = (struct collector_account){.seen = ((const struct events *)collector)->handed};
     account->counted = account->seen;
+    account->depth = 2;
 }
 
 static void add_no_losses(const struct collector *collector, struct losses *losses)
@@ -410,7 +411,7 @@ static void events_one_by_one(void)
     if (!status)
         status = event_printer_start(&printer);
     if (!status)
-        status = event_printer_run(&printer, &places, 2);
+        status = event_printer_run(&printer, &places);
     event_printer_say_losses(&printer, 0);
     status = event_printer_close(&printer, status);
     put_back(STDERR_FILENO, err);
