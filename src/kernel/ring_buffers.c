@@ -288,17 +288,14 @@ static int add_ring(void *context, unsigned cpu)
 {
     const struct opening *opening = context;
     struct perf_rings *rings = opening->rings;
-    size_t count = rings->count + 1;
     int fd = perf_open_output(cpu, (uint32_t)opening->bytes / 2);
 
     if (fd < 0)
         return fd;
-    if (ARRAY_RESERVE(rings->rings, rings->room, count) ||
-        ARRAY_RESERVE(rings->taken, rings->taken_room, count)) {
+    if (ARRAY_RESERVE(rings->rings, rings->room, rings->count + 1)) {
         close(fd);
         return -ENOMEM;
     }
-    rings->taken[rings->count] = 0;
     int result = perf_ring_open(&rings->rings[rings->count++], fd, opening->bytes);
     if (!result)
         result = bpf_update(rings->map, &cpu, &(uint32_t){(uint32_t)fd}, BPF_ANY);
@@ -328,26 +325,27 @@ void perf_rings_close(struct perf_rings *rings)
         perf_ring_close(&rings->rings[i]);
     close_fd(rings->map);
     free(rings->rings);
-    free(rings->taken);
     free(rings->record);
     *rings = (struct perf_rings){.map = -1};
 }
 
-static int read_ring(struct perf_rings *rings, size_t which, ring_take *take, void *context)
+/* What was released is where reading goes on. */
+static int read_ring(struct perf_rings *rings, const struct perf_ring *ring, ring_take *take,
+                     void *context)
 {
-    const struct perf_ring *ring = &rings->rings[which];
-    uint64_t *taken = &rings->taken[which], head = perf_ring_head(ring);
+    const uint64_t head = perf_ring_head(ring);
+    uint64_t at = ring->page->data_tail;
     size_t size, found;
     int count = 0, result = 0;
 
-    while (!result && (size = perf_ring_copy(ring, *taken, head, rings->record))) {
+    while (!result && (size = perf_ring_copy(ring, at, head, rings->record))) {
         const void *bytes = perf_rings_parse(rings->record, size, &found, &rings->lost);
         if (bytes) {
             result = take(context, bytes, found);
             count++;
         }
-        *taken += size;
-        perf_ring_release(ring, *taken);
+        at += size;
+        perf_ring_release(ring, at);
     }
     return result ? result : count;
 }
@@ -357,7 +355,7 @@ int perf_rings_read(struct perf_rings *rings, ring_take *take, void *context)
     int count = 0;
 
     for (size_t i = 0; i < rings->count; i++) {
-        int more = read_ring(rings, i, take, context);
+        int more = read_ring(rings, &rings->rings[i], take, context);
         if (more < 0)
             return more;
         count += more;
@@ -397,17 +395,17 @@ void throttle_take(struct throttle *throttle, const char *record, size_t size)
 
 void throttle_read(struct throttle *throttle)
 {
-    uint64_t head = throttle->ring.page ? perf_ring_head(&throttle->ring) : throttle->read_to;
-    char *record = head != throttle->read_to ? malloc(PERF_RING_MOST_RECORD_BYTES) : NULL;
-    size_t size;
+    const struct perf_ring *ring = &throttle->ring;
 
-    while (record && (size = perf_ring_copy(&throttle->ring, throttle->read_to, head, record))) {
+    if (!ring->page || !perf_ring_has_any(ring))
+        return;
+    const uint64_t head = perf_ring_head(ring);
+    uint64_t at = ring->page->data_tail;
+    char *record = malloc(PERF_RING_MOST_RECORD_BYTES);
+    for (size_t size; record && (size = perf_ring_copy(ring, at, head, record)); at += size)
         throttle_take(throttle, record, size);
-        throttle->read_to += size;
-    }
     free(record);
-    if (throttle->ring.page)
-        perf_ring_release(&throttle->ring, throttle->read_to);
+    perf_ring_release(ring, at);
 }
 
 uint64_t throttle_stopped(const struct throttle *throttle)

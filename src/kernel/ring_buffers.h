@@ -103,8 +103,7 @@ void perf_ring_release(const struct perf_ring *ring, uint64_t position);
 struct perf_rings {
     int map;
     struct perf_ring *rings; /* of the CPUs that were online */
-    uint64_t *taken;         /* in each: how far records were handed out */
-    size_t count, room, taken_room;
+    size_t count, room;
     uint64_t lost;           /* records, as the kernel reports in the rings */
     char *record;
 };
@@ -132,7 +131,6 @@ const void *perf_rings_parse(const char *record, size_t size, size_t *found, uin
 
 struct throttle {
     struct perf_ring ring; /* the caller closes it; .fd is the event, below 0: there is none */
-    uint64_t read_to;
     uint64_t since;   /* CLOCK_MONOTONIC; 0: not throttled now */
     uint64_t stopped; /* ns, up to then */
     uint64_t times;   /* how often */
