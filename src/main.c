@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Picks an applet, by the name it was called by or by the first word, and runs it. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,16 +63,9 @@ static const struct applet *find_linked(const char *link)
     return applet || !dash ? applet : applet_find(dash + 1);
 }
 
-/*
- * Reports an error if the output was not written; a reader that has closed the pipe is none.
- */
-static int finish_output(int status)
+static int finish_output(void)
 {
-    if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-        say("cannot write: %s", output_error(errno));
-        return EXIT_FAILURE;
-    }
-    return status;
+    return output_end("write", output_flush(stdout));
 }
 
 /* Reports what options_parse() refused, perhaps before it reached the command. */
@@ -104,7 +96,7 @@ static int run_applet(const struct applet *applet, int argc, char **argv)
     if (result == ASKED_MAN)
         manual_man(stdout, applet, applets);
     if (result)
-        return finish_output(0);
+        return finish_output();
     int status = applet->run(&arguments);
     free(arguments.words);
     return status;
@@ -140,7 +132,7 @@ static int run_help(const char *name)
         manual_help(stdout, applet);
     else
         manual_main_help(stdout, main_options, applets);
-    return finish_output(0);
+    return finish_output();
 }
 
 /* stackbox's own options, if the first word is one. */
@@ -157,7 +149,7 @@ static int run_options(int argc, char **argv)
     if (result == ASKED_MAN)
         manual_main_man(stdout, main_options, applets);
     if (result)
-        return finish_output(0);
+        return finish_output();
     const char *more = arguments.count ? arguments.words[0] : arguments.command ? "--" : NULL;
     free(arguments.words);
     if (more) {
@@ -168,7 +160,7 @@ static int run_options(int argc, char **argv)
         return install_links(settings.directory, argv[0], applets);
     if (settings.version)
         fputs("stackbox " STACKBOX_VERSION "\n", stdout);
-    return finish_output(0);
+    return finish_output();
 }
 
 static int run_main(int argc, char **argv)
@@ -180,7 +172,7 @@ static int run_main(int argc, char **argv)
         return run_applet(applet, argc - 1, argv + 1);
     if (!word) {
         manual_list(stdout, applets);
-        return finish_output(0);
+        return finish_output();
     }
     if (word[0] == '-')
         return run_options(argc, argv);

@@ -109,8 +109,8 @@ static int list_applets(const struct arguments *arguments, struct judged **judge
     return (int)count;
 }
 
-/* Can all of them run? Or a negative errno. */
-static int judge(const struct checks *checks, const struct arguments *arguments, bool as_json)
+/* Can all of them run? False, too, if that cannot be written. */
+static bool judge(const struct checks *checks, const struct arguments *arguments, bool as_json)
 {
     struct judged *judged;
     int count = list_applets(arguments, &judged), result = count < 0 ? count : 0;
@@ -126,7 +126,7 @@ static int judge(const struct checks *checks, const struct arguments *arguments,
     free(judged);
     if (!result)
         result = output_flush(stdout);
-    return result && result != -EPIPE ? result : all;
+    return !output_end("write", result) && all;
 }
 
 static int run(const struct arguments *arguments)
@@ -139,11 +139,9 @@ static int run(const struct arguments *arguments)
     if (result)
         return applet_refuse(result, &error, false);
     checks_look(&checks);
-    result = judge(&checks, arguments, as_json);
+    const bool all = judge(&checks, arguments, as_json);
     checks_free(&checks);
-    if (result < 0)
-        say("cannot write: %s", output_error(-result));
-    return result > 0 ? 0 : EXIT_FAILURE;
+    return all ? 0 : EXIT_FAILURE;
 }
 
 const struct applet check_applet = {

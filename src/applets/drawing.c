@@ -258,9 +258,8 @@ static int write_files(struct drawing *drawing)
 
     if (!result)
         result = report_files_write(&drawing->files, &turn, write_format, drawing);
-    if (result && result != -EPIPE)
-        return fail_saying("cannot write: %s",
-                           result == -ENOMEM ? "out of memory" : output_error(-result));
+    if (output_end("write", result))
+        return EXIT_FAILURE;
     if (drawing->differential)
         say("before %llu, now %llu %s", (unsigned long long)root->before,
             (unsigned long long)root->value,
@@ -282,10 +281,7 @@ static int give_verdict(const struct drawing *drawing)
     int result = verdict_write(out, &drawing->flame, &drawing->options->verdict, &grown);
     if (!result)
         result = output_flush(out);
-    if (!result || result == -EPIPE)
-        return grown ? EXIT_GREW : 0;
-    return fail_saying("cannot write: %s",
-                       result == -ENOMEM ? "out of memory" : output_error(-result));
+    return output_end("write", result) ? EXIT_FAILURE : grown ? EXIT_GREW : 0;
 }
 
 int drawing_make(struct drawing *drawing, const struct arguments *arguments)

@@ -150,9 +150,7 @@ static int write_report(struct report_files *files, const struct show_options *a
         fputs(text_string(&shown->missing), stdout);
     else
         result = report_files_write(files, &turn, write_format, &reporting);
-    if (result && result != -EPIPE)
-        say("cannot write: %s", output_error(-result));
-    return (result && result != -EPIPE) || files->failed ? EXIT_FAILURE : 0;
+    return output_end("write", result) || files->failed ? EXIT_FAILURE : 0;
 }
 
 /* ---- Reading ---- */

@@ -61,9 +61,12 @@ int output_text(FILE *out, const struct text *text)
     return output_flush(out);
 }
 
-const char *output_error(int error)
+int output_end(const char *what, int result)
 {
-    return error == EBADF ? "stdout is closed" : strerror(error);
+    if (!result || result == -EPIPE)
+        return 0;
+    return fail_saying("cannot %s: %s", what,
+                       result == -EBADF ? "stdout is closed" : strerror(-result));
 }
 
 static __attribute__((format(printf, 1, 0))) void say_list(const char *format, va_list list)

@@ -19,8 +19,11 @@ int say_cannot(const char *what, struct text *why, int error);
 int output_flush(FILE *out);
 /* Writes a text to `out`, then calls output_flush(). */
 int output_text(FILE *out, const struct text *text);
-/* Why writing to stdout failed, by its errno. */
-const char *output_error(int error);
+/*
+ * The exit status after output: 0 if `result` is 0, or -EPIPE, as a reader that left is no error,
+ * and no line would be read. Otherwise says "cannot WHAT: WHY", and it is EXIT_FAILURE.
+ */
+int output_end(const char *what, int result);
 /* The name that say() prints first: set once, by main(). */
 extern const char *say_as;
 /* If not NULL, say() appends lines here, to be printed later; without memory it prints them. */

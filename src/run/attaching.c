@@ -104,9 +104,7 @@ static int print_list(const struct find *find, const struct demangle_options *re
     if (!result)
         result = output_text(stdout, &lines);
     text_free(&lines);
-    if (!result || result == -EPIPE)
-        return 0; /* a reader that has enough is not an error */
-    return fail_saying("cannot print the list: %s", output_error(-result));
+    return output_end("print the list", result);
 }
 
 /* Prints what was found to stdout instead of tracing it. */

@@ -488,12 +488,8 @@ void session_header(struct session *session, const char *what, uint64_t duration
 int session_detaching(void)
 {
     errno = 0;
-    if (fputs("Detaching...\n", stdout) < 0 || fflush(stdout)) {
-        if (errno == EPIPE)
-            return 0; /* the reader is gone: not an error */
-        return fail_saying("cannot write: %s", output_error(errno ? errno : EIO));
-    }
-    return 0;
+    fputs("Detaching...\n", stdout);
+    return output_end("write", output_flush(stdout));
 }
 
 struct capture session_capture(const struct session *session)
