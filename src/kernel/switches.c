@@ -10,7 +10,7 @@
 struct opening {
     struct switches *switches;
     struct capture *capture;
-    switches_show *show;
+    const struct switches_show *show;
     struct switches_refusal *refusal;
     int tracefs; /* below 0: use raw tracepoints */
 };
@@ -89,7 +89,7 @@ static int attach_program(const struct opening *opening, struct tracepoint *trac
 
     emit(&program, opening->capture);
     if (opening->show)
-        opening->show(&program, event);
+        opening->show->show(opening->show->context, &program, event);
     int result = tracepoint_open(tracepoint, &config, &program, &opening->refusal->log);
     return result ? refuse(opening, REFUSED_PROBES, event, result) : 0;
 }
@@ -146,8 +146,8 @@ static int open_raw(struct opening *opening)
  * bpf(2). If both fail, reports the refusal of raw ones, which need fewer rights, but only if a
  * right was missing: the user can grant it.
  */
-int switches_open(struct switches *switches, struct capture *capture, switches_show *show,
-                  struct switches_refusal *refusal)
+int switches_open(struct switches *switches, struct capture *capture,
+                  const struct switches_show *show, struct switches_refusal *refusal)
 {
     struct switches_refusal raw = {0};
     struct opening opening = {switches, capture, show, &raw, -1};

@@ -36,15 +36,18 @@ struct switches_refusal {
     struct text log; /* the verifier's words; the caller frees it */
 };
 
-/* Called with each program before it is loaded, or NULL. */
-typedef void switches_show(struct program *program, const char *event);
+/* Called with each program before it is loaded. */
+struct switches_show {
+    void (*show)(const void *context, struct program *program, const char *event);
+    const void *context;
+};
 
 /*
- * `capture` is filled in except for the fields, which are set here. 0, or a negative errno with
- * `refusal`; switches_close after either.
+ * `capture` is filled in except for the fields, which are set here; `show` may be NULL. 0, or a
+ * negative errno with `refusal`; switches_close after either.
  */
-int switches_open(struct switches *switches, struct capture *capture, switches_show *show,
-                  struct switches_refusal *refusal);
+int switches_open(struct switches *switches, struct capture *capture,
+                  const struct switches_show *show, struct switches_refusal *refusal);
 void switches_close(struct switches *switches);
 
 /* Hits that the kernel did not pass to them. */

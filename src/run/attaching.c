@@ -411,18 +411,11 @@ static bool has_user_returns(const struct places *places)
     return false;
 }
 
-/* Reported with --debug, and listed with --dump-program. */
-static void say_program(const struct trace_options *options, enum attach_program which,
-                           const struct program *program, const struct linked *linked)
+static void say_program(const struct probing *probing, enum attach_program which,
+                        struct program *program)
 {
-    struct text what = {0};
-
-    if (!options->debug && !options->dump_program)
-        return;
-    text_format(&what, "the program %s", attach_variants[which].what);
-    if (!what.failed)
-        decisions_say_program(what.data, program, linked, options->dump_program);
-    text_free(&what);
+    decisions_say_program(&probing->options->trace, "the program ", attach_variants[which].what,
+                          program);
 }
 
 /*
@@ -441,7 +434,7 @@ static int watch_nested(const struct probing *probing, const struct probing_call
     emit_nested(program, &capture);
     int result = program_link(program, PROGRAM_LIMIT_OLD, linked, why);
     if (!result)
-        say_program(&probing->options->trace, ATTACH_NESTED, program, linked);
+        say_program(probing, ATTACH_NESTED, program);
     return result;
 }
 
@@ -467,8 +460,7 @@ static int build(const struct probing *probing, const struct probing_calls *call
         result = program_link(&programs[which], PROGRAM_LIMIT_OLD, &request->programs[which], why);
         request->number_at[which] = find_number(&programs[which]);
         if (!result)
-            say_program(&probing->options->trace, which, &programs[which],
-                        &request->programs[which]);
+            say_program(probing, which, &programs[which]);
     }
     return result || !calls->controls ? result
         : watch_nested(probing, calls, &programs[ATTACH_NESTED], &request->programs[ATTACH_NESTED],

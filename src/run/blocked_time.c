@@ -354,28 +354,9 @@ static struct capture capture_of(const struct tracing *tracing)
     return capture;
 }
 
-static void show(struct program *program, const char *event, bool listing)
+static void show(const void *options, struct program *program, const char *event)
 {
-    struct text what = {0}, why = {0};
-    struct linked linked;
-
-    text_format(&what, "the program of sched:%s", event);
-    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
-        say("%s: %s", text_string(&what), text_string(&why));
-    else if (!what.failed)
-        decisions_say_program(what.data, program, &linked, listing);
-    text_free(&what);
-    text_free(&why);
-}
-
-static void show_size(struct program *program, const char *event)
-{
-    show(program, event, false);
-}
-
-static void show_listing(struct program *program, const char *event)
-{
-    show(program, event, true);
+    decisions_say_program(options, "the program of sched:", event, program);
 }
 
 static void say_refused(const struct switches_refusal *refusal)
@@ -398,11 +379,10 @@ static void say_refused(const struct switches_refusal *refusal)
 static int attach(struct tracing *tracing)
 {
     bool debug = tracing->config->trace->debug;
+    const struct switches_show showing = {show, tracing->config->trace};
     struct switches_refusal refusal;
     struct capture capture = capture_of(tracing);
-    int result = switches_open(&tracing->switches, &capture,
-                               tracing->config->trace->dump_program ? show_listing
-                               : debug ? show_size : NULL, &refusal);
+    int result = switches_open(&tracing->switches, &capture, &showing, &refusal);
     if (result) {
         say_refused(&refusal);
         if (debug && refusal.log.data)

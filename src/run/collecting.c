@@ -219,15 +219,23 @@ void decisions_say_machine(const struct trace_options *options)
         (unsigned long long)held[1].effective << 32 | held[0].effective);
 }
 
-void decisions_say_program(const char *what, const struct program *program,
-                           const struct linked *linked, bool listing)
+void decisions_say_program(const struct trace_options *options, const char *what, const char *of,
+                           struct program *program)
 {
-    struct text dump = {0};
+    const bool listing = options->dump_program;
+    struct text dump = {0}, why = {0};
+    struct linked linked;
 
-    say("%s, %zu instructions%s", what, linked->count, listing ? ":" : "");
-    if (listing)
-        dump_insns(&dump, linked->insns, linked->count, program);
+    if (!options->debug && !listing)
+        return;
+    if (program_link(program, PROGRAM_LIMIT_OLD, &linked, &why))
+        say("%s%s: %s", what, of, text_string(&why));
+    else
+        say("%s%s, %zu instructions%s", what, of, linked.count, listing ? ":" : "");
+    if (listing && linked.count)
+        dump_insns(&dump, linked.insns, linked.count, program);
     if (dump.length && !dump.failed)
         fprintf(stderr, "%s", dump.data);
     text_free(&dump);
+    text_free(&why);
 }

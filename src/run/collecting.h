@@ -58,10 +58,10 @@ void collecting_say(const struct collecting *collecting);
 void decisions_say_machine(const struct trace_options *options);
 
 /*
- * A program about to be loaded, "the program of user programs' events": mentioned with --debug, and
- * with --dump-program listed, too.
+ * A program about to be loaded, such as "the program of sched:" "sched_switch": mentioned with
+ * --debug, and with --dump-program listed, too.
  */
-void decisions_say_program(const char *what, const struct program *program,
-                           const struct linked *linked, bool listing);
+void decisions_say_program(const struct trace_options *options, const char *what, const char *of,
+                           struct program *program);
 
 #endif

@@ -40,20 +40,11 @@ int sampled_refuse(int error, const struct text *log)
 int sampled_load(struct sampled *sampled, struct program *program,
                  const struct trace_options *options)
 {
-    struct linked linked;
     struct text log = {0};
-    int result = program_link(program, PROGRAM_LIMIT_OLD, &linked, &log);
 
-    if (!result) {
-        if (options->debug || options->dump_program)
-            decisions_say_program("the program", program, &linked, options->dump_program);
-        const struct bpf_load load = {
-            .type = BPF_PROG_TYPE_PERF_EVENT,
-            .name = "profile",
-            .code = linked,
-        };
-        result = sampled->config.program = bpf_load_program(&load, &log);
-    }
+    decisions_say_program(options, "the program", "", program);
+    const int result = bpf_link_and_load(BPF_PROG_TYPE_PERF_EVENT, "profile", program, &log);
+    sampled->config.program = result;
     program_free(program);
     if (result < 0 && options->debug && log.length)
         fprintf(stderr, "%s\n", log.data);
