@@ -262,6 +262,13 @@ int find_parse(struct find *find, char *const *words, size_t count, bool is_rege
     return result;
 }
 
+int find_tracefs(struct find *find)
+{
+    if (find->tracefs < 0)
+        find->tracefs = tracefs_open();
+    return find->tracefs;
+}
+
 /* Does it match a tracepoint? 1, 0 or -ENOMEM. */
 static int is_tracepoint(struct find *find, const struct pattern *pattern)
 {
@@ -269,9 +276,7 @@ static int is_tracepoint(struct find *find, const struct pattern *pattern)
     struct text near = {0};
     size_t matched = 0;
 
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
-    int result = find->tracefs < 0
+    int result = find_tracefs(find) < 0
         ? system_calls_match(pattern, &places, &matched)
         : tracepoints_find(find->tracefs, pattern, &places, &matched, &near);
     places_free(&places);
@@ -490,8 +495,7 @@ static int find_tracepoints(struct find *find, struct text *error)
 
 int find_places(struct find *find, struct text *error)
 {
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
+    (void)find_tracefs(find);
     find->kernel = machine_of_kernel();
     int result = find->by_calls ? translate_calls(find) : 0;
 

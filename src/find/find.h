@@ -47,6 +47,9 @@ int find_translate(struct find *find);
  */
 int find_places(struct find *find, struct text *error);
 
+/* Opens `tracefs`, unless it is open. Returns it. */
+int find_tracefs(struct find *find);
+
 bool find_any_of_kind(const struct find *find, enum pattern_kind kind);
 /* Are all patterns for what programs do: their own functions, or system calls? */
 bool find_only_programs(const struct find *find);

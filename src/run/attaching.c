@@ -317,13 +317,6 @@ static void detach(struct attachment *attachment, bool debug)
 
 /* ---- The programs ---- */
 
-static int tracefs_of(struct find *find)
-{
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
-    return find->tracefs;
-}
-
 /*
  * Must forks not inherit the perf events? If the attributes of probes point into our memory (by the
  * PMUs, or without tracefs), the kernel reads those pointers in the process that forks: fork fails
@@ -335,7 +328,7 @@ static bool is_uninherited(struct probing *probing)
     struct find *find = &probing->find;
 
     return probing->way == ATTACH_PMU || find_any_of_kind(find, PATTERN_USER_FUNCTION) ||
-           find_any_of_kind(find, PATTERN_USDT) || tracefs_of(find) < 0;
+           find_any_of_kind(find, PATTERN_USDT) || find_tracefs(find) < 0;
 }
 
 struct ring_options probing_rings(struct probing *probing, struct session *session)
@@ -358,7 +351,7 @@ static int attach_instead(struct probing *probing, struct attach_request *reques
         return EXIT_USAGE;
     }
     request->force |= !by_rings; /* ptrace(2) takes no time to attach */
-    request->tracefs = by_rings ? tracefs_of(&probing->find) : -1;
+    request->tracefs = by_rings ? find_tracefs(&probing->find) : -1;
     return attach(probing, request);
 }
 
@@ -495,7 +488,7 @@ static int attach_and_trace(struct probing *probing, const struct probing_calls 
 
     see_files(&calls->session->user_stacks, &probing->find.places);
     if (!request->instead && traces_execs(&probing->find.places))
-        scope_come_first(&calls->session->scope, tracefs_of(&probing->find), first);
+        scope_come_first(&calls->session->scope, find_tracefs(&probing->find), first);
     int status = request->instead ? attach_instead(probing, request) : attach(probing, request);
     if (!status)
         status = calls->trace(calls->context);
@@ -708,8 +701,7 @@ void walking_tell_starts(struct find *find)
     for (size_t i = 0; i < find->places.count; i++)
         if (!find->places.items[i].at_return && !find->places.items[i].offset)
             find->places.items[i].start = START_LINK;
-    if (find->tracefs < 0)
-        find->tracefs = tracefs_open();
+    (void)find_tracefs(find);
 }
 
 void walking_build(const struct walk_counts *walk, const struct scope *scope,
