@@ -282,8 +282,7 @@ static int run(const struct arguments *arguments)
     static struct tracing tracing; /* large, for a stack */
     struct text error = {0};
 
-    tracing.probing.options = &settings.probes;
-    tracing.probing.find.tracefs = tracing.probing.find.kallsyms = -1;
+    tracing.probing = (struct probing)PROBING_NONE(&settings.probes);
     const int refused = check_usage(&tracing, arguments, &error);
 
     return probing_run(&tracing.probing, refused, &error, arguments, open_and_trace, &tracing);
