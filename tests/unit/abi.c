@@ -18,7 +18,7 @@
     } while (0)
 #define SAME_ATTR(ours, our_field, their_field) SAME(ours, our_field, union bpf_attr, their_field)
 
-static void commands(void)
+TEST(commands)
 {
     CHECK_NUMBER(BPF_ABI_MAP_CREATE, BPF_MAP_CREATE);
     CHECK_NUMBER(BPF_ABI_MAP_LOOKUP_ELEM, BPF_MAP_LOOKUP_ELEM);
@@ -33,7 +33,7 @@ static void commands(void)
     CHECK_NUMBER(BPF_ABI_OBJ_NAME_BYTES, BPF_OBJ_NAME_LEN);
 }
 
-static void maps(void)
+TEST(maps)
 {
     SAME_ATTR(bpf_abi_map_create, map_type, map_type);
     SAME_ATTR(bpf_abi_map_create, key_size, key_size);
@@ -55,7 +55,7 @@ static void maps(void)
     SAME_ATTR(bpf_abi_map_batch, flags, batch.flags);
 }
 
-static void programs(void)
+TEST(programs)
 {
     SAME_ATTR(bpf_abi_prog_load, prog_type, prog_type);
     SAME_ATTR(bpf_abi_prog_load, insn_cnt, insn_cnt);
@@ -81,18 +81,11 @@ static void programs(void)
 }
 
 /* These types come from the build's libc, and must be the same on every machine. */
-static void sizes(void)
+TEST(sizes)
 {
     CHECK_NUMBER(sizeof(off_t), 8);
     CHECK_NUMBER(sizeof(time_t), 8);
     CHECK_NUMBER(sizeof(ino_t), 8);
 }
 
-int main(void)
-{
-    TEST(commands);
-    TEST(maps);
-    TEST(programs);
-    TEST(sizes);
-    return tests_done();
-}
+TEST_MAIN

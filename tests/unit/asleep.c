@@ -42,7 +42,7 @@ static int list_with(rlim_t descriptors)
 }
 
 /* The listing needs five: /proc, a process, its task directory, a thread, and one of its files. */
-static void passed_over_for_lack_of_descriptors(void)
+TEST(passed_over_for_lack_of_descriptors)
 {
     for (rlim_t descriptors = 0; descriptors < 5; descriptors++) {
         CHECK_NUMBER(list_with(descriptors), -EMFILE);
@@ -52,7 +52,7 @@ static void passed_over_for_lack_of_descriptors(void)
     CHECK_NUMBER(met, 1);
 }
 
-static void ended_meanwhile(void)
+TEST(ended_meanwhile)
 {
     const uint32_t pid = UINT32_MAX;
     const struct event_filter of = {.pids = &pid, .pid_count = 1, .cpu = -1};
@@ -62,7 +62,7 @@ static void ended_meanwhile(void)
 }
 
 /* For walltime: waits whose stacks could not be read are reported. */
-static void first_waits_unseen(void)
+TEST(first_waits_unseen)
 {
     const struct event_filter of = {.cpu = -1};
     const struct blocked_filter threads = {.of = &of, .cgroup = "/no/such/cgroup"};
@@ -85,10 +85,4 @@ static void first_waits_unseen(void)
     wall_time_close(&wall);
 }
 
-int main(void)
-{
-    TEST(passed_over_for_lack_of_descriptors);
-    TEST(ended_meanwhile);
-    TEST(first_waits_unseen);
-    return tests_done();
-}
+TEST_MAIN

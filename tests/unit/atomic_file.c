@@ -80,7 +80,7 @@ static unsigned clean(void)
 
 /* ---- */
 
-static void appears_at_once(void)
+TEST(appears_at_once)
 {
     struct atomic_file file;
 
@@ -108,7 +108,7 @@ static void appears_at_once(void)
 }
 
 /* A file that appears while it is written is replaced, too. */
-static void appears_meanwhile(void)
+TEST(appears_meanwhile)
 {
     struct atomic_file file;
 
@@ -120,7 +120,7 @@ static void appears_meanwhile(void)
     CHECK_NUMBER(clean(), 1);
 }
 
-static void mode_is_kept(void)
+TEST(mode_is_kept)
 {
     put("private", "old", 0600);
     CHECK_NUMBER(write_file("private", "new"), 0);
@@ -132,7 +132,7 @@ static void mode_is_kept(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-static void owner_is_kept(void)
+TEST(owner_is_kept)
 {
     struct stat about;
 
@@ -158,7 +158,7 @@ static void owner_is_kept(void)
     CHECK_NUMBER(clean(), 2);
 }
 
-static void links_are_followed(void)
+TEST(links_are_followed)
 {
     char target[64];
 
@@ -187,7 +187,7 @@ static void links_are_followed(void)
 }
 
 /* Directories on the way, and everything that may be between slashes. */
-static void ways(void)
+TEST(ways)
 {
     char nested[64];
 
@@ -239,7 +239,7 @@ static void plant(const char *leads, const char *name, uid_t owner)
 }
 
 /* In a world-writable directory, whether or not fs.protected_symlinks makes the kernel help. */
-static void strangers_links(void)
+TEST(strangers_links)
 {
     static const char *const planted[] = {"device", "through-fifo", "through-file", "nothing", "way/real",
                                           "own", "way/../w/real", "through-fd"};
@@ -287,7 +287,7 @@ static void strangers_links(void)
 }
 
 /* Users may have their own links there. */
-static void own_links(void)
+TEST(own_links)
 {
     CHECK(!mkdir("w", 0700) && !chmod("w", 01777));
     CHECK(!symlink("real", "w/own") && !symlink("/dev/full", "w/device") && !symlink("../w", "w/way"));
@@ -300,7 +300,7 @@ static void own_links(void)
     CHECK_NUMBER(clean(), 1);
 }
 
-static void long_names(void)
+TEST(long_names)
 {
     char name[256];
 
@@ -316,7 +316,7 @@ static void long_names(void)
     CHECK_NUMBER(clean(), 1);
 }
 
-static void what_is_refused(void)
+TEST(what_is_refused)
 {
     CHECK_NUMBER(atomic_file_check("none/a"), -ENOENT);
     CHECK_NUMBER(write_file("none/a", ""), -ENOENT);
@@ -331,7 +331,7 @@ static void what_is_refused(void)
 }
 
 /* As another user, who may not write to some files. */
-static void rights(void)
+TEST(rights)
 {
     int status;
 
@@ -356,7 +356,7 @@ static void rights(void)
 }
 
 /* RLIMIT_FSIZE acts like a full disk for one process. */
-static void too_large(void)
+TEST(too_large)
 {
     struct rlimit usual, small;
     struct atomic_file file;
@@ -376,7 +376,7 @@ static void too_large(void)
     CHECK_NUMBER(clean(), 1);
 }
 
-static void what_is_no_file(void)
+TEST(what_is_no_file)
 {
     char text[32] = "", name[32];
     int ends[2];
@@ -429,7 +429,7 @@ static void what_is_no_file(void)
  * The next run deletes the leftover of a killed run, but not a file that another run is about to
  * rename.
  */
-static void left_behind(void)
+TEST(left_behind)
 {
     const struct timespec old[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
 
@@ -448,7 +448,7 @@ static void left_behind(void)
 }
 
 /* Several processes write the same file again and again, and one reads it. */
-static void at_the_same_time(void)
+TEST(at_the_same_time)
 {
     char text[8192], before[8192] = "";
     pid_t writers[3];
@@ -486,21 +486,7 @@ int main(void)
     umask(022);
     if (!mkdtemp(place) || chdir(place))
         return 1;
-    TEST(appears_at_once);
-    TEST(appears_meanwhile);
-    TEST(mode_is_kept);
-    TEST(owner_is_kept);
-    TEST(links_are_followed);
-    TEST(ways);
-    TEST(strangers_links);
-    TEST(own_links);
-    TEST(long_names);
-    TEST(what_is_refused);
-    TEST(rights);
-    TEST(too_large);
-    TEST(what_is_no_file);
-    TEST(left_behind);
-    TEST(at_the_same_time);
+    run_tests();
     if (chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
     return tests_done();

@@ -29,7 +29,7 @@ static const char symbols[] =
 
 #define CORE(offset) (0xffffffff81000000 + (offset))
 
-static void texts_become_addresses(void)
+TEST(texts_become_addresses)
 {
     struct stack_texts texts = {0};
     size_t first, second;
@@ -60,7 +60,7 @@ static void texts_become_addresses(void)
 }
 
 /* Equal frames share a number, frames beyond the limit have none; the number leads to the frame. */
-static void texts_become_numbers(void)
+TEST(texts_become_numbers)
 {
     struct stack_texts texts = {.frames = calloc(3, sizeof(struct stack_frame)), .room = 3};
     struct symbol kernel = {.kernel = true, .address = 3}, *named = &kernel;
@@ -108,7 +108,7 @@ static bool did(int kallsyms, uint64_t first, uint64_t second, uint64_t third)
     return interrupt_of(kallsyms, frames, COUNT_OF(frames)) != INTERRUPT_NONE;
 }
 
-static void interrupts_are_told_from_threads(void)
+TEST(interrupts_are_told_from_threads)
 {
     int kallsyms = file_of_text(symbols);
 
@@ -129,7 +129,7 @@ static void interrupts_are_told_from_threads(void)
 }
 
 /* The frame nearest to the leaf gives the kind: a softirq runs as another interrupt ends. */
-static void kinds_of_interrupts(void)
+TEST(kinds_of_interrupts)
 {
     static const char text[] =
         "ffffffff81000000 T __schedule\n"
@@ -170,7 +170,7 @@ static void kinds_of_interrupts(void)
     close(kallsyms);
 }
 
-static void hidden_addresses_tell_nothing(void)
+TEST(hidden_addresses_tell_nothing)
 {
     int kallsyms = file_of_text("0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
                                 "0000000000000000 T try_to_wake_up\n");
@@ -204,7 +204,7 @@ static enum stack_state find(struct stack_table *table, struct tally *tally, uin
     return stack.state;
 }
 
-static void stacks_stay_while_they_are_used(void)
+TEST(stacks_stay_while_they_are_used)
 {
     struct stack_table table = {0};
     struct tally tally = {0};
@@ -230,7 +230,7 @@ static void stacks_stay_while_they_are_used(void)
     tally_free(&tally);
 }
 
-static void words_that_are_no_stacks(void)
+TEST(words_that_are_no_stacks)
 {
     struct stack_table table = {0};
     struct tally tally = {0};
@@ -248,14 +248,4 @@ static void words_that_are_no_stacks(void)
     stack_table_drop(&table);
 }
 
-int main(void)
-{
-    TEST(texts_become_addresses);
-    TEST(texts_become_numbers);
-    TEST(interrupts_are_told_from_threads);
-    TEST(kinds_of_interrupts);
-    TEST(hidden_addresses_tell_nothing);
-    TEST(stacks_stay_while_they_are_used);
-    TEST(words_that_are_no_stacks);
-    return tests_done();
-}
+TEST_MAIN

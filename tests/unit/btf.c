@@ -95,7 +95,7 @@ static void check_member(const struct btf *btf, const char *name, size_t offset,
     check_member(btf, #name, offsetof(struct task_struct, name), \
                  sizeof(((struct task_struct *)0)->name))
 
-static void members_are_where_a_compiler_puts_them(void)
+TEST(members_are_where_a_compiler_puts_them)
 {
     struct text bytes = {0};
     struct btf btf;
@@ -130,7 +130,7 @@ static void members_are_where_a_compiler_puts_them(void)
     text_free(&bytes);
 }
 
-static void parameters_are_counted(void)
+TEST(parameters_are_counted)
 {
     struct text bytes = {0};
     struct btf btf;
@@ -164,7 +164,7 @@ static void look_at_all(const void *bytes, size_t size)
     btf_free(&btf);
 }
 
-static void what_is_cut_off_is_refused(void)
+TEST(what_is_cut_off_is_refused)
 {
     struct text bytes = {0};
     struct btf btf;
@@ -175,7 +175,7 @@ static void what_is_cut_off_is_refused(void)
     text_free(&bytes);
 }
 
-static void any_byte_may_be_wrong(void)
+TEST(any_byte_may_be_wrong)
 {
     static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};
     struct text bytes = {0};
@@ -227,7 +227,7 @@ static int find_pid(const uint32_t *types, size_t size, struct btf_member *found
     return result;
 }
 
-static void by_hand(void)
+TEST(by_hand)
 {
     static const uint32_t plain[] = {
         0, INFO(OF_INT, 0), 4, 32, /* 1 */
@@ -250,7 +250,7 @@ static void by_hand(void)
     CHECK_NUMBER(find_pid(NULL, 0, &found), -ENOENT);
 }
 
-static void circles_end(void)
+TEST(circles_end)
 {
     static const uint32_t named_in_a_circle[] = {
         TASK, INFO(OF_STRUCT, 1), 64, PID, 2, 0, /* 1 */
@@ -276,13 +276,4 @@ static void circles_end(void)
     btf_free(&btf);
 }
 
-int main(void)
-{
-    TEST(members_are_where_a_compiler_puts_them);
-    TEST(parameters_are_counted);
-    TEST(what_is_cut_off_is_refused);
-    TEST(any_byte_may_be_wrong);
-    TEST(by_hand);
-    TEST(circles_end);
-    return tests_done();
-}
+TEST_MAIN

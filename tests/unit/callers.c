@@ -16,7 +16,7 @@
 #define CALLER   0xffff800080002040
 #define OUTER    0xffff800080003080
 
-static void missing(void)
+TEST(missing)
 {
     static const uint64_t lacks[] = {ENTERED, OUTER}, has[] = {ENTERED, CALLER, OUTER};
 
@@ -30,7 +30,7 @@ static void missing(void)
     CHECK(!callers_miss_kernel(CALLER, KEY_TRACEPOINT, lacks, COUNT_OF(lacks)));
 }
 
-static void twice(void)
+TEST(twice)
 {
     static const uint64_t frames[] = {ENTERED, ENTERED, ENTERED, CALLER};
 
@@ -40,7 +40,7 @@ static void twice(void)
     CHECK_NUMBER(callers_count_twice(frames, 0), 0);
 }
 
-static void link_registers(void)
+TEST(link_registers)
 {
     CHECK(machine_has_link(&machine_aarch64));
     CHECK(machine_has_link(&machine_arm));
@@ -80,7 +80,7 @@ static int starts_in(const char *symbols)
     return starts;
 }
 
-static void which_kernels(void)
+TEST(which_kernels)
 {
     const struct machine *kernel = machine_of_kernel();
 
@@ -91,11 +91,4 @@ static void which_kernels(void)
     CHECK_NUMBER(starts_in("ffffffff80000000 T unwind_init\nffffffff81000000 T vfs_read\n"), machine_has_link(kernel));
 }
 
-int main(void)
-{
-    TEST(missing);
-    TEST(twice);
-    TEST(link_registers);
-    TEST(which_kernels);
-    return tests_done();
-}
+TEST_MAIN

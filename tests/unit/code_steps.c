@@ -332,7 +332,7 @@ static void describe(const struct code_state *state, const struct code_flow *flo
     text[strlen(text) - 1] = '\0';
 }
 
-static void instructions_do(void)
+TEST(instructions_do)
 {
     const struct line *title = NULL;
     struct code_state state;
@@ -358,7 +358,7 @@ static void instructions_do(void)
 }
 
 /* The decoder does not read beyond the end of a truncated instruction. */
-static void cut_off(void)
+TEST(cut_off)
 {
     const struct line *title = NULL;
 
@@ -377,7 +377,7 @@ static void cut_off(void)
 }
 
 /* A known rule at calls that contradicts the code's own drops all rows of that code. */
-static void calls_tell(void)
+TEST(calls_tell)
 {
     static const uint32_t words[] = {0xe92d4010, 0xe1a00001, 0xebfffffc, 0xe8bd8010}; /* push, mov, bl, pop */
     static const struct {
@@ -418,7 +418,7 @@ static void calls_tell(void)
 }
 
 /* Code without a caller, a return or a function's look is a function if its address is taken. */
-static void addresses_tell(void)
+TEST(addresses_tell)
 {
     static const char bytes[] = "\x48\xbf\0\0\0\0\0\0\0\0\xc3" /* movabs $?, %rdi; ret */
                                 "\xcc\xcc\xcc\xcc\xcc\xcc"         /* unaligned from here on: */
@@ -451,11 +451,4 @@ static void addresses_tell(void)
     code_machine = own;
 }
 
-int main(void)
-{
-    TEST(instructions_do);
-    TEST(cut_off);
-    TEST(calls_tell);
-    TEST(addresses_tell);
-    return tests_done();
-}
+TEST_MAIN

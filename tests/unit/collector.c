@@ -225,7 +225,7 @@ static void count_with(struct counter *counter, struct trace_options *options, i
     text_free(&error);
 }
 
-static void a_report_of_it(void)
+TEST(a_report_of_it)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
     struct counter counter = {.collector = {.calls = &counter_calls, .counter = &counting_calls}};
@@ -245,7 +245,7 @@ static void a_report_of_it(void)
 }
 
 /* Every report has what was collected for it, and the account adds up. */
-static void reports_at_intervals(void)
+TEST(reports_at_intervals)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
     struct counter counter = {.collector = {.calls = &counter_calls, .counter = &counting_calls}};
@@ -274,7 +274,7 @@ static void reports_at_intervals(void)
     text_free(&counter.calls);
 }
 
-static void a_refusal(void)
+TEST(a_refusal)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
     struct counter counter = {.collector = {.calls = &refusing_calls, .counter = &counting_calls}};
@@ -389,7 +389,7 @@ static const struct event_source_calls delivering_calls = {
     .stop = stop,
 };
 
-static void events_one_by_one(void)
+TEST(events_one_by_one)
 {
     static char *line[] = {(char *)"collector", NULL};
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
@@ -430,10 +430,7 @@ int main(void)
 {
     if (!mkdtemp(scratch) || !make_code_up())
         return 1;
-    TEST(a_report_of_it);
-    TEST(reports_at_intervals);
-    TEST(a_refusal);
-    TEST(events_one_by_one);
+    run_tests();
     unlink(path_of("out"));
     unlink(path_of("err"));
     rmdir(scratch);

@@ -62,7 +62,7 @@ static bool condition_holds(const int64_t values[4])
         text_free(&error);                                                                     \
     } while (0)
 
-static void they_come_to_what_c_says(void)
+TEST(they_come_to_what_c_says)
 {
     FOR_ALL("a==1", a == 1);
     FOR_ALL(" a != 0x1 ", a != 1);
@@ -93,7 +93,7 @@ static void check_number(const char *text, uint64_t number, bool is_negative)
     text_free(&error);
 }
 
-static void numbers_are_read(void)
+TEST(numbers_are_read)
 {
     check_number("a > 4K", 4096, false);
     check_number("a > 3M", 3 << 20, false);
@@ -107,7 +107,7 @@ static void numbers_are_read(void)
     check_number("a == 0xFFFFffff", 0xffffffff, false);
 }
 
-static void texts_and_types_are_read(void)
+TEST(texts_and_types_are_read)
 {
     struct text error = {0};
 
@@ -135,7 +135,7 @@ static void check_refused(const char *text, const char *said)
     text_free(&error);
 }
 
-static void what_is_wrong_is_said(void)
+TEST(what_is_wrong_is_said)
 {
     char many[64 * 16] = "a == 1", deep[128];
 
@@ -181,7 +181,7 @@ static void what_is_wrong_is_said(void)
     text_free(&error);
 }
 
-static void lists_are_read(void)
+TEST(lists_are_read)
 {
     struct value_words values[3];
     struct text error = {0};
@@ -227,7 +227,7 @@ static void check_value(int offset, int size, int bits, bool is_signed)
     CHECK_NUMBER(value->is_signed, is_signed);
 }
 
-static void registers_are_found(void)
+TEST(registers_are_found)
 {
     const struct place start = {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read"};
     const struct place end = {.kind = PLACE_KERNEL_FUNCTION, .name = (char *)"vfs_read", .at_return = true};
@@ -285,7 +285,7 @@ static const char format[] =
     "\tfield:__data_loc char[] path;\toffset:56;\tsize:4;\tsigned:1;\n\n"
     "print fmt: \"ptr=%p\", REC->ptr\n";
 
-static void fields_say_what_they_are(void)
+TEST(fields_say_what_they_are)
 {
     struct tracefs_field field;
     struct text names = {0};
@@ -305,14 +305,4 @@ static void fields_say_what_they_are(void)
     text_free(&names);
 }
 
-int main(void)
-{
-    TEST(they_come_to_what_c_says);
-    TEST(numbers_are_read);
-    TEST(texts_and_types_are_read);
-    TEST(what_is_wrong_is_said);
-    TEST(lists_are_read);
-    TEST(registers_are_found);
-    TEST(fields_say_what_they_are);
-    return tests_done();
-}
+TEST_MAIN

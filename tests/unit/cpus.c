@@ -19,7 +19,7 @@ static const char *ranges(const char *list)
     return read;
 }
 
-static void lists(void)
+TEST(lists)
 {
     CHECK_STRING(ranges("0\n"), "0-0 ");
     CHECK_STRING(ranges("0-1\n"), "0-1 ");
@@ -28,7 +28,7 @@ static void lists(void)
     CHECK_STRING(ranges("1,2,3,\n"), "1-1 2-2 3-3 ");
 }
 
-static void no_lists(void)
+TEST(no_lists)
 {
     CHECK_STRING(ranges(""), "");
     CHECK_STRING(ranges("\n"), "");
@@ -55,7 +55,7 @@ static int answer(void *context, unsigned cpu)
     return answers->calls++ ? answers->others : answers->first;
 }
 
-static void those_of_this_machine(void)
+TEST(those_of_this_machine)
 {
     struct answers all = {0, 0, 0}, none = {-ENODEV, -ENODEV, 0}, wrong = {-EINVAL, 0, 0},
                    last = {0, -EINVAL, 0}, refused = {-EACCES, 0, 0};
@@ -73,10 +73,4 @@ static void those_of_this_machine(void)
     CHECK_NUMBER(refused.calls, 1);
 }
 
-int main(void)
-{
-    TEST(lists);
-    TEST(no_lists);
-    TEST(those_of_this_machine);
-    return tests_done();
-}
+TEST_MAIN

@@ -12,7 +12,7 @@
 #include "base/util.h"
 
 /* Plain names, in namespaces and classes. */
-static void sources(void)
+TEST(sources)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fv", "f()"},
@@ -36,7 +36,7 @@ static void sources(void)
 }
 
 /* What follows a function's name. */
-static void functions(void)
+TEST(functions)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fz", "f(...)"},
@@ -57,7 +57,7 @@ static void functions(void)
 }
 
 /* Constructors and destructors have their class's name. */
-static void constructors(void)
+TEST(constructors)
 {
     static const struct cxx_row rows[] = {
         {"_ZN1AC1Ev", "A::A()"},
@@ -88,7 +88,7 @@ static void constructors(void)
 }
 
 /* Operators, of which some are words. */
-static void operators(void)
+TEST(operators)
 {
     static const struct cxx_row rows[] = {
         {"_ZN1AnwEm", "A::operator new(unsigned long)"},
@@ -145,7 +145,7 @@ static void operators(void)
 }
 
 /* Conversion operators, whose type may need arguments that come later. */
-static void conversions(void)
+TEST(conversions)
 {
     static const struct cxx_row rows[] = {
         {"_ZN1AcviEv", "A::operator int()"},
@@ -162,7 +162,7 @@ static void conversions(void)
 }
 
 /* Names local to a function, and unnamed types. */
-static void locals(void)
+TEST(locals)
 {
     static const struct cxx_row rows[] = {
         {"_ZZ1fvE1x", "f()::x"},
@@ -186,7 +186,7 @@ static void locals(void)
 }
 
 /* Lambdas, whose T_ refers to their own parameters. */
-static void lambdas(void)
+TEST(lambdas)
 {
     static const struct cxx_row rows[] = {
         {"_ZZ1fvENKUlvE_clEv", "f()::{lambda()#1}::operator()() const"},
@@ -214,7 +214,7 @@ static void lambdas(void)
 }
 
 /* ABI tags. */
-static void tags(void)
+TEST(tags)
 {
     static const struct cxx_row rows[] = {
         {"_Z1xB5cxx11", "x[abi:cxx11]"},
@@ -230,7 +230,7 @@ static void tags(void)
 }
 
 /* Names that compilers generate. */
-static void specials(void)
+TEST(specials)
 {
     static const struct cxx_row rows[] = {
         {"_ZTV1A", "vtable for A"},
@@ -262,7 +262,7 @@ static void specials(void)
 }
 
 /* Structured bindings and modules. */
-static void bindings(void)
+TEST(bindings)
 {
     static const struct cxx_row rows[] = {
         {"_ZDC1a1bE", "[a, b]"},
@@ -278,7 +278,7 @@ static void bindings(void)
 }
 
 /* Suffixes from compiler passes. */
-static void clones(void)
+TEST(clones)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fv.isra.0", "f() [clone .isra.0]"},
@@ -301,7 +301,7 @@ static void clones(void)
 }
 
 /* Blocks of clang. */
-static void blocks(void)
+TEST(blocks)
 {
     static const struct cxx_row rows[] = {
         {"___Z1fv_block_invoke", "invocation function for block in f()"},
@@ -312,7 +312,7 @@ static void blocks(void)
 }
 
 /* What newer compilers write. */
-static void news(void)
+TEST(news)
 {
     static const struct cxx_row rows[] = {
         {"_ZNH1A1fES_", "A::f(this A)"},
@@ -341,7 +341,7 @@ static void news(void)
 }
 
 /* Template arguments become <...>, but operators do not; empty ones stay empty. */
-static void shortened(void)
+TEST(shortened)
 {
     static const struct demangle_options config = {.shorten = true};
     static const struct cxx_row rows[] = {
@@ -361,7 +361,7 @@ static void shortened(void)
 }
 
 /* What users type to find a function. */
-static void without_parameters(void)
+TEST(without_parameters)
 {
     static const struct demangle_options config = {.without_parameters = true};
     static const struct cxx_row rows[] = {
@@ -386,7 +386,7 @@ static void without_parameters(void)
 }
 
 /* What is not a name is left as it is, and leaves nothing allocated. */
-static void refused(void)
+TEST(refused)
 {
     static const struct demangle_options config;
     static const char *const names[] = {
@@ -419,7 +419,7 @@ static void refused(void)
 }
 
 /* A truncated name is not a name, wherever it ends: nothing after its end is read. */
-static void cut(void)
+TEST(cut)
 {
     static const struct demangle_options config;
     static const char name[] =
@@ -438,24 +438,4 @@ static void cut(void)
     text_free(&text);
 }
 
-int main(void)
-{
-    TEST(sources);
-    TEST(functions);
-    TEST(constructors);
-    TEST(operators);
-    TEST(conversions);
-    TEST(locals);
-    TEST(lambdas);
-    TEST(tags);
-    TEST(specials);
-    TEST(bindings);
-    TEST(clones);
-    TEST(blocks);
-    TEST(news);
-    TEST(shortened);
-    TEST(without_parameters);
-    TEST(refused);
-    TEST(cut);
-    return tests_done();
-}
+TEST_MAIN

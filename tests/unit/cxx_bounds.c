@@ -80,7 +80,7 @@ static void check_ends(const struct text *name)
     text_free(&text);
 }
 
-static void long_ones(void)
+TEST(long_ones)
 {
     for (size_t i = 0; i < sizeof(long_names) / sizeof(*long_names); i++) {
         struct text name = {0};
@@ -93,7 +93,7 @@ static void long_ones(void)
 }
 
 /* Each parameter is a template of two of the previous one: printed, the n-th is 2^n long. */
-static void doubling(void)
+TEST(doubling)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     struct text name = {0}, text = {0};
@@ -115,7 +115,7 @@ static void doubling(void)
 }
 
 /* Expansions of expansions of nothing: no text, but steps. */
-static void empty_expansions(void)
+TEST(empty_expansions)
 {
     struct text name = {0};
 
@@ -135,7 +135,7 @@ static void empty_expansions(void)
 }
 
 /* A template that is its own argument. */
-static void endless(void)
+TEST(endless)
 {
     static const char *const names[] = {
         "_Z1fIT_Evv",    "_Z1fIT_EvT_",      "_Z1fIPT_EvT_",       "_Z1fIRT_EvOT_",
@@ -153,7 +153,7 @@ static void endless(void)
 }
 
 /* Each reference to the one before it goes deeper, however short the name is. */
-static void deep_by_references(void)
+TEST(deep_by_references)
 {
     static const struct {
         const char *before, *behind;
@@ -182,7 +182,7 @@ static void deep_by_references(void)
 }
 
 /* Names may be nested as deeply as in real programs, and more. */
-static void depth_of_real_names(void)
+TEST(depth_of_real_names)
 {
     struct text name = {0}, text = {0}, want = {0};
 
@@ -218,7 +218,7 @@ static void *all(void *unused)
  * As much stack as musl's threads have; on s390x each function takes more. A name that goes deeper
  * would crash the program.
  */
-static void small_stack(void)
+TEST(small_stack)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -232,14 +232,4 @@ static void small_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
-int main(void)
-{
-    TEST(long_ones);
-    TEST(doubling);
-    TEST(empty_expansions);
-    TEST(endless);
-    TEST(deep_by_references);
-    TEST(depth_of_real_names);
-    TEST(small_stack);
-    return tests_done();
-}
+TEST_MAIN

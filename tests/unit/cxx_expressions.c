@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 
-static void literals(void)
+TEST(literals)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fILb1ELb0ELi5ELin5ELj5ELl5ELm5ELx5ELy5ELc65ELs3ELh3EEvv",
@@ -24,7 +24,7 @@ static void literals(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void encodings(void)
+TEST(encodings)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIL_Z1gvEEvv", "void f<g()>()"},
@@ -38,7 +38,7 @@ static void encodings(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void unary(void)
+TEST(unary)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTngfp_ET_S1_", "decltype (-{parm#1}) f<int>(int, int)"},
@@ -58,7 +58,7 @@ static void unary(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void binary(void)
+TEST(binary)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTplfp_fp0_ET_S1_", "decltype ({parm#1}+{parm#2}) f<int>(int, int)"},
@@ -76,7 +76,7 @@ static void binary(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void ternary(void)
+TEST(ternary)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTquntfp_fp_Li3EET_S1_", "decltype ((!{parm#1})?{parm#1} : (3)) f<int>(int, int)"},
@@ -87,7 +87,7 @@ static void ternary(void)
 }
 
 /* Members. */
-static void accesses(void)
+TEST(accesses)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTdtfp_1xET_", "decltype ({parm#1}.x) f<int>(int)"},
@@ -104,7 +104,7 @@ static void accesses(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void calls(void)
+TEST(calls)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTcl1gfp_EET_", "decltype (g({parm#1})) f<int>(int)"},
@@ -119,7 +119,7 @@ static void calls(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void casts(void)
+TEST(casts)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTcvT_fp_ES1_", "decltype ((int){parm#1}) f<int>(decltype ((int){parm#1}))"},
@@ -137,7 +137,7 @@ static void casts(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void of_types(void)
+TEST(of_types)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTstT_ET_", "decltype (sizeof (int)) f<int>(int)"},
@@ -150,7 +150,7 @@ static void of_types(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void news(void)
+TEST(news)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTnw_T_EET_", "decltype (new int) f<int>(int)"},
@@ -165,7 +165,7 @@ static void news(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void braces(void)
+TEST(braces)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTilfp_Li2EEET_", "decltype ({{parm#1}, 2}) f<int>(int)"},
@@ -180,7 +180,7 @@ static void braces(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void folds(void)
+TEST(folds)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIJiiiEEDTfrplfp_EDpT_", "decltype (({parm#1}+...)) f<int, int, int>(int, int, int)"},
@@ -194,7 +194,7 @@ static void folds(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void packs(void)
+TEST(packs)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIJicEEDTsZT_EDpT_", "decltype (2) f<int, char>(int, char)"},
@@ -205,7 +205,7 @@ static void packs(void)
 }
 
 /* Names in scopes that depend on arguments. */
-static void scopes(void)
+TEST(scopes)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDTsrT_1xET_", "decltype (int::x) f<int>(int)"},
@@ -224,21 +224,4 @@ static void scopes(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-int main(void)
-{
-    TEST(literals);
-    TEST(encodings);
-    TEST(unary);
-    TEST(binary);
-    TEST(ternary);
-    TEST(accesses);
-    TEST(calls);
-    TEST(casts);
-    TEST(of_types);
-    TEST(news);
-    TEST(braces);
-    TEST(folds);
-    TEST(packs);
-    TEST(scopes);
-    return tests_done();
-}
+TEST_MAIN

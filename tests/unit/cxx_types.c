@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 
-static void builtins(void)
+TEST(builtins)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fabcdefghijlm",
@@ -28,7 +28,7 @@ static void builtins(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void pointers(void)
+TEST(pointers)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fPi", "f(int*)"},
@@ -45,7 +45,7 @@ static void pointers(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void arrays(void)
+TEST(arrays)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fA3_i", "f(int [3])"},
@@ -61,7 +61,7 @@ static void arrays(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void function_types(void)
+TEST(function_types)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fPFvvE", "f(void (*)())"},
@@ -87,7 +87,7 @@ static void function_types(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void members(void)
+TEST(members)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fM1Ai", "f(int A::*)"},
@@ -104,7 +104,7 @@ static void members(void)
 }
 
 /* References to references, and const of const. */
-static void collapsing(void)
+TEST(collapsing)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIRiEvOT_", "void f<int&>(int&)"},
@@ -120,7 +120,7 @@ static void collapsing(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void vendors(void)
+TEST(vendors)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fU3barPi", "f(int* bar)"},
@@ -133,7 +133,7 @@ static void vendors(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void standards(void)
+TEST(standards)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fSsSaIcESbIcESiSoSd",
@@ -149,7 +149,7 @@ static void standards(void)
 }
 
 /* Substitutions: earlier parts, by number. */
-static void substitutions(void)
+TEST(substitutions)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fP1AS_S0_", "f(A*, A, A*)"},
@@ -169,7 +169,7 @@ static void substitutions(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void template_arguments(void)
+TEST(template_arguments)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIN1AIiEEEvv", "void f<A<int> >()"},
@@ -186,7 +186,7 @@ static void template_arguments(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void expansions(void)
+TEST(expansions)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIJiiiEEvDpPT_", "void f<int, int, int>(int*, int*, int*)"},
@@ -203,7 +203,7 @@ static void expansions(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-static void decltypes(void)
+TEST(decltypes)
 {
     static const struct cxx_row rows[] = {
         {"_Z1fIiEDaT_", "auto f<int>(int)"},
@@ -216,19 +216,4 @@ static void decltypes(void)
     check_rows(rows, COUNT_OF(rows));
 }
 
-int main(void)
-{
-    TEST(builtins);
-    TEST(pointers);
-    TEST(arrays);
-    TEST(function_types);
-    TEST(members);
-    TEST(collapsing);
-    TEST(vendors);
-    TEST(standards);
-    TEST(substitutions);
-    TEST(template_arguments);
-    TEST(expansions);
-    TEST(decltypes);
-    return tests_done();
-}
+TEST_MAIN

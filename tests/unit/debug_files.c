@@ -132,7 +132,7 @@ static void check(const struct plan *plan, const struct debug_search *where, con
     close(fd);
 }
 
-static void by_build_id(void)
+TEST(by_build_id)
 {
     const struct plan main = {.text = 0x1000, .id = ID};
     struct plan debug = {.text = 0x1000, .id = ID, .name = "in_root"};
@@ -178,7 +178,7 @@ static void by_build_id(void)
     check(&main, &both, "-");
 }
 
-static void by_link(void)
+TEST(by_link)
 {
     static const char *const places[] = {"/opt/dir/main.debug", "/opt/dir/.debug/main.debug",
                                          "/usr/lib/debug/opt/dir/main.debug"};
@@ -223,7 +223,7 @@ static void by_link(void)
     check(&main, &where, "-");
 }
 
-static void unstripped_below_symfs(void)
+TEST(unstripped_below_symfs)
 {
     const struct debug_search where = {.symfs = top, .path = "/bin/main"};
     const struct debug_search root = {.root = top, .path = "/bin/main"};
@@ -252,7 +252,7 @@ static void unstripped_below_symfs(void)
 }
 
 /* One of the two files has other addresses. */
-static void prelinked(void)
+TEST(prelinked)
 {
     const struct debug_search where = {.root = top};
     const struct plan low = {.text = 0x1000, .id = ID}, high = {.text = 0x3000001000, .id = ID};
@@ -277,7 +277,7 @@ static void prelinked(void)
  * A container's symlink resolves inside the container, and opening something that is not a regular
  * file does not block.
  */
-static void hostile_places(void)
+TEST(hostile_places)
 {
     const struct debug_search where = {.root = top, .path = "/bin/main"};
     const struct plan main = {.text = 0x1000, .id = ID, .link = "fifo"};
@@ -304,7 +304,7 @@ static void hostile_places(void)
     check(&main, &odd, "-");
 }
 
-static void own_symbols_first(void)
+TEST(own_symbols_first)
 {
     const struct debug_search where = {.root = top};
     const struct plan main = {.text = 0x1000, .id = ID, .name = "own"};
@@ -321,12 +321,7 @@ int main(void)
 {
     if (!mkdtemp(top))
         return 1;
-    TEST(by_build_id);
-    TEST(by_link);
-    TEST(unstripped_below_symfs);
-    TEST(prelinked);
-    TEST(hostile_places);
-    TEST(own_symbols_first);
+    run_tests();
     clear_top();
     rmdir(top);
     return tests_done();

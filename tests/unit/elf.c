@@ -71,7 +71,7 @@ static void check_places(const struct image *image)
 }
 
 /* Each class and byte order, and each place and spacing of the program headers. */
-static void addresses_of_offsets(void)
+TEST(addresses_of_offsets)
 {
     struct image image;
 
@@ -83,7 +83,7 @@ static void addresses_of_offsets(void)
     }
 }
 
-static void the_running_program(void)
+TEST(the_running_program)
 {
     struct elf elf;
     uint64_t address;
@@ -108,7 +108,7 @@ static int open_result(const struct image *image, size_t length)
     return result;
 }
 
-static void hostile_headers(void)
+TEST(hostile_headers)
 {
     struct image image;
 
@@ -159,7 +159,7 @@ static void hostile_headers(void)
 }
 
 /* A segment at the end of the number range: no sum may wrap around. */
-static void hostile_segments(void)
+TEST(hostile_segments)
 {
     static const struct image_segment wide[] = {
         {1, UINT64_MAX - 0xff, 0x1000, UINT64_MAX},
@@ -256,7 +256,7 @@ static int stop_at_once(void *context, const struct elf_note *note)
     return *(int *)context == 1 ? 1 : -EDOM;
 }
 
-static void sections_and_notes(void)
+TEST(sections_and_notes)
 {
     struct image image;
     struct elf elf;
@@ -287,7 +287,7 @@ static void sections_and_notes(void)
 }
 
 /* Notes that claim to be longer than their section, and a section longer than the file. */
-static void hostile_notes(void)
+TEST(hostile_notes)
 {
     struct image image;
     struct elf elf;
@@ -320,7 +320,7 @@ static void hostile_notes(void)
 }
 
 /* Counts that do not fit into the header are in the first section. */
-static void great_counts(void)
+TEST(great_counts)
 {
     struct image image;
     struct elf elf;
@@ -365,7 +365,7 @@ static void great_counts(void)
 }
 
 /* A whole file within another, like the vDSO in a process. */
-static void an_image_within(void)
+TEST(an_image_within)
 {
     struct image image;
     struct elf elf;
@@ -386,7 +386,7 @@ static void an_image_within(void)
     close(fd);
 }
 
-static void cut_at_every_byte(void)
+TEST(cut_at_every_byte)
 {
     struct image image;
 
@@ -400,7 +400,7 @@ static void cut_at_every_byte(void)
 }
 
 /* Any bytes must give an answer or an error: nothing else is checked here. */
-static void random_mutations(void)
+TEST(random_mutations)
 {
     struct image image, mutant;
     struct elf elf;
@@ -433,7 +433,7 @@ static void random_mutations(void)
     close(fd);
 }
 
-static void what_cannot_be_read(void)
+TEST(what_cannot_be_read)
 {
     struct elf elf;
     int ends[2], fd = open("/", O_RDONLY | O_CLOEXEC);
@@ -451,7 +451,7 @@ static void what_cannot_be_read(void)
 }
 
 /* Another process truncates and refills the file: an error, never a signal. */
-static void a_file_that_shrinks(void)
+TEST(a_file_that_shrinks)
 {
     struct image image;
     struct elf elf;
@@ -481,7 +481,7 @@ static void a_file_that_shrinks(void)
 }
 
 /* Of a sparse file at most the limit is read, in any pieces; then the caller gets an error. */
-static void a_sparse_file(void)
+TEST(a_sparse_file)
 {
     static char bytes[1 << 20];
     static const size_t pieces[] = {4, sizeof(bytes)};
@@ -506,20 +506,4 @@ static void a_sparse_file(void)
     }
 }
 
-int main(void)
-{
-    TEST(a_sparse_file);
-    TEST(addresses_of_offsets);
-    TEST(the_running_program);
-    TEST(hostile_headers);
-    TEST(hostile_segments);
-    TEST(sections_and_notes);
-    TEST(hostile_notes);
-    TEST(great_counts);
-    TEST(an_image_within);
-    TEST(cut_at_every_byte);
-    TEST(random_mutations);
-    TEST(what_cannot_be_read);
-    TEST(a_file_that_shrinks);
-    return tests_done();
-}
+TEST_MAIN

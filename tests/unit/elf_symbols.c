@@ -143,7 +143,7 @@ static void ask_all(const struct sample *samples, size_t count, const struct que
 #define ASK(samples, questions, machine)                                                       \
     ask_all(samples, COUNT_OF(samples), questions, COUNT_OF(questions), machine)
 
-static void which_alias(void)
+TEST(which_alias)
 {
     static const struct sample samples[] = {
         {"local", 0x10000, 16, FUNCTION | LOCAL, TEXT},
@@ -186,7 +186,7 @@ static void which_alias(void)
 }
 
 /* Local functions in several sources may share a name, which is in the file once. */
-static void one_name_for_two(void)
+TEST(one_name_for_two)
 {
     static const struct sample samples[] = {
         {"cleanup", 0x10000, 16, FUNCTION, TEXT}, {"other", 0x10010, 16, FUNCTION, TEXT},
@@ -202,7 +202,7 @@ static void one_name_for_two(void)
     ask(&image, true, questions, COUNT_OF(questions));
 }
 
-static void what_is_no_function(void)
+TEST(what_is_no_function)
 {
     static const struct sample samples[] = {
         {"object", 0x10000, 16, 1 | GLOBAL, TEXT},
@@ -229,7 +229,7 @@ static void what_is_no_function(void)
 }
 
 /* If functions overlap, the nearest start that covers the address counts. */
-static void nested_functions(void)
+TEST(nested_functions)
 {
     static const struct sample samples[] = {
         {"outer", 0x10000, 0x100, FUNCTION | LOCAL, TEXT},
@@ -259,7 +259,7 @@ static void nested_functions(void)
  * Without a size: if all functions have symbols, up to the next one or the end of the section;
  * otherwise only that address. A label in between is not a function.
  */
-static void functions_without_size(void)
+TEST(functions_without_size)
 {
     static const struct sample samples[] = {
         {"_start", 0x10000, 0, LABEL | GLOBAL, TEXT},
@@ -290,7 +290,7 @@ static void functions_without_size(void)
     ASK(samples, questions, 62);
 }
 
-static void names_of_arm(void)
+TEST(names_of_arm)
 {
     static const struct sample samples[] = {
         {"thumb", 0x10001, 16, FUNCTION | GLOBAL, TEXT},
@@ -328,7 +328,7 @@ static int stop_at_once(void *context, const struct elf_symbol *symbol)
     return ++*(int *)context == 1 ? 1 : -EDOM;
 }
 
-static void every_function(void)
+TEST(every_function)
 {
     static const struct sample samples[] = {
         {"one@@V", 0x10001, 16, FUNCTION | GLOBAL, TEXT}, {"$t", 0x10000, 0, LABEL, TEXT},
@@ -373,7 +373,7 @@ static int take_clock(void *context, const struct elf_symbol *symbol)
     return 0;
 }
 
-static void the_vdso(void)
+TEST(the_vdso)
 {
     const uint64_t base = getauxval(AT_SYSINFO_EHDR);
     struct vdso vdso = {0};
@@ -441,7 +441,7 @@ static void make_without_sections(struct image *image, bool is_64, bool big_endi
         image_put(image, buckets + i * 4, 4, rest[i]);
 }
 
-static void without_sections(void)
+TEST(without_sections)
 {
     static const struct question questions[] = {
         {0x10000, "first 10000", 0}, {0x1001f, "second 10010", 0}, {0x10020, "third 10020", 0},
@@ -521,7 +521,7 @@ static void make_plt(struct image *image)
     image_put_sections(image, SECTION_TABLE, sections, COUNT_OF(sections));
 }
 
-static void jump_table_entries(void)
+TEST(jump_table_entries)
 {
     static const struct question questions[] = {
         {0x10000, "strlen 10000", 0},      {0x10800, "-", 0},
@@ -580,7 +580,7 @@ static void make_kind(struct image *image, int kind)
     }
 }
 
-static void cut_at_every_byte(void)
+TEST(cut_at_every_byte)
 {
     struct image image;
     struct elf elf;
@@ -604,7 +604,7 @@ static void cut_at_every_byte(void)
     CHECK(opened > 16 * 0x800);
 }
 
-static void random_mutations(void)
+TEST(random_mutations)
 {
     static const uint32_t extremes[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x10000, 0xfff};
     struct image image, mutant;
@@ -641,7 +641,7 @@ static void random_mutations(void)
 }
 
 /* Tables that claim the largest possible sizes; sparse files can have any length. */
-static void endless_tables(void)
+TEST(endless_tables)
 {
     struct image image;
     struct elf elf;
@@ -667,7 +667,7 @@ static void endless_tables(void)
 }
 
 /* Every symbol covers every address, and all have the same rank: the work is still bounded. */
-static void all_cover_all(void)
+TEST(all_cover_all)
 {
     enum { COUNT = 200000, ADDRESSES = 2000 };
     static const struct sample one[] = {{"name", TEXT_ADDRESS, 0x1000, FUNCTION, TEXT}};
@@ -703,7 +703,7 @@ static void all_cover_all(void)
 }
 
 /* A name that is read in several pieces is whole; one that never ends is cut, and not used. */
-static void long_names(void)
+TEST(long_names)
 {
     enum { ROOM = 40000 };
     static const struct sample one[] = {{"n", TEXT_ADDRESS, 16, FUNCTION, TEXT}};
@@ -745,7 +745,7 @@ static void long_names(void)
 }
 
 /* Another process truncates and refills the file while it is read. */
-static void a_file_that_shrinks(void)
+TEST(a_file_that_shrinks)
 {
     struct image image;
     struct elf elf;
@@ -777,23 +777,4 @@ static void a_file_that_shrinks(void)
     close(fd);
 }
 
-int main(void)
-{
-    TEST(which_alias);
-    TEST(one_name_for_two);
-    TEST(what_is_no_function);
-    TEST(nested_functions);
-    TEST(functions_without_size);
-    TEST(names_of_arm);
-    TEST(every_function);
-    TEST(the_vdso);
-    TEST(without_sections);
-    TEST(jump_table_entries);
-    TEST(cut_at_every_byte);
-    TEST(random_mutations);
-    TEST(endless_tables);
-    TEST(all_cover_all);
-    TEST(long_names);
-    TEST(a_file_that_shrinks);
-    return tests_done();
-}
+TEST_MAIN

@@ -253,7 +253,7 @@ static void make_outer(struct image *image, int kind, const struct image *inner)
     put_packed(image, &packed);
 }
 
-static void both_tables_are_one(void)
+TEST(both_tables_are_one)
 {
     struct image inner, outer;
     struct text answer = {0};
@@ -285,7 +285,7 @@ static void both_tables_are_one(void)
 }
 
 /* A static program has no .dynsym; one with .symtab needs nothing else. */
-static void alone(void)
+TEST(alone)
 {
     struct image inner, outer;
     struct text answer = {0};
@@ -311,7 +311,7 @@ static void alone(void)
 }
 
 /* It is unpacked once: later changes of the file do not matter. */
-static void once(void)
+TEST(once)
 {
     struct image inner, outer;
     struct text answer = {0};
@@ -350,7 +350,7 @@ static void check_refused(const struct image *outer, const char *why)
     text_free(&answer);
 }
 
-static void of_other_files(void)
+TEST(of_other_files)
 {
     static const char another[] = "its .gnu_debugdata is that of another file";
     struct image inner, outer;
@@ -394,7 +394,7 @@ static void of_other_files(void)
 }
 
 /* Only one table; one that leads out of the file; one that claims to be compressed again. */
-static void hostile_inside(void)
+TEST(hostile_inside)
 {
     struct image inner, outer;
 
@@ -414,7 +414,7 @@ static void hostile_inside(void)
 }
 
 /* Each bit of it in turn. */
-static void every_bit(void)
+TEST(every_bit)
 {
     struct image inner, outer;
     struct text answer = {0};
@@ -499,7 +499,7 @@ static void check_compressed(const struct image *image, const char *answers, con
     text_free(&answer);
 }
 
-static void compressed_tables(void)
+TEST(compressed_tables)
 {
     struct image image;
     size_t headers[2];
@@ -512,7 +512,7 @@ static void compressed_tables(void)
         }
 }
 
-static void compressed_badly(void)
+TEST(compressed_badly)
 {
     static const char damaged[] = "its symbols are damaged: they cannot be unpacked";
     struct image image;
@@ -548,15 +548,4 @@ static void compressed_badly(void)
         }
 }
 
-int main(void)
-{
-    TEST(both_tables_are_one);
-    TEST(alone);
-    TEST(once);
-    TEST(of_other_files);
-    TEST(hostile_inside);
-    TEST(every_bit);
-    TEST(compressed_tables);
-    TEST(compressed_badly);
-    return tests_done();
-}
+TEST_MAIN

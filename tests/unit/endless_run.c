@@ -312,7 +312,7 @@ static void all_end(void)
     }
 }
 
-static void a_year(void)
+TEST(a_year)
 {
     const size_t files_before = descriptors();
     const uint64_t minutes = (uint64_t)rounds(MINUTES);
@@ -380,7 +380,7 @@ static uint64_t hours_there(uint64_t newest, uint64_t most, char kept[])
  * A report each hour; in autumn local time goes back by an hour, and in summer the
  * clock is set back by a day. In the end the newest hundred are there, and none was overwritten.
  */
-static void a_year_of_files(void)
+TEST(a_year_of_files)
 {
     const uint64_t hour = 3600000000000ull, newest = 365 * 24;
     const struct report_files_options config = {
@@ -409,7 +409,7 @@ static void a_year_of_files(void)
 }
 
 /* What is at an address at each of its times, while the counters wrap around. */
-static void numbers_come_round(void)
+TEST(numbers_come_round)
 {
     static const uint32_t ends[] = {UINT32_MAX, INT32_MAX};
     const uint64_t address = CODE + 16;
@@ -453,9 +453,7 @@ int main(void)
     }
     if (chdir(place))
         return 1;
-    TEST(numbers_come_round);
-    TEST(a_year);
-    TEST(a_year_of_files);
+    run_tests();
     clear();
     return tests_done();
 }

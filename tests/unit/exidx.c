@@ -132,7 +132,7 @@ static size_t walk(uint64_t pc, uint64_t *frames, enum unwind_end *end)
     return walk_stack(&config, &registers, frames, end);
 }
 
-static __attribute__((noinline)) void own_stack(void)
+__attribute__((noinline)) TEST(own_stack)
 {
     const uint64_t back = (uintptr_t)exidx_back;
     enum unwind_end end;
@@ -161,14 +161,10 @@ static __attribute__((noinline)) void own_stack(void)
 #include "elf/frame_entries.h"
 
 /* Other builds have no .ARM.exidx: reading it would only take memory. */
-static void own_stack(void)
+TEST(own_stack)
 {
     CHECK(!HAS_EXIDX);
 }
 #endif
 
-int main(void)
-{
-    TEST(own_stack);
-    return tests_done();
-}
+TEST_MAIN

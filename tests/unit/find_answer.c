@@ -108,7 +108,7 @@ static int give(const char *bytes, size_t length, const struct find *expected, i
     return result;
 }
 
-static void there_and_back(void)
+TEST(there_and_back)
 {
     struct find find;
     struct text answer = {0}, error = {0}, none = {0};
@@ -155,7 +155,7 @@ static void check_refused(int result, const struct place *place)
     find_close(&find);
 }
 
-static void refused(void)
+TEST(refused)
 {
     struct place place = given[2];
 
@@ -181,7 +181,7 @@ static void refused(void)
 }
 
 /* The reader refers to a file opened for it by number, and says nothing else about it. */
-static void only_opened_files(void)
+TEST(only_opened_files)
 {
     const struct place other = {.kind = PLACE_USER, .name = (char *)"sh:main", .file = "/bin/sh", .path = "/bin/sh"};
     struct find find;
@@ -208,7 +208,7 @@ static void only_opened_files(void)
 }
 
 /* What a compromised reader might name instead of what was typed. */
-static void only_meant_files(void)
+TEST(only_meant_files)
 {
     static struct maps_entry entry = {.path = "/usr/lib/libc.so.6", .inode = 1};
     struct library_mapped mapped = {.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
@@ -259,11 +259,4 @@ static void only_meant_files(void)
     close(mapped.fd);
 }
 
-int main(void)
-{
-    TEST(only_meant_files);
-    TEST(there_and_back);
-    TEST(refused);
-    TEST(only_opened_files);
-    return tests_done();
-}
+TEST_MAIN

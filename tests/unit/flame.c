@@ -33,7 +33,7 @@ static uint32_t child_of(const struct flame *flame, uint32_t parent, const char 
     return 0;
 }
 
-static void root_alone(void)
+TEST(root_alone)
 {
     struct flame flame;
 
@@ -48,7 +48,7 @@ static void root_alone(void)
     flame_free(&flame);
 }
 
-static void kinds(void)
+TEST(kinds)
 {
     static const struct {
         const char *name, *shown;
@@ -75,7 +75,7 @@ static void kinds(void)
 }
 
 /* The root is named "all": a frame of that name is not the root. */
-static void frames_like_the_root(void)
+TEST(frames_like_the_root)
 {
     struct flame flame;
     const struct flame_slice frames[] = {slice("all"), slice("all"), slice("all")};
@@ -126,7 +126,7 @@ static void check_path(const struct flame *flame, const struct made_stack *stack
     CHECK_NUMBER(flame->nodes[at].before, sum_of(stacks, path, length, FLAME_BEFORE));
 }
 
-static void sums_are_those_of_the_lines(void)
+TEST(sums_are_those_of_the_lines)
 {
     struct made_stack *stacks = calloc(STACKS, sizeof(*stacks));
     struct flame flame;
@@ -156,11 +156,4 @@ static void sums_are_those_of_the_lines(void)
     free(stacks);
 }
 
-int main(void)
-{
-    TEST(root_alone);
-    TEST(kinds);
-    TEST(frames_like_the_root);
-    TEST(sums_are_those_of_the_lines);
-    return tests_done();
-}
+TEST_MAIN

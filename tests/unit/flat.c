@@ -5,7 +5,7 @@
 #define FLAT .format = REPORT_FLAT, .show_process = true, BOTH
 #define HEADER(whole) "  self%  total%  of " whole "\n"
 
-static void self_and_total(void)
+TEST(self_and_total)
 {
     struct scene scene = {0};
     uint32_t leaf = add_symbol(&scene, true, 1, "leaf", "", 0);
@@ -42,7 +42,7 @@ static void self_and_total(void)
     free_scene(&scene);
 }
 
-static void recursion_counts_once(void)
+TEST(recursion_counts_once)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -64,7 +64,7 @@ static void recursion_counts_once(void)
 }
 
 /* By self, then total, then name. */
-static void order(void)
+TEST(order)
 {
     struct scene scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
@@ -85,7 +85,7 @@ static void order(void)
 }
 
 /* Files without symbols are one function each; the delimiter of two stacks is not one. */
-static void frames_without_functions(void)
+TEST(frames_without_functions)
 {
     struct scene scene = {0};
     uint32_t one = add_symbol(&scene, false, 1, NULL, "libc.so.6", 0x10);
@@ -106,7 +106,7 @@ static void frames_without_functions(void)
 }
 
 /* A wait belongs to the function that waits, not to the one that ends it. */
-static void waits(void)
+TEST(waits)
 {
     struct scene scene = {0};
     uint32_t sleeps = add_symbol(&scene, true, 1, "schedule", "", 0);
@@ -137,7 +137,7 @@ static void waits(void)
  * A wait is not counted at functions that only lead to it (of the scheduler and of locks), known by
  * the kernel's sections, or else by name.
  */
-static void where_it_waits(void)
+TEST(where_it_waits)
 {
     static const struct waiting_text sections = {{100, 900}, {200, 950}}, unknown = {{0}, {0}};
     struct scene scene = {0};
@@ -171,7 +171,7 @@ static void where_it_waits(void)
     free_scene(&scene);
 }
 
-static void nothing_came(void)
+TEST(nothing_came)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -183,7 +183,7 @@ static void nothing_came(void)
 }
 
 /* Shares are right even if the sum needs all 64 bits. */
-static void great_numbers(void)
+TEST(great_numbers)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -198,15 +198,4 @@ static void great_numbers(void)
     free_scene(&scene);
 }
 
-int main(void)
-{
-    TEST(self_and_total);
-    TEST(recursion_counts_once);
-    TEST(order);
-    TEST(frames_without_functions);
-    TEST(waits);
-    TEST(where_it_waits);
-    TEST(nothing_came);
-    TEST(great_numbers);
-    return tests_done();
-}
+TEST_MAIN

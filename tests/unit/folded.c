@@ -76,7 +76,7 @@ static uint64_t value_of(struct flame *flame, const char *first, const char *sec
     return flame->nodes[node].value;
 }
 
-static void pieces_of_any_size(void)
+TEST(pieces_of_any_size)
 {
     static const char text[] = "main;read 5\r\nmain;write 2\n# it\nnot\n"
                                "main;read 1\nmain;reads;it 1";
@@ -99,7 +99,7 @@ static void pieces_of_any_size(void)
 }
 
 /* Lines of all lengths, so that they end everywhere in the read buffer. */
-static void lines_of_all_lengths(void)
+TEST(lines_of_all_lengths)
 {
     struct text text = {0};
     struct reading reading = {0};
@@ -122,7 +122,7 @@ static void lines_of_all_lengths(void)
 }
 
 /* Every second child comes again after many others. */
-static void many_children(void)
+TEST(many_children)
 {
     struct reading reading = {0};
     struct text text = {0};
@@ -144,7 +144,7 @@ static void many_children(void)
     text_free(&text);
 }
 
-static void files_one_after_the_other(void)
+TEST(files_one_after_the_other)
 {
     struct reading reading = {0};
 
@@ -160,7 +160,7 @@ static void files_one_after_the_other(void)
     close_reading(&reading);
 }
 
-static void endings(void)
+TEST(endings)
 {
     static const struct {
         const char *name, *without;
@@ -199,7 +199,7 @@ static void endings(void)
 }
 
 /* 1, 2 and 3 of 6, scaled to 100: however parts are rounded, they add up to the whole. */
-static void scaled(void)
+TEST(scaled)
 {
     struct flame flame;
     uint64_t *values = NULL;
@@ -219,13 +219,4 @@ static void scaled(void)
     flame_free(&flame);
 }
 
-int main(void)
-{
-    TEST(pieces_of_any_size);
-    TEST(lines_of_all_lengths);
-    TEST(many_children);
-    TEST(files_one_after_the_other);
-    TEST(endings);
-    TEST(scaled);
-    return tests_done();
-}
+TEST_MAIN

@@ -224,7 +224,7 @@ static const char *rows(void)
 
 /* ---- Instructions ---- */
 
-static void test_plain(void)
+TEST(test_plain)
 {
     FUNCTION(0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0x0c, 7, 8);
     ROWS("1000 sp+8 same -8; 1001 sp+16 cfa-16 -8; 1004 frame+16 cfa-16 -8; 1014 sp+8 cfa-16 -8; 1100 unknown");
@@ -232,7 +232,7 @@ static void test_plain(void)
     ROWS("1000 sp+8 same -8; 1100 unknown");
 }
 
-static void test_advance(void)
+TEST(test_advance)
 {
     FUNCTION(0x02, 0x20, 0x0e, 16, 0x03, 0x10, 0, 0x0e, 24, 0x04, 0x20, 0, 0, 0, 0x0e, 32);
     ROWS("1000 sp+8 same -8; 1020 sp+16 same -8; 1030 sp+24 same -8; 1050 sp+32 same -8; 1100 unknown");
@@ -259,7 +259,7 @@ static void test_advance(void)
     DAMAGED();
 }
 
-static void test_states(void)
+TEST(test_states)
 {
     FUNCTION(0x0e, 16, 0x86, 2, 0x41, 0x0a, 0x0e, 8, 0xc6, 0x41, 0x0b, 0x41, 0x06, 6);
     ROWS("1000 sp+16 cfa-16 -8; 1001 sp+8 same -8; 1002 sp+16 cfa-16 -8; 1003 sp+16 same -8; 1100 unknown");
@@ -277,7 +277,7 @@ static void test_states(void)
     DAMAGED();
 }
 
-static void test_registers(void)
+TEST(test_registers)
 {
     /* Not in memory: register, val_offset, val_offset_sf, val_expression. */
     FUNCTION(0x09, 6, 12);
@@ -311,7 +311,7 @@ static void test_registers(void)
     ROWS("1000 sp+8 same -24; 1100 unknown");
 }
 
-static void test_far(void)
+TEST(test_far)
 {
     FUNCTION(0x0e, 0xff, 0xff, 0xff, 0xff, 7, 0x41, 0x0e, 0x80, 0x80, 0x80, 0x80, 8);
     ROWS("1000 sp+2147483647 same -8; 1001 unsupported; 1100 unknown");
@@ -327,7 +327,7 @@ static void test_far(void)
     DAMAGED();
 }
 
-static void test_expressions(void)
+TEST(test_expressions)
 {
     /* As linkers write it for a .plt, with the numbers of each form. */
     FUNCTION(0x0e, 16, 0x46, 0x0e, 24, 0x4a, 0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22);
@@ -377,7 +377,7 @@ static void test_expressions(void)
     DAMAGED();
 }
 
-static void test_unknown_instruction(void)
+TEST(test_unknown_instruction)
 {
     FUNCTION(0x41, 0x0e, 16, 0x3f);
     DAMAGED();
@@ -386,7 +386,7 @@ static void test_unknown_instruction(void)
 }
 
 /* If one rule needs rbx, every rule of the file says where rbx is saved. */
-static void test_base(void)
+TEST(test_base)
 {
     FUNCTION(0x41, 0x0e, 16, 0x83, 2, 0x43, 0x0c, 3, 24, 0x41, 0x07, 3, 0x0c, 7, 8, 0x41, 0x83, 0x81, 0x20);
     ROWS("1000 sp+8 same -8 base+1; 1001 sp+16 same -8 base-16; 1004 reg3+24 same -8 base-16; "
@@ -400,7 +400,7 @@ static void put_function(size_t common, uint64_t address, uint64_t size)
     finish(begin_function(common, address, size));
 }
 
-static void test_functions(void)
+TEST(test_functions)
 {
     start(true, false, EM_X86_64);
     size_t common = plain_common();
@@ -465,7 +465,7 @@ static void put_order(int pairs, const size_t *functions, const uint64_t *addres
     at = before;
 }
 
-static void test_order(void)
+TEST(test_order)
 {
     static const char sorted[] = "1100 sp+8 same -8; 1120 unknown; 1200 sp+8 same -8; 1210 unknown";
     uint64_t addresses[] = {CODE + 0x100, CODE + 0x200, CODE + 0x300};
@@ -512,7 +512,7 @@ static void test_order(void)
     ROWS("1100 sp+8 same -8; 1120 unknown");
 }
 
-static void test_commons(void)
+TEST(test_commons)
 {
     /* LSDA and personality; omitted ones; what follows an unknown letter. */
     start(true, false, EM_X86_64);
@@ -558,7 +558,7 @@ static void test_commons(void)
     }
 }
 
-static void test_signal(void)
+TEST(test_signal)
 {
     static const char *const wanted[] = {"1000 signal; 1010 unknown", "1000 unsupported; 1010 unknown"};
 
@@ -575,7 +575,7 @@ static void test_signal(void)
 
 /* ---- Other files ---- */
 
-static void test_encodings(void)
+TEST(test_encodings)
 {
     static const struct {
         int encoding;
@@ -622,7 +622,7 @@ static void put_arm(bool is_64, unsigned frame, unsigned link)
     finish_table();
 }
 
-static void test_machines(void)
+TEST(test_machines)
 {
     for (int big = 0; big < 2; big++) {
         start(true, big, EM_AARCH64);
@@ -669,7 +669,7 @@ static void debug_function(size_t common, uint64_t address, uint64_t size)
     finish(here);
 }
 
-static void test_debug(void)
+TEST(test_debug)
 {
     for (int version = 1; version <= 4; version += version == 1 ? 2 : 1) {
         start(true, false, EM_X86_64);
@@ -708,7 +708,7 @@ static void test_debug(void)
 }
 
 /* 64-bit DWARF. */
-static void test_wide(void)
+TEST(test_wide)
 {
     start(true, false, EM_X86_64);
     at = DEBUG_AT;
@@ -731,7 +731,7 @@ static void test_wide(void)
 
 /* ---- None, and hostile ones ---- */
 
-static void test_none(void)
+TEST(test_none)
 {
     start(true, false, EM_X86_64);
     CHECK_STRING(rows(), "");
@@ -756,7 +756,7 @@ static void test_none(void)
 }
 
 /* arm64's first entry saves once; one that does so twice has no more rows than others. */
-static void test_linked_plt(void)
+TEST(test_linked_plt)
 {
     static const char own[] = "\0.plt\0.names";
     static const int nop[] = {0x1f, 0x20, 0x03, 0xd5, -1}, save[] = {0xf0, 0x7b, 0xbf, 0xa9, -1};
@@ -784,7 +784,7 @@ static void test_linked_plt(void)
 }
 
 /* Each byte of a table is changed in turn: nothing breaks, rows are in order. */
-static void test_damage(void)
+TEST(test_damage)
 {
     FUNCTION(0x41, 0x0e, 16, 0x86, 2, 0x0a, 0x43, 0x0f, 3, 0x76, 0x78, 6, 0x50, 0x0b, 0x0c, 7, 8);
     const struct image whole = image;
@@ -814,7 +814,7 @@ static void put_little(unsigned char *to, const uint32_t *words, size_t count)
  * Functions with overlapping entries: each skips to the same 4 MB of nops after them, which would
  * be run 6,000 times.
  */
-static void test_time(void)
+TEST(test_time)
 {
     enum { NOPS = 4 << 20, STEP = 24, FUNCTIONS = 6000, TABLE = 0x4000, ENTRIES = TABLE + 32 };
     const size_t nops = ENTRIES + FUNCTIONS * STEP, end = nops + NOPS, size = end + 12 + FUNCTIONS * 8;
@@ -861,7 +861,7 @@ static void test_time(void)
     free(bytes);
 }
 
-static void test_bounds(void)
+TEST(test_bounds)
 {
     struct frame_function *functions;
     struct elf elf;
@@ -886,28 +886,4 @@ static void test_bounds(void)
     close(fd);
 }
 
-int main(void)
-{
-    TEST(test_plain);
-    TEST(test_advance);
-    TEST(test_states);
-    TEST(test_registers);
-    TEST(test_far);
-    TEST(test_expressions);
-    TEST(test_unknown_instruction);
-    TEST(test_base);
-    TEST(test_functions);
-    TEST(test_order);
-    TEST(test_commons);
-    TEST(test_signal);
-    TEST(test_encodings);
-    TEST(test_machines);
-    TEST(test_debug);
-    TEST(test_wide);
-    TEST(test_none);
-    TEST(test_linked_plt);
-    TEST(test_damage);
-    TEST(test_time);
-    TEST(test_bounds);
-    return tests_done();
-}
+TEST_MAIN

@@ -16,7 +16,7 @@ static const char *whose(const struct trace_options *options)
     return line.data;
 }
 
-static void names_whom(void)
+TEST(names_whom)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
 
@@ -33,7 +33,7 @@ static void names_whom(void)
     CHECK_STRING(whose(&options), "PIDs 1,2,3");
 }
 
-static void names_stacks_and_cpu(void)
+TEST(names_stacks_and_cpu)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
 
@@ -58,7 +58,7 @@ static const char *end(uint64_t duration, bool by_enter)
     return line.data;
 }
 
-static void names_the_end(void)
+TEST(names_the_end)
 {
     CHECK_STRING(end(0, false), "... Hit Ctrl-C to end.");
     CHECK_STRING(end(0, true), "... Hit Enter to end.");
@@ -77,7 +77,7 @@ static const char *take(struct trace_options *options, char **words, size_t coun
     return line.data ? line.data : "";
 }
 
-static void takes_a_duration(void)
+TEST(takes_a_duration)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
     char *none[] = {NULL}, *half[] = {(char[]){"0.5"}}, *letters[] = {(char[]){"1d"}};
@@ -98,10 +98,7 @@ static void takes_a_duration(void)
 
 int main(void)
 {
-    TEST(names_whom);
-    TEST(names_stacks_and_cpu);
-    TEST(names_the_end);
-    TEST(takes_a_duration);
+    run_tests();
     text_free(&line);
     return tests_done();
 }

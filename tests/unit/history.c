@@ -98,7 +98,7 @@ static const char *what(uint32_t pid, uint64_t generation)
     return at(FREE + 0x10010, pid, generation);
 }
 
-static void forks_inherit(void)
+TEST(forks_inherit)
 {
     begin();
     maps(10, A, "[first]");
@@ -134,7 +134,7 @@ static const char *what_then(uint32_t pid, uint64_t time)
 }
 
 /* Within one report it is unknown which mapping an event hit, unless the event has a time. */
-static void one_takes_the_place_of_another(void)
+TEST(one_takes_the_place_of_another)
 {
     begin();
     maps(10, A, "[one]");
@@ -167,7 +167,7 @@ static void one_takes_the_place_of_another(void)
 }
 
 /* If there are more replacements than are kept, the oldest are forgotten, and counted. */
-static void many_replacements(void)
+TEST(many_replacements)
 {
     begin();
     for (uint64_t i = 0; i < REPLACED_MOST + 10; i++)
@@ -178,7 +178,7 @@ static void many_replacements(void)
     end();
 }
 
-static void exec_is_another_program(void)
+TEST(exec_is_another_program)
 {
     begin();
     maps(10, A, "[before]");
@@ -199,7 +199,7 @@ static void exec_is_another_program(void)
     end();
 }
 
-static void a_child_that_executes(void)
+TEST(a_child_that_executes)
 {
     begin();
     maps(10, A, "[shell]");
@@ -267,7 +267,7 @@ static const char *code_at(uint32_t pid, uint64_t time)
     return file->label;
 }
 
-static void code_of_then(void)
+TEST(code_of_then)
 {
     begin();
     maps_at(10, A, FREE, "[shell]");
@@ -294,7 +294,7 @@ static void code_of_then(void)
 }
 
 /* An event with a time belongs to the process that ran then. */
-static void events_by_their_times(void)
+TEST(events_by_their_times)
 {
     static struct ran ran[48];
 
@@ -316,7 +316,7 @@ static void events_by_their_times(void)
 }
 
 /* Each life of a pid, even if none of them executes anything. */
-static void lives_of_one_pid(void)
+TEST(lives_of_one_pid)
 {
     begin();
     for (uint64_t i = 0; i < 3; i++) {
@@ -342,7 +342,7 @@ static void lives_of_one_pid(void)
  * Generation 0 does not mean a process that ended before stackbox counted execs and exits, even if
  * it had the pid.
  */
-static void a_life_before_the_beginning(void)
+TEST(a_life_before_the_beginning)
 {
     begin();
     maps(10, A, "[early]");
@@ -354,7 +354,7 @@ static void a_life_before_the_beginning(void)
 }
 
 /* Once ends are forgotten, generation 0 of a reused pid finds nothing, not a later process. */
-static void forgotten_ends(void)
+TEST(forgotten_ends)
 {
     begin();
     maps(10, A, "[one]");
@@ -373,7 +373,7 @@ static void forgotten_ends(void)
     end();
 }
 
-static void threads_that_outlive_the_first(void)
+TEST(threads_that_outlive_the_first)
 {
     begin();
     maps(10, A, "[shell]");
@@ -394,7 +394,7 @@ static void threads_that_outlive_the_first(void)
 }
 
 /* The first thread ends, then the executing thread gets its tid. */
-static void exec_by_another_thread(void)
+TEST(exec_by_another_thread)
 {
     begin();
     maps(10, A, "[shell]");
@@ -414,7 +414,7 @@ static void exec_by_another_thread(void)
 }
 
 /* After an exec there is one thread, even if exits of the others were not reported. */
-static void ends_of_threads_that_were_lost(void)
+TEST(ends_of_threads_that_were_lost)
 {
     begin();
     maps(10, A, "[shell]");
@@ -429,7 +429,7 @@ static void ends_of_threads_that_were_lost(void)
 }
 
 /* As after the exec of a set-user-ID program, which goes on. */
-static void an_exit_within_an_exec(void)
+TEST(an_exit_within_an_exec)
 {
     begin();
     maps(10, A, "[shell]");
@@ -480,7 +480,7 @@ static void end_child(pid_t child)
 /*
  * A record from before the tracker read /proc is already part of what it read, for any process.
  */
-static void what_was_seen_is_not_told_again(void)
+TEST(what_was_seen_is_not_told_again)
 {
     pid_t child = make_child(), other = make_child();
     const uint32_t pid = (uint32_t)child;
@@ -516,7 +516,7 @@ static void what_was_seen_is_not_told_again(void)
 }
 
 /* After a loss of records, the tracker reads living processes again. */
-static void what_was_lost_is_looked_at(void)
+TEST(what_was_lost_is_looked_at)
 {
     pid_t child = make_child();
     const uint32_t pid = (uint32_t)child;
@@ -534,7 +534,7 @@ static void what_was_lost_is_looked_at(void)
     end();
 }
 
-static void programs_that_nobody_told_of(void)
+TEST(programs_that_nobody_told_of)
 {
     begin();
     maps(10, A, "[one]");
@@ -553,7 +553,7 @@ static void programs_that_nobody_told_of(void)
 }
 
 /* The record of the exit was lost: the process that now has the pid is another one anyway. */
-static void exits_that_were_lost(void)
+TEST(exits_that_were_lost)
 {
     begin();
     maps(10, A, "[shell]");
@@ -572,7 +572,7 @@ static void exits_that_were_lost(void)
     end();
 }
 
-static void reports_forget(void)
+TEST(reports_forget)
 {
     begin();
     maps(10, A, "[shell]");
@@ -605,7 +605,7 @@ static void reports_forget(void)
 }
 
 /* Forgetting begins when the memory limit is reached. */
-static void more_is_kept_where_there_is_memory(void)
+TEST(more_is_kept_where_there_is_memory)
 {
     enum { MANY = 60000 };
     static const struct processes_options config = {.silent = true, .free_memory = (uint64_t)2 << 30};
@@ -626,7 +626,7 @@ static void more_is_kept_where_there_is_memory(void)
 }
 
 /* As many processes as in a long run with one report, at its end. */
-static void what_is_kept_is_bounded(void)
+TEST(what_is_kept_is_bounded)
 {
     enum { MANY = 60000 };
 
@@ -654,7 +654,7 @@ static void what_is_kept_is_bounded(void)
     end();
 }
 
-static void one_that_executes_for_ever(void)
+TEST(one_that_executes_for_ever)
 {
     begin();
     maps(10, A, "[first]");
@@ -671,7 +671,7 @@ static void one_that_executes_for_ever(void)
     end();
 }
 
-static void only_who_is_wished_for(void)
+TEST(only_who_is_wished_for)
 {
     static const uint32_t pids[] = {A, B};
     static const struct processes_options config = {pids, 2, .silent = true};
@@ -739,7 +739,7 @@ static void check_heard(const struct heard *heard)
     }
 }
 
-static void a_watcher_hears(void)
+TEST(a_watcher_hears)
 {
     static struct heard heard;
     const struct processes_watcher watcher = {&heard, hear_mapped, hear_exec, hear_end};
@@ -767,7 +767,7 @@ static void a_watcher_hears(void)
 }
 
 /* Records of any kind in any order: the watcher's copy stays right, and all memory is freed. */
-static void random_events(void)
+TEST(random_events)
 {
     static const char *const names[] = {"[a]", "[b]", "[c]", "//anon", ""};
     static struct heard heard;
@@ -810,32 +810,4 @@ static void random_events(void)
     end();
 }
 
-int main(void)
-{
-    TEST(forks_inherit);
-    TEST(one_takes_the_place_of_another);
-    TEST(many_replacements);
-    TEST(exec_is_another_program);
-    TEST(a_child_that_executes);
-    TEST(code_of_then);
-    TEST(events_by_their_times);
-    TEST(lives_of_one_pid);
-    TEST(forgotten_ends);
-    TEST(a_life_before_the_beginning);
-    TEST(threads_that_outlive_the_first);
-    TEST(exec_by_another_thread);
-    TEST(ends_of_threads_that_were_lost);
-    TEST(an_exit_within_an_exec);
-    TEST(what_was_seen_is_not_told_again);
-    TEST(what_was_lost_is_looked_at);
-    TEST(programs_that_nobody_told_of);
-    TEST(exits_that_were_lost);
-    TEST(reports_forget);
-    TEST(more_is_kept_where_there_is_memory);
-    TEST(what_is_kept_is_bounded);
-    TEST(one_that_executes_for_ever);
-    TEST(only_who_is_wished_for);
-    TEST(a_watcher_hears);
-    TEST(random_events);
-    return tests_done();
-}
+TEST_MAIN

@@ -63,7 +63,7 @@ static void check_references(const struct image *const *images, size_t count)
     }
 }
 
-static void the_newest_wins(void)
+TEST(the_newest_wins)
 {
     srand(7);
     for (int round = 0; round < 2000 && !test_failures_here; round++) {
@@ -84,7 +84,7 @@ static void the_newest_wins(void)
     }
 }
 
-static void what_is_shared_is_copied(void)
+TEST(what_is_shared_is_copied)
 {
     struct image *parent = image_make(), *child = parent;
 
@@ -104,7 +104,7 @@ static void what_is_shared_is_copied(void)
     image_drop(child, files);
 }
 
-static void the_ends_of_memory(void)
+TEST(the_ends_of_memory)
 {
     struct image *image = image_make();
 
@@ -118,7 +118,7 @@ static void the_ends_of_memory(void)
     image_drop(image, files);
 }
 
-static void there_is_a_bound(void)
+TEST(there_is_a_bound)
 {
     struct image *image = image_make();
     uint64_t at;
@@ -137,10 +137,7 @@ static void there_is_a_bound(void)
 int main(void)
 {
     make_files();
-    TEST(the_newest_wins);
-    TEST(what_is_shared_is_copied);
-    TEST(the_ends_of_memory);
-    TEST(there_is_a_bound);
+    run_tests();
     for (size_t i = 0; i < FILES; i++)
         mapped_file_drop(files, some[i]);
     mapped_files_close(files);

@@ -22,7 +22,7 @@ static size_t count(const struct index *index, uint64_t hash, uint64_t *sum)
 }
 
 /* Each item is found under its hash, and no other item, as the table grows. */
-static void finds_all(void)
+TEST(finds_all)
 {
     struct index index = {0};
     uint64_t sum, wrong = 0;
@@ -40,7 +40,7 @@ static void finds_all(void)
 }
 
 /* Items with one hash are all found, in the order of insertion until the table grows. */
-static void equal_hashes(void)
+TEST(equal_hashes)
 {
     struct index index = {0};
     uint64_t sum;
@@ -88,7 +88,7 @@ static uint64_t of_text(uint32_t number)
     return hash_bytes(0, text, (size_t)snprintf(text, sizeof(text), "libstdc++.so.%u", number));
 }
 
-static void hashes_scatter(void)
+TEST(hashes_scatter)
 {
     uint64_t (*const ways[])(uint32_t) = {of_number, of_page, of_high_word, of_pair, of_text};
 
@@ -100,7 +100,7 @@ static void hashes_scatter(void)
 }
 
 /* The hash depends on the bytes and their number, not on their address. */
-static void hashes_of_bytes(void)
+TEST(hashes_of_bytes)
 {
     char bytes[64] = {0}, moved[65];
 
@@ -124,7 +124,7 @@ static bool is_below(const void *item, const void *key)
 }
 
 /* In 0 to 40 items, some of them equal, compared with a linear search. */
-static void first_not_before(void)
+TEST(first_not_before)
 {
     unsigned char items[40][3] = {{0}};
 
@@ -140,12 +140,4 @@ static void first_not_before(void)
     }
 }
 
-int main(void)
-{
-    TEST(finds_all);
-    TEST(equal_hashes);
-    TEST(hashes_scatter);
-    TEST(hashes_of_bytes);
-    TEST(first_not_before);
-    return tests_done();
-}
+TEST_MAIN

@@ -47,7 +47,7 @@ static size_t form_slots(const struct form *form)
     return strlen(form->bytes) > 8 * 3 ? 2 : 1;
 }
 
-static void every_form_has_the_bytes_of_the_document(void)
+TEST(every_form_has_the_bytes_of_the_document)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
@@ -64,7 +64,7 @@ static void every_form_has_the_bytes_of_the_document(void)
     }
 }
 
-static void every_form_has_its_text(void)
+TEST(every_form_has_its_text)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
@@ -95,7 +95,7 @@ static void refused(struct program *program, size_t limit, int error, const char
     program_free(program);
 }
 
-static void linking_refuses_an_empty_program(void)
+TEST(linking_refuses_an_empty_program)
 {
     struct program program = {0};
 
@@ -104,7 +104,7 @@ static void linking_refuses_an_empty_program(void)
     refused(&program, 4096, -EINVAL, "the program is empty");
 }
 
-static void linking_refuses_an_undefined_label(void)
+TEST(linking_refuses_an_undefined_label)
 {
     struct program program = {0};
 
@@ -118,7 +118,7 @@ static void linking_refuses_an_undefined_label(void)
             "instruction 3 jumps to \"nowhere\", a label that is not defined");
 }
 
-static void linking_refuses_a_doubled_label(void)
+TEST(linking_refuses_a_doubled_label)
 {
     struct program program = {0};
 
@@ -133,7 +133,7 @@ static void linking_refuses_a_doubled_label(void)
             "the label \"again\" is defined twice, at instructions 0 and 3");
 }
 
-static void linking_refuses_a_label_at_the_end(void)
+TEST(linking_refuses_a_label_at_the_end)
 {
     struct program program = {0};
 
@@ -141,7 +141,7 @@ static void linking_refuses_a_label_at_the_end(void)
     refused(&program, 4096, -EINVAL, "the label \"end\" has no instruction after it");
 }
 
-static void linking_refuses_a_program_that_runs_off_its_end(void)
+TEST(linking_refuses_a_program_that_runs_off_its_end)
 {
     struct program program = {0};
 
@@ -155,7 +155,7 @@ static void linking_refuses_a_program_that_runs_off_its_end(void)
     refused(&program, 4096, -EINVAL, "the last instruction, 0, is neither exit nor goto");
 }
 
-static void linking_refuses_more_than_the_limit(void)
+TEST(linking_refuses_more_than_the_limit)
 {
     struct program program = {0};
     struct linked linked;
@@ -175,7 +175,7 @@ static void linking_refuses_more_than_the_limit(void)
     text_free(&why);
 }
 
-static void linking_tells_that_memory_ran_out(void)
+TEST(linking_tells_that_memory_ran_out)
 {
     struct program program = {0};
     union insn insn = EXIT();
@@ -216,7 +216,7 @@ static int link_jump(const union insn *jump, int distance, bool back, struct tex
 
 #define LINK_JUMP(jump, ...) link_jump((const union insn[]){jump}, __VA_ARGS__)
 
-static void jumps_reach_as_far_as_16_bits_do(void)
+TEST(jumps_reach_as_far_as_16_bits_do)
 {
     struct text why = {0};
 
@@ -239,7 +239,7 @@ static void jumps_reach_as_far_as_16_bits_do(void)
     text_free(&why);
 }
 
-static void a_program_can_be_linked_again(void)
+TEST(a_program_can_be_linked_again)
 {
     struct program program = {0};
     struct linked linked;
@@ -261,7 +261,7 @@ static void a_program_can_be_linked_again(void)
 
 /* ---- The dump ---- */
 
-static void a_dump_shows_the_names_of_its_program(void)
+TEST(a_dump_shows_the_names_of_its_program)
 {
     struct program program = {0};
     struct linked linked;
@@ -303,7 +303,7 @@ static void dumps_as(const struct bpf_insn *insns, size_t count, const char *exp
     text_free(&dump);
 }
 
-static void a_dump_takes_jumps_to_anywhere(void)
+TEST(a_dump_takes_jumps_to_anywhere)
 {
     const struct bpf_insn outside[] = {
         {.code = 0x05, .off = -2}, {.code = 0x05, .off = 1}, {.code = 0x05, .off = -1},
@@ -333,7 +333,7 @@ static bool is_known(const struct bpf_insn *insn)
 }
 
 /* With the bytes of this machine. */
-static void a_dump_says_unknown(void)
+TEST(a_dump_says_unknown)
 {
     const bool is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     const struct bpf_insn cut_off[] = {{.code = 0x18, .imm = 1}};
@@ -366,7 +366,7 @@ static void a_dump_says_unknown(void)
 }
 
 /* An instruction with a nonzero unused field is unknown to the dump. */
-static void a_field_that_should_be_0_is_unknown(void)
+TEST(a_field_that_should_be_0_is_unknown)
 {
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct program program = {0};
@@ -399,7 +399,7 @@ static void a_field_that_should_be_0_is_unknown(void)
     }
 }
 
-static void all_opcodes_but_those_of_the_forms_are_unknown(void)
+TEST(all_opcodes_but_those_of_the_forms_are_unknown)
 {
     bool expected[256] = {false};
 
@@ -434,7 +434,7 @@ static uint64_t random_bits(void)
 }
 
 /* Half of them random bytes, half with few bits set, so that many are known. */
-static void a_million_random_instructions_are_dumped(void)
+TEST(a_million_random_instructions_are_dumped)
 {
     static struct bpf_insn insns[1000];
     size_t unknown = 0, known = 0, broken = 0;
@@ -473,7 +473,7 @@ static void a_million_random_instructions_are_dumped(void)
 
 /* ---- Helpers ---- */
 
-static void helpers_have_the_names_of_the_kernel_header(void)
+TEST(helpers_have_the_names_of_the_kernel_header)
 {
 #define NAME(name) #name
     static const char *const header[] = {__BPF_FUNC_MAPPER(NAME)};
@@ -492,25 +492,4 @@ static void helpers_have_the_names_of_the_kernel_header(void)
     CHECK(!helper_name(0) && !helper_name(UINT32_MAX));
 }
 
-int main(void)
-{
-    TEST(every_form_has_the_bytes_of_the_document);
-    TEST(every_form_has_its_text);
-    TEST(linking_refuses_an_empty_program);
-    TEST(linking_refuses_an_undefined_label);
-    TEST(linking_refuses_a_doubled_label);
-    TEST(linking_refuses_a_label_at_the_end);
-    TEST(linking_refuses_a_program_that_runs_off_its_end);
-    TEST(linking_refuses_more_than_the_limit);
-    TEST(linking_tells_that_memory_ran_out);
-    TEST(jumps_reach_as_far_as_16_bits_do);
-    TEST(a_program_can_be_linked_again);
-    TEST(a_dump_shows_the_names_of_its_program);
-    TEST(a_dump_takes_jumps_to_anywhere);
-    TEST(a_dump_says_unknown);
-    TEST(a_field_that_should_be_0_is_unknown);
-    TEST(all_opcodes_but_those_of_the_forms_are_unknown);
-    TEST(a_million_random_instructions_are_dumped);
-    TEST(helpers_have_the_names_of_the_kernel_header);
-    return tests_done();
-}
+TEST_MAIN

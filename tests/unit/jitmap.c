@@ -61,7 +61,32 @@ static void check_map(const char *map, size_t length, const struct expectation *
 #define CHECK_MAP(map, expected) \
     check_map(map, sizeof(map) - 1, expected, COUNT_OF(expected))
 
-static void forms_of_lines(void)
+/*
+ * Memory does not grow with the file, nor with a line of it. This comes first: the other tests' freed
+ * memory would hide a growth.
+ */
+TEST(bounded_memory)
+{
+    struct rusage before, after;
+    const uint64_t addresses[] = {0x1000, 0x2000};
+    struct elf_found found[2] = {{0}};
+    char piece[4096];
+    int fd = memfd_create("map", MFD_CLOEXEC);
+
+    for (size_t i = 0; i < sizeof(piece); i += 16)
+        memcpy(piece + i, "fff ffffffff ab\n", 16);
+    for (size_t i = 0; i < 16384; i++)
+        CHECK(write(fd, piece, sizeof(piece)) == (ssize_t)sizeof(piece));
+    getrusage(RUSAGE_SELF, &before);
+    CHECK_NUMBER(jitmap_find(fd, addresses, 2, found), 0);
+    getrusage(RUSAGE_SELF, &after);
+    CHECK(found[0].found && found[1].found && !strcmp(found[1].name.data, "ab"));
+    CHECK(after.ru_maxrss - before.ru_maxrss < 4096);
+    elf_found_free(found, 2);
+    close(fd);
+}
+
+TEST(forms_of_lines)
 {
     static const char map[] = "1000 10 plain\n"
                               "0x1100 0x10 prefixed\n"
@@ -104,7 +129,7 @@ static void forms_of_lines(void)
     CHECK_MAP(map, expected);
 }
 
-static void lines_of_other_forms(void)
+TEST(lines_of_other_forms)
 {
     static const char map[] = "1000\n"
                               "1000 \n"
@@ -131,7 +156,7 @@ static void lines_of_other_forms(void)
 }
 
 /* Names end only at a newline: a NUL is a byte like others, and is escaped when it is shown. */
-static void name_with_nul(void)
+TEST(name_with_nul)
 {
     static const char map[] = "1000 10 a\0b\n";
     const uint64_t address = 0x1000;
@@ -144,7 +169,7 @@ static void name_with_nul(void)
     close(fd);
 }
 
-static void newest_wins(void)
+TEST(newest_wins)
 {
     static const char map[] = "1000 100 first\n"
                               "1040 20 inside\n"
@@ -175,7 +200,7 @@ static void newest_wins(void)
     CHECK_MAP(map, expected);
 }
 
-static void ends_of_the_space(void)
+TEST(ends_of_the_space)
 {
     static const char map[] = "0 10 lowest\n"
                               "fffffffffffffff0 8 below the end\n"
@@ -201,7 +226,7 @@ static void ends_of_the_space(void)
 }
 
 /* An incomplete line cannot be recognized: a size and a name look whole at any byte. */
-static void half_lines(void)
+TEST(half_lines)
 {
     static const char map[] = "1000 10 whole\n1000 100 half";
     static const struct expectation expected[] = {{0x1000, "whole", 0x1000}, {0x1010, NULL, 0}};
@@ -214,7 +239,7 @@ static void half_lines(void)
 }
 
 /* Truncated at each byte, a map has the entries whose newlines are there, and no others. */
-static void truncations(void)
+TEST(truncations)
 {
     static const char map[] = "1000 10 one\n0x1000 0x8 two\n1004 4 three\r\n800 1000 four\n";
     static const char *const names[] = {NULL, "one", "two", "three", "four"};
@@ -260,7 +285,7 @@ static void check_long(size_t bytes)
     free(map);
 }
 
-static void long_lines(void)
+TEST(long_lines)
 {
     static const size_t lengths[] = {1000,  1023,  1024,   1025,   1151,   1152,   4096,
                                      65500, 65535, 131072, 196600, 262144, 1000000};
@@ -273,7 +298,7 @@ static void long_lines(void)
 }
 
 /* The end of a long line looks like an entry, but is not one. */
-static void ends_of_long_lines(void)
+TEST(ends_of_long_lines)
 {
     static const struct expectation expected[] = {
         {0x1000, NULL, 0}, {0x2000, NULL, 0}, {0x3000, "behind", 0x3000}};
@@ -292,7 +317,7 @@ static void ends_of_long_lines(void)
 }
 
 /* A name must begin within the first 128 bytes of its line; otherwise there is no entry. */
-static void late_names(void)
+TEST(late_names)
 {
     for (size_t blanks = 1; blanks < 200; blanks++) {
         char map[512];
@@ -304,7 +329,7 @@ static void late_names(void)
 }
 
 /* Lines of every length, so that they are at every offset in the reader's buffer. */
-static void many_lines(void)
+TEST(many_lines)
 {
     const size_t lines = 3000;
     struct text map = {0};
@@ -338,7 +363,7 @@ static void many_lines(void)
 }
 
 /* If a file is too long, its end is read: the newest entries are there. */
-static void only_the_end(void)
+TEST(only_the_end)
 {
     static const char first[] = "1000 10 too far from the end\n2000 10 old\n";
     static const char last[] = "2000 10 new\n3000 10 last\n";
@@ -427,7 +452,7 @@ static void check_random(uint64_t seed, size_t entry_count, size_t count, uint64
     free(entries);
 }
 
-static void random_maps(void)
+TEST(random_maps)
 {
     for (unsigned seed = 1; seed <= 1000; seed++)
         check_random(seed * 0x9e3779b97f4a7c15, 1 + seed % 60, 1 + seed % MOST_ADDRESSES,
@@ -436,7 +461,7 @@ static void random_maps(void)
 
 /* ---- Things that are not files, and files that change ---- */
 
-static void other_descriptors(void)
+TEST(other_descriptors)
 {
     const uint64_t address = 0x1000;
     struct elf_found found = {0};
@@ -455,7 +480,7 @@ static void other_descriptors(void)
 }
 
 /* The caller's file offset does not change, and does not affect the reading. */
-static void offset_of_the_caller(void)
+TEST(offset_of_the_caller)
 {
     static const char map[] = "1000 10 one\n2000 10 two\n";
     const uint64_t address = 0x1000;
@@ -495,7 +520,7 @@ static void *shrink_and_grow(void *context)
  * However much of the file exists at any moment, a name is that of an entry that covers the
  * address. A read during a truncation may return zeros for the end.
  */
-static void shrinking_file(void)
+TEST(shrinking_file)
 {
     uint64_t addresses[MOST_ADDRESSES];
     struct text map = {0};
@@ -526,47 +551,4 @@ static void shrinking_file(void)
     text_free(&map);
 }
 
-/* Memory does not grow with the file, nor with a line of it. */
-static void bounded_memory(void)
-{
-    struct rusage before, after;
-    const uint64_t addresses[] = {0x1000, 0x2000};
-    struct elf_found found[2] = {{0}};
-    char piece[4096];
-    int fd = memfd_create("map", MFD_CLOEXEC);
-
-    for (size_t i = 0; i < sizeof(piece); i += 16)
-        memcpy(piece + i, "fff ffffffff ab\n", 16);
-    for (size_t i = 0; i < 16384; i++)
-        CHECK(write(fd, piece, sizeof(piece)) == (ssize_t)sizeof(piece));
-    getrusage(RUSAGE_SELF, &before);
-    CHECK_NUMBER(jitmap_find(fd, addresses, 2, found), 0);
-    getrusage(RUSAGE_SELF, &after);
-    CHECK(found[0].found && found[1].found && !strcmp(found[1].name.data, "ab"));
-    CHECK(after.ru_maxrss - before.ru_maxrss < 4096);
-    elf_found_free(found, 2);
-    close(fd);
-}
-
-int main(void)
-{
-    /* Measured first: the other tests' freed memory would hide a growth. */
-    TEST(bounded_memory);
-    TEST(forms_of_lines);
-    TEST(lines_of_other_forms);
-    TEST(name_with_nul);
-    TEST(newest_wins);
-    TEST(ends_of_the_space);
-    TEST(half_lines);
-    TEST(truncations);
-    TEST(long_lines);
-    TEST(ends_of_long_lines);
-    TEST(late_names);
-    TEST(many_lines);
-    TEST(only_the_end);
-    TEST(random_maps);
-    TEST(other_descriptors);
-    TEST(offset_of_the_caller);
-    TEST(shrinking_file);
-    return tests_done();
-}
+TEST_MAIN

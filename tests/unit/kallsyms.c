@@ -138,7 +138,7 @@ static const struct expectation core_expectations[] = {
     {0xffffffff81000800, NULL, NULL, 0},
 };
 
-static void names_by_hand(void)
+TEST(names_by_hand)
 {
     int fd = file_of(sample, sizeof(sample) - 1);
 
@@ -152,7 +152,7 @@ static void names_by_hand(void)
     close(fd);
 }
 
-static void preferred_names(void)
+TEST(preferred_names)
 {
     static const struct kallsyms_name preferred[] = {{"__do_sys_x", 0}, {"__weak_alias_local", 0}, {"_text", 0}};
     static const struct expectation expected[] = {
@@ -167,7 +167,7 @@ static void preferred_names(void)
     close(fd);
 }
 
-static void no_newline_at_the_end(void)
+TEST(no_newline_at_the_end)
 {
     static const char bytes[] = "ffffffff81000000 T a\nffffffff81000010 T b\t[m]";
     static const struct expectation expected[] = {
@@ -179,7 +179,7 @@ static void no_newline_at_the_end(void)
 }
 
 /* A 32-bit kernel: eight digits, modules below it. */
-static void short_addresses(void)
+TEST(short_addresses)
 {
     static const char bytes[] =
         "c0008000 T stext\nc0008100 T _stext\nc0100000 T vfs_read\nc0100200 T vfs_write\n"
@@ -200,7 +200,7 @@ static void short_addresses(void)
  * call at the very end of a function is the start of the next function, which did not make the
  * call. (Names and addresses: Debian's 6.12.)
  */
-static void landings(void)
+TEST(landings)
 {
     static const char bytes[] =
         "c03000ac T __entry_text_start\nc03000ac T __idmap_text_end\nc03000c0 t ret_fast_syscall\n"
@@ -225,7 +225,7 @@ static void landings(void)
 }
 
 /* No known kernel lists unsorted core symbols; then the reader reads the whole file. */
-static void a_core_that_is_not_sorted(void)
+TEST(a_core_that_is_not_sorted)
 {
     static const char bytes[] = "ffffffff81000100 T a\nffffffff81000050 T b\n"
                                 "ffffffff81000300 T c\nffffffff81000200 T d\n";
@@ -250,7 +250,7 @@ static int find_alone(const char *bytes, size_t length, uint64_t address,
 }
 
 /* A few functions may be at 0; after a thousand the rest, half a million lines, is not read. */
-static void many_hidden_addresses(void)
+TEST(many_hidden_addresses)
 {
     static const char shown[] = "0000000000001000 T shown\n";
     struct kallsyms_found found;
@@ -271,7 +271,7 @@ static void many_hidden_addresses(void)
     text_free(&file);
 }
 
-static void hidden_addresses(void)
+TEST(hidden_addresses)
 {
     static const char zeros[] =
         "0000000000000000 A fixed_percpu_data\n0000000000000000 T _stext\n"
@@ -306,7 +306,7 @@ static int count_symbol(void *context, const struct kallsyms_symbol *symbol)
     return ++counted->count == counted->stop_at ? counted->result : 0;
 }
 
-static void a_callback_ends_the_pass(void)
+TEST(a_callback_ends_the_pass)
 {
     int fd = file_of(sample, sizeof(sample) - 1);
     struct counted all = {0}, stopped = {.stop_at = 3, .result = 7},
@@ -523,7 +523,7 @@ static unsigned play_round(struct text *file, unsigned *named)
     return wrong;
 }
 
-static void a_plain_search_agrees(void)
+TEST(a_plain_search_agrees)
 {
     struct text file = {0};
     unsigned wrong = 0, named = 0;
@@ -539,7 +539,7 @@ static void a_plain_search_agrees(void)
 /* ---- Malformed files ---- */
 
 /* Truncated anywhere: answers come from what is left, right or with a truncated name. */
-static void cut_at_every_byte(void)
+TEST(cut_at_every_byte)
 {
     for (size_t length = 0; length < sizeof(sample); length++) {
         struct kallsyms_found found;
@@ -553,7 +553,7 @@ static void cut_at_every_byte(void)
     }
 }
 
-static void malformed_lines(void)
+TEST(malformed_lines)
 {
     static const char bytes[] =
         "\n"
@@ -598,7 +598,7 @@ static void malformed_lines(void)
     check_text(bytes, sizeof(bytes) - 1, expected, COUNT_OF(expected));
 }
 
-static void garbage(void)
+TEST(garbage)
 {
     static char bytes[20000];
     static const char likely[] = "0123456789abcdef  \n\n\t[]TtwWAa\0_";
@@ -614,7 +614,7 @@ static void garbage(void)
     }
 }
 
-static void a_name_of_a_megabyte(void)
+TEST(a_name_of_a_megabyte)
 {
     struct text file = {0};
     static char name[1 << 20];
@@ -646,7 +646,7 @@ static long memory_peak(void)
 }
 
 /* Half symbols, half one long line, of which only a piece is kept in memory. */
-static void a_hundred_megabytes(void)
+TEST(a_hundred_megabytes)
 {
     struct text piece = {0};
     int fd = memfd_create("kallsyms", MFD_CLOEXEC);
@@ -697,7 +697,7 @@ static int ask_without(struct kallsyms_known *known, const struct expectation *e
     return result;
 }
 
-static void known_functions(void)
+TEST(known_functions)
 {
     const uint64_t addresses[] = {0xffffffff81000110, 0xffffffff81000290, 0xffffffffc0201008};
     const struct kallsyms_search search = {.addresses = addresses, .count = COUNT_OF(addresses)};
@@ -728,23 +728,4 @@ static void known_functions(void)
     close(fd);
 }
 
-int main(void)
-{
-    TEST(names_by_hand);
-    TEST(known_functions);
-    TEST(preferred_names);
-    TEST(no_newline_at_the_end);
-    TEST(short_addresses);
-    TEST(landings);
-    TEST(a_core_that_is_not_sorted);
-    TEST(hidden_addresses);
-    TEST(many_hidden_addresses);
-    TEST(a_callback_ends_the_pass);
-    TEST(a_plain_search_agrees);
-    TEST(cut_at_every_byte);
-    TEST(malformed_lines);
-    TEST(garbage);
-    TEST(a_name_of_a_megabyte);
-    TEST(a_hundred_megabytes);
-    return tests_done();
-}
+TEST_MAIN

@@ -112,7 +112,7 @@ static void add_both(struct cache *cache, uint8_t order)
     add_new(cache, two + 1, 1, order);
 }
 
-static void cache_formats(void)
+TEST(cache_formats)
 {
     for (int big = 0; big < 2; big++) {
         struct cache old = {.big = big}, new = {.big = big}, both = {.big = big};
@@ -127,7 +127,7 @@ static void cache_formats(void)
     }
 }
 
-static void hostile_caches(void)
+TEST(hostile_caches)
 {
     struct cache cache = {0}, both = {0};
     struct text seen = {0};
@@ -169,7 +169,7 @@ static void hostile_caches(void)
 
 /* ---- names */
 
-static void ranks(void)
+TEST(ranks)
 {
     /* Each takes precedence over those after it. */
     static const char *const names[] = {"foo", "libfoo.so.1", "libfoo.so", "libfoo-1.2.so"};
@@ -195,7 +195,7 @@ static void ranks(void)
     CHECK(!library_name_rank("m", "libmvec.so.1"));
 }
 
-static void versions(void)
+TEST(versions)
 {
     struct library_candidates candidates = {.typed = "foo"};
     static const char *const expected[] = {"libfoo.so.10.1", "v3/libfoo.so.10", "libfoo.so.10",
@@ -229,7 +229,7 @@ static bool has_lzcnt(void)
 #endif
 
 /* The glibc-hwcaps directories, by the CPU features that the kernel lists. */
-static void processor_levels(void)
+TEST(processor_levels)
 {
     struct text info = {0};
 
@@ -314,7 +314,7 @@ static void check_resolved(const char *path, const char *expected)
     text_free(&resolved);
 }
 
-static void links_stay_in_the_root(void)
+TEST(links_stay_in_the_root)
 {
     char longest[PATH_MAX + 10];
 
@@ -345,7 +345,7 @@ static void links_stay_in_the_root(void)
     check_resolved(longest, NULL);
 }
 
-static void only_regular_files(void)
+TEST(only_regular_files)
 {
     struct text resolved = {0};
 
@@ -385,7 +385,7 @@ static void check_found(const char *typed, const char *expected)
 }
 
 /* Searches the cache, a truncated cache, the directories, musl's directories, and PATH. */
-static void order_of_search(void)
+TEST(order_of_search)
 {
     static const struct pair known[] = {
         {"libone.so.3", "/opt/libone.so.3", 0},   {"libone.so.12", "/opt/libone.so.12", 0},
@@ -443,7 +443,7 @@ static void order_of_search(void)
 }
 
 /* musl's file: Alpine's libc. */
-static void c_library_of_musl(void)
+TEST(c_library_of_musl)
 {
     check_found("c", NULL);
     write_elf("/usr/lib/ld-musl-x86_64.so.1", 2, our_machine());
@@ -465,7 +465,7 @@ static int find_of_process(struct library_where *where, const char *typed, struc
 }
 
 /* Our own process: the mapped file, and the kernel's names for it. */
-static void of_a_process(void)
+TEST(of_a_process)
 {
     struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
     struct library library;
@@ -487,7 +487,7 @@ static void of_a_process(void)
 }
 
 /* A process's library that is deleted and replaced meanwhile: the old one is used. */
-static void deleted_while_mapped(void)
+TEST(deleted_while_mapped)
 {
     struct library_where where = {.root = "", .pid = (uint32_t)getpid()};
     const char *path = in_scratch("/srv/libmapped.so.1");
@@ -521,7 +521,7 @@ static void deleted_while_mapped(void)
 }
 
 /* A child in another root: its files, by paths that can be opened from here. */
-static void process_in_another_root(void)
+TEST(process_in_another_root)
 {
     int ready[2];
     char byte;
@@ -575,18 +575,7 @@ int main(void)
     snprintf(scratch, sizeof(scratch), "/tmp/stackbox-library.XXXXXX");
     if (!mkdtemp(scratch))
         return 1;
-    TEST(cache_formats);
-    TEST(hostile_caches);
-    TEST(ranks);
-    TEST(versions);
-    TEST(processor_levels);
-    TEST(of_a_process);
-    TEST(links_stay_in_the_root);
-    TEST(only_regular_files);
-    TEST(order_of_search);
-    TEST(c_library_of_musl);
-    TEST(deleted_while_mapped);
-    TEST(process_in_another_root);
+    run_tests();
     text_free(&error);
     (void)nftw(scratch, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return tests_done();

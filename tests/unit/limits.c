@@ -43,7 +43,7 @@ static bool all_get_an_answer(void)
     return are_right;
 }
 
-static void in_threads(void)
+TEST(in_threads)
 {
     unsigned right = 0;
 
@@ -58,8 +58,4 @@ static void in_threads(void)
     CHECK_NUMBER(right, PROCESSES);
 }
 
-int main(void)
-{
-    TEST(in_threads);
-    return tests_done();
-}
+TEST_MAIN

@@ -61,7 +61,7 @@ static void expect(const union insn *planted, size_t count, unsigned floor, cons
     expect((const union insn[]){__VA_ARGS__},                                                 \
            sizeof((const union insn[]){__VA_ARGS__}) / sizeof(union insn), floor, words, since)
 
-static void a_sound_program_is_for_the_oldest(void)
+TEST(a_sound_program_is_for_the_oldest)
 {
     struct text why = {0};
 
@@ -70,7 +70,7 @@ static void a_sound_program_is_for_the_oldest(void)
     text_free(&why);
 }
 
-static void instructions_have_an_age(void)
+TEST(instructions_have_an_age)
 {
     EXPECT(V(5, 0), "8: a jump by 32 bits takes Linux 5.1, and it is for 5.0", V(5, 1), JEQ32_IMM(R0, 0, "out"));
     EXPECT(V(4, 13), "comparison takes Linux 4.14", V(4, 14), JLT_IMM(R0, 5, "out"));
@@ -83,7 +83,7 @@ static void instructions_have_an_age(void)
     EXPECT(V(4, 15), "a call of a function takes Linux 4.16", V(4, 16), CALL_LABEL("out"));
 }
 
-static void helpers_and_maps_have_an_age(void)
+TEST(helpers_and_maps_have_an_age)
 {
     EXPECT(V(5, 4), "probe_read_user takes Linux 5.5", V(5, 5), CALL(BPF_FUNC_probe_read_user));
     EXPECT(V(4, 17), "get_stack takes Linux 4.18", V(4, 18), CALL(BPF_FUNC_get_stack));
@@ -91,7 +91,7 @@ static void helpers_and_maps_have_an_age(void)
     EXPECT(V(5, 4), "settled takes Linux 5.5", V(5, 5), LOAD_MAP(R1, FD_SHARED));
 }
 
-static void what_is_in_no_table_is_no_kernel_s(void)
+TEST(what_is_in_no_table_is_no_kernel_s)
 {
     static const union insn unknown_helper[] = {CALL(9999)};
     const union insn unknown_map[] = {LOAD_MAP(R1, FD_UNKNOWN)}, beside[] = {ST(DW, R10, -520, 0)};
@@ -108,7 +108,7 @@ static void what_is_in_no_table_is_no_kernel_s(void)
     text_free(&why);
 }
 
-static void arguments_are_where_a_kernel_takes_them(void)
+TEST(arguments_are_where_a_kernel_takes_them)
 {
     EXPECT(V(4, 11), "memory of a map, where the stack was wanted, takes Linux 4.12", V(4, 12),
            MOV_REG(R1, R0), MOV_IMM(R2, 16), CALL(BPF_FUNC_get_current_comm));
@@ -124,7 +124,7 @@ static void arguments_are_where_a_kernel_takes_them(void)
            ADD_IMM(R1, -8), LABEL("with the value"), MOV_IMM(R2, 8), CALL(BPF_FUNC_get_current_comm));
 }
 
-static void a_program_has_a_length(void)
+TEST(a_program_has_a_length)
 {
     union insn many[LINT_MOST_OLD];
 
@@ -134,7 +134,7 @@ static void a_program_has_a_length(void)
 }
 
 /* The real one: loops, or reads as since 5.5, are not for 4.18. */
-static void a_real_program_is_too_young(void)
+TEST(a_real_program_is_too_young)
 {
     static const struct capture config = {
         .filter = {.cpu = -1}, .kernel_stack = true, .depth = 127, .control = 1, .account = 2, .slots = 3,
@@ -181,7 +181,7 @@ static void lint_unrolled(struct capture config, bool planted, struct text *why)
     program_free(&program);
 }
 
-static void the_walk_is_for_the_oldest(void)
+TEST(the_walk_is_for_the_oldest)
 {
     struct text why = {0};
 
@@ -198,7 +198,7 @@ static void the_walk_is_for_the_oldest(void)
     text_free(&why);
 }
 
-static void older_words_are_found(void)
+TEST(older_words_are_found)
 {
     struct bpf_insn insns[] = {
         INSN_CODE(CALL(BPF_FUNC_probe_read_user)), INSN_CODE(CALL(BPF_FUNC_probe_read_kernel)),
@@ -213,16 +213,4 @@ static void older_words_are_found(void)
     CHECK_NUMBER(insns[3].imm, BPF_FUNC_probe_read_user);
 }
 
-int main(void)
-{
-    TEST(a_sound_program_is_for_the_oldest);
-    TEST(instructions_have_an_age);
-    TEST(helpers_and_maps_have_an_age);
-    TEST(what_is_in_no_table_is_no_kernel_s);
-    TEST(arguments_are_where_a_kernel_takes_them);
-    TEST(a_program_has_a_length);
-    TEST(a_real_program_is_too_young);
-    TEST(the_walk_is_for_the_oldest);
-    TEST(older_words_are_found);
-    return tests_done();
-}
+TEST_MAIN

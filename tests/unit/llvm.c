@@ -186,7 +186,7 @@ static void take_errors(bool *left_out, struct text *unknown)
     text_free(&errors);
 }
 
-static void llvm_assembles_our_texts_to_our_bytes(void)
+TEST(llvm_assembles_our_texts_to_our_bytes)
 {
     static bool left_out[COUNT_OF(forms)];
     struct text unknown = {0}, code = {0};
@@ -263,7 +263,7 @@ static void compare_texts(const struct form *form, const char *line, struct text
     text_free(&ours);
 }
 
-static void llvm_disassembles_our_bytes_to_our_texts(void)
+TEST(llvm_disassembles_our_bytes_to_our_texts)
 {
     struct text listing = {0}, unknown = {0};
     size_t slot = 0;
@@ -288,12 +288,10 @@ int main(void)
         return 1;
     }
     find_llvm();
-    if (version) {
-        TEST(llvm_assembles_our_texts_to_our_bytes);
-        TEST(llvm_disassembles_our_bytes_to_our_texts);
-    } else {
+    if (version)
+        run_tests();
+    else
         printf("SKIP llvm: no llvm-mc that knows bpf, with llvm-objcopy and llvm-objdump\n");
-    }
     run("rm -f empty.o output forms.s forms.o errors code bytes.s bytes.o listing", "");
     rmdir(directory);
     return tests_done();

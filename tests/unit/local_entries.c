@@ -65,7 +65,7 @@ static uint64_t place_of(const char *typed)
     return address;
 }
 
-static void where_all_calls_come_by(void)
+TEST(where_all_calls_come_by)
 {
     for (int big = 0; big < 2; big++) {
         write_file(PPC64, big);
@@ -79,7 +79,7 @@ static void where_all_calls_come_by(void)
 }
 
 /* These bits mean something else there. */
-static void elsewhere(void)
+TEST(elsewhere)
 {
     write_file(EM_X86_64, false);
     CHECK_NUMBER(place_of("two"), CODE + 0x10);
@@ -93,8 +93,7 @@ int main(void)
     if (fd < 0)
         return 1;
     close(fd);
-    TEST(where_all_calls_come_by);
-    TEST(elsewhere);
+    run_tests();
     unlink(path);
     return tests_done();
 }

@@ -28,7 +28,7 @@ static void expect_shares(uint64_t events, const char *name, const char *lines)
     text_free(&said);
 }
 
-static void nothing(void)
+TEST(nothing)
 {
     losses_add(&losses, &(struct loss){.count = 0}, "are gone");
     losses_add_recursion(&losses, "events", 0);
@@ -39,7 +39,7 @@ static void nothing(void)
 }
 
 /* One in a thousand is not worth a line, slightly more is. */
-static void where_it_matters(void)
+TEST(where_it_matters)
 {
     losses_add(&losses, &(struct loss){.count = 5}, "have no stack: %s; raise %d", "full", 7);
     expect(5000, "waits", "", "5 events have no stack: full; raise 7\n");
@@ -54,7 +54,7 @@ static void where_it_matters(void)
 }
 
 /* Events that were not counted are part of all events, but not of the counted ones. */
-static void beside_what_was_counted(void)
+TEST(beside_what_was_counted)
 {
     losses_add(&losses, &(struct loss){2, "waits", .beside = true}, "are not counted: why; what");
     expect(4859, "waits", "", "2 waits are not counted: why; what\n");
@@ -65,7 +65,7 @@ static void beside_what_was_counted(void)
 }
 
 /* Losses that every tracer has matter from one in a hundred on, and do not add to others. */
-static void common_losses(void)
+TEST(common_losses)
 {
     const struct loss unseen = {20, "waits", .beside = true, .matters = 100};
 
@@ -79,7 +79,7 @@ static void common_losses(void)
 }
 
 /* Waits that were too short for -m count as events. */
-static void left_out_by_size(void)
+TEST(left_out_by_size)
 {
     losses_add(&losses, &(struct loss){11, "waits", .beside = true, .matters = 100}, "are not counted: why");
     losses.unfit = 500;
@@ -90,7 +90,7 @@ static void left_out_by_size(void)
 }
 
 /* If losses matter only together, the line has the largest, and says that there are others. */
-static void several(void)
+TEST(several)
 {
     losses_add(&losses, &(struct loss){.count = 6}, "are a; do b");
     losses_add_recursion(&losses, "switches and wakeups", 7);
@@ -109,7 +109,7 @@ static void several(void)
 }
 
 /* If the number is unknown, it is always reported. */
-static void nobody_knows_how_many(void)
+TEST(nobody_knows_how_many)
 {
     losses_add(&losses, &(struct loss){.count = LOSSES_UNCOUNTED, .events = "samples"},
                "were missed: x");
@@ -118,14 +118,4 @@ static void nobody_knows_how_many(void)
     losses_free(&losses);
 }
 
-int main(void)
-{
-    TEST(nothing);
-    TEST(where_it_matters);
-    TEST(beside_what_was_counted);
-    TEST(common_losses);
-    TEST(left_out_by_size);
-    TEST(several);
-    TEST(nobody_knows_how_many);
-    return tests_done();
-}
+TEST_MAIN

@@ -31,7 +31,7 @@ static const char *own_path;
         }                                                                                 \
     } while (0)
 
-static void rows_are_whole(void)
+TEST(rows_are_whole)
 {
     for (size_t i = 0; machines[i]; i++) {
         const struct machine *row = machines[i];
@@ -57,7 +57,7 @@ static void rows_are_whole(void)
     }
 }
 
-static void each_is_there_once(void)
+TEST(each_is_there_once)
 {
     for (size_t i = 0; machines[i]; i++)
         for (size_t other = 0; other < i; other++) {
@@ -68,7 +68,7 @@ static void each_is_there_once(void)
         }
 }
 
-static void those_of_files(void)
+TEST(those_of_files)
 {
     CHECK(machine_of(EM_X86_64) == &machine_x86_64);
     CHECK(machine_of(EM_386) == &machine_i386);
@@ -83,7 +83,7 @@ static void those_of_files(void)
 }
 
 /* AUDIT_ARCH_... of linux/audit.h. */
-static void numbers_of_seccomp(void)
+TEST(numbers_of_seccomp)
 {
     CHECK_NUMBER(machine_audit(&machine_x86_64), 0xc000003e);
     CHECK_NUMBER(machine_audit(&machine_i386), 0x40000003);
@@ -105,7 +105,7 @@ static void numbers_of_seccomp(void)
 }
 
 /* This program's ELF header tells the machine. */
-static void ours(void)
+TEST(ours)
 {
     unsigned char head[20];
     const struct machine *row = machine_ours();
@@ -132,7 +132,7 @@ static void ours(void)
 }
 
 /* The kernel that runs our programs: our own machine, or the wider one, or an unknown one. */
-static void of_the_kernel(void)
+TEST(of_the_kernel)
 {
     const struct machine *kernel = machine_of_kernel(), *own = machine_ours();
 
@@ -143,7 +143,7 @@ static void of_the_kernel(void)
 #define PLACE(field) (long)offsetof(struct user_regs_struct, field)
 
 /* The C library's registers of a process are the kernel's struct pt_regs. */
-static void places_of_registers(void)
+TEST(places_of_registers)
 {
     const struct machine *row = machine_ours();
 
@@ -219,13 +219,13 @@ static void callers_at(uint32_t flags)
     }
 }
 
-static void callers(void)
+TEST(callers)
 {
     callers_at(KEY_USER_PROBE);
     callers_at(KEY_KERNEL_START);
 }
 
-static void lists_of_names(void)
+TEST(lists_of_names)
 {
     static const char list[] = "one\0" "two_*\0" "o\0";
 
@@ -243,7 +243,7 @@ static void lists_of_names(void)
 }
 
 /* Names of each kind, for every machine, are known on all machines. */
-static void names_of_kernels(void)
+TEST(names_of_kernels)
 {
     CHECK(machines_have(MACHINE_INTERRUPTS, "asm_sysvec_reschedule_ipi"));
     CHECK(machines_have(MACHINE_INTERRUPTS, "el1h_64_irq"));
@@ -263,15 +263,6 @@ int main(int argc, char **argv)
     if (argc < 1)
         return 1;
     own_path = argv[0];
-    TEST(rows_are_whole);
-    TEST(each_is_there_once);
-    TEST(those_of_files);
-    TEST(numbers_of_seccomp);
-    TEST(ours);
-    TEST(of_the_kernel);
-    TEST(places_of_registers);
-    TEST(callers);
-    TEST(lists_of_names);
-    TEST(names_of_kernels);
+    run_tests();
     return tests_done();
 }

@@ -98,7 +98,7 @@ static unsigned dead_of(const struct process *process, bool clears)
     return WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : MAKERS + 1;
 }
 
-static void names_of_their_own(void)
+TEST(names_of_their_own)
 {
     struct process process;
     char pid[16];
@@ -115,7 +115,7 @@ static void names_of_their_own(void)
     dead_of(&process, true);
 }
 
-static void who_lives_is_not_dead(void)
+TEST(who_lives_is_not_dead)
 {
     struct process process;
 
@@ -129,7 +129,7 @@ static void who_lives_is_not_dead(void)
 }
 
 /* Looking for dead makers does not release the locks of live ones. */
-static void ones_own(void)
+TEST(ones_own)
 {
     struct process process = {.pid = fork()};
     int status = 0;
@@ -154,8 +154,6 @@ int main(void)
         printf("SKIP makers: only root's can be told from the dead\n");
         return 0;
     }
-    TEST(names_of_their_own);
-    TEST(who_lives_is_not_dead);
-    TEST(ones_own);
+    run_tests();
     return tests_done();
 }

@@ -53,7 +53,7 @@ static bool holds(const struct mapped_file *file, const char *content)
            !strcmp(bytes, content);
 }
 
-static void one_file_is_opened_once(void)
+TEST(one_file_is_opened_once)
 {
     char *path = path_in(directory, "once"), *other = path_in(directory, "other");
 
@@ -84,7 +84,7 @@ static void one_file_is_opened_once(void)
 }
 
 /* The process and its parent are gone: the path is resolved in a root that others share. */
-static void in_a_root_of_others(void)
+TEST(in_a_root_of_others)
 {
     char *program = path_in(directory, "program");
     struct mapped_root *root = NULL;
@@ -127,7 +127,7 @@ static void in_a_root_of_others(void)
 }
 
 /* Another file now has the mapped file's name. */
-static void another_file_of_that_name(void)
+TEST(another_file_of_that_name)
 {
     char *path = path_in(directory, "replaced");
 
@@ -155,7 +155,7 @@ static void another_file_of_that_name(void)
 }
 
 /* The same, with a reused inode number, if the file system has inode generations. */
-static void another_generation(void)
+TEST(another_generation)
 {
     char *path = path_in(directory, "generation");
     long generation = 0;
@@ -189,7 +189,7 @@ static void set_times(const char *path, time_t seconds)
 }
 
 /* Overwritten in place: an earlier mapping is reported as modified, a new one is right. */
-static void files_that_are_written_to(void)
+TEST(files_that_are_written_to)
 {
     char *path = path_in(directory, "written");
 
@@ -219,7 +219,7 @@ static void files_that_are_written_to(void)
 }
 
 /* Files written to between the mapping and our open(2). */
-static void files_that_were_written_to(void)
+TEST(files_that_were_written_to)
 {
     char *path = path_in(directory, "early");
 
@@ -259,7 +259,7 @@ static bool is_opened(const char *path)
 }
 
 /* Opening a file that is not regular may have side effects. */
-static void only_plain_files_are_opened(void)
+TEST(only_plain_files_are_opened)
 {
     char *path = path_in(directory, "kind");
 
@@ -285,7 +285,7 @@ static void check_kind(struct mapped_sight sight, enum mapped_kind kind, const c
     mapped_file_drop(files, file);
 }
 
-static void what_is_no_file(void)
+TEST(what_is_no_file)
 {
     const uint64_t high = sizeof(void *) == 8 ? 0x7fff00000000 : 0x70000000;
     static const char *const anonymous[][2] = {
@@ -337,7 +337,7 @@ static void check_memfd(const char *content, size_t length, enum mapped_kind kin
     munmap(at, 4096);
 }
 
-static void files_in_memory(void)
+TEST(files_in_memory)
 {
     check_memfd("code", 4, MAPPED_ANONYMOUS);
     if (!can_follow_mappings())
@@ -354,7 +354,7 @@ static uint64_t address_in(struct mapped_file *file, uint64_t offset)
     return address;
 }
 
-static void addresses_in_files(void)
+TEST(addresses_in_files)
 {
     static const struct image_segment segments[] = {{1, 0, 0x400000, 0x200},
                                                     {1, 0x1000, 0x402000, 0x1000}};
@@ -382,7 +382,7 @@ static void addresses_in_files(void)
 }
 
 /* With few descriptors: files beyond half of them have only their name, and are counted. */
-static void few_descriptors(void)
+TEST(few_descriptors)
 {
     pid_t child = fork();
     int status = 1;
@@ -428,17 +428,7 @@ int main(void)
         printf("FAIL a directory: cannot make %s\n", directory);
         return 1;
     }
-    TEST(one_file_is_opened_once);
-    TEST(in_a_root_of_others);
-    TEST(another_file_of_that_name);
-    TEST(another_generation);
-    TEST(files_that_are_written_to);
-    TEST(files_that_were_written_to);
-    TEST(only_plain_files_are_opened);
-    TEST(what_is_no_file);
-    TEST(files_in_memory);
-    TEST(addresses_in_files);
-    TEST(few_descriptors);
+    run_tests();
     CHECK_NUMBER(mapped_files_count(files), 0);
     mapped_files_close(files);
     rmdir(directory);

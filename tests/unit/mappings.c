@@ -58,7 +58,7 @@ static void check_apart(const struct symbol_mappings *mappings)
         }
 }
 
-static void segments(void)
+TEST(segments)
 {
     struct symbol_mappings mappings = {0};
     struct symbol symbols[6] = {{0}};
@@ -90,7 +90,7 @@ static void segments(void)
     mappings_free(&mappings);
 }
 
-static void the_main_program(void)
+TEST(the_main_program)
 {
     struct symbol_mappings mappings = {0};
     struct symbol symbols[2] = {{0}};
@@ -140,7 +140,7 @@ static void the_main_program(void)
 }
 
 /* Without segments, a mapping is the pages that have symbols. */
-static void what_has_no_segments(void)
+TEST(what_has_no_segments)
 {
     struct symbol_mappings mappings = {0};
     struct symbol symbols[5] = {{0}};
@@ -164,7 +164,7 @@ static void what_has_no_segments(void)
 }
 
 /* Numbers in files can be anything. */
-static void hostile_segments(void)
+TEST(hostile_segments)
 {
     static const struct elf_segment bad[] = {
         {.address = 0x1000, .offset = 0x1000, .memory_size = UINT64_MAX, .flags = PF_X},
@@ -203,7 +203,7 @@ static const char kallsyms_text[] =
     "ffffffffc0000800 t in_other\t[other]\n"
     "ffffffffc0009000 t in_module_again\t[mod]\n";
 
-static void the_kernel(void)
+TEST(the_kernel)
 {
     static const uint64_t kernel[] = {
         0xffffffff81000310, 0xffffffff81000010, 0xffffffff81000ffa, 0xffffffffc0000100,
@@ -254,7 +254,7 @@ static void the_kernel(void)
 }
 
 /* A function of this program: the same bytes are in memory and at that offset of its file. */
-static void this_program(void)
+TEST(this_program)
 {
     const uint64_t user[] = {(uintptr_t)&the_kernel};
     const struct traced_file own = {"/none", -1};
@@ -286,7 +286,7 @@ static void this_program(void)
 }
 
 /* Its modules are below it. */
-static void a_kernel_of_32_bits(void)
+TEST(a_kernel_of_32_bits)
 {
     static const char text[] =
         "c0300000 T _text\n"
@@ -314,14 +314,4 @@ static void a_kernel_of_32_bits(void)
     close(fd);
 }
 
-int main(void)
-{
-    TEST(segments);
-    TEST(the_main_program);
-    TEST(what_has_no_segments);
-    TEST(hostile_segments);
-    TEST(the_kernel);
-    TEST(a_kernel_of_32_bits);
-    TEST(this_program);
-    return tests_done();
-}
+TEST_MAIN

@@ -60,7 +60,7 @@ static void check_line(const char *line, struct maps_entry expected)
         printf("  in %s\n", line);
 }
 
-static void lines_of_maps(void)
+TEST(lines_of_maps)
 {
     const struct maps_entry none = {.start = 0x1000, .end = 0x2000, .path = ""};
     struct maps_entry file = {.start = 0x1000, .end = 0x2000, .offset = 0x3000, .executable = true,
@@ -96,7 +96,7 @@ static void lines_of_maps(void)
     check_line("1000-ffffffffffffffff ---p fffffffffffffff8 0:0 0 /wraps\n", entry);
 }
 
-static void lines_that_are_none(void)
+TEST(lines_that_are_none)
 {
     static const char *const wrong[] = {
         "\n", "-", "1000", "1000-", "1000-2000", "1000-2000 ", "1000-2000 r-xp", "1000-2000 r-xp ",
@@ -126,7 +126,7 @@ static void lines_that_are_none(void)
     }
 }
 
-static void random_maps(void)
+TEST(random_maps)
 {
     static const char good[] =
         "00400000-00452000 r-xp 00000000 08:02 173521      /usr/bin/dbus-daemon\n"
@@ -147,7 +147,7 @@ static void random_maps(void)
     }
 }
 
-static void reading_that_ends_early(void)
+TEST(reading_that_ends_early)
 {
     struct seen seen = {.answer = -EXDEV};
     static const char two[] = "1000-2000 r-xp 0 0:0 0 /a\n2000-3000 r-xp 0 0:0 0 /b\n";
@@ -161,7 +161,7 @@ static void reading_that_ends_early(void)
     close(fd);
 }
 
-static void processes_by_number(void)
+TEST(processes_by_number)
 {
     struct seen seen = {.count = 0};
     uint32_t shown_by = 0;
@@ -183,12 +183,4 @@ static void processes_by_number(void)
     CHECK_NUMBER(seen.count, 0);
 }
 
-int main(void)
-{
-    TEST(lines_of_maps);
-    TEST(lines_that_are_none);
-    TEST(random_maps);
-    TEST(reading_that_ends_early);
-    TEST(processes_by_number);
-    return tests_done();
-}
+TEST_MAIN

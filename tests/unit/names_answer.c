@@ -133,7 +133,7 @@ static int give(const char *bytes, size_t length, const struct side *expected)
     return result;
 }
 
-static void there_and_back(void)
+TEST(there_and_back)
 {
     struct side found;
     struct text answer = {0};
@@ -227,7 +227,7 @@ static void long_id(struct side *side)
         text_add(&side->mappings.items[1].build_id, "0123456789abcdef");
 }
 
-static void refused(void)
+TEST(refused)
 {
     static void (*const changes[])(struct side *) = {
         add_nul, be_long, map_kernel, map_beyond, map_before, map_behind, be_empty, be_turned,
@@ -239,7 +239,7 @@ static void refused(void)
 }
 
 /* If no mappings were asked for, there are none. */
-static void without_mappings(void)
+TEST(without_mappings)
 {
     struct side found, side;
     struct text answer = {0};
@@ -258,7 +258,7 @@ static void without_mappings(void)
 }
 
 /* With any bit flipped, the answer is refused, or stays within bounds. */
-static void every_bit(void)
+TEST(every_bit)
 {
     struct side found;
     struct text answer = {0};
@@ -281,11 +281,4 @@ static void every_bit(void)
     end(&found);
 }
 
-int main(void)
-{
-    TEST(there_and_back);
-    TEST(refused);
-    TEST(without_mappings);
-    TEST(every_bit);
-    return tests_done();
-}
+TEST_MAIN

@@ -274,7 +274,7 @@ static int wrong_of(const char *path)
 
 /* ---- Objects that are mapped ---- */
 
-static void real_files(void)
+TEST(real_files)
 {
     static const char *const folders[] = {"/lib/x86_64-linux-gnu", "/usr/bin", "/usr/lib"};
     static struct mapped_file *seen[64];
@@ -313,7 +313,7 @@ static void real_files(void)
     end();
 }
 
-static void vdso(void)
+TEST(vdso)
 {
     const struct unwind_key key = {0};
     const uint64_t at = getauxval(AT_SYSINFO_EHDR);
@@ -331,7 +331,7 @@ static void vdso(void)
 }
 
 /* A file has one object, however many processes map it, and under any name. */
-static void each_once(void)
+TEST(each_once)
 {
     begin();
     struct mapped_file *file = see(some_program()), *again = see(some_program());
@@ -352,7 +352,7 @@ static void each_once(void)
 }
 
 /* A file that is overwritten in place: it has the same key, but another table. */
-static void written_to(void)
+TEST(written_to)
 {
     const char *path = in_directory("written");
     size_t size, other_size;
@@ -392,7 +392,7 @@ static void copies(const char *path, struct mapped_file **seen, size_t count)
     free(bytes);
 }
 
-static void drops(void)
+TEST(drops)
 {
     struct mapped_file *seen[4];
 
@@ -424,7 +424,7 @@ static void drops(void)
 }
 
 /* Wanted objects keep their tables, although no process maps them yet. */
-static void wanted(void)
+TEST(wanted)
 {
     begin_with(ENOUGH, SECOND / 100);
     struct mapped_file *file = open_file(some_program());
@@ -440,7 +440,7 @@ static void wanted(void)
 }
 
 /* Wanted objects precede files that were mapped before. */
-static void wanted_first(void)
+TEST(wanted_first)
 {
     struct mapped_file *seen[4];
 
@@ -460,7 +460,7 @@ static void wanted_first(void)
 }
 
 /* A table that a stack waits for precedes tables that are being made. */
-static void awaited_first(void)
+TEST(awaited_first)
 {
     struct mapped_file *seen[4];
     struct table table;
@@ -488,7 +488,7 @@ static void awaited_first(void)
  * With tables made on demand only, a new object's file stays open, and gets a table when a walk
  * needs it.
  */
-static void asked_for(void)
+TEST(asked_for)
 {
     const char *path = in_directory("asked");
     struct text names = {0};
@@ -534,7 +534,7 @@ static uint32_t kind_of(const char *path)
 }
 
 /* Walks in user space find the same tables as BPF programs, and end the same way without one. */
-static void told(void)
+TEST(told)
 {
     const char *path = some_program(), *text = in_directory("text");
     struct frame_rows frames = {0};
@@ -593,7 +593,7 @@ static void told(void)
 }
 
 /* One chunk: objects that do not fit are reported, and get space once others are unmapped. */
-static void little_room(void)
+TEST(little_room)
 {
     enum { COUNT = 40 };
     struct mapped_file *seen[COUNT];
@@ -633,7 +633,7 @@ static void little_room(void)
 }
 
 /* If other files need the space, unmapped objects lose their tables at once. */
-static void room_is_made(void)
+TEST(room_is_made)
 {
     enum { COUNT = 40 };
     struct mapped_file *seen[COUNT];
@@ -654,7 +654,7 @@ static void room_is_made(void)
 
 /* ---- Hostile files ---- */
 
-static void hostile(void)
+TEST(hostile)
 {
     struct mapped_file *good[2], *bad[8];
     const char *path = some_program();
@@ -726,7 +726,7 @@ static bool kill_two_readers(void)
  * If the reader is killed, only the file at fault loses its table: new readers read the files one
  * by one to find it.
  */
-static void blamed(void)
+TEST(blamed)
 {
     struct mapped_file *seen[3];
     bool is_done = false;
@@ -765,7 +765,7 @@ static bool silence_reader(void)
 }
 
 /* Other files do not wait for one whose reader hangs; that file is read again after them. */
-static void silent(void)
+TEST(silent)
 {
     struct mapped_file *seen[2];
     struct table table;
@@ -891,7 +891,7 @@ static int endless_file(void)
 }
 
 /* A file that takes too long is given up on. */
-static void endless(void)
+TEST(endless)
 {
     const int fd = endless_file();
     struct table_builder builder = {.seconds = 1};
@@ -905,7 +905,7 @@ static void endless(void)
 }
 
 /* Closing does not wait for a table that is being made. */
-static void closed_early(void)
+TEST(closed_early)
 {
     begin();
     struct mapped_file *file = see(some_program());
@@ -963,7 +963,7 @@ static bool has_map(const struct space *space, uint32_t chunk)
 }
 
 /* Freed space is reused once it has settled, not before; then empty chunks are freed, too. */
-static void space_in_maps(void)
+TEST(space_in_maps)
 {
     static struct space space;
     static uint32_t block[UNWIND_BLOCK_WORDS];
@@ -992,7 +992,7 @@ static void space_in_maps(void)
 }
 
 /* Some chunks exist before they are needed, and a thread adds more while others use the space. */
-static void spare_chunks(void)
+TEST(spare_chunks)
 {
     static struct space space;
     static uint32_t block[UNWIND_BLOCK_WORDS];
@@ -1042,33 +1042,15 @@ int main(void)
 
     tables_close(&tables);
     srandom(1);
-    TEST(space_of_numbers);
-    TEST(reader_is_killed);
+    RUN(space_of_numbers);
+    RUN(reader_is_killed);
     if (result) {
         printf("SKIP objects: no tables in maps here: %s\n", strerror(-result));
         return tests_done();
     }
     if (!mkdtemp(directory))
         return 2;
-    TEST(space_in_maps);
-    TEST(spare_chunks);
-    TEST(real_files);
-    TEST(vdso);
-    TEST(each_once);
-    TEST(written_to);
-    TEST(drops);
-    TEST(wanted);
-    TEST(wanted_first);
-    TEST(awaited_first);
-    TEST(asked_for);
-    TEST(told);
-    TEST(little_room);
-    TEST(room_is_made);
-    TEST(hostile);
-    TEST(blamed);
-    TEST(silent);
-    TEST(closed_early);
-    TEST(endless);
+    run_tests();
     free(words);
     remove_all();
     return tests_done();

@@ -80,7 +80,7 @@ static int parse(const char *const *words)
         CHECK(!arguments.words);                         \
     } while (0)
 
-static void nothing_is_fine(void)
+TEST(nothing_is_fine)
 {
     CHECK_NUMBER(parse((const char *const[]){NULL}), 0);
     CHECK_NUMBER(arguments.count, 0);
@@ -88,7 +88,7 @@ static void nothing_is_fine(void)
     CHECK(!settings.all && !settings.number && settings.cpu == -1);
 }
 
-static void every_form_of_a_value(void)
+TEST(every_form_of_a_value)
 {
     CHECK_NUMBER(PARSE("-n5"), 0);
     CHECK_NUMBER(settings.number, 5);
@@ -106,7 +106,7 @@ static void every_form_of_a_value(void)
     CHECK_NUMBER(settings.number, 4);
 }
 
-static void letters_are_joined(void)
+TEST(letters_are_joined)
 {
     CHECK_NUMBER(PARSE("-ab"), 0);
     CHECK(settings.all && settings.brief);
@@ -121,7 +121,7 @@ static void letters_are_joined(void)
     CHECK_NUMBER(settings.cpu, 3);
 }
 
-static void more_letters_for_an_option(void)
+TEST(more_letters_for_an_option)
 {
     CHECK_NUMBER(PARSE("-aB", "-P", "7", "-c", "3"), 0);
     CHECK(settings.all && settings.brief && settings.cpu == 3);
@@ -131,7 +131,7 @@ static void more_letters_for_an_option(void)
     REFUSES("-c: \"x\" is not a whole number", "-cx");
 }
 
-static void words_and_options_are_mixed(void)
+TEST(words_and_options_are_mixed)
 {
     CHECK_NUMBER(PARSE("one", "-a", "-", "two", "--brief", ""), 0);
     CHECK(settings.all && settings.brief);
@@ -142,7 +142,7 @@ static void words_and_options_are_mixed(void)
     CHECK_STRING(arguments.words[3], "");
 }
 
-static void two_dashes_end_the_options(void)
+TEST(two_dashes_end_the_options)
 {
     CHECK_NUMBER(PARSE("one", "--", "-a", "--", "-x"), 0);
     CHECK(!settings.all);
@@ -159,7 +159,7 @@ static void two_dashes_end_the_options(void)
     CHECK(settings.all && !arguments.command);
 }
 
-static void texts_are_taken_as_they_are(void)
+TEST(texts_are_taken_as_they_are)
 {
     CHECK_NUMBER(PARSE("--file="), 0);
     CHECK_STRING(settings.file, "");
@@ -173,7 +173,7 @@ static void texts_are_taken_as_they_are(void)
     CHECK(settings.all && !settings.brief);
 }
 
-static void numbers_have_limits(void)
+TEST(numbers_have_limits)
 {
     CHECK_NUMBER(PARSE("-n3"), 0);
     CHECK_NUMBER(PARSE("-n7"), 0);
@@ -194,7 +194,7 @@ static void numbers_have_limits(void)
     REFUSES("-C: \"65536\" is out of range: it takes 0 to 65535", "-C65536");
 }
 
-static void numbers_are_parsed_whole(void)
+TEST(numbers_are_parsed_whole)
 {
     static const char *const wrong[] = {"",   "-1", "+5", " 5", "5 ", "5x", "0x",
                                         "x5", "5.0", "0x5g", "5\n", "five"};
@@ -209,7 +209,7 @@ static void numbers_are_parsed_whole(void)
     CHECK_NUMBER(settings.number, 0);
 }
 
-static void seconds(void)
+TEST(seconds)
 {
     static const struct {
         const char *text;
@@ -241,7 +241,7 @@ static void seconds(void)
     CHECK(settings.time == 9223372035999999999);
 }
 
-static void lists_add_up(void)
+TEST(lists_add_up)
 {
     CHECK_NUMBER(PARSE("-p", "12,13", "-P14", "--pid=4194304"), 0);
     CHECK_NUMBER(settings.pids.count, 4);
@@ -257,7 +257,7 @@ static void lists_add_up(void)
     REFUSES("-P: \"4194305\" is out of range: it takes 1 to 4194304", "-P4194305");
 }
 
-static void lists_have_an_end(void)
+TEST(lists_have_an_end)
 {
     struct text list = {0};
 
@@ -272,21 +272,21 @@ static void lists_have_an_end(void)
     text_free(&list);
 }
 
-static void flags_take_no_value(void)
+TEST(flags_take_no_value)
 {
     REFUSES("--all: takes no value", "--all=yes");
     REFUSES("--all: takes no value", "--al=");
     REFUSES("--help: takes no value", "--help=me");
 }
 
-static void values_are_missing(void)
+TEST(values_are_missing)
 {
     REFUSES("-n: takes N", "-n");
     REFUSES("-p: takes PID[,PID]", "-abp");
     REFUSES("--interval: takes S", "--int");
 }
 
-static void names_cut_short(void)
+TEST(names_cut_short)
 {
     CHECK_NUMBER(PARSE("--al", "--b"), 0);
     CHECK(settings.all && settings.brief);
@@ -302,7 +302,7 @@ static void names_cut_short(void)
     REFUSES("--colo: unknown option", "--colo");
 }
 
-static void unknown_options(void)
+TEST(unknown_options)
 {
     REFUSES("-x: unknown option", "-x");
     REFUSES("-x: unknown option", "-ax");
@@ -315,7 +315,7 @@ static void unknown_options(void)
     REFUSES("-\xc3: unknown option", "-\xc3\xa9");
 }
 
-static void long_words(void)
+TEST(long_words)
 {
     static char word[100000];
 
@@ -336,7 +336,7 @@ static void long_words(void)
 }
 
 /* The kernel accepts command lines of 2 MB, with words of 128 KB. */
-static void many_and_large_words(void)
+TEST(many_and_large_words)
 {
     enum { WORDS = 10000, LARGE = 1 << 20 };
     char **argv = calloc(WORDS + 2, sizeof(*argv));
@@ -447,7 +447,7 @@ static int put_option(struct settings *meant, char words[2][64])
 }
 
 /* A command line made from options must parse to these options. */
-static void right_words(void)
+TEST(right_words)
 {
     bool right = true;
 
@@ -522,7 +522,7 @@ static bool parses_or_refuses(const struct option *const *these, size_t size, in
 }
 
 /* Any words are accepted, or refused by one line that begins with the option. */
-static void any_words(void)
+TEST(any_words)
 {
     static const struct option *const trace_tables[] = {trace_options, common_options, NULL};
     bool right = true;
@@ -545,7 +545,7 @@ static void any_words(void)
     CHECK(right);
 }
 
-static void help_ends_the_parsing(void)
+TEST(help_ends_the_parsing)
 {
     CHECK_NUMBER(PARSE("-h"), ASKED_HELP);
     CHECK_NUMBER(PARSE("word", "-ah", "--what", "-n"), ASKED_HELP);
@@ -554,7 +554,7 @@ static void help_ends_the_parsing(void)
     CHECK_NUMBER(PARSE("--", "-h"), 0);
 }
 
-static void user_and_kernel_stacks_only(void)
+TEST(user_and_kernel_stacks_only)
 {
     struct trace_options options = TRACE_OPTIONS_DEFAULTS;
     const struct arguments none = {0};
@@ -649,7 +649,7 @@ static void check_tables(const char *name, const struct option *const *all)
     }
 }
 
-static void tables_in_use(void)
+TEST(tables_in_use)
 {
     CHECK(trace_options[0].parse);
     CHECK(applets[0]);
@@ -659,29 +659,7 @@ static void tables_in_use(void)
 
 int main(void)
 {
-    TEST(nothing_is_fine);
-    TEST(every_form_of_a_value);
-    TEST(letters_are_joined);
-    TEST(more_letters_for_an_option);
-    TEST(words_and_options_are_mixed);
-    TEST(two_dashes_end_the_options);
-    TEST(texts_are_taken_as_they_are);
-    TEST(numbers_have_limits);
-    TEST(numbers_are_parsed_whole);
-    TEST(seconds);
-    TEST(lists_add_up);
-    TEST(lists_have_an_end);
-    TEST(flags_take_no_value);
-    TEST(values_are_missing);
-    TEST(names_cut_short);
-    TEST(unknown_options);
-    TEST(long_words);
-    TEST(many_and_large_words);
-    TEST(right_words);
-    TEST(any_words);
-    TEST(help_ends_the_parsing);
-    TEST(user_and_kernel_stacks_only);
-    TEST(tables_in_use);
+    run_tests();
     free(arguments.words);
     text_free(&error);
     return tests_done();

@@ -22,7 +22,7 @@ static int parse(struct pattern *pattern, const char *typed, bool is_regex)
     return pattern_parse(pattern, typed, is_regex, &error);
 }
 
-static void kernel_functions(void)
+TEST(kernel_functions)
 {
     struct pattern pattern;
 
@@ -59,7 +59,7 @@ static void kernel_functions(void)
     CHECK_NUMBER(parse(&pattern, "p::a:b", false), -EINVAL);
 }
 
-static void tracepoints(void)
+TEST(tracepoints)
 {
     struct pattern pattern;
 
@@ -85,7 +85,7 @@ static void tracepoints(void)
 }
 
 /* Each class has the characters that ctype.h says. */
-static void character_classes(void)
+TEST(character_classes)
 {
     static const struct {
         const char *typed;
@@ -107,7 +107,7 @@ static void character_classes(void)
     }
 }
 
-static void user_functions(void)
+TEST(user_functions)
 {
     static const struct {
         const char *typed, *library, *name;
@@ -156,7 +156,7 @@ static void user_functions(void)
 }
 
 /* Each means the same as our own spelling. */
-static void dialects(void)
+TEST(dialects)
 {
     static const char *const same[][2] = {
         {"kprobe:vfs_read", "vfs_read"}, {"kretprobe:vfs_*", "r::vfs_*"},
@@ -201,7 +201,7 @@ static void dialects(void)
 }
 
 /* a:b may be a tracepoint, unless it is said to be in a program. */
-static void as_tracepoints(void)
+TEST(as_tracepoints)
 {
     static const char *const others[] = {
         "p:sched:sched_switch", "r:sched:sched_switch", "sched:sched_switch+4", "./sched:x",
@@ -225,7 +225,7 @@ static void as_tracepoints(void)
 }
 
 /* Names with all of the words come after those with typos. */
-static void near_by_words(void)
+TEST(near_by_words)
 {
     static const char *const names[] = {
         "t:sched:sched_process_fork", "t:sched:sched_process_exec", "t:sched:sched_frok",
@@ -244,7 +244,7 @@ static void near_by_words(void)
     text_free(&text);
 }
 
-static void user_addresses(void)
+TEST(user_addresses)
 {
     struct pattern pattern;
 
@@ -259,7 +259,7 @@ static void user_addresses(void)
 }
 
 /* With -r the library is plain text, and ends at the first colon. */
-static void user_expressions(void)
+TEST(user_expressions)
 {
     struct pattern pattern;
 
@@ -284,7 +284,7 @@ static void user_expressions(void)
     pattern_free(&pattern);
 }
 
-static void usdt_probes(void)
+TEST(usdt_probes)
 {
     struct pattern pattern;
 
@@ -309,7 +309,7 @@ static void usdt_probes(void)
     pattern_free(&pattern);
 }
 
-static void regular_expressions(void)
+TEST(regular_expressions)
 {
     struct pattern pattern;
 
@@ -329,7 +329,7 @@ static void regular_expressions(void)
     CHECK(strstr(error.data, "tcp_("));
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     static const char *const wrong[] = {
         "",       ":",           "::",        "p:",       "p::",       "r::",          "t:",
@@ -352,7 +352,7 @@ static void refusals(void)
 }
 
 /* What -r promises of every C library: POSIX's expressions, and the edges of words. */
-static void what_matches(void)
+TEST(what_matches)
 {
     static const struct {
         const char *text, *yes, *no; /* names separated by blanks */
@@ -383,7 +383,7 @@ static void what_matches(void)
 }
 
 /* Any bytes are parsed or refused, and the sanitizers find nothing. */
-static void any_bytes(void)
+TEST(any_bytes)
 {
     static const char letters[] = "pru:t*+[]^$().\\|{}0x1 \x01\xff~a";
     struct pattern pattern;
@@ -405,7 +405,7 @@ static void any_bytes(void)
 }
 
 /* fnmatch(3) has `*`, too: where it is the only special character, both must agree. */
-static void globs_as_fnmatch(void)
+TEST(globs_as_fnmatch)
 {
     struct matcher matcher;
     char glob[10], name[10];
@@ -429,7 +429,7 @@ static void globs_as_fnmatch(void)
 }
 
 /* Wildcards of other tools are plain characters. */
-static void only_the_star_is_special(void)
+TEST(only_the_star_is_special)
 {
     struct matcher matcher;
 
@@ -450,7 +450,7 @@ static void offer_all(struct suggestions *suggestions)
         suggest(suggestions, names[i]);
 }
 
-static void near_names(void)
+TEST(near_names)
 {
     struct suggestions swapped = {.wanted = "vfs_raed"}, far = {.wanted = "tcp_sendmsg"};
     struct text list = {0};
@@ -468,7 +468,7 @@ static void near_names(void)
     text_free(&list);
 }
 
-static void near_keeps_the_nearest(void)
+TEST(near_keeps_the_nearest)
 {
     struct suggestions suggestions = {.wanted = "abcdefgh"};
     struct text list = {0};
@@ -496,7 +496,7 @@ static struct place place(const char *name, uint64_t address, bool at_return, bo
         .name = (char *)name, .address = address, .at_return = at_return, .named = named};
 }
 
-static void doubles(void)
+TEST(doubles)
 {
     struct places places = {0};
     const struct place given[] = {
@@ -527,7 +527,7 @@ static struct place user_place(const char *file, uint64_t address, const char *n
 }
 
 /* One instruction is one place, even under several names, but not in several files. */
-static void user_doubles(void)
+TEST(user_doubles)
 {
     struct places places = {0};
     char same[] = "/bin/a";
@@ -568,7 +568,7 @@ static bool meet(const char *one, const char *other)
     return result;
 }
 
-static void programs_that_meet(void)
+TEST(programs_that_meet)
 {
     CHECK(!meet("vfs_read", "t:sched:sched_switch"));
     CHECK(!meet("t:syscalls:sys_enter_read", "t:syscalls:*"));
@@ -583,27 +583,7 @@ static void programs_that_meet(void)
 
 int main(void)
 {
-    TEST(kernel_functions);
-    TEST(tracepoints);
-    TEST(character_classes);
-    TEST(user_functions);
-    TEST(dialects);
-    TEST(as_tracepoints);
-    TEST(near_by_words);
-    TEST(user_addresses);
-    TEST(user_expressions);
-    TEST(usdt_probes);
-    TEST(regular_expressions);
-    TEST(what_matches);
-    TEST(refusals);
-    TEST(any_bytes);
-    TEST(globs_as_fnmatch);
-    TEST(only_the_star_is_special);
-    TEST(near_names);
-    TEST(near_keeps_the_nearest);
-    TEST(doubles);
-    TEST(user_doubles);
-    TEST(programs_that_meet);
+    run_tests();
     text_free(&error);
     return tests_done();
 }

@@ -50,7 +50,7 @@ static void expect(const struct scene *scene, struct report_options options, boo
 
 /* ---- gzip ---- */
 
-static void checksums(void)
+TEST(checksums)
 {
     struct crc32 crc;
 
@@ -62,7 +62,7 @@ static void checksums(void)
 }
 
 /* All blocks but the last are full; the contents do not depend on the sizes of the writes. */
-static void blocks(void)
+TEST(blocks)
 {
     static const size_t sizes[] = {0, 1, 65534, 65535, 65536, 131070, 131071, 300000};
     struct gzip *gzip = malloc(sizeof(*gzip));
@@ -95,7 +95,7 @@ static void blocks(void)
 
 /* ---- What is measured ---- */
 
-static void measures(void)
+TEST(measures)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -130,7 +130,7 @@ static void measures(void)
 
 /* ---- Whose ---- */
 
-static void tasks(void)
+TEST(tasks)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -157,7 +157,7 @@ static void tasks(void)
 }
 
 /* Special frames are locations; the time of a report is not. */
-static void special_frames(void)
+TEST(special_frames)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -174,7 +174,7 @@ static void special_frames(void)
     free_scene(&scene);
 }
 
-static void wakers(void)
+TEST(wakers)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -216,7 +216,7 @@ static void set_place(struct scene *scene, uint32_t symbol, uint32_t mapping, ui
 }
 
 /* Two addresses in a function are two locations of one function, and two stacks. */
-static void places(void)
+TEST(places)
 {
     struct scene scene = {0};
     uint32_t near = add_symbol(&scene, false, 0x7f01, "spin", "burn", 1);
@@ -265,7 +265,7 @@ static void places(void)
 }
 
 /* A frame shown with a suffix also has the plain name. */
-static void raw_names(void)
+TEST(raw_names)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -288,7 +288,7 @@ static void raw_names(void)
 }
 
 /* A demangled frame also has the name from the symbol table. */
-static void mangled_names(void)
+TEST(mangled_names)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 0x401136, "A::f(int)", "cat", 0x1f);
@@ -312,7 +312,7 @@ static void mangled_names(void)
 
 /* ---- The run ---- */
 
-static void about_the_run(void)
+TEST(about_the_run)
 {
     const struct report_about about = {
         .applet = "profile", .command_line = "profile -F 99 '\x01'", .host = "vm", .kernel = "6.1",
@@ -340,7 +340,7 @@ static void about_the_run(void)
     free_scene(&scene);
 }
 
-static void nothing_counted(void)
+TEST(nothing_counted)
 {
     struct scene scene = {0};
 
@@ -350,7 +350,7 @@ static void nothing_counted(void)
 }
 
 /* Many stacks, each once; the sum that is read is the sum that was counted. */
-static void many_stacks(void)
+TEST(many_stacks)
 {
     enum { STACKS = 20000, SYMBOLS = 3000, DEPTH = 12 };
     struct scene scene = {0};
@@ -388,19 +388,4 @@ static void many_stacks(void)
     free_scene(&scene);
 }
 
-int main(void)
-{
-    TEST(checksums);
-    TEST(blocks);
-    TEST(measures);
-    TEST(tasks);
-    TEST(special_frames);
-    TEST(wakers);
-    TEST(places);
-    TEST(raw_names);
-    TEST(mangled_names);
-    TEST(about_the_run);
-    TEST(nothing_counted);
-    TEST(many_stacks);
-    return tests_done();
-}
+TEST_MAIN

@@ -107,7 +107,7 @@ static void check_file(const char *name, const char *shown, bool deleted)
     unlink(path);
 }
 
-static void names_of_files(void)
+TEST(names_of_files)
 {
     check_file("plain.so", "plain.so", false);
     check_file("two  blanks and more", "two  blanks and more", false);
@@ -125,7 +125,7 @@ static void names_of_files(void)
 }
 
 /* Without the capability to follow mappings: by the path, as the process sees it. */
-static void without_rights(void)
+TEST(without_rights)
 {
     int status = 0;
     pid_t child = fork();
@@ -151,7 +151,7 @@ static void without_rights(void)
     CHECK_NUMBER(status, 0);
 }
 
-static void memory_without_a_file(void)
+TEST(memory_without_a_file)
 {
     struct process_place places[3] = {{.address = 0}};
     char *anonymous = mmap(NULL, 4 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -180,7 +180,7 @@ static void memory_without_a_file(void)
     close(fd);
 }
 
-static void processes_that_are_gone(void)
+TEST(processes_that_are_gone)
 {
     struct process_place place = {.address = 0};
     const uint64_t address = (uintptr_t)&directory;
@@ -285,13 +285,10 @@ int main(void)
         in_directory(path, sizeof(path), names[i]);
         make_file(path);
     }
-    TEST(names_of_files);
-    TEST(without_rights);
-    TEST(memory_without_a_file);
-    TEST(processes_that_are_gone);
+    run_tests();
     if (geteuid() || can_follow_mappings()) {
-        TEST(a_first_thread_that_has_ended);
-        TEST(maps_that_change);
+        RUN(a_first_thread_that_has_ended);
+        RUN(maps_that_change);
     } else { /* in a child it has the same addresses */
         printf("SKIP of children: the kernel has our memory at other addresses than we do\n");
     }

@@ -44,7 +44,7 @@ static struct processes *open_silent(void)
 }
 
 /* Without records, a process has its first thread's name, if that thread had only one. */
-static void by_first_threads(void)
+TEST(by_first_threads)
 {
     add(GONE, GONE + 1, 0, "worker");
     add(GONE, GONE, 0, "server");
@@ -71,7 +71,7 @@ static void by_first_threads(void)
 }
 
 /* A process that renames itself has its last name, and another one before its exec. */
-static void as_it_was_told(void)
+TEST(as_it_was_told)
 {
     struct processes *processes = open_silent();
     uint64_t begin = now_ns(), generation = begin + 2000;
@@ -104,7 +104,7 @@ static void as_it_was_told(void)
 }
 
 /* The name of a process that still runs comes from /proc. */
-static void as_it_is(void)
+TEST(as_it_is)
 {
     struct processes *processes = open_silent();
     char before[COMM_BYTES + 1] = "";
@@ -128,7 +128,7 @@ static void as_it_is(void)
  * Reports tell all names. During an exec /proc shows the new one before it is reported: a name that
  * was only told here stands for such a moment.
  */
-static void as_it_was_reported(void)
+TEST(as_it_was_reported)
 {
     static const struct processes_options all = {.pid_count = 0};
     const uint32_t self = (uint32_t)getpid();
@@ -151,11 +151,4 @@ static void as_it_was_reported(void)
     tally_free(&tally);
 }
 
-int main(void)
-{
-    TEST(by_first_threads);
-    TEST(as_it_was_told);
-    TEST(as_it_is);
-    TEST(as_it_was_reported);
-    return tests_done();
-}
+TEST_MAIN

@@ -22,7 +22,7 @@ static void check(const char *encoded, char delimiter, const uint32_t *expected,
         check(encoded, delimiter, expected_, COUNT_OF(expected_));                        \
     } while (0)
 
-static void samples_of_the_rfc(void)
+TEST(samples_of_the_rfc)
 {
     CHECK_DECODED("egbpdaj6bu4bxfgehfvwxn", '-', 0x644, 0x64a, 0x647, 0x645, 0x627, 0x628, 0x62a,
                   0x643, 0x644, 0x645, 0x648, 0x634, 0x639, 0x631, 0x628, 0x64a, 0x61f);
@@ -35,7 +35,7 @@ static void samples_of_the_rfc(void)
     CHECK_DECODED("-> $1.00 <--", '-', '-', '>', ' ', '$', '1', '.', '0', '0', ' ', '<', '-');
 }
 
-static void as_rust_has_it(void)
+TEST(as_rust_has_it)
 {
     CHECK_DECODED("gdel_5qa", '_', 'g', 0xf6, 'd', 'e', 'l');
     CHECK_DECODED("n84amf", '_', 0x94c1, 0x9508);
@@ -51,7 +51,7 @@ static int decode(const char *encoded, size_t room)
     return (int)punycode_decode(encoded, strlen(encoded), '_', characters, room);
 }
 
-static void what_is_none(void)
+TEST(what_is_none)
 {
     CHECK_NUMBER(decode("gdel_5q", 8), -EINVAL);
     CHECK_NUMBER(decode("gdel_5q!", 8), -EINVAL);
@@ -69,7 +69,7 @@ static void what_is_none(void)
     CHECK_NUMBER(decode("0y0c", 8), 1);
 }
 
-static void room(void)
+TEST(room)
 {
     CHECK_NUMBER(decode("", 8), 0);
     CHECK_NUMBER(decode("gdel_5qa", 5), 5);
@@ -78,11 +78,4 @@ static void room(void)
     CHECK_NUMBER(decode("n84amf", 0), -EINVAL);
 }
 
-int main(void)
-{
-    TEST(samples_of_the_rfc);
-    TEST(as_rust_has_it);
-    TEST(what_is_none);
-    TEST(room);
-    return tests_done();
-}
+TEST_MAIN

@@ -39,7 +39,7 @@ static void text_of(struct recording *recording, char **text)
     symbolize_notes_free(&notes);
 }
 
-static void of_version_1(void)
+TEST(of_version_1)
 {
     struct recording recording = {0};
     char *text = NULL;
@@ -60,7 +60,7 @@ static void of_version_1(void)
     recording_free(&recording);
 }
 
-static void cut_off(void)
+TEST(cut_off)
 {
     const size_t length = (size_t)(version1_end - version1);
 
@@ -74,7 +74,7 @@ static void cut_off(void)
 }
 
 /* Written here, and read here. */
-static void there_and_back(void)
+TEST(there_and_back)
 {
     struct scene scene = {0};
     const struct report_about about = {.applet = "profile", .command_line = "profile 'a b'", .host = "h",
@@ -120,7 +120,7 @@ static void end_reader(void *context, bool begins, unsigned role)
 }
 
 /* What a recording says about files is lost with its reader: that is said. */
-static void identities_lost(void)
+TEST(identities_lost)
 {
     struct mapped_file file = {.kind = MAPPED_FILE, .path = "/bin/a", .label = "a",
                                .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
@@ -141,11 +141,4 @@ static void identities_lost(void)
     close(file.fd);
 }
 
-int main(void)
-{
-    TEST(identities_lost);
-    TEST(of_version_1);
-    TEST(cut_off);
-    TEST(there_and_back);
-    return tests_done();
-}
+TEST_MAIN

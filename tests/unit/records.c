@@ -72,7 +72,7 @@ static void expect(const struct record *record, const struct record_options *opt
 static const struct record some = {
     .time = 12345678901, .comm = "cat", .event = "vfs_read", .pid = 185, .tid = 186, .cpu = 3};
 
-static void a_record_is_a_line_and_its_frames(void)
+TEST(a_record_is_a_line_and_its_frames)
 {
     const struct record_options options = {.kernel = true, .user = true};
     struct symbol symbols[] = SYMBOLS;
@@ -83,7 +83,7 @@ static void a_record_is_a_line_and_its_frames(void)
 }
 
 /* An unsigned value as large as a kernel address is shown as an address. */
-static void values_follow_the_event(void)
+TEST(values_follow_the_event)
 {
     static const struct record_value values[] = {
         {"arg1", 4096, false, false}, {"ret", (uint64_t)-11, true, false}, {"ptr", 4096, false, true},
@@ -111,7 +111,7 @@ static void values_follow_the_event(void)
 }
 
 /* Several unknown frames are one line with their number, if addresses are not shown. */
-static void unknown_frames_are_one_line(void)
+TEST(unknown_frames_are_one_line)
 {
     struct record_options text = {.kernel = true, .user = true};
 #define UNKNOWN                                                                                 \
@@ -132,7 +132,7 @@ static void unknown_frames_are_one_line(void)
            "\t3000             main\n\n");
 }
 
-static void options_change_the_frames(void)
+TEST(options_change_the_frames)
 {
     const struct record_options options = {.kernel = true, .user = true, .delimited = true,
         .offset = true, .verbose = true, .annotations = true};
@@ -147,7 +147,7 @@ static void options_change_the_frames(void)
            "\t7f0000001000     libc.so.6+0x2000\n\n");
 }
 
-static void what_is_wide_shifts_and_is_not_cut(void)
+TEST(what_is_wide_shifts_and_is_not_cut)
 {
     const struct record_options options = {.kernel = true, .user = true};
     const struct record record = {
@@ -158,7 +158,7 @@ static void what_is_wide_shifts_and_is_not_cut(void)
            "4000000000.000000000 fifteen letters 4194304 4194304 1234 a\n\t[no stack]\n\n");
 }
 
-static void names_from_outside_are_made_harmless(void)
+TEST(names_from_outside_are_made_harmless)
 {
     const struct record_options options = {.kernel = true};
     const struct record record = {
@@ -170,7 +170,7 @@ static void names_from_outside_are_made_harmless(void)
            "\tf\\x09g\n\n");
 }
 
-static void an_empty_stack_is_said(void)
+TEST(an_empty_stack_is_said)
 {
     const struct record_options kernel = {.kernel = true}, user = {.user = true};
     const struct record nobody = {.comm = "", .event = "e"};
@@ -181,7 +181,7 @@ static void an_empty_stack_is_said(void)
            "0.000000000        [unknown]       0       0       0   e\n\t[no user stack]\n\n");
 }
 
-static void the_time_of_day(void)
+TEST(the_time_of_day)
 {
     const struct record_options options = {.user = true, .wall_clock = true};
     struct record record = some;
@@ -193,7 +193,7 @@ static void the_time_of_day(void)
            "23:59:59.000000001 cat             185     186     3   vfs_read\n\tf\n\n");
 }
 
-static void the_header(void)
+TEST(the_header)
 {
     struct text out = {0};
 
@@ -204,7 +204,7 @@ static void the_header(void)
     text_free(&out);
 }
 
-static void as_perf_prints_it(void)
+TEST(as_perf_prints_it)
 {
     const struct record_options options = {.format = RECORD_PERF, .kernel = true, .user = true,
         .delimited = true, .annotations = true};
@@ -225,7 +225,7 @@ static void as_perf_prints_it(void)
            "                1 operator new(unsigned long) (my__old__prog)\n\n");
 }
 
-static void as_a_line_of_json(void)
+TEST(as_a_line_of_json)
 {
     struct record_options options = {.format = RECORD_JSON, .kernel = true, .user = true,
         .delimited = true, .annotations = true, .offset = true};
@@ -282,7 +282,7 @@ static size_t take(const void *bytes, size_t size, struct snoop_record *record)
     return used;
 }
 
-static void a_record_is_made_small(void)
+TEST(a_record_is_made_small)
 {
     size_t size = SNOOP_RECORD_BYTES(2, DEPTH);
     struct snoop_record *raw = calloc(1, size), *record = calloc(1, size);
@@ -315,7 +315,7 @@ static void a_record_is_made_small(void)
     free(record);
 }
 
-static void any_bytes_are_read_safely(void)
+TEST(any_bytes_are_read_safely)
 {
     char bytes[SNOOP_RECORD_BYTES(2, DEPTH) + 16];
     struct snoop_record *record = calloc(1, SNOOP_RECORD_BYTES(2, DEPTH));
@@ -333,7 +333,7 @@ static void any_bytes_are_read_safely(void)
     free(record);
 }
 
-static void any_ring_is_read_safely(void)
+TEST(any_ring_is_read_safely)
 {
     char bytes[64];
     uint64_t lost = 0;
@@ -357,21 +357,4 @@ static void any_ring_is_read_safely(void)
     }
 }
 
-int main(void)
-{
-    TEST(a_record_is_a_line_and_its_frames);
-    TEST(values_follow_the_event);
-    TEST(options_change_the_frames);
-    TEST(unknown_frames_are_one_line);
-    TEST(what_is_wide_shifts_and_is_not_cut);
-    TEST(names_from_outside_are_made_harmless);
-    TEST(an_empty_stack_is_said);
-    TEST(the_time_of_day);
-    TEST(the_header);
-    TEST(as_perf_prints_it);
-    TEST(as_a_line_of_json);
-    TEST(a_record_is_made_small);
-    TEST(any_bytes_are_read_safely);
-    TEST(any_ring_is_read_safely);
-    return tests_done();
-}
+TEST_MAIN

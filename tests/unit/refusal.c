@@ -26,7 +26,7 @@ static void check_sentence(int error, const char *said, const char *sentence)
 #define REFUSED(words) "the kernel's verifier rejects the program (\"" words "\"), which is a bug in " \
                        "stackbox: please report it with the output of --debug"
 
-static void last_words(void)
+TEST(last_words)
 {
     /* Linux 6.12 on riscv64, and 5.10 on x86-64. */
     check_sentence(-EACCES,
@@ -41,7 +41,7 @@ static void last_words(void)
 }
 
 /* A log of statistics alone, or an empty one, has no reason; other errors are no rejection. */
-static void no_words(void)
+TEST(no_words)
 {
     static const char *const logs[] = {"", "\n\n", "processed 2 insns (limit 1000000)\n"};
 
@@ -59,7 +59,7 @@ static void no_words(void)
 }
 
 /* A program that reads beyond its stack: this kernel's own message. */
-static void a_real_one(void)
+TEST(a_real_one)
 {
     struct program program = {0};
     struct linked linked;
@@ -88,7 +88,7 @@ static void a_real_one(void)
 }
 
 /* Messages of kernels that do not interpret all programs. */
-static void no_jit(void)
+TEST(no_jit)
 {
     const char *sentence = kernel_jit_is_off()
         ? "this kernel cannot interpret the program, and net.core.bpf_jit_enable is 0: sysctl "
@@ -104,11 +104,4 @@ static void no_jit(void)
                                          "--cpu and unwind tables: sysctl net.core.bpf_jit_enable=1" : sentence);
 }
 
-int main(void)
-{
-    TEST(last_words);
-    TEST(no_jit);
-    TEST(no_words);
-    TEST(a_real_one);
-    return tests_done();
-}
+TEST_MAIN

@@ -22,7 +22,7 @@ static struct scene one_block(void)
     return scene;
 }
 
-static void plain_block(void)
+TEST(plain_block)
 {
     struct scene scene = one_block();
 
@@ -43,7 +43,7 @@ static void plain_block(void)
     free_scene(&scene);
 }
 
-static void options_of_text(void)
+TEST(options_of_text)
 {
     struct scene scene = one_block();
 
@@ -99,7 +99,7 @@ static void options_of_text(void)
     free_scene(&scene);
 }
 
-static void folded_lines(void)
+TEST(folded_lines)
 {
     struct scene scene = one_block();
 
@@ -125,7 +125,7 @@ static void folded_lines(void)
     free_scene(&scene);
 }
 
-static void one_side_empty(void)
+TEST(one_side_empty)
 {
     struct scene kernel = {0}, user = {0};
     uint32_t tick = add_symbol(&kernel, true, 0xffffffff81000000, "tick", "", 0);
@@ -148,7 +148,7 @@ static void one_side_empty(void)
     free_scene(&user);
 }
 
-static void no_stack_at_all(void)
+TEST(no_stack_at_all)
 {
     struct scene scene = {0};
 
@@ -169,7 +169,7 @@ static void no_stack_at_all(void)
     free_scene(&scene);
 }
 
-static void lost_stacks(void)
+TEST(lost_stacks)
 {
     struct scene scene = {0};
     uint32_t main_ = add_symbol(&scene, false, 0x401136, "main", "tar", 0);
@@ -189,7 +189,7 @@ static void lost_stacks(void)
     free_scene(&scene);
 }
 
-static void names_that_are_not_known(void)
+TEST(names_that_are_not_known)
 {
     struct scene scene = {0};
     uint32_t kernel = add_symbol(&scene, true, 0xffffffff81000000, NULL, NULL, 0);
@@ -224,7 +224,7 @@ static void names_that_are_not_known(void)
     free_scene(&scene);
 }
 
-static void bytes_in_names(void)
+TEST(bytes_in_names)
 {
     struct scene scene = {0};
     uint32_t odd = add_symbol(&scene, false, 1, "op;\x1b[2J\n\xff", "x", 0);
@@ -256,7 +256,7 @@ static void bytes_in_names(void)
     free_scene(&scene);
 }
 
-static void processes_elsewhere(void)
+TEST(processes_elsewhere)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, true, 2, "f", "", 0);
@@ -271,7 +271,7 @@ static void processes_elsewhere(void)
 }
 
 /* Two calls in one function, two modules with functions of the same name. */
-static void equal_lines_are_one(void)
+TEST(equal_lines_are_one)
 {
     struct scene scene = {0};
     uint32_t one = add_symbol(&scene, true, 0xffffffff81000010, "f", "", 0x10);
@@ -316,7 +316,7 @@ static void equal_lines_are_one(void)
     free_scene(&scene);
 }
 
-static void processes_that_are_not_shown(void)
+TEST(processes_that_are_not_shown)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, true, 1, "f", "", 0);
@@ -334,7 +334,7 @@ static void processes_that_are_not_shown(void)
 }
 
 /* Replacements in folded text can make names equal, and then they are one line, too. */
-static void equal_lines_after_replacing(void)
+TEST(equal_lines_after_replacing)
 {
     struct scene scene = {0};
     uint32_t semicolon = add_symbol(&scene, true, 1, "a;b", "", 0);
@@ -352,7 +352,7 @@ static void equal_lines_after_replacing(void)
     free_scene(&scene);
 }
 
-static void last_frames_like_counts(void)
+TEST(last_frames_like_counts)
 {
     static const struct {
         const char *name, *shown;
@@ -382,7 +382,7 @@ static void last_frames_like_counts(void)
 }
 
 /* By count, then name, pid and frames. */
-static void order_of_blocks(void)
+TEST(order_of_blocks)
 {
     struct scene scene = {0};
     uint32_t b = add_symbol(&scene, true, 1, "b", "", 0);
@@ -419,7 +419,7 @@ static void order_of_blocks(void)
     free_scene(&scene);
 }
 
-static void the_greatest_alone(void)
+TEST(the_greatest_alone)
 {
     struct scene scene = {0};
     struct report_summary summary;
@@ -452,7 +452,7 @@ static void the_greatest_alone(void)
     free_scene(&scene);
 }
 
-static void nothing_counted(void)
+TEST(nothing_counted)
 {
     struct scene scene = {0};
 
@@ -470,7 +470,7 @@ static int write_to(FILE *out, const struct scene *scene, enum report_format for
     return report_write(out, &scene->tally, &scene->symbols, &options, &six_oclock, &summary);
 }
 
-static void writing_fails(void)
+TEST(writing_fails)
 {
     struct scene scene = one_block();
 
@@ -501,22 +501,6 @@ static void writing_fails(void)
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
-    TEST(plain_block);
-    TEST(options_of_text);
-    TEST(folded_lines);
-    TEST(one_side_empty);
-    TEST(no_stack_at_all);
-    TEST(lost_stacks);
-    TEST(names_that_are_not_known);
-    TEST(bytes_in_names);
-    TEST(processes_elsewhere);
-    TEST(equal_lines_are_one);
-    TEST(processes_that_are_not_shown);
-    TEST(equal_lines_after_replacing);
-    TEST(last_frames_like_counts);
-    TEST(order_of_blocks);
-    TEST(the_greatest_alone);
-    TEST(nothing_counted);
-    TEST(writing_fails);
+    run_tests();
     return tests_done();
 }

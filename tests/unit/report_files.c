@@ -39,7 +39,7 @@ static void expect(const struct report_files_options *config, const char *expect
 
 #define EXPECT(expected, ...) expect(&(struct report_files_options){__VA_ARGS__}, expected)
 
-static void one_way_each(void)
+TEST(one_way_each)
 {
     EXPECT("text -", .paths = NO_PATHS);
     EXPECT("folded -", .paths = NO_PATHS, .folded = true);
@@ -68,7 +68,7 @@ static void one_way_each(void)
     EXPECT("text .svg", .paths = PATHS(".svg"), .format = "text");
 }
 
-static void what_is_refused(void)
+TEST(what_is_refused)
 {
     EXPECT("-f and --flat are two formats: give one", .paths = NO_PATHS, .folded = true,
            .flat = true);
@@ -94,7 +94,7 @@ static void what_is_refused(void)
            .paths = PATHS("a%%%.svg"));
 }
 
-static void unknown_endings_are_named(void)
+TEST(unknown_endings_are_named)
 {
     struct report_files_options config = {.paths = PATHS("report.html")};
     struct report_files files;
@@ -111,7 +111,7 @@ static void unknown_endings_are_named(void)
     text_free(&error);
 }
 
-static void with_an_interval(void)
+TEST(with_an_interval)
 {
     EXPECT("svg a-%n.svg", .paths = PATHS("a-%n.svg"), .interval = 1);
     EXPECT("svg a-%t.svg, text -", .paths = PATHS("a-%t.svg", "-"), .interval = 1);
@@ -132,7 +132,7 @@ static void expect_name(const char *path, uint64_t number, bool last, const char
     text_free(&name);
 }
 
-static void names(void)
+TEST(names)
 {
     expect_name("a.svg", 7, true, "a.svg");
     expect_name("a.svg", 7, false, "a.00007.svg");
@@ -176,7 +176,7 @@ static bool exists(const char *name)
 }
 
 /* One that fails does not affect the others, or stdout. */
-static void the_others_are_written(void)
+TEST(the_others_are_written)
 {
     struct report_files files = {
         .items = {{.format = REPORT_TEXT}, {.path = "a.txt", .format = REPORT_SVG},
@@ -201,7 +201,7 @@ static void the_others_are_written(void)
 }
 
 /* Reports that begin in the same millisecond have different names. */
-static void times_differ(void)
+TEST(times_differ)
 {
     struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
     const uint64_t began[] = {1709251199000000000, 1709251199000900000, 1709251199001000000,
@@ -220,7 +220,7 @@ static void times_differ(void)
 }
 
 /* An existing file with that time, such as from before the clock was set back, stays. */
-static void nothing_is_overwritten(void)
+TEST(nothing_is_overwritten)
 {
     struct report_files files = {.items = {{.path = "%t.txt", .format = REPORT_FLAT}}, .count = 1};
     const struct report_turn turn = {.number = 1, .began = 1709251199000000000};
@@ -240,7 +240,7 @@ static void nothing_is_overwritten(void)
 }
 
 /* The next one that is written says how many were not. */
-static void the_unwritten_are_counted(void)
+TEST(the_unwritten_are_counted)
 {
     struct report_files files = {
         .items = {{.path = "no/%t.txt", .format = REPORT_FLAT}, {.path = "a.txt", .format = REPORT_FLAT}},
@@ -267,15 +267,7 @@ int main(void)
     setenv("TZ", "UTC0", 1);
     if (!mkdtemp(place) || chdir(place))
         return 1;
-    TEST(one_way_each);
-    TEST(what_is_refused);
-    TEST(unknown_endings_are_named);
-    TEST(with_an_interval);
-    TEST(names);
-    TEST(the_others_are_written);
-    TEST(times_differ);
-    TEST(nothing_is_overwritten);
-    TEST(the_unwritten_are_counted);
+    run_tests();
     if (chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
     return tests_done();

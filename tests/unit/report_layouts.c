@@ -26,7 +26,7 @@ static struct scene one_wake_up(uint64_t value)
     return scene;
 }
 
-static void profile_text(void)
+TEST(profile_text)
 {
     struct scene scene = one_wake(7);
 
@@ -80,7 +80,7 @@ static void profile_text(void)
     free_scene(&scene);
 }
 
-static void profile_folded(void)
+TEST(profile_folded)
 {
     struct scene scene = one_wake(7);
 
@@ -94,7 +94,7 @@ static void profile_folded(void)
 }
 
 /* Values are summed before they are divided, and an entry that rounds to 0 is printed, too. */
-static void units(void)
+TEST(units)
 {
     struct scene scene = {0};
     struct report_summary summary;
@@ -122,7 +122,7 @@ static void units(void)
     free_scene(&scene);
 }
 
-static void wakeuptime_text(void)
+TEST(wakeuptime_text)
 {
     struct scene scene = one_wake_up(12345678);
 
@@ -152,7 +152,7 @@ static void wakeuptime_text(void)
     free_scene(&scene);
 }
 
-static void wakeuptime_folded(void)
+TEST(wakeuptime_folded)
 {
     struct scene scene = one_wake_up(12345678);
 
@@ -163,7 +163,7 @@ static void wakeuptime_folded(void)
     free_scene(&scene);
 }
 
-static void offwaketime_text(void)
+TEST(offwaketime_text)
 {
     struct scene scene = one_wake(12345678);
 
@@ -204,7 +204,7 @@ static void offwaketime_text(void)
     free_scene(&scene);
 }
 
-static void offwaketime_folded(void)
+TEST(offwaketime_folded)
 {
     struct scene scene = one_wake(12345678);
 
@@ -217,7 +217,7 @@ static void offwaketime_folded(void)
     free_scene(&scene);
 }
 
-static void nobody_woke_it(void)
+TEST(nobody_woke_it)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -262,7 +262,7 @@ static void nobody_woke_it(void)
 }
 
 /* With -d there is a delimiter if both stacks have frames, and nowhere else. */
-static void one_side_empty(void)
+TEST(one_side_empty)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -290,7 +290,7 @@ static void one_side_empty(void)
     free_scene(&scene);
 }
 
-static void no_stacks(void)
+TEST(no_stacks)
 {
     struct scene scene = {0};
     struct tally_entry *entry = add_entry(&scene, 1000, 2, "cat", NO_FRAMES, NO_FRAMES);
@@ -318,7 +318,7 @@ static void no_stacks(void)
     free_scene(&scene);
 }
 
-static void lost_stacks(void)
+TEST(lost_stacks)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -350,7 +350,7 @@ static void lost_stacks(void)
     free_scene(&scene);
 }
 
-static void nothing_counted(void)
+TEST(nothing_counted)
 {
     struct scene scene = {0};
 
@@ -362,19 +362,4 @@ static void nothing_counted(void)
     EXPECT(&scene, "", BOTH_SIDES, AS_FOLDED, BOTH, .by = GROUP_BY_NAME);
 }
 
-int main(void)
-{
-    TEST(profile_text);
-    TEST(profile_folded);
-    TEST(units);
-    TEST(wakeuptime_text);
-    TEST(wakeuptime_folded);
-    TEST(offwaketime_text);
-    TEST(offwaketime_folded);
-    TEST(nobody_woke_it);
-    TEST(one_side_empty);
-    TEST(no_stacks);
-    TEST(lost_stacks);
-    TEST(nothing_counted);
-    return tests_done();
-}
+TEST_MAIN

@@ -241,7 +241,7 @@ static void check_sums(const struct scene *scene, struct report_options options)
     CHECK(!options.top || summary.blocks <= options.top);
 }
 
-static void entries_alone_and_together(void)
+TEST(entries_alone_and_together)
 {
     for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
         struct scene scene = random_scene();
@@ -258,7 +258,7 @@ static void entries_alone_and_together(void)
  * If processes with one name are merged, the text has the number of processes, and so differs from
  * the text of a single one.
  */
-static void names_for_processes(void)
+TEST(names_for_processes)
 {
     for (int round = 0, most = rounds(ROUNDS); round < most && !test_failures_here; round++) {
         struct scene scene = random_scene();
@@ -273,9 +273,4 @@ static void names_for_processes(void)
     }
 }
 
-int main(void)
-{
-    TEST(entries_alone_and_together);
-    TEST(names_for_processes);
-    return tests_done();
-}
+TEST_MAIN

@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 
-static void marks(void)
+TEST(marks)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -58,7 +58,7 @@ static void marks(void)
 }
 
 /* Events without room for a count of their own are in the total, and belong to no task. */
-static void table_full(void)
+TEST(table_full)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -83,7 +83,7 @@ static void table_full(void)
     free_scene(&scene);
 }
 
-static void tasks_elsewhere(void)
+TEST(tasks_elsewhere)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -107,7 +107,7 @@ static void tasks_elsewhere(void)
 }
 
 /* Threads of one process are blocks of their own only if threads are shown. */
-static void threads_and_processes(void)
+TEST(threads_and_processes)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -125,7 +125,7 @@ static void threads_and_processes(void)
     free_scene(&scene);
 }
 
-static void both_sides_have_numbers(void)
+TEST(both_sides_have_numbers)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -177,7 +177,7 @@ static struct scene many_of_a_name(void)
     return scene;
 }
 
-static void names_for_processes(void)
+TEST(names_for_processes)
 {
     struct scene scene = many_of_a_name();
 
@@ -217,7 +217,7 @@ static void names_for_processes(void)
 }
 
 /* An interrupt has no pid; the thread that it hit follows it if that is asked for. */
-static void interrupts(void)
+TEST(interrupts)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -236,7 +236,7 @@ static void interrupts(void)
     free_scene(&scene);
 }
 
-static void nobody_by_name(void)
+TEST(nobody_by_name)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -252,7 +252,7 @@ static void nobody_by_name(void)
 }
 
 /* Names at the end of a line are its last frame, and no frame contains a separator. */
-static void bytes_in_names(void)
+TEST(bytes_in_names)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -292,7 +292,7 @@ static void bytes_in_names(void)
 }
 
 /* By value, then the target's name and number, then the waker's. */
-static void order_of_blocks(void)
+TEST(order_of_blocks)
 {
     struct scene scene = {0};
     struct names n = add_names(&scene);
@@ -320,17 +320,4 @@ static void order_of_blocks(void)
     free_scene(&scene);
 }
 
-int main(void)
-{
-    TEST(marks);
-    TEST(table_full);
-    TEST(tasks_elsewhere);
-    TEST(threads_and_processes);
-    TEST(both_sides_have_numbers);
-    TEST(names_for_processes);
-    TEST(interrupts);
-    TEST(nobody_by_name);
-    TEST(bytes_in_names);
-    TEST(order_of_blocks);
-    return tests_done();
-}
+TEST_MAIN

@@ -28,7 +28,7 @@ static struct scene make_scene(void)
     return scene;
 }
 
-static void text(void)
+TEST(text)
 {
     struct scene scene = make_scene();
 
@@ -52,7 +52,7 @@ static void text(void)
 }
 
 /* With -v addresses are shown. */
-static void text_with_addresses(void)
+TEST(text_with_addresses)
 {
     struct scene scene = make_scene();
 
@@ -73,7 +73,7 @@ static void text_with_addresses(void)
     free_scene(&scene);
 }
 
-static void folded_and_flat(void)
+TEST(folded_and_flat)
 {
     struct scene scene = make_scene();
 
@@ -102,7 +102,7 @@ static char *written(const struct scene *scene, struct report_options options, s
     return bytes;
 }
 
-static void pictures_and_json(void)
+TEST(pictures_and_json)
 {
     static const struct report_options formats[] = {
         {.format = REPORT_SVG, BOTH}, {.format = REPORT_SPEEDSCOPE, BOTH},
@@ -120,11 +120,4 @@ static void pictures_and_json(void)
     }
 }
 
-int main(void)
-{
-    TEST(text);
-    TEST(text_with_addresses);
-    TEST(folded_and_flat);
-    TEST(pictures_and_json);
-    return tests_done();
-}
+TEST_MAIN

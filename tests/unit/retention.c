@@ -39,7 +39,7 @@ static void fit(const char *path, const char *name, bool does, const char *when)
         CHECK_STRING(got, when);
 }
 
-static void whole_names_fit(void)
+TEST(whole_names_fit)
 {
     fit("%t.txt", "20240229-235959.999.txt", true, "20240229-235959.999");
     fit("a%%%t", "a%20240229-235959.999", true, "20240229-235959.999");
@@ -66,7 +66,7 @@ static void prune(const struct retention *keep, struct retention_times *times, c
     CHECK_NUMBER(retention_prune(keep, TEMPLATE, name, times), 0);
 }
 
-static void the_oldest_go(void)
+TEST(the_oldest_go)
 {
     struct retention_times times = {0};
     char name[64];
@@ -84,7 +84,7 @@ static void the_oldest_go(void)
 }
 
 /* Files that are no reports of ours stay, even with similar names. */
-static void others_stay(void)
+TEST(others_stay)
 {
     struct retention_times times = {0};
 
@@ -110,7 +110,7 @@ static void others_stay(void)
     remove("outside");
 }
 
-static void by_what_they_take_up(void)
+TEST(by_what_they_take_up)
 {
     struct retention_times times = {0};
     struct stat about;
@@ -138,7 +138,7 @@ static void write_report(struct retention_times *times, const char *path)
 }
 
 /* A board without a real-time clock starts in 1970, and what it wrote before looks newer. */
-static void the_clock_was_behind(void)
+TEST(the_clock_was_behind)
 {
     struct retention_times times = {0};
 
@@ -156,7 +156,7 @@ static void the_clock_was_behind(void)
 }
 
 /* And a clock that was ahead is set back in the middle of a run. */
-static void the_clock_is_set_back(void)
+TEST(the_clock_is_set_back)
 {
     struct retention_times times = {0};
 
@@ -170,7 +170,7 @@ static void the_clock_is_set_back(void)
     remove("spool/20260101-000100.000.txt");
 }
 
-static void only_where_others_may_not_write(void)
+TEST(only_where_others_may_not_write)
 {
     struct retention_times times = {0};
     struct text error = {0};
@@ -200,7 +200,7 @@ static void only_where_others_may_not_write(void)
     remove("spool/20240101-000000.000.txt");
 }
 
-static void names_that_tell_no_age(void)
+TEST(names_that_tell_no_age)
 {
     static const char *const names[] = {"a.txt", "%n.txt", "%%t.txt", "%t/a.txt", "%n/%t.txt"};
     struct text error = {0};
@@ -219,14 +219,7 @@ int main(void)
 {
     if (!mkdtemp(place) || chdir(place) || mkdir("spool", 0755))
         return 1;
-    TEST(whole_names_fit);
-    TEST(the_oldest_go);
-    TEST(others_stay);
-    TEST(by_what_they_take_up);
-    TEST(the_clock_was_behind);
-    TEST(the_clock_is_set_back);
-    TEST(only_where_others_may_not_write);
-    TEST(names_that_tell_no_age);
+    run_tests();
     if (rmdir("spool") || chdir("/") || rmdir(place))
         printf("FAIL nothing_is_left\n");
     return tests_done();

@@ -49,7 +49,7 @@ static const char *program_of(uint32_t pid, uint64_t generation)
 }
 
 /* A command's rings have no records of another process with its pid; their times are their own. */
-static void a_stranger_has_the_pid_in_between(void)
+TEST(a_stranger_has_the_pid_in_between)
 {
     const uint32_t pid = kernel_pid_limit() - 1, parent = pid - 1;
     static const char *const programs[] = {"[one]", "[stranger]", "[two]"};
@@ -76,8 +76,4 @@ static void a_stranger_has_the_pid_in_between(void)
     processes_close(processes);
 }
 
-int main(void)
-{
-    TEST(a_stranger_has_the_pid_in_between);
-    return tests_done();
-}
+TEST_MAIN

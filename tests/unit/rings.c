@@ -148,7 +148,7 @@ static struct seen read_one(struct made *made, struct ring_reading *reading)
 }
 
 /* A record that the ring's end splits at any byte. */
-static void records_wrap_around(void)
+TEST(records_wrap_around)
 {
     static struct made made;
     struct ring_reading reading;
@@ -166,7 +166,7 @@ static void records_wrap_around(void)
     }
 }
 
-static void what_ran_is_a_frame_of_its_own(void)
+TEST(what_ran_is_a_frame_of_its_own)
 {
     static const struct { uint16_t mode; uint64_t leaf; } cases[] = {
         {PERF_RECORD_MISC_USER, 0x401}, {PERF_RECORD_MISC_KERNEL, 0},
@@ -185,7 +185,7 @@ static void what_ran_is_a_frame_of_its_own(void)
 }
 
 /* 32-bit kernels count positions in 32 bits. */
-static void positions_wrap_around(void)
+TEST(positions_wrap_around)
 {
     static struct made made;
     struct ring_reading reading;
@@ -206,7 +206,7 @@ static void positions_wrap_around(void)
     free(made.ring.bytes);
 }
 
-static void losses_are_counted_and_unknown_types_are_skipped(void)
+TEST(losses_are_counted_and_unknown_types_are_skipped)
 {
     static struct made made;
     struct ring_reading reading;
@@ -245,7 +245,7 @@ static int see_gap(void *context, const struct ring_record *record)
 }
 
 /* A loss was between the records before and after it: in between, samples may be missing. */
-static void what_may_lack_samples_is_told_in_time(void)
+TEST(what_may_lack_samples_is_told_in_time)
 {
     static struct made made[3];
     struct ring rings[3];
@@ -276,7 +276,7 @@ static void what_may_lack_samples_is_told_in_time(void)
 }
 
 /* A full ring reports its losses only with the next record. */
-static void behind_a_full_ring_samples_may_be_missing(void)
+TEST(behind_a_full_ring_samples_may_be_missing)
 {
     static struct made made[2];
     struct ring rings[2];
@@ -299,7 +299,7 @@ static void behind_a_full_ring_samples_may_be_missing(void)
 }
 
 /* Lost task records are not lost events. */
-static void records_of_tasks_are_lost_apart(void)
+TEST(records_of_tasks_are_lost_apart)
 {
     static struct made made[2];
     struct ring rings[2];
@@ -322,7 +322,7 @@ static void records_of_tasks_are_lost_apart(void)
 }
 
 /* Any of several rings may have many records before those of the others, or at the same time. */
-static void runs_of_one_ring_end_where_another_begins(void)
+TEST(runs_of_one_ring_end_where_another_begins)
 {
     static struct made made[3];
     struct ring rings[3];
@@ -347,7 +347,7 @@ static void runs_of_one_ring_end_where_another_begins(void)
 }
 
 /* With any claimed size, the reader stays within the data, and goes on after the record. */
-static void sizes_that_lie_end_the_reading(void)
+TEST(sizes_that_lie_end_the_reading)
 {
     static struct made made;
     struct ring_reading reading;
@@ -369,7 +369,7 @@ static void sizes_that_lie_end_the_reading(void)
 }
 
 /* Every length that a record may be truncated to. */
-static void short_records_are_no_samples(void)
+TEST(short_records_are_no_samples)
 {
     static struct made made;
     static const uint32_t types[] = {PERF_RECORD_SAMPLE, PERF_RECORD_LOST, PERF_RECORD_COMM, PERF_RECORD_FORK,
@@ -387,7 +387,7 @@ static void short_records_are_no_samples(void)
         }
 }
 
-static void rings_are_merged_by_time(void)
+TEST(rings_are_merged_by_time)
 {
     static struct made made[2];
     struct ring rings[2];
@@ -413,7 +413,7 @@ static void rings_are_merged_by_time(void)
     free(rings[1].bytes);
 }
 
-static void fields_have_to_fit(void)
+TEST(fields_have_to_fit)
 {
     static struct made made;
     struct ring_reading reading = {.rings = &made.ring, .count = 1, .shape = {.raw = true}};
@@ -472,7 +472,7 @@ static struct ring_record parse_user(const struct user_part *part, size_t stack)
     return record;
 }
 
-static void samples_have_registers_and_a_stack(void)
+TEST(samples_have_registers_and_a_stack)
 {
     const struct ring_record whole = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_64, 64, 40}, 64);
     const struct ring_record narrow = parse_user(&(struct user_part){PERF_SAMPLE_REGS_ABI_32, 64, 64}, 64);
@@ -494,7 +494,7 @@ static void samples_have_registers_and_a_stack(void)
 }
 
 /* On 32-bit kernels, 32-bit stacks are walked. */
-static void registers_are_of_the_code_that_is_walked(void)
+TEST(registers_are_of_the_code_that_is_walked)
 {
     static const struct record_shape shape = {.raw = true, .registers = 0xff01ff, .narrow = true};
     static uint64_t bytes[80];
@@ -508,7 +508,7 @@ static void registers_are_of_the_code_that_is_walked(void)
     }
 }
 
-static void what_does_not_fit_is_no_stack(void)
+TEST(what_does_not_fit_is_no_stack)
 {
     static const struct user_part lies[] = {
         {PERF_SAMPLE_REGS_ABI_64, 64, 65}, {PERF_SAMPLE_REGS_ABI_64, 64, UINT64_MAX},
@@ -521,7 +521,7 @@ static void what_does_not_fit_is_no_stack(void)
 }
 
 /* Truncated anywhere, with nothing readable after its end. */
-static void cut_samples_are_broken(void)
+TEST(cut_samples_are_broken)
 {
     const struct user_part part = {PERF_SAMPLE_REGS_ABI_64, 64, 64};
     static const struct record_shape shape = SHAPE;
@@ -559,7 +559,7 @@ static uint64_t caller_by(const struct ring_place *place, size_t bytes)
 }
 
 /* Bit 0 of ARM's lr says that the caller is Thumb code, and is no part of the address. */
-static void callers_are_addresses(void)
+TEST(callers_are_addresses)
 {
     CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4, .thumb = 1}, 24), 0xc0de8764);
     CHECK_NUMBER(caller_by(&(struct ring_place){.caller = 16, .caller_bytes = 4}, 24), 0xc0de8765);
@@ -622,7 +622,7 @@ static uint64_t walk_by(const struct numbers *numbers, struct processes *process
     return found.frames[found.count - 1];
 }
 
-static void registers_are_told_apart(void)
+TEST(registers_are_told_apart)
 {
     static const struct numbers kernels[] = {
         {&machine_x86_64, 8, 7, 6, 17}, {&machine_aarch64, 32, 31, 29, 33}, {&machine_riscv64, 0, 2, 8, 32}};
@@ -638,7 +638,7 @@ static void registers_are_told_apart(void)
 }
 
 /* The frames of the kernel's walk tell the frame pointer from words that only look like one. */
-static void a_frame_pointer_that_is_not_told_is_found(void)
+TEST(a_frame_pointer_that_is_not_told_is_found)
 {
     static const struct numbers machine = {&machine_x86_64, 8, 7, 6, 17};
     static const uint64_t all[] = {0x3333, 0x1111, 0x2222, 0x4444}, others[] = {0x3333, 0x1111, 0x5555};
@@ -725,7 +725,7 @@ static size_t walk_narrow(uint64_t pc, uint64_t link, const uint32_t *stack, siz
     return found.count;
 }
 
-static void arms_stacks_are_of_32_bits(void)
+TEST(arms_stacks_are_of_32_bits)
 {
     uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};
     uint64_t frames[MOST_FRAMES];
@@ -741,7 +741,7 @@ static void arms_stacks_are_of_32_bits(void)
 }
 
 /* Elsewhere than at calls there is no rule, and the walk does not make one up. */
-static void what_holds_at_calls_does_not_elsewhere(void)
+TEST(what_holds_at_calls_does_not_elsewhere)
 {
     const uint32_t stack[32] = {0x7020, 0x2011, [13] = 0x4011};
     uint64_t frames[MOST_FRAMES];
@@ -757,7 +757,7 @@ static void what_holds_at_calls_does_not_elsewhere(void)
 }
 
 /* The registers that a signal interrupted are r0 to r15, 32 bytes above the stack pointer. */
-static void arms_signals_lie_as_tables_say(void)
+TEST(arms_signals_lie_as_tables_say)
 {
     const uint32_t stack[32] = {[8 + 7] = 0x7020, [8 + 13] = 0x7060, [8 + 14] = 0, [8 + 15] = 0x1006, [24] = 0, 0x4011};
     uint64_t frames[MOST_FRAMES];
@@ -769,7 +769,7 @@ static void arms_signals_lie_as_tables_say(void)
 }
 
 /* ARM's frame pointer is followed like Thumb's. */
-static void both_of_arms_frame_pointers(void)
+TEST(both_of_arms_frame_pointers)
 {
     const uint32_t stack[32] = {0x7020, 0x6010, [16] = 0x705c, [17] = 0x6020, [22] = 0xbad, [23] = 0x4011};
     uint64_t frames[MOST_FRAMES];
@@ -782,30 +782,4 @@ static void both_of_arms_frame_pointers(void)
     table_free(&table);
 }
 
-int main(void)
-{
-    TEST(records_wrap_around);
-    TEST(what_ran_is_a_frame_of_its_own);
-    TEST(positions_wrap_around);
-    TEST(losses_are_counted_and_unknown_types_are_skipped);
-    TEST(what_may_lack_samples_is_told_in_time);
-    TEST(behind_a_full_ring_samples_may_be_missing);
-    TEST(records_of_tasks_are_lost_apart);
-    TEST(runs_of_one_ring_end_where_another_begins);
-    TEST(sizes_that_lie_end_the_reading);
-    TEST(short_records_are_no_samples);
-    TEST(rings_are_merged_by_time);
-    TEST(fields_have_to_fit);
-    TEST(samples_have_registers_and_a_stack);
-    TEST(registers_are_of_the_code_that_is_walked);
-    TEST(what_does_not_fit_is_no_stack);
-    TEST(cut_samples_are_broken);
-    TEST(callers_are_addresses);
-    TEST(registers_are_told_apart);
-    TEST(a_frame_pointer_that_is_not_told_is_found);
-    TEST(arms_stacks_are_of_32_bits);
-    TEST(what_holds_at_calls_does_not_elsewhere);
-    TEST(arms_signals_lie_as_tables_say);
-    TEST(both_of_arms_frame_pointers);
-    return tests_done();
-}
+TEST_MAIN

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "rust_check.h"
 
-static void crates_and_nested_paths(void)
+TEST(crates_and_nested_paths)
 {
     CHECK_NAME("_RC1a", "a");
     CHECK_NAME("_RCs5a42DAGlD6v_1a", "a");
@@ -33,7 +33,7 @@ static void crates_and_nested_paths(void)
     CHECK_NAME("_RNZC1a1f", "a::{Z:f#0}");
 }
 
-static void impls(void)
+TEST(impls)
 {
     CHECK_NAME("_RNvMC1aNtB2_1S1f", "<a::S>::f");
     CHECK_NAME("_RNvMs_C1aNtB4_1S1f", "<a::S>::f");
@@ -49,7 +49,7 @@ static void impls(void)
     CHECK_NAME("_RMC0h", "<u8>");
 }
 
-static void generic_arguments(void)
+TEST(generic_arguments)
 {
     CHECK_NAME("_RINvC1a1fhE", "a::f::<u8>");
     CHECK_NAME("_RINvC1a1fhlE", "a::f::<u8, i32>");
@@ -63,7 +63,7 @@ static void generic_arguments(void)
     CHECK_NAME("_RINvC1a1fNCINvB2_1ghE0E", "a::f::<a::g<u8>::{closure#0}>");
 }
 
-static void basic_types(void)
+TEST(basic_types)
 {
     CHECK_NAME("_RINvC1a1fabcdefhijlmnopstuvxyzE",
                "a::f::<i8, bool, char, f64, str, f32, u8, isize, usize, i32, u32, i128, u128, _, "
@@ -77,7 +77,7 @@ static void basic_types(void)
     CHECK_NONE("_RMC0w");
 }
 
-static void composed_types(void)
+TEST(composed_types)
 {
     CHECK_NAME("_RMC0Ahj4_", "<[u8; 4]>");
     CHECK_NAME("_RMC0AAhj4_j20_", "<[[u8; 4]; 32]>");
@@ -96,7 +96,7 @@ static void composed_types(void)
     CHECK_NAME("_RMC0NvYhNtC1a1T1O", "<<u8 as a::T>::O>");
 }
 
-static void functions(void)
+TEST(functions)
 {
     CHECK_NAME("_RMC0FEu", "<fn()>");
     CHECK_NAME("_RMC0FEz", "<fn() -> !>");
@@ -111,7 +111,7 @@ static void functions(void)
     CHECK_NONE("_RMC0FKu4gdelEu");
 }
 
-static void binders(void)
+TEST(binders)
 {
     CHECK_NAME("_RMC0FG_RL0_hEu", "<for<'a> fn(&'a u8)>");
     CHECK_NAME("_RMC0FG0_RL1_hQL0_tERL1_h", "<for<'a, 'b> fn(&'a u8, &'b mut u16) -> &'a u8>");
@@ -129,7 +129,7 @@ static void binders(void)
     CHECK_NONE("_RMC0FGzzzzzzzzzzzzzzzzzzzzzz_Eu");
 }
 
-static void trait_objects(void)
+TEST(trait_objects)
 {
     CHECK_NAME("_RMC0DNtC1a1TEL_", "<dyn a::T>");
     CHECK_NAME("_RMC0DNtC1a1TNtB5_4SendEL_", "<dyn a::T + a::Send>");
@@ -151,7 +151,7 @@ static void trait_objects(void)
     CHECK_NONE("_RMC0DhEL_");
 }
 
-static void plain_constants(void)
+TEST(plain_constants)
 {
     CHECK_NAME("_RIC1aKj0_E", "a::<0>");
     CHECK_NAME("_RIC1aKh7b_E", "a::<123>");
@@ -181,7 +181,7 @@ static void plain_constants(void)
     CHECK_NONE("_RIC1aKo100000000000000000000000000000000_E");
 }
 
-static void constants_of_other_types(void)
+TEST(constants_of_other_types)
 {
     CHECK_NAME("_RIC1aKRe68690a22275c_E", "a::<\"hi\\n\\\"'\\\\\">");
     CHECK_NAME("_RIC1aKRec3bc_KRee99381f09fa4a6_E", "a::<\"\\u{fc}\", \"\\u{94c1}\\u{1f926}\">");
@@ -209,7 +209,7 @@ static void constants_of_other_types(void)
     CHECK_NONE("_RIC1aKVNtB0_1UE");
 }
 
-static void pattern_types(void)
+TEST(pattern_types)
 {
     CHECK_NAME("_RMC0WmRm1_m5_", "<u32 is 1..=5>");
     CHECK_NAME("_RMC0WmORm1_m5_Rm7_m9_E", "<u32 is 1..=5 | 7..=9>");
@@ -218,7 +218,7 @@ static void pattern_types(void)
     CHECK_NONE("_RMC0WmORm1_m5_");
 }
 
-static void references_back(void)
+TEST(references_back)
 {
     /* To a path, a type, a constant; the number counts from after _R. */
     CHECK_NAME("_RINvC1a1fNtB2_1SE", "a::f::<a::S>");
@@ -237,7 +237,7 @@ static void references_back(void)
     CHECK_NONE("_RB_");
 }
 
-static void identifiers(void)
+TEST(identifiers)
 {
     CHECK_NAME("_RNvC1a1__", "a::_");
     CHECK_NAME("_RNvC1a2__b", "a::_b");
@@ -264,7 +264,7 @@ static void identifiers(void)
 }
 
 /* The instantiating crate is not printed; compilers' suffixes are. */
-static void instances_and_endings(void)
+TEST(instances_and_endings)
 {
     CHECK_NAME("_RNvC1a1fC1b", "a::f");
     CHECK_NAME("_RNvC1a1fCs5a42DAGlD6v_1b", "a::f");
@@ -285,7 +285,7 @@ static void instances_and_endings(void)
     CHECK_NONE("_RNvC1a1fC");
 }
 
-static void what_is_none(void)
+TEST(what_is_none)
 {
     CHECK_NONE("_R");
     CHECK_NONE("_R0");
@@ -312,7 +312,7 @@ static void what_is_none(void)
 }
 
 /* A prefix of a name is another whole name, or no name. */
-static void cut_names(void)
+TEST(cut_names)
 {
     static const char name[] = "_RINvMs2_NtC3std2ioINtB6_4SpanDG_INtB8_1TRL0_hEp1OTRhEEL_E3fooKj5_"
                                "FUKChEuRShKVNtB8_1SS1aTb1_EEEC1b";
@@ -324,7 +324,7 @@ static void cut_names(void)
     CHECK_NUMBER(rust_check(name, sizeof(name) - 4, (struct demangle_options){0}), 0);
 }
 
-static void shortened(void)
+TEST(shortened)
 {
     CHECK_SHORT("_RINvC1a1fhE", "a::f::<...>");
     CHECK_SHORT("_RINvC1a1fE", "a::f::<...>");
@@ -345,23 +345,7 @@ static void shortened(void)
 
 int main(void)
 {
-    TEST(crates_and_nested_paths);
-    TEST(impls);
-    TEST(generic_arguments);
-    TEST(basic_types);
-    TEST(composed_types);
-    TEST(functions);
-    TEST(binders);
-    TEST(trait_objects);
-    TEST(plain_constants);
-    TEST(constants_of_other_types);
-    TEST(pattern_types);
-    TEST(references_back);
-    TEST(identifiers);
-    TEST(instances_and_endings);
-    TEST(what_is_none);
-    TEST(cut_names);
-    TEST(shortened);
+    run_tests();
     text_free(&rust_name);
     return tests_done();
 }

@@ -77,7 +77,7 @@ static int nested(const char *const *parts, size_t count)
 }
 
 /* Nesting of ninety, of any kind, is more than real programs have. */
-static void depth(void)
+TEST(depth)
 {
     static const char *const kinds[][5] = {
         {"_RMC0", "R", "h", "", ""}, {"_RMC0", "T", "h", "E", ""}, {"_RMC0", "S", "h", "", ""},
@@ -135,7 +135,7 @@ static void make_doubling(struct text *mangled, unsigned levels)
     text_add(mangled, "E");
 }
 
-static void what_doubles(void)
+TEST(what_doubles)
 {
     struct text mangled = {0};
 
@@ -152,7 +152,7 @@ static void what_doubles(void)
 }
 
 /* Paths without a name: they grow, but nothing is printed. */
-static void what_grows_unseen(void)
+TEST(what_grows_unseen)
 {
     struct text mangled = {0};
 
@@ -173,7 +173,7 @@ static void what_grows_unseen(void)
 }
 
 /* A name of the greatest length is whole; with one more byte there is none. */
-static void length(void)
+TEST(length)
 {
     struct text mangled = {0};
 
@@ -195,10 +195,7 @@ static void length(void)
 
 int main(void)
 {
-    TEST(depth);
-    TEST(what_doubles);
-    TEST(what_grows_unseen);
-    TEST(length);
+    run_tests();
     text_free(&rust_name);
     return tests_done();
 }

@@ -8,7 +8,7 @@
 
 #define HASH "17h0123456789abcdefE"
 
-static void paths(void)
+TEST(paths)
 {
     CHECK_NAME("_ZN1a" HASH, "a");
     CHECK_NAME("_ZN4core3fmt5write17h4b1d2e07c9a83f56E", "core::fmt::write");
@@ -18,7 +18,7 @@ static void paths(void)
     CHECK_NAME("_ZN17h0123456789abcdef1a" HASH, "h0123456789abcdef::a");
 }
 
-static void what_stands_for_other_characters(void)
+TEST(what_stands_for_other_characters)
 {
     CHECK_NAME("_ZN4$SP$" HASH, "@");
     CHECK_NAME("_ZN9a$BP$$RF$" HASH,
@@ -40,7 +40,7 @@ static void what_stands_for_other_characters(void)
     CHECK_NAME("_ZN8$u1f926$" HASH, "\xf0\x9f\xa4\xa6");
 }
 
-static void underscores_before_them(void)
+TEST(underscores_before_them)
 {
     CHECK_NAME("_ZN4ring28_$u7b$$u7b$closure$u7d$$u7d$" HASH, "ring::{{closure}}");
     CHECK_NAME("_ZN1a32_$u7b$$u7b$vtable.shim$u7d$$u7d$" HASH, "a::{{vtable.shim}}");
@@ -54,7 +54,7 @@ static void underscores_before_them(void)
 }
 
 /* An escape that means no character stays as it is, with the rest of its part. */
-static void unknown_ones(void)
+TEST(unknown_ones)
 {
     CHECK_NAME("_ZN2b$1a" HASH, "b$::a");
     CHECK_NAME("_ZN11$LT$a$b$GT$" HASH, "<a$b$GT$");
@@ -69,7 +69,7 @@ static void unknown_ones(void)
     CHECK_NAME("_ZN3$u$" HASH, "$u$");
 }
 
-static void endings(void)
+TEST(endings)
 {
     CHECK_NAME("_ZN1a" HASH ".llvm.123", "a (.llvm.123)");
     CHECK_NAME("_ZN1a" HASH ".llvm.7C04E21B", "a (.llvm.7C04E21B)");
@@ -78,7 +78,7 @@ static void endings(void)
     CHECK_ALONE("_ZN1a1b" HASH ".llvm.123", "a::b");
 }
 
-static void shortened(void)
+TEST(shortened)
 {
     CHECK_SHORT("_ZN1a" HASH, "a");
     CHECK_SHORT("_ZN14drop$LT$u8$GT$" HASH, "drop<...>");
@@ -99,7 +99,7 @@ static void shortened(void)
 }
 
 /* Without a hash, or with more than a suffix after it, it may be C++. */
-static void what_is_none(void)
+TEST(what_is_none)
 {
     static const char *const names[] = {
         "_Z", "_ZN", "_Z1fv", "_ZN1a1fE", "_ZN1a1fEv", "_ZN1a17h0123456789abcdefEv",
@@ -122,7 +122,7 @@ static void what_is_none(void)
 }
 
 /* Wherever the suffix begins, and wherever a zero byte is. */
-static void of_any_length(void)
+TEST(of_any_length)
 {
     static const char part[] = "abcdefghijklmnopqrstuvwxyz";
     static const char *const marks[] = {".x", "$x", ""};
@@ -145,14 +145,7 @@ static void of_any_length(void)
 
 int main(void)
 {
-    TEST(paths);
-    TEST(what_stands_for_other_characters);
-    TEST(underscores_before_them);
-    TEST(unknown_ones);
-    TEST(endings);
-    TEST(shortened);
-    TEST(what_is_none);
-    TEST(of_any_length);
+    run_tests();
     text_free(&rust_name);
     return tests_done();
 }

@@ -61,7 +61,7 @@ static uint32_t judge(uint32_t architecture, long number, uint64_t argument)
     return ~0u;
 }
 
-static void calls(void)
+TEST(calls)
 {
     static const long allowed[] = {
         SYS_read, SYS_write, SYS_pread64, SYS_sendmsg, SYS_recvmsg, SYS_exit_group, SYS_brk, SYS_munmap,
@@ -78,7 +78,7 @@ static void calls(void)
 }
 
 /* Numbers mean other calls on other architectures: the filter allows none of those. */
-static void foreign(void)
+TEST(foreign)
 {
     static const uint32_t others[] = {
         0x40000003, 0xc000003e, 0x40000028, 0xc00000b7, 0xc00000f3, 0x400000f3, 0x80000016, 0x00000016,
@@ -91,7 +91,7 @@ static void foreign(void)
                 CHECK_NUMBER(judge(others[i], number, 0), KILL);
 }
 
-static void x32(void)
+TEST(x32)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)
     for (long number = 0; number < 600; number++)
@@ -101,7 +101,7 @@ static void x32(void)
 }
 
 /* Only the commands for messages are allowed, of 20 in all. */
-static void socketcall(void)
+TEST(socketcall)
 {
 #ifdef SYS_socketcall
     for (uint64_t call = 0; call < 24; call++)
@@ -135,9 +135,6 @@ int main(int argc, char **argv)
         printf("SKIP there is no filter for this architecture\n");
         return 0;
     }
-    TEST(calls);
-    TEST(foreign);
-    TEST(x32);
-    TEST(socketcall);
+    run_tests();
     return tests_done();
 }

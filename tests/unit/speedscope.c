@@ -105,7 +105,7 @@ static void expect_frames(const struct file *file, size_t count)
 
 /* ---- */
 
-static void events_alone(void)
+TEST(events_alone)
 {
     struct scene scene = {0};
     uint32_t read = add_symbol(&scene, true, 0xffffffff81000000, "vfs_read", "", 4);
@@ -135,7 +135,7 @@ static void events_alone(void)
     free_scene(&scene);
 }
 
-static void a_profile_for_each_unit(void)
+TEST(a_profile_for_each_unit)
 {
     const struct report_about about = {.applet = "profile", .command_line = "", .host = "",
                                        .losses = ""};
@@ -171,7 +171,7 @@ static void a_profile_for_each_unit(void)
  * By name and file: `main` in two programs is two frames, and so is a name that is both a program
  * and a function.
  */
-static void frames_are_shared(void)
+TEST(frames_are_shared)
 {
     struct scene scene = {0};
     uint32_t of_a = add_symbol(&scene, false, 1, "main", "a", 0);
@@ -191,7 +191,7 @@ static void frames_are_shared(void)
     free_scene(&scene);
 }
 
-static void texts_from_outside(void)
+TEST(texts_from_outside)
 {
     const struct report_about about = {
         .applet = "profile", .command_line = "profile -- \"a\\b\n\xff</script>", .host = "h\x1bost",
@@ -215,7 +215,7 @@ static void texts_from_outside(void)
     free_scene(&scene);
 }
 
-static void nothing_came(void)
+TEST(nothing_came)
 {
     struct scene scene = {0};
 
@@ -230,7 +230,7 @@ static void nothing_came(void)
     free_scene(&scene);
 }
 
-static void great_numbers(void)
+TEST(great_numbers)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -256,7 +256,7 @@ static void great_numbers(void)
     free_scene(&scene);
 }
 
-static void layouts_of_waits(void)
+TEST(layouts_of_waits)
 {
     struct scene scene = {0};
     uint32_t sleeps = add_symbol(&scene, true, 1, "schedule", "", 0);
@@ -287,7 +287,7 @@ static void layouts_of_waits(void)
     free_scene(&scene);
 }
 
-static void nowhere_to_write(void)
+TEST(nowhere_to_write)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -304,7 +304,7 @@ static void nowhere_to_write(void)
 }
 
 /* The test's own reader accepts JSON, and nothing else. */
-static void the_reader_is_strict(void)
+TEST(the_reader_is_strict)
 {
     static const char *const wrong[] = {
         "", "[", "[1,]", "[1 2]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "[01]", "[-1]", "[1.5]",
@@ -321,16 +321,4 @@ static void the_reader_is_strict(void)
     json_free(&json);
 }
 
-int main(void)
-{
-    TEST(the_reader_is_strict);
-    TEST(events_alone);
-    TEST(a_profile_for_each_unit);
-    TEST(frames_are_shared);
-    TEST(texts_from_outside);
-    TEST(nothing_came);
-    TEST(great_numbers);
-    TEST(layouts_of_waits);
-    TEST(nowhere_to_write);
-    return tests_done();
-}
+TEST_MAIN

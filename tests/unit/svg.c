@@ -14,7 +14,7 @@
 
 /* ---- Frames ---- */
 
-static void places_and_texts(void)
+TEST(places_and_texts)
 {
     struct flame flame;
 
@@ -41,7 +41,7 @@ static void places_and_texts(void)
 }
 
 /* Children are sorted by name, in any order of input. */
-static void siblings_are_sorted(void)
+TEST(siblings_are_sorted)
 {
     struct flame flame;
     char name[16];
@@ -65,7 +65,7 @@ static void siblings_are_sorted(void)
 }
 
 /* A name without enough room is cut between characters, not bytes. */
-static void labels_are_cut(void)
+TEST(labels_are_cut)
 {
     struct flame flame;
 
@@ -83,7 +83,7 @@ static void labels_are_cut(void)
 
 /* ---- Names ---- */
 
-static void hostile_names(void)
+TEST(hostile_names)
 {
     static const char *const names[] = {
         "<script>alert(1)</script>", "]]>", "&amp", "\"'", "a\001b\x7f\n", "\xff\xc3",
@@ -122,7 +122,7 @@ static void hostile_names(void)
     flame_free(&flame);
 }
 
-static void texts(void)
+TEST(texts)
 {
     struct text text = {0};
 
@@ -145,7 +145,7 @@ static void texts(void)
     text_free(&text);
 }
 
-static void script_and_style_are_small(void)
+TEST(script_and_style_are_small)
 {
     const size_t style = strlen(svg_style), script = strlen(svg_script);
 
@@ -187,7 +187,7 @@ static void add_narrow(struct flame *flame, unsigned count, uint64_t value, uint
     add(flame, FLAME_NOW, "wide", total - count * value);
 }
 
-static void narrow_frames_are_left_out(void)
+TEST(narrow_frames_are_left_out)
 {
     struct flame flame;
 
@@ -229,7 +229,7 @@ static size_t said_left_out(const struct file *file)
 }
 
 /* 40 levels of 1,000 frames of random widths: drawn ones and reported omissions add up to all. */
-static void file_stays_small(void)
+TEST(file_stays_small)
 {
     struct flame flame;
     uint32_t random = 1;
@@ -253,7 +253,7 @@ static void file_stays_small(void)
     flame_free(&flame);
 }
 
-static void deep_stacks(void)
+TEST(deep_stacks)
 {
     static struct flame_slice frames[100000];
     struct flame flame;
@@ -280,7 +280,7 @@ static void deep_stacks(void)
 
 /* ---- Texts around it ---- */
 
-static void empty_flame(void)
+TEST(empty_flame)
 {
     struct flame flame;
 
@@ -295,7 +295,7 @@ static void empty_flame(void)
 }
 
 /* Long lines are wrapped; of too many only the last are left. */
-static void subtitle_is_wrapped(void)
+TEST(subtitle_is_wrapped)
 {
     struct flame flame;
     char line[5000];
@@ -316,18 +316,4 @@ static void subtitle_is_wrapped(void)
     flame_free(&flame);
 }
 
-int main(void)
-{
-    TEST(places_and_texts);
-    TEST(siblings_are_sorted);
-    TEST(labels_are_cut);
-    TEST(hostile_names);
-    TEST(texts);
-    TEST(script_and_style_are_small);
-    TEST(narrow_frames_are_left_out);
-    TEST(file_stays_small);
-    TEST(deep_stacks);
-    TEST(empty_flame);
-    TEST(subtitle_is_wrapped);
-    return tests_done();
-}
+TEST_MAIN

@@ -57,7 +57,7 @@ static bool is_legible(struct svg_color color)
            contrast(half_on(color, SVG_DARK_PAGE), dark_page_text) >= 4.5;
 }
 
-static void power_is_right(void)
+TEST(power_is_right)
 {
     CHECK(is_near(power(0.5), 0.189465) && is_near(power(0.9), 0.776556) && is_near(power(1), 1));
     CHECK(is_near(contrast(luminance(255, 255, 255), luminance(0, 0, 0)), 21));
@@ -83,7 +83,7 @@ static bool palette_is_legible(const char *palette_name)
     return true;
 }
 
-static void every_colour_is_legible(void)
+TEST(every_colour_is_legible)
 {
     static const char *const names[] = {
         "kinds", "hot", "mem", "io", "java", "js", "perl", "wakeup", "chain", "red", "green",
@@ -106,7 +106,7 @@ static void every_colour_is_legible(void)
 }
 
 /* User frames are warm and kernel frames cool: they cannot be confused. */
-static void kinds_are_told_apart(void)
+TEST(kinds_are_told_apart)
 {
     const struct svg_palette *palette = svg_palette_by_name(NULL);
     char text[24];
@@ -131,7 +131,7 @@ static bool is_side(const char *name, enum svg_side below, enum svg_side side)
 }
 
 /* Running is warm, runnable yellow, waiting blue, whatever the frame is in. */
-static void parts_are_told_apart(void)
+TEST(parts_are_told_apart)
 {
     const struct svg_palette *palette = svg_palette_by_name(NULL);
     char text[24];
@@ -150,7 +150,7 @@ static void parts_are_told_apart(void)
     }
 }
 
-static void same_name_same_colour(void)
+TEST(same_name_same_colour)
 {
     struct flame flame;
 
@@ -209,7 +209,7 @@ static bool is_blue(unsigned fill)
     return (fill & 0xff) > fill >> 16 && (fill & 0xff) == 0xff;
 }
 
-static void differences(void)
+TEST(differences)
 {
     struct flame flame;
 
@@ -235,7 +235,7 @@ static void differences(void)
 }
 
 /* Of many that vanished, the largest are named, and all are counted. */
-static void greatest_vanished(void)
+TEST(greatest_vanished)
 {
     struct flame flame;
     char name[24];
@@ -261,14 +261,4 @@ static void greatest_vanished(void)
     flame_free(&flame);
 }
 
-int main(void)
-{
-    TEST(power_is_right);
-    TEST(every_colour_is_legible);
-    TEST(kinds_are_told_apart);
-    TEST(parts_are_told_apart);
-    TEST(same_name_same_colour);
-    TEST(differences);
-    TEST(greatest_vanished);
-    return tests_done();
-}
+TEST_MAIN

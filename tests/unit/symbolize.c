@@ -61,7 +61,7 @@ static void check_symbol(const struct symbol *symbol, uint64_t address, const ch
 }
 
 /* A call that never returns ends its function: its return address is the start of the next one. */
-static void return_addresses(void)
+TEST(return_addresses)
 {
     static const uint64_t kernel[] = {
         0xffffffff81000100, /* the leaf: its address as it is */
@@ -92,7 +92,7 @@ static void return_addresses(void)
     close(config.kallsyms);
 }
 
-static void preferred_names(void)
+TEST(preferred_names)
 {
     static const struct kallsyms_name preferred[] = {{"alias_of_second", 0}};
     static const uint64_t kernel[] = {0xffffffff81000110, 0xffffffff81000010};
@@ -111,7 +111,7 @@ static void preferred_names(void)
     close(config.kallsyms);
 }
 
-static void hidden_addresses(void)
+TEST(hidden_addresses)
 {
     static const uint64_t kernel[] = {0xffffffff81000100}, user[] = {0x1000};
     const int zeros = file_of_text("0000000000000000 T _stext\n0000000000000000 T vfs_read\n");
@@ -173,7 +173,7 @@ static struct processes *look_up_when_asked(void)
     return processes;
 }
 
-static void places_in_this_program(void)
+TEST(places_in_this_program)
 {
     const uint64_t leaf = (uintptr_t)&in_file, back = (uintptr_t)&file_of + 9;
     const uint64_t user[] = {leaf, back, 0x10};
@@ -194,7 +194,7 @@ static void places_in_this_program(void)
 }
 
 /* A call at the very end of a mapping has its return address in another mapping. */
-static void a_return_behind_a_mapping(void)
+TEST(a_return_behind_a_mapping)
 {
     int fd = memfd_create("code", MFD_CLOEXEC);
     char *at = mmap(NULL, 4 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -220,7 +220,7 @@ static void a_return_behind_a_mapping(void)
 }
 
 /* A pid of another machine is another process: stackbox looks up nothing for it. */
-static void processes_elsewhere_and_gone(void)
+TEST(processes_elsewhere_and_gone)
 {
     const uint64_t user[] = {(uintptr_t)&in_file};
     struct tally tally = {0};
@@ -250,7 +250,7 @@ static void processes_elsewhere_and_gone(void)
 }
 
 /* Many stacks share addresses: each address has one symbol, and each frame leads to its own. */
-static void many_addresses(void)
+TEST(many_addresses)
 {
     enum { ENTRIES = 3000, FRAMES = 20, FUNCTIONS = 5000 };
     struct text kallsyms = {0};
@@ -300,7 +300,7 @@ static void many_addresses(void)
 }
 
 /* Frames that lead to a tracepoint's programs are only at the leaf, and only in kernel stacks. */
-static void frames_of_tracing(void)
+TEST(frames_of_tracing)
 {
     static const char text[] =
         "ffffffff81000000 t __traceiter_sched_switch\n"
@@ -341,7 +341,7 @@ static void frames_of_tracing(void)
     close(config.kallsyms);
 }
 
-static void nothing_to_name(void)
+TEST(nothing_to_name)
 {
     struct tally tally = {0};
     struct symbols symbols;
@@ -359,7 +359,7 @@ static void nothing_to_name(void)
 }
 
 /* C++ and Rust names are demangled if that is asked for, and the raw names are kept as well. */
-static void readable_names(void)
+TEST(readable_names)
 {
     static const char text[] = "ffffffff81000000 T _RNvNtCs1234_6kernel5print6format\n"
                                "ffffffff81000100 T vfs_read\n"
@@ -395,17 +395,4 @@ static void readable_names(void)
     }
 }
 
-int main(void)
-{
-    TEST(return_addresses);
-    TEST(preferred_names);
-    TEST(hidden_addresses);
-    TEST(places_in_this_program);
-    TEST(a_return_behind_a_mapping);
-    TEST(processes_elsewhere_and_gone);
-    TEST(many_addresses);
-    TEST(frames_of_tracing);
-    TEST(nothing_to_name);
-    TEST(readable_names);
-    return tests_done();
-}
+TEST_MAIN

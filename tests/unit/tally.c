@@ -36,7 +36,7 @@ static void add_equal(struct tally *tally, uint64_t value)
     give_stack(tally, &entry->task.user, 1, 2);
 }
 
-static void equal_entries_are_one(void)
+TEST(equal_entries_are_one)
 {
     struct tally tally = {0};
 
@@ -62,7 +62,7 @@ static void equal_entries_are_one(void)
     tally_free(&tally);
 }
 
-static void equal_stacks_are_one(void)
+TEST(equal_stacks_are_one)
 {
     struct tally tally = {0};
     struct stack stacks[4];
@@ -104,7 +104,7 @@ static void add_different(struct tally *tally)
     give_stack(tally, &deeper->task.user, 0, 3);
 }
 
-static void what_differs_stays_apart(void)
+TEST(what_differs_stays_apart)
 {
     struct tally tally = {0};
 
@@ -121,7 +121,7 @@ static void what_differs_stays_apart(void)
 }
 
 /* Entries are of few kinds: the test sums each kind as it makes them. */
-static void sums_are_kept(void)
+TEST(sums_are_kept)
 {
     enum { KINDS = 60, ENTRIES = 5000 };
     struct tally tally = {0}, moved = {0};
@@ -163,7 +163,7 @@ static void sums_are_kept(void)
 }
 
 /* Stacks become equal once they are completed: those entries are one after that. */
-static void changed_entries_are_counted_anew(void)
+TEST(changed_entries_are_counted_anew)
 {
     struct tally tally = {0};
 
@@ -191,7 +191,7 @@ static void count(struct tally *tally, uint32_t pid, size_t first, uint64_t valu
 }
 
 /* What finds no room - for its stack, or only for its entry - is one entry, without a task. */
-static void a_full_table_counts_the_rest(void)
+TEST(a_full_table_counts_the_rest)
 {
     struct tally tally = {.most = 2};
 
@@ -220,7 +220,7 @@ static void a_full_table_counts_the_rest(void)
     tally_free(&tally);
 }
 
-static void nothing_stays_nothing(void)
+TEST(nothing_stays_nothing)
 {
     struct tally tally = {0}, other = {0};
 
@@ -230,14 +230,4 @@ static void nothing_stays_nothing(void)
     tally_free(&tally);
 }
 
-int main(void)
-{
-    TEST(equal_entries_are_one);
-    TEST(equal_stacks_are_one);
-    TEST(what_differs_stays_apart);
-    TEST(sums_are_kept);
-    TEST(changed_entries_are_counted_anew);
-    TEST(a_full_table_counts_the_rest);
-    TEST(nothing_stays_nothing);
-    return tests_done();
-}
+TEST_MAIN

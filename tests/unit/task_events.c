@@ -305,7 +305,7 @@ static void *do_nothing(void *nothing)
 }
 
 /* All records of the children arrive, in order. */
-static void what_children_do(void)
+TEST(what_children_do)
 {
     struct heard heard = {.parent = getpid()};
     pthread_t thread;
@@ -327,7 +327,7 @@ static void what_children_do(void)
  * A read sees a record at once, and only once, even if it is too recent to be taken; the descriptor
  * is readable until a read takes it.
  */
-static void what_is_left_for_later(void)
+TEST(what_is_left_for_later)
 {
     struct heard heard = {.parent = getpid()};
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
@@ -377,7 +377,7 @@ static void wait_often(struct heard *heard, uint64_t waits[WAITS], unsigned *rec
 }
 
 /* Without new files the wakeups come later; a new file makes them come soon, for a while. */
-static void what_is_new_is_read_soon(void)
+TEST(what_is_new_is_read_soon)
 {
     struct heard heard = {.parent = getpid()};
     uint64_t waits[WAITS];
@@ -408,7 +408,7 @@ static bool comes_to_rest(struct heard *heard)
 }
 
 /* At rest there are no wakeups; the first event makes one at once. */
-static void what_ends_a_rest(void)
+TEST(what_ends_a_rest)
 {
     struct heard heard = {.parent = getpid()};
     struct pollfd readable = {.fd = task_events_fd(events), .events = POLLIN};
@@ -439,7 +439,7 @@ static void map_and_unmap(int times)
         munmap(mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
 }
 
-static void what_is_lost_is_counted(void)
+TEST(what_is_lost_is_counted)
 {
     struct heard heard = {.parent = getpid()};
     cpu_set_t before, one;
@@ -481,21 +481,17 @@ int main(int argc, char **argv)
 {
     if (argc && !strcmp(argv[0], "child"))
         return 0;
-    TEST(every_kind_of_record);
-    TEST(records_that_do_not_matter);
-    TEST(short_records);
-    TEST(lengths_that_overflow);
+    RUN(every_kind_of_record);
+    RUN(records_that_do_not_matter);
+    RUN(short_records);
+    RUN(lengths_that_overflow);
     int result = task_events_open(&events, 0);
     if (result) {
         printf("SKIP what_children_do: the kernel does not let us listen: %s\n", strerror(-result));
         return tests_done();
     }
     come_first();
-    TEST(what_children_do);
-    TEST(what_is_left_for_later);
-    TEST(what_is_new_is_read_soon);
-    TEST(what_ends_a_rest);
-    TEST(what_is_lost_is_counted);
+    run_tests();
     task_events_close(events);
     return tests_done();
 }

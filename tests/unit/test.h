@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * For writing unit tests. A test is a function; main() runs each by TEST(function), which prints
- * `PASS name` or `FAIL name`, and ends with `return tests_done();`.
+ * For writing unit tests. TEST(name) { ... } defines a test; TEST_MAIN, at the end of the file, runs
+ * all of them in the order of the file, and prints `PASS name` or `FAIL name` for each. A main() of
+ * the file's own calls run_tests() and ends with `return tests_done();`. If it has to choose which
+ * tests to run, tests are plain functions, and it runs each by RUN(name).
  */
 #ifndef STACKBOX_TEST_H
 #define STACKBOX_TEST_H
@@ -47,14 +49,52 @@ static int test_failures, test_failures_here;
         }                                                                                 \
     } while (0)
 
-#define TEST(function)                                                                    \
-    do {                                                                                  \
-        test_failures_here = 0;                                                           \
-        function();                                                                       \
-        printf("%s %s\n", test_failures_here ? "FAIL" : "PASS", #function);               \
-        fflush(stdout);                                                                   \
-        test_failures += test_failures_here;                                              \
-    } while (0)
+static inline void run_test(const char *name, void (*test)(void))
+{
+    test_failures_here = 0;
+    test();
+    printf("%s %s\n", test_failures_here ? "FAIL" : "PASS", name);
+    fflush(stdout);
+    test_failures += test_failures_here;
+}
+
+#define RUN(name) run_test(#name, name)
+
+struct test {
+    const char *name;
+    void (*function)(void);
+    int line;
+    struct test *next;
+};
+
+static struct test *first_test;
+
+/* Compilers order constructors as they like. */
+static inline void add_test(struct test *test)
+{
+    struct test **place = &first_test;
+
+    while (*place && (*place)->line < test->line)
+        place = &(*place)->next;
+    test->next = *place;
+    *place = test;
+}
+
+#define TEST(name)                                                                        \
+    static void name(void);                                                               \
+    __attribute__((constructor)) static void add_##name(void)                             \
+    {                                                                                     \
+        static struct test test = {#name, name, __LINE__, NULL};                          \
+        add_test(&test);                                                                  \
+    }                                                                                     \
+    static void name(void)
+
+static inline void run_tests(void)
+{
+    CHECK(first_test);
+    for (const struct test *test = first_test; test; test = test->next)
+        run_test(test->name, test->function);
+}
 
 /*
  * Rounds of a test with random numbers: one in $FEWER_ROUNDS where they are slow, as in an
@@ -68,9 +108,17 @@ static inline int rounds(int usual)
     return part > 1 ? (usual + part - 1) / part : usual;
 }
 
+/* Checks of main() itself, outside of tests, count as well. */
 static inline int tests_done(void)
 {
-    return test_failures ? 1 : 0;
+    return test_failures || test_failures_here;
 }
+
+#define TEST_MAIN                                                                         \
+    int main(void)                                                                        \
+    {                                                                                     \
+        run_tests();                                                                      \
+        return tests_done();                                                              \
+    }
 
 #endif

@@ -17,7 +17,7 @@ static void tell(struct throttle *throttle, uint32_t type, uint64_t time)
     throttle_take(throttle, (const char *)&record, sizeof(record));
 }
 
-static void stops_add_up(void)
+TEST(stops_add_up)
 {
     struct throttle throttle = {0};
 
@@ -29,7 +29,7 @@ static void stops_add_up(void)
     CHECK_NUMBER(throttle_stopped(&throttle), 430);
 }
 
-static void a_stop_that_lasts_counts_until_now(void)
+TEST(a_stop_that_lasts_counts_until_now)
 {
     struct throttle throttle = {0};
     uint64_t begin = now_ns() - 5000000;
@@ -39,7 +39,7 @@ static void a_stop_that_lasts_counts_until_now(void)
     CHECK(throttle_stopped(&throttle) <= now_ns() - begin);
 }
 
-static void what_was_lost_is_no_stop(void)
+TEST(what_was_lost_is_no_stop)
 {
     struct throttle throttle = {0};
 
@@ -51,7 +51,7 @@ static void what_was_lost_is_no_stop(void)
     CHECK_NUMBER(throttle_stopped(&throttle), 10);
 }
 
-static void other_records_say_nothing(void)
+TEST(other_records_say_nothing)
 {
     struct throttle throttle = {0};
 
@@ -61,11 +61,4 @@ static void other_records_say_nothing(void)
     CHECK_NUMBER(throttle_stopped(&throttle), 0);
 }
 
-int main(void)
-{
-    TEST(stops_add_up);
-    TEST(a_stop_that_lasts_counts_until_now);
-    TEST(what_was_lost_is_no_stop);
-    TEST(other_records_say_nothing);
-    return tests_done();
-}
+TEST_MAIN

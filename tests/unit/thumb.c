@@ -153,7 +153,7 @@ static void check_functions(void)
     check_probed("", "two", "c0", left("1 of 2"));
 }
 
-static void by_functions(void)
+TEST(by_functions)
 {
     for (int big = 0; big < 2; big++) {
         write_file(ARM, big, false, false);
@@ -165,7 +165,7 @@ static void by_functions(void)
     }
 }
 
-static void by_marks(void)
+TEST(by_marks)
 {
     for (int big = 0; big < 2; big++) {
         write_file(ARM, big, true, false);
@@ -181,7 +181,7 @@ static void by_marks(void)
 }
 
 /* The address may be anything. */
-static void by_nothing(void)
+TEST(by_nothing)
 {
     write_file(ARM, false, true, true);
     check_refused("", "0x401010", "has no symbol that tells");
@@ -189,7 +189,7 @@ static void by_nothing(void)
 }
 
 /* Other symbols with such names and odd addresses. */
-static void elsewhere(void)
+TEST(elsewhere)
 {
     write_file(OTHER, false, true, false);
     check_probed("", "thumb", "21", "");
@@ -201,7 +201,7 @@ static void elsewhere(void)
  * One call with all addresses agrees with a call for each: the nearest mapping symbol before it, in
  * its own section.
  */
-static void all_addresses(void)
+TEST(all_addresses)
 {
     uint64_t addresses[CODE_SIZE / 4 + 8];
     enum arm_code codes[COUNT_OF(addresses)], alone;
@@ -237,11 +237,7 @@ int main(void)
     if (fd < 0)
         return 1;
     close(fd);
-    TEST(by_functions);
-    TEST(by_marks);
-    TEST(by_nothing);
-    TEST(elsewhere);
-    TEST(all_addresses);
+    run_tests();
     unlink(path);
     text_free(&error);
     text_free(&left_out);

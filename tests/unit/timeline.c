@@ -30,7 +30,7 @@ static uint64_t number_at(const struct timeline *timeline, size_t index)
     return made.number;
 }
 
-static void goes_out_by_time(void)
+TEST(goes_out_by_time)
 {
     struct timeline timeline = {0};
 
@@ -52,7 +52,7 @@ static void goes_out_by_time(void)
     timeline_free(&timeline);
 }
 
-static void equal_times_stay_in_order(void)
+TEST(equal_times_stay_in_order)
 {
     struct timeline timeline = {0};
 
@@ -64,7 +64,7 @@ static void equal_times_stay_in_order(void)
     timeline_free(&timeline);
 }
 
-static void what_comes_late_is_counted(void)
+TEST(what_comes_late_is_counted)
 {
     struct timeline timeline = {0};
 
@@ -80,7 +80,7 @@ static void what_comes_late_is_counted(void)
 }
 
 /* CPUs write in bursts, each in its own order, and the reader stops at a time that all passed. */
-static void many_cpus_become_one(void)
+TEST(many_cpus_become_one)
 {
     enum { CPUS = 7, EVENTS = 20000 };
     uint64_t clock[CPUS] = {0}, number = 0, given = 0, last = 0, most_waiting = 0;
@@ -116,11 +116,4 @@ static void many_cpus_become_one(void)
     timeline_free(&timeline);
 }
 
-int main(void)
-{
-    TEST(goes_out_by_time);
-    TEST(equal_times_stay_in_order);
-    TEST(what_comes_late_is_counted);
-    TEST(many_cpus_become_one);
-    return tests_done();
-}
+TEST_MAIN

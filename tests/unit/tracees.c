@@ -212,7 +212,7 @@ static bool are_numbers_ours(void)
     return call.number == SYS_nanosleep || call.number == CALL_NANOSLEEP;
 }
 
-static void which_begin_again(void)
+TEST(which_begin_again)
 {
     if (!are_numbers_ours()) {
         printf("SKIP which_begin_again: system calls have other numbers here\n");
@@ -235,7 +235,7 @@ static void burn(void)
         ;
 }
 
-static void running(void)
+TEST(running)
 {
     const pid_t child = start(burn);
     const struct tracee tracee = {.tid = (uint32_t)child, .pid = (uint32_t)child};
@@ -246,9 +246,4 @@ static void running(void)
     CHECK_NUMBER(tracee_call(&tracee, &call), -ENOENT);
 }
 
-int main(void)
-{
-    TEST(which_begin_again);
-    TEST(running);
-    return tests_done();
-}
+TEST_MAIN

@@ -33,7 +33,7 @@ static void check_field(const char *format, const char *field, int offset, int s
     CHECK_NUMBER(found.size, size);
 }
 
-static void fields_are_found(void)
+TEST(fields_are_found)
 {
     check_field(fork_of_5_10, "child_pid", 44, 4);
     check_field(fork_of_5_10, "parent_comm", 8, 16);
@@ -50,7 +50,7 @@ static void check_error(const char *format, const char *field, int error)
     CHECK_NUMBER(tracefs_parse_field(format, field, &found), error);
 }
 
-static void others_are_not(void)
+TEST(others_are_not)
 {
     check_error(fork_of_5_10, "pid", -ENOENT); /* a suffix of two names, but no name itself */
     check_error(fork_of_5_10, "child", -ENOENT);
@@ -63,7 +63,7 @@ static void others_are_not(void)
     check_error("field:]; offset:1; size:1;", "pid", -ENOENT);
 }
 
-static void nonsense_is_refused(void)
+TEST(nonsense_is_refused)
 {
     check_error("field:int pid;\toffset:;\tsize:4;", "pid", -EINVAL);
     check_error("field:int pid;\tsize:4;\n\toffset:4;", "pid", -EINVAL);
@@ -75,7 +75,7 @@ static void nonsense_is_refused(void)
 }
 
 /* Every truncation, and every byte replaced: the sanitizers find no overrun. */
-static void broken_files_do_no_harm(void)
+TEST(broken_files_do_no_harm)
 {
     struct tracefs_field found;
 
@@ -93,11 +93,4 @@ static void broken_files_do_no_harm(void)
     CHECK_NUMBER(tracefs_parse_field(fork_of_5_10, "child_pid", &found), 0);
 }
 
-int main(void)
-{
-    TEST(fields_are_found);
-    TEST(others_are_not);
-    TEST(nonsense_is_refused);
-    TEST(broken_files_do_no_harm);
-    return tests_done();
-}
+TEST_MAIN

@@ -8,7 +8,7 @@
 #define HEADER(whole) "  self%  total%  of " whole " samples\n"
 
 /* A chain stays in one column, even if its frames have shares of their own. */
-static void chains(void)
+TEST(chains)
 {
     struct scene scene = {0};
     uint32_t leaf = add_symbol(&scene, true, 1, "leaf", "", 0);
@@ -35,7 +35,7 @@ static void chains(void)
  * A callee with more than half of its caller's total stays in its column, below the branches; two
  * halves are both branches.
  */
-static void branches(void)
+TEST(branches)
 {
     struct scene scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
@@ -64,7 +64,7 @@ static void branches(void)
  * Narrow branches are one line with their sum, before the frame that goes on, or at the end; one
  * percent is not narrow.
  */
-static void narrow_branches(void)
+TEST(narrow_branches)
 {
     struct scene scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
@@ -114,7 +114,7 @@ static void narrow_branches(void)
 }
 
 /* Shares are of printed times, and less than one unit has none. */
-static void units(void)
+TEST(units)
 {
     struct scene scene = {0};
     uint32_t a = add_symbol(&scene, false, 1, "a", "x", 0);
@@ -135,7 +135,7 @@ static void units(void)
     free_scene(&scene);
 }
 
-static void nothing_came(void)
+TEST(nothing_came)
 {
     struct scene scene = {0};
 
@@ -144,7 +144,7 @@ static void nothing_came(void)
 }
 
 /* The total needs all 64 bits. */
-static void great_numbers(void)
+TEST(great_numbers)
 {
     struct scene scene = {0};
     uint32_t f = add_symbol(&scene, false, 1, "f", "x", 0);
@@ -160,7 +160,7 @@ static void great_numbers(void)
 }
 
 /* Lines are at most as wide as the terminal, and no character is cut in two. */
-static void widths(void)
+TEST(widths)
 {
     struct scene scene = {0};
     uint32_t long_one = add_symbol(&scene, false, 1, "a_long_name", "x", 0);
@@ -191,7 +191,7 @@ static void widths(void)
  * six to a branch of one percent or more. Here the first step is between two trees, and the last
  * one is that of the narrow branches.
  */
-static void indentation(void)
+TEST(indentation)
 {
     struct scene scene = {0};
     uint32_t up = add_symbol(&scene, false, 1, "up", "x", 0);
@@ -220,15 +220,4 @@ static void indentation(void)
     free_scene(&scene);
 }
 
-int main(void)
-{
-    TEST(chains);
-    TEST(branches);
-    TEST(narrow_branches);
-    TEST(units);
-    TEST(nothing_came);
-    TEST(great_numbers);
-    TEST(widths);
-    TEST(indentation);
-    return tests_done();
-}
+TEST_MAIN

@@ -102,7 +102,7 @@ static void truncate_cache(const char *path)
     text_free(&bytes);
 }
 
-static void truncated_caches(void)
+TEST(truncated_caches)
 {
     truncate_cache(CORPUS "link_cache/old");
     truncate_cache(CORPUS "link_cache/new");
@@ -178,7 +178,7 @@ static void truncate_notes(const char *path)
     text_free(&bytes);
 }
 
-static void truncated_notes(void)
+TEST(truncated_notes)
 {
     truncate_notes(CORPUS "usdt/sdt64");
     truncate_notes(CORPUS "usdt/sdt32");
@@ -216,7 +216,7 @@ static void *shrink_and_grow(void *context)
     return NULL;
 }
 
-static void shrinking_notes(void)
+TEST(shrinking_notes)
 {
     struct text bytes = {0};
     struct finds all = {0};
@@ -240,7 +240,7 @@ static void shrinking_notes(void)
 }
 
 /* ld.so.cache is read whole before it is parsed. */
-static void shrinking_cache(void)
+TEST(shrinking_cache)
 {
     struct text bytes = {0};
     struct finds all = {0};
@@ -269,11 +269,4 @@ static void shrinking_cache(void)
     text_free(&bytes);
 }
 
-int main(void)
-{
-    TEST(truncated_caches);
-    TEST(truncated_notes);
-    TEST(shrinking_notes);
-    TEST(shrinking_cache);
-    return tests_done();
-}
+TEST_MAIN

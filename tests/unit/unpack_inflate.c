@@ -68,7 +68,7 @@ static void put_lengths(const char *letters, const char *from_256, const char *d
         put_code(*distances == '.' ? 0 : (unsigned)*distances - 'a' + 1, 4);
 }
 
-static void codes_that_may_be(void)
+TEST(codes_that_may_be)
 {
     /* a 0, b 10, end 11; no distances */
     begin();
@@ -113,7 +113,7 @@ static int result_of_lengths(const char *letters, const char *from_256, const ch
     return result_of_made("");
 }
 
-static void codes_that_cannot_be(void)
+TEST(codes_that_cannot_be)
 {
     CHECK_NUMBER(result_of_lengths("aa", "a", "."), -EBADMSG);  /* too many */
     CHECK_NUMBER(result_of_lengths("abb", "b", "."), -EBADMSG);
@@ -129,7 +129,7 @@ static void codes_that_cannot_be(void)
 }
 
 /* HLIT of 287 and 288, HDIST of 31 and 32: there are not that many symbols. */
-static void too_many_symbols(void)
+TEST(too_many_symbols)
 {
     for (unsigned literals = 29; literals < 32; literals++) {
         begin();
@@ -174,7 +174,7 @@ static void put_repeating_head(unsigned third)
         put(order[i] == 18 ? 1 : order[i] == 16 || order[i] == third ? 2 : 0, 3);
 }
 
-static void repeated_lengths(void)
+TEST(repeated_lengths)
 {
     /* 138 and 118 zeros, one 1 for the end, one for distances: 1 comes before 16 */
     put_repeating_head(1);
@@ -219,7 +219,7 @@ static void put_fixed(unsigned symbol)
 }
 
 /* Each length and each distance, by the table in RFC 1951 */
-static void lengths_and_distances(void)
+TEST(lengths_and_distances)
 {
     static const struct {
         unsigned short first;
@@ -258,7 +258,7 @@ static void lengths_and_distances(void)
     check_text(unpack_zlib, made, (made_bits + 7) / 8 + 4, text);
 }
 
-static void symbols_of_fixed_codes(void)
+TEST(symbols_of_fixed_codes)
 {
     /* a, then a repeat by `symbol` from `distance` back */
     static const struct {
@@ -280,7 +280,7 @@ static void symbols_of_fixed_codes(void)
     }
 }
 
-static void kinds_of_blocks(void)
+TEST(kinds_of_blocks)
 {
     /* stored ones, the first empty; its padding bits mean nothing */
     begin();
@@ -304,14 +304,4 @@ static void kinds_of_blocks(void)
     CHECK_NUMBER(result_of_made("xay"), 0);
 }
 
-int main(void)
-{
-    TEST(codes_that_may_be);
-    TEST(codes_that_cannot_be);
-    TEST(too_many_symbols);
-    TEST(repeated_lengths);
-    TEST(lengths_and_distances);
-    TEST(symbols_of_fixed_codes);
-    TEST(kinds_of_blocks);
-    return tests_done();
-}
+TEST_MAIN

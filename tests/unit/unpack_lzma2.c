@@ -55,12 +55,12 @@ static int result_of_chunks(const void *raw, size_t size)
     return result_of_block(&block);
 }
 
-static void every_symbol(void)
+TEST(every_symbol)
 {
     check_chunks(symbols, sizeof(symbols), symbols_text);
 }
 
-static void every_control(void)
+TEST(every_control)
 {
     check_chunks(controls, sizeof(controls), controls_text);
     for (unsigned control = 0; control < 256; control++) {
@@ -84,7 +84,7 @@ static void every_control(void)
     check_text(unpack_xz, image.bytes, image.size, "abcabc");
 }
 
-static void properties(void)
+TEST(properties)
 {
     for (unsigned byte = 0; byte < 256; byte++) {
         unsigned char raw[sizeof(symbols)];
@@ -99,7 +99,7 @@ static void properties(void)
 }
 
 /* xz calls each of these corrupt, except the first */
-static void distances_and_ends(void)
+TEST(distances_and_ends)
 {
     static const struct {
         const char *raw;
@@ -134,7 +134,7 @@ static void distances_and_ends(void)
 }
 
 /* 5000 uncompressed bytes, then two from that far back: no farther than the dictionary size. */
-static void dictionaries(void)
+TEST(dictionaries)
 {
     static const struct {
         size_t distance;
@@ -165,12 +165,4 @@ static void dictionaries(void)
         }
 }
 
-int main(void)
-{
-    TEST(every_symbol);
-    TEST(every_control);
-    TEST(properties);
-    TEST(distances_and_ends);
-    TEST(dictionaries);
-    return tests_done();
-}
+TEST_MAIN

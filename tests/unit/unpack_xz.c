@@ -90,13 +90,13 @@ static bool holds(const struct text *text, const char *expected)
 
 /* ---- files of xz */
 
-static void files_of_xz(void)
+TEST(files_of_xz)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         check_text(unpack_xz, samples[i].bytes, samples[i].size, words);
 }
 
-static void streams_one_after_the_other(void)
+TEST(streams_one_after_the_other)
 {
     unsigned char bytes[1024] = {0};
     char expected[3 * sizeof(words)];
@@ -119,7 +119,7 @@ static void streams_one_after_the_other(void)
     CHECK_NUMBER(result_of(unpack_xz, bytes, 0), -EBADMSG);
 }
 
-static void behind_other_text(void)
+TEST(behind_other_text)
 {
     struct text text = {0};
 
@@ -138,7 +138,7 @@ static void behind_other_text(void)
     text_free(&text);
 }
 
-static void every_truncation(void)
+TEST(every_truncation)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         for (size_t size = 0; size < samples[i].size; size++)
@@ -164,7 +164,7 @@ static void try_spoiled(const struct sample *sample, size_t at, unsigned char ch
  * Every other value of each byte of the first sample, every flipped bit of the others: with a
  * checksum nothing wrong is accepted.
  */
-static void every_spoiled_byte(void)
+TEST(every_spoiled_byte)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         unsigned believed = 0, wrong = 0;
@@ -193,7 +193,7 @@ static int result_of_block(const struct xz_block *block)
 
 static const char plain[] = "\1\0\2abc"; /* with its end */
 
-static void sizes_that_headers_say(void)
+TEST(sizes_that_headers_say)
 {
     struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
 
@@ -227,7 +227,7 @@ static void sizes_that_headers_say(void)
 }
 
 /* Memory is not allocated by the claimed size, but by what arrives. */
-static void promises(void)
+TEST(promises)
 {
     struct xz_block block = xz_block_of(plain, sizeof(plain), "abc");
     struct text text = {0};
@@ -245,7 +245,7 @@ static void promises(void)
     text_free(&text);
 }
 
-static void no_blocks(void)
+TEST(no_blocks)
 {
     image.size = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -271,7 +271,7 @@ static int result_with(size_t at, unsigned char byte)
 
 /* 0: 6 magic, 2 flags, 4 CRC; 12: size, flags, filter, its size, dictionary, 3 padding, 4 CRC; 24:
    7 chunks, 1 padding; 32: index 0 1 record record, 4 CRC; 40: 4 CRC, 4 size, 2 flags, 2 magic */
-static void fields(void)
+TEST(fields)
 {
     CHECK_NUMBER(result_with(0, 0xfd), 0);
     CHECK_NUMBER(image.size, 52);
@@ -308,7 +308,7 @@ static void fields(void)
 }
 
 /* Numbers that are longer than necessary, or than allowed. */
-static void long_numbers(void)
+TEST(long_numbers)
 {
     static const char longer[] = "\x81\0", longest[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\1";
 
@@ -328,7 +328,7 @@ static void long_numbers(void)
     }
 }
 
-static void records_in_another_order(void)
+TEST(records_in_another_order)
 {
     struct xz_block first = xz_block_of(plain, sizeof(plain), "abc");
     struct xz_block second = xz_block_of("\1\0\1ab", 6, "ab");
@@ -347,7 +347,7 @@ static void records_in_another_order(void)
     }
 }
 
-static void wrong_checks(void)
+TEST(wrong_checks)
 {
     static const unsigned char kinds[] = {1, 4, 10};
     /* by sha256sum of "abc" */
@@ -377,7 +377,7 @@ static void wrong_checks(void)
 }
 
 /* Around lengths where a block ends and padding begins: sha256sum's result for that many 'a'. */
-static void lengths_of_sha256(void)
+TEST(lengths_of_sha256)
 {
     static const struct {
         size_t length;
@@ -403,20 +403,4 @@ static void lengths_of_sha256(void)
     }
 }
 
-int main(void)
-{
-    TEST(files_of_xz);
-    TEST(streams_one_after_the_other);
-    TEST(behind_other_text);
-    TEST(every_truncation);
-    TEST(every_spoiled_byte);
-    TEST(sizes_that_headers_say);
-    TEST(promises);
-    TEST(no_blocks);
-    TEST(fields);
-    TEST(long_numbers);
-    TEST(records_in_another_order);
-    TEST(wrong_checks);
-    TEST(lengths_of_sha256);
-    return tests_done();
-}
+TEST_MAIN

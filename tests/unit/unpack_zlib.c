@@ -55,13 +55,13 @@ static const struct sample {
     {flushed, sizeof(flushed)},
 };
 
-static void streams_of_zlib(void)
+TEST(streams_of_zlib)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         check_text(unpack_zlib, samples[i].bytes, samples[i].size, words);
 }
 
-static void behind_other_text(void)
+TEST(behind_other_text)
 {
     struct text text = {0};
 
@@ -80,14 +80,14 @@ static void behind_other_text(void)
     text_free(&text);
 }
 
-static void every_truncation(void)
+TEST(every_truncation)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         for (size_t size = 0; size < samples[i].size; size++)
             CHECK_NUMBER(result_of(unpack_zlib, samples[i].bytes, size), -EBADMSG);
 }
 
-static void more_behind_it(void)
+TEST(more_behind_it)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         unsigned char bytes[256] = {0};
@@ -100,7 +100,7 @@ static void more_behind_it(void)
  * Every other value of each byte. Adler-32 detects each change of one byte; but the header may
  * claim another window, and padding bits mean nothing.
  */
-static void every_spoiled_byte(void)
+TEST(every_spoiled_byte)
 {
     for (size_t i = 0; i < COUNT_OF(samples); i++)
         for (size_t at = 0; at < samples[i].size; at++)
@@ -115,7 +115,7 @@ static void every_spoiled_byte(void)
             }
 }
 
-static void heads(void)
+TEST(heads)
 {
     static const struct {
         unsigned char head[2];
@@ -135,13 +135,4 @@ static void heads(void)
     }
 }
 
-int main(void)
-{
-    TEST(streams_of_zlib);
-    TEST(behind_other_text);
-    TEST(every_truncation);
-    TEST(more_behind_it);
-    TEST(every_spoiled_byte);
-    TEST(heads);
-    return tests_done();
-}
+TEST_MAIN

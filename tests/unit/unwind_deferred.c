@@ -138,7 +138,7 @@ static void check(const uint64_t *expected, size_t expected_count, const uint64_
 #define LIST(...) (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
 #define END(end) UNWIND_END_FRAME(UNWIND_END_##end)
 
-static void at_once(void)
+TEST(at_once)
 {
     begin();
     keep(CODE + 0x10, 0, 0x100, 1);
@@ -151,7 +151,7 @@ static void at_once(void)
     CHECK_NUMBER(deferred_figures(deferred).taken, 1);
 }
 
-static void behind_others(void)
+TEST(behind_others)
 {
     begin();
     keep(CODE + 0x3001, 2, 0xf00, 2);
@@ -160,7 +160,7 @@ static void behind_others(void)
     check(LIST(1, 2, CODE + 0x3001, CODE + ROOT_AT + 1), LIST(1, 2, CODE + 0x3001, number), true);
 }
 
-static void over_pages(void)
+TEST(over_pages)
 {
     begin();
     keep(CODE + 0x10, 0, 0xff8, 2);
@@ -173,7 +173,7 @@ static void over_pages(void)
     check(LIST(CODE + 0x10, END(DEFERRED)), LIST(CODE + 0x10, number), true);
 }
 
-static void later(void)
+TEST(later)
 {
     begin();
     keep(CODE + 0x10, 0, 0x100, 1);
@@ -195,7 +195,7 @@ static void later(void)
     CHECK_NUMBER(finds, 0);
 }
 
-static void ends(void)
+TEST(ends)
 {
     begin();
     keep(NONE + 1, 1, 0, 1);
@@ -212,7 +212,7 @@ static void ends(void)
 }
 
 /* As many frames as there is room for, including the one for the end. */
-static void depths(void)
+TEST(depths)
 {
     begin();
     for (uint32_t prior = 0; prior < DEPTH; prior++)
@@ -240,7 +240,7 @@ static void depths(void)
         }
 }
 
-static void unknown(void)
+TEST(unknown)
 {
     begin();
     const uint64_t other = UNWIND_DEFERRED_FRAME(999 << 19);
@@ -250,7 +250,7 @@ static void unknown(void)
 }
 
 /* Data that our BPF programs never write. */
-static void damaged(void)
+TEST(damaged)
 {
     begin();
     keep(CODE, 0, 0, 1);
@@ -280,7 +280,7 @@ static void damaged(void)
  * The records that have waited longest are truncated, then the oldest are dropped; the newest one
  * always stays.
  */
-static void bounded(void)
+TEST(bounded)
 {
     begin();
     for (int i = 0; i < 20000; i++) {
@@ -301,15 +301,7 @@ static void bounded(void)
 int main(void)
 {
     make_table();
-    TEST(at_once);
-    TEST(behind_others);
-    TEST(over_pages);
-    TEST(later);
-    TEST(ends);
-    TEST(depths);
-    TEST(unknown);
-    TEST(damaged);
-    TEST(bounded);
+    run_tests();
     free(words);
     return tests_done();
 }

@@ -30,7 +30,7 @@ static int key_of(const char *path, size_t page, struct unwind_key *key)
 }
 
 /* A file has one key, wherever it is mapped, until it is written to; different files have different keys. */
-static void keys(void)
+TEST(keys)
 {
     struct unwind_key first = {0}, again = {0}, other = {0};
     struct stat about;
@@ -47,7 +47,7 @@ static void keys(void)
 }
 
 /* Also among many mappings, when the kernel's tree of them has several levels. */
-static void many_mappings(void)
+TEST(many_mappings)
 {
     const size_t size = (size_t)sysconf(_SC_PAGESIZE);
     enum { COUNT = 2000 };
@@ -73,7 +73,7 @@ static void many_mappings(void)
 }
 
 /* A thread's kernel stack has whole pages, and the user's registers are at its end. */
-static void registers(void)
+TEST(registers)
 {
     const uint32_t at = offsets.fields.registers;
     const uint32_t end = at + offsets.machine->walk->registers * 8;
@@ -100,11 +100,8 @@ int main(void)
         printf("%s\n", log.data);
     text_free(&log);
     CHECK_NUMBER(result, 0);
-    if (!result) {
-        TEST(keys);
-        TEST(many_mappings);
-        TEST(registers);
-    }
+    if (!result)
+        run_tests();
     kernel_offsets_close(&offsets);
     return tests_done();
 }

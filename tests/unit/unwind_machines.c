@@ -119,17 +119,17 @@ int main(void)
 {
     make_table();
     machine = &machine_aarch64;
-    TEST(by_link);
-    TEST(at_entries);
-    TEST(no_base);
-    TEST(signed_addresses);
-    TEST(records_tell_no_sp);
-    TEST(arm_signals);
+    RUN(by_link);
+    RUN(at_entries);
+    RUN(no_base);
+    RUN(signed_addresses);
+    RUN(records_tell_no_sp);
+    RUN(arm_signals);
     machine = &machine_riscv64;
-    TEST(by_link);
-    TEST(at_entries);
-    TEST(records_below);
-    TEST(sparse_tables);
+    RUN(by_link);
+    RUN(at_entries);
+    RUN(records_below);
+    RUN(sparse_tables);
     table_free(&table);
     return tests_done();
 }

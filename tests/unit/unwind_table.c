@@ -95,7 +95,7 @@ static bool is_laid_out(void)
         CHECK(is_laid_out());                                                             \
     } while (0)
 
-static void test_small(void)
+TEST(test_small)
 {
     begin();
     add(0x5010, 1);
@@ -116,7 +116,7 @@ static void test_small(void)
 }
 
 /* A row for each byte of some pages, each of which is a block. */
-static void test_dense(void)
+TEST(test_dense)
 {
     begin();
     add(0x1800, 1);
@@ -129,7 +129,7 @@ static void test_dense(void)
         CHECK(is_right(offset));
 }
 
-static void test_random(void)
+TEST(test_random)
 {
     for (int round = 0; round < rounds(40); round++) {
         begin();
@@ -150,7 +150,7 @@ static void test_random(void)
     }
 }
 
-static void test_none(void)
+TEST(test_none)
 {
     begin();
     CHECK_NUMBER(table_make(&table, &frames), -ENOENT);
@@ -173,7 +173,7 @@ static void test_none(void)
 }
 
 /* With any word of a table changed, the table is refused, or lookups stay inside it. */
-static void test_damage(void)
+TEST(test_damage)
 {
     int refused = 0;
 
@@ -223,12 +223,4 @@ static void test_damage(void)
     table_free(&table);
 }
 
-int main(void)
-{
-    TEST(test_small);
-    TEST(test_dense);
-    TEST(test_random);
-    TEST(test_none);
-    TEST(test_damage);
-    return tests_done();
-}
+TEST_MAIN

@@ -2,20 +2,20 @@
 /* Walks over hand-written stacks, by hand-written tables: each rule and each end. */
 #include "hand_made_stacks.h"
 
-static void by_stack_pointer(void)
+TEST(by_stack_pointer)
 {
     LAY(1, PC(R_SP24, 5), 1, 2, PC(R_ROOT, 3));
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0), PC(R_SP24, 5), PC(R_ROOT, 3));
 }
 
 /* The walk looks up the first frame by its pc, all others by their return address - 1. */
-static void exact_and_one_before(void)
+TEST(exact_and_one_before)
 {
     LAY(1, PC(R_SP8 + 1, 0), PC(R_ROOT + 1, 0));
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0), PC(R_SP8 + 1, 0), PC(R_ROOT + 1, 0));
 }
 
-static void by_frame_pointer(void)
+TEST(by_frame_pointer)
 {
     LAY(4, STACK + 10 * 8, PC(R_FRAME16, 1));
     stack[10] = 0x1234;
@@ -30,7 +30,7 @@ static void by_frame_pointer(void)
            PC(R_ROOT, 1));
 }
 
-static void by_other_registers(void)
+TEST(by_other_registers)
 {
     LAY(0, 0);
     stack[19] = PC(R_ROOT, 1);
@@ -45,7 +45,7 @@ static void by_other_registers(void)
 }
 
 /* The return address is in a register, which is known in the first frame alone. */
-static void popped_returns(void)
+TEST(popped_returns)
 {
     LAY(1, PC(R_ROOT, 1));
     registers.by_dwarf[5] = PC(R_SP8, 1);
@@ -66,7 +66,7 @@ static void lay_signal(uint64_t pc, uint64_t sp, uint64_t frame)
 }
 
 /* The walk follows one other register through the frames: rbx. */
-static void by_followed_register(void)
+TEST(by_followed_register)
 {
     LAY(1, PC(R_BY_RBX, 1));
     registers.by_dwarf[3] = STACK + 20 * 8;
@@ -98,7 +98,7 @@ static void by_followed_register(void)
            PC(R_ROOT, 1));
 }
 
-static void by_words(void)
+TEST(by_words)
 {
     LAY(1, 1, STACK + 20 * 8);
     stack[21] = PC(R_ROOT, 1);
@@ -116,7 +116,7 @@ static void by_words(void)
     EXPECT(walk(PC(R_FRAME_WORD, 0), 1, WORDS + 1), UNWIND_END_UNREADABLE, PC(R_FRAME_WORD, 0));
 }
 
-static void by_plt(void)
+TEST(by_plt)
 {
     for (unsigned byte = 0; byte < 16; byte++) {
         LAY(1, byte < 11 ? PC(R_ROOT, 1) : 77, byte < 11 ? 78 : PC(R_ROOT, 1));
@@ -124,7 +124,7 @@ static void by_plt(void)
     }
 }
 
-static void signals(void)
+TEST(signals)
 {
     /* The interrupted function was at its first byte, and is found by that address. */
     lay_signal(PC(R_SP8, 0), STACK + 40 * 8, 0);
@@ -151,7 +151,7 @@ static void signals(void)
     EXPECT(walk(PC(R_SIGNAL, 3), WORDS - 21, 0), UNWIND_END_UNREADABLE, PC(R_SIGNAL, 3));
 }
 
-static void frame_records(void)
+TEST(frame_records)
 {
     for (int tabled = 0; tabled < 2; tabled++) {
         const uint64_t code = tabled ? PC(R_RECORD, 4) : FRAMED + 4;
@@ -179,7 +179,7 @@ static void frame_records(void)
 }
 
 /* Trampolines push one word, set up no frame pointer, and preserve their caller's. */
-static void trampolines(void)
+TEST(trampolines)
 {
     LAY(1, TRAMPOLINES + 10, 7, PC(R_SP8, 1), TRAMPOLINES + 42, 7, PC(R_FRAME16, 1));
     stack[21] = PC(R_BY_RBX, 1);
@@ -200,7 +200,7 @@ static void trampolines(void)
     EXPECT(walk(TRAMPOLINES + 6, 1, 40), UNWIND_END_UNMAPPED, TRAMPOLINES + 6);
 }
 
-static void lost_frame_pointers(void)
+TEST(lost_frame_pointers)
 {
     LAY(1, PC(R_FRAME16, 1));
     EXPECT(walk(PC(R_LOST, 0), 1, 10), UNWIND_END_UNSUPPORTED, PC(R_LOST, 0), PC(R_FRAME16, 1));
@@ -222,7 +222,7 @@ static void lost_frame_pointers(void)
     EXPECT(walk(PC(R_AT_FRAME, 0), 1, 10), UNWIND_END_ROOT, PC(R_AT_FRAME, 0), PC(R_FRAME16, 1), PC(R_ROOT, 1));
 }
 
-static void ends(void)
+TEST(ends)
 {
     LAY(1, 0);
     EXPECT(walk(PC(R_SP8, 0), 1, 0), UNWIND_END_ROOT, PC(R_SP8, 0));
@@ -257,7 +257,7 @@ static void ends(void)
 /*
  * Start code has no table: the walk takes it for code without a caller, and ignores the rest.
  */
-static void start_code(void)
+TEST(start_code)
 {
     LAY(1, PC(R_UNKNOWN, 1));
     stack[9] = PC(R_ROOT, 1);
@@ -268,7 +268,7 @@ static void start_code(void)
     EXPECT(walk(PC(R_UNKNOWN, 0), 8, 0), UNWIND_END_ROOT, PC(R_UNKNOWN, 0));
 }
 
-static void wild_pointers(void)
+TEST(wild_pointers)
 {
     static const uint64_t wild[] = {0, 1, 8, 0x00ffffffffffffffull, 0x0100000000000000ull, 0x7ffffffffffffff8ull,
                                     0x8000000000000000ull, 0xfffffffffffffff0ull, 0xfffffffffffffff8ull, UINT64_MAX};
@@ -283,7 +283,7 @@ static void wild_pointers(void)
         }
 }
 
-static void depths(void)
+TEST(depths)
 {
     LAY(1, 0);
     for (size_t i = 1; i < WORDS; i++)
@@ -310,22 +310,7 @@ static void depths(void)
 int main(void)
 {
     make_table();
-    TEST(by_stack_pointer);
-    TEST(exact_and_one_before);
-    TEST(by_frame_pointer);
-    TEST(by_other_registers);
-    TEST(popped_returns);
-    TEST(by_followed_register);
-    TEST(by_words);
-    TEST(by_plt);
-    TEST(signals);
-    TEST(frame_records);
-    TEST(trampolines);
-    TEST(lost_frame_pointers);
-    TEST(ends);
-    TEST(start_code);
-    TEST(wild_pointers);
-    TEST(depths);
+    run_tests();
     table_free(&table);
     return tests_done();
 }

@@ -79,7 +79,7 @@ static void check_place(const struct found *found, size_t i, const char *name, u
     text_free(&full);
 }
 
-static void sites(void)
+TEST(sites)
 {
     static struct user_image image;
     struct found found;
@@ -107,7 +107,7 @@ static void sites(void)
 }
 
 /* As prelink did: everything moved except the notes, which have the old address of their base. */
-static void moved_files(void)
+TEST(moved_files)
 {
     static struct user_image image;
     struct found found;
@@ -144,7 +144,7 @@ static void check_none(const struct user_image *image, const char *rest, const c
     places_free(&found.places);
 }
 
-static void none(void)
+TEST(none)
 {
     static struct user_image image;
 
@@ -163,7 +163,7 @@ static void none(void)
     check_none(&image, "*", "outside of what");
 }
 
-static void hostile_notes(void)
+TEST(hostile_notes)
 {
     static struct user_image image;
     struct found found;
@@ -213,10 +213,7 @@ int main(void)
     if (fd < 0)
         return 1;
     close(fd);
-    TEST(sites);
-    TEST(moved_files);
-    TEST(none);
-    TEST(hostile_notes);
+    run_tests();
     unlink(path);
     text_free(&error);
     return tests_done();

@@ -128,7 +128,7 @@ static void check_refused(const char *prefix, const char *rest, int result, cons
     places_free(&found.places);
 }
 
-static void names(void)
+TEST(names)
 {
     for (int form = 0; form < 4; form++) {
         write_functions(form & 1, form & 2);
@@ -155,7 +155,7 @@ static void put(struct user_image *image, const char *name, unsigned at)
 /*
  * Names as in source code: operators whose characters are special in patterns, and parts of names.
  */
-static void readable_names(void)
+TEST(readable_names)
 {
     static struct user_image image;
 
@@ -195,7 +195,7 @@ static void readable_names(void)
     check_refused("", "A::hh", -ENOENT, "; near: A::h");
 }
 
-static void addresses(void)
+TEST(addresses)
 {
     write_functions(true, false);
     check_found("", "0x401010", "0x401010=10,push");
@@ -210,7 +210,7 @@ static void addresses(void)
     check_refused("", "0x0", -EFAULT, "has no address 0x0");
 }
 
-static void refusals(void)
+TEST(refusals)
 {
     static struct user_image image;
 
@@ -252,7 +252,7 @@ static void write_text(const char *text)
         fclose(file);
 }
 
-static void no_programs(void)
+TEST(no_programs)
 {
     write_text("#!/bin/sh\necho\n");
     check_refused("", "main", -ENOEXEC, "is a script: it has no functions of its own; trace its "
@@ -272,7 +272,7 @@ static void no_programs(void)
 }
 
 /* --list: sorted, each once, and usable as patterns. */
-static void lists(void)
+TEST(lists)
 {
     struct places places = {0};
     struct text lines = {0};
@@ -312,7 +312,7 @@ static void lists(void)
 }
 
 /* C++ functions by what users type. */
-static void mangled_names(void)
+TEST(mangled_names)
 {
     static const struct {
         const char *typed;
@@ -356,13 +356,7 @@ int main(void)
     if (fd < 0)
         return 1;
     close(fd);
-    TEST(names);
-    TEST(readable_names);
-    TEST(addresses);
-    TEST(refusals);
-    TEST(no_programs);
-    TEST(lists);
-    TEST(mangled_names);
+    run_tests();
     unlink(path);
     text_free(&error);
     return tests_done();

@@ -15,7 +15,7 @@
 #include "files.h"
 #include "test.h"
 
-static void arrays(void)
+TEST(arrays)
 {
     uint32_t *items = NULL;
     size_t room = 0;
@@ -38,7 +38,7 @@ static void arrays(void)
     free(items);
 }
 
-static void text_grows(void)
+TEST(text_grows)
 {
     struct text text = {0};
     char expected[3000];
@@ -76,7 +76,7 @@ static void text_grows(void)
     CHECK(longest.failed && !longest.data);
 }
 
-static void numbers(void)
+TEST(numbers)
 {
     static const struct {
         const char *string;
@@ -126,7 +126,7 @@ static void numbers(void)
     }
 }
 
-static void seconds(void)
+TEST(seconds)
 {
     static const struct {
         const char *string;
@@ -214,7 +214,7 @@ static void expect_end(struct lines *lines)
     CHECK(!lines_next(lines, &length)); /* and it stays the end */
 }
 
-static void lines_of_all_kinds(void)
+TEST(lines_of_all_kinds)
 {
     static const char bytes[] = "one\n\n\0two\0\nlast";
     struct lines lines;
@@ -239,7 +239,7 @@ static void lines_of_all_kinds(void)
 }
 
 /* Lines of every length near the buffer's, each followed by a short one, with and without \n. */
-static void long_lines(void)
+TEST(long_lines)
 {
     const size_t buffer = 65536;
     static char bytes[4 * 65536];
@@ -273,7 +273,7 @@ static void long_lines(void)
 }
 
 /* The same from a pipe, byte by byte. */
-static void lines_in_small_pieces(void)
+TEST(lines_in_small_pieces)
 {
     static const char bytes[] = "first line\nsecond\n\nend";
     struct lines lines;
@@ -315,7 +315,7 @@ static void lines_in_small_pieces(void)
     close(fd);
 }
 
-static void lines_that_cannot_be_read(void)
+TEST(lines_that_cannot_be_read)
 {
     struct lines lines;
     int fd = open("/", O_RDONLY | O_CLOEXEC);
@@ -331,7 +331,7 @@ static void lines_that_cannot_be_read(void)
     lines_close(&lines);
 }
 
-static void whole_files(void)
+TEST(whole_files)
 {
     char path[64];
     struct text text = {0};
@@ -467,7 +467,7 @@ static void check_escaped(const char *bytes, size_t length, const char *expected
     text_free(&text);
 }
 
-static void escapes_by_hand(void)
+TEST(escapes_by_hand)
 {
 #define ESCAPED(bytes, expected) check_escaped(bytes, sizeof(bytes) - 1, expected)
     ESCAPED("plain; text", "plain; text");
@@ -490,7 +490,7 @@ static void escapes_by_hand(void)
 }
 
 /* And every 61st of three bytes. */
-static void escapes_every_byte_and_pair(void)
+TEST(escapes_every_byte_and_pair)
 {
     unsigned char bytes[3];
     unsigned wrong = 0;
@@ -504,7 +504,7 @@ static void escapes_every_byte_and_pair(void)
     CHECK_NUMBER(wrong, 0);
 }
 
-static void escapes_every_code(void)
+TEST(escapes_every_code)
 {
     unsigned char bytes[4];
     unsigned wrong = 0;
@@ -515,7 +515,7 @@ static void escapes_every_code(void)
 }
 
 /* Bytes at the borders where sequences begin, continue and end. */
-static void escapes_random_bytes(void)
+TEST(escapes_random_bytes)
 {
     static const unsigned char edges[] = {
         0x00, 0x1f, 0x20, 0x7e, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,
@@ -533,7 +533,7 @@ static void escapes_random_bytes(void)
 }
 
 /* Many keys with few hashes, and few with many: exactly the added ones are found. */
-static void items_by_hashes(void)
+TEST(items_by_hashes)
 {
     static const uint64_t spreads[] = {3, 1000003, 0x100000001};
 
@@ -560,7 +560,7 @@ static void items_by_hashes(void)
 }
 
 /* A size alone allows no more reading than no size: a hole without data, with a little, and all. */
-static void budgets_of_holes(void)
+TEST(budgets_of_holes)
 {
     struct stat about;
     int fd = file_of("", 0);
@@ -585,22 +585,8 @@ static void budgets_of_holes(void)
 
 int main(void)
 {
-    TEST(arrays);
-    TEST(text_grows);
-    TEST(numbers);
-    TEST(seconds);
-    TEST(lines_of_all_kinds);
-    TEST(long_lines);
-    TEST(lines_in_small_pieces);
-    TEST(lines_that_cannot_be_read);
-    TEST(whole_files);
     mark_printable();
-    TEST(escapes_by_hand);
-    TEST(escapes_every_byte_and_pair);
-    TEST(escapes_every_code);
-    TEST(escapes_random_bytes);
+    run_tests();
     free(printable);
-    TEST(items_by_hashes);
-    TEST(budgets_of_holes);
     return tests_done();
 }

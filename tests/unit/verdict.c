@@ -19,7 +19,7 @@ static double least(uint64_t a, uint64_t of_a, uint64_t b, uint64_t of_b, double
  * Newcombe, Statistics in Medicine 17 (1998), table II, method 10: lower limits at 95 %, with four
  * digits.
  */
-static void as_it_was_published(void)
+TEST(as_it_was_published)
 {
     static const struct {
         uint64_t now, all_now, before, all_before;
@@ -36,7 +36,7 @@ static void as_it_was_published(void)
     }
 }
 
-static void ends_of_the_range(void)
+TEST(ends_of_the_range)
 {
     const uint64_t most = UINT64_MAX;
 
@@ -73,7 +73,7 @@ static uint64_t draw(uint64_t all, double part)
  * may occur (1 in 740, plus four standard errors for that many rounds). If the growth is far above,
  * nearly all rounds must have a verdict.
  */
-static void chance_is_wrong_as_rarely_as_is_said(void)
+TEST(chance_is_wrong_as_rarely_as_is_said)
 {
     static const struct {
         uint64_t before, now;
@@ -102,10 +102,4 @@ static void chance_is_wrong_as_rarely_as_is_said(void)
     }
 }
 
-int main(void)
-{
-    TEST(as_it_was_published);
-    TEST(ends_of_the_range);
-    TEST(chance_is_wrong_as_rarely_as_is_said);
-    return tests_done();
-}
+TEST_MAIN

@@ -29,7 +29,7 @@ static void expect_keys(const char *bytes, size_t count, const enum key *expecte
 #define KEYS(bytes, ...)                                                                    \
     expect_keys(bytes, COUNT_OF(((const enum key[]){__VA_ARGS__})), (const enum key[]){__VA_ARGS__})
 
-static void keys(void)
+TEST(keys)
 {
     KEYS("qQ\003", KEY_QUIT, KEY_QUIT, KEY_QUIT);
     KEYS("pjk gGb", KEY_PAUSE, KEY_DOWN, KEY_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END, KEY_PAGE_UP);
@@ -44,7 +44,7 @@ static void keys(void)
     KEYS("\033[1\033[B", KEY_DOWN);
 }
 
-static void size_is_answered(void)
+TEST(size_is_answered)
 {
     struct keys keys = {0};
     const char answer[] = "\033[43;99999999999R";
@@ -55,7 +55,7 @@ static void size_is_answered(void)
     CHECK(keys.numbers[0] == 43 && keys.numbers[1] == 9999);
 }
 
-static void scrolling(void)
+TEST(scrolling)
 {
     static struct screen screen;
 
@@ -91,7 +91,7 @@ static void scrolling(void)
     CHECK_NUMBER(screen.rows, SCREEN_MOST_ROWS);
 }
 
-static void drawing(void)
+TEST(drawing)
 {
     static struct screen screen;
     struct text out = {0};
@@ -116,11 +116,4 @@ static void drawing(void)
     text_free(&out);
 }
 
-int main(void)
-{
-    TEST(keys);
-    TEST(size_is_answered);
-    TEST(scrolling);
-    TEST(drawing);
-    return tests_done();
-}
+TEST_MAIN
